@@ -34,10 +34,11 @@ import { accountEraser, endingStores } from './work/ending-stores.ts';
 
 /**
  * Builds an ingress from its configuration. Each part is registered for disposal where it is opened: a start that fails
- * closes what it has opened, a stop closes everything in reverse order, and a part that fails to close does not keep the
- * others from closing.
+ * closes what it has opened, a stop closes everything in reverse order, and a part that fails to close does not keep
+ * the others from closing.
  *
- * A test replaces a part by its opener: `startIngress(config, log, { openQueues: async () => brokenQueues })`.
+ * Tests replace a part by passing another opener: `startIngress(config, log, { openQueues: async () => brokenQueues
+ * })`.
  */
 export async function startIngress(
   config: IngressConfig,
@@ -52,12 +53,12 @@ export async function startIngress(
   return { url: parts.server.url, operatorUrl: parts.operator.url, stop: () => opened.disposeAsync() };
 }
 
-/** The parts of the connections for what people manage that contexts, searches, and changes and counts, hold at most. */
-const CONTEXTS = 1 / 5;
-const SEARCHES = 1 / 5;
-const CHANGES = 1 / 2;
+/** Maximum shares of the connections behind `em` that context reads, searches, and changes and counts may hold. */
+const CONTEXT_SHARE = 1 / 5;
+const SEARCH_SHARE = 1 / 5;
+const CHANGE_SHARE = 1 / 2;
 
-/** Builds the application from the opened parts: stores with their terms bound, routes, credentials. */
+/** Builds the application from the opened parts: services, routes and credentials. */
 function composeApp(config: IngressConfig, open: Opened, log: Log): Koa {
   const { pool, em, uploads, limits, refusals, work, health, mailer, server } = open;
   const { signingKeys, inviteOnly, connectionAttemptTtlS, trustProxy, corsOrigins, sendTimeoutMs } = config;
@@ -66,7 +67,7 @@ function composeApp(config: IngressConfig, open: Opened, log: Log): Koa {
   const accounts = new AccountService(config, { em, tokens, limits, log });
   const countRequest = requestLimits(config.rateLimit, limits);
   const ending = endingStores(em, work.endingTerms);
-  const takeTurn = accountTurns(config.database.poolSize, CHANGES);
+  const takeTurn = accountTurns(config.database.poolSize, CHANGE_SHARE);
   const served = routes.filter(({ path }) => config.console || !path.startsWith('/console'));
   const parts: Parts = {
     em,
@@ -80,8 +81,8 @@ function composeApp(config: IngressConfig, open: Opened, log: Log): Koa {
     recordEvent: (appId, event) => recordEvent(pool, appId, event),
     sandboxUnits: config.sandboxUnits,
     assembleContext: (accountId, asked, reading) => assembleContext(em(), accountId, asked, reading),
-    readContext: accountTurns(config.database.poolSize, CONTEXTS),
-    search: accountTurns(config.database.poolSize, SEARCHES),
+    readContext: accountTurns(config.database.poolSize, CONTEXT_SHARE),
+    search: accountTurns(config.database.poolSize, SEARCH_SHARE),
     jobs: new JobService({
       work: work.service,
       find: (named, kinds) => findJobs(pool, named, kinds),

@@ -26,7 +26,7 @@ export const OPENERS = { ...SHARED, openUploads, openLimits, openWork, listen };
 
 export type Opened = Awaited<ReturnType<typeof openParts>>;
 
-/** Opens everything that has to be closed, in the order in which the parts need each other. */
+/** Opens every part that has to be closed, in the order of their dependencies. */
 export async function openParts(
   opening: AsyncDisposableStack,
   open: typeof OPENERS,
@@ -36,7 +36,8 @@ export async function openParts(
   const health = new ProcessHealth();
   const database = opening.adopt(await open.openDatabase(config, log, 'forecue web'), close);
   const { pool } = database;
-  // People's management has connections of its own: no prediction waits for one that waits for a locked account.
+  // Requests that manage accounts and memory have their own connections: if they wait for a locked account, no
+  // prediction waits for theirs.
   const managed = opening.adopt(await open.openDatabase(config, log, 'forecue web rows'), close);
   health.require(() => pool.query('select 1'));
   const limits = opening.adopt(open.openLimits(config, pool, log), close);
@@ -69,7 +70,7 @@ export async function openParts(
   return { pool, em, uploads, limits, refusals, work, health, mailer, server, operator };
 }
 
-/** Lets calls finish; those that still wait at the limit get 503, and a moment to receive it. */
+/** Lets calls finish. Calls that still wait after `ingressDrain` get 503, and a moment to receive it. */
 async function drain(server: Listening, work: Work, health: ProcessHealth): Promise<void> {
   health.serving = false;
   const lastCall = setTimeout(() => work.closeRoom(), STOP_LIMITS.ingressDrain);

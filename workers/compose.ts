@@ -19,32 +19,32 @@ import { openScheduler } from './schedules/scheduler.ts';
 import type { Handlers, Stores } from './work/handler.ts';
 import { openWork, type Work } from './work/open.ts';
 
-/** The services of a worker process: one pool, the scheduler of recurring work, or all of it. */
+/** Services that a worker process can run as: one pool, the scheduler of recurring work, or all of them. */
 export const SERVICES = [...POOLS, 'scheduler', 'all'] as const;
 
-/** The pools that a service serves, without those that have no kind of work; undefined for an unknown service. */
+/** Returns the pools of a service that have a kind of work; undefined for an unknown service. */
 export function poolsOf(kinds: Kinds, service: string): PoolName[] | undefined {
   if (!SERVICES.some((known) => known === service)) return undefined;
   return POOLS.filter((pool) => (service === pool || service === 'all') && kindsOf(kinds, pool).length > 0);
 }
 
-/** Checks whether a service schedules the recurring work. */
+/** Reports whether a service schedules recurring work. */
 export function isScheduler(service: string): boolean {
   return service === 'scheduler' || service === 'all';
 }
 
-/** The service of a worker process: some pools of a table of kinds, and the handlers that perform them. */
+/** The service of a worker process: some pools of a table of kinds, and the handlers that perform these kinds. */
 export interface Service<Table extends Kinds> {
   kinds: Table;
   pools: readonly PoolName[];
-  /** True if it also fires the recurring work. */
+  /** True if the process also schedules recurring work. */
   schedules?: boolean;
   createHandlers(config: WorkerConfig, parts: Stores & { providerOf: ProviderOf }): Handlers<Table>;
 }
 
 /**
  * Builds a worker from its configuration, in the order in which the parts need each other. Each part is registered for
- * disposal where it is opened: a start that fails closes what it has opened, a stop closes everything in reverse order,
+ * disposal when it is opened: a start that fails closes what it has opened, a stop closes everything in reverse order,
  * and a part that fails to close does not keep the others from closing.
  */
 export async function startWorker<Table extends Kinds>(
@@ -56,7 +56,7 @@ export async function startWorker<Table extends Kinds>(
   const health = new ProcessHealth();
   const database = opening.adopt(await openDatabase(config, log, 'forecue worker'), close);
   const { pool } = database;
-  // Handlers have connections of their own: no heartbeat, claim or completion waits for one that reads for long.
+  // Handlers have connections of their own, so that no heartbeat, claim or completion waits for a handler's long read.
   const handled = opening.adopt(await openDatabase(config, log, 'forecue worker rows'), close);
   health.require(() => pool.query('select 1'));
   opening.adopt(
@@ -85,20 +85,20 @@ export async function startWorker<Table extends Kinds>(
   for (const { name } of work.pools) consumers.push(queues.worker(name, () => work.looks.look()));
   await work.listen();
   health.watch(heartbeat, work.looks);
-  await heartbeat.serve(() => served(work));
+  await heartbeat.serve(() => slotsOf(work));
   health.serving = true;
   const opened = opening.move();
   return { stop: () => opened.disposeAsync() };
 }
 
-/** The slots of this process, for the load estimate of all ingresses. */
-function served({ pools }: Work) {
+/** Reports the slots of this process, for the load estimates of all ingresses. */
+function slotsOf({ pools }: Work) {
   return Object.fromEntries(
     pools.map(({ name, slots }) => [name, { slots: slots.slots, claimed: slots.claimed }]),
   );
 }
 
-/** Claims nothing more, lets what runs finish, and releases the rest. */
+/** Stops claiming, lets running work finish, and releases the rest. */
 async function drain(work: Work, consumers: readonly TicketWorker[], health: ProcessHealth): Promise<void> {
   health.serving = false;
   await Promise.all(work.pools.map(({ slots }) => slots.close()));

@@ -16,7 +16,7 @@ import { createReply } from './replies/reply.ts';
 import type { Handlers, Stores } from './work/handler.ts';
 import { readsInTurn } from './work/reads.ts';
 
-/** The handler of every kind of work. */
+/** Creates the handler of every kind of work. */
 export function createHandlers(
   config: WorkerConfig,
   { pool, em, providerOf }: Stores & { providerOf: ProviderOf },

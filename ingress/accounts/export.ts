@@ -11,39 +11,40 @@ import { presentEpisode, presentFact, presentProfile, presentRaw, presentSource 
 import { presentReply } from '../replies/present.ts';
 import { presentKey, presentUser } from './present.ts';
 
-interface Exporting {
+interface ExportParts {
   em: () => EntityManager;
-  /** An event's JSON, once there is room for it. */
+  /** Renders an event as JSON, once there is room for it. */
   renderEvent(event: EventRow): Promise<string>;
   reserve: Reserve;
 }
 
-/** Bytes of an export in memory, unless an event is larger: a page, and what is rendered of it. */
-const ROOM = 2 * PAGE_SIZE_MAX;
+/** Bytes that an export keeps in memory, unless an event is larger: a page of rows, and its rendering. */
+const ROOM_BYTES = 2 * PAGE_SIZE_MAX;
 
 /**
- * Everything of an account as JSON Lines: the account, its keys without their secrets, its connections, each session
- * followed by its events, its profile, its raw rows, episodes and facts, what these are derived from, its predicted
- * replies, and the calls to language models that were made for it. Throws `overloaded` when there is no room for a page.
+ * Exports everything of an account as JSON Lines: the account, its keys without their secrets, its connections, each
+ * session followed by its events, its profile, its raw rows, episodes and facts, the links to their sources, its
+ * predicted replies, and the calls to language models that were made for it. Throws `overloaded` when there is no room
+ * for a page.
  */
-export async function exportAccount(parts: Exporting, account: Account): Promise<AsyncGenerator<string>> {
-  await parts.reserve(ROOM);
+export async function exportAccount(parts: ExportParts, account: Account): Promise<AsyncGenerator<string>> {
+  await parts.reserve(ROOM_BYTES);
   return linesOfAccount(parts, account);
 }
 
-/** Reads on only when what it gave was taken. */
-async function* linesOfAccount({ em, renderEvent, reserve }: Exporting, account: Account) {
+/** Yields the lines page by page. Reads a page only when the one before was taken. */
+async function* linesOfAccount({ em, renderEvent, reserve }: ExportParts, account: Account) {
   yield line('account', { ...presentUser(account), precision_target: account.precisionTarget });
   for await (const page of accountData(em, account.id)) {
     if (page.type === 'event') {
       yield (await Promise.all(page.rows.map(renderEvent))).map(eventLine).join('');
-      // It was more for a large event.
-      await reserve(ROOM);
+      // A large event has reserved more.
+      await reserve(ROOM_BYTES);
     } else yield linesOf(page).join('');
   }
 }
 
-/** The body is JSON already: it is passed on as it was posted. */
+/** Makes the line of an event, whose body is JSON already and is passed on as it was posted. */
 function eventLine(json: string): string {
   return `{"type":"event","data":${json}}\n`;
 }
@@ -91,7 +92,7 @@ function presentConnection({ id, app, userId, status, createdAt, grantedAt, revo
   };
 }
 
-/** Their sources are lines of their own, with the quotes. */
+/** Drops a row's sources, which are lines of their own, with the quotes. */
 function withoutLinks<T extends object, K extends keyof T>(row: T, sources: K): Omit<T, K> {
   const { [sources]: _, ...rest } = row;
   return rest;

@@ -10,7 +10,7 @@ export interface Mail {
   text: string;
 }
 
-/** Sends mails in the background: the answer to their request does not wait. */
+/** Sends mails in the background, so that the answer to a request does not wait for its mail. */
 export interface Mailer {
   /** Sends what `make` returns, if anything. The caller neither waits for it nor learns what came of it. */
   send(make: () => Promise<Mail | undefined>): void;
@@ -18,18 +18,18 @@ export interface Mailer {
 }
 
 const AT_ONCE = 4;
-/** More than a mail server takes in a minute or two; what a storm brings beyond that is dropped. */
+/** Mails that may wait: more than a mail server takes in a minute or two. Further ones are dropped. */
 const LINE_MAX = 500;
 const CONNECT_MS = 10_000;
 const SILENCE_MS = 20_000;
 const BACKOFF = { firstMs: 1000, longestMs: 15_000 };
 const TRY_FOR_MS = 60_000;
-/** Time that mails under way get at a stop. */
+/** Time that mails under way get when the process stops. */
 const CLOSE_MS = 2000;
-/** From here on the server says that another try is of no use (RFC 5321, 4.2.1). */
-const PERMANENT = 500;
+/** Lowest reply code with which a mail server says that another try is of no use (RFC 5321, 4.2.1). */
+const PERMANENT_CODE = 500;
 
-/** Sends through the server, or nothing if none is configured. A mail is tried for a minute, and lost with its process. */
+/** Opens the mailer, if a server is configured. It tries each mail for a minute. A stop loses the mails that wait. */
 export async function openMailer(config: MailConfig | undefined, log: Log): Promise<Mailer | undefined> {
   if (config === undefined) return undefined;
   // Loaded only where mail is sent: it takes 60 ms of a start.
@@ -48,13 +48,13 @@ export async function openMailer(config: MailConfig | undefined, log: Log): Prom
     const mail = await make();
     if (mail === undefined) return;
     const { to, ...content } = mail;
-    // As an object: a text would be parsed as a list of addresses.
+    // `to` is an object, because a text would be parsed as a list of addresses.
     const message = { from: config.from, to: { name: '', address: to }, ...content };
     const until = performance.now() + TRY_FOR_MS;
     await retry(() => transport.sendMail(message), {
       ...BACKOFF,
       until,
-      when: (error) => codeOf(error).responseCode < PERMANENT,
+      when: (error) => codeOf(error).responseCode < PERMANENT_CODE,
       signal: closing.signal,
     });
   };
@@ -63,7 +63,7 @@ export async function openMailer(config: MailConfig | undefined, log: Log): Prom
     send(make) {
       const sent = limiter
         .run(() => deliver(make), { gone: closing.signal })
-        // The server's own words may name the person.
+        // Logs codes only, because the server's own words may name the person.
         .catch((error: unknown) => log.warn(codeOf(error), 'a mail was not sent'))
         .finally(() => underWay.delete(sent));
       underWay.add(sent);
@@ -75,7 +75,7 @@ export async function openMailer(config: MailConfig | undefined, log: Log): Prom
   };
 }
 
-/** Why a mail was not sent: our or the library's code, and the mail server's, 0 without an answer of it. */
+/** Tells why a mail was not sent: our code or the library's, and the mail server's, which is 0 if it did not answer. */
 function codeOf(error: unknown): { code: string; responseCode: number } {
   const { code = 'unknown', responseCode = 0 } = error as { code?: string; responseCode?: number };
   return { code, responseCode };

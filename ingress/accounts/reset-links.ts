@@ -9,9 +9,9 @@ import type { Mail, Mailer } from './mailer.ts';
 
 const LIFETIME_HOURS = 1;
 const WINDOW_S = 60 * 60;
-/** Mails to one address: who used them up for somebody has sent them as many links, which are still good. */
+/** Mails to one address per window. A stranger who uses them up has sent the person as many links, which still work. */
 const PER_ADDRESS = 5;
-/** Requests of one network, which may be a whole office's. */
+/** Requests from one network per window. The network may be a whole office's. */
 const PER_NETWORK = 50;
 
 interface LinkParts {
@@ -33,14 +33,15 @@ export class ResetLinks {
     this.#network = parts.limits.open({ name: 'reset-network', points: PER_NETWORK, windowS: WINDOW_S });
   }
 
-  /** False where no mail can be sent. */
+  /** True if this server can send mails. */
   get areMailed(): boolean {
     return this.#parts.mailer !== undefined;
   }
 
   /**
-   * Mails a link, if there is an account with this e-mail address: it is looked up later, so that neither the answer nor its
-   * time tells. Throws `rate_limited` after too many for the address, or of the network.
+   * Mails a link, if there is an account with this e-mail address. Looks it up in the background, so that neither the
+   * answer nor its time tells. Throws `rate_limited` after too many requests for the e-mail address, or from the
+   * network.
    */
   async ask(email: string, address: string): Promise<void> {
     await take(this.#network, networkOf(address));
@@ -53,8 +54,8 @@ export class ResetLinks {
     const account = await findByEmail(em(), email);
     const token = account && (await issuePasswordReset(em(), account, LIFETIME_HOURS));
     if (account === undefined || token === undefined) return undefined;
-    // To the address that the account has, however the request spelt it.
-    return { to: account.email, subject: 'A new password for Forecue', text: words(publicUrl, token) };
+    // Mails the address as the account spells it, however the request spelt it.
+    return { to: account.email, subject: 'A new password for Forecue', text: mailText(publicUrl, token) };
   }
 }
 
@@ -63,7 +64,7 @@ async function take(limiter: Limiter, key: string): Promise<void> {
   if (!allowed) throw new AppError('rate_limited', { retryAfterS: resetS });
 }
 
-function words(publicUrl: string, token: string): string {
+function mailText(publicUrl: string, token: string): string {
   return `Somebody asked for a new password for your Forecue account.
 
 If it was you, choose one here. The link works once, within an hour:

@@ -47,18 +47,18 @@ interface SignIn {
   address: string;
 }
 
-/** Changes that a person asks for. A new password goes with the current one. */
+/** Changes that a person asks for. A new password requires the current one. */
 interface Change {
   name: string | undefined;
   precisionTarget: number | null | undefined;
   password: string | undefined;
   currentPassword: string | undefined;
-  /** Together with a new password only. */
+  /** Allowed together with a new password only. */
   revokeKeys: boolean;
   address: string;
 }
 
-/** A new password, by a one-time link. */
+/** A new password, set by a one-time link. */
 interface Reset {
   token: string;
   password: string;
@@ -66,12 +66,12 @@ interface Reset {
   address: string;
 }
 
-/** Number of one network that may wait for their turn, log-ins and sign-ups apart: at 35 ms each, two seconds' worth. */
+/** Log-ins of one network that may wait for their turn, and sign-ups likewise: at 35 ms each, two seconds' worth. */
 const LINE_MAX = 64;
 
 /**
- * Signing up and in, for `/api` and for the consent page, and what comes of it. A caller that goes away (`gone`) leaves
- * the line for the hashing, which may throw `overloaded`.
+ * Signs people up and in, for `/api` and for the consent page, and changes accounts. A caller that disconnects (`gone`)
+ * leaves the line for the hashing of passwords. Methods that hash throw `overloaded` when that line is full.
  */
 export class AccountService {
   readonly #em: () => EntityManager;
@@ -96,15 +96,15 @@ export class AccountService {
   }
 
   /**
-   * The new account. Throws `email_taken`, `invite_required` where signing up needs an invitation, `rate_limited` after
-   * too many tries of the network, and a `ValidationError` for a password that is too easy to guess. Where it needs none,
-   * a code is neither looked at nor used.
+   * Creates an account. Throws `email_taken`, `rate_limited` after too many tries from the network, `invite_required`
+   * if signing up needs an invitation (if not, the code is ignored), and a `ValidationError` for a password that is too
+   * easy to guess.
    */
   async signUp({ email, password, name, inviteCode, address }: SignUp, gone?: AbortSignal): Promise<Account> {
     checkStrength(password, email);
     await this.#signUps.countTry(address);
     const code = this.#inviteOnly ? (inviteCode ?? '') : undefined;
-    // Both are decided for good below; here they save the hashing.
+    // The transaction below checks both for good. Checking them here may save the hashing.
     if (code !== undefined && !(await isInvite(this.#em(), code))) throw new AppError('invite_required');
     if ((await findByEmail(this.#em(), email)) !== undefined) throw new AppError('email_taken');
     const passwordHash = await this.#inTurn('sign-up', address, gone, () => hashPassword(password));
@@ -117,13 +117,13 @@ export class AccountService {
   }
 
   /**
-   * The account, if the password is its own. Throws `invalid_credentials`, whichever of the two is wrong, and
-   * `rate_limited` after too many of that, for e-mail addresses without an account as well.
+   * Returns the account, if the password is right. Throws `invalid_credentials`, whether the e-mail address or the
+   * password is wrong, and `rate_limited` after too many wrong tries, also for e-mail addresses without an account.
    */
   signIn({ email, password, address }: SignIn, gone?: AbortSignal): Promise<Account> {
     const key = emailKey(email);
-    return this.#failures.guard(this.#guess(key, key, address), async () => {
-      // The look-up as well in its turn: those of a storm would all come at once.
+    return this.#failures.guard(this.#passwordAttempt(key, key, address), async () => {
+      // The look-up waits for its turn as well, because those of a storm would all come at once.
       const look = async () => {
         const hash = await findPasswordHash(this.#em(), email, DECOY_HASH);
         return (await verifyPassword(password, hash)) ? hash : undefined;
@@ -144,8 +144,8 @@ export class AccountService {
   }
 
   /**
-   * Ends every log-in of the account, the caller's too. Throws `access_denied` for a key: who has found one could end them
-   * again and again, before the owner gets to revoke it.
+   * Ends every log-in of the account, the caller's too. Throws `access_denied` for a key: somebody who found one could
+   * end all log-ins again and again, before the owner gets to revoke the key.
    */
   async logOutEverywhere(user: UserPrincipal): Promise<void> {
     requireLogin(user);
@@ -153,8 +153,8 @@ export class AccountService {
   }
 
   /**
-   * A new access token, which makes the log-in no younger. Throws `not_authenticated` for a refresh token that is revoked,
-   * expired or unknown.
+   * Issues a new access token, which keeps the time of its log-in. Throws `not_authenticated` for a refresh token that
+   * is revoked, expired or unknown.
    */
   async renew(refresh: string): Promise<string> {
     const owner = await ownerOfRefreshToken(this.#em(), refresh);
@@ -163,8 +163,9 @@ export class AccountService {
   }
 
   /**
-   * The changed account. Throws `access_denied` when the current password is wrong or missing, `rate_limited` after too
-   * many of that, and a `ValidationError` for a new one that is too easy to guess, or keys to revoke without one.
+   * Returns the changed account. Throws `access_denied` when the current password is wrong or missing, `rate_limited`
+   * after too many such tries, and a `ValidationError` for a new password that is too easy to guess, or `revokeKeys`
+   * without one.
    */
   async change(id: string, change: Change, gone?: AbortSignal): Promise<Account> {
     const { name, precisionTarget, password, currentPassword, revokeKeys, address } = change;
@@ -175,8 +176,8 @@ export class AccountService {
     if (password === undefined) return changeAccount(this.#em(), id, { name, precisionTarget });
     checkStrength(password, account.email);
     const { emailKey, passwordHash: from } = account;
-    // Counted by id: only who has a credential of the account can use these tries up, and no stranger.
-    await this.#failures.guard(this.#guess(id, emailKey, address), async () => {
+    // Tries count by id, so that only callers with a credential of the account can use them up, and no stranger.
+    await this.#failures.guard(this.#passwordAttempt(id, emailKey, address), async () => {
       const right =
         currentPassword !== undefined &&
         (await this.#inTurn('log-in', address, gone, () => verifyPassword(currentPassword, from)));
@@ -191,14 +192,14 @@ export class AccountService {
     });
   }
 
-  /** The account that a link to a new password is for; undefined once the link has ended. */
+  /** Returns the account that a link to a new password is for; undefined once the link has ended. */
   ownerOfReset(token: string): ReturnType<typeof findPasswordReset> {
     return findPasswordReset(this.#em(), token);
   }
 
   /**
-   * Gives the link's account a new password, which ends its log-ins, this link and others. Undefined once the link has ended.
-   * Throws a `ValidationError` for a password that is too easy to guess.
+   * Gives the link's account a new password, which ends all its log-ins and links. Returns undefined if the link has
+   * ended. Throws a `ValidationError` for a password that is too easy to guess.
    */
   async resetPassword(
     { token, password, revokeKeys, address }: Reset,
@@ -208,18 +209,18 @@ export class AccountService {
     if (account === undefined) return undefined;
     checkStrength(password, account.email);
     const to = await this.#inTurn('log-in', address, gone, () => hashPassword(password));
-    // When two callers use links at once, the second finds another password than the one it read.
+    // When two callers use links at once, the second finds that the password is not the one it read.
     const passwordHash = { from: account.passwordHash, to };
-    const changed = await changeAccount(this.#em(), account.id, { passwordHash, revokeKeys }).catch(ended);
+    const changed = await changeAccount(this.#em(), account.id, { passwordHash, revokeKeys }).catch(orEnded);
     if (changed !== undefined) await this.#networks.remember(changed, address);
     return changed;
   }
 
-  #guess(subject: string, key: string, address: string): Guess {
+  #passwordAttempt(subject: string, key: string, address: string): Guess {
     return { subject, address, isKnown: () => this.#networks.knows(key, address) };
   }
 
-  /** Works in the network's turn. Its log-ins and its sign-ups have a line each, so that neither holds up the other. */
+  /** Works in the network's turn. Its log-ins and sign-ups have separate lines, so that neither hold up the others. */
   #inTurn<T>(
     line: 'log-in' | 'sign-up',
     address: string,
@@ -235,7 +236,8 @@ function checkStrength(password: string, email: string): void {
   if (msg !== undefined) throw fault('password', msg);
 }
 
-function ended(error: unknown): undefined {
+/** Converts `access_denied`, the answer to a link that has ended, to undefined. Rethrows other errors. */
+function orEnded(error: unknown): undefined {
   if (!(error instanceof AppError && error.code === 'access_denied')) throw error;
 }
 

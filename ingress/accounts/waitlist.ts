@@ -5,14 +5,14 @@ import { AppError } from '../../shared/errors/app-error.ts';
 import type { Limits } from '../limits/limiter.ts';
 import { networkOf } from '../limits/network.ts';
 
-/** Per network, which may be a whole office's. */
+/** Entries from one network, which may be a whole office's. */
 const PER_HOUR = 100;
-/** Longer than the database usually takes: it writes a new entry some microseconds sooner than one that it has. */
+/** Longer than the database usually takes, which is some microseconds faster with a new entry than with a known one. */
 const ANSWER_AFTER_MS = 20;
 
 /**
- * Puts an e-mail address on the waitlist, in a time that does not tell whether it was there. Throws `rate_limited` after
- * many from one network, `overloaded` when the list is full.
+ * Puts an e-mail address on the waitlist, in a time that does not tell whether it was there before. Throws
+ * `rate_limited` after too many from one network, `overloaded` when the list is full.
  */
 export type JoinWaitlist = (email: string, address: string) => Promise<void>;
 

@@ -46,7 +46,7 @@ export class AccessTokens {
       .sign(this.#signing.key);
   }
 
-  /** Claims of a valid token, or why it is none. */
+  /** Returns the claims of a valid token, or why it is not valid. */
   async verify(token: string): Promise<AccessToken | 'expired' | 'invalid'> {
     try {
       const { payload } = await jwtVerify(token, ({ kid }) => this.#keyOf(kid), {
@@ -61,7 +61,7 @@ export class AccessTokens {
       });
       const { sub, auth_time: loggedInAt, gen: generation } = payload;
       if (typeof sub !== 'string' || !UUID.test(sub)) return 'invalid';
-      // Earlier releases issue tokens that do not say: such a log-in is an old one, of the first generation.
+      // Tokens of earlier releases lack these claims: such a log-in counts as old, and of the first generation.
       return { accountId: sub, loggedInAt: orZero(loggedInAt), generation: orZero(generation) };
     } catch (error) {
       return error instanceof errors.JWTExpired ? 'expired' : 'invalid';

@@ -19,8 +19,8 @@ import type { CredentialThrottle, Turn } from '../limits/credential-throttle.ts'
 import type { AccessToken, AccessTokens } from './access-tokens.ts';
 
 /**
- * Find who a request acts for, by its headers. Each throws the 401 of its surface, and `rate_limited` when the network of
- * `address` has sent too many wrong credentials.
+ * Finds the app or account that a request acts for, by its headers. Both throw the 401 of their surface, and
+ * `rate_limited` when the network of `address` has sent too many wrong credentials.
  */
 export interface Credentials {
   app(headers: IncomingHttpHeaders, address: string): Promise<AppPrincipal>;
@@ -37,8 +37,8 @@ export function createCredentials(
   const ofHash = (hash: Buffer) => hash.toString('base64');
   const apps = cached(find.app, ofHash);
   const usersByKey = cached(find.user.byKey, ofHash);
-  // A token is one that we have signed: there is nothing to guess. Its generation is in the name, because a new log-in
-  // must not be refused for what is cached from before it.
+  // We have signed every token that is looked up, so there is nothing to guess. Its generation is in the name, so that
+  // a new log-in is not refused for what is cached from before it.
   const usersByToken = cached(find.user.byToken, ({ accountId, generation }) => `${accountId} ${generation}`);
   return {
     app: (headers, address) =>
@@ -63,20 +63,20 @@ function inTurn<Key, Found>(lookUps: LookUps<Key, Found>, turn: Turn) {
   };
 }
 
-/** Revoked credentials must stop working within two seconds; half of that is for the way. */
+/** Time for which look-ups are cached. Revoked credentials must stop working within two seconds, delays included. */
 const TTL_MS = 1000;
 const ENTRIES_MAX = 10_000;
 
-/** Look-ups, cached. */
+/** Cached look-ups. */
 interface LookUps<Key, Found> {
   find(key: Key): Promise<Found | undefined>;
-  /** True if the key was found lately, or is known for the moment not to exist: then there is nothing to guess. */
+  /** Returns true if the key was found lately, or not found within the last second: then it is no guess. */
   remembers(key: Key): boolean;
 }
 
 /**
- * Caches for a second what a look-up found, and that it found nothing, so that a busy caller does not cost one for each of
- * its calls. Keys that were found are remembered beyond that, for `remembers`; unknown ones never displace them.
+ * Caches the result of a look-up for a second, also that nothing was found, so that a busy caller does not cost a
+ * look-up for each call. Remembers found keys for longer, for `remembers`; unknown keys never displace them.
  */
 export function cached<Key, Found extends object>(
   find: (key: Key) => Promise<Found | undefined>,
@@ -89,7 +89,7 @@ export function cached<Key, Found extends object>(
       const name = nameOf(key);
       const cachedOne = known.get(name);
       if (cachedOne !== undefined || unknown.has(name)) return cachedOne;
-      // From before the look-up: what it finds may be as old as that.
+      // Taken before the look-up, because its result may be as old as that.
       const start = performance.now();
       const found = await find(key);
       if (found === undefined) {
@@ -105,10 +105,10 @@ export function cached<Key, Found extends object>(
   };
 }
 
-/** Look-ups that arrive together share a statement, up to this many. */
+/** Maximum look-ups that share a statement, when they arrive together. */
 const BATCH = { most: 200 };
 
-/** Credentials that are looked up in the database. */
+/** Opens credentials that are looked up in the database. */
 export function openCredentials(
   pool: Pool,
   tokens: AccessTokens,
@@ -136,8 +136,8 @@ export function openCredentials(
 const USE_RECORDED_EVERY_MS = 60_000;
 
 /**
- * Records when a key is used, at most once a minute for each: its last use is known to the minute, and a busy key does not
- * cost a write for each call. No caller waits for the write; one that fails is retried with the key's next use.
+ * Records when a key is used, at most once a minute per key, so that a busy key does not cost a write for each call. No
+ * caller waits for the write; one that fails is retried with the key's next use.
  */
 function keyUseRecorder(write: (hash: Buffer) => Promise<void>, log: Log): (hash: Buffer) => void {
   const written = new LRUCache<string, true>({ max: ENTRIES_MAX, ttl: USE_RECORDED_EVERY_MS });
@@ -154,14 +154,15 @@ function keyUseRecorder(write: (hash: Buffer) => Promise<void>, log: Log): (hash
 
 /** Looks up the owner of a credential; undefined when it is unknown or no longer valid, or the account is disabled. */
 interface FindUser {
-  /** With the generation of its account's log-ins, which the token's may be behind. */
+  /** Finds a token's account, with its current generation of log-ins, which the token's may be behind. */
   byToken(token: AccessToken): Promise<ActiveAccount | undefined>;
   byKey(hash: Buffer): Promise<UserPrincipal | undefined>;
 }
 
 /**
- * The account that a request acts for: by an access token in `Authorization: Bearer`, or a key in `X-Service-API-Key`.
- * If both are sent, both must be valid and belong to the same account. Throws `not_authenticated` or `token_expired`.
+ * Finds the account that a request acts for, by an access token in `Authorization: Bearer` or a key in
+ * `X-Service-API-Key`. If both are sent, both must be valid and belong to the same account. Throws `not_authenticated`
+ * or `token_expired`.
  */
 async function authenticateUser(
   headers: IncomingHttpHeaders,
@@ -212,7 +213,7 @@ async function byKey(
 /** Looks an app up by the SHA-256 of its key; undefined when the key is unknown or no longer valid. */
 type FindApp = (hash: Buffer) => Promise<AppPrincipal | undefined>;
 
-/** The app whose key the `Authorization` header carries. */
+/** Finds the app whose key the `Authorization` header carries. Throws `invalid_app_key`. */
 export async function authenticateApp(
   authorization: string | undefined,
   findApp: FindApp,
@@ -223,7 +224,7 @@ export async function authenticateApp(
   return app;
 }
 
-/** The value of an `Authorization: Bearer` header; scheme names are case-insensitive (RFC 9110, 11.1). */
+/** Returns the value of an `Authorization: Bearer` header; scheme names are case-insensitive (RFC 9110, 11.1). */
 function bearerOf(authorization: string | undefined): string | undefined {
   return authorization?.match(/^Bearer +(\S+)$/i)?.[1];
 }

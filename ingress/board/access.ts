@@ -7,12 +7,12 @@ import { networkOf } from '../limits/network.ts';
 const COOKIE = 'forecue-admin';
 const LIFETIME_S = 8 * 60 * 60;
 const KEY_BYTES = 32;
-/** Wrong tokens of a network, and the seconds for which they count. */
-const WRONG = { name: 'admin-token', points: 10, windowS: 60 };
+/** Limit of wrong tokens per network. */
+const WRONG_LIMIT = { name: 'admin-token', points: 10, windowS: 60 };
 
 /**
- * Decides who may see the board. A session is a random name and its end, signed with a key that is derived from the token:
- * nothing is stored, any ingress knows it, and another token ends all sessions.
+ * Decides who may see the board. A session is a random name and its end, signed with a key that is derived from the
+ * token. So nothing is stored, any ingress can check a session, and a new token ends all sessions.
  */
 export class Access {
   readonly #digest: Buffer;
@@ -22,10 +22,10 @@ export class Access {
   constructor(token: string, limits: Pick<Limits, 'open'>) {
     this.#digest = digestOf(token);
     this.#key = Buffer.from(hkdfSync('sha256', token, '', 'forecue board', KEY_BYTES));
-    this.#wrong = limits.open(WRONG);
+    this.#wrong = limits.open(WRONG_LIMIT);
   }
 
-  /** The session of a request; undefined without one. */
+  /** Returns the session of a request, if it has a valid one. */
   read(ctx: RequestContext): string | undefined {
     const value = ctx.cookies.get(COOKIE) ?? '';
     const [, session = '', end = '', mac = ''] = /^((\d{10})\.[\w-]{22})\.([\w-]{43})$/.exec(value) ?? [];
@@ -35,8 +35,8 @@ export class Access {
   }
 
   /**
-   * Opens a session if the token is right. Throws `not_authenticated`, or `rate_limited` after too many wrong ones from the
-   * same network, counted before the check so that concurrent guesses count as well.
+   * Opens a session if the token is right. Throws `not_authenticated`, or `rate_limited` after too many wrong ones from
+   * the same network, counted before the check so that concurrent guesses count as well.
    */
   async signIn(ctx: RequestContext, token: string): Promise<void> {
     const network = networkOf(ctx.state.address);
@@ -53,7 +53,7 @@ export class Access {
     setCookie(ctx, '', 0);
   }
 
-  /** The token that every form of a session carries. */
+  /** Returns the token that every form of a session carries. */
   csrf(session: string): string {
     return this.#sign('form', session);
   }
@@ -82,12 +82,12 @@ export function requireOwnForm(ctx: RequestContext): void {
   if (!['same-origin', 'none'].includes(site) || !isOwn) throw new AppError('access_denied');
 }
 
-/** Digests have equal length, whatever was typed. */
+/** Hashes a token: `timingSafeEqual` needs equal lengths, whatever was typed. */
 function digestOf(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
-/** TLS may end at a proxy in front, which says so. */
+/** Sets the cookie, for https only if a proxy in front says that TLS ends there. */
 function setCookie(ctx: RequestContext, value: string, maxAgeS: number): void {
   const secure = ctx.get('X-Forwarded-Proto') === 'https' ? '; Secure' : '';
   ctx.set(

@@ -22,7 +22,7 @@ import { Snapshots } from './snapshot.ts';
 import { find, timelines } from './timeline.ts';
 import { Viewers } from './viewers.ts';
 
-/** Connections for what the board reads and does, and the time that a statement of it may take. */
+/** Connections of the board, and the time that each of its statements may take. */
 const CONNECTIONS = 2;
 const STATEMENT_MS = 1500;
 
@@ -32,8 +32,8 @@ export interface Board {
 }
 
 /**
- * Opens the operators' board. It reads on connections of its own, and gives up a statement soon: whoever looks takes nothing
- * from predictions. None is opened before somebody looks.
+ * Opens the operators' board. It has connections of its own, opened when somebody looks, and gives up slow statements,
+ * so that it takes nothing from predictions.
  */
 export async function openBoard(config: IngressConfig, limits: Limits, log: Log): Promise<Board> {
   const own = { database: { ...config.database, poolSize: CONNECTIONS } };
@@ -53,17 +53,17 @@ export async function openBoard(config: IngressConfig, limits: Limits, log: Log)
   };
 }
 
-type Work = Awaited<ReturnType<typeof openDatabase>>['pool'];
+type DatabasePool = Awaited<ReturnType<typeof openDatabase>>['pool'];
 
 /** The pages of the board, and what their forms do. */
 class BoardPages {
   readonly #config: IngressConfig;
-  readonly #pool: Work;
+  readonly #pool: DatabasePool;
   readonly #access: Access;
   readonly #viewers: Viewers;
   readonly #sendFile: SendFile = sendsFiles(FILES);
 
-  constructor(config: IngressConfig, limits: Limits, pool: Work, log: Log) {
+  constructor(config: IngressConfig, limits: Limits, pool: DatabasePool, log: Log) {
     this.#config = config;
     this.#pool = pool;
     this.#access = new Access(config.adminToken, limits);
@@ -71,7 +71,7 @@ class BoardPages {
     this.#viewers = new Viewers({
       read: () => snapshots.read(),
       render: renderSections,
-      failed: (error) => unread(error, log),
+      failed: (error) => unreadSections(error, log),
     });
   }
 
@@ -100,7 +100,7 @@ class BoardPages {
     const { log } = ctx.state;
     const sections = await this.#viewers
       .latest()
-      .then(renderSections, (error: unknown) => unread(error, log));
+      .then(renderSections, (error: unknown) => unreadSections(error, log));
     send(ctx, boardPage({ csrf, sections, note: NOTES.get(String(ctx.query['did'])) }));
   }
 
@@ -129,7 +129,7 @@ class BoardPages {
     seeOther(ctx, './');
   }
 
-  /** The same that `admin queue` does. */
+  /** Does the same as `admin queue`. */
   async #act(ctx: RequestContext, session: string, form: URLSearchParams): Promise<void> {
     const [action, pool] = [form.get('do') ?? '', POOLS.find((one) => one === form.get('pool'))];
     if (pool === undefined) throw new AppError('not_found');
@@ -162,7 +162,7 @@ class BoardPages {
   }
 }
 
-/** Results of actions, by the name that the address has of it: nothing else of an address is ever shown. */
+/** Results of actions, by their names in the address (`did`): nothing else from an address is ever shown. */
 const NOTES = new Map([
   ['pause', 'Paused: every worker has noticed. What runs goes on; what waits stays until its deadline.'],
   ['pause-late', 'Paused, but some workers have not noticed yet. What runs goes on.'],
@@ -184,7 +184,7 @@ const FILES = new Map([
 ]);
 const PAGES = new Set(['/', '/find', '/events']);
 
-/** Forms send `Origin` to their own site only with this referrer policy. */
+/** Sets the headers of every page. With a stricter referrer policy, forms would not send `Origin`, not even here. */
 function setHeaders(ctx: RequestContext): void {
   ctx.set({
     'Content-Security-Policy': [
@@ -217,7 +217,7 @@ const FAULTS: Record<string, string> = {
   not_found: 'There is no such page.',
 };
 
-/** Refusals are pages as well; a wrong token shows the form again. */
+/** Turns errors into pages. A wrong token shows the sign-in form again. */
 async function pageErrors(ctx: RequestContext, next: Next): Promise<void> {
   try {
     await next();
@@ -237,8 +237,8 @@ function signInFault(ctx: RequestContext, { code, retryAfterS }: AppError): stri
   return ctx.state.route === '/admin/sign-in' ? 'This is not the token.' : 'Sign in first.';
 }
 
-/** The page when it cannot read: the page stays, and says so. */
-function unread(error: unknown, log: Log): Record<string, string> {
+/** The board's sections when the database cannot be read: an alert in the first, the rest empty. */
+function unreadSections(error: unknown, log: Log): Record<string, string> {
   log.warn({ err: error }, 'the board could not read');
   const why = isUnavailable(error) ? 'The database does not answer.' : 'The database did not answer in time.';
   const text = faultLine(why);

@@ -6,11 +6,11 @@ import { type Html, html } from '../pages/html.ts';
 export interface Column<Row> {
   head: string;
   cell(row: Row): Html | string | number;
-  /** Aligned to the right, digits of equal width. */
+  /** True to align cells to the right, with digits of equal width. */
   isNumber?: boolean;
 }
 
-/** Rows as a table. On a narrow screen each is a card; the roles keep it a table for a screen reader. */
+/** Renders rows as a table. On a narrow screen each is a card; the roles keep it a table for a screen reader. */
 export function table<Row>(
   name: string,
   rows: readonly Row[],
@@ -28,7 +28,7 @@ export function table<Row>(
   </table>`;
 }
 
-/** Stands for nothing; a card leaves it out. */
+/** Stands for a missing value, which a card leaves out. */
 export const NIL = '–';
 
 function cellOf<Row>(column: Column<Row>, row: Row): Html {
@@ -39,18 +39,18 @@ function cellOf<Row>(column: Column<Row>, row: Row): Html {
 
 const alignment = ({ isNumber }: Pick<Column<never>, 'isNumber'>) => (isNumber ? 'number' : 'words');
 
-/** The part that caused an error: the row's word, or else what the code's entry says. */
+/** Returns the part that caused an error: as the row says, or else as the catalogue says for the code. */
 export function sourceOf({ code, source }: { code: string | null; source: string | null }): string {
   const entry = Object.entries(catalogue).find(([name]) => name === code)?.[1];
   return source ?? entry?.source ?? NIL;
 }
 
-/** A text from outside. */
+/** Renders a text from outside, so that it cannot disturb what stands beside it. */
 export function text(value: string): Html {
   return html`<bdi>${visible(value)}</bdi>`;
 }
 
-/** A number that changes with each refresh is still easy to read. */
+/** Formats a number, so that it is easy to read although it changes with each refresh. */
 export function count(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: value < 10 ? 1 : 0 });
 }
@@ -61,7 +61,7 @@ const UNITS = [
   [60, 'min'],
 ] as const;
 
-/** A duration by its largest unit. */
+/** Formats a duration in its largest unit. */
 export function duration(seconds: number): string {
   const found = UNITS.find(([size]) => seconds >= size);
   if (found === undefined) return `${Math.max(0, Math.round(seconds))} s`;
@@ -71,12 +71,12 @@ export function duration(seconds: number): string {
 
 export const ago = (seconds: number) => `${duration(seconds)} ago`;
 
-/** Something's state: a word, and a colour that says no more than it. */
+/** Renders a state: a word, with a colour that says the same. */
 export function badge(word: string, how: 'good' | 'quiet' | 'bad'): Html {
   return html`<span class="badge ${how}">${word}</span>`;
 }
 
-/** A link to the timeline of work. */
+/** Renders a link to the timeline of work. */
 export function workLink(id: string): Html {
   return html`<a href="find?id=${id}"><code>${id}</code></a>`;
 }
@@ -84,7 +84,7 @@ export function workLink(id: string): Html {
 const MICROCENTS = 100_000_000;
 const SMALLEST = 0.0001;
 
-/** Millionths of a cent in dollars. */
+/** Formats millionths of a cent as dollars. */
 export function dollars(microcents: number): string {
   const value = microcents / MICROCENTS;
   if (value > 0 && value < SMALLEST) return `< $${SMALLEST}`;

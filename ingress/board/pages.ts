@@ -22,7 +22,7 @@ export function signInPage(fault?: string): Html {
   });
 }
 
-/** Errors where there is no board to show it in. */
+/** Shows an error on a page of its own. */
 export function faultPage(message: string): Html {
   return layoutPage({
     title: 'Board',
@@ -69,7 +69,7 @@ function actions(csrf: string): Html {
   </form>`;
 }
 
-/** Asks before work is ended. */
+/** Asks for confirmation before work is ended. */
 export function drainPage({ csrf, pool, queued }: Session & { pool: PoolName; queued: string }): Html {
   return layout({
     csrf,
@@ -91,12 +91,12 @@ export function drainPage({ csrf, pool, queued }: Session & { pool: PoolName; qu
 interface Page extends Session {
   title: string;
   content: Html;
-  /** The id that was looked for. */
+  /** Id that was searched for. */
   asked?: string;
   live?: boolean;
 }
 
-/** A page of the board, with the way to look up work and to sign out. */
+/** Renders a page of the board, with forms to find work and to sign out. */
 export function layout({ title, content, csrf, asked = '', live = false }: Page): Html {
   return html`<!doctype html>
 <html lang="en">

@@ -30,7 +30,7 @@ export const SECTIONS = {
 } as const;
 type SectionId = keyof typeof SECTIONS;
 
-/** The content of each section. */
+/** Renders the content of each section. */
 export function renderSections(snapshot: BoardSnapshot): Record<SectionId, string> {
   const { pools, live, lately, spend, recurring, at } = snapshot;
   const sections: Record<SectionId, Html> = {
@@ -135,7 +135,7 @@ interface Model {
   unpriced: number;
 }
 
-/** Models that were called lately, and models whose circuit somebody has noted. */
+/** Lists the models that were called lately, or whose circuit has a row. */
 function modelsOf({ spend, lately }: BoardSnapshot): Model[] {
   const names = new Set([...spend.hours, ...lately.circuits].map(({ model }) => model));
   return [...names].sort().map((model) => {

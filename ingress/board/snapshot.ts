@@ -13,14 +13,14 @@ import { Spend, type Spent } from './spend.ts';
 export interface BoardPool {
   pool: PoolName;
   queued: number;
-  /** True if there may be more. */
+  /** True if more may be queued than `queued`. */
   isMore: boolean;
   running: number;
   oldestS: number | null;
   workers: number;
   desired: number;
   slots: number;
-  /** Claims a second since the read before; undefined at the first one. */
+  /** Claims a second since the previous read; undefined at the first one. */
   rate: number | undefined;
   /** Calls that this ingress has refused as overloaded since it started. */
   shed: number;
@@ -105,7 +105,7 @@ function claimsOf({ processes }: Live, at: number): Claims {
   return { at, by };
 }
 
-/** A process that was not there before has no difference to count. */
+/** Returns the claims a second between two reads, without those of processes that are new since. */
 function rateOf(pool: PoolName, before: Claims, now: Claims): number {
   const since = [...now.by].map(([key, claimed]) =>
     key.startsWith(`${pool} `) ? claimed - (before.by.get(key) ?? claimed) : 0,

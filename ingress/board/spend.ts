@@ -4,9 +4,9 @@ import { idFrom } from '../../shared/ids.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 const HOURS = 24;
-/** By then a call is booked, whatever the clocks of the workers. */
+/** Age at which a call is surely in the ledger, whatever the clocks of the workers. */
 const SETTLED_MS = 15_000;
-/** After such a pause it begins again with what is newest. */
+/** Pause between two reads after which reading begins anew, with the newest calls. */
 const STALE_MS = 30_000;
 
 /** The calls of one hour and model. */
@@ -14,12 +14,13 @@ export type Spent = Omit<SpentHour, 'first' | 'last'>;
 
 /**
  * The provider's cost in the last 24 hours, by hour and model. The ledger has no index by hour and may have millions of
- * rows in a day, so each row is read about once: forwards what is new, and backwards a page at each refresh until a day is known.
+ * rows in a day, so each row is read about once: new rows forwards, and older ones backwards, a page at each refresh,
+ * until a day is known.
  */
 export class Spend {
   readonly #pool: Pool;
   #settled = new Map<string, Spent>();
-  /** The ids between which calls are settled. */
+  /** Ids between which all calls are in `#settled`. */
   #from = '';
   #to = '';
   #readAt = Number.NEGATIVE_INFINITY;
@@ -29,7 +30,7 @@ export class Spend {
     this.#pool = pool;
   }
 
-  /** Reads on. `isWhole` is false while earlier hours are still to be read. */
+  /** Reads on, and returns all that is known. `isWhole` is false while earlier hours are still to be read. */
   async read(now: number): Promise<{ hours: Spent[]; isWhole: boolean }> {
     const cut = idFrom(now - SETTLED_MS);
     if (now - this.#readAt > STALE_MS) this.#restart(cut);

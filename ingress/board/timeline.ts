@@ -16,7 +16,7 @@ import { badge, duration, NIL, sourceOf, text } from './cells.ts';
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 const SANE = new RegExp(IDENTIFIER_PATTERN);
 const HOUR_MS = 60 * 60 * 1000;
-/** Clocks of two machines differ. */
+/** Allowed difference between the clocks of two machines. */
 const SLACK_MS = 60_000;
 
 interface Found {
@@ -99,7 +99,7 @@ interface Moment {
   what: Html | string;
 }
 
-/** Events, in order. */
+/** Lists what happened to the work, in order. */
 function momentsOf(work: Traced, calls: readonly TracedCall[], events: readonly TracedEvent[]): Moment[] {
   const { admittedAt, startedAt, endedAt, leftAt, deadlineAt, callers, state, code } = work;
   const moments: (Moment | undefined)[] = [

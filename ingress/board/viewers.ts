@@ -3,29 +3,29 @@ import { every, type Repeated } from '../../shared/timing/every.ts';
 import type { BoardSnapshot } from './snapshot.ts';
 
 const REFRESH_MS = 2000;
-/** A snapshot of that age is shown to whoever opens the board. */
+/** Maximum age of a snapshot that is shown again. */
 const FRESH_MS = 1000;
 const VIEWERS_MAX = 50;
-/** Then the browser connects again, if its session is still good. */
+/** Time after which a stream ends: the browser then connects again, if its session is still good. */
 const STREAM_MS = 15 * 60 * 1000;
 
 interface Viewer {
   response: ServerResponse;
-  /** Its content of each section. */
+  /** Content of each section as sent to this viewer. */
   shown: Record<string, string>;
 }
 
 export interface ViewerSteps {
   read(): Promise<BoardSnapshot>;
-  /** The sections of the page, by the ids of their elements. */
+  /** Renders the sections of the page, by the ids of their elements. */
   render(snapshot: BoardSnapshot): Record<string, string>;
-  /** In place of all sections, when a read has failed. */
+  /** Renders the replacement of all sections when a read has failed. */
   failed(error: unknown): Record<string, string>;
 }
 
 /**
- * Viewers of the board. However many they are, they share one set of statements per refresh, and without any there is
- * none.
+ * Viewers of the board. However many they are, they share one set of statements per refresh. Without viewers, nothing
+ * is read.
  */
 export class Viewers {
   readonly #steps: ViewerSteps;
@@ -42,7 +42,7 @@ export class Viewers {
     return this.#viewers.size >= VIEWERS_MAX;
   }
 
-  /** A snapshot that is a second old at most. */
+  /** Returns a snapshot that is a second old at most. */
   async latest(): Promise<BoardSnapshot> {
     if (this.#latest !== undefined && performance.now() - this.#latest.at < FRESH_MS)
       return this.#latest.snapshot;
@@ -81,7 +81,7 @@ export class Viewers {
   }
 }
 
-/** Leaves out what the viewer has, and a viewer that does not read. */
+/** Sends a viewer the sections that have changed, unless it does not read. */
 function send(viewer: Viewer, sections: Record<string, string>): void {
   if (viewer.response.writableNeedDrain) return;
   const news = Object.entries(sections).filter(([id, text]) => viewer.shown[id] !== text);

@@ -15,10 +15,11 @@ export function isToken(text: string): boolean {
 }
 
 /**
- * A cookie of these pages, of our own shape of tokens. That of all of them names the browser: forms are bound to it, and
- * after sign-in it is also the session. It is renewed whenever somebody signs in or out, so that a planted one is worth nothing (session
- * fixation). It ends with the browser. Under https its name's prefix keeps other hosts of the domain, and plain http,
- * from planting one (RFC 6265bis, 4.1.3.2); the prefix wants the path `/`, where nothing but these pages reads it.
+ * A cookie of these pages that holds one of our tokens. The default one identifies the browser: forms are bound to it,
+ * and after sign-in it is also the session. It is renewed whenever somebody signs in or out, so that a planted one is
+ * worth nothing (session fixation), and ends with the browser. Under https, the prefix of its name keeps other hosts of
+ * the domain, and plain http, from planting such a cookie (RFC 6265bis, 4.1.3.2); the prefix requires the path `/`,
+ * where only these pages read it.
  */
 export class BrowserCookie {
   readonly #name: string;
@@ -32,7 +33,7 @@ export class BrowserCookie {
     this.#path = this.#secure ? '/' : `${pathname.replace(/\/$/, '')}${path}`;
   }
 
-  /** The browser's token, if it has one. */
+  /** Returns the browser's token, if it has one. */
   read(ctx: RequestContext): string | undefined {
     const value = ctx.cookies.get(this.#name);
     return value !== undefined && isToken(value) ? value : undefined;
@@ -40,13 +41,13 @@ export class BrowserCookie {
 
   /** Gives the browser this token, a new one by default, and returns it. */
   write(ctx: RequestContext, token = newToken().token): string {
-    // TLS may end at a proxy: our own address tells, not this connection.
+    // TLS may end at a proxy, so our own address decides, not this connection.
     ctx.cookies.secure = this.#secure;
     ctx.cookies.set(this.#name, token, { path: this.#path, httpOnly: true, sameSite: 'lax' });
     return token;
   }
 
-  /** Takes it away. */
+  /** Removes the cookie from the browser. */
   end(ctx: RequestContext): void {
     ctx.cookies.secure = this.#secure;
     ctx.cookies.set(this.#name, null, { path: this.#path, httpOnly: true, sameSite: 'lax' });
@@ -85,8 +86,8 @@ export class CsrfTokens {
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 const FORM_LIMIT = 16 * KIB;
 
-// As text: koa-body's own parser makes objects out of names with dots and brackets.
-const read = koaBody({
+// Reads forms as text, because koa-body's own parser makes objects out of names with dots and brackets.
+const readText = koaBody({
   json: false,
   urlencoded: false,
   multipart: false,
@@ -96,28 +97,28 @@ const read = koaBody({
 });
 
 /**
- * The fields of a posted form. Throws `body_too_large`, or `invalid_content_type` for what is no form.
+ * Reads the fields of a posted form. Throws `body_too_large`, or `invalid_content_type` for a body that is not a form.
  *
- * No browser packs a form. koa-body would unpack one, and leave the unpacking stream without a listener once it has read
- * enough: an error after that ends the process.
+ * Refuses packed forms, which no browser sends: koa-body would leave the unpacking stream without a listener once it
+ * has read enough, and an error after that would end the process.
  */
 export async function readForm(ctx: RequestContext): Promise<URLSearchParams> {
   if (!/^(identity)?$/i.test(ctx.get('Content-Encoding'))) throw new AppError('invalid_content_type');
   if (Number(ctx.get('Content-Length')) > FORM_LIMIT) throw new AppError('body_too_large');
-  await read(ctx, async () => {}).catch(refuse);
+  await readText(ctx, async () => {}).catch(refuse);
   const { body } = ctx.request;
   if (ctx.is(FORM_TYPE) === false) throw new AppError('invalid_content_type');
   return new URLSearchParams(typeof body === 'string' ? body : '');
 }
 
-/** All that fails while a form is read is the client's. */
+/** Converts an error of koa-body: whatever fails while a form is read is the client's fault. */
 function refuse(error: { type?: unknown }): never {
   throw new AppError(error.type === 'entity.too.large' ? 'body_too_large' : 'invalid_content_type');
 }
 
 /**
- * True if a page of ours, at this origin, may have sent the form. `Origin` alone would not tell: under our referrer policy
- * browsers send `null` in it (Fetch, "append a request Origin header"), and old ones nothing.
+ * Checks whether a page of our own origin (`own`) may have sent the form. `Origin` alone would not tell: under our
+ * referrer policy browsers send `null` in it (Fetch, "append a request Origin header"), and old ones send nothing.
  */
 export function isFromOwnPage(ctx: RequestContext, own: string): boolean {
   const site = ctx.get('Sec-Fetch-Site') || 'same-origin';
@@ -126,8 +127,8 @@ export function isFromOwnPage(ctx: RequestContext, own: string): boolean {
 }
 
 /**
- * The headers of every page here; the common ones have set `Cache-Control: no-store` and `nosniff`. There is no
- * Cross-Origin-Opener-Policy: an app may open the flow in a window that it waits for, and would lose it.
+ * Sets the headers of every page here; `requestContext` has set `Cache-Control: no-store` and `nosniff`. Leaves out
+ * Cross-Origin-Opener-Policy, because an app may open the flow in a window, which it would then lose track of.
  */
 export function setPageHeaders(ctx: RequestContext): void {
   ctx.set({ 'Referrer-Policy': 'no-referrer', 'X-Frame-Options': 'DENY' });
@@ -135,9 +136,9 @@ export function setPageHeaders(ctx: RequestContext): void {
 }
 
 /**
- * Lets the page post its forms, and the answer redirect to the app, if there is one. Chromium holds each redirect that follows a form
- * against `form-action`, the app's own further ones as well, and these may lead anywhere. So the sources are schemes:
- * https, and for an app on a loopback host http. (A host would not do for [::1] either: CSP has no IPv6 sources.)
+ * Lets the page post its forms, and the answer redirect to the app, if there is one. Chromium checks every redirect
+ * that follows a form against `form-action`, also the app's own further redirects, which may lead anywhere. So the
+ * sources are schemes: https, and for an app on a loopback host also http. (CSP has no IPv6 sources for [::1] anyway.)
  */
 export function allowForms(ctx: RequestContext, redirectUri?: string): void {
   const schemes = redirectUri === undefined ? '' : /^https:/i.test(redirectUri) ? ' https:' : ' http: https:';
@@ -157,8 +158,8 @@ function setPolicy(ctx: RequestContext, formAction: string): void {
 }
 
 /**
- * Sends the browser there with a GET. Koa's own `redirect` would rewrite the address, which the app knows
- * character for character.
+ * Redirects the browser with a GET. Koa's own `redirect` would rewrite the address, which the app knows character for
+ * character.
  */
 export function seeOther(ctx: RequestContext, location: string): void {
   ctx.status = 303;
@@ -166,7 +167,7 @@ export function seeOther(ctx: RequestContext, location: string): void {
   ctx.body = '';
 }
 
-/** The app's redirect URI with the answer's parameters behind its own, which stay as they are (RFC 6749, 3.1.2). */
+/** Appends the answer's parameters to the app's redirect URI, whose own ones stay as they are (RFC 6749, 3.1.2). */
 export function withParameters(redirectUri: string, parameters: Record<string, string>): string {
   const joint = !redirectUri.includes('?') ? '?' : /[?&]$/.test(redirectUri) ? '' : '&';
   return `${redirectUri}${joint}${new URLSearchParams(parameters)}`;

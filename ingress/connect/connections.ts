@@ -17,7 +17,7 @@ import type { EndingStores } from '../work/ending-stores.ts';
 interface ConnectionParts {
   em: () => EntityManager;
   stores: Pick<EndingStores, 'exchange' | 'revokeConnection'>;
-  /** An app's changes come one after the other: each may wait for a row of the app, and holds a connection meanwhile. */
+  /** Runs an app's changes one after the other: each may wait for a row of the app while it holds a connection. */
   takeTurn: TakeTurn;
   publicUrl: string;
   connectionAttemptTtlS: number;
@@ -33,8 +33,8 @@ export class ConnectionService {
   }
 
   /**
-   * Starts an attempt. Throws `feature_disabled`, `overloaded`, or `invalid_redirect_uri` when the app did not register the
-   * URI.
+   * Starts an attempt. Throws `feature_disabled`, `overloaded`, `rate_limited`, or `invalid_redirect_uri` when the app
+   * did not register the URI.
    */
   async start(
     app: AppPrincipal,
@@ -55,20 +55,20 @@ export class ConnectionService {
     return { request_id: id, expires_at: expiresAt, authorize_url: `${publicUrl}/connect/${id}` };
   }
 
-  /** The rendered answer of the exchange. Throws `feature_disabled`, `overloaded`, or what the exchange is refused with. */
+  /** Exchanges a code; returns the rendered answer. Throws `feature_disabled`, `overloaded`, or as the store does. */
   async exchange(app: AppPrincipal, request: ConnectionExchangeRequest): Promise<string> {
     checkFeatures(app, 'connections');
     if (!UUID.test(request.request_id)) throw new AppError('not_found');
     const { stores, takeTurn } = this.#parts;
     const name = `${app.id} ${canonicalJson(request)}`;
-    // Shared, so it does not end when one of its callers disconnects.
+    // Callers share the exchange, so it does not end when one of them disconnects.
     const { answer } = await this.#together(name, () =>
       takeTurn({ party: app.id }, () => stores.exchange(app.id, request)),
     );
     return answer;
   }
 
-  /** Ends a connection. Throws `overloaded`, or what the store refuses it with. */
+  /** Ends a connection. Throws `overloaded`, or as the store does. */
   async revoke(
     app: AppPrincipal,
     { id, userId }: { id: string; userId: string },
@@ -79,15 +79,15 @@ export class ConnectionService {
   }
 }
 
-/** Each of them counts. */
+/** Checks for a mismatch of code or verifier, each of which has to be counted. */
 function isMismatch(failure: unknown): boolean {
   return failure instanceof AppError && failure.code === 'invalid_grant';
 }
 
 /**
- * Concurrent calls with the same key share one piece of work and how it ends, so that a crowd does not queue for the same
- * row with a connection each. After a failure that counts for its caller alone, the others try for themselves, one at a
- * time.
+ * Lets concurrent calls with the same key share one run of the work and its outcome, so that a crowd does not queue for
+ * the same row with a connection each. After a failure that counts for one caller alone (`isOwn`), the others try for
+ * themselves, one at a time.
  */
 export function singleFlight<T>(
   isOwn: (failure: unknown) => boolean,

@@ -34,7 +34,7 @@ export interface ConsentParts {
   accounts: AccountService;
   countRequest: CountRequest;
   signingKeys: SigningKeys;
-  /** The issuer, and the base of every URL of ours. */
+  /** Issuer, and base of all our URLs. */
   publicUrl: string;
   inviteOnly: boolean;
   production: boolean;
@@ -42,15 +42,15 @@ export interface ConsentParts {
   hasConsole: boolean;
 }
 
-/** Every answer below `/connect` is a page or a redirect, refusals included. */
+/** Wraps all of `/connect`, so that every answer is a page or a redirect, refusals included. */
 export const consentShell: Middleware<RequestState> = (ctx, next) => {
   setPageHeaders(ctx);
   return pageErrors(ctx, next);
 };
 
 /**
- * The pages on which a person signs in and allows or denies an app the use of their memory: `show` shows where things
- * stand, `act` does what the pressed button says (`do`).
+ * The pages on which a person signs in and allows or denies an app the use of their memory: `show` shows the current
+ * step, `act` does what the pressed button (`do`) says.
  */
 export class ConsentPages {
   readonly #parts: ConsentParts;
@@ -111,10 +111,10 @@ export class ConsentPages {
       case 'deny':
         return this.#deny(ctx, attempt);
     }
-    backToPage(ctx, attempt);
+    redirectToPage(ctx, attempt);
   }
 
-  /** The attempt that the path names. Throws 404, or 410 when there is nothing left to decide. */
+  /** Finds the attempt that the path names. Throws 404, or 410 when there is nothing left to decide. */
   async #openAttempt(ctx: PageContext): Promise<AttemptView> {
     const id = ctx.params['request_id'] ?? '';
     const attempt = UUID.test(id) ? await findAttempt(this.#parts.em(), id) : undefined;
@@ -124,7 +124,7 @@ export class ConsentPages {
     return attempt;
   }
 
-  /** The browser's token, if the form is one of ours that this browser got for this attempt. */
+  /** Returns the browser's token. Throws `access_denied` unless we gave this browser the form for this attempt. */
   #checkOrigin(ctx: PageContext, form: URLSearchParams): string {
     const browser = this.#cookie.read(ctx);
     const isOurs =
@@ -135,7 +135,7 @@ export class ConsentPages {
     return browser;
   }
 
-  /** Relative, as all links here. */
+  /** Returns the link to the console's connections, relative like all links here. */
   #revokeAt(): string | undefined {
     return this.#parts.hasConsole ? '../console/#/connections' : undefined;
   }
@@ -146,40 +146,44 @@ export class ConsentPages {
 
   async #enter(ctx: PageContext, { attempt, browser, form, by, again }: Entry): Promise<void> {
     const { em, accounts } = this.#parts;
-    const entered = await by(accounts, form, ctx.state);
-    if ('faults' in entered) {
-      setRefusal(ctx, entered);
+    const signInResult = await by(accounts, form, ctx.state);
+    if ('faults' in signInResult) {
+      setRefusal(ctx, signInResult);
       const csrf = this.#csrf.issue(browser, attempt.id);
       const email = form.get('email') ?? '';
-      return send(ctx, attempt, again({ attempt, csrf, email, faults: entered.faults }));
+      return send(ctx, attempt, again({ attempt, csrf, email, faults: signInResult.faults }));
     }
-    ctx.state.accountId = entered.id;
+    ctx.state.accountId = signInResult.id;
     await endWebSession(em(), browser);
-    this.#cookie.write(ctx, await startWebSession(em(), entered));
-    backToPage(ctx, attempt);
+    this.#cookie.write(ctx, await startWebSession(em(), signInResult));
+    redirectToPage(ctx, attempt);
   }
 
   async #approve(ctx: PageContext, attempt: AttemptView, browser: string): Promise<void> {
     const person = await findWebSession(this.#parts.em(), browser);
-    if (person === undefined) return backToPage(ctx, attempt);
+    if (person === undefined) return redirectToPage(ctx, attempt);
     ctx.state.accountId = person.accountId;
     const code = await approveAttempt(this.#parts.em(), attempt.id, person.accountId);
     if (code === undefined) return this.#lookAgain(ctx);
-    this.#backToApp(ctx, attempt, { code });
+    this.#redirectToApp(ctx, attempt, { code });
   }
 
   async #deny(ctx: PageContext, attempt: AttemptView): Promise<void> {
     if (!(await denyAttempt(this.#parts.em(), attempt.id))) return this.#lookAgain(ctx);
-    this.#backToApp(ctx, attempt, { error: 'access_denied' });
+    this.#redirectToApp(ctx, attempt, { error: 'access_denied' });
   }
 
-  /** Shown when somebody else decided in this very moment, or the account is gone. */
+  /** Shows the current step, when somebody else has just decided, or the account is gone. */
   async #lookAgain(ctx: PageContext): Promise<void> {
-    backToPage(ctx, await this.#openAttempt(ctx));
+    redirectToPage(ctx, await this.#openAttempt(ctx));
   }
 
-  /** `iss` lets the app tell our answer from another server's (RFC 9207). */
-  #backToApp(ctx: PageContext, { redirectUri, state }: AttemptView, outcome: Record<string, string>): void {
+  /** Redirects to the app. `iss` lets it tell our answer from another server's (RFC 9207). */
+  #redirectToApp(
+    ctx: PageContext,
+    { redirectUri, state }: AttemptView,
+    outcome: Record<string, string>,
+  ): void {
     seeOther(ctx, withParameters(redirectUri, { ...outcome, state, iss: this.#parts.publicUrl }));
   }
 }
@@ -199,7 +203,7 @@ function send(ctx: RequestContext, { redirectUri }: AttemptView, page: Html): vo
   ctx.body = page.text;
 }
 
-/** To what there is to see now. Relative, so that a prefix in front of our paths does no harm. */
-function backToPage(ctx: RequestContext, { id }: AttemptView): void {
+/** Redirects to the page of the current step: relative, so that a prefix in front of our paths does no harm. */
+function redirectToPage(ctx: RequestContext, { id }: AttemptView): void {
   seeOther(ctx, id);
 }

@@ -7,7 +7,7 @@ import type { RequestContext } from '../http/request-context.ts';
 import { type Html, html } from '../pages/html.ts';
 import { closedPage, messagePage, startOver } from './pages.ts';
 
-/** The attempt cannot be decided any more. Its page says why. */
+/** Error of an attempt that has expired or was decided already. Its page says which. */
 export class AttemptClosed extends AppError {
   readonly attempt: AttemptView;
 
@@ -17,7 +17,7 @@ export class AttemptClosed extends AppError {
   }
 }
 
-/** The only place where an error becomes a page. */
+/** Turns errors into pages. */
 export async function pageErrors(ctx: RequestContext, next: Next): Promise<void> {
   try {
     await next();

@@ -3,13 +3,13 @@ import { type Html, html } from '../pages/html.ts';
 
 export type Field = 'email' | 'password' | 'invite_code';
 
-/** Fault of a field, or without one of the whole form. */
+/** Fault of a field, or of the whole form if it names none. */
 export interface FieldFault {
   field?: Field;
   message: string;
 }
 
-/** Proves that the form is ours: see `CsrfTokens`. */
+/** Renders the field that proves that the form is ours: see `CsrfTokens`. */
 export function csrfField({ csrf }: { csrf: string }): Html {
   return html`<input type="hidden" name="csrf" value="${csrf}">`;
 }
@@ -17,13 +17,13 @@ export function csrfField({ csrf }: { csrf: string }): Html {
 const FORM_ALERT = 'form-fault';
 const HINT = 'password-hint';
 
-/** A fault of the whole form. */
+/** Renders the fault of the whole form, if there is one. */
 export function formAlert(faults: readonly FieldFault[]): Html | undefined {
   const fault = faults.find(({ field }) => field === undefined);
   return fault && html`<p class="fault alert" role="alert" id="${FORM_ALERT}">${fault.message}</p>`;
 }
 
-/** Not of the type `email`: browsers rewrite the text of such a field when its domain is not in Latin letters. */
+/** Renders a text field: in a field of type `email`, browsers rewrite domains that are not in Latin letters. */
 export function emailField({ email, faults = [] }: { email?: string; faults?: readonly FieldFault[] }): Html {
   return html`
     <div class="field">
@@ -34,7 +34,7 @@ export function emailField({ email, faults = [] }: { email?: string; faults?: re
     </div>`;
 }
 
-/** Shows a fault of the new password in place of the hint. */
+/** Renders the password field. A fault of a new password takes the place of the hint. */
 export function passwordField(
   faults: readonly FieldFault[],
   autocomplete: 'current-password' | 'new-password',
@@ -50,7 +50,7 @@ export function passwordField(
     </div>`;
 }
 
-/** The code of an invitation, where signing up needs one. */
+/** Renders the field for an invite code, for when signing up needs one. */
 export function inviteField(faults: readonly FieldFault[]): Html {
   return html`
     <div class="field">
@@ -70,7 +70,7 @@ function isFaulty(field: Field | undefined, faults: readonly FieldFault[]): bool
   return faults.some((fault) => fault.field === field);
 }
 
-/** Ties a field to what is said about it. The first faulty one takes the focus; a fault of the form is the e-mail's. */
+/** Ties a field to its hint and faults. The first faulty field takes the focus; for a fault of the form, the e-mail. */
 function aria(field: Field, faults: readonly FieldFault[], hint?: string): Html {
   const [first] = faults;
   const descriptions = [

@@ -3,13 +3,13 @@ import { type Html, html } from '../pages/html.ts';
 import { layoutPage } from '../pages/layout.ts';
 import { csrfField, emailField, type FieldFault, formAlert, inviteField, passwordField } from './fields.ts';
 
-/** Needs of every form of an attempt. */
+/** Data that every form of an attempt needs. */
 export interface FormPageData {
   attempt: AttemptView;
   csrf: string;
 }
 
-/** A sign-in or sign-up form, the second time with what was wrong and what had been typed. */
+/** Data of a sign-in or sign-up form: shown again, it has the faults, and the e-mail address that was typed. */
 export interface CredentialsPageData extends FormPageData {
   email?: string;
   faults?: readonly FieldFault[];
@@ -56,7 +56,7 @@ export function signUpPage(page: CredentialsPageData & { inviteOnly: boolean }):
   );
 }
 
-/** `revokeAt` is where the person can revoke it, if there is such a page. */
+/** Asks for consent. `revokeAt` links to the page where the person can revoke it, if there is one. */
 export function consentPage(page: FormPageData & { email: string; revokeAt: string | undefined }): Html {
   const { attempt, email, revokeAt } = page;
   const revoke =
@@ -97,7 +97,7 @@ export function consentPage(page: FormPageData & { email: string; revokeAt: stri
   );
 }
 
-/** The time to decide is over, or somebody has decided. */
+/** Tells that the time to decide is over, or that somebody has decided. */
 export function closedPage(attempt: AttemptView): Html {
   const app = appName(attempt);
   return attempt.standing === 'expired'
@@ -113,7 +113,7 @@ export function closedPage(attempt: AttemptView): Html {
       );
 }
 
-/** Parameters that came back with the person, as the query of the redirect URI has it. */
+/** Query of the redirect URI: the parameters that came back with the person. */
 interface CallbackQuery {
   get(name: string): string;
   /** The page's own address, and the issuer. */
@@ -157,19 +157,19 @@ export function messagePage(title: string, text: Html): Html {
   return layout(title, html`<h1>${title}</h1>${text}`);
 }
 
-/** The reader's way to the attempt's first page, relative, so that a prefix in front of our paths does no harm. */
+/** Link to the attempt's first page, relative, so that a prefix in front of our paths does no harm. */
 export const startOver = html`<p><a href="?">Load the page again</a></p>`;
 
 function layout(title: string, content: Html): Html {
   return layoutPage({ title, content, root: '../' });
 }
 
-/** Isolated: a name that changes the direction of writing changes its own only. */
+/** Isolates the name (`<bdi>`), so that right-to-left characters in it cannot reorder the text around it. */
 function appName({ appName }: AttemptView): Html {
   return html`<strong><bdi>${appName}</bdi></strong>`;
 }
 
-/** A person who has no account, or wants none, can leave too. */
+/** Foot of a form, with a way out for a person who has no account and wants none. */
 function foot(page: FormPageData, alternative: Html): Html {
   return html`
     <div class="foot">

@@ -8,7 +8,7 @@ interface ForgottenPage {
   faults?: readonly FieldFault[];
 }
 
-/** Asks for the address to which the link goes. */
+/** Asks for the e-mail address to which the link goes. */
 export function forgottenPage(page: ForgottenPage): Html {
   return layout(
     'Forgot your password?',
@@ -24,7 +24,7 @@ export function forgottenPage(page: ForgottenPage): Html {
   );
 }
 
-/** Shown where no mail can be sent. */
+/** Shown if this server sends no mail. */
 export function askOperatorPage(): Html {
   return layout(
     'Forgot your password?',
@@ -34,7 +34,7 @@ export function askOperatorPage(): Html {
   );
 }
 
-/** The same for every address. */
+/** Tells that a link is on its way, in the same words for an address without an account. */
 export function mailedPage(email: string): Html {
   return layout(
     'Look into your mail',
@@ -49,7 +49,7 @@ export function mailedPage(email: string): Html {
 
 interface NewPasswordPage {
   csrf: string;
-  /** The account's. */
+  /** E-mail address of the account. */
   email: string;
   faults?: readonly FieldFault[];
 }
@@ -73,7 +73,7 @@ export function newPasswordPage(page: NewPasswordPage): Html {
   );
 }
 
-/** Used, expired, or never given out. */
+/** Shown for a link that was used, has expired, or was never given out. */
 export function linkEndedPage(): Html {
   return layout(
     'This link has ended',
@@ -84,7 +84,7 @@ export function linkEndedPage(): Html {
   );
 }
 
-/** `consoleAt` is the way to the console, if there is one. */
+/** Tells that the password is changed. `consoleAt` links to the console, if there is one. */
 export function changedPage(consoleAt: string | undefined): Html {
   return layout(
     'Your password is changed',

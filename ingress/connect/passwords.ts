@@ -25,7 +25,7 @@ import {
   mailedPage,
   newPasswordPage,
 } from './password-pages.ts';
-import { orRefused, setRefusal } from './sign-in.ts';
+import { orRefusal, setRefusal } from './sign-in.ts';
 
 interface PasswordParts {
   accounts: AccountService;
@@ -39,15 +39,15 @@ interface PasswordParts {
 const checkAddress = compile(WaitlistRequest);
 const checkSignup = compile(SignupRequest);
 
-/** The subject of the forms' tokens, where the consent page has the attempt. */
-const FORGOTTEN = 'forgotten password';
-const NEW = 'new password';
-const GONE = 410;
+/** Subjects of the forms' tokens, in place of the attempt on the consent page. */
+const FORGOTTEN_FORM = 'forgotten password';
+const NEW_FORM = 'new password';
+const GONE_STATUS = 410;
 
 /**
- * The way back for a person who forgot their password: `showForgotten` and `ask` mail a link, which leads to `showNew` and `save`. The
- * link's token goes from the address into a cookie at once: no history, no picture of the screen and no later page has it.
- * Only the posted form uses it up: mail filters follow links.
+ * The pages for a person who forgot their password: `showForgotten` and `ask` mail a link, which leads to `showNew` and
+ * `save`. The link's token moves from the address into a cookie at once, so that no history, screenshot or later page
+ * shows it. Only the posted form uses it up, because mail filters follow links.
  */
 export class PasswordPages {
   readonly #parts: PasswordParts;
@@ -68,7 +68,7 @@ export class PasswordPages {
     await this.#parts.countRequest(ctx);
     if (!this.#parts.resetLinks.areMailed) return send(ctx, askOperatorPage());
     const browser = this.#browser.read(ctx) ?? this.#browser.write(ctx);
-    send(ctx, forgottenPage({ csrf: this.#csrf.issue(browser, FORGOTTEN) }));
+    send(ctx, forgottenPage({ csrf: this.#csrf.issue(browser, FORGOTTEN_FORM) }));
   }
 
   async ask(ctx: PageContext): Promise<void> {
@@ -76,17 +76,17 @@ export class PasswordPages {
     await countRequest(ctx);
     if (!resetLinks.areMailed) return send(ctx, askOperatorPage());
     const form = await readForm(ctx);
-    const browser = this.#checkForm(ctx, form, this.#browser.read(ctx), FORGOTTEN);
+    const browser = this.#checkForm(ctx, form, this.#browser.read(ctx), FORGOTTEN_FORM);
     const email = form.get('email') ?? '';
-    const asked = await orRefused(async () => {
+    const refusal = await orRefusal(async () => {
       const address = checkAddress({ email });
       if (!address.ok) throw new ValidationError(address.faults);
       await resetLinks.ask(address.value.email, ctx.state.address);
     });
-    if (asked === undefined) return send(ctx, mailedPage(email));
-    setRefusal(ctx, asked);
-    const csrf = this.#csrf.issue(browser, FORGOTTEN);
-    send(ctx, forgottenPage({ csrf, email, faults: asked.faults }));
+    if (refusal === undefined) return send(ctx, mailedPage(email));
+    setRefusal(ctx, refusal);
+    const csrf = this.#csrf.issue(browser, FORGOTTEN_FORM);
+    send(ctx, forgottenPage({ csrf, email, faults: refusal.faults }));
   }
 
   async showNew(ctx: PageContext): Promise<void> {
@@ -101,20 +101,20 @@ export class PasswordPages {
     const token = this.#link.read(ctx);
     const account = token && (await this.#parts.accounts.ownerOfReset(token));
     if (!token || !account) return this.#sendEnded(ctx);
-    send(ctx, newPasswordPage({ csrf: this.#csrf.issue(token, NEW), email: account.email }));
+    send(ctx, newPasswordPage({ csrf: this.#csrf.issue(token, NEW_FORM), email: account.email }));
   }
 
   async save(ctx: PageContext): Promise<void> {
     const { countRequest, accounts, hasConsole } = this.#parts;
     await countRequest(ctx);
     const form = await readForm(ctx);
-    const token = this.#checkForm(ctx, form, this.#link.read(ctx), NEW);
+    const token = this.#checkForm(ctx, form, this.#link.read(ctx), NEW_FORM);
     const account = await accounts.ownerOfReset(token);
     if (account === undefined) return this.#sendEnded(ctx);
     ctx.state.accountId = account.id;
     const { email } = account;
     const { address, signal } = ctx.state;
-    const saved = await orRefused(() => {
+    const saved = await orRefusal(() => {
       const checked = checkSignup({ email, password: form.get('password') ?? '' });
       if (!checked.ok) throw new ValidationError(checked.faults);
       const { password } = checked.value;
@@ -124,7 +124,10 @@ export class PasswordPages {
     if (saved === undefined) return this.#sendEnded(ctx);
     if ('faults' in saved) {
       setRefusal(ctx, saved);
-      return send(ctx, newPasswordPage({ csrf: this.#csrf.issue(token, NEW), email, faults: saved.faults }));
+      return send(
+        ctx,
+        newPasswordPage({ csrf: this.#csrf.issue(token, NEW_FORM), email, faults: saved.faults }),
+      );
     }
     this.#link.end(ctx);
     send(ctx, changedPage(hasConsole ? '../console/' : undefined));
@@ -132,11 +135,11 @@ export class PasswordPages {
 
   #sendEnded(ctx: PageContext): void {
     this.#link.end(ctx);
-    ctx.status = GONE;
+    ctx.status = GONE_STATUS;
     send(ctx, linkEndedPage());
   }
 
-  /** The token in the cookie, if the form is one of ours that the browser got with it. */
+  /** Returns the cookie's token. Throws `access_denied` for a form that we did not give out with it. */
   #checkForm(ctx: PageContext, form: URLSearchParams, token: string | undefined, use: string): string {
     const isOurs =
       token !== undefined &&

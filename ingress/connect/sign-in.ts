@@ -9,10 +9,10 @@ import type { AccountService } from '../accounts/service.ts';
 import type { RequestContext, RequestState } from '../http/request-context.ts';
 import type { Field, FieldFault } from './fields.ts';
 
-/** Why a person could not be signed in or up: the form is shown again, with this status. */
-export interface Refused {
+/** Refusal of a form, which is shown again with this status. */
+export interface FormRefusal {
   status: number;
-  /** For the log. */
+  /** Code for the log. */
   code: string;
   retryAfterS: number | undefined;
   faults: readonly FieldFault[];
@@ -28,8 +28,8 @@ export function signIn(
   accounts: AccountService,
   form: URLSearchParams,
   { address, signal }: Caller,
-): Promise<Account | Refused> {
-  return orRefused(() => {
+): Promise<Account | FormRefusal> {
+  return orRefusal(() => {
     const login = checkLogin({ email: form.get('email') ?? '', password: form.get('password') ?? '' });
     // An address that no account can have fails like a wrong password.
     if (!login.ok) throw new AppError('invalid_credentials');
@@ -42,8 +42,8 @@ export function signUp(
   accounts: AccountService,
   form: URLSearchParams,
   { address, signal }: Caller,
-): Promise<Account | Refused> {
-  return orRefused(() => {
+): Promise<Account | FormRefusal> {
+  return orRefusal(() => {
     const code = form.get('invite_code')?.trim();
     const signup = checkSignup({
       email: form.get('email') ?? '',
@@ -56,25 +56,25 @@ export function signUp(
   });
 }
 
-/** Gives the page that shows the form again its status and headers, and the log the reason. */
-export function setRefusal(ctx: RequestContext, { status, code, retryAfterS }: Refused): void {
+/** Sets the status and headers of the page that shows the form again, and the code for the log. */
+export function setRefusal(ctx: RequestContext, { status, code, retryAfterS }: FormRefusal): void {
   ctx.status = status;
   ctx.state.errorCode = code;
   if (retryAfterS !== undefined) ctx.set('Retry-After', String(Math.ceil(retryAfterS)));
 }
 
-const UNPROCESSABLE = 422;
+const UNPROCESSABLE_STATUS = 422;
 
-/** Shows in the form what the person can mend; anything else is a page of its own. */
-export async function orRefused<T>(work: () => Promise<T>): Promise<T | Refused> {
+/** Converts an error that the person can mend to a refusal, which the form shows. Rethrows other errors. */
+export async function orRefusal<T>(work: () => Promise<T>): Promise<T | FormRefusal> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof ValidationError) return refused('validation_error', error.faults.map(explain));
+    if (error instanceof ValidationError) return refusalOf('validation_error', error.faults.map(explain));
     if (!(error instanceof AppError)) throw error;
     const { code, retryAfterS } = error;
     const fault = EXPLANATIONS[code];
-    if (fault !== undefined) return refused(code, [fault]);
+    if (fault !== undefined) return refusalOf(code, [fault]);
     if (code !== 'rate_limited' && code !== 'overloaded') throw error;
     return {
       status: statusOf(code, 'connect'),
@@ -85,8 +85,8 @@ export async function orRefused<T>(work: () => Promise<T>): Promise<T | Refused>
   }
 }
 
-function refused(code: string, faults: FieldFault[]): Refused {
-  return { status: UNPROCESSABLE, code, retryAfterS: undefined, faults };
+function refusalOf(code: string, faults: FieldFault[]): FormRefusal {
+  return { status: UNPROCESSABLE_STATUS, code, retryAfterS: undefined, faults };
 }
 
 const EXPLANATIONS: Partial<Record<ErrorCode, FieldFault>> = {

@@ -3,16 +3,16 @@ import type { Log } from '../../shared/log.ts';
 import {
   asset,
   type PublishedFile,
-  packed,
   REVALIDATED,
   type SendFile,
   script,
   sendsFiles,
+  withPacked,
 } from '../pages/files.ts';
 
 const BUILT = new URL('../../client/console/dist/', import.meta.url);
 
-/** Everything comes from our own address; no text becomes markup or script (Trusted Types), nothing is inline. */
+/** Allows files of our own address only, nothing inline, and no text that becomes markup or script (Trusted Types). */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -49,14 +49,14 @@ const NOT_BUILT = PAGE(`</head>
     <p>The console is not built here. Whoever runs this server: npm ci && npm run build</p>
   </body>`);
 
-/** The console's page and its parts, as `npm run build` made them. */
+/** Serves the console's page and its files, as `npm run build` made them. */
 export function consoleFiles(log: Log): SendFile {
   const isBuilt = existsSync(new URL('app.js', BUILT));
   if (!isBuilt) log.warn('the console is not built: npm run build (or CONSOLE=off)');
   const parts: [string, PublishedFile][] = isBuilt
     ? [
-        ['/console/app.js', packed(script(new URL('app.js', BUILT)))],
-        ['/console/app.css', packed(asset('text/css; charset=utf-8', new URL('app.css', BUILT)))],
+        ['/console/app.js', withPacked(script(new URL('app.js', BUILT)))],
+        ['/console/app.css', withPacked(asset('text/css; charset=utf-8', new URL('app.css', BUILT)))],
       ]
     : [];
   const send = sendsFiles(new Map([['/console/', page(isBuilt ? CONSOLE : NOT_BUILT)], ...parts]));

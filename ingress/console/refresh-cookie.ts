@@ -1,15 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { AppError } from '../../shared/errors/app-error.ts';
 
-/** As long as a refresh token is good for. */
+/** Time for which a refresh token is valid. */
 const LIFETIME_S = 30 * 24 * 60 * 60;
 const TOKEN = /^[\w-]{43}$/;
 
 /**
- * The cookie that keeps the console's refresh token where no script can read it. Nothing but the three endpoints below
- * `/console/auth/` looks at it, and it gives nothing but an access token, which only a page of our own origin can read.
- * Under https its name's prefix keeps other hosts of the domain, and plain http, from planting one (RFC 6265bis,
- * 4.1.3.2); the prefix wants the path `/`.
+ * The cookie that keeps the console's refresh token where no script can read it. Only the endpoints below
+ * `/console/auth/` use it, and it yields only an access token, which only a page of our own origin can read. Under
+ * https, the prefix of its name keeps other hosts of the domain, and plain http, from planting such a cookie (RFC
+ * 6265bis, 4.1.3.2); the prefix requires the path `/`.
  */
 export class RefreshCookie {
   readonly #name: string;
@@ -23,7 +23,7 @@ export class RefreshCookie {
     this.#attributes = `Path=${path}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
   }
 
-  /** The token; undefined where there is none. Throws `access_denied` for a request that another site's page sent. */
+  /** Returns the token, if there is one. Throws `access_denied` for a request that another site's page sent. */
   read(headers: IncomingHttpHeaders): string | undefined {
     requireOwnPage(headers);
     const pairs = (headers.cookie ?? '').split('; ').map((pair) => pair.split('='));
@@ -31,20 +31,20 @@ export class RefreshCookie {
     return value !== undefined && TOKEN.test(value) ? value : undefined;
   }
 
-  /** The header that gives the browser this token. */
+  /** Returns the header that makes the browser keep this token. */
   keep(token: string): Record<string, string> {
     return { 'Set-Cookie': `${this.#name}=${token}; Max-Age=${LIFETIME_S}; ${this.#attributes}` };
   }
 
-  /** The header that takes it away. */
+  /** Returns the header that makes the browser forget its token. */
   forget(): Record<string, string> {
     return { 'Set-Cookie': `${this.#name}=; Max-Age=0; ${this.#attributes}` };
   }
 }
 
 /**
- * Browsers say who sends a request (Fetch Metadata). `SameSite` alone would let pages of sibling hosts in; a program sends
- * nothing, and has no cookie of a person's.
+ * Throws `access_denied` for a request that another site's page sent, which browsers tell (Fetch Metadata). `SameSite`
+ * alone would let pages of sibling hosts in. A program sends no such header, but has no person's cookie either.
  */
 export function requireOwnPage(headers: IncomingHttpHeaders): void {
   if ((headers['sec-fetch-site'] ?? 'same-origin') !== 'same-origin') throw new AppError('access_denied');

@@ -1,24 +1,27 @@
 import { ConcurrencyLimiter } from '../../shared/timing/concurrency-limiter.ts';
 
-/** One piece of each party, and those of it that wait: as many as the rate limit lets come at once. */
-const EACH = { each: 1, longest: 100 };
+/** One piece of a party runs at a time. As many of it may wait as the default rate limit admits in one burst. */
+const PER_PARTY = { each: 1, longest: 100 };
 const WAIT_MS = 5000;
 
-/** Party whose turn it is; `gone` aborts when the caller disconnects. */
+/** Caller that wants a turn. `gone` aborts when it disconnects. */
 interface Caller {
   party: string;
   gone?: AbortSignal;
 }
 
-/** Does something when its party's turn comes. Throws `overloaded` when too many of the party wait, or it has waited too long. */
+/**
+ * Does the work when its party's turn comes. Throws `overloaded` when too much work of the party waits already, when
+ * this one has waited too long, or when the caller is gone.
+ */
 export type TakeTurn = <Result>(caller: Caller, work: () => Promise<Result>) => Promise<Result>;
 
 /**
- * Fair turns with a share of the connections: one piece of each party, an account or an app, at a time. Changes of an account
- * come one after the other in any case, because they lock its row; without turns each would hold a connection while it waits
- * for that.
+ * Gives parties (accounts or apps) fair turns on a share of the connections, one piece of each party at a time. An
+ * account's changes run one after the other in any case, because they lock its row. Without turns, each would hold a
+ * connection while it waits for that lock.
  */
 export function accountTurns(connections: number, share: number): TakeTurn {
-  const limiter = new ConcurrencyLimiter({ atOnce: Math.ceil(share * connections), ...EACH });
+  const limiter = new ConcurrencyLimiter({ atOnce: Math.ceil(share * connections), ...PER_PARTY });
   return (caller, work) => limiter.run(work, { ...caller, waitMs: WAIT_MS });
 }

@@ -12,22 +12,25 @@ import { BodyBudget, type BodyShare, UNCOUNTED } from './budgets.ts';
 import { receive } from './receive.ts';
 
 /**
- * Bytes of a body that a point of the rate limit pays for; the request's own pays for the first. A full batch of ordinary
- * events costs one.
+ * Bytes of a body that one point of the rate limit pays for; the request's own point pays for the first of them. A full
+ * batch of ordinary events costs one point.
  */
 const BYTES_PER_POINT = 512 * KIB;
 
-/** Bytes of bodies that an ingress holds, of apps and of everybody else: anybody may sign up, and one person as several. */
-const HELD = { apps: 32 * MIB, others: 48 * MIB };
+/**
+ * Maximum bytes of bodies that one ingress holds, separately for apps and for all other senders: anybody can sign up,
+ * even several times, and must not take the room of the apps.
+ */
+const BUDGET_BYTES = { apps: 32 * MIB, others: 48 * MIB };
 
 /** An endpoint's terms for bodies. */
 interface BodyTerms {
   credential: Credential;
-  /** Bytes, unpacked. */
+  /** Maximum unpacked size in bytes. */
   limit: number;
-  /** Values and names of properties. */
+  /** Maximum number of values and property names. */
   values: number;
-  /** True if the body counts against the budget until the answer is sent. */
+  /** True if the body counts against the budget until `use` has ended, not only until it first awaits. */
   kept: boolean;
 }
 
@@ -37,9 +40,9 @@ type WithBody = <T>(ctx: RequestContext, party: string, use: (body: unknown) => 
 /** Reads request bodies, within limits on memory and on the event loop. */
 export class Bodies {
   readonly #countRequest: CountRequest;
-  readonly #ofApps = new BodyBudget(HELD.apps);
-  readonly #ofOthers = new BodyBudget(HELD.others);
-  /** Large bodies are parsed one at a time, parties in turn, so that other requests are served in between. */
+  readonly #ofApps = new BodyBudget(BUDGET_BYTES.apps);
+  readonly #ofOthers = new BodyBudget(BUDGET_BYTES.others);
+  /** Parses large bodies one at a time, parties in turn, so that other requests are served in between. */
   readonly #parsing = new ConcurrencyLimiter({ atOnce: 1 });
 
   constructor(countRequest: CountRequest) {
@@ -47,9 +50,10 @@ export class Bodies {
   }
 
   /**
-   * Makes the reader of an endpoint's bodies. Checks, in this order: the size, also after unpacking (413); what the size
-   * costs in the rate limit (429) and room in the budget (503 `overloaded`); the pace at which it arrives (408); the headers
-   * (400 `invalid_content_type`); how much structure the JSON has, and the JSON itself (400 `invalid_json`).
+   * Returns the body reader of an endpoint. It checks, in this order: the size, also after unpacking (413); the points
+   * that the size costs in the rate limit (429) and room in the budget (503 `overloaded`); the pace at which the body
+   * arrives (408); the headers (400 `invalid_content_type`); how much structure the JSON has, and the JSON itself (400
+   * `invalid_json`).
    *
    * While `use` waits, nothing here references the bytes or the parsed body.
    */
@@ -67,7 +71,7 @@ export class Bodies {
     };
   }
 
-  /** A separate function that boxes the promise, so that the frame that awaits it does not reference the body. */
+  /** Reads the body and hands it on. Boxes the promise, so that the frame which awaits it does not hold the body. */
   async #take<T>(
     ctx: RequestContext,
     {
@@ -91,7 +95,7 @@ export class Bodies {
       const text = decode(bytes);
       await nextTurn();
       const body = parse(text);
-      // Checking it takes about as long as parsing it.
+      // `use` validates the body at once, which takes about as long as parsing it.
       await nextTurn();
       return { result: use(body) };
     };
@@ -114,7 +118,7 @@ function parse(text: string): unknown {
   return orInvalid(() => JSON.parse(text));
 }
 
-/** Drops the error, which quotes the body. */
+/** Replaces the error, which would quote the body. */
 function orInvalid<T>(read: () => T): T {
   try {
     return read();
@@ -129,24 +133,24 @@ interface Announced {
 }
 
 /**
- * Begins requests with large bodies one in each turn of the event loop, networks in turn: hundreds that arrive together
- * would make single turns of a tenth of a second, and everybody's calls late.
+ * Starts one request with a large body per turn of the event loop, networks in turn. Hundreds of them that start
+ * together would block the loop for a tenth of a second, and delay everybody's calls.
  */
 export function paceLargeBodies(): (ctx: Announced, next: Next) => Promise<void> {
-  const beginning = new ConcurrencyLimiter({ atOnce: 1 });
+  const starts = new ConcurrencyLimiter({ atOnce: 1 });
   return async ({ headers, state: { address, signal: gone } }, next) => {
-    if (isLarge(headers)) await beginning.run(() => nextTurn(), { party: networkOf(address), gone });
+    if (isLarge(headers)) await starts.run(() => nextTurn(), { party: networkOf(address), gone });
     await next();
   };
 }
 
-/** One of unknown size may be. */
+/** Checks the announced size; a body of unknown size may be large. */
 function isLarge(headers: IncomingHttpHeaders): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > UNCOUNTED;
 }
 
-/** Bytes that are scanned before other requests are served: about a millisecond. */
-const SLICE = 256 * KIB;
+/** Bytes that are scanned before other requests are served: takes about a millisecond. */
+const SLICE_BYTES = 256 * KIB;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -162,14 +166,14 @@ interface Scan {
   at: number;
   isInString: boolean;
   depth: number;
-  /** Values and names. */
+  /** Number of values and names so far. */
   found: number;
 }
 
 /**
- * Scans JSON text in UTF-8, in linear time, for what makes it slow to parse: a few kilobytes of gzip can be millions of
- * arrays. Throws `invalid_json` when it is nested deeper than `BODY_DEPTH`, or has more values and names than `most`: a
- * parser may set such limits (RFC 8259, 9). Whether it is JSON at all, the parser says.
+ * Checks in linear time that JSON text in UTF-8 is not slow to parse: a few kilobytes of gzip can be millions of
+ * arrays. Throws `invalid_json` when it is nested deeper than `BODY_DEPTH`, or has more values and names than `most`; a
+ * parser may set such limits (RFC 8259, 9). Leaves it to the parser to tell whether the text is JSON at all.
  */
 export async function checkStructure(text: Buffer, most: number): Promise<void> {
   const scan: Scan = { at: 0, isInString: false, depth: 0, found: 1 };
@@ -182,17 +186,17 @@ export async function checkStructure(text: Buffer, most: number): Promise<void> 
 }
 
 /**
- * Scans one slice, or up to where it is too deep. Each comma and each opening bracket comes with one value, each colon
- * with one name; the text itself is one value more. So an empty array or object counts twice.
+ * Scans one slice, or up to the place where the nesting is too deep. Counts one value for each comma and each opening
+ * bracket, and one name for each colon; the text itself was counted before. An empty array or object counts twice.
  */
 function proceed(scan: Scan, text: Buffer): void {
-  // Local variables: three times as fast as properties.
+  // Local variables are three times as fast as properties.
   let { at, isInString, depth, found } = scan;
-  const end = Math.min(at + SLICE, text.length);
+  const end = Math.min(at + SLICE_BYTES, text.length);
   while (at < end && depth <= BODY_DEPTH) {
     const byte = text[at];
     if (isInString) {
-      // An escaped character ends no string.
+      // An escaped quote does not end the string.
       if (byte === BACKSLASH) at += 1;
       else if (byte === QUOTE) isInString = false;
     } else if (byte === QUOTE) isInString = true;

@@ -2,27 +2,27 @@ import { AppError } from '../../shared/errors/app-error.ts';
 import { KIB, MIB } from '../../shared/schemas/limits.ts';
 import { ConcurrencyLimiter, type Permit } from '../../shared/timing/concurrency-limiter.ts';
 
-/** Bytes that one party may hold: one body of the largest limit. */
+/** Maximum bytes that one party may hold: one body of the largest size that any endpoint takes. */
 const PARTY_MAX = 16 * MIB;
-/** Bytes of answers that this process may hold. */
+/** Maximum bytes of answers that this process may hold. */
 const ANSWERS_MAX = 64 * MIB;
-/** Bytes of each body and answer that are free: the buffers of a connection take as much in any case. */
+/** Bytes of each body and answer that are not counted: the buffers of a connection take as much in any case. */
 export const UNCOUNTED = 16 * KIB;
-/** Time that a body or an answer waits for room. It is not read meanwhile, so it costs no more than its connection. */
+/** Maximum time that a body or an answer waits for room. It is not read meanwhile, so it costs only its connection. */
 const BODY_WAIT_MS = 2000;
 const ANSWER_WAIT_MS = 5000;
 
 /** One body's share of the budget. */
 export interface BodyShare {
   /**
-   * Grows the share to this many bytes. Waits only while it holds nothing, so that bodies of unknown size cannot
-   * deadlock. Throws `overloaded`, also once it is free.
+   * Grows the share to this many bytes in all. Waits for room only while the share is empty, so that bodies of unknown
+   * size cannot deadlock. Throws `overloaded` when there is no room, or after `free`.
    */
   reserve(bytes: number): Promise<void>;
   free(): void;
 }
 
-/** Limits the memory that request bodies take: `atOnce` bytes, unpacked, in total, and a share of each party. */
+/** Limits the memory that unpacked request bodies take: `atOnce` bytes in total, `PARTY_MAX` per party. */
 export class BodyBudget {
   readonly #held: ConcurrencyLimiter;
 
@@ -39,7 +39,7 @@ export class BodyBudget {
       reserve: async (bytes) => {
         const more = bytes - UNCOUNTED - counted;
         if (more <= 0) return;
-        // A body that was given up as too slow may still have a chunk on its way.
+        // A body that was given up as too slow may still receive a chunk.
         if (isFree) throw new AppError('overloaded');
         if (permit === undefined) {
           permit = await this.#held.acquire({ party, weight: more, gone, waitMs: BODY_WAIT_MS });
@@ -56,15 +56,15 @@ export class BodyBudget {
 }
 
 /**
- * Sets the room that an answer holds to this many bytes, before they are read. Returns room at once; waits for more only
- * while it holds nothing, so that answers cannot deadlock. Throws `overloaded`.
+ * Reserves this many bytes for an answer, before they are read, in place of what was reserved for it. Shrinks at once.
+ * To grow, gives everything back and waits for the whole, so that answers cannot deadlock. Throws `overloaded`.
  */
 export type Reserve = (bytes: number) => Promise<void>;
 
 /** One answer's share of the budget. */
 interface AnswerShare {
   reserve: Reserve;
-  /** Returns the room beyond the rendered answer's bytes. */
+  /** Shrinks the share to the bytes of the rendered answer. */
   settle(bytes: number): void;
   free(): void;
 }
@@ -94,7 +94,7 @@ export class AnswerBudget {
       permit = await this.#held.acquire({ party, weight, gone, waitMs: ANSWER_WAIT_MS });
       held = weight;
       if (!gone.aborted) return;
-      // The share was freed when the caller left, before this permit came.
+      // The caller left, which freed the share, before this permit was granted.
       free();
       throw new AppError('overloaded');
     };
@@ -102,7 +102,7 @@ export class AnswerBudget {
   }
 }
 
-/** An answer larger than a party's share takes all of that share. */
+/** Returns the bytes to count: an answer larger than a party's share takes all of that share. */
 function weightOf(bytes: number): number {
   return bytes <= UNCOUNTED ? 0 : Math.min(bytes, PARTY_MAX);
 }

@@ -1,20 +1,21 @@
 import type { Server, Socket } from 'node:net';
 import type { Log } from '../../shared/log.ts';
-import { type IsTrusted, unmapped } from '../http/address.ts';
+import { type IsTrusted, unwrapIpv4 } from '../http/address.ts';
 import { networkOf } from '../limits/network.ts';
 
-/** Most connections of the process, and of one network: an IPv4 address or a /64 of IPv6. */
+/** Maximum open connections of the process, and of one network (an IPv4 address or an IPv6 /64). */
 export interface ConnectionLimits {
   atOnce: number;
   perNetwork: number;
 }
 
-/** Shortest time between two log lines of refusals. */
+/** Minimum time between two log lines about refusals. */
 const LOG_EVERY_MS = 60_000;
 
 /**
- * Has a server close connections beyond the limits as soon as they are accepted, without an answer. Those of trusted
- * proxies count only towards the process's: they carry the requests of many clients, and a proxy limits its own.
+ * Makes a server close connections beyond the limits as soon as they are accepted, without an answer. Connections of
+ * trusted proxies count only towards the limit of the process: each carries the requests of many clients, which the
+ * proxy itself has to limit.
  */
 export function connectionLimits(
   { atOnce, perNetwork }: ConnectionLimits,
@@ -22,15 +23,15 @@ export function connectionLimits(
   log: Log,
 ): (server: Server) => void {
   const open = new Map<string, number>();
-  const refused = refusalLog(log);
+  const logRefusal = refusalLog(log);
 
   const admit = (socket: Socket) => {
-    const address = unmapped(socket.remoteAddress ?? '');
+    const address = unwrapIpv4(socket.remoteAddress ?? '');
     if (isTrusted(address, 0)) return;
     const network = networkOf(address);
     const others = open.get(network) ?? 0;
     if (others >= perNetwork) {
-      refused('network');
+      logRefusal('network');
       socket.destroy();
       return;
     }
@@ -44,12 +45,12 @@ export function connectionLimits(
 
   return (server) => {
     server.maxConnections = atOnce;
-    server.on('drop', () => refused('process'));
+    server.on('drop', () => logRefusal('process'));
     server.on('connection', admit);
   };
 }
 
-/** Logs the first refusal of each minute: a storm of connections must not become one of lines. */
+/** Logs at most one refusal a minute, so that a storm of connections does not flood the log. */
 function refusalLog(log: Log): (limit: 'process' | 'network') => void {
   let quietUntil = 0;
   return (limit) => {

@@ -4,14 +4,14 @@ import { AppError } from '../../shared/errors/app-error.ts';
 import { KIB } from '../../shared/schemas/limits.ts';
 import { pathOf, type RequestContext } from '../http/request-context.ts';
 
-/** Characters of a request's URL and headers together. */
+/** Maximum characters of a request's URL and headers together. */
 const HEAD_MAX = 16 * KIB;
-/** Length at which the parser gives up, and `server.ts` answers instead. Up to here the caller gets an ordinary answer. */
+/** Length at which Node's parser gives up and `server.ts` refuses the request. Below it, the application answers. */
 export const PARSED_HEAD_MAX = 4 * HEAD_MAX;
 
 /**
- * Refuses a URL or header block that is too long, another version than HTTP/1.0 and 1.1, more than one `Host` (RFC 9112,
- * 3.2), an expectation that nobody meets, and a target that has no path.
+ * Refuses a URL or header block that is too long, a version other than HTTP/1.0 and 1.1, more than one `Host` (RFC
+ * 9112, 3.2), an `Expect` other than `100-continue`, and a target without a path.
  */
 export async function checkHead(ctx: RequestContext, next: Next): Promise<void> {
   const { url = '', headers, headersDistinct, httpVersion } = ctx.req;
@@ -19,7 +19,7 @@ export async function checkHead(ctx: RequestContext, next: Next): Promise<void> 
   if (url.length + headerLength(ctx.req) > HEAD_MAX) throw new AppError('headers_too_large');
   const { host = [] } = headersDistinct;
   if (!/^1\.[01]$/.test(httpVersion) || host.length > 1) throw new AppError('invalid_request');
-  // HTTP/1.0 has no expectations; Node itself meets the other one.
+  // HTTP/1.0 has no expectations.
   if (httpVersion === '1.1' && !/^(100-continue)?$/i.test(headers.expect ?? ''))
     throw new AppError('expectation_failed');
   if (pathOf(ctx) === undefined) throw new AppError('not_found');

@@ -1,9 +1,9 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** Requests of a connection that wait behind the one that is being answered, before no more of them are read. */
+/** Requests waiting behind the one being answered, on one connection, at which reading from the connection pauses. */
 const WAITING_MAX = 16;
-/** Counts all connections: one read brings thousands of the smallest ones. */
+/** Waiting requests, on all connections, at which a full one is cut off: one read can bring thousands of tiny ones. */
 const ALL_WAITING_MAX = 10_000;
 
 interface Exchange {
@@ -11,20 +11,21 @@ interface Exchange {
   response: ServerResponse;
 }
 
-/** A connection: the request that is being answered, those that wait, and what closes it after them. */
+/** A connection: the request being answered, the requests that wait, and how to close it after them. */
 interface Line {
   socket: Duplex;
   running: IncomingMessage | undefined;
   waiting: Exchange[];
   isHeld: boolean;
-  /** Node gives it no further answer. */
+  /** True if Node will send no further answer on it. */
   isOver: boolean;
   close?: () => void;
 }
 
 /**
- * Handles the requests of a connection one after the other, as they are answered (RFC 9112, 9.3.2). Node hands over all
- * that a client pipelines at once, and would hold all their answers; here the client waits when too many of them do.
+ * Handles the requests of a connection one at a time, each once the one before is answered (RFC 9112, 9.3.2). Node
+ * hands over all pipelined requests at once, and would hold all their answers. Here, a connection with too many waiting
+ * requests is not read.
  */
 export class Turns {
   readonly #handle: RequestListener;
@@ -35,7 +36,7 @@ export class Turns {
     this.#handle = handle;
   }
 
-  /** Handles a request when those before it are answered. */
+  /** Handles a request once the requests before it are answered. */
   readonly handle: RequestListener = (request, response) => {
     const line = this.#lineOf(request.socket);
     if (line.isOver) return;
@@ -44,8 +45,8 @@ export class Turns {
   };
 
   /**
-   * Closes the connection when what came before its fault is answered: at once if the fault is in the body of the request
-   * that is being answered.
+   * Calls `close` on a connection with a protocol fault once the requests before the fault are answered: at once if
+   * there are none, or if the fault is in the body of the request being answered.
    */
   close(socket: Duplex, close: () => void): void {
     const line = this.#lineOf(socket);
@@ -55,7 +56,7 @@ export class Turns {
     }
     if (line.waiting.at(-1)?.request.complete === false) this.#forget(line.waiting.splice(-1));
     line.close = close;
-    // The parser would fail again on whatever follows.
+    // The parser would fail again on everything that follows.
     hold(line);
   }
 
@@ -96,7 +97,7 @@ export class Turns {
       return;
     }
     if (line.close === undefined && line.waiting.length < WAITING_MAX) release(line);
-    // Left over from the answer before, which had to be read in that time.
+    // Clears the time-out within which the answer before had to be read.
     next.request.socket.setTimeout(0);
     this.#start(line, next);
   }
@@ -107,7 +108,7 @@ export class Turns {
   }
 }
 
-/** Stops reading, whatever resumes it meanwhile: Node does so with every body that is read and every answer that ends. */
+/** Pauses reading until `release`, although Node resumes it with every body that is read and every answer that ends. */
 function hold(line: Line): void {
   if (line.isHeld) return;
   line.isHeld = true;

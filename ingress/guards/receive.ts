@@ -8,28 +8,28 @@ import type { RequestContext } from '../http/request-context.ts';
 import type { BodyShare } from './budgets.ts';
 
 /**
- * Time that a body may take: so long, and a second more for every so many bytes, as they are sent. Those that come more
- * slowly hold a share of the budget for nothing.
+ * Slowest pace allowed for a body: `graceMs`, and a second more for every `bytesPerS` bytes that the client sends. A
+ * slower body would hold a share of the budget for nothing.
  */
 const PACE = { graceMs: 5000, bytesPerS: 32 * KIB };
-/** Multiple of its size to which a packed body may unpack, beyond `BODY_LIMIT`. Text rarely gets to 20; the format, to 1,032. */
+/** Maximum ratio of unpacked to packed size, beyond `BODY_LIMIT`. Text rarely reaches 20; gzip can reach 1,032. */
 const INFLATION_MAX = 100;
-/** Bytes that packing may add to a body: its headers, and 5 for each block of what does not get smaller. */
+/** Maximum packed size of a body of `limit` bytes: gzip adds headers, and 5 bytes per incompressible block. */
 const packedMax = (limit: number) => KIB + limit + limit / 64;
 
 /** Limits of a body. */
 export interface Receiving {
-  /** Bytes, unpacked. */
+  /** Maximum unpacked size in bytes. */
   limit: number;
   share: BodyShare;
-  /** Counts bytes of the body, unpacked, for the rate limit. */
+  /** Counts the body's unpacked bytes for the rate limit. */
   weigh(bytes: number): Promise<void>;
 }
 
 /**
- * Reads the bytes of a body, unpacked. Throws `body_too_large`, `rate_limited`, `overloaded` when the budget has no room,
- * `request_timeout` when they come too slowly, `invalid_content_type`, and `invalid_json` when they are cut off or badly
- * packed. Reads whatever the type is: "too large" goes before "wrong type".
+ * Reads a body and unpacks it. Throws `body_too_large`, `rate_limited`, `overloaded` when the budget has no room,
+ * `request_timeout` when it arrives too slowly, `invalid_content_type`, and `invalid_json` when it is cut off or badly
+ * packed. Reads a body of the wrong type as well, because "too large" takes precedence over "wrong type".
  */
 export async function receive(ctx: RequestContext, receiving: Receiving): Promise<Buffer> {
   const { req } = ctx;
@@ -38,7 +38,7 @@ export async function receive(ctx: RequestContext, receiving: Receiving): Promis
   const unpacking = isPacked ? unpack(req, packedMax(receiving.limit)) : undefined;
   try {
     const length = isPacked ? 0 : Number(ctx.get('Content-Length'));
-    // A size that is known is counted before the bytes are read, any other one after.
+    // A known size is counted before the bytes are read, an unknown one afterwards.
     if (length > 0) await receiving.weigh(length);
     await receiving.share.reserve(length);
     const sent = (received: number) => unpacking?.bytesWritten ?? received;
@@ -70,8 +70,8 @@ function isKnownEncoding(header: string): boolean {
 }
 
 /**
- * Unpacks at most `max` bytes: without a bound, blocks that unpack to nothing would keep a core busy. `pipe` passes on the
- * end of its source, but not its errors.
+ * Unpacks at most `max` packed bytes: without a bound, blocks that unpack to nothing would keep a core busy. Passes on
+ * the errors of the source as well, which `pipe` does not.
  */
 function unpack(source: Readable, max: number) {
   const unpacked = source.pipe(createGunzip());
@@ -92,15 +92,15 @@ function unpack(source: Readable, max: number) {
 }
 
 interface Collecting extends Receiving {
-  /** As announced; 0 when it was not. */
+  /** Unpacked size as announced; 0 if unknown. */
   length: number;
-  /** Estimates how many of the bytes received here the client sent. */
+  /** Estimates how many bytes the client sent for this many unpacked bytes. */
   sent(received: number): number;
 }
 
 /**
- * The stream's bytes in one buffer. Throws `request_timeout` when they come more slowly than `PACE`. Never destroys the
- * stream.
+ * Collects the stream's bytes in one buffer. Throws `request_timeout` when they arrive more slowly than `PACE`. Never
+ * destroys the stream.
  */
 async function collect(source: Readable, collecting: Collecting): Promise<Buffer> {
   const since = performance.now();
@@ -117,7 +117,7 @@ async function collect(source: Readable, collecting: Collecting): Promise<Buffer
     await orAbort(tooSlow.signal, addAll(chunks, body));
   } finally {
     clearTimeout(timer);
-    // Not awaited: it waits for a chunk that is due, too.
+    // Not awaited, because it waits for the next chunk.
     void chunks.return?.();
   }
   return body.bytes;
@@ -128,8 +128,8 @@ async function addAll(chunks: AsyncIterable<Buffer>, body: Body): Promise<void> 
 }
 
 /**
- * Grows with what is received, reserved before. Chunks are copied, not kept: a client may send a million chunks of one byte,
- * which would cost a hundred times their size.
+ * The received bytes, in a buffer that grows after room was reserved. Copies chunks instead of keeping them: a client
+ * may send a million chunks of one byte, which would cost a hundred times their size.
  */
 class Body {
   readonly #collecting: Collecting;

@@ -4,21 +4,22 @@ import { KIB } from '../../shared/schemas/limits.ts';
 import type { RequestContext, RequestState } from '../http/request-context.ts';
 
 /** Bytes of a large answer that are passed on at a time. */
-const PIECE = 128 * KIB;
+const PIECE_BYTES = 128 * KIB;
 
 /**
- * Cuts off a client that takes nothing of its answer for `timeoutMs`, and one that takes less than 128 KiB of a large one in
- * that time: whoever reads a few bytes now and then would hold its memory for hours.
+ * Cuts off a client that reads nothing of its answer for `timeoutMs`, or less than 128 KiB of a large answer in that
+ * time: a client that reads a few bytes now and then would keep the answer in memory for hours.
  */
 export function cutUnread(timeoutMs: number): Middleware<RequestState> {
   return async (ctx, next) => {
     await next();
-    // A time-out of the socket: counts from the last byte that the kernel took. Node replaces it for the next request.
+    // Sets the socket's time-out, which counts from the last byte that the kernel took. Node resets it for the next
+    // request.
     ctx.res.setTimeout(timeoutMs);
     const { body, length } = ctx;
     if (!isLarge(body)) return;
     ctx.body = Readable.from(inPieces(body, () => ctx.res.destroy(), timeoutMs));
-    // Koa forgets it with the body that it was for.
+    // Koa forgets the length when the body is replaced.
     if (length !== undefined) ctx.length = length;
   };
 }
@@ -27,14 +28,14 @@ type Large = string | Buffer | Readable;
 
 function isLarge(body: RequestContext['body']): body is Large {
   if (body instanceof Readable) return true;
-  return (typeof body === 'string' || Buffer.isBuffer(body)) && body.length > PIECE;
+  return (typeof body === 'string' || Buffer.isBuffer(body)) && body.length > PIECE_BYTES;
 }
 
 async function* inPieces(body: Large, cut: () => void, timeoutMs: number): AsyncGenerator<Buffer> {
   const chunks: AsyncIterable<string | Buffer> | (string | Buffer)[] =
     body instanceof Readable ? body : [body];
   for await (const chunk of chunks) {
-    for (const piece of typeof chunk === 'string' ? encoded(chunk) : copied(chunk)) {
+    for (const piece of typeof chunk === 'string' ? encodedPieces(chunk) : copiedPieces(chunk)) {
       const tooSlow = setTimeout(cut, timeoutMs);
       try {
         yield piece;
@@ -47,18 +48,18 @@ async function* inPieces(body: Large, cut: () => void, timeoutMs: number): Async
 
 const UTF_8 = new TextEncoder();
 
-/** In UTF-8, a piece at a time, so that a text that waits is not held twice. */
-function* encoded(text: string): Generator<Buffer> {
+/** Encodes a text in UTF-8, one piece at a time, so that a text that waits is not held twice. */
+function* encodedPieces(text: string): Generator<Buffer> {
   for (let at = 0; at < text.length; ) {
     // No code unit takes more than three bytes.
-    const piece = Buffer.allocUnsafeSlow(Math.min(PIECE, 3 * (text.length - at)));
+    const piece = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, 3 * (text.length - at)));
     const { read, written } = UTF_8.encodeInto(text.slice(at), piece);
     yield piece.subarray(0, written);
     at += read;
   }
 }
 
-/** Copies, so that a piece that waits in a buffer does not keep all of its answer. */
-function* copied(bytes: Buffer): Generator<Buffer> {
-  for (let at = 0; at < bytes.length; at += PIECE) yield Buffer.copyBytesFrom(bytes, at, PIECE);
+/** Copies the bytes piece by piece, so that a piece that waits in a buffer does not keep the whole answer in memory. */
+function* copiedPieces(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield Buffer.copyBytesFrom(bytes, at, PIECE_BYTES);
 }

@@ -6,15 +6,15 @@ import { MIB } from '../../shared/schemas/limits.ts';
 import { within } from '../../shared/timing/within.ts';
 import type { RequestContext, RequestState } from '../http/request-context.ts';
 
-/** Pace at which a process drops bodies, of all connections together. It takes a few percent of a core. */
+/** Pace at which a process drops unread bodies, over all connections. It takes a few percent of a core. */
 const BYTES_PER_MS = (64 * MIB) / 1000;
-/** Time for which a connection that closes stays open for that. */
+/** Time for which a closing connection stays open while its body is dropped. */
 const LINGER_MS = 1000;
 
 /**
- * Reads and drops the rest of a body whose answer is ready, so that a client that first writes all of it gets to read the
- * answer, and can use the connection again. It does so at a bounded pace: no rate limit counts a 401 or a 404, and a client
- * that keeps sending such bodies would take the event loop from everybody else.
+ * Reads and drops the rest of a body once its answer is ready, so that a client that writes the whole body first can
+ * read the answer and reuse the connection. The pace is bounded: no rate limit counts a 401 or a 404, so a client that
+ * keeps sending such bodies would take the event loop from everybody else.
  */
 export function dropUnreadBodies(): Middleware<RequestState> {
   let freeAt = 0;
@@ -40,8 +40,8 @@ async function drop(req: IncomingMessage, turn: (bytes: number) => Promise<void>
 }
 
 /**
- * Answers in full at once, but ends the answer only when the body has been dropped, or a moment later. Closing on a client
- * that is still writing would make TCP reset the connection, and the client would never see the answer.
+ * Sends the whole answer at once, but ends it only when the body has been dropped or `LINGER_MS` is over. Closing on a
+ * client that is still writing would make TCP reset the connection, and the client would never see the answer.
  */
 function linger(ctx: RequestContext, text: string, dropped: Promise<void>): void {
   ctx.body = Readable.from(

@@ -13,20 +13,20 @@ export function trustOf(proxies: readonly string[]): IsTrusted {
 export type AddressOf = (request: IncomingMessage) => string;
 
 /**
- * Makes the reader of clients' addresses. Reads `X-Forwarded-For` from the right for as long as the hop that wrote an
- * entry is one of `trusted`, skipping entries that are not addresses. Mapped IPv4 addresses are unwrapped.
+ * Returns a reader of clients' addresses. It follows `X-Forwarded-For` from the right while the hop that wrote an entry
+ * is one of `trusted`, and skips entries that are not addresses. Unwraps IPv4 addresses mapped to IPv6.
  */
 export function addressReader(trusted: readonly string[]): AddressOf {
   const isTrusted = trustOf(trusted);
   return (request) => {
     const hops = proxyAddress.all(request, isTrusted);
-    return unmapped(hops.findLast((hop) => isIP(hop) !== 0) ?? '');
+    return unwrapIpv4(hops.findLast((hop) => isIP(hop) !== 0) ?? '');
   };
 }
 
-export function unmapped(address: string): string {
-  return address.replace(MAPPED, '');
+export function unwrapIpv4(address: string): string {
+  return address.replace(MAPPED_PREFIX, '');
 }
 
 /** The prefix of IPv4-mapped IPv6 (RFC 4291, 2.5.5.2), as sockets report it. */
-const MAPPED = /^::ffff:(?=[\d.]+$)/i;
+const MAPPED_PREFIX = /^::ffff:(?=[\d.]+$)/i;

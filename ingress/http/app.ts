@@ -12,10 +12,10 @@ import { type RequestState, requestContext, type Surface } from './request-conte
 import { createRouter, type Serving } from './router.ts';
 
 export interface AppDependencies<Parts> extends Serving<Parts> {
-  /** Wraps every answer of the surface `connect`, its refusals included. */
+  /** Wraps every answer of the surface `connect`, refusals included. */
   pages?: Middleware<RequestState>;
   refusals: Pick<Refusals, 'add'>;
-  /** As in the configuration. */
+  /** This and the next two: as in the configuration. */
   trustProxy: readonly string[];
   corsOrigins: readonly string[];
   sendTimeoutMs: number;
@@ -23,7 +23,7 @@ export interface AppDependencies<Parts> extends Serving<Parts> {
   isShuttingDown: () => boolean;
 }
 
-/** The Koa application: its middleware, outermost first. */
+/** Makes the Koa application. Its middleware stands here outermost first. */
 export function createApp<Parts>(dependencies: AppDependencies<Parts>): Koa<RequestState> {
   const { pages, refusals, trustProxy, corsOrigins, sendTimeoutMs, log, isShuttingDown } = dependencies;
   const app = new Koa<RequestState>();

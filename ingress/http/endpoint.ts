@@ -27,7 +27,7 @@ export type Tag =
   | 'Console'
   | 'Health';
 
-/** Headers that a caller may send. Every endpoint reads the last. */
+/** Headers that a caller may send. Every endpoint reads `X-Request-Id`. */
 export type RequestHeader =
   | 'Accept'
   | 'Idempotency-Key'
@@ -50,7 +50,7 @@ export type ResponseHeader =
   | 'Set-Cookie'
   | 'Server-Timing';
 
-/** An endpoint's details, declared as data. Its method, path and credential stand in the table of routes. */
+/** An endpoint's details, declared as data. Its method, path and credential stand in the route table. */
 export interface Declaration {
   /** Name in generated clients. */
   operationId: string;
@@ -58,48 +58,49 @@ export interface Declaration {
   /** One line for the reader of the document; `description` says more, in Markdown. */
   summary: string;
   description?: string;
-  /** Needs an access token whose log-in is younger than ten minutes; a key does not do. */
+  /** Requires an access token whose log-in is less than ten minutes old; a key is refused. */
   freshLogin?: boolean;
-  /** The scopes, any of which lets a key call it; by default the one of its method (`scopesOf`). */
+  /** Scopes of which a key needs one; by default the scope of the method (`scopesOf`). */
   scopes?: readonly Scope[];
   /** Exempt from the rate limits. */
   unlimited?: boolean;
   /**
-   * Locks the account's row or reads all of its rows: takes turns with what else of the account does. What secures the account
-   * waits in a line of its own, so that a thief who fills the other one does not keep the owner from it.
+   * Line in which the account's requests take turns, for an endpoint that locks the account's row or reads all of its
+   * rows. Endpoints that secure the account use `account`, so that a thief who fills `memory` cannot keep the owner
+   * out.
    */
   inTurn?: 'memory' | 'account';
-  /** Shape of each of the path's parameters; any other is 404. */
+  /** Shape of each path parameter; a value of another shape is answered with 404. */
   params?: Record<string, ParamKind>;
   body?: TSchema;
-  /** Schema of a row of a body that is a list, where the handler checks each row on its own. */
+  /** Schema of one row, if the body is a list whose rows the handler checks one by one. */
   rows?: TSchema;
-  /** Bytes of the body, unpacked; `BODY_LIMIT` by default. */
+  /** Maximum bytes of the unpacked body; `BODY_LIMIT` by default. */
   bodyLimit?: number;
-  /** Values and names of properties in the body, together; `BODY_VALUES` by default. */
+  /** Maximum number of values and property names in the body; `BODY_VALUES` by default. */
   bodyValues?: number;
   /**
-   * Keeps the body in the memory budget until the answer is sent. Otherwise it counts only until the handler first awaits:
-   * handlers of large bodies have dropped it by then.
+   * Counts the body in the memory budget until the handler has ended. Otherwise it counts only until the handler first
+   * awaits: by then, handlers of large bodies have dropped it.
    */
   keepsBody?: boolean;
   query?: TObject;
-  /** The code for a bad query, where that is not a 422. */
+  /** Error code for a bad query, if not a 422. */
   queryError?: ErrorCode;
-  /** The headers it reads, besides those that every endpoint reads. */
+  /** Headers that it reads, besides `X-Request-Id`. */
   requestHeaders?: readonly RequestHeader[];
   /** Errors besides those of every endpoint (404, 405, its credential's and its body's errors). */
   errors: readonly ErrorCode[];
   /** Status of a success. A handler may answer with `otherStatus` instead. */
   status: number;
   otherStatus?: number;
-  /** Left out: no body. */
+  /** Schema of a success's body; without one there is no body. */
   response?: TSchema;
-  /** The body that goes with `otherStatus`; the same by default. */
+  /** Schema of the body that goes with `otherStatus`; `response` by default. */
   otherResponse?: TSchema;
   /** Media type of a success; JSON by default. */
   responseType?: string;
-  /** Also answers with server-sent events, to those who accept them. */
+  /** Also answers with server-sent events, to callers that accept them. */
   streams?: boolean;
   /** The headers a success may carry, besides those of every answer. */
   responseHeaders?: readonly ResponseHeader[];
@@ -108,29 +109,29 @@ export interface Declaration {
 /** `identifier`: like our own ids; `uuid`: a row's id; `text`: whatever a client chose, up to 200 code points. */
 export type ParamKind = 'identifier' | 'uuid' | 'text';
 
-/** Input of a handler, as its credential and its declaration say. */
+/** Input of a handler, typed by its credential and declaration. */
 interface EndpointInput<C extends Credential, D> {
   body: D extends { body: infer B extends TSchema } ? Static<B> : undefined;
   query: D extends { query: infer Q extends TSchema } ? Static<Q> : ParsedUrlQuery;
   params: Record<ParamNames<D>, string>;
   app: C extends 'app' ? AppPrincipal : undefined;
   user: C extends 'user' ? UserPrincipal : undefined;
-  /** The client's address, by `TRUST_PROXY`. */
+  /** Address of the client, behind the proxies of `TRUST_PROXY`. */
   address: string;
   headers: IncomingHttpHeaders;
   /** Aborted when the caller's connection closes before the answer was sent. */
   signal: AbortSignal;
-  /** For an answer that may be large. The room is held until the answer is sent. */
+  /** Reserves memory for an answer that may be large. It is held until the answer is sent. */
   reserve: Reserve;
 }
 
 type ParamNames<D> = D extends { params: infer P } ? keyof P & string : never;
 
-/** Result of a handler. A string is JSON that was rendered before, sent byte for byte. */
+/** Result of a handler. A string as its body is rendered already, and sent byte for byte. */
 export interface Answer<Body = unknown> {
   body?: Body | string | Readable;
   status?: number;
-  /** Instead of the declaration's. */
+  /** Media type, in place of the declared one. */
   type?: string;
   headers?: Record<string, string>;
 }
@@ -140,8 +141,8 @@ type ResponseOf<D> =
   | (D extends { otherResponse: infer R extends TSchema } ? Static<R> : never);
 
 /**
- * An endpoint before the table gives it a place. `Params` are the parameters that its path must have, `Parts` what its
- * handler works with.
+ * An endpoint that has no method and path yet. `Params` are the parameters that its path must have, `Parts` the
+ * services that its handler works with.
  */
 interface DeclaredEndpoint<C extends Credential, Params extends string, Parts> extends Declaration {
   credential: C;
@@ -149,7 +150,7 @@ interface DeclaredEndpoint<C extends Credential, Params extends string, Parts> e
   run: (input: ErasedInput<Params>, parts: Parts) => Promise<Answer>;
 }
 
-/** Input from the router: it checked the rest against the declaration. */
+/** Input as the router passes it, after checking it against the declaration. */
 interface ErasedInput<Params extends string = string>
   extends Omit<EndpointInput<Credential, unknown>, 'body' | 'query' | 'params' | 'app' | 'user'> {
   body: unknown;
@@ -160,8 +161,8 @@ interface ErasedInput<Params extends string = string>
 }
 
 /**
- * Declares an endpoint: `endpoint('app', {…}).handle(async ({ body, app }, { store }: Parts) => ({ body: … }))`. Two calls,
- * so that the declaration's types are fixed before the handler is checked against them.
+ * Declares an endpoint: `endpoint('app', {…}).handle(async ({ body, app }, { store }: Parts) => ({ body: … }))`. Two
+ * calls, so that the declaration's types are fixed before the handler is checked against them.
  */
 export function endpoint<C extends Credential, const D extends Declaration>(credential: C, declaration: D) {
   return {
@@ -172,7 +173,7 @@ export function endpoint<C extends Credential, const D extends Declaration>(cred
       return {
         ...declaration,
         credential,
-        // Without `params` there are no names, and an empty record has them all.
+        // Without `params`, `ParamNames` is empty, so an empty record is complete.
         params: params as Record<ParamNames<D>, ParamKind>,
         // The router hands over only what it checked against this very declaration.
         run: handler as unknown as DeclaredEndpoint<C, ParamNames<D>, Parts>['run'],
@@ -183,7 +184,7 @@ export function endpoint<C extends Credential, const D extends Declaration>(cred
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Surface of the product that a route belongs to; `browser` is the cookie of our own pages. */
+/** Place of a route in the table. The credential `browser` is the cookie of our own pages. */
 interface Place<C> {
   surface: Surface;
   method: Method;
@@ -191,7 +192,7 @@ interface Place<C> {
   credential: C;
 }
 
-/** An endpoint in its place, its types erased: the router and the API document are both made from it. */
+/** An endpoint with its place, without its static types. The router and the API document are both made from it. */
 export interface Endpoint<Parts = never> extends Place<Credential>, Declaration {
   params: Record<string, ParamKind>;
   run: (input: ErasedInput, parts: Parts) => Promise<Answer>;
@@ -207,7 +208,7 @@ type ServePage<Parts> = (ctx: PageContext, parts: Parts) => Promise<void> | void
 
 export type PageContext = RouterContext<RequestState>;
 
-/** One row of the table of routes. `Parts` is what its handler works with. */
+/** One row of the route table. `Parts` are the services that its handler works with. */
 export type Route<Parts = never> = Endpoint<Parts> | Page<Parts>;
 
 export function isEndpoint<Parts>(route: Route<Parts>): route is Endpoint<Parts> {
@@ -220,7 +221,7 @@ type NamesIn<Path> = Path extends `${string}:${infer Name}/${infer Rest}`
     ? Name
     : never;
 
-/** Writes rows of a surface's endpoints. Handlers that need another credential or other parameters do not compile. */
+/** Makes table rows of a surface's endpoints. A handler that needs another credential or parameter does not compile. */
 export function endpointsOn<S extends Surface>(surface: S) {
   return <C extends Credential, P extends Paths[S], Parts>(
     method: Method,
@@ -228,13 +229,13 @@ export function endpointsOn<S extends Surface>(surface: S) {
     credential: C,
     declared: DeclaredEndpoint<NoInfer<C>, NamesIn<P>, Parts>,
   ): Endpoint<Parts> => {
-    // `path` has the very parameters that `run` wants: the types above say so.
+    // The types above make sure that `path` has the parameters that `run` needs.
     const run = declared.run as Endpoint<Parts>['run'];
     return { ...declared, surface, method, path, credential, run };
   };
 }
 
-/** Writes rows of a surface's pages. */
+/** Makes table rows of a surface's pages. */
 export function pagesOn<S extends Surface>(surface: S) {
   return <Parts>(
     method: 'GET' | 'POST',

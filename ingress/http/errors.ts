@@ -5,54 +5,54 @@ import { catalogue, type ErrorCode, statusOf } from '../../shared/errors/catalog
 import { ValidationError } from '../../shared/schemas/validator.ts';
 import type { RequestContext, Surface } from './request-context.ts';
 
-/** The only place where an error becomes an HTTP response. */
+/** Turns errors into JSON responses, for every surface but `connect`, which has pages. */
 export async function errors(ctx: RequestContext, next: Next): Promise<void> {
   try {
     await next();
   } catch (error) {
-    if (error instanceof ValidationError) answerFaults(ctx, error);
-    else answerCode(ctx, toAppError(ctx, error));
+    if (error instanceof ValidationError) sendFaults(ctx, error);
+    else sendError(ctx, toAppError(ctx, error));
   }
 }
 
-/** Logs what is not an `AppError`: an unreachable database, a lock held too long, or a defect. */
+/** Converts an error to an `AppError`. Logs an unreachable database, a lock time-out or a defect. */
 export function toAppError(ctx: RequestContext, error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (isUnavailable(error) || isLockTimeout(error)) {
     ctx.state.log.warn({ err: error }, isLockTimeout(error) ? 'lock timeout' : 'database unreachable');
     return new AppError('service_unavailable', { cause: error });
   }
-  // The client left before there was anything to wait for, and gets no answer.
+  // The client has left, and gets no answer.
   const { aborted, reason } = ctx.state.signal;
   if (aborted && error === reason) return new AppError('service_unavailable', { cause: error });
   ctx.state.log.error({ err: error }, 'defect');
   return new AppError('internal_error', { cause: error });
 }
 
-function answerFaults(ctx: RequestContext, error: ValidationError): void {
+function sendFaults(ctx: RequestContext, error: ValidationError): void {
   ctx.state.errorCode = 'validation_error';
   ctx.set('X-Error-Source', 'ingress');
   send(ctx, 422, { detail: error.faults });
 }
 
-/** Sets an error's status and headers, and its code for the access log, whatever the body. */
+/** Sets an error's status and headers, and its code for the access log; leaves the body to the caller. */
 export function setError(ctx: RequestContext, error: AppError): void {
   ctx.status = statusOf(error.code, ctx.state.surface);
   ctx.state.errorCode = error.code;
   ctx.set('X-Error-Source', error.source);
   if (error.retryAfterS !== undefined)
     ctx.set('Retry-After', String(Math.max(1, Math.ceil(error.retryAfterS))));
-  // The rest of such a body may be long in coming.
+  // The rest of such a body may take long to arrive.
   if (error.code === 'body_too_large' || error.code === 'request_timeout') ctx.set('Connection', 'close');
 }
 
-function answerCode(ctx: RequestContext, error: AppError): void {
+function sendError(ctx: RequestContext, error: AppError): void {
   setError(ctx, error);
   if (ctx.status === 401) ctx.set('WWW-Authenticate', 'Bearer');
   send(ctx, ctx.status, errorBodyOf(error.code, ctx.state.surface, error.explanation));
 }
 
-/** The body of an error: its code, and on `/api` a sentence for people. */
+/** Returns the body of an error: its code, and on `/api` a sentence for people. */
 export function errorBodyOf(
   code: ErrorCode,
   surface: Surface,

@@ -12,7 +12,7 @@ export interface RequestState extends RequestScope {
   log: Log;
   /** Aborted when the caller's connection closes before the answer was sent. */
   signal: AbortSignal;
-  /** The client's, by `TRUST_PROXY`. */
+  /** Address of the client, behind the proxies of `TRUST_PROXY`. */
   address: string;
   surface: Surface;
   /** The matched route's path pattern. Paths themselves contain ids of users, so they are never logged. */
@@ -53,16 +53,16 @@ export function requestContext(
   };
   return (ctx, next) => {
     if (PROBES.has(ctx.req.url ?? '')) return serve(ctx, next);
-    // A caller's trace goes on here.
+    // Continues the caller's trace, if it sent one.
     const from = { traceparent: ctx.get('traceparent') };
     return inSpan(ctx.method, { kind: 'SERVER', from }, () => serve(ctx, next));
   };
 }
 
-/** They come all the time, and say nothing: not traced. */
+/** Paths of health probes, which are too frequent to trace. */
 const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 
-/** The path; undefined for a target like `http://[`. Koa parses lazily, and throws then. */
+/** Returns the path; undefined for a target like `http://[`, on which Koa's lazy parser throws. */
 export function pathOf(ctx: Pick<RequestContext, 'path'>): string | undefined {
   try {
     return ctx.path;
@@ -77,7 +77,7 @@ function saneId(value: string): string | undefined {
   return SANE_ID.test(value) && value.length <= IDENTIFIER_MAX ? value : undefined;
 }
 
-/** Watches the response's `close`: the request's fires as soon as the body is read. */
+/** Returns a signal that aborts at disconnection. Watches the response: a request closes once its body is read. */
 function disconnection({ res }: RequestContext): AbortSignal {
   const controller = new AbortController();
   res.once('close', () => {
@@ -104,7 +104,7 @@ function logAccess(ctx: RequestContext, durationMs: number): void {
   );
 }
 
-/** Describes the request's span; like the log, it names the route and not the path. */
+/** Describes the request's span. Like the log, names the route instead of the path. */
 function describeRequest({ method, status, state }: RequestContext): void {
   const { requestId, route, work, errorCode } = state;
   const attributes = {
@@ -120,8 +120,8 @@ function describeRequest({ method, status, state }: RequestContext): void {
 }
 
 /**
- * The parts of the address space, each with its own manners: `api` explains its errors in a sentence and takes paths
- * with and without their last slash, `connect` answers with pages, `v1` and the rest of the `site` with codes alone.
+ * Part of the address space with conventions of its own: `api` explains errors in a sentence and takes paths with and
+ * without the trailing slash, `connect` answers errors with pages, `v1` and `site` (all the rest) with bare codes.
  */
 export type Surface = keyof Paths;
 
@@ -133,12 +133,12 @@ export interface Paths {
   site: `/${string}`;
 }
 
-/** The path of a request's target, which may name the host as well (RFC 9112, 3.2.2). */
+/** Returns the path of a request's target, which may include the host (RFC 9112, 3.2.2). */
 export function pathIn(target: string): string {
   return target.replace(/^https?:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '');
 }
 
-/** The surface that a request means, whether or not its path is an endpoint's: its refusals depend on it. */
+/** Returns the surface of a path, even if no endpoint has it: the form of its refusals depends on the surface. */
 export function surfaceOf(path: string): Surface {
   if (path.startsWith('/v1/')) return 'v1';
   if (path.startsWith('/api/')) return 'api';

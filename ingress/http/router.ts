@@ -33,7 +33,7 @@ import { scopesOf } from './scopes.ts';
 
 type Context = RouterContext<RequestState>;
 
-/** Parts that serve a table of routes: what their handlers work with, and what comes before every handler. */
+/** Needs of a served route table: the services of its handlers, and of the steps before every handler. */
 export interface Serving<Parts> {
   routes: readonly Route<Parts>[];
   parts: Parts;
@@ -42,7 +42,7 @@ export interface Serving<Parts> {
   takeTurn: TakeTurn;
 }
 
-/** Serves the table of routes, and answers 404 or 405 to whatever is not in it. Compiles every schema. */
+/** Makes the router of a route table, which answers every other request with 404 or 405. Compiles every schema. */
 export function createRouter<Parts>(serving: Serving<Parts>): Router<RequestState> {
   const router = new Router<RequestState>({ sensitive: true, strict: true });
   const bodies = new Bodies(serving.countRequest);
@@ -53,7 +53,7 @@ export function createRouter<Parts>(serving: Serving<Parts>): Router<RequestStat
       : (ctx: Context) => route.serve(ctx, serving.parts);
     const takesNames = route.path.includes(':');
     router.register(patternOf(route), [route.method], (ctx: Context) => {
-      // A fixed path that takes other methods is no name.
+      // A fixed path, which takes other methods, is not the value of a parameter.
       if (takesNames && fixedLayers(ctx).length > 0) refuse(ctx);
       ctx.state.route = route.path;
       return serve(ctx);
@@ -62,12 +62,12 @@ export function createRouter<Parts>(serving: Serving<Parts>): Router<RequestStat
   return router.on('not-found', refuse);
 }
 
-/** `/api` answers with and without the slash at the end, the others exactly as written. */
+/** Makes the trailing slash optional on `/api`; paths of other surfaces match exactly as written. */
 function patternOf({ surface, path }: Pick<Route, 'surface' | 'path'>): string {
   return surface === 'api' ? path.replace(/\/$/, '{/}') : path;
 }
 
-/** The steps of every request, in the contract's order. */
+/** Serves an endpoint: takes the steps of every request, in the order that the contract sets. */
 function serveEndpoint<Parts>(
   endpoint: Endpoint<Parts>,
   { parts, credentials, countRequest, takeTurn }: Serving<Parts>,
@@ -78,11 +78,11 @@ function serveEndpoint<Parts>(
     bodyValues: values = BODY_VALUES,
     credential,
     inTurn,
-    // A body whose request waits for its turn is still there.
+    // While a request waits for its turn, its body is still in memory.
     keepsBody: kept = inTurn !== undefined,
   } = endpoint;
   const withBody = bodies.reader({ credential, limit, values, kept });
-  // A misnamed password is an unknown property.
+  // A password under a wrong name is an unknown property, which an error must not quote.
   const confidential = /^\/(api|console)\/auth\//.test(endpoint.path);
   const checkBody = endpoint.body && compile(endpoint.body, 'body', { confidential });
   const checkQuery = queryCheck(endpoint);
@@ -113,26 +113,26 @@ function serveEndpoint<Parts>(
       return inTurn && user ? takeTurn({ party: `${user.id} ${inTurn}`, gone: signal }, handle) : handle();
     };
     const answer = checkBody
-      ? await withBody(ctx, party, (body) => run(checked(checkBody(body))))
+      ? await withBody(ctx, party, (body) => run(valueOrThrow(checkBody(body))))
       : await run(undefined);
     send(ctx, endpoint, answer);
-    // A stream sets its own.
+    // A stream has no length, and reserves for itself.
     if (ctx.length !== undefined) share.settle(ctx.length);
   };
 }
 
-/** Node would take the first of them, or join them, and whatever is in front of it would perhaps take the last. */
+/** Refuses a repeated header: Node would take the first value or join them, and a proxy in front perhaps the last. */
 function refuseTwo({ req }: Context, header: 'authorization' | 'idempotency-key'): void {
   const { [header]: values = [] } = req.headersDistinct;
   if (values.length > 1) throw new AppError('invalid_request');
 }
 
-/** Finds the route that the path matches as it is written, without a parameter. */
+/** Returns the matched layers whose path has no parameter. */
 function fixedLayers({ matched = [] }: Context) {
   return matched.filter(({ paramNames }) => paramNames.length === 0);
 }
 
-/** The method is wrong when only the path is known. */
+/** Throws `method_not_allowed` if the path is known with other methods, else `not_found`. */
 function refuse(ctx: Context): never {
   const fixed = fixedLayers(ctx);
   const layers = fixed.length > 0 ? fixed : (ctx.matched ?? []);
@@ -142,34 +142,34 @@ function refuse(ctx: Context): never {
   throw new AppError('method_not_allowed');
 }
 
-const PARAMS: Record<ParamKind, (value: string) => boolean> = {
+const PARAM_CHECKS: Record<ParamKind, (value: string) => boolean> = {
   identifier: (value) => IDENTIFIER.test(value) && value.length <= IDENTIFIER_MAX,
   uuid: (value) => UUID.test(value),
   text: (value) => isStorable(value) && [...value].length <= NAME_MAX,
 };
 const IDENTIFIER = new RegExp(IDENTIFIER_PATTERN);
 
-/** An id that cannot be one is 404. The router decodes once and leaves a bad escape as it is. */
+/** Throws `not_found` for a value of the wrong shape. The router decodes once and leaves a bad escape as it is. */
 function checkParams(
   params: Record<string, string>,
   kinds: Record<string, ParamKind>,
 ): Record<string, string> {
   for (const [name, kind] of Object.entries(kinds))
-    if (!PARAMS[kind](params[name] ?? '')) throw new AppError('not_found');
+    if (!PARAM_CHECKS[kind](params[name] ?? '')) throw new AppError('not_found');
   return params;
 }
 
-/** Without a schema the query is handed on as it was sent. */
+/** Returns the check of an endpoint's query. Without a schema, the query is handed on as it was sent. */
 function queryCheck({
   query,
   queryError,
 }: Pick<Declaration, 'query' | 'queryError'>): (sent: ParsedUrlQuery) => unknown {
   if (query === undefined) return (sent) => sent;
   const check = compileQuery(query);
-  return (sent) => checked(check(sent), queryError);
+  return (sent) => valueOrThrow(check(sent), queryError);
 }
 
-function checked<T>(result: ReturnType<Validator<T>>, code?: ErrorCode): T {
+function valueOrThrow<T>(result: ReturnType<Validator<T>>, code?: ErrorCode): T {
   if (result.ok) return result.value;
   throw code === undefined ? new ValidationError(result.faults) : new AppError(code);
 }

@@ -1,7 +1,7 @@
 import type { Scope } from '../../shared/schemas/accounts.ts';
 import type { Endpoint, Method } from './endpoint.ts';
 
-const BY_METHOD: Record<Method, Scope> = {
+const METHOD_SCOPES: Record<Method, Scope> = {
   GET: 'read',
   POST: 'write',
   PUT: 'write',
@@ -9,7 +9,7 @@ const BY_METHOD: Record<Method, Scope> = {
   DELETE: 'forget',
 };
 
-/** The scopes of a key, any of which lets it call the endpoint: those that are declared, or the one of its method. */
-export function scopesOf({ method, scopes = [BY_METHOD[method]] }: Endpoint): readonly Scope[] {
+/** Returns the scopes of which a key needs one to call the endpoint: the declared ones, or that of its method. */
+export function scopesOf({ method, scopes = [METHOD_SCOPES[method]] }: Endpoint): readonly Scope[] {
   return scopes;
 }

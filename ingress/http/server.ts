@@ -14,9 +14,9 @@ import { pathIn, type Surface, surfaceOf } from './request-context.ts';
 export interface Listening {
   url: string;
   port: number;
-  /** Starts to handle requests; those that came before have waited. */
+  /** Starts to handle requests, including those that arrived before and have waited. */
   serve(handle: RequestListener): void;
-  /** Takes no more connections, gives running requests `graceMs` to finish, then cuts off the rest. */
+  /** Stops accepting connections, gives running requests `graceMs` to finish, then cuts off the rest. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -29,12 +29,12 @@ const TIMEOUTS = {
 };
 
 /**
- * Connections that the kernel keeps until they are accepted, where its own limit allows it. A storm fills Node's 511 in one
- * slow turn of the event loop, and clients try again seconds later.
+ * Connections that the kernel queues until they are accepted, if its own limit allows as many. A storm fills Node's
+ * default of 511 in one slow turn of the event loop, and clients beyond that try again only seconds later.
  */
 const BACKLOG = 4096;
 
-/** Opens the port; `limit` sees the server before. Rejects when the address is taken or not ours. */
+/** Opens the port, after passing the server to `limit`. Rejects when the address is taken or not ours. */
 export async function listen(
   address: { host: string; port: number },
   limit?: (server: NetServer) => void,
@@ -67,7 +67,7 @@ interface ParserError extends Error {
   rawPacket?: Buffer;
 }
 
-/** The error of a request that did not arrive whole; none for what is not HTTP. */
+/** Returns the code for a request that did not arrive whole; undefined for input that is not HTTP. */
 function codeOf(error: ParserError): ErrorCode | undefined {
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request_timeout';
   if (error.code !== 'HPE_HEADER_OVERFLOW') return undefined;
@@ -75,14 +75,14 @@ function codeOf(error: ParserError): ErrorCode | undefined {
 }
 
 /**
- * True if the parser gave up inside a URL. It does not say, and keeps only the last packet, which is then a piece without
- * a space, or such a piece and the end of the request line.
+ * Checks whether the parser gave up inside a URL. The parser does not say; it keeps only the last packet, which then is
+ * a piece without a space, perhaps followed by the end of the request line.
  */
 function isInUrl(error: ParserError): boolean {
   return /^\S*( HTTP\/1\.[01]\r?)?$/.test(firstLine(error));
 }
 
-/** The surface, where the last packet still has the request line. */
+/** Returns the surface, if the last packet still has the request line; else `site`. */
 function surfaceIn(error: ParserError): Surface {
   const [, path = ''] = firstLine(error).split(' ');
   return surfaceOf(pathIn(path));
@@ -93,10 +93,10 @@ function firstLine({ rawPacket }: ParserError): string {
   return line;
 }
 
-/** Time that a client that is still writing has to read its answer. */
+/** Time that a client which is still writing gets to read its answer. */
 const LINGER_MS = 1000;
 
-/** Answers what never becomes a request of the application, and closes. */
+/** Answers input that never becomes a request of the application, and closes the connection. */
 function refuse(socket: Duplex, status: number, body?: object): void {
   // The parser fails again on every further packet.
   if (socket.writableEnded) return;
@@ -129,7 +129,7 @@ async function drain(server: Server, graceMs: number): Promise<void> {
   NetServer.prototype.close.call(server);
   const idleUntil = performance.now() + LAST_REQUEST_MS;
   const sweep = every(SWEEP_EVERY_MS, async () => {
-    // A connection is idle only when what has arrived for it was read, and that comes after the timers.
+    // Data that has arrived is read after the timers: only then is it known which connections are idle.
     await nextTurn();
     if (performance.now() > idleUntil) server.closeIdleConnections();
   });
@@ -139,10 +139,10 @@ async function drain(server: Server, graceMs: number): Promise<void> {
   clearTimeout(cut);
 }
 
-/** Turns of the event loop at most: a flood has no end. */
+/** Maximum turns of the event loop spent on accepting: a flood has no end. */
 const TURNS_MAX = 100;
 
-/** The system completes connections before this process takes them, and resets those that it has not taken when the port closes. */
+/** Accepts the connections that the kernel has completed already: it would reset them when the port closes. */
 async function acceptPending(server: Server): Promise<void> {
   let came = true;
   const note = () => {
@@ -151,7 +151,7 @@ async function acceptPending(server: Server): Promise<void> {
   server.on('connection', note);
   for (let turns = 0; came && turns < TURNS_MAX; turns += 1) {
     came = false;
-    // The first ends the turn that runs.
+    // The first one only ends the current turn.
     await nextTurn();
     await nextTurn();
   }

@@ -11,7 +11,7 @@ import { callOf, type JobKind, type JobService } from './service.ts';
 
 export const EVENT_STREAM = 'text/event-stream';
 
-/** The parts that handlers of jobs work with. */
+/** Services that handlers of jobs work with. */
 export interface JobRoutes {
   jobs: JobService;
   publicUrl: string;
@@ -26,9 +26,9 @@ interface JobInput {
 }
 
 /**
- * Answers a request for a job as its caller wants it: with the result, with where to ask for it (`Prefer:
- * respond-async`, RFC 7240), or with a stream of what happens (`Accept: text/event-stream`). Not async, so that the body is
- * not held while the caller waits.
+ * Answers a request for a job in the form that its caller prefers: with the result, with the job's address (`Prefer:
+ * respond-async`, RFC 7240), or with a stream of its events (`Accept: text/event-stream`). Not async, so that the body
+ * is not held while the caller waits.
  */
 export function answerJob<Reported extends object, Result extends object = Reported>(
   kind: JobKind<Reported>,
@@ -63,7 +63,7 @@ async function answerCall<Reported extends object, Result extends object>(
   return answerEvents(call.party, begin, { headers: {}, signal, reserve }, { jobs, publicUrl });
 }
 
-/** Answers with the events of a job that is running, from where the caller's last stream was cut. */
+/** Answers with the events of a job, from where the caller's last stream was cut. */
 export function followJob(
   { user, jobId, ...call }: Omit<JobInput, 'body'> & { jobId: string },
   routes: JobRoutes,
@@ -82,7 +82,7 @@ async function answerEvents(
   { jobs, publicUrl }: JobRoutes,
 ): Promise<Answer<never>> {
   const { release } = await jobs.openStream(accountId);
-  // A stream that was never read does not end by itself.
+  // A stream that was never read does not close by itself.
   signal.addEventListener('abort', release);
   try {
     const { id, replayed } = await begin();
@@ -103,12 +103,12 @@ function lastEventIdOf({ 'last-event-id': id }: IncomingHttpHeaders): string | u
   return typeof id === 'string' ? id : undefined;
 }
 
-/** The header that says that another call started the work. */
+/** Returns the header which says that another call started the work. */
 export function replayedHeader(replayed: boolean): Record<string, string> {
   return replayed ? { 'Idempotency-Replayed': 'true' } : {};
 }
 
-/** Undefined without one. Throws a `ValidationError` for one that is too long. */
+/** Returns the idempotency key, if the request has one. Throws a `ValidationError` if it is too long. */
 export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefined {
   const key = headers['idempotency-key'];
   if (key === undefined || key === '') return undefined;

@@ -3,7 +3,7 @@ import { past } from '../../shared/domain/memory-rows.ts';
 import type { ErrorCode } from '../../shared/errors/catalogue.ts';
 import { JobReceipt } from '../../shared/schemas/jobs.ts';
 
-/** The codes with which any job may be refused, or end. */
+/** Error codes with which any job may be refused, or end. */
 export const JOB_ERRORS = [
   'idempotency_conflict',
   'request_in_flight',
@@ -16,7 +16,7 @@ export const JOB_ERRORS = [
 export const WAYS = `Waits for the end. \`Prefer: respond-async\`: 202 at once, with where to ask. \`Accept: text/event-stream\`:
 a \`job\` event with the job's id, \`progress\` events, then \`done\` with the answer, or \`error\`. The job runs on when its caller leaves.`;
 
-/** The declaration that the endpoints of all jobs share, without their errors. */
+/** Part of the declaration that the endpoints of all jobs share. */
 export const job = {
   requestHeaders: ['Idempotency-Key', 'Prefer', 'Accept'],
   status: 200,
@@ -26,7 +26,7 @@ export const job = {
   responseHeaders: ['Idempotency-Replayed', 'Preference-Applied'],
 } as const;
 
-/** The body of a job with its `since` in UTC, so that the same moment is the same request however it was written. */
+/** Converts `since` in a job's body to UTC, so that the same moment makes the same request however it was written. */
 export function withSince<Body extends { since?: string | undefined }>(
   { since, ...body }: Body,
   faults: Faults,

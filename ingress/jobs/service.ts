@@ -16,10 +16,10 @@ import type { Reserve } from '../guards/budgets.ts';
 import type { Call, WorkService } from '../work/service.ts';
 import { type JobItem, type JobNews, type StreamSteps, streamJob } from './stream.ts';
 
-/** Streams that an account may have open at once: each looks at its job twice a second, for minutes. */
+/** Limits the streams that an account has open at once: each looks at its job twice a second, for minutes. */
 const STREAMS = { atOnce: Number.POSITIVE_INFINITY, each: 20, longest: 0 };
 const LOOK_EVERY_MS = 500;
-/** Jobs that are read by one statement. */
+/** Maximum number of jobs that one statement reads. */
 const MOST_TOGETHER = 100;
 const KINDS = Object.keys(jobKinds);
 
@@ -32,7 +32,7 @@ export interface JobRequest {
   body: object;
   /** The account's own name for the request; without one every request is new. */
   idempotencyKey: string | undefined;
-  /** Wait where the same request still runs. */
+  /** Wait if the same request still runs, instead of being refused. */
   wait: boolean;
 }
 
@@ -43,25 +43,25 @@ export interface Finished<Result> {
   replayed: boolean;
 }
 
-/** Presents a job whose result is in other rows. */
+/** Presents jobs whose results are stored in rows of their own. */
 export interface JobView {
-  /** Counts its steps, from the progress that its handler has kept. */
+  /** Counts a job's steps, from the progress that its handler has kept. */
   steps(accountId: string, kept: unknown): Promise<Steps>;
-  /** Counts its steps, and reads the items that are ready and were not shown before. */
+  /** Counts a job's steps, and reads the items that are ready and were not shown before. */
   news(
     accountId: string,
     kept: unknown,
     shown: ReadonlySet<number>,
   ): Promise<{ steps: Steps; items: JobItem[] }>;
-  /** Reads the answer to its request, once there is room for it. */
+  /** Reads the answer to a job's request, once there is room for it. */
   result(accountId: string, reported: object, reserve: Reserve): Promise<object>;
 }
 
 export interface JobParts {
   work: Pick<WorkService, 'perform' | 'start' | 'cancel'>;
-  /** The views by kind. A kind without one reports its answer, and keeps its steps. */
+  /** Views by kind. The handler of a kind without one keeps its steps and reports its answer. */
   views: Readonly<Record<string, JobView>>;
-  /** Reads many at once: callers that arrive while a statement is under way share the next one. */
+  /** Reads jobs, all with one statement. */
   find(named: NamedJob[], kinds: readonly string[]): Promise<(Job | undefined)[]>;
   isErased(accountId: string): Promise<boolean>;
 }
@@ -80,8 +80,8 @@ export class JobService {
   }
 
   /**
-   * Runs a request, or joins the run that it repeats, and resolves when that has ended. Throws what it ended with, and
-   * `overloaded` when there is no room for its result.
+   * Runs a request, or joins the run of the request that it repeats, and resolves when that has ended. Throws the error
+   * that it ended with, and `overloaded` when there is no room for its result.
    */
   async perform<Reported extends object, Result extends object = Reported>(
     kind: JobKind<Reported>,
@@ -91,7 +91,7 @@ export class JobService {
   ): Promise<Finished<Result>> {
     const { outcome, replayed } = await this.#parts.work.perform(kind, call, gone);
     if (outcome.report === null) throw refusalOf(outcome);
-    // The kind's answer, made by its view where it has one.
+    // `Result` is what the kind's view makes; without a view, what the handler reported.
     const { result: reported } = outcome.report;
     const result = (await this.#resultOf(kind.name, call.party, reported, reserve)) as Result;
     return { result, replayed };
@@ -107,12 +107,12 @@ export class JobService {
     return { id: call.key, replayed };
   }
 
-  /** Held while a stream is open. Throws `overloaded` when the account has too many. */
+  /** Acquires the permit to hold while a stream is open. Throws `overloaded` when the account has too many streams. */
   openStream(accountId: string): Promise<Permit> {
     return this.#streams.acquire({ party: accountId });
   }
 
-  /** A job as events, until it has ended or its caller is gone. */
+  /** Streams a job's events until it has ended or its caller is gone. */
   stream(
     accountId: string,
     from: Pick<StreamSteps, 'receipt' | 'lastEventId'>,
@@ -123,14 +123,14 @@ export class JobService {
     return streamJob({ ...from, look, pause: this.#pause }, gone);
   }
 
-  /** Throws `not_found` where the account has no such job, as `read` does. */
+  /** Throws `not_found` if the account has no such job, as `read` does. */
   async check(accountId: string, id: string): Promise<void> {
     await this.#find({ party: accountId, key: id });
   }
 
   /**
-   * The account's job. Throws `not_found`, also for one that ended more than 24 hours ago, and `overloaded` when there is no
-   * room for its result.
+   * Reads a job of the account. Throws `not_found`, also for a job that ended more than 24 hours ago, and `overloaded`
+   * when there is no room for its result.
    */
   async read(accountId: string, id: string, reserve: Reserve): Promise<JobResponse> {
     const job = await this.#find({ party: accountId, key: id });
@@ -144,7 +144,7 @@ export class JobService {
     return { job: await this.#present(accountId, job, news?.steps, reserve), items: news?.items ?? [] };
   }
 
-  /** Cancels a job that still runs; what it has stored stays. Resolves with the job. Throws as `read` does. */
+  /** Cancels a job if it still runs; keeps what it has stored. Resolves with the job. Throws as `read` does. */
   async cancel(accountId: string, id: string, reserve: Reserve): Promise<JobResponse> {
     const { kind } = await this.#find({ party: accountId, key: id });
     await this.#parts.work.cancel(kindOf(kind), id, () => {});
@@ -182,7 +182,7 @@ function kindOf(name: string): JobKind {
   return kind;
 }
 
-/** An account's request as work of a kind. Without an idempotency key every request is new. */
+/** Makes the call of an account's request for work of a kind. Without an idempotency key every request is new. */
 export function callOf(
   kind: Pick<Kind, 'name'>,
   { accountId, body, idempotencyKey, wait }: JobRequest,
@@ -191,22 +191,22 @@ export function callOf(
   return { ...job, input: new Box(input) };
 }
 
-/** The answer to work that has failed or was cancelled. */
+/** Returns the error that answers work which has failed or was cancelled. */
 export function refusalOf(outcome: Outcome): AppError {
   return failureOf(endingOf(outcome.code), outcome);
 }
 
-/** Work that outlives its callers is never abandoned. */
+/** Returns the error code of a job's end. `abandoned` is a defect here, since jobs outlive their callers. */
 function endingOf(code: Outcome['code']): ErrorCode {
   return code === null || code === 'abandoned' ? 'internal_error' : code;
 }
 
-/** The report of its handler. Work that failed may have a report too, of when to try again. */
+/** Returns the report of a job that succeeded. One that failed may have a report too, of when to try again. */
 function reportOf({ state, report }: Job): JobReport | null {
   return state === 'succeeded' ? (report as JobReport) : null;
 }
 
-/** The progress that its handler has kept, then the result that it reported. */
+/** Returns the progress that a job's handler has kept, or, after success, the result that it reported. */
 function keptOf(job: Job): unknown {
   return reportOf(job)?.result ?? job.progress;
 }

@@ -3,7 +3,7 @@ import { AppError } from '../../shared/errors/app-error.ts';
 import type { JobReceipt, JobResponse } from '../../shared/schemas/jobs.ts';
 import { orAbort } from '../../shared/timing/within.ts';
 
-/** After so many looks without an event the stream has a comment: a silent connection counts as dead on its way. */
+/** Looks without an event after which a comment is sent: proxies on the way take a silent connection for dead. */
 const QUIET_LOOKS = 20;
 const COMMENT = ':\n\n';
 
@@ -15,13 +15,13 @@ export interface JobItem {
 /** The state of a job, for its stream. */
 export interface JobNews {
   job: Pick<JobResponse, 'progress' | 'result' | 'error'>;
-  /** The parts of the result that are ready, but for those that were shown before. */
+  /** Parts of the result that are ready and were not shown before. */
   items: JobItem[];
 }
 
 export interface StreamSteps {
   receipt: JobReceipt;
-  /** The `Last-Event-ID` with which a cut stream goes on. */
+  /** The `Last-Event-ID` after which a cut stream goes on. */
   lastEventId?: string | undefined;
   look(shown: ReadonlySet<number>): Promise<JobNews>;
   /** Waits for the next look. */
@@ -29,15 +29,16 @@ export interface StreamSteps {
 }
 
 /**
- * A job as server-sent events (HTML Living Standard, 9.2): `job` with where it is found, `progress` whenever it has come on,
- * `result` for each part that is ready, then `done` with the whole result, or `error`. Ends early when the caller is gone;
- * the job runs on. The id of an event says which parts were shown up to it, so that any ingress can go on from there.
+ * Streams a job as server-sent events (HTML Living Standard, 9.2): `job` with its address, `progress` whenever that has
+ * changed, `result` for each part as it becomes ready, then `done` with the whole result, or `error`. Ends early when
+ * the caller is gone; the job runs on. An event's id names the parts shown so far, so that any ingress can go on from
+ * there.
  */
 export function streamJob(steps: StreamSteps, gone: AbortSignal): Readable {
   return Readable.from(withErrors(eventsOf(steps, gone)), { objectMode: false });
 }
 
-/** An error of a stream that has begun is an event: of a job whose account was erased, for example. */
+/** Sends an error as an event, since the stream has begun: when the job's account was erased, for example. */
 async function* withErrors(events: AsyncIterable<string>): AsyncGenerator<string> {
   try {
     yield* events;
@@ -78,12 +79,12 @@ function eventOf(name: string, data: object, id?: string): string {
   return `event: ${name}\ndata: ${JSON.stringify(data)}\n${id === undefined ? '' : `id: ${id}\n`}\n`;
 }
 
-/** A set of parts: the bits of a hexadecimal number. */
+/** Encodes a set of parts as the bits of a hexadecimal number. */
 function idOf(parts: ReadonlySet<number>): string {
   return [...parts].reduce((bits, part) => bits | (1n << BigInt(part)), 0n).toString(16);
 }
 
-/** An id that is none of ours names no part; a job has up to 100. */
+/** Decodes a set of up to 100 parts. An id that is not ours names none. */
 function partsIn(id: string | undefined): number[] {
   if (id === undefined || !/^[0-9a-f]{1,25}$/.test(id)) return [];
   const bits = BigInt(`0x${id}`);

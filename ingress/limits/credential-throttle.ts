@@ -6,25 +6,28 @@ import { ConcurrencyLimiter, type Permit } from '../../shared/timing/concurrency
 import type { LeasedLimiter, Limits, Verdict } from './limiter.ts';
 import { networkOf } from './network.ts';
 
-/** Short, so that an honest caller whose neighbour guesses soon has another chance. */
-const WRONG = { name: 'credential', points: 50, windowS: 10 };
-/** Credentials never seen right that are looked up at once for one network: no burst outruns the count by more. */
+/**
+ * Limit of wrong credentials per network. The window is short so that an honest caller behind the same address as a
+ * guesser can soon try again.
+ */
+const WRONG_LIMIT = { name: 'credential', points: 50, windowS: 10 };
+/** Unproven credentials of one network that are looked up at once: a burst outruns the count by no more than these. */
 const AT_ONCE = 10;
-/** Rate at which credentials of networks beyond the limit are looked up, all together, and how many may wait for it or for their answer. */
+/** Interval of the shared look-ups for networks beyond the limit, and how many credentials may wait there at once. */
 const ROUND_MS = 50;
 const IN_ROUNDS_MAX = 1000;
 
-/** The answers to a wrong credential; an expired token was right once. */
-const FAILURES: readonly ErrorCode[] = ['invalid_app_key', 'not_authenticated'];
+/** Error codes that count as a wrong credential. An expired token does not count: it was valid once. */
+const WRONG_CODES: readonly ErrorCode[] = ['invalid_app_key', 'not_authenticated'];
 
-/** Waits until a credential never seen right may be looked up. Throws `rate_limited` when too many wrong ones wait as well. */
+/** Waits until an unproven credential may be looked up. Throws `rate_limited` when too many others wait already. */
 export type Turn = () => Promise<void>;
 
 /**
- * Limits what wrong credentials cost: counts them per network, whatever their sort. Beyond the limit those never seen right
- * are looked up in rounds, so that they share few statements, however many they are; a wrong one is then `rate_limited`, and
- * a right one passes: a neighbour behind the same address can neither use up a caller's limit nor keep it out. Guessing
- * gains nothing by it: a key has 256 random bits.
+ * Limits the cost of wrong credentials, which it counts per network, all types together. A credential is unproven until
+ * a look-up has found it. Beyond the limit, unproven ones are looked up in rounds, so that they share few statements,
+ * however many they are. A wrong one is then `rate_limited` and a right one passes: a neighbour behind the same address
+ * can neither use up a caller's limit nor keep it out. Guessing gains nothing by it: a key has 256 random bits.
  */
 export class CredentialThrottle {
   readonly #wrong: LeasedLimiter | undefined;
@@ -32,9 +35,9 @@ export class CredentialThrottle {
   #inRounds = 0;
   readonly #nextRound = sharedPause(ROUND_MS);
 
-  /** Without limits it limits nothing. */
+  /** Without `limits`, wrong credentials are not counted. */
   constructor(limits: Pick<Limits, 'lease'> | undefined) {
-    this.#wrong = limits?.lease(WRONG);
+    this.#wrong = limits?.lease(WRONG_LIMIT);
   }
 
   /** Checks the credential of a request. Throws what `authenticate` does, and `rate_limited`. */
@@ -59,7 +62,7 @@ export class CredentialThrottle {
     try {
       return await authenticate(turn);
     } catch (error) {
-      if (isSent(headers) && error instanceof AppError && FAILURES.includes(error.code))
+      if (isSent(headers) && error instanceof AppError && WRONG_CODES.includes(error.code))
         refuse(await this.#wrong?.take(party));
       throw error;
     } finally {
@@ -69,7 +72,7 @@ export class CredentialThrottle {
   }
 }
 
-/** A missing credential is no guess. */
+/** Checks whether a credential was sent: a missing one is no guess. */
 function isSent(headers: IncomingHttpHeaders): boolean {
   return headers.authorization !== undefined || headers['x-service-api-key'] !== undefined;
 }

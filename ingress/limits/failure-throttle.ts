@@ -10,27 +10,27 @@ import type { Limiter, Limits } from './limiter.ts';
 import { networkOf } from './network.ts';
 
 const WINDOW_S = 15 * 60;
-/** Wrong passwords per window for one account from one network, and for any accounts from it: a whole office may share one. */
+/** Wrong passwords per window for one account from one network, and from one network (perhaps an office) in all. */
 const PER_PAIR = 10;
 const PER_NETWORK = 100;
-/** Wrong passwords for one account from all networks that it never logged in from. */
+/** Wrong passwords for one account, above which only networks from which it logged in before may try. */
 const PER_ACCOUNT = { points: 50, windowS: 60 * 60 };
 
-/** The answers to a wrong password. */
-const FAILURES: readonly ErrorCode[] = ['invalid_credentials', 'access_denied'];
+/** Error codes that count as a wrong password. */
+const WRONG_CODES: readonly ErrorCode[] = ['invalid_credentials', 'access_denied'];
 
-/** Network that gives a password, and the account. */
+/** One try of a password: for which account, and from where. */
 export interface Guess {
-  /** The account, existing or not, by a name that only those share who may try its password in the same way. */
+  /** Name under which the account's tries count: its id if one needs its credential to try, else its e-mail key. */
   subject: string;
   address: string;
-  /** True if the account logged in from this network before; asked only when others' tries have used up a limit. */
+  /** Returns true if the account logged in from this network before. Called only when a limit is used up. */
   isKnown(): Promise<boolean>;
 }
 
 /**
- * Slows down password guessing (NIST SP 800-63B-4, 3.2.2). Nobody can shut a person out: the hard limit goes by account
- * and network, and an account passes the other limits on a network from which it logged in before.
+ * Slows down password guessing (NIST SP 800-63B-4, 3.2.2). Strangers cannot lock a person out: the hard limit counts
+ * per account and network, and the other limits do not hold on networks from which the account logged in before.
  */
 export class FailureThrottle {
   readonly #pair: Limiter;
@@ -55,7 +55,7 @@ export class FailureThrottle {
       await counted.take(this.#network, network, isKnown);
       await counted.take(this.#account, subject, isKnown);
     } catch (error) {
-      // The password was not guessed at.
+      // The password was not tried.
       await counted.refund();
       throw error;
     }
@@ -64,17 +64,17 @@ export class FailureThrottle {
       await counted.refund();
       return result;
     } catch (error) {
-      if (!(error instanceof AppError && FAILURES.includes(error.code))) await counted.refund();
+      if (!(error instanceof AppError && WRONG_CODES.includes(error.code))) await counted.refund();
       throw error;
     }
   }
 }
 
-/** The points that one guess has taken. */
+/** Points that one guess has taken. */
 class Points {
   readonly #taken: (readonly [Limiter, string])[] = [];
 
-  /** Throws `rate_limited` when there is none left, unless the caller is excepted. */
+  /** Takes a point. Throws `rate_limited` when none is left, unless the caller is excepted. */
   async take(limiter: Limiter, key: string, isExcepted = async () => false): Promise<void> {
     const { allowed, resetS } = await limiter.take(key);
     if (allowed) {
@@ -93,14 +93,14 @@ class Points {
 const KEY_BYTES = 32;
 
 /**
- * The networks from which each account logged in. Stored as an HMAC over account and network: a plain hash of an IPv4
- * address is reversed by trying all of them.
+ * Networks from which each account logged in, stored as HMACs over account and network: a plain hash of an IPv4 address
+ * could be reversed by trying all addresses.
  */
 export class KnownNetworks {
   readonly #em: () => EntityManager;
   readonly #key: Buffer;
 
-  /** Another first signing key forgets them. */
+  /** Derives the HMAC key from the first signing key: replacing that one forgets all networks. */
   constructor(em: () => EntityManager, [{ secret }]: SigningKeys) {
     this.#em = em;
     this.#key = Buffer.from(hkdfSync('sha256', secret, '', 'forecue login networks', KEY_BYTES));

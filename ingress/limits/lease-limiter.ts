@@ -2,12 +2,15 @@ import { LRUCache } from 'lru-cache';
 import type { Count } from '../../shared/db/stores/rate-limits.ts';
 import { type CountPoints, keyOf, type LeasedLimiter, type Limit, type Verdict, verdict } from './limiter.ts';
 
-/** The share of each ingress: limits below 25 points are exact. */
+/**
+ * Fraction of a limit that one ingress may grant before the store has counted it. It rounds down to 0 below 25 points,
+ * so those limits are exact.
+ */
 const SHARE = 0.04;
 const REPORT_EVERY_MS = 50;
 const LEASES_MAX = 10_000;
 
-/** Keeps a lease for each key, and reports all of them together. */
+/** Keeps a lease for each key, and reports them all at the same time. */
 export class LeaseLimiter implements LeasedLimiter {
   readonly limit: Limit;
   readonly #terms: LeaseTerms;
@@ -47,10 +50,10 @@ export class LeaseLimiter implements LeasedLimiter {
 
 interface LeaseTerms {
   limit: Limit;
-  /** Points that an ingress may answer before the store has counted them. */
+  /** Points that an ingress may grant before the store has counted them. */
   share: number;
   count: CountPoints;
-  /** Milliseconds of a clock that never jumps. */
+  /** Returns the milliseconds of a clock that never jumps. */
   now(): number;
   /** Schedules a call of `report` a moment later. */
   later(lease: Lease): void;
@@ -59,9 +62,9 @@ interface LeaseTerms {
 /** Window of a key in the store, as far as this ingress knows it. */
 interface Window {
   name: number;
-  /** Points that the store had counted. */
+  /** Points that the store had counted when it last answered. */
   counted: number;
-  /** The window surely runs until then, and is surely over after the other: the answer took time. */
+  /** The window ends between `runsUntil` and `overAt`, which differ by the time that the store's answer took. */
   runsUntil: number;
   overAt: number;
 }
@@ -72,24 +75,24 @@ interface Waiting {
 }
 
 /**
- * One key's lease on its limit's windows. A point is granted at once while the window is known, has points left, and this
- * ingress is ahead of the store by no more than its share; else it waits for the store's count, together with all that
- * wait. Counts are reported in the background.
+ * A key's lease on the windows of its limit. Grants a point at once while the window is known, has points left, and
+ * this ingress is ahead of the store by no more than its share; otherwise the point waits for the store's count,
+ * together with all others that wait. Reports counts in the background.
  *
- * Below the limit the store counts what was granted and nothing else, so nobody is refused there. What it has not counted
- * yet is at most `share` for each ingress, so all of them together grant at most `limit + ingresses * share` in a window;
- * one alone is exact.
+ * Below the limit, the store counts granted points and nothing else, so no call is refused too early. Each ingress has
+ * at most `share` points that the store has not counted, so all together grant at most `limit + ingresses * share` in a
+ * window, and a single ingress is exact.
  */
 export class Lease {
   readonly #key: string;
   readonly #terms: LeaseTerms;
   #window: Window | undefined;
-  /** Granted, and on its way to the store. */
+  /** Granted points on their way to the store. */
   #inFlight = 0;
-  /** Granted, and not reported. */
+  /** Granted points that are not reported yet. */
   #unreported = 0;
   #waiting: Waiting[] = [];
-  /** Asked for by those who wait, here or at the store. */
+  /** Points asked for by callers that wait, here or at the store. */
   #pending = 0;
   #reporting = false;
 
@@ -109,13 +112,13 @@ export class Lease {
     return this.#verdict(window, allowed);
   }
 
-  /** The refusal of a point, if the window is known to be used up. */
+  /** Returns the refusal that a point would get, if the window is known to be used up. */
   refusal(): Verdict | undefined {
     const window = this.#current();
     return window && this.#left(window) <= 0 ? this.#verdict(window, false) : undefined;
   }
 
-  /** Reports what was granted, and asks for those who wait; one report at a time. */
+  /** Reports granted points, and asks for the points of callers that wait; one report at a time. */
   async report(): Promise<void> {
     if (this.#reporting) return;
     this.#reporting = true;
@@ -125,7 +128,7 @@ export class Lease {
     if (this.#unreported > 0) this.#terms.later(this);
   }
 
-  /** True if the points fit into the share, and into the window after all who wait. */
+  /** Checks whether the points fit into the share, and into the window after those of all callers that wait. */
   #fits(window: Window, points: number): boolean {
     const isAhead = this.#inFlight + this.#unreported + points > this.#terms.share;
     return !isAhead && this.#pending + points <= this.#left(window);
@@ -146,7 +149,7 @@ export class Lease {
     return promise;
   }
 
-  /** At half the share, so that the report arrives before it is used up. */
+  /** Checks whether to report at once: when callers wait, or half of the share is used, so that it does not run out. */
   #isDue(): boolean {
     return this.#waiting.length > 0 || 2 * this.#unreported > this.#terms.share;
   }
@@ -180,7 +183,7 @@ export class Lease {
       leftMs > 0 ? { name: window, counted: points, runsUntil: sentAt + leftMs, overAt } : undefined;
   }
 
-  /** Grants what fits, in order, on top of the points that were there before. */
+  /** Answers the callers that wait, in order: grants their points while they fit on top of those counted before. */
   #settle(waiting: readonly Waiting[], before: number): void {
     const { limit, now } = this.#terms;
     const { overAt = now() } = this.#window ?? {};
@@ -192,7 +195,7 @@ export class Lease {
     }
   }
 
-  /** The window, while it surely runs. What was not reported when it ends is forgotten with it. */
+  /** Returns the window while it surely runs. Once it may be over, forgets it, and the points not yet reported. */
   #current(): Window | undefined {
     if (this.#window !== undefined && this.#window.runsUntil <= this.#terms.now()) {
       this.#window = undefined;

@@ -25,7 +25,7 @@ export interface Limiter {
   readonly limit: Limit;
   /** Takes points (1 by default), which count even when they are refused. */
   take(key: string, points?: number): Promise<Verdict>;
-  /** Returns points (1 by default) to the window from which this ingress last took: what was counted turned out not to count. */
+  /** Gives points (1 by default) back to the window from which this ingress last took. */
   refund(key: string, points?: number): Promise<void>;
 }
 
@@ -35,9 +35,9 @@ export interface Limiter {
  */
 export interface LeasedLimiter {
   readonly limit: Limit;
-  /** Takes points (1 by default). A refusal uses up the window: what is left may be less than the points. */
+  /** Takes points (1 by default). If fewer are left in the window, refuses, and takes those that are left. */
   take(key: string, points?: number): Promise<Verdict>;
-  /** True if a point would be refused by what this ingress knows, and until when; asks nobody and takes nothing. */
+  /** Returns the refusal that a point would get, as far as this ingress knows. Takes no point, and asks no store. */
   refusal(key: string): Verdict | undefined;
 }
 
@@ -51,7 +51,7 @@ export interface Limits {
 /** Counts points in the store, or while that is down in this process; never throws. */
 export type CountPoints = (points: Points) => Promise<Count>;
 
-/** Name of a key in the store: it may be a person's e-mail or network address, which counters do not need. */
+/** Returns the store's name for a key: a hash, because the key may be a person's e-mail or network address. */
 export function keyOf({ name }: Limit, key: string): string {
   return `${name}:${hash('sha256', key, 'base64url')}`;
 }
@@ -62,7 +62,7 @@ export function verdict(allowed: boolean, remaining: number, leftMs: number): Ve
 
 const WINDOWS_MAX = 10_000;
 
-/** Asks the store about every point: for limits that are small, or that guard a secret. */
+/** Asks the store about every point. For limits that are small, or that guard a secret. */
 export class ExactLimiter implements Limiter {
   readonly limit: Limit;
   readonly #count: CountPoints;
@@ -81,7 +81,7 @@ export class ExactLimiter implements Limiter {
     return verdict(counted.points <= this.limit.points, this.limit.points - counted.points, counted.leftMs);
   }
 
-  /** Names the window: points given back after it would open the next one below zero. */
+  /** Names the window to the store: points given back after its end would start the next one below zero. */
   async refund(name: string, points = 1): Promise<void> {
     const key = keyOf(this.limit, name);
     const window = this.#windows.get(key);

@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net';
 const GROUPS = 8;
 const NETWORK_GROUPS = 4;
 
-/** The network under which an address is counted: the /64 of IPv6, which one household has to itself; IPv4 as it is. */
+/** Returns the network under which an address counts: IPv4 as it is; of IPv6 the /64, which one household has. */
 export function networkOf(address: string): string {
   if (!isIPv6(address)) return address;
   const [head = [], tail = []] = canonical(address)
@@ -13,7 +13,7 @@ export function networkOf(address: string): string {
   return `${[...head, ...zeros, ...tail].slice(0, NETWORK_GROUPS).join(':')}::/64`;
 }
 
-/** Lower case, the longest run of zeros as `::`, no IPv4 notation, no zone. */
+/** Normalises IPv6: lower case, the longest run of zeros as `::`, no IPv4 notation, no zone. */
 function canonical(address: string): string {
   return new URL(`http://[${address.replace(/%.*$/, '')}]`).hostname.slice(1, -1);
 }

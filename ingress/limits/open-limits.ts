@@ -12,7 +12,7 @@ import { type CountPoints, ExactLimiter, type Limits } from './limiter.ts';
 const BREAKER_OPEN_MS = 1000;
 /** Waiting for the store any longer would cost a caller more than the limit is worth. */
 const STORE_TIMEOUT_MS = 1000;
-/** Points that arrive together share a statement: those of a busy app would otherwise queue for its row. */
+/** Calls that share a statement: those of a busy app would otherwise queue for its row. */
 const BATCH = { most: 200 };
 
 /** Opens limiters on Redis if configured, else on the table `rate_limits`. Does not wait for a connection. */
@@ -57,8 +57,8 @@ interface CircuitBreakerOptions {
 
 /**
  * A circuit breaker in front of a dependency that may be down. The first failure opens it: nobody calls the dependency
- * for `openMs`, then a single call probes it. Whoever may not call gets the fallback at once, also while a probe is
- * under way. A dependency that may hang needs a timeout of its own.
+ * for `openMs`, then a single call probes it. All other calls get the fallback at once, also while the probe is under
+ * way. A dependency that may hang needs a timeout of its own.
  */
 export class CircuitBreaker {
   readonly #options: CircuitBreakerOptions;
@@ -69,7 +69,7 @@ export class CircuitBreaker {
     this.#options = options;
   }
 
-  /** Resolves with what `work` does; with the fallback's result if it fails or may not be tried. */
+  /** Resolves with the result of `work`, or of `fallback` if `work` fails or may not be tried. */
   async run<T>(work: () => Promise<T>, fallback: () => Promise<T>): Promise<T> {
     const isProbe = this.#probeAt !== undefined;
     if (this.#probeAt !== undefined) {
@@ -101,8 +101,8 @@ export class CircuitBreaker {
 const KEYS_MAX = 100_000;
 
 /**
- * Counts points in this process's memory, as the stores do in theirs. Windows end by a clock of its own, so that none is
- * ever named like one of theirs.
+ * Counts points in this process's memory, like the stores do in theirs. Its windows are named after another clock, so
+ * that no name is ever that of a store's window.
  */
 export class MemoryCounts {
   readonly #windows = new LRUCache<string, { points: number; end: number }>({ max: KEYS_MAX });
@@ -124,7 +124,7 @@ export class MemoryCounts {
   }
 }
 
-/** For each key: points, length of a new window, and the end of the window that they are for, or 0 for any. */
+/** Takes for each key: points, length of a new window, and end of the window that the points are for, or 0 for any. */
 const COUNT = `
   local time = redis.call('time')
   local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -144,7 +144,7 @@ const COUNT = `
   end
   return counts`;
 
-/** Counts points of any keys, in order. `prefix` holds a hash tag, so that a cluster has all keys in one place. */
+/** Counts points of any keys, in order. `prefix` holds a hash tag, so that a Redis cluster has all keys in one slot. */
 export async function countInRedis(
   redis: RedisClient,
   prefix: string,

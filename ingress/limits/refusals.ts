@@ -7,12 +7,12 @@ import { every } from '../../shared/timing/every.ts';
 import type { RequestState } from '../http/request-context.ts';
 
 const WRITE_EVERY_MS = 5000;
-/** Counts that are kept until they are written, also through an outage of the database; further ones are lost. */
-const MOST = 10_000;
+/** Counts that are kept until they are written, also during an outage of the database; further ones are lost. */
+const COUNTS_MAX = 10_000;
 
 /**
- * Counts the calls of each app that end with an error, for `admin app show`. They are written together: an app that floods costs
- * the database a row for each code in an hour, and a write in some seconds.
+ * Counts the calls of each app that end with an error, for `admin app show`. Writes the counts together: even an app
+ * that floods costs the database only one row per code and hour, and one write every few seconds.
  */
 export class Refusals {
   readonly #counts = new Map<string, RefusalCount>();
@@ -28,10 +28,10 @@ export class Refusals {
     const key = `${appId} ${code}`;
     const known = this.#counts.get(key);
     if (known !== undefined) known.calls += 1;
-    else if (this.#counts.size < MOST) this.#counts.set(key, { appId, code, calls: 1 });
+    else if (this.#counts.size < COUNTS_MAX) this.#counts.set(key, { appId, code, calls: 1 });
   }
 
-  /** Writes what was counted. What could not be written is kept; what may have been written is not, lest it count twice. */
+  /** Writes the counts. If that fails, keeps them, unless they may have been written: they must not count twice. */
   async flush(): Promise<void> {
     const counts = [...this.#counts.values()];
     if (counts.length === 0) return;
@@ -57,7 +57,7 @@ export class Refusals {
   }
 }
 
-/** Opens the counts of an ingress. Those of the last seconds are lost with a process that is killed. */
+/** Opens the counts of an ingress. A process that is killed loses those of its last seconds. */
 export function openRefusals(pool: Pool, log: Log): Refusals {
   return new Refusals(
     (counts) => addRefusals(pool, counts),
@@ -65,7 +65,7 @@ export function openRefusals(pool: Pool, log: Log): Refusals {
   );
 }
 
-/** Counts a call of an app that ended with an error. */
+/** Counts the calls of apps that end with an error. */
 export function countRefusals(refusals: Pick<Refusals, 'add'>): Middleware<RequestState> {
   return async (ctx, next) => {
     await next();

@@ -3,17 +3,18 @@ import { AppError } from '../../shared/errors/app-error.ts';
 import type { Limit, Limits } from './limiter.ts';
 import { networkOf } from './network.ts';
 
-/** Request to count, and where the headers go. */
-interface Counted {
+/** Request to count, with the headers of its answer. */
+interface CountedRequest {
   readonly state: { appId?: string; accountId?: string; address: string };
   set(header: string, value: string): void;
 }
 
 /**
- * Counts a request, or what its body costs beyond that; reports in headers what is left, and throws 429 `rate_limited` when
- * it was less. A request that costs more than a window has costs all of it, so that it is let in some time.
+ * Counts a request, or the further points (`more`) that its body costs. Reports in headers how many are left, and
+ * throws 429 `rate_limited` when there were too few. A request costs a whole window at most, so that it is let in at
+ * some time.
  */
-export type CountRequest = (ctx: Counted, more?: number) => Promise<void>;
+export type CountRequest = (ctx: CountedRequest, more?: number) => Promise<void>;
 
 /**
  * Counts each request for its app or user, or without a credential for its client's network. Counts nothing if the

@@ -4,37 +4,37 @@ import type { Limiter, Limits } from './limiter.ts';
 import { networkOf } from './network.ts';
 
 const WINDOW_S = 60 * 60;
-/** Tries of one network, whether or not they make an account: a classroom, and not a program. */
+/** Tries of one network per window, whether or not they make an account: enough for a classroom, not for a program. */
 const PER_NETWORK = 100;
-/** New accounts of the whole installation, beyond which a person should look. */
-const ALARM = 1000;
+/** New accounts of the whole installation per window, beyond which a person should look. */
+const ALARM_ACCOUNTS = 1000;
 
-/** Limits how many accounts one network makes, and raises an alarm when all of them together make very many. */
+/** Limits how many accounts one network makes, and raises an alarm when all networks together make very many. */
 export class SignUpLimit {
   readonly #network: Limiter | undefined;
   readonly #inAll: Limiter;
   readonly #log: Log;
   #quietUntil = Number.NEGATIVE_INFINITY;
 
-  /** `isOff`: only the alarm is left. */
+  /** With `isOff`, nothing is limited, and only the alarm is left. */
   constructor(limits: Pick<Limits, 'open'>, log: Log, { isOff }: { isOff: boolean }) {
     const perNetwork = { name: 'sign-up-network', points: PER_NETWORK, windowS: WINDOW_S };
     this.#network = isOff ? undefined : limits.open(perNetwork);
-    this.#inAll = limits.open({ name: 'sign-up', points: ALARM, windowS: WINDOW_S });
+    this.#inAll = limits.open({ name: 'sign-up', points: ALARM_ACCOUNTS, windowS: WINDOW_S });
     this.#log = log;
   }
 
-  /** Counts a try. Throws `rate_limited` after too many of the same network. */
+  /** Counts a try. Throws `rate_limited` after too many from the same network. */
   async countTry(address: string): Promise<void> {
     const verdict = await this.#network?.take(networkOf(address));
     if (verdict?.allowed === false) throw new AppError('rate_limited', { retryAfterS: verdict.resetS });
   }
 
-  /** Counts a new account. Beyond the alarm's rate the log has a warning, one an hour of each ingress. */
+  /** Counts a new account. Beyond the alarm's rate, logs a warning, at most one per window and ingress. */
   async countAccount(): Promise<void> {
     const { allowed, resetS } = await this.#inAll.take('all');
     if (allowed || performance.now() < this.#quietUntil) return;
     this.#quietUntil = performance.now() + resetS * 1000;
-    this.#log.warn({ perHour: ALARM }, 'unusually many sign-ups in the whole installation');
+    this.#log.warn({ perHour: ALARM_ACCOUNTS }, 'unusually many sign-ups in the whole installation');
   }
 }

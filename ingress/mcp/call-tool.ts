@@ -3,22 +3,22 @@ import type { Log } from '../../shared/log.ts';
 import type { Fault } from '../../shared/schemas/errors.ts';
 import type { Tool, ToolCall } from './tools/tool.ts';
 
-/** The answer to `tools/call`: an object, and the same as text for clients that know no other. */
+/** The answer to `tools/call`: an object, and the same as text, for clients that read only text. */
 export interface ToolAnswer extends Record<string, unknown> {
   content: { type: 'text'; text: string }[];
   structuredContent: Record<string, unknown>;
   isError?: true;
 }
 
-/** Runs a tool. An error is an answer, so that the model reads it and does better. */
+/** Runs a tool. Returns an error as an answer, so that the model reads it and does better. */
 export async function callTool(tool: Tool, args: unknown, call: ToolCall, log: Log): Promise<ToolAnswer> {
   const checked = tool.check(args);
   if (!checked.ok) return failed(invalid(checked.faults));
   try {
     return answerOf(await tool.run(checked.value, call));
   } catch (error) {
-    if (error instanceof ForecueError) return failed(explained(error));
-    // The protocol answers nothing to a call that was cancelled.
+    if (error instanceof ForecueError) return failed(explain(error));
+    // A call that was cancelled gets no answer.
     if (!call.signal.aborted) log.error({ err: error, tool: tool.name }, 'defect');
     return failed({
       code: 'internal_error',
@@ -31,7 +31,7 @@ export async function callTool(tool: Tool, args: unknown, call: ToolCall, log: L
 interface Failure {
   code: string;
   message: string;
-  /** Remedy. */
+  /** What to do next. */
   next: string;
   retry_after?: number;
   fields?: { field: string; message: string }[];
@@ -47,8 +47,8 @@ const NEXT: Record<ForecueError['remedy'], string> = {
   report: 'Tell the people who run the server.',
 };
 
-/** Explains an error of the interface: its code, the sentence for people, and what to do next. */
-export function explained(error: ForecueError): Failure {
+/** Explains an error of `/api`: its code, the sentence for people, and what to do next. */
+export function explain(error: ForecueError): Failure {
   const { code, message, retryAfter, fields, remedy } = error;
   return {
     code,
@@ -67,7 +67,7 @@ function invalid(faults: readonly Fault[]): Failure {
   return { code: 'validation_error', message, next: NEXT.fix_request, fields };
 }
 
-/** The first part says where it is: here, always in the arguments. */
+/** Names a faulty field, without the first part of its location: that is always the arguments here. */
 function fieldOf(loc: readonly (string | number)[]): string {
   return loc.slice(1).join('.') || 'arguments';
 }

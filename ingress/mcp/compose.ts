@@ -17,7 +17,7 @@ import { type Listening, listen } from '../http/server.ts';
 import { PATH, toolEndpoint } from './endpoint.ts';
 import { Sessions } from './sessions.ts';
 
-/** Builds a tool server from its configuration. What it opens is closed in reverse order. */
+/** Builds a tool server from its configuration. A stop closes its parts in reverse order. */
 export async function startMcp(config: McpConfig, log: Log): Promise<Running> {
   await using opening = new AsyncDisposableStack();
   const health = new ProcessHealth();
@@ -33,7 +33,7 @@ export async function startMcp(config: McpConfig, log: Log): Promise<Running> {
   return { url: server.url + PATH, stop: () => opened.disposeAsync() };
 }
 
-/** The application: its middleware, outermost first. */
+/** Makes the application. Its middleware stands here outermost first. */
 function appOf(
   { sendTimeoutMs, trustProxy, corsOrigins, publicUrl, production }: McpConfig,
   endpoint: ReturnType<typeof toolEndpoint>,
@@ -52,12 +52,12 @@ function appOf(
   return app;
 }
 
-/** The code of JSON-RPC for a request that cannot be one, and the server's own for the rest. */
-const JSON_RPC = { invalid_json: -32700, invalid_request: -32600, not_found: -32001 } as Record<
+/** JSON-RPC codes by our error codes: two of the protocol's, then one of our own. The rest get `OTHER_CODE`. */
+const JSON_RPC_CODES = { invalid_json: -32700, invalid_request: -32600, not_found: -32001 } as Record<
   string,
   number
 >;
-const OTHER = -32000;
+const OTHER_CODE = -32000;
 
 /** Answers an error with its status, in the form of JSON-RPC. Echoes nothing of the request. */
 async function protocolErrors(ctx: RequestContext, next: Next): Promise<void> {
@@ -76,7 +76,7 @@ function answerError(ctx: RequestContext, error: AppError): void {
   ctx.body = JSON.stringify({
     jsonrpc: '2.0',
     id: null,
-    error: { code: JSON_RPC[code] ?? OTHER, message: explanation, data: { code } },
+    error: { code: JSON_RPC_CODES[code] ?? OTHER_CODE, message: explanation, data: { code } },
   });
 }
 
@@ -90,8 +90,9 @@ const CORS = {
 };
 
 /**
- * Refuses pages of other origins with 403, so that none reaches a tool server on the machine of its visitor by a name that leads
- * there (DNS rebinding). Programs send no `Origin`. Pages on this machine are allowed outside production.
+ * Refuses pages of other origins with 403, so that none reaches a tool server on the machine of its visitor by a host
+ * name that resolves to it (DNS rebinding). Programs send no `Origin`. Pages on this machine are allowed outside
+ * production.
  */
 function checkOrigin(origins: readonly string[], { loopback }: { loopback: boolean }) {
   const allowed = new Set(origins);
@@ -119,7 +120,7 @@ async function isReady(upstream: string): Promise<void> {
   if (!answer.ok) throw new Error('the interface is not ready');
 }
 
-/** Calls that run are answered first; their clients then open new sessions elsewhere. */
+/** Lets running calls finish. Clients then open new sessions elsewhere. */
 async function drain(server: Listening, health: ProcessHealth): Promise<void> {
   health.serving = false;
   await server.close(STOP_LIMITS.ingressConnections);

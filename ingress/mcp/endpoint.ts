@@ -18,14 +18,14 @@ import { accountAt, type Caller, checkCredential } from './upstream.ts';
 
 export const PATH = '/mcp';
 
-/** Limits of a message, and the values and names in it. */
-const MESSAGE = { limit: MIB, values: 20_000 };
-/** The one revision of the protocol with batches; messages in a batch. */
-const BATCHING = '2025-03-26';
+/** Limits of a message: its bytes, and its values and names. */
+const MESSAGE_LIMITS = { limit: MIB, values: 20_000 };
+/** The only revision of the protocol with batches, and the maximum number of messages in one. */
+const BATCH_REVISION = '2025-03-26';
 const BATCH_MAX = 20;
 
-/** As in the Language Server Protocol; JSON-RPC has no code for it. */
-const CANCELLED = { code: -32800, message: 'Request cancelled' };
+/** Error of a cancelled request, as in the Language Server Protocol; JSON-RPC has no code for it. */
+const CANCELLED_ERROR = { code: -32800, message: 'Request cancelled' };
 
 /** The fields of a message that decide where it goes. */
 interface Message {
@@ -43,16 +43,16 @@ interface EndpointTerms extends Pick<ToolServing, 'publicUrl' | 'log'> {
 export function toolEndpoint({ upstream, sessions, ...serving }: EndpointTerms) {
   const accountOf = ({ http }: ServerContext) => accountAt(upstream, callerIn(http?.authInfo));
   const newServer = () => createToolServer({ ...serving, accountOf });
-  // Revisions without sessions: each request is served by its own credential.
+  // Serves the revisions without sessions, each request by its own credential.
   const modern = createMcpHandler(newServer, { legacy: 'reject', maxSubscriptions: 100 });
-  const withBody = new Bodies(async () => {}).reader({ credential: 'user', kept: true, ...MESSAGE });
+  const withBody = new Bodies(async () => {}).reader({ credential: 'user', kept: true, ...MESSAGE_LIMITS });
 
   const answer = async (ctx: RequestContext, credential: string, message: unknown): Promise<Response> => {
     const { address, requestId, signal } = ctx.state;
     const caller: Caller = { credential, address, requestId };
     const request = requestOf(ctx);
-    const options = (refused?: () => void) => ({
-      authInfo: carrying({ ...caller, ...(refused && { refused }) }),
+    const options = (onRefused?: () => void) => ({
+      authInfo: authInfoOf({ ...caller, ...(onRefused && { onRefused }) }),
       parsedBody: message,
     });
     if (!(await isLegacyRequest(request, message))) return modern.fetch(request, options());
@@ -65,10 +65,10 @@ export function toolEndpoint({ upstream, sessions, ...serving }: EndpointTerms) 
     const session = sessionOf(sessions, id, credential);
     const ended = sessions.hold(session, Array.isArray(message) ? checkBatch(message, session) : []);
     ctx.res.once('close', ended);
-    const refused = () => {
+    const onRefused = () => {
       session.isRefused = true;
     };
-    const response = await session.transport.handleRequest(request, options(refused));
+    const response = await session.transport.handleRequest(request, options(onRefused));
     if (isCancellation(message)) await endCancelled(session, message.params.requestId);
     return response;
   };
@@ -93,12 +93,12 @@ export function toolEndpoint({ upstream, sessions, ...serving }: EndpointTerms) 
   };
 }
 
-/** The characters of a token that can be in a header. */
+/** Matches a token that can stand in a header. */
 const TOKEN = /^[\w.~+/=-]+$/;
 
 /**
- * The credential of a request: a key or an access token, in either header, since many clients can set only one of them. Throws
- * `invalid_request` for two, and `not_authenticated` for none or a malformed one.
+ * Reads the credential of a request: a key or an access token, in either header, since many clients can set only one of
+ * them. Throws `invalid_request` for two, and `not_authenticated` for none or a malformed one.
  */
 function credentialOf({ headersDistinct }: Pick<IncomingMessage, 'headersDistinct'>): string {
   const { authorization = [], 'x-service-api-key': keys = [] } = headersDistinct;
@@ -112,21 +112,22 @@ function credentialOf({ headersDistinct }: Pick<IncomingMessage, 'headersDistinc
   return credential;
 }
 
-/** Stands for a credential: a session keeps no other trace of it. */
+/** Hashes a credential: a session keeps no other trace of it. */
 function traceOf(credential: string): string {
   return hashKey(credential).toString('base64');
 }
 
 const NO_QUERY = 'The address takes no query. Send the credential in a header: others can read a URL.';
 const NO_SESSION = 'There is no such session, or it has ended. Initialize again.';
-const OTHERS = 'The session was opened with another credential. Initialize again with this one.';
+const OTHER_CREDENTIAL = 'The session was opened with another credential. Initialize again with this one.';
 
 function sessionOf(sessions: Sessions, id: string, credential: string): Session {
   if (id === '')
     throw new AppError('invalid_request', { explanation: 'Initialize first, and send Mcp-Session-Id.' });
   const session = sessions.find(id);
   if (session === undefined) throw new AppError('not_found', { explanation: NO_SESSION });
-  if (session.trace !== traceOf(credential)) throw new AppError('access_denied', { explanation: OTHERS });
+  if (session.trace !== traceOf(credential))
+    throw new AppError('access_denied', { explanation: OTHER_CREDENTIAL });
   return session;
 }
 
@@ -141,24 +142,27 @@ function isCancellation(message: unknown): message is { params: { requestId: str
   return method === 'notifications/cancelled' && ['string', 'number'].includes(typeof params?.requestId);
 }
 
-/** The SDK answers nothing to what is cancelled, and would leave its stream open. Others of a batch wait on the same stream. */
+/**
+ * Ends a cancelled request, which the SDK does not answer: closes its stream, or answers it with an error if the stream
+ * serves the other requests of a batch as well.
+ */
 async function endCancelled({ transport, batched }: Session, id: string | number): Promise<void> {
   if (!batched.has(id)) transport.closeSSEStream(id);
-  // It fails where all of the batch are answered by now.
-  else await transport.send({ jsonrpc: '2.0', id, error: CANCELLED }).catch(() => {});
+  // Fails if the whole batch is answered by now.
+  else await transport.send({ jsonrpc: '2.0', id, error: CANCELLED_ERROR }).catch(() => {});
 }
 
-/** Returns the ids of the messages. */
+/** Returns the ids of a batch's messages. Throws `invalid_request` for a batch that is not allowed. */
 function checkBatch(messages: (Message | null)[], { revision }: Session): unknown[] {
-  if (revision !== BATCHING)
+  if (revision !== BATCH_REVISION)
     throw new AppError('invalid_request', { explanation: 'This revision of the protocol has no batches.' });
   if (messages.length > BATCH_MAX)
     throw new AppError('invalid_request', { explanation: `A batch has at most ${BATCH_MAX} messages.` });
   return messages.map((message) => message?.id);
 }
 
-/** The SDK hands this on to the handlers, and reads nothing of it. */
-function carrying(caller: Caller): AuthInfo {
+/** Packs a caller into the object that the SDK hands on to the handlers without reading it. */
+function authInfoOf(caller: Caller): AuthInfo {
   return { token: caller.credential, clientId: '', scopes: [], extra: { caller } };
 }
 
@@ -168,7 +172,7 @@ function callerIn(info: AuthInfo | undefined): Caller {
   return caller as Caller;
 }
 
-/** The request without its body, which was read. */
+/** Makes a web `Request` without the body, which was read before. */
 function requestOf({ req, state }: RequestContext): Request {
   const headers = Object.entries(req.headersDistinct).flatMap(([name, values = []]) =>
     values.map((value): [string, string] => [name, value]),
@@ -177,7 +181,7 @@ function requestOf({ req, state }: RequestContext): Request {
   return new Request(`http://localhost${PATH}`, { method, headers, signal: state.signal });
 }
 
-/** A stream is sent as it comes, everything else whole. */
+/** Sends a stream as it comes, and any other response whole. */
 async function send(ctx: RequestContext, response: Response): Promise<void> {
   const { status, headers, body } = response;
   const isStream = headers.get('content-type') === 'text/event-stream';

@@ -1,7 +1,7 @@
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from '@modelcontextprotocol/server';
 import type { AccountClient } from '../../client/src/api.ts';
 import { ForecueError } from '../../client/src/errors.ts';
-import { explained } from './call-tool.ts';
+import { explain } from './call-tool.ts';
 import { rowsOf } from './tools/recall.ts';
 import { DATA } from './tools/tool.ts';
 
@@ -55,7 +55,7 @@ export const prompts = [
   },
 ];
 
-/** Instructions to work as the person would, with what is known of them that bears on the task. */
+/** Returns instructions to work as the person would, with the known facts that bear on the task. */
 export async function getPrompt(name: string, args: Record<string, string>, { account, signal }: Reading) {
   if (name !== prompts[0]?.name) throw invalidParams(`no prompt is named ${JSON.stringify(name)}`);
   const { task = '' } = args;
@@ -78,13 +78,13 @@ function invalidParams(message: string): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }
 
-/** Turns an error of the interface into one of the protocol, for requests whose answers have no place for it. */
+/** Turns an error of `/api` into one of the protocol, for requests whose answers have no place for errors. */
 async function orProtocolError<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {
     if (!(error instanceof ForecueError)) throw error;
-    const failure = explained(error);
+    const failure = explain(error);
     throw new ProtocolError(ProtocolErrorCode.InternalError, `${failure.code}: ${failure.message}`, failure);
   }
 }

@@ -3,8 +3,8 @@ import { type Server, WebStandardStreamableHTTPServerTransport } from '@modelcon
 import { AppError } from '../../shared/errors/app-error.ts';
 import { every } from '../../shared/timing/every.ts';
 
-/** Sessions that one credential may have; another one ends the least recently used. */
-const MOST_OF_ONE = 100;
+/** Maximum sessions of one credential; one more ends the least recently used. */
+const PER_CREDENTIAL_MAX = 100;
 const SWEEP_EVERY_MS = 1000;
 /** Seconds after which a full process may have room again. */
 const FULL_RETRY_S = 30;
@@ -18,18 +18,18 @@ export interface Session {
   usedAt: number;
   /** Requests that are being answered. */
   running: number;
-  /** The ids of those that came in a batch. */
+  /** Ids of those that came in a batch. */
   readonly batched: Set<unknown>;
   /** True if its credential is no longer valid. */
   isRefused: boolean;
 }
 
-/** The sessions of this process. They hold nothing that a client cannot make again. */
+/** The sessions of this process. They hold nothing that a new session would lack. */
 export class Sessions {
   readonly #byId = new Map<string, Session>();
   readonly #terms: { most: number; idleMs: number };
   readonly #sweep = every(SWEEP_EVERY_MS, () => this.#endIdle(), { ref: false });
-  /** Being opened. */
+  /** Number of sessions that are being opened. */
   #opening = 0;
 
   constructor(terms: { most: number; idleMs: number }) {
@@ -41,8 +41,8 @@ export class Sessions {
   }
 
   /**
-   * Opens a session with its first request, `answer`, which may refuse: then there is none. Throws `overloaded` when the
-   * process has as many as it may.
+   * Opens a session with its first request. `answer` answers that, and may refuse: then there is no session. Throws
+   * `overloaded` when the process has as many sessions as it may.
    */
   async open<T>(
     { trace, revision }: Pick<Session, 'trace' | 'revision'>,
@@ -68,7 +68,10 @@ export class Sessions {
     }
   }
 
-  /** Keeps the session, and the ids of a batch, until what it returns is called; then one that was refused ends. */
+  /**
+   * Keeps the session, and the ids of a batch, while a request is answered: until the returned function is called. That
+   * ends the session if its credential was refused.
+   */
   hold(session: Session, batch: readonly unknown[]): () => void {
     session.running += 1;
     for (const id of batch) session.batched.add(id);
@@ -80,7 +83,7 @@ export class Sessions {
     };
   }
 
-  /** Ends a session; its next request is answered like one of a made-up session. */
+  /** Ends a session. Its next request is answered like that of an unknown session. */
   async end({ transport }: Pick<Session, 'transport'>): Promise<void> {
     this.#drop(transport.sessionId ?? '');
     await transport.close();
@@ -94,7 +97,7 @@ export class Sessions {
   #add(id: string, session: Session): void {
     this.#byId.set(id, session);
     const own = [...this.#byId.values()].filter(({ trace }) => trace === session.trace);
-    if (own.length <= MOST_OF_ONE) return;
+    if (own.length <= PER_CREDENTIAL_MAX) return;
     const idle = own.filter(({ running }) => running === 0).sort((one, other) => one.usedAt - other.usedAt);
     void this.end(idle[0] ?? session);
   }

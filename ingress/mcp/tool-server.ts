@@ -12,9 +12,9 @@ import { getContext, recall } from './tools/recall.ts';
 import { recordEvents } from './tools/record.ts';
 import { DATA, type Tool } from './tools/tool.ts';
 
-/** The surroundings of every session's server. */
+/** Needs of every MCP server. */
 export interface ToolServing {
-  /** The interface, with the credential of the request. */
+  /** Returns a client of `/api` with the credential of the request. */
   accountOf(ctx: ServerContext): AccountClient;
   publicUrl: string;
   log: Log;
@@ -42,7 +42,7 @@ const tools: readonly Tool[] = [
 const LISTED = tools.map(({ listed }) => listed) as never;
 const BY_NAME = new Map(tools.map((tool) => [tool.name, tool]));
 
-/** The protocol's side of one client: of a session, of a request that has none, or of a pipe. */
+/** Creates the MCP server for one client: a session, a single stateless request, or a stdio pipe. */
 export function createToolServer({ accountOf, publicUrl, log }: ToolServing): Server {
   const server = new Server(INFO, OPTIONS);
   const readingOf = (ctx: ServerContext) => ({ account: accountOf(ctx), signal: ctx.mcpReq.signal });
@@ -74,7 +74,7 @@ async function withProgress<T>({ mcpReq }: ServerContext, call: Promise<T>): Pro
   const timer = setInterval(() => {
     const progress = Math.round((performance.now() - since) / 1000);
     const params = { progressToken, progress, message: 'Seconds of waiting for Forecue' };
-    // A caller that is gone needs none.
+    // Fails if the caller is gone.
     mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
   }, PROGRESS_EVERY_MS);
   return call.finally(() => clearInterval(timer));

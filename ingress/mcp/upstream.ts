@@ -3,20 +3,20 @@ import { ForecueError } from '../../client/src/errors.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { traceHeaders } from '../../shared/tracing/span.ts';
 
-/** Sender of a request, and the name by which it is logged. */
+/** Sender of a request, with its address and request id, which `/api` logs as well. */
 export interface Caller {
   credential: string;
   /** Undefined for a pipe. */
   address?: string;
   requestId?: string;
   /** Called when `/api` refuses the credential. */
-  refused?: () => void;
+  onRefused?: () => void;
 }
 
-/** `/api`, for one caller: every call carries its credential, and ends on the server when it is cancelled here. */
+/** Makes a client of `/api` for one caller. Calls carry its credential, and end on the server when cancelled here. */
 export function accountAt(
   baseUrl: string,
-  { credential, address, requestId, refused }: Caller,
+  { credential, address, requestId, onRefused }: Caller,
 ): AccountClient {
   const more = {
     'x-on-disconnect': 'cancel',
@@ -29,20 +29,23 @@ export function accountAt(
     async fetch(input, init) {
       const headers = { ...(init?.headers as object), ...more, ...traceHeaders() };
       const answer = await fetch(input, { ...init, headers });
-      if (answer.status === 401) refused?.();
+      if (answer.status === 401) onRefused?.();
       return answer;
     },
   });
 }
 
-/** Throws `not_authenticated` or `token_expired` for a credential that `/api` refuses, and `service_unavailable` when it does not say. */
+/**
+ * Checks a credential. Throws `not_authenticated` or `token_expired` if `/api` refuses it, and `rate_limited` or
+ * `service_unavailable` if `/api` cannot tell.
+ */
 export async function checkCredential(account: AccountClient, signal: AbortSignal): Promise<void> {
   try {
     await account.readAccount({ signal, retries: 1 });
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof ForecueError)) throw error;
-    // A key without the scope to read is a key.
+    // A key without the scope to read is valid as well.
     if (error.code === 'access_denied') return;
     if (error.status === 401)
       throw new AppError(error.code === 'token_expired' ? 'token_expired' : 'not_authenticated');

@@ -8,15 +8,15 @@ import { ValidationError } from '../../shared/schemas/validator.ts';
 import type { TakeTurn } from '../guards/account-turns.ts';
 import type { Reserve } from '../guards/budgets.ts';
 
-/** Bytes of the rows of a page, since `limit` counts rows of any size. No row is larger. */
+/** Maximum bytes of a page's rows, since `limit` counts rows of any size. No single row is larger. */
 const PAGE_SIZE_MAX = MIB;
 
-/** Paging of every list of memory. */
+/** Describes the paging of every list of memory. */
 export const PAGE_DESCRIPTION =
   'With `q` the most relevant first. A page ends before `limit` rows where they come to 1 MiB; `next` is null on the last page only.';
 
-/** Input of reading a page. */
-interface Reading {
+/** Means of reading a page. */
+interface PageReading {
   reserve: Reserve;
   search: TakeTurn;
   /** Aborted when the caller disconnects. */
@@ -27,7 +27,7 @@ interface Reading {
 export async function readPage<Row>(
   list: { accountId: string; tier: string },
   { limit, cursor, since, until, tag, q }: Omit<ListQuery, 'session_id'>,
-  { reserve, search, signal }: Reading,
+  { reserve, search, signal }: PageReading,
   read: (terms: ListTerms) => Promise<Page<Row>>,
 ): Promise<{ rows: Row[]; next: string | null }> {
   const named = { ...list, q };
@@ -40,42 +40,42 @@ export async function readPage<Row>(
     tag,
     q,
   };
-  // First, so that no search holds its turn while it waits for room.
+  // Reserves first, so that no search holds its turn while it waits for room.
   await reserve(PAGE_SIZE_MAX);
   const searcher = { party: list.accountId, gone: signal };
   const { rows, end } = await (q === undefined ? read(terms) : search(searcher, () => read(terms)));
   return { rows, next: end === undefined ? null : tokenOf(end, named) };
 }
 
-/** A time in the query. Throws a `ValidationError` for what the schema's format lets through. */
+/** Parses a time in the query. Throws a `ValidationError` for a bad one that the schema's format lets through. */
 export function queryTime(name: string, value: string | undefined): Date | undefined {
   if (value === undefined) return undefined;
   const moment = momentOf(value);
-  // Every row is later than that.
+  // No row is earlier than `EARLIEST`.
   if (moment !== undefined) return new Date(Math.max(moment, EARLIEST));
   const msg = 'Input should be a valid date and time with a zone';
   throw new ValidationError([{ loc: ['query', name], type: 'datetime_parsing', msg }]);
 }
 
 const DIGEST_LENGTH = 8;
-/** Milliseconds since 1970 in base 36, the digits of a UUID, and the relevance. */
+/** Matches a position: milliseconds since 1970 in base 36, the digits of a UUID, and the relevance. */
 const PLACE =
   /^([0-9a-z]{1,9})-([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})-([0-9]{1,4})$/;
 
-/** Names the account, the tier and the search: a cursor of another one is refused. */
+/** Identifies a list by its account, tier and search: a cursor of another list is refused. */
 interface ListName {
   accountId: string;
   tier: string;
   q: string | undefined;
 }
 
-/** Start of the next page, opaque to clients: a position with a checksum over it and its list. */
+/** Makes the cursor of the next page, opaque to clients: a position with a checksum over it and its list. */
 function tokenOf({ at, id, relevance }: Position, list: ListName): string {
   const place = `${at.getTime().toString(36)}-${id.replaceAll('-', '')}-${relevance}`;
   return `${place}-${checksum(place, list)}`;
 }
 
-/** Throws a `ValidationError` for anything that `tokenOf` could not have made for this list. */
+/** Reads a cursor. Throws a `ValidationError` for anything that `tokenOf` could not have made for this list. */
 function positionOf(token: string, list: ListName): Position {
   const place = token.slice(0, -DIGEST_LENGTH - 1);
   const [, at = '', ...rest] = PLACE.exec(place) ?? [];
@@ -90,7 +90,7 @@ const FAULT = {
   msg: 'Input should be the cursor that the page before ended with',
 };
 
-/** No secret: who forges a cursor gets nowhere but into their own list. */
+/** Makes a checksum that is no secret: a forged cursor leads nowhere but into the forger's own list. */
 function checksum(place: string, { accountId, tier, q = '' }: ListName): string {
   return createHash('sha256')
     .update(`${accountId} ${tier} ${place} ${q}`)
@@ -98,7 +98,7 @@ function checksum(place: string, { accountId, tier, q = '' }: ListName): string 
     .slice(0, DIGEST_LENGTH);
 }
 
-/** An answer that mirrors the body: one row for one, a list for a list. */
+/** Shapes an answer like the body that was posted: one row for one, a list for a list. */
 export function asPosted<Row>(body: unknown, rows: Row[]): Row | Row[] {
   const [only] = rows;
   return Array.isArray(body) || only === undefined ? rows : only;

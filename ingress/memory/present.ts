@@ -10,11 +10,11 @@ import type {
   RawMemoryResponse,
 } from '../../shared/schemas/memory.ts';
 
-/** A row without what is promotion's own. */
-type Shown<Row extends RawMemory | Episode | Fact> = Omit<Row, 'account' | 'failures' | 'retryAt'>;
+/** A row without the columns that only promotion uses. */
+type PublicRow<Row extends RawMemory | Episode | Fact> = Omit<Row, 'account' | 'failures' | 'retryAt'>;
 
-/** A raw row as it is shown. What is stored was checked against the closed lists when it was written. */
-export function presentRaw(row: Shown<RawMemory>): RawMemoryResponse {
+/** Presents a raw row. Its values were checked against the closed lists when it was written. */
+export function presentRaw(row: PublicRow<RawMemory>): RawMemoryResponse {
   return {
     id: row.id,
     content: row.content,
@@ -33,7 +33,7 @@ export function presentRaw(row: Shown<RawMemory>): RawMemoryResponse {
   };
 }
 
-export function presentEpisode({ row, sources }: Sourced<Shown<Episode>>): EpisodeResponse {
+export function presentEpisode({ row, sources }: Sourced<PublicRow<Episode>>): EpisodeResponse {
   return {
     id: row.id,
     title: row.title,
@@ -53,7 +53,7 @@ export function presentEpisode({ row, sources }: Sourced<Shown<Episode>>): Episo
   };
 }
 
-export function presentFact({ row, sources }: Sourced<Shown<Fact>>): FactResponse {
+export function presentFact({ row, sources }: Sourced<PublicRow<Fact>>): FactResponse {
   return {
     id: row.id,
     text: row.text,
@@ -77,13 +77,13 @@ export function presentFact({ row, sources }: Sourced<Shown<Fact>>): FactRespons
   };
 }
 
-/** A fact with everything that it is derived from. */
+/** Presents a fact with everything that it is derived from. */
 export function presentFactDetail({ row, links }: { row: Fact; links: MemoryLink[] }) {
   const episodes = links.filter(({ toTier }) => toTier === 'episode').map(({ toId }) => toId);
   return { ...presentFact({ row, sources: episodes }), sources: links.map(presentSource) };
 }
 
-/** Sources of a row, seen from that row. */
+/** Presents the source to which a link leads. */
 export function presentSource({ toTier, toId, quote }: MemoryLink): MemorySource {
   return { tier: toTier as MemorySource['tier'], id: toId, quote: quote ?? null };
 }
@@ -98,7 +98,7 @@ export function presentProfile(row: Omit<Profile, 'account'>): ProfileResponse {
   };
 }
 
-/** `since` is given when the caller asked what changed since then. */
+/** Presents the counts of the tiers; with `since`, also how many rows have changed since then. */
 export function presentStats(counts: TierCount[], since: Date | undefined): MemoryStats {
   const tiers = counts.map(({ tier, count, lastUpdatedMs, countSince }) => [
     tier,

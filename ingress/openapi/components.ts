@@ -43,11 +43,11 @@ interface ObjectSchema extends TSchema {
 }
 
 /**
- * The schemas of the document. The schema of an object that one of the modules exports is a component by the name of
- * that export; others stand where they are used.
+ * The schemas of the document. An object's schema that one of the modules exports is a component by the name of that
+ * export; other schemas stand where they are used.
  */
 export class Components {
-  /** By their `properties`, which the copies that `nullable`, `defaulted` and `Type.Optional` make still share. */
+  /** Exported schemas by `properties`, which copies made by `nullable`, `defaulted` and `Type.Optional` still share. */
   readonly #exported = new Map<object, { name: string; schema: ObjectSchema }>();
   readonly #used = new Map<string, ObjectSchema>();
 
@@ -57,12 +57,12 @@ export class Components {
         if (isObjectSchema(schema)) this.#exported.set(schema.properties, { name, schema });
   }
 
-  /** The schema as the document has it: a reference where it has a name. */
+  /** Returns the schema as the document has it: a reference if it has a name. */
   refer(schema: TSchema): object {
     return this.#publish(schema);
   }
 
-  /** The schemas referred to so far, directly or through another one, by name. */
+  /** Returns the schemas referred to so far, directly or through another one, by name. */
   all(): Record<string, object> {
     const published = new Map<string, object>();
     // Publishing may refer to more schemas, which join the map while it is iterated.
@@ -70,7 +70,7 @@ export class Components {
     return Object.fromEntries([...published].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  /** A copy in which references replace every named schema except `itself`. */
+  /** Copies a schema, with references in place of every named schema except `itself`. */
   #publish(schema: TSchema, itself?: TSchema): object {
     const copied = JSON.stringify(schema, (key, value: unknown) => {
       if (OWN_KEYWORDS.includes(key)) return undefined;
@@ -89,7 +89,7 @@ export class Components {
   }
 }
 
-/** Says the default in words: some generators of clients make a property with a `default` one that must be sent. */
+/** Says the default in words, because some client generators require a property that has a `default`. */
 function withoutDefault<T>(value: T): T | object {
   if (typeof value !== 'object' || value === null || !('default' in value)) return value;
   const { default: given, ...schema } = value;

@@ -39,7 +39,7 @@ const SECURITY_SCHEMES = {
   },
 };
 
-/** The OpenAPI 3.1 document of these endpoints at this address, by default the document's own origin. */
+/** Makes the OpenAPI 3.1 document of these endpoints at this address, by default the document's own origin. */
 export function describeEndpoints(endpoints: readonly Endpoint[], url = '/'): object {
   const components = new Components();
   const paths: Record<string, Record<string, object>> = {};
@@ -65,7 +65,7 @@ export function describeEndpoints(endpoints: readonly Endpoint[], url = '/'): ob
       securitySchemes: SECURITY_SCHEMES,
       ...sharedHeaders(components),
       responses: sharedResponses(components),
-      // The last: all that is above refers to them.
+      // Comes last, because all parts above add the schemas that they refer to.
       schemas: components.all(),
     },
   };

@@ -93,8 +93,8 @@ const CREDENTIAL: Record<Credential, readonly ErrorCode[]> = {
 const BODY: readonly ErrorCode[] = ['invalid_json', 'invalid_content_type', 'body_too_large'];
 
 /**
- * Every code that the endpoint may answer with, in the catalogue's order. What is the same everywhere is left out: 404
- * and 405 off the table of routes, what HTTP itself refuses, and 500.
+ * Lists every code that the endpoint may answer with, in the catalogue's order. Leaves out the errors that are the same
+ * everywhere: 404 and 405 for unknown routes, refusals of HTTP itself, and 500.
  */
 export function possibleErrors(endpoint: Endpoint): ErrorCode[] {
   const {
@@ -112,7 +112,7 @@ export function possibleErrors(endpoint: Endpoint): ErrorCode[] {
     ...(freshLogin ? (['fresh_login_required'] as const) : []),
     ...(unlimited ? [] : (['rate_limited'] as const)),
     ...(body === undefined ? [] : BODY),
-    // No room for a body that is not small, or too many of the account wait.
+    // There may be no room for a body that is not small, or too many requests of the account may wait.
     ...((body !== undefined && bodyLimit > UNCOUNTED) || inTurn ? (['overloaded'] as const) : []),
     ...(needsDatabase({ credential, body }) ? (['service_unavailable'] as const) : []),
     ...(queryError === undefined ? [] : [queryError]),
@@ -121,12 +121,12 @@ export function possibleErrors(endpoint: Endpoint): ErrorCode[] {
   return (Object.keys(catalogue) as ErrorCode[]).filter((code) => possible.has(code));
 }
 
-/** True if a fault in what was sent is answered with the list of a 422. */
+/** Checks whether the endpoint answers faulty input with a 422 and the list of faults. */
 export function isValidated({ body, query, queryError }: Endpoint): boolean {
   return body !== undefined || (query !== undefined && queryError === undefined);
 }
 
-/** Credentials are looked up there, and bodies are stored there; other endpoints declare it themselves. */
+/** Checks whether a credential is looked up or a body stored. Other endpoints declare `service_unavailable`. */
 function needsDatabase({ credential, body }: Pick<Endpoint, 'credential' | 'body'>): boolean {
   return credential !== 'none' || body !== undefined;
 }

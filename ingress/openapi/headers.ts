@@ -9,7 +9,7 @@ interface Header {
   schema: TSchema;
 }
 
-/** Headers that a caller may send. Every endpoint reads the last. */
+/** Headers that a caller may send. Every endpoint reads `X-Request-Id`. */
 const REQUEST_HEADERS: Record<RequestHeader, Header> = {
   Accept: {
     description: '`text/event-stream`: what happens, as it happens.',

@@ -15,7 +15,7 @@ const PARAMS: Record<ParamKind, TSchema> = {
   text: Name,
 };
 
-/** An endpoint as an operation of the document. */
+/** Describes an endpoint as an operation of the document. */
 export function operationOf(endpoint: Endpoint, components: Components): object {
   const { operationId, tag, summary, description, body } = endpoint;
   return {
@@ -38,7 +38,7 @@ export function operationOf(endpoint: Endpoint, components: Components): object 
   };
 }
 
-/** The credentials that do, and the scopes that a key needs: one of them. */
+/** Lists the credentials that an endpoint accepts; of the scopes, a key needs one. */
 function securityOf(endpoint: Endpoint): object[] {
   const { credential, freshLogin } = endpoint;
   if (credential === 'none') return [];
@@ -87,7 +87,7 @@ function successesOf(endpoint: Endpoint, components: Components): Record<string,
 }
 
 function bodySchema({ body = {}, rows }: Endpoint, components: Components): object {
-  // `oneOrMany`, in the words that generators of clients know.
+  // Describes `oneOrMany` in keywords that client generators know.
   if ('then' in body && 'else' in body) return components.refer({ anyOf: [body.else, body.then] });
   return components.refer(rows === undefined ? body : { ...body, items: rows });
 }

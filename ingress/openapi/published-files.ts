@@ -4,7 +4,7 @@ import type { Endpoint } from '../http/endpoint.ts';
 import { asset, type PublishedFile, REVALIDATED, type SendFile, script, sendsFiles } from '../pages/files.ts';
 import { describeEndpoints } from './document.ts';
 
-/** Everything comes from our own address. Swagger UI sets styles by script alone, which a policy allows. */
+/** Allows files of our own address only. Swagger UI sets further styles by script, which needs no exception. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -16,7 +16,7 @@ const POLICY = [
   "base-uri 'none'",
 ].join('; ');
 
-/** Publishes the document of these endpoints at `/openapi.json`, the page at `/docs` that renders it, and its assets. */
+/** Publishes the endpoints' document at `/openapi.json`, the page at `/docs` that renders it, and its assets. */
 export function publishedFiles(endpoints: readonly Endpoint[], publicUrl: string | undefined): SendFile {
   const document = Buffer.from(JSON.stringify(describeEndpoints(endpoints, publicUrl)));
   const files = new Map<string, PublishedFile>([
@@ -30,7 +30,7 @@ export function publishedFiles(endpoints: readonly Endpoint[], publicUrl: string
   return sendsFiles(files);
 }
 
-/** The page, and where its assets and the site's first page are, relative to its own address. */
+/** Makes the page. `assets` and `root` lead to its assets and the site's first page, relative to its own address. */
 function page({ assets, root }: { assets: string; root: string }): PublishedFile {
   const content = `<!doctype html>
 <html lang="en">

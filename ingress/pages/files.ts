@@ -10,9 +10,9 @@ export type SendFile = (ctx: RequestContext) => void;
 export interface PublishedFile {
   type: string;
   content: Buffer;
-  /** The same, packed, for clients that take it so. */
+  /** The same content in gzip, for clients that accept it. */
   packed?: Buffer;
-  /** Override the common ones. */
+  /** Headers that override the common ones. */
   headers?: Record<string, string>;
 }
 
@@ -46,12 +46,12 @@ export function script(path: string | URL): PublishedFile {
   return asset('text/javascript; charset=utf-8', path);
 }
 
-/** The file, also packed. */
-export function packed(file: PublishedFile): PublishedFile {
+/** Adds the packed content to a file. */
+export function withPacked(file: PublishedFile): PublishedFile {
   return { ...file, packed: gzipSync(file.content, { level: 9 }) };
 }
 
-/** Weak: packed or not, it is the same. */
+/** Makes an ETag that is weak, because it is the same for the packed content. */
 function etagOf({ content }: PublishedFile): string {
   return `W/"${createHash('sha256').update(content).digest('base64url')}"`;
 }

@@ -44,7 +44,7 @@ export class FrontDoor {
   }
 }
 
-/** Answers with the mark. It changes with a release only. */
+/** Answers with the mark, which changes only with a release. */
 export function sendFavicon(ctx: PageContext): void {
   ctx.status = 200;
   ctx.set({ 'Cache-Control': 'public, max-age=86400', 'Content-Security-Policy': FAVICON_POLICY });
@@ -61,7 +61,7 @@ const POLICY = [
   "base-uri 'none'",
 ].join('; ');
 
-/** Opened as a page, an SVG is a document. */
+/** Policy of the favicon: an SVG that is opened as a page is a document. */
 const FAVICON_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
 function frontPage({ ready, publicUrl, hasConsole, production }: FrontParts & { ready: boolean }): Html {

@@ -1,4 +1,4 @@
-/** Markup that may stand in a page as it is. Made by `html` and `markup` only. */
+/** Markup that may stand in a page as it is. Only `html` and `markup` make it. */
 export class Html {
   readonly text: string;
 
@@ -9,12 +9,12 @@ export class Html {
 
 type Part = Html | string | number | undefined | readonly Part[];
 
-/** A piece of a page. Everything put into it is escaped, unless it is `Html` itself; undefined leaves nothing. */
+/** Renders a piece of a page. Escapes everything put into it, unless it is `Html` itself; undefined adds nothing. */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
   return new Html(String.raw({ raw: strings }, ...parts.map(render)));
 }
 
-/** Our own constant text as markup: for what is no HTML, such as a style sheet. */
+/** Takes our own constant text as markup: for texts that are not HTML, such as a style sheet. */
 export function markup(text: string): Html {
   return new Html(text);
 }

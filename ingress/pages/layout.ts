@@ -7,7 +7,7 @@ const SHAPES =
   '<rect x="3" y="3" width="3" height="18" rx="1.5"/><rect x="9" y="6" width="12" height="3" rx="1.5" opacity=".85"/>' +
   '<rect x="9" y="11" width="9" height="3" rx="1.5" opacity=".55"/><rect x="9" y="16" width="5" height="3" rx="1.5" opacity=".3"/>';
 
-/** The mark in a page, which colours it. */
+/** The mark for use inside a page, which colours it. */
 export const MARK = `<svg viewBox="0 0 24 24" aria-hidden="true">${SHAPES}</svg>`;
 
 /** The mark as a file of its own, for tabs and bookmarks. */
@@ -20,17 +20,17 @@ const fileOf = (name: string) => readFileSync(new URL(name, import.meta.url), 'u
 /** The one style sheet of the pages that the server renders. */
 const STYLE = `\n${fileOf('base.css')}${fileOf('card.css')}`;
 
-/** Hash by which the Content-Security-Policy lets it through. */
+/** Hash by which the Content-Security-Policy allows the style sheet. */
 export const STYLE_SOURCE = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`;
 
 interface Page {
   title: string;
   content: Html;
-  /** The way to the site's first page, relative, so that a prefix in front of our paths does no harm. */
+  /** Relative path to the site's first page, so that a prefix in front of our paths does no harm. */
   root: '../' | './';
 }
 
-/** A whole page: all that the server renders looks like this. */
+/** Renders a whole page. All pages that the server renders look like this. */
 export function layoutPage({ title, content, root }: Page): Html {
   return html`<!doctype html>
 <html lang="en">

@@ -6,14 +6,14 @@ import { draft } from '../../shared/work/kinds.ts';
 import { callOf, refusalOf } from '../jobs/service.ts';
 import type { WorkService } from '../work/service.ts';
 
-/** Memory that the answer was made from was deleted meanwhile. */
-const FORGOTTEN: Pick<DraftResponse, 'status'> & DraftTexts = {
+/** Answer when the memory that the real one was made from has been deleted. */
+const FORGOTTEN_ANSWER: Pick<DraftResponse, 'status'> & DraftTexts = {
   status: 'abstained',
   completion: '',
   sent: [],
 };
 
-/** The account's own drafts: the predictions that a connected app would get, and how they came about. */
+/** Predicts an account's own drafts: what a connected app would get, and how it came about. */
 export class DraftService {
   readonly #work: Pick<WorkService, 'perform'>;
   readonly #contextEnvelopeChars: number;
@@ -24,8 +24,9 @@ export class DraftService {
   }
 
   /**
-   * The prediction, once its work has ended; cancelled when its caller leaves, who has typed on. Throws `context_too_large`,
-   * and whatever the work ends with. Not async, so that the body is not held while the caller waits.
+   * Resolves with the prediction when its work has ended. Cancels it when the caller leaves, who has typed on. Throws
+   * `context_too_large`, and the error that the work ends with. Not async, so that the body is not held while the
+   * caller waits.
    */
   predict(accountId: string, body: DraftRequest, gone: AbortSignal): Promise<DraftResponse> {
     const { draft: text, messages } = body;
@@ -42,7 +43,7 @@ export class DraftService {
     if ((state !== 'suggested' && state !== 'abstained') || report === null) throw refusalOf(outcome);
     const { memoryMs, modelMs, ...told } = report;
     return {
-      ...(answer === null ? FORGOTTEN : { status: state, ...(JSON.parse(answer) as DraftTexts) }),
+      ...(answer === null ? FORGOTTEN_ANSWER : { status: state, ...(JSON.parse(answer) as DraftTexts) }),
       ...told,
       timing: {
         queue_ms: Math.round(queueMs ?? 0),

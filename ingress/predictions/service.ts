@@ -23,13 +23,13 @@ import type { Call, WorkService } from '../work/service.ts';
 
 /** The preferences of a caller. */
 export interface Wishes {
-  /** Wait where the same request still runs. */
+  /** Wait if the same request still runs, instead of being refused. */
   wait: boolean;
   /** Overrides the app's setting. */
   onDisconnect: string | undefined;
 }
 
-/** A prediction, and what is known of the way it took. */
+/** A prediction, with where it came from and how long its stages took. */
 export interface Predicted {
   answer: PredictionResponse;
   /** True if another call started the work. */
@@ -38,7 +38,7 @@ export interface Predicted {
   providerMs: number | null;
 }
 
-/** The `/v1` predictions: which requests are taken, as what work, and what becomes of them. */
+/** Serves the predictions of `/v1`: checks requests, performs them as work, and presents the outcome. */
 export class PredictionService {
   readonly #work: Pick<WorkService, 'perform' | 'cancel'>;
   readonly #contextEnvelopeChars: number;
@@ -49,8 +49,9 @@ export class PredictionService {
   }
 
   /**
-   * The prediction, once the work has ended. Throws `feature_disabled`, `context_too_large`, `not_found` for a connection
-   * that cannot exist, and whatever the work ends with. Not async, so that the body is not held while the caller waits.
+   * Resolves with the prediction when its work has ended. Throws `feature_disabled`, `context_too_large`, `not_found`
+   * for a connection that cannot exist, and the error that the work ends with. Not async, so that the body is not held
+   * while the caller waits.
    */
   predict(app: AppPrincipal, body: PredictionRequest, wishes: Wishes, gone: AbortSignal): Promise<Predicted> {
     checkFeatures(app, 'predictions', body.mode);
@@ -59,7 +60,10 @@ export class PredictionService {
     return this.#perform(callOf(app, body, wishes), gone);
   }
 
-  /** Cancels a prediction that still runs; says how it ended. Throws `not_found`, or `access_denied` for another user's. */
+  /**
+   * Cancels a prediction if it still runs, and returns how it ended. Throws `not_found`, or `access_denied` for another
+   * user's.
+   */
   async cancel(appId: string, requestId: string, userId: string): Promise<CancelResponse> {
     const outcome = await this.#work.cancel(predict, predictionKey(appId, requestId), (facts) => {
       if (facts.userId !== userId) throw new AppError('access_denied');

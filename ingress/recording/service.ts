@@ -27,15 +27,15 @@ interface RecordingParts {
   recordBatch(accountId: string, events: readonly RecordedEvent[], gone: AbortSignal): Promise<Recorded>;
 }
 
-/** Bytes of the events of a page, since `limit` counts events of any size. An event that is larger is a page of its own. */
+/** Maximum bytes of a page's events, since `limit` counts events of any size. A larger event is a page of its own. */
 const PAGE_SIZE_MAX = 4 * MIB;
 
-/** Rows that producers push, and the sessions that they push them for. */
+/** Records the events that producers push, and reads them by their sessions. */
 export class RecordingService {
   readonly #parts: RecordingParts;
-  /** Checking takes the thread: one batch after the other, accounts in turn. */
+  /** Checks one batch at a time, accounts in turn, because checking occupies the thread. */
   readonly #checking = new ConcurrencyLimiter({ atOnce: 1 });
-  /** Reading a large event takes a connection for long, and several times its size for a moment. */
+  /** Reads few large events at a time: each takes a connection for long, and for a moment several times its size. */
   readonly #readingLarge = new ConcurrencyLimiter({ atOnce: 2 });
 
   constructor(parts: RecordingParts) {
@@ -44,8 +44,8 @@ export class RecordingService {
 
   /**
    * Stores the valid rows of a batch. Throws `overloaded`, `quota_exceeded` (then none is stored), or
-   * `not_authenticated` when the account is gone. Not async, so
-   * that the rows are not held while the batch waits to be stored.
+   * `not_authenticated` when the account is gone. Not async, so that the rows are not held while the batch waits to be
+   * stored.
    */
   record(accountId: string, rows: readonly unknown[], gone: AbortSignal): Promise<RecordingReceipt> {
     return this.#checking
@@ -62,14 +62,14 @@ export class RecordingService {
     return receiptOf(batch, recorded);
   }
 
-  /** One event, rendered. Throws `not_found`, and `overloaded` when there is no room for a large one. */
+  /** Reads and renders an event. Throws `not_found`, and `overloaded` when there is no room for a large one. */
   async readEvent(accountId: string, id: string, reserve: Reserve): Promise<string> {
     const event = await findEvent(this.#parts.em(), accountId, id, UNCOUNTED);
     if (event === undefined) throw new AppError('not_found');
     return this.render(accountId, event, reserve);
   }
 
-  /** The JSON of an event. Reads a body that was left out, once there is room for it. Throws as `readEvent` does. */
+  /** Renders an event as JSON. Reads a missing body first, once there is room for it. Throws as `readEvent` does. */
   async render(
     accountId: string,
     { id, size, body, receivedAt }: EventRow,
@@ -83,7 +83,7 @@ export class RecordingService {
     return storedEventJson({ body: large, receivedAt });
   }
 
-  /** A session and a page of its events, rendered. Throws as `readEvent` does. */
+  /** Reads and renders a session and a page of its events. Throws as `readEvent` does. */
   async readSession(
     accountId: string,
     id: string,
@@ -106,7 +106,7 @@ export class RecordingService {
   }
 }
 
-/** Cursors are opaque to clients. */
+/** Encodes a cursor, which is opaque to clients. */
 function tokenOf({ occurredMs, arrival }: Cursor): string {
   return `${occurredMs}-${arrival}`;
 }

@@ -5,25 +5,25 @@ import type { RecordedEvent } from '../../shared/domain/recording.ts';
 import type { Log } from '../../shared/log.ts';
 import { ConcurrencyLimiter, type Piece } from '../../shared/timing/concurrency-limiter.ts';
 
-/** Uploads that are stored at once, one of each account, and those of an account that wait. */
+/** Stores 3 uploads at once, one of each account. Up to 100 more of an account may wait. */
 const LIMITS = { atOnce: 3, each: 1, longest: 100 };
-/** Pause after an upload that was stored while callers waited, as a multiple of the time it took. */
-const REST = 1;
+/** Pause after an upload that was stored while callers waited, as a multiple of the time that it took. */
+const PAUSE_RATIO = 1;
 
-/** The way of recorded events into the database. */
+/** Stores uploads of recorded events in the database. */
 export interface Uploads {
   /**
-   * Throws `overloaded` when too many uploads of the account wait, or its caller is gone before its turn;
-   * `quota_exceeded` when the account's quotas have no room for what is new in it.
+   * Stores a batch of events. Throws `overloaded` when too many uploads of the account wait, or the caller is gone
+   * before its turn; `quota_exceeded` when the account's quotas have no room for the new events.
    */
   recordBatch(accountId: string, events: readonly RecordedEvent[], gone: AbortSignal): Promise<Recorded>;
   close(): Promise<void>;
 }
 
 /**
- * Opens connections of their own, so that no prediction and no heartbeat waits for one that an upload holds. `isBusy`
- * says whether callers wait for work: then one upload is stored at a time, with pauses, because each takes a core of the
- * database's.
+ * Opens uploads with connections of their own, so that no prediction and no heartbeat waits for one that an upload
+ * holds. While callers wait for work (`isBusy`), stores one upload at a time, with pauses, because each takes a core of
+ * the database.
  */
 export async function openUploads(
   config: Pick<IngressConfig, 'database' | 'quotas'>,
@@ -40,7 +40,7 @@ export async function openUploads(
     try {
       return await store();
     } finally {
-      setTimeout(() => permit.release(), REST * (performance.now() - since));
+      setTimeout(() => permit.release(), PAUSE_RATIO * (performance.now() - since));
     }
   };
   return {

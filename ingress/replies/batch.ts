@@ -8,10 +8,10 @@ import type { BatchItem, BatchResponse } from '../../shared/schemas/replies.ts';
 import type { JobView } from '../jobs/service.ts';
 import { presentAnswer } from './present.ts';
 
-/** Batches that one statement looks at. */
+/** Maximum number of batches that one statement reads. */
 const MOST_TOGETHER = 100;
 
-/** A batch keeps and reports the ids of its predictions: how it comes on and what it is answered with is in their rows. */
+/** Presents a batch. It keeps and reports only the ids of its predictions, whose rows hold its progress and results. */
 export function batchView(pool: Pool, em: () => EntityManager): JobView {
   const rowsOf = async (accountId: string, ids: readonly string[]) => {
     const rows = ids.length === 0 ? [] : await findEndedReplies(em(), accountId, ids);
@@ -37,7 +37,7 @@ export function batchView(pool: Pool, em: () => EntityManager): JobView {
     },
 
     async result(accountId, reported, reserve): Promise<BatchResponse> {
-      // Its handler wrote it.
+      // Written by the handler of batches.
       const { ids, latency_ms } = reported as BatchReport;
       await reserve(await measureReplies(em(), accountId, ids));
       const rows = await rowsOf(accountId, ids);
@@ -59,12 +59,12 @@ export function batchView(pool: Pool, em: () => EntityManager): JobView {
   };
 }
 
-/** While it runs, and when it has ended; none before it has begun. */
+/** Returns the ids of predictions in a batch's progress or report; none before it has begun. */
 function idsIn(kept: unknown): string[] {
   return (kept as BatchProgress | BatchReport | null)?.ids ?? [];
 }
 
-/** A failover of the database may lose a row. */
+/** Presents one result. Its row is undefined if a failover of the database lost it. */
 function itemOf(index: number, row: ListedReply | undefined): BatchItem {
   if (row === undefined || row.error != null)
     return { index, error: { code: row?.error ?? 'internal_error' } };

@@ -1,12 +1,12 @@
 import type { ListedReply, Reply } from '../../shared/db/entities/reply.ts';
 import type { REPLY_STATES, ReplyDetail, ReplyResponse, ReplySummary } from '../../shared/schemas/replies.ts';
 
-/** The answer to the call that predicts, as it was given, whatever was decided on it since. */
+/** Presents a prediction as its call was answered, whatever was decided on it since. */
 export function presentAnswer(row: ListedReply): ReplyResponse {
   return { ...answerOf(row), status: row.actedAt ? 'auto' : 'escalated' };
 }
 
-/** A prediction in a list: without what was asked, and what it was made from. */
+/** Presents a prediction in a list: without the agent's input and the context. */
 export function presentSummary(row: ListedReply): ReplySummary {
   return {
     ...answerOf(row),
@@ -20,7 +20,7 @@ export function presentSummary(row: ListedReply): ReplySummary {
   };
 }
 
-/** A prediction with all that is stored of it. */
+/** Presents a prediction with all that is stored of it. */
 export function presentReply(row: Reply): ReplyDetail {
   return { ...presentSummary(row), agent_input: row.agentInput, context: row.context ?? null };
 }
@@ -37,7 +37,7 @@ function answerOf(row: ListedReply): ReplyResponse {
       reasoning,
     })),
     k: row.k,
-    // Only stores write it, and only these.
+    // Only our stores write this column, and only these values.
     status: row.status as ReplyResponse['status'],
     threshold: row.threshold,
     model: row.model,
@@ -51,13 +51,13 @@ type State = (typeof REPLY_STATES)[number];
 export interface ReplyStatistics {
   total: number;
   by_status: Record<State, number>;
-  /** The share of the answered ones that were right; null when none was answered. */
+  /** Share of right ones (auto, accepted) among the answered ones (those, edited, rejected); null without any. */
   precision: number | null;
-  /** The share of all that were answered; null when there is none. */
+  /** Share of answered predictions among all; null without any. */
   automation_rate: number | null;
 }
 
-/** The statistics of predictions, from how many are in each state. */
+/** Returns the statistics of predictions, from the number in each state. */
 export function statisticsOf(byStatus: Record<State, number>): ReplyStatistics {
   const { auto, accepted, edited, rejected } = byStatus;
   const total = Object.values(byStatus).reduce((sum, count) => sum + count, 0);

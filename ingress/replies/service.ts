@@ -18,13 +18,13 @@ export interface ReplyParts {
 /** The preferences of an account's call. */
 export interface Wishes {
   idempotencyKey: string | undefined;
-  /** Wait where the same request still runs. */
+  /** Wait if the same request still runs, instead of being refused. */
   wait: boolean;
   /** Cancel the prediction when its last caller leaves. */
   cancelOnDisconnect: boolean;
 }
 
-/** The predictions of what an account's person would reply to an agent. */
+/** Predicts what an account's person would reply to an agent. */
 export class ReplyService {
   readonly #parts: ReplyParts;
 
@@ -33,8 +33,8 @@ export class ReplyService {
   }
 
   /**
-   * The prediction, once its work has ended. Throws a `ValidationError` for what the configuration forbids, and whatever the
-   * work ends with. Not async, so that the body is not held while the caller waits.
+   * Resolves with the prediction when its work has ended. Throws a `ValidationError` as `check` does, and the error
+   * that the work ends with. Not async, so that the body is not held while the caller waits.
    */
   predict(
     accountId: string,
@@ -50,7 +50,7 @@ export class ReplyService {
     );
   }
 
-  /** Throws a `ValidationError` for what the configuration forbids. */
+  /** Throws a `ValidationError` for a model or `k` that the configuration forbids. */
   check({ k, model }: Pick<ReplyRequest, 'k' | 'model'>): void {
     const { maxK, supportedModels } = this.#parts;
     const faults = new Faults();
@@ -73,7 +73,7 @@ export class ReplyService {
   }
 }
 
-/** A model that a request names must be one of those that the operator offers. */
+/** Adds a fault if a request names a model that the operator does not offer. */
 export function checkModel(model: string | undefined, supported: readonly string[], faults: Faults): void {
   if (model === undefined || supported.includes(model)) return;
   const msg = `Input should be one of ${supported.join(', ')}`;

@@ -20,7 +20,7 @@ export interface ConsoleRoutes {
   refreshCookie: RefreshCookie;
 }
 
-/** Stands in a body where `/api/auth/` has the refresh token itself. */
+/** Stands in a body in place of the refresh token that `/api/auth/` returns. */
 const IN_COOKIE = 'cookie';
 
 export const signUpToConsole = endpoint('none', {

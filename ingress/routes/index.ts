@@ -71,8 +71,8 @@ const sendConsole = (ctx: PageContext, parts: Parts) => parts.sendConsole(ctx);
 const sendFile = (ctx: PageContext, parts: Parts) => parts.sendFile(ctx);
 
 /**
- * The product on one page: method, path, credential and handler of everything that the public port serves. What an
- * endpoint takes and answers stands beside its handler.
+ * The product on one page: method, path, credential and handler of everything that the public port serves. The inputs
+ * and answers of an endpoint are declared beside its handler.
  */
 export const routes: readonly Route<Parts>[] = [
   v1('POST', '/v1/connections', 'app', connections.startConnection),

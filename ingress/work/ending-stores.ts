@@ -13,16 +13,16 @@ import type { Log } from '../../shared/log.ts';
 import type { ConnectionExchangeRequest } from '../../shared/schemas/connections.ts';
 import { within } from '../../shared/timing/within.ts';
 
-/** Time for which a call continues to end what its transaction has left. The housekeeping ends the rest. */
+/** Time for which a call goes on ending work that its transaction left running. Housekeeping ends the rest. */
 const END_FOR_MS = 2000;
 
-/** Store functions that end work as a side effect. Whoever waits for that work or runs it is woken after the commit. */
+/** Store functions that end work as a side effect. After the commit, they wake those who wait for it or run it. */
 export type EndingStores = ReturnType<typeof endingStores>;
 
 export function endingStores(em: () => EntityManager, terms: EndingTerms) {
   const { windowS } = terms;
 
-  async function announced<Result extends { ended: string[] }>(work: Promise<Result>): Promise<Result> {
+  async function announceEnded<Result extends { ended: string[] }>(work: Promise<Result>): Promise<Result> {
     const result = await work;
     terms.ended(result.ended);
     if (result.ended.length >= ROWS_AT_ONCE) await takeSteps(endRevokedWork(em(), terms), END_FOR_MS);
@@ -31,24 +31,24 @@ export function endingStores(em: () => EntityManager, terms: EndingTerms) {
 
   return {
     exchange: (appId: string, request: ConnectionExchangeRequest) =>
-      announced(exchange(em(), appId, request, windowS)),
+      announceEnded(exchange(em(), appId, request, windowS)),
     revokeConnection: (connection: { id: string; appId: string; userId: string }) =>
-      announced(revokeConnection(em(), connection, windowS)),
+      announceEnded(revokeConnection(em(), connection, windowS)),
     revokeOwnConnection: (connection: { id: string; accountId: string }) =>
-      announced(revokeOwnConnection(em(), connection, windowS)),
+      announceEnded(revokeOwnConnection(em(), connection, windowS)),
     beginErasure: (user: UserPrincipal) => beginErasure(em(), user),
     continueErasure: (accountId: string, withinMs: number) =>
       continueErasure(em(), accountId, terms, withinMs),
   };
 }
 
-/** Most accounts take less. */
+/** Time for which the call itself goes on erasing. Most accounts take less. */
 const ERASE_WITHIN_MS = 400;
 
 /**
- * Makes the eraser of accounts. Throws `not_authenticated` when the account is gone already, and `token_expired` when the log-in
- * was ended. What is not erased in time is
- * left to the housekeeping, which also finishes for a process that died.
+ * Makes the function that erases an account. It throws `not_authenticated` when the account is gone already, and
+ * `token_expired` when the log-in was ended. Leaves what is not erased in time to the housekeeping, which also finishes
+ * for a process that died.
  */
 export function accountEraser(
   { beginErasure, continueErasure }: Pick<EndingStores, 'beginErasure' | 'continueErasure'>,
@@ -59,7 +59,7 @@ export function accountEraser(
     const continued = continueErasure(user.id, ERASE_WITHIN_MS).catch((error: unknown) =>
       log.warn({ err: error }, 'could not go on with an erasure'),
     );
-    // A step may wait for a lock.
+    // A step that waits for a lock may take longer.
     await within(ERASE_WITHIN_MS, () => continued).catch(() => {});
   };
 }

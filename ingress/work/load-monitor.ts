@@ -7,9 +7,9 @@ import type { Kind, Kinds } from '../../shared/work/kind.ts';
 import { poolLoad } from '../../shared/work/pool-load.ts';
 
 const LOOK_EVERY_MS = 200;
-/** An idle ingress looks only every so many times: enough to know whether there is a worker. */
+/** An idle ingress skips all but every eighth look: enough to know whether there is a worker. */
 const IDLE_LOOKS = 8;
-/** The share of a deadline that the estimate may fill; the rest is its margin of error, since accepted work must be answered. */
+/** Share of a deadline that the estimate may fill. The rest covers its error, since accepted work must be answered. */
 const SPENDABLE = 0.7;
 
 export interface LoadSteps {
@@ -17,26 +17,27 @@ export interface LoadSteps {
   /** Returns true while callers wait at this ingress. */
   isBusy(): boolean;
   deadlineMs(kind: Kind): number;
-  /** False for a while after an outage of the database: workers that could not beat seem dead. */
+  /** Returns false for a while after an outage of the database, when workers whose heartbeats failed seem dead. */
   canJudge(): boolean;
   log: Log;
 }
 
-/** The estimate of a kind, and for how long its work that ended last was queued. */
-interface Watched {
+/** A kind with its load estimate. */
+interface WatchedKind {
   kind: Kind;
   estimate: LoadEstimate;
+  /** Time for which the work that ended last was queued. */
   queuedMs: number;
 }
 
 /**
- * Reads the load of all kinds of work and decides when to shed it: when new work would wait so long that its answer came
- * too late. Looks five times a second while callers wait here or might be refused, else every 1.6 s.
+ * Reads the load of all kinds of work, and tells when to shed new work: when its answer would come too late. Looks five
+ * times a second while callers wait here or might be refused, else every 1.6 s.
  */
 export class LoadMonitor {
   readonly #kinds: Kinds;
   readonly #steps: LoadSteps;
-  readonly #watched: ReadonlyMap<string, Watched>;
+  readonly #watched: ReadonlyMap<string, WatchedKind>;
   readonly #looks: Repeated;
   readonly #coalesced = new Coalesced(() => this.#observe());
 
@@ -55,30 +56,30 @@ export class LoadMonitor {
     });
   }
 
-  /** Looks at the queues now. An ingress does so before it serves, so that its first caller does not wait in vain. */
+  /** Reads the load now. An ingress does so before it serves, so that its first caller does not wait in vain. */
   look(): Promise<void> {
     return this.#coalesced.run();
   }
 
-  /** Work of the kind that a handler has ended took `ms`, of which it was queued for `queuedMs`. */
+  /** Notes that a handler has ended work of the kind, which took `ms`, `queuedMs` of them in the queue. */
   served(kind: string, ms: number, queuedMs: number): void {
     const watched = this.#of(kind);
     watched.queuedMs = queuedMs;
     watched.estimate.served(ms - queuedMs);
   }
 
-  /** Milliseconds for which the kind's work that ended last was queued. */
+  /** Returns the milliseconds for which the kind's work that ended last was queued. */
   queuedMs(kind: string): number {
     return this.#of(kind).queuedMs;
   }
 
-  /** The most of a party's work of a kind that may be queued for one more piece to be answered in time. */
+  /** Returns how many pieces of a party may be queued at most for one more to be answered in time. */
   mostQueued(kind: string): number {
     const { estimate, kind: declared } = this.#of(kind);
     return estimate.mostQueued(SPENDABLE * this.#steps.deadlineMs(declared), performance.now());
   }
 
-  /** Seconds after which new work of a party with so much queued could be answered in time; at least 1. */
+  /** Returns the seconds after which new work of a party with `queued` pieces could be answered in time; at least 1. */
   retryAfterS(kind: string, queued: number): number {
     const { estimate, kind: declared } = this.#of(kind);
     const deadlineMs = this.#steps.deadlineMs(declared);
@@ -86,7 +87,7 @@ export class LoadMonitor {
     return Math.max(1, Math.ceil(Math.min(excessMs, deadlineMs) / 1000));
   }
 
-  /** Does not wait for a look under way: the database may not answer it. */
+  /** Stops looking. Does not wait for a look under way, since the database may not answer it. */
   close(): void {
     void this.#looks.stop();
   }
@@ -95,7 +96,7 @@ export class LoadMonitor {
     return [...this.#watched.values()].some(({ estimate }) => estimate.isStrained);
   }
 
-  #of(kind: string): Watched {
+  #of(kind: string): WatchedKind {
     const watched = this.#watched.get(kind);
     if (watched === undefined) throw new Error(`no such kind of work: ${kind}`);
     return watched;

@@ -41,7 +41,7 @@ export interface Work {
   closeRoom(): void;
 }
 
-/** Opens what admits work and waits for it, and registers it for disposal. */
+/** Opens the parts that admit work and wait for it, and registers them for disposal. */
 export async function openWork(
   opening: AsyncDisposableStack,
   { config, pool, em, queues, heartbeat, kinds, log }: WorkParts,
@@ -74,7 +74,7 @@ export async function openWork(
   );
   const byName = new Map(served.map((one) => [one.kind.name, one]));
   const service = new WorkService({ pool, process, kinds: byName, load, room, complete, wakeUps, log });
-  // Its first caller must not wait in vain when there is no worker.
+  // When there is no worker, the first caller must be refused rather than wait in vain.
   await load.look();
   const { directUrl } = config.database;
   const repair = { pool, directUrl, em, kinds, process, leaseMs, recoveryWindowS, complete, wakeUps, log };

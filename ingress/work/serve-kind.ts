@@ -10,12 +10,12 @@ import type { Kind } from '../../shared/work/kind.ts';
 import type { WakeUps } from '../../shared/work/wake-ups.ts';
 import type { LoadMonitor } from './load-monitor.ts';
 
-const ADMITTED_TOGETHER = 100;
-/** Bytes of requests in one admission, so that one app's large bodies do not delay the others' small ones. */
+const ADMISSIONS_TOGETHER = 100;
+/** Bytes of requests in one admission statement, so that one app's large bodies do not delay the others' small ones. */
 const BYTES_TOGETHER = 256 * 1024;
 /**
- * Milliseconds between two wake-ups: under load, one claim takes what several calls have queued. Longer when work waits
- * anyway: every slot that becomes free claims without one.
+ * Milliseconds between two wake-ups, so that under load one claim takes what several calls have queued. Grows with the
+ * time for which work is queued, because every slot that becomes free then claims without a wake-up.
  */
 const WAKE_EVERY_MS = { least: 2, most: 20, ofQueueing: 0.1 };
 
@@ -35,7 +35,7 @@ export interface KindParts {
 export interface ServedKind {
   kind: Kind;
   timeoutMs: number;
-  /** Shares its statement with others of its party. A caller whose `gone` aborts leaves while it waits for that. */
+  /** Admits a request in one statement with others of its party. While it waits for that, `gone` withdraws it. */
   admit(admission: Admission, gone: AbortSignal): Promise<Admitted>;
   dispatch: Dispatch;
 }
@@ -60,10 +60,10 @@ export function serveKind(
       queuedMs: () => load.queuedMs(kind.name),
     }),
     admit: batcher(admitTogether, {
-      most: ADMITTED_TOGETHER,
+      most: ADMISSIONS_TOGETHER,
       maxBytes: BYTES_TOGETHER,
       partyOf: ({ party }) => party,
-      // A locked connection delays the app's others by one lock time-out, then only its own requests.
+      // A locked connection delays the app's other connections by one lock time-out, then only its own requests.
       laneOf: ({ connectionId }) => connectionId,
       bytesOf: ({ input }) => input.length,
       keysOf: ({ key, line }) => (line === null ? [key] : [key, line.key]),
@@ -74,15 +74,15 @@ export function serveKind(
 
 interface DispatchSteps {
   queue: TicketQueue;
-  /** Reaches the workers that are up, at once: these parties have queued something. */
+  /** Tells the workers that are up, at once, that these parties have queued work. */
   wake(parties: readonly string[]): void;
-  /** Milliseconds for which work of this pool was queued lately. */
+  /** Returns the milliseconds for which work of this kind was queued lately. */
   queuedMs(): number;
 }
 
 /**
- * Notifies a pool's workers of a piece of work of a party, once it is admitted, by a wake-up and a ticket. Neither waits nor fails:
- * should both be lost, the workers find the work when they look.
+ * Notifies a pool's workers of an admitted piece of work, by a wake-up and a ticket. Neither waits nor fails: if both
+ * are lost, the workers find the work when they next look.
  */
 type Dispatch = (id: string, party: string) => void;
 

@@ -23,11 +23,11 @@ import type { ServedKind } from './serve-kind.ts';
 import type { Waiter, WaitingRoom } from './waiting-room.ts';
 
 /** Time for which an ingress tries to report that nobody waits here any more. */
-const DETACH_WITHIN_MS = 10_000;
-const DETACHED_TOGETHER = 100;
-/** Time after its deadline in which a call is answered at the latest. */
+const DETACH_TIMEOUT_MS = 10_000;
+const DETACHES_TOGETHER = 100;
+/** Maximum time from a call's deadline to its answer. */
 const LATEST_MS = 900;
-/** Backoff with which the database is asked whether a deadline is over. */
+/** Backoff between two questions to the database whether a deadline is over. */
 const ASK_AGAIN = { firstMs: 50, longestMs: 1000 };
 
 export interface WorkServiceParts {
@@ -42,11 +42,11 @@ export interface WorkServiceParts {
   log: Log;
 }
 
-/** A validated request, before anything is known of the load. Its input is held until it is admitted, not while it waits. */
+/** A validated request to admit. The box gives its input away at the admission, so a waiting call does not hold it. */
 export type Call<Facts> = Omit<Admission<Facts>, 'input'> & { input: Box<string> };
 
 type Request = Pick<Admission, 'party' | 'key'>;
-type Named = Pick<Subject, 'id' | 'party'>;
+type WorkRef = Pick<Subject, 'id' | 'party'>;
 
 type OutcomeOf<K> = Outcome<FactsOf<K>, ReportOf<K>>;
 
@@ -56,26 +56,26 @@ interface Answered<K> {
   replayed: boolean;
 }
 
-/** Serves requests for any kind of work: admits, queues and waits; and cancels what still runs. */
+/** Serves requests for any kind of work: admits and queues it, waits for its end, and cancels it. */
 export class WorkService {
   readonly #parts: WorkServiceParts;
   readonly #callers = new CallersByRequest();
-  readonly #detach: (work: Named) => Promise<Subject | undefined>;
+  readonly #detach: (work: WorkRef) => Promise<Subject | undefined>;
 
   constructor(parts: WorkServiceParts) {
     this.#parts = parts;
-    const detachAll = (works: Named[]) =>
+    const detachAll = (works: WorkRef[]) =>
       detach(
         parts.pool,
         works.map(({ id }) => id),
         parts.process,
       );
-    this.#detach = batcher(detachAll, { most: DETACHED_TOGETHER, partyOf: ({ party }) => party });
+    this.#detach = batcher(detachAll, { most: DETACHES_TOGETHER, partyOf: ({ party }) => party });
   }
 
   /**
-   * Runs a request, or joins the run that it repeats, and resolves with its outcome when it has ended. Rejects with the
-   * code of whatever refused it, and with `service_unavailable` if the database never answers.
+   * Runs a request, or joins the run of the request that it repeats, and resolves with its outcome when it has ended.
+   * Rejects with the code of a refusal, or with `service_unavailable` if the database never answers.
    */
   async perform<K extends Kind>(
     kind: K,
@@ -91,13 +91,13 @@ export class WorkService {
       },
       () => new AppError('service_unavailable'),
     );
-    // The kind that was admitted has its facts, and its handler's report.
+    // The outcome's facts and report are of the kind that was admitted.
     return { outcome: outcome as OutcomeOf<K>, replayed };
   }
 
   /**
-   * Admits a request, or finds the one that it repeats, and resolves with its id without waiting for its end. For a kind
-   * that outlives its callers. Rejects as `perform` does.
+   * Admits a request, or finds the one that it repeats, and resolves with its id without waiting for its end. For a
+   * kind that outlives its callers. Rejects as `perform` does.
    */
   async start<K extends Kind>(
     kind: K,
@@ -116,8 +116,8 @@ export class WorkService {
   }
 
   /**
-   * Cancels what still runs; resolves with the request's outcome, whether it was cancelled now or had ended before.
-   * Undefined when there is no such request. `check` may throw to refuse.
+   * Cancels a request's work if it still runs. Resolves with the request's outcome, whether it was cancelled now or had
+   * ended before; undefined when there is no such request. `check` may throw to refuse.
    */
   async cancel<K extends Kind>(
     kind: K,
@@ -129,7 +129,7 @@ export class WorkService {
       if (found === undefined) return undefined;
       check(found.facts);
       if (isEnded(found)) return found;
-      // If somebody else ends it first, the next look sees how.
+      // If another process ends it first, the next turn of the loop finds how.
       await this.#cancel(kind, found);
     }
   }
@@ -140,7 +140,7 @@ export class WorkService {
     return served;
   }
 
-  /** Counts a caller until its admission has ended, however long that takes. */
+  /** Counts a caller until `work` has ended, which may be long after the caller was answered. */
   async #counted<Result>(
     { kind }: ServedKind,
     { key, party }: Request,
@@ -167,7 +167,7 @@ export class WorkService {
     }
     const waiting = this.#wait(served, call, admitted, gone);
     const since = performance.now();
-    // Work that was attached to may have waited in the queue for somebody to come back.
+    // Work without callers may have stayed in the queue until this caller attached to it.
     served.dispatch(admitted.id, call.party);
     const outcome = await waiting;
     const replayed = admitted.decision === 'attached';
@@ -181,13 +181,11 @@ export class WorkService {
     return { outcome, replayed };
   }
 
-  /**
-   * Throws the code of a refusal. Sheds load only by what the queue is now: it may have drained since the load was read.
-   */
+  /** Admits a request. Throws the code of a refusal. */
   async #admit(served: ServedKind, call: Call<unknown>, gone: AbortSignal): Promise<Admitted> {
     const { load, wakeUps } = this.#parts;
     const { name } = served.kind;
-    // The worker's spans belong to this one, because it wrote the row.
+    // The worker's spans continue this one, because it wrote the row.
     const admitted = await inSpan(`admit ${name}`, { kind: 'PRODUCER' }, () =>
       this.#decide(served, call, gone),
     );
@@ -202,6 +200,7 @@ export class WorkService {
     throw new AppError(decision, { retryAfterS: load.retryAfterS(name, admitted.queued ?? 0) });
   }
 
+  /** Sheds load only after reading it anew: the queue may have drained since. */
   async #decide(served: ServedKind, call: Call<unknown>, gone: AbortSignal): Promise<Admitted> {
     const { load, pool } = this.#parts;
     const { name } = served.kind;
@@ -218,7 +217,7 @@ export class WorkService {
     return admitted;
   }
 
-  /** Resolves with the outcome as soon as there is one; ends the work at its deadline. Rejects when the caller is gone. */
+  /** Resolves with the outcome when there is one; ends the work at its deadline. Rejects when the caller is gone. */
   async #wait(
     { kind }: ServedKind,
     request: Request,
@@ -239,7 +238,7 @@ export class WorkService {
       return fate === 'gone' ? await this.#missing(request) : fate;
     } finally {
       clearTimeout(deadline);
-      // With a reason, because the default one is an error, which records the stack.
+      // Passes a reason, because the default one is an error, which records the stack.
       left.abort('left');
       gone.removeEventListener('abort', leave);
       waiter.leave();
@@ -248,9 +247,8 @@ export class WorkService {
   }
 
   /**
-   * Ends work whose deadline has passed, unless it has ended before: whoever waits for it hears of either. Asks again and
-   * again until the caller has left, since the database's clock decides: by ours it may still have a moment, or an hour
-   * if that clock has gone back.
+   * Ends work whose deadline has passed, unless it has ended before; its callers hear of either. Tries again until the
+   * caller has left, since the database's clock decides: it may be a moment behind ours, or an hour if it was set back.
    */
   async #expire({ codes }: Kind, request: Request, waiter: Waiter, left: AbortSignal): Promise<void> {
     try {
@@ -273,9 +271,9 @@ export class WorkService {
   }
 
   /** Reports that the last caller here is gone, and cancels the work if nobody wants it any more. */
-  async #leave(kind: Kind, work: Named): Promise<void> {
+  async #leave(kind: Kind, work: WorkRef): Promise<void> {
     try {
-      const until = performance.now() + DETACH_WITHIN_MS;
+      const until = performance.now() + DETACH_TIMEOUT_MS;
       const unwanted = await persistently(() => this.#detach(work), until);
       if (unwanted !== undefined) await this.#cancel(kind, unwanted);
     } catch (error) {
@@ -283,12 +281,12 @@ export class WorkService {
     }
   }
 
-  /** The row of a request that was admitted. */
+  /** Reads an admitted request. */
   async #find(request: Request): Promise<Outcome> {
     return (await findRequest(this.#parts.pool, request.key)) ?? this.#missing(request);
   }
 
-  /** Throws why a request that was admitted is in no table any more. A failover may lose the latest commits. */
+  /** Throws the reason why an admitted request is in no table: an erased account, or a failover that lost commits. */
   async #missing({ party }: Pick<Request, 'party'>): Promise<never> {
     const code = (await isErased(this.#parts.pool, party)) ? 'not_authenticated' : 'service_unavailable';
     throw new AppError(code);
@@ -305,7 +303,7 @@ function describeAdmission(kind: string, { decision, id, attempt, superseded }: 
   });
 }
 
-/** Links the current span to the admission of the work that it repeats, where that had one. */
+/** Links the current span to the span that admitted the work, if there was one. */
 function linkToWork(facts: unknown): void {
   linkSpan((facts as Traced | undefined)?.trace ?? {});
 }

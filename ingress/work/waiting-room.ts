@@ -6,7 +6,7 @@ import { Coalesced } from '../../shared/timing/coalesce.ts';
 import { every, type Repeated } from '../../shared/timing/every.ts';
 
 const POLL_EVERY_MS = 500;
-/** Longer than a database under load needs, and short: a lost wake-up must not last to the deadline. */
+/** Time limit of a poll: longer than a database under load needs, but a lost wake-up must not last to the deadline. */
 const POLL_WITHIN_MS = 900;
 
 /** A waiting caller. `ended` resolves with the outcome of the work, with or without a wake-up. */
@@ -14,7 +14,7 @@ export interface Waiter {
   ended: Promise<Fate>;
   /** Rejects `ended` for this caller alone. */
   reject(error: unknown): void;
-  /** The caller waits no longer. */
+  /** Stops waiting. */
   leave(): void;
 }
 
@@ -29,19 +29,19 @@ interface Callers {
   callers: Set<Caller>;
 }
 
-/** Reads what became of requests, by their keys; leaves out those that still run. Rejects after `withinMs`. */
+/** Reads how requests have ended, by their keys; leaves out those that still run. Rejects after `withinMs`. */
 export type ReadFates = (keys: string[], withinMs?: number) => Promise<ReadonlyMap<string, Fate>>;
 
 /**
- * Callers that wait for work to end. A wake-up makes the room read the rows that it names. Twice a second it polls every
- * row that somebody waits for, so that a lost wake-up costs half a second at most.
+ * Callers that wait for work to end. A wake-up makes the room read the rows that the wake-up names. Twice a second, the
+ * room polls all rows that somebody waits for, so that a lost wake-up costs half a second at most.
  */
 export class WaitingRoom {
   readonly #callers = new Map<string, Callers>();
   readonly #readFates: ReadFates;
   readonly #log: Log;
   readonly #polls: Repeated;
-  /** The work that a wake-up has named since the latest read began. */
+  /** Ids of work that wake-ups have named since the latest read began. */
   readonly #woken = new Set<string>();
   readonly #looks = new Coalesced(() => {
     const ids = [...this.#woken];
@@ -60,7 +60,7 @@ export class WaitingRoom {
     return this.#callers.size;
   }
 
-  /** Starts to wait. To be called before the work is queued, so that no answer can come too early. */
+  /** Starts to wait. Must be called before the work is queued, so that no wake-up comes too early. */
   enter({ id, key }: { id: string; key: string }): Waiter {
     const { promise: ended, resolve, reject } = Promise.withResolvers<Fate>();
     const caller: Caller = { resolve, reject };
@@ -70,7 +70,7 @@ export class WaitingRoom {
     return { ended, reject, leave: () => this.#leave(id, caller) };
   }
 
-  /** Reads the rows of those ids that somebody here waits for. */
+  /** Reads the work with these ids, as far as somebody here waits for it. */
   wake(ids: readonly string[]): void {
     const awaited = ids.filter((id) => this.#callers.has(id));
     for (const id of awaited) this.#woken.add(id);
@@ -86,8 +86,9 @@ export class WaitingRoom {
   }
 
   /**
-   * The callers of a read were admitted before it began, so work that it did not find will never be there again. Later
-   * callers may wait for a new attempt, of which the read knows nothing: it may have found the end of the one before.
+   * Reads how work has ended, and tells the callers that waited when the read began. They were admitted before it, so
+   * work that it does not find is gone for good. Callers that come later may wait for a new attempt, while the read
+   * found the end of the one before.
    */
   async #read(by: 'wake_up' | 'poll', ids: readonly string[]): Promise<void> {
     const reads = ids.flatMap((id) => {

@@ -7,7 +7,7 @@ import { masked } from '../../shared/text/secrets.ts';
 import { compileAnswer, enclosed, OUTPUT_TOKENS } from '../providers/answer.ts';
 import type { StructuredQuestion } from '../providers/provider.ts';
 
-/** In words, because models judge those better than numbers. */
+/** Salience for each word that a model may choose. Models judge words better than numbers. */
 const SALIENCE = { trivial: 0.1, minor: 0.3, ordinary: 0.5, important: 0.7, decisive: 0.9 } as const;
 type Salience = keyof typeof SALIENCE;
 
@@ -16,7 +16,10 @@ const TAGS_MAX = 8;
 const TAG_MAX = 80;
 const CITES_MAX = 100;
 
-/** Within the limits of strict structured output: all properties required, no others, no bounds but those of lists. */
+/**
+ * Shape of the answer, within the limits of strict structured output: all properties required, no others, no bounds
+ * except on lists.
+ */
 const Answer = closed({
   title: Type.String(),
   summary: Type.String(),
@@ -42,7 +45,7 @@ Answer with:
 - salience: how much it will matter to the person later.
 - cites: the numbers of the rows that the summary rests on.`;
 
-/** The question for the rows of one episode, which are data that cannot close their own tag. */
+/** Builds the question for the rows of one episode. The rows are data that cannot close their own tag. */
 export function episodeQuestion(rows: readonly RawToPromote[]): StructuredQuestion<EpisodeAnswer> {
   return {
     name: 'episode',
@@ -62,7 +65,7 @@ function rowOf({ occurredAt, role, origin, agent, content }: RawToPromote, at: n
 }
 
 /**
- * The episode in a model's answer; undefined when it rests on none of the rows that were shown, or says nothing. Secrets are
+ * Returns the episode in a model's answer; undefined if it cites none of the rows shown, or says nothing. Secrets are
  * masked. A known outcome becomes a tag.
  */
 export function readEpisode(answer: EpisodeAnswer, rows: readonly RawToPromote[]): EpisodeText | undefined {

@@ -11,25 +11,27 @@ import { isDisplayable } from '../../shared/domain/model-text.ts';
 import { holdsSecret } from '../../shared/text/secrets.ts';
 import { lastingKindOf } from './lasting.ts';
 
-/** Confidence of a pattern that a sentence says something lasting. */
+/** Confidence that a sentence found by a pattern says something lasting. */
 const CONFIDENCE = 0.6;
-const SENTENCE_MAX = 240;
+const SENTENCE_CHARS_MAX = 240;
 const WORDS_MIN = 3;
 
-/** Lines of lists, headings and changes; a text with more of them is a document, pasted rather than said. */
+/**
+ * Lines of lists, headings and diffs. A text with more than `ITEMS_MAX` of them is a document, pasted rather than said.
+ */
 const ITEM = /^[^\S\n\r\u2028\u2029]*(?:[-+*#>•]|\d+[.)])\s/gm;
 const ITEMS_MAX = 3;
 
-/** Line breaks and quotation marks of a programming language's strings. */
+/** Line breaks and quotation marks escaped as in a programming language's strings. */
 const ESCAPED = /\\[nrt"]/;
 
-/** Subjects that a person may not want kept (GDPR, article 9): a pattern cannot ask. */
+/** Subjects that a person may not want stored (GDPR, article 9). A pattern cannot ask for consent. */
 const SPECIAL =
   /\b(?:diagnos|disease|illness|krank|malad|enferm(?!er[oa])|cancer|cáncer|krebs|diabet|insulin|hiv|depress|anxiety|therap|medicat|pregnan|disab|religi|kirche|église|iglesia|church|mosque|synagogue|muslim|musulm|moslem|christian|christlich|chrétien|cristian|jewish|jüdisch|juif|judí|hindu|buddhis|atheis|gay|lesbian|schwul|lesbisch|bisexual|transgender|sexual|trade union|gewerkschaft|syndicat|sindicato|vote|voted|politic|partei|republican|democrat|ethnic|criminal|convict)/i;
 
 /**
- * Finds what a person says of themselves in a row in so many words, found by patterns, without a model: each sentence is its own
- * quote. English, German, French and Spanish.
+ * Finds what a person says about themselves in a row, by patterns and without a model. Each sentence found is its own
+ * quote. Covers English, German, French and Spanish.
  */
 export function statementsIn(row: SourceRow): Statement[] {
   if (!isEvidence(row)) return [];
@@ -39,7 +41,7 @@ export function statementsIn(row: SourceRow): Statement[] {
     .flatMap(sentencesOf)
     .flatMap((sentence) => {
       const kind = kindOf(sentence);
-      // A document's rules are for whoever it is about.
+      // The rules in a document may be meant for somebody else.
       if (kind === undefined || (kind === 'constraint' && isDocument) || seen.has(normalized(sentence)))
         return [];
       seen.add(normalized(sentence));
@@ -57,9 +59,10 @@ export function statementsIn(row: SourceRow): Statement[] {
     });
 }
 
-/** The kind of fact that a sentence states; undefined if it states none that lasts. */
+/** Returns the kind of fact that a sentence states; undefined if it states nothing lasting. */
 function kindOf(sentence: string): string | undefined {
-  if (sentence.length > SENTENCE_MAX || normalized(sentence).split(' ').length < WORDS_MIN) return undefined;
+  if (sentence.length > SENTENCE_CHARS_MAX || normalized(sentence).split(' ').length < WORDS_MIN)
+    return undefined;
   if (!isDisplayable(sentence) || ESCAPED.test(sentence)) return undefined;
   // Words in quotation marks may be somebody else's.
   const own = sentence.replaceAll(/["“„«][^"”“»]*["”“»]/g, ' ');
@@ -67,7 +70,7 @@ function kindOf(sentence: string): string | undefined {
   return lastingKindOf(own);
 }
 
-/** By their ends and by lines; a dot in the middle of a word ends none. */
+/** Splits a text at line breaks and after sentence ends. A dot inside a word ends no sentence. */
 function sentencesOf(text: string): string[] {
   return text
     .split(/(?<=[.!?])\s+|\n+/)

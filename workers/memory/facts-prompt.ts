@@ -6,10 +6,13 @@ import { compileAnswer, enclosed, OUTPUT_TOKENS } from '../providers/answer.ts';
 import type { StructuredQuestion } from '../providers/provider.ts';
 import { EVIDENCE_MAX, FACT_KINDS, RELATIONS } from './gate.ts';
 
-/** In all, and of one episode. More would be notes of everything. */
+/** Maximum number of facts in one answer, and of facts from one source. More would be notes of everything. */
 export const FACTS_MAX = { inAll: 12, ofSource: 3 };
 
-/** Within the limits of strict structured output: all properties required, no others, no bounds but those of lists. */
+/**
+ * Shape of the answer, within the limits of strict structured output: all properties required, no others, no bounds
+ * except on lists.
+ */
 const Answer = closed({
   facts: Type.Array(
     closed({
@@ -48,13 +51,13 @@ Answer with facts, the most telling first, at most ${FACTS_MAX.ofSource} of an e
 - target: the number of that known fact, or null.
 - salience: from 1 (trivial) to 5 (says much about the person).`;
 
-/** Memory that a model is shown: sources by their rows, and known facts. Rows are numbered through all sources. */
+/** Memory that is shown to a model: sources with their rows, numbered across all sources, and known facts. */
 export interface FactsMaterial {
   sources: readonly FactSource[];
   known: readonly { text: string; slot: string | null }[];
 }
 
-/** The question for some sources, which are data that cannot close their own tag. */
+/** Builds the question for some sources. They are data that cannot close their own tag. */
 export function factsQuestion({ sources, known }: FactsMaterial): StructuredQuestion<FactsAnswer> {
   let number = 0;
   const numbered = (row: SourceRow) => {

@@ -28,7 +28,7 @@ export const FACT_KINDS = [
 ] as const;
 export const RELATIONS = ['new', 'duplicate', 'supersedes', 'contradicts'] as const;
 
-/** A fact as a model proposes it. */
+/** A fact that a model proposes. */
 export interface Proposed {
   text: string;
   kind: (typeof FACT_KINDS)[number];
@@ -37,35 +37,36 @@ export interface Proposed {
   valid_to: string | null;
   evidence: Claimed[];
   relation: (typeof RELATIONS)[number];
-  /** The number of a known fact, from 1. */
+  /** Number of a known fact, counted from 1. */
   target: number | null;
   /** How much it says about the person: 1 (least) to 5. */
   salience: number;
 }
 
-/** Memory that a model was shown: the rows by their numbers, the known facts by theirs. */
-export interface Shown {
+/** Memory that was shown to a model: rows and known facts, in the order of their numbers. */
+export interface ShownMemory {
   rows: readonly SourceRow[];
   known: readonly { id: string }[];
-  /** Other texts that it was shown, which are never quoted. */
+  /** Other texts that were shown, which are never quoted. */
   others: readonly string[];
 }
 
-/** More of an answer, or of one fact, is not looked at. */
+/** Maximum number of proposals of an answer that are considered. */
 const PROPOSALS_MAX = 40;
+/** Maximum number of quotes for one fact that are considered. */
 export const EVIDENCE_MAX = 8;
 const TEXT_MAX = 500;
 const SLOT = /^[a-z][a-z0-9_]*(?:\.[a-z0-9_]+){0,3}$/;
 const SLOT_MAX = 80;
-/** Confidence that a quote of the person's gives. */
+/** Confidence in a fact supported by a quote of the person's. */
 const CONFIDENCE = 0.9;
 
 /**
- * The proposals that pass, most salient first: with a quote of the person's own, in words that are not mainly others',
- * without a secret. An instruction passes only if the person said it, and as a statement of that. Nothing here believes
- * the model: what cannot be checked is dropped.
+ * Returns the proposals that pass, most salient first. Each needs a quote of the person's own words, must not rest
+ * mainly on words of others, and must contain no secret. An instruction passes only if the person said it, and becomes
+ * a statement about that. The model is never simply believed: what cannot be checked is dropped.
  */
-export function admitted(proposals: readonly Proposed[], shown: Shown): Statement[] {
+export function admitted(proposals: readonly Proposed[], shown: ShownMemory): Statement[] {
   const record = new Evidence(shown.rows, shown.others);
   return proposals
     .toSorted((a, b) => b.salience - a.salience)
@@ -73,7 +74,7 @@ export function admitted(proposals: readonly Proposed[], shown: Shown): Statemen
     .flatMap((proposal) => admit(proposal, shown, record) ?? []);
 }
 
-function admit(proposal: Proposed, { known }: Shown, record: Evidence): Statement | undefined {
+function admit(proposal: Proposed, { known }: ShownMemory, record: Evidence): Statement | undefined {
   const { kind, slot, evidence, relation, target } = proposal;
   const text = proposal.text.trim();
   if (text === '' || [...text].length > TEXT_MAX) return undefined;
@@ -93,49 +94,54 @@ function admit(proposal: Proposed, { known }: Shown, record: Evidence): Statemen
     validFrom: new Date(from),
     validTo: to !== undefined && to >= from ? new Date(to) : null,
     quotes,
-    // Time decides whether a fact that is contradicted still holds.
+    // A contradiction counts as superseding: time decides which of the two facts holds.
     target: fact ? { id: fact.id, relation: relation === 'duplicate' ? relation : 'supersedes' } : null,
   };
 }
 
 const DATE = /^\d{4}-\d\d-\d\d$/;
 
-/** A date or a moment as a model writes it, in milliseconds; undefined for anything else. */
+/** Returns a date or time that a model wrote, in Unix milliseconds; undefined for anything else. */
 function timeOf(text: string | null): number | undefined {
   if (text === null) return undefined;
   const moment = momentOf(DATE.test(text) ? `${text}T00:00:00Z` : text);
   return moment === undefined || moment < EARLIEST ? undefined : moment;
 }
 
+/** Maximum length of a quote, in code points. */
 const QUOTE_MAX = 240;
 
-/** Source of a statement, as the model names it: the number of a row, from 1, and the words in it. */
+/** Evidence that a model claims: the number of a row, counted from 1, and the words in it. */
 export interface Claimed {
   source: number;
   quote: string;
 }
 
-const SHORTEST_WORD = 3;
-/** A statement may take its topic from a question ("Which package manager?") that a person answers in a word. */
+/** Minimum length of a word that counts when words are compared, in UTF-16 units. */
+const WORD_CHARS_MIN = 3;
+/**
+ * Number of others' words allowed for each word of the person's: a statement may take its topic from a question ("Which
+ * package manager?") that the person answers in one word.
+ */
 const BORROWED_MAX = 2;
 
 interface ReadRow {
   id: string;
   /** Unix milliseconds. */
   at: number;
-  /** True if it is the person's. */
+  /** True if the person wrote the row. */
   own: boolean;
   passages: readonly QuotedText[];
   stems: ReadonlySet<string>;
 }
 
 /**
- * Evidence for what a model claims: what it was shown. `others` is what it was shown besides the rows. They are read once,
- * however much it claims.
+ * The texts that a model was shown, in which its claims are checked. `others` are those besides the rows. All are read
+ * once, however many claims follow.
  */
 export class Evidence {
   readonly #rows: readonly ReadRow[];
-  /** Index of words that others than the person wrote. */
+  /** Stems of the words that others than the person wrote. */
   readonly #othersStems: ReadonlySet<string>;
 
   constructor(rows: readonly SourceRow[], others: readonly string[]) {
@@ -144,9 +150,9 @@ export class Evidence {
   }
 
   /**
-   * The quotes that are really in the rows that they name, in the words of these rows, one for each row, those of the person
-   * first. Undefined when none of them is the person's own: what an agent said, what a person accepted or pasted states
-   * nothing about the person.
+   * Returns the quotes that are really in the rows that they name, in the words of these rows: one for each row, those
+   * of the person first. Returns undefined if none is the person's own: what an agent said, or what the person only
+   * accepted or pasted, states nothing about the person.
    */
   quotes(claims: readonly Claimed[]): CheckedQuote[] | undefined {
     const found = claims.flatMap(({ source, quote }) => {
@@ -162,8 +168,9 @@ export class Evidence {
   }
 
   /**
-   * True if a statement rests on words of others rather than on the person's: an agent that asks to remember something, and
-   * a "fine, thanks" of the person beside it as the quote. Words that nobody said are a paraphrase and do not count.
+   * Reports whether a statement rests on words of others rather than on the person's. This happens when an agent asks
+   * to remember something, and the quote is a "fine, thanks" of the person beside it. Words that nobody said are a
+   * paraphrase and do not count.
    */
   isBorrowed(text: string, quotes: readonly Quote[]): boolean {
     const cited = this.#citedBy(quotes);
@@ -174,17 +181,17 @@ export class Evidence {
     return borrowed > BORROWED_MAX * supported;
   }
 
-  /** When the person wrote the latest of the rows that are quoted, in milliseconds. */
+  /** Returns the time of the latest of the person's rows that are quoted, in Unix milliseconds. */
   latestOf(quotes: readonly Quote[]): number {
     return Math.max(...this.#citedBy(quotes).map(({ at }) => at));
   }
 
-  /** True if the person says so in a row that is quoted. */
+  /** Reports whether the person says the text in a quoted row. */
   isStated(text: string, quotes: readonly Quote[]): boolean {
     return this.#citedBy(quotes).some((row) => quotedIn(row, text) !== undefined);
   }
 
-  /** The person's own rows among those quoted. */
+  /** Returns the person's own rows among those quoted. */
   #citedBy(quotes: readonly Quote[]): ReadRow[] {
     return this.#rows.filter(({ id, own }) => own && quotes.some(({ rawId }) => rawId === id));
   }
@@ -201,13 +208,13 @@ function readRow(row: SourceRow): ReadRow {
   };
 }
 
-/** The passage of a row that a quote means, at most 240 code points of it. */
+/** Returns the passage of a row that a quote refers to, at most 240 code points of it. */
 function quotedIn({ passages }: ReadRow, quote: string): string | undefined {
   const [found] = passages.flatMap((text) => text.passageOf(quote) ?? []);
   return found && beginning(found, QUOTE_MAX);
 }
 
-/** Takes from a person's row only what the person wrote in it. */
+/** Returns the texts of a row that can be quoted: from a person's row, only what the person wrote in it. */
 function quotableTexts(row: SourceRow): string[] {
   return isEvidence(row) ? spokenIn(row.content) : [row.content];
 }
@@ -218,10 +225,10 @@ function textsOfOthers(row: SourceRow): string[] {
 
 const IS_UNSPACED = new RegExp(`[${UNSPACED}]`, 'u');
 
-/** Stems of the words that not every statement has. */
+/** Returns the stems of the meaningful words of texts. */
 function stemsOf(texts: readonly string[]): Set<string> {
   const counts = (word: string) =>
-    (word.length >= SHORTEST_WORD || IS_UNSPACED.test(word)) && !COMMON.has(word);
+    (word.length >= WORD_CHARS_MIN || IS_UNSPACED.test(word)) && !COMMON.has(word);
   const words = texts.flatMap(wordsOf).filter(counts);
   return new Set(words.map(stemOf));
 }

@@ -1,7 +1,7 @@
-/** Patterns by which a sentence states something lasting about its writer, and the kind of fact that it then is. */
+/** A pattern of sentences that state something lasting about their writer, and the kind of fact that they state. */
 type Pattern = readonly [kind: string, pattern: RegExp];
 
-/** Things of a person that they have for long. */
+/** Things of a person's own that usually stay the same for long. */
 const LASTING_THING =
   /\b(?:my|our) (?:[\p{L}-]+ ){0,3}?(?:name|pronouns|time ?zone|city|home ?town|job|role|title|profession|employer|company|team|stack|project|editor|ide|terminal|font|shell|browser|database|os|system|distro|keyboard|layout|theme|linter|formatter|language|package manager|test (?:runner|framework)|framework|colou?r|drink|birthday) (?:is|are|should be|must be)\b|\b(?:my|our) (?:favou?rite|preferred|default|usual|main|primary) (?:[\p{L}-]+ ){1,3}(?:is|are)\b|\b(?:it|that|this|which) is (?:my|our) (?:favou?rite|preferred|default|usual|main|primary)\b/iu;
 
@@ -155,9 +155,9 @@ const SPANISH: readonly Pattern[] = [
 
 const LASTING: readonly Pattern[] = [...ENGLISH, ...GERMAN, ...FRENCH, ...SPANISH];
 
-/** Patterns of what is true for the moment only, asked, supposed, or done once. */
+/** Patterns of sentences about something that is true only for the moment, asked, supposed, or done once. */
 const PASSING = [
-  // Things that are pointed at, and that happened so far.
+  // Things that are pointed at, and things that have happened so far.
   /\b(?:here|above|below|oben|unten|ici|ci-dess(?:us|ous)|aquí|arriba|abajo)(?!\p{L})/iu,
   /\b(?:habe|haben|hatte|hatten) (?:[\p{L}-]+ ){0,4}(?:nie|niemals|immer)(?!\p{L})|\b(?:n['’])?(?:ai|avons|avais|avions) (?:toujours|jamais)(?!\p{L})|\b(?:nunca|siempre) (?:he|hemos|había|habíamos)(?!\p{L})/iu,
   /\b(?:mag|hasse|liebe|bevorzuge|aime|adore|déteste|préfère|gustan?|encantan?|odio|prefiero) (?:(?:sehr|wirklich|echt|bien|beaucoup|mucho) )?(?:diese?[nmrs]?|die|das|den|cet(?:te)?|ces?|cela|la|le|l['’]|es[aeo]s?|est[aeo]s?|l[ao]s?|el) ?(?:idee|ergebnis|weg|vorschlag|aussehen|idée|résultat|proposition|rendu|façon|idea|resultado|propuesta|manera)(?!\p{L})/iu,
@@ -169,7 +169,7 @@ const PASSING = [
   /\b(?:like|love|hate|dislike) (?:how|the)\b|\b(?:use|uses|using) \S{1,4} (?:to mean|for)\b/i,
   /\b(?:prefer|like|love|hate|dislike|avoid) (?:it|this|that|these|those|them|how|what|where|you|your|the (?:way|idea|look|result|new|first|second|last|other|current)|option)\b/i,
   /\b(?:mag|hasse|bevorzuge|liebe) (?:es|das|dies\p{L}*|dein\p{L}*|ihr\p{L}*)(?!\p{L})|\b(?:aime|adore|préfère|déteste) (?:ça|cela|ce|cette|ton|ta|votre|la première|le premier)(?!\p{L})|\b(?:prefiero|gustan?|encantan?|odio) (?:eso|esto|esta|este|est[oa]s|tu|cómo|la primera|el primero)(?!\p{L})/iu,
-  // Wishes and requests are about the work at hand.
+  // Wishes and requests concern the work at hand.
   /\b(?:I|we)(?:['’]?d| would) (?:\p{L}+ ){0,2}(?:like|love|prefer|hate|rather)\b|\bI like to (?:see|know|ask)\b|\blet['’]?s\b/iu,
   /^(?!.*\bfrom now on\b).*\bplease,? (?!always|never|call me|do(?: not|n['’]t) ever)\p{L}+/iu,
   /:\s*$/,
@@ -182,27 +182,27 @@ const PASSING = [
   /\b(?:errors?|fail(?:s|ed|ing|ure)?|crash\p{L}*|broken|bugs?|doesn['’]t work|not working|exceptions?|stuck|is (?:down|wrong|slow|empty|missing|gone)|fehler|kaputt|funktioniert nicht|erreur|marche pas|fonctionne pas|no funciona)(?!\p{L})/iu,
 ];
 
-/** A clause that says when, how or whether, of what somebody does: only another clause states anything. */
+/** A clause that says when, how or whether somebody does something. Only another clause can state anything. */
 const SUBORDINATE =
   /\b(when(?:ever)?|while|until|after|before|once|as|how|where|why|what|which|that|because|since|if|unless|sure|ensure) (?:I|we)\b/gi;
 
-/** Words that lead over to a statement, or one that is made of such: `yet`, `soy`. */
+/** Words that lead up to a statement, or a word that is composed of such words: `yet`, `soy`. */
 const LEADING =
   '(?:also|and|but|so|actually|btw|note that|personally|usually|normally|yo|und|aber|auch|et|mais|y|pero|que|no)+';
 const LEADS = new RegExp(`^(?:${LEADING}(?: |$))*$`, 'iu');
-/** A few words before a comma, after such ones. */
+/** A few words before a comma, after any such leading words. */
 const ASIDE = new RegExp(`^(?:${LEADING} )*[\\p{L}'’-]+(?: [\\p{L}'’-]+){0,3}$`, 'iu');
 
 /**
- * Reports whether words may stand before a statement, if any. Part by part: one pattern for all of them would try every
- * way to read each, in exponential time.
+ * Reports whether words may stand before a statement; no words may. Checks part by part, since one pattern for all
+ * parts would try every way to read each, in exponential time.
  */
 function isOpening(words: string): boolean {
   const parts = words.split(/[,:] ?/);
   return LEADS.test(parts.pop() ?? '') && parts.every((part) => ASIDE.test(part));
 }
 
-/** The kind of lasting fact that a short sentence states about who writes it; undefined if it states none. */
+/** Returns the kind of lasting fact that a short sentence states about its writer; undefined if it states none. */
 export function lastingKindOf(sentence: string): string | undefined {
   if (PASSING.some((pattern) => pattern.test(sentence))) return undefined;
   const stated = sentence.replaceAll(SUBORDINATE, '$1');

@@ -1,24 +1,24 @@
 import { ProviderError, SHORTEST_CALL_MS } from '../providers/provider.ts';
 
-/** After so many calls in a row without an answer the provider is in trouble, not the pieces. */
+/** Number of calls in a row without an answer that show that the provider is in trouble, not the pieces. */
 const OUTAGES_MAX = 2;
 
 /** Steps by which pieces are promoted one by one. */
 export interface PieceSteps<Piece> {
-  /** Resolves with whether a model was asked. */
+  /** Promotes a piece. Resolves with whether a model was asked. */
   promote(piece: Piece): Promise<boolean>;
-  /** Parts of what is left of a piece that can be asked about alone. */
+  /** Returns the parts of what is left of a piece that can be asked about separately. */
   partsOf(piece: Piece): readonly Piece[];
-  /** Notes that a piece failed by its own doing. */
+  /** Records that a piece caused its own failure. */
   setAside(piece: Piece, failure: ProviderError): Promise<void>;
 }
 
 /**
- * Promotes one piece after the other. A piece that fails by its own doing, because its answer cannot be used or takes too
- * long, holds up no others: it is set aside, and its parts get a second try after all others. Where some of them are
- * answered, what fails again is tried in smaller parts, and so on: it may be one row that spoils it. Throws a
- * `ProviderError` that was not a piece's own doing; any counts as such when a model answered about no piece at all.
- * `answerMs` says how long a model may take for an answer now.
+ * Promotes one piece after the other. A piece that causes its own failure, because its answer cannot be used or takes
+ * too long, does not hold up the others: it is set aside, and its parts get a second try after all others. If some of
+ * the parts are answered, the parts that fail again are tried in smaller parts, and so on, because a single row may
+ * spoil a piece. Throws a `ProviderError` that no piece caused; if a model answered about no piece at all, any failure
+ * counts as such. `answerMs` returns how long a model may now take for an answer.
  */
 export function promoteEach<Piece>(
   pieces: readonly Piece[],
@@ -31,13 +31,13 @@ export function promoteEach<Piece>(
 class Tries<Piece> {
   readonly #steps: PieceSteps<Piece>;
   readonly #answerMs: () => number;
-  /** A time-out is a piece's own doing only if the model had this long. */
+  /** Time that the model must have had for a timeout to count as caused by the piece. */
   readonly #fairMs: number;
   #hasAnswer = false;
-  /** Calls in a row without an answer. */
+  /** Number of calls in a row without an answer. */
   #outages = 0;
   #failure: ProviderError | undefined;
-  /** Failure of a piece that is not tried again, and not its own doing. */
+  /** Last failure that the piece did not cause, of a piece that will not be tried again. */
   #unexplained: ProviderError | undefined;
 
   constructor(steps: PieceSteps<Piece>, answerMs: () => number) {
@@ -87,7 +87,7 @@ class Tries<Piece> {
     return { failed, hasAnswer };
   }
 
-  /** Throws the failure when no other piece can do better. */
+  /** Reports whether a failed piece may be tried again. Throws the failure if no other piece can do better. */
   async #mayTryAgain(
     piece: Piece,
     failure: ProviderError,
@@ -96,13 +96,13 @@ class Tries<Piece> {
     const { fault, outage } = failure;
     this.#failure = failure;
     if (fault === 'rate_limited' || fault === 'not_configured') throw failure;
-    const isOwn = fault === 'timeout' ? outage && hadTime : !outage;
-    if (isOwn) await this.#steps.setAside(piece, failure);
+    const isPieceFault = fault === 'timeout' ? outage && hadTime : !outage;
+    if (isPieceFault) await this.#steps.setAside(piece, failure);
     this.#outages = outage ? this.#outages + 1 : 0;
     if (this.#outages === OUTAGES_MAX) throw failure;
     const isDivisible = this.#steps.partsOf(piece).length > 1;
-    const mayTryAgain = isFirst ? fault === 'timeout' || isDivisible : isOwn && isDivisible;
-    if (!mayTryAgain && !isOwn) this.#unexplained = failure;
+    const mayTryAgain = isFirst ? fault === 'timeout' || isDivisible : isPieceFault && isDivisible;
+    if (!mayTryAgain && !isPieceFault) this.#unexplained = failure;
     return mayTryAgain;
   }
 }

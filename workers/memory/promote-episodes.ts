@@ -18,8 +18,8 @@ import { episodeQuestion, readEpisode } from './episode-prompt.ts';
 import { Promotion, type PromotionParts, type PromotionProgress, type PromotionSteps } from './promotion.ts';
 
 /**
- * Summarises raw rows in episodes: cuts them into clusters, and asks the model once for each. Each episode is one
- * transaction with the progress, so that a later attempt goes on where this one ended.
+ * Summarises raw rows in episodes: divides them into clusters, and asks the model once for each. Each episode is stored
+ * in one transaction with the progress, so that a later attempt continues where this one ended.
  */
 export function createPromoteEpisodes(parts: PromotionParts): Handler<typeof promoteEpisodes> {
   return async (claim, allowance) => {
@@ -51,14 +51,14 @@ class EpisodeSteps implements PromotionSteps<Piece> {
     const isStored = await this.#promotion.store(usage, (keep) =>
       storePiece(this.#promotion.em(), accountId, piece, draft, {
         promotedBefore: choice.promotedBefore,
-        within: (tx, id) => keep(tx, (progress) => advanced(progress, piece, id)),
+        within: (tx, id) => keep(tx, (progress) => progressAfter(progress, piece, id)),
       }),
     );
     if (!isStored) this.hasChanged = true;
     return piece.kind !== 'summarised';
   }
 
-  /** The halves of a cluster; an episode is written anew as a whole. */
+  /** Returns the halves of a cluster. An episode is not divided, since it is rewritten as a whole. */
   partsOf(piece: Piece): Piece[] {
     if (piece.kind !== 'new' || piece.rows.length === 1) return [piece];
     const middle = Math.floor(piece.rows.length / 2);
@@ -76,13 +76,13 @@ class EpisodeSteps implements PromotionSteps<Piece> {
 }
 
 interface PieceTerms extends RowTerms {
-  /** Most rows, but that an episode is written anew as a whole. */
+  /** Maximum number of rows. The last episode may exceed it, since an episode is rewritten as a whole. */
   limit: number;
 }
 
 /**
- * Work of a promotion now: episodes that lost their text first, then the episodes that are looked at again, then
- * clusters of rows. What a promotion has failed about comes after all others. No row is in two pieces.
+ * Returns the pieces of a promotion: first episodes that lost their text, then episodes that are looked at again, then
+ * clusters of rows. Pieces with which a promotion has failed before come last. No row is in two pieces.
  */
 export async function piecesToPromote(
   em: EntityManager,
@@ -112,7 +112,7 @@ export async function piecesToPromote(
   const pieces: Piece[] = [
     ...first,
     ...(await piecesOf(em, accountId, episodesOf(rows, stale), left)),
-    // In parts whose rows are quickly marked.
+    // Parts whose rows can be marked quickly.
     ...clustersOf(summarised).map((cluster) => ({ kind: 'summarised', rows: cluster }) as const),
     ...settled.map((cluster) => ({ kind: 'new', rows: cluster }) as const),
   ];
@@ -134,14 +134,14 @@ function rowsIn(pieces: readonly Piece[]): number {
   return pieces.reduce((sum, { rows }) => sum + rows.length, 0);
 }
 
-/** The episodes that rows are looked at again in, but those that are written anew anyway. */
+/** Returns the episodes of the rows that are looked at again, except those that are rewritten anyway. */
 function episodesOf(rows: readonly FoundRow[], stale: readonly EpisodeVersion[]): EpisodeVersion[] {
   const episodes = new Map(rows.flatMap(({ episode }) => (episode === null ? [] : [[episode.id, episode]])));
   for (const { id } of stale) episodes.delete(id);
   return [...episodes.values()];
 }
 
-/** Episodes with all of their rows, until these are `limit` or more. */
+/** Returns episodes with all of their rows, until these are `limit` or more. */
 async function piecesOf(
   em: EntityManager,
   accountId: string,
@@ -160,8 +160,8 @@ async function piecesOf(
 }
 
 /**
- * The clusters of rows that are in no episode. One that goes on beyond the limit is left to the next promotion, unless it
- * is the only one.
+ * Returns the clusters of the rows that are in no episode. A cluster that continues beyond the limit is left to the
+ * next promotion, unless it is the only one.
  */
 function clustersIn(found: readonly FoundRow[], beyond: FoundRow | undefined): FoundRow[][] {
   const clusters = clustersOf(found.filter(({ isSummarised }) => !isSummarised));
@@ -171,9 +171,9 @@ function clustersIn(found: readonly FoundRow[], beyond: FoundRow | undefined): F
 }
 
 /**
- * Has a model summarise a piece, or extracts from it what the person said where there is none. A refusal, an answer that
- * rests on none of the rows, and rows that say nothing make no draft, and so no episode; one that lost its text gets an
- * extract then.
+ * Has a model summarise a piece; without a model, extracts what the person said in it. If the model refuses, or its
+ * answer rests on none of the rows, a stale episode gets an extract, and any other piece no episode. Rows that say
+ * nothing never make an episode.
  */
 async function writeEpisode(
   piece: Piece,
@@ -191,14 +191,14 @@ async function writeEpisode(
   return { draft: isStale ? extract : undefined, usage: answer.usage };
 }
 
-/** The counts once a piece is stored, as the episode of that id, or as none. */
-function advanced(
+/** Returns the counts after a piece was stored as the episode with this id, or as none. */
+function progressAfter(
   { steps, considered, created, updated, skipped, ids }: PromotionProgress,
   { rows, kind }: Piece,
   id: string | undefined,
 ): Partial<PromotionProgress> {
   return {
-    // Parts of a cluster that failed count each.
+    // Each part of a cluster that failed counts as a step.
     steps: { done: steps.done + 1, total: Math.max(steps.total, steps.done + 1) },
     considered: considered + rows.length,
     created: created + Number(id !== undefined && kind === 'new'),

@@ -11,7 +11,7 @@ import {
   type Stored,
   storeStatements,
 } from '../../shared/db/stores/memory/promote-facts.ts';
-import { type FactSource, fitted, hasEvidence } from '../../shared/domain/facts/source.ts';
+import { type FactSource, fitSources, hasEvidence } from '../../shared/domain/facts/source.ts';
 import { isEvidence, type Statement } from '../../shared/domain/facts/statement.ts';
 import { promoteFacts } from '../../shared/work/kinds.ts';
 import { NO_USAGE, type ProviderError, type Usage } from '../providers/provider.ts';
@@ -21,22 +21,25 @@ import { FACTS_MAX, factsQuestion } from './facts-prompt.ts';
 import { admitted } from './gate.ts';
 import { Promotion, type PromotionParts, type PromotionProgress, type PromotionSteps } from './promotion.ts';
 
-/** Sources of one question at most. */
-const AT_ONCE = 8;
-/** Number of times that sources are read anew that were changed meanwhile. What changes faster waits for the next promotion. */
-const TRIES = 3;
-/** Code points of rows in one question: about 10,000 tokens. */
-const ROOM = 40_000;
-/** Known facts that a model is shown. */
+/** Maximum number of sources in one question. */
+const SOURCES_PER_QUESTION = 8;
+/**
+ * Number of tries with sources that change while a model is asked: they are read again. Sources that change faster wait
+ * for the next promotion.
+ */
+const TRIES_MAX = 3;
+/** Maximum length of the rows in one question, in UTF-16 units: about 10,000 tokens. */
+const ROWS_CHARS_MAX = 40_000;
+/** Maximum number of known facts that a model is shown. */
 const KNOWN_MAX = 10;
-/** Sentences of the person's own, all of which are facts; and how many of them are stored at once. */
+/** Maximum number of facts taken from a source by patterns, without a model. All of them are stored at once. */
 const EXTRACTED_MAX = 40;
 
 type Sources = readonly FoundSource[];
 
 /**
- * Distils facts from episodes, and writes stale facts anew: asks the model once for some of them at a time. What an answer
- * comes to is one transaction with the progress, so that a later attempt goes on where this one ended.
+ * Distils facts from episodes, and rewrites stale facts: asks the model once for several sources. The results of an
+ * answer are stored in one transaction with the progress, so that a later attempt continues where this one ended.
  */
 export function createPromoteFacts(parts: PromotionParts): Handler<typeof promoteFacts> {
   return async (claim, allowance) => {
@@ -46,7 +49,7 @@ export function createPromoteFacts(parts: PromotionParts): Handler<typeof promot
 }
 
 class FactSteps implements PromotionSteps<Sources> {
-  /** Sources that change are read anew at once. */
+  /** Always false: sources that change are read again at once. */
   readonly hasChanged = false;
   readonly #promotion: Promotion;
   readonly #done = new Set<string>();
@@ -65,7 +68,7 @@ class FactSteps implements PromotionSteps<Sources> {
   async promote(sources: Sources): Promise<boolean> {
     let left = this.#leftOf(sources);
     let asked = false;
-    for (let tries = TRIES; left.length > 0 && tries > 0; ) {
+    for (let tries = TRIES_MAX; left.length > 0 && tries > 0; ) {
       const before = left.length;
       asked = (await this.#promoteSome(left)) || asked;
       left = this.#leftOf(left);
@@ -93,13 +96,13 @@ class FactSteps implements PromotionSteps<Sources> {
     return sources.filter(({ id }) => !this.#done.has(id));
   }
 
-  /** Promotes some of these; none when memory has changed meanwhile. Resolves with whether a model was asked. */
+  /** Promotes some of these sources; none if memory has changed meanwhile. Resolves with whether a model was asked. */
   async #promoteSome(named: Sources): Promise<boolean> {
     const { accountId } = this.#promotion;
     const sources = await sourcesOf(this.#promotion.em(), accountId, named);
     for (const { id } of named) if (!sources.some((source) => source.id === id)) this.#done.add(id);
     if (sources.length === 0) return false;
-    const { distilled, usage } = await distil(sources, this.#promotion);
+    const { distilled, usage } = await extractStatements(sources, this.#promotion);
     if (await this.#store(distilled, usage ?? NO_USAGE))
       for (const { id } of distilled.sources) this.#done.add(id);
     return usage !== null;
@@ -110,7 +113,7 @@ class FactSteps implements PromotionSteps<Sources> {
     return this.#promotion.store(usage, async (keep) => {
       try {
         await storeStatements(this.#promotion.em(), accountId, distilled, (tx, stored) =>
-          keep(tx, (progress) => advanced(progress, distilled.sources.length, stored)),
+          keep(tx, (progress) => progressAfter(progress, distilled.sources.length, stored)),
         );
         return true;
       } catch (error) {
@@ -121,17 +124,19 @@ class FactSteps implements PromotionSteps<Sources> {
   }
 }
 
-/** Asks alone about a piece that has failed: the fault may be another's. */
+/**
+ * Groups sources into questions. A source that failed before is asked about alone: another one may have been at fault.
+ */
 function chunksOf(found: Sources): Sources[] {
   const fresh = found.filter(({ hasFailed }) => !hasFailed);
-  const chunks = Array.from({ length: Math.ceil(fresh.length / AT_ONCE) }, (_, at) =>
-    fresh.slice(at * AT_ONCE, (at + 1) * AT_ONCE),
+  const chunks = Array.from({ length: Math.ceil(fresh.length / SOURCES_PER_QUESTION) }, (_, at) =>
+    fresh.slice(at * SOURCES_PER_QUESTION, (at + 1) * SOURCES_PER_QUESTION),
   );
   return [...chunks, ...found.filter(({ hasFailed }) => hasFailed).map((source) => [source])];
 }
 
-/** The counts once some sources are done. A fact counts once, however often it was changed: as created, if it was. */
-function advanced(
+/** Returns the counts after some sources are done. A fact counts once, however often it was changed. */
+function progressAfter(
   { steps, considered, created: before, skipped, ids }: PromotionProgress,
   sources: number,
   stored: Stored,
@@ -149,18 +154,18 @@ function advanced(
 }
 
 /**
- * Finds what some of the sources state, from the first on: in the opinion of a model as far as it can be checked, or by patterns
- * where there is no model. Sources in which no person speaks state nothing, and no model is asked about them: its usage is
- * null when none was.
+ * Finds what some of the sources state, from the first on: in a model's answer, as far as it can be checked, or by
+ * patterns if there is no model. Sources in which no person speaks state nothing, and no model is asked about them.
+ * `usage` is null if no model was asked.
  */
-async function distil(
+async function extractStatements(
   sources: readonly FactSource[],
   promotion: Promotion,
 ): Promise<{ distilled: Distilled; usage: Usage | null }> {
   const { ask, model, accountId } = promotion;
-  if (ask === null) return { distilled: extracted(sources), usage: null };
+  if (ask === null) return { distilled: extractByPatterns(sources), usage: null };
   const limits = FACTS_MAX;
-  const shown = fitted(sources.filter(hasEvidence), ROOM);
+  const shown = fitSources(sources.filter(hasEvidence), ROWS_CHARS_MAX);
   if (shown.length === 0)
     return { distilled: { sources, related: [], statements: [], model, limits }, usage: null };
   const rows = shown.flatMap((source) => source.rows);
@@ -177,13 +182,13 @@ async function distil(
   return { distilled, usage: answer.usage };
 }
 
-function extracted([first]: readonly FactSource[]): Distilled {
+function extractByPatterns([first]: readonly FactSource[]): Distilled {
   const statements = first?.rows.flatMap(statementsIn).slice(0, EXTRACTED_MAX) ?? [];
   const limits = { inAll: EXTRACTED_MAX, ofSource: EXTRACTED_MAX };
   return { sources: first ? [first] : [], related: [], statements: [statements], model: null, limits };
 }
 
-/** Each statement with the source of its first quote, which is the person's. */
+/** Groups statements by the source of their first quote, which is the person's. */
 function bySource(statements: readonly Statement[], shown: readonly FactSource[]): Statement[][] {
   return shown.map(({ rows }) =>
     statements.filter(({ quotes: [first] }) => rows.some(({ id }) => id === first?.rawId)),

@@ -19,10 +19,10 @@ import {
 import type { Allowance, ClaimOf } from '../work/handler.ts';
 import { type PieceSteps, promoteEach } from './piece-by-piece.ts';
 
-/** Time left of a job after the last question, to store the answer. */
+/** Time kept free after the last question of a job, to store the answer. */
 const STORING_MS = 250;
 
-/** Services of the handlers of promotions. */
+/** Services that the handlers of promotions use. */
 export interface PromotionParts {
   em: () => EntityManager;
   providerOf: (model: string) => Provider;
@@ -40,31 +40,31 @@ interface Run extends PromotionParts {
 /** Progress of a promotion, over all its attempts. */
 export interface PromotionProgress extends PromoteResult {
   steps: Steps;
-  /** When the first attempt began: `force` takes what was promoted before. */
+  /** Start of the first attempt. `force` takes the rows that were promoted before it. */
   begunAt: string;
 }
 
-/** Keeps the progress, changed by `advance`, in the transaction that stores what an answer came to. */
+/** Keeps the progress, changed by `advance`, in the transaction that stores the results of an answer. */
 export type Keep = (
   tx: EntityManager,
   advance: (progress: PromotionProgress) => Partial<PromotionProgress>,
 ) => Promise<void>;
 
-/** Steps of a promotion of a kind. */
+/** Steps of one kind of promotion. */
 export interface PromotionSteps<Piece> extends PieceSteps<Piece> {
   find(): Promise<readonly Piece[]>;
-  /** Pieces were found that have changed meanwhile: what became of them is looked for again. */
+  /** True if pieces have changed since they were found: then `find` is called again for what became of them. */
   readonly hasChanged: boolean;
-  /** Amount that is set aside, counted to what is left. */
+  /** Resolves with the number of rows that are set aside, counted up to the number left. */
   countSetAside(): Promise<number>;
 }
 
-/** A promotion under way: asks the model, and stores each answer in one transaction with the progress. */
+/** A promotion in progress: asks the model, and stores each answer in one transaction with the progress. */
 export class Promotion {
   readonly model: string;
-  /** The rows that it takes. */
+  /** Selection of the rows that the promotion takes. */
   readonly choice: { since: string | undefined; promotedBefore: string | undefined; settledOnly: boolean };
-  /** Asks the model; null when it is no language model. */
+  /** Asks the model; null if the provider is no language model. */
   readonly ask: (<Answer>(question: StructuredQuestion<Answer>) => Promise<StructuredAnswer<Answer>>) | null;
   readonly #run: Run;
   readonly #limit: number;
@@ -83,16 +83,16 @@ export class Promotion {
     this.#progress = progress;
   }
 
-  /** Goes on where an earlier attempt ended. */
+  /** Opens a promotion, which continues where an earlier attempt ended. */
   static async open(run: Run): Promise<Promotion> {
     const { em, claim, settings } = run;
     const request = claim.input.take();
     const kept = await progressOf<PromotionProgress>(em(), claim);
-    const progress = kept ?? begun(request.model ?? settings.defaultModel, await momentNow(em()));
+    const progress = kept ?? initialProgress(request.model ?? settings.defaultModel, await momentNow(em()));
     return new Promotion(run, request, progress);
   }
 
-  /** Promotes whatever the steps find. What is stored when the provider fails stays. */
+  /** Promotes everything that the steps find. If the provider fails, what is already stored stays. */
   async perform<Piece>(
     kind: PromotionKind,
     steps: PromotionSteps<Piece>,
@@ -107,7 +107,7 @@ export class Promotion {
       return failureOf(error, kind);
     }
     this.#spend(NO_USAGE);
-    return succeeded(this.#progress, await steps.countSetAside());
+    return successOf(this.#progress, await steps.countSetAside());
   }
 
   em(): EntityManager {
@@ -118,20 +118,22 @@ export class Promotion {
     return this.#run.claim.party;
   }
 
-  /** Rows that it may still look at. None once an episode was written anew, as a whole, that has more than were left. */
+  /**
+   * Number of rows that may still be looked at. It is 0 if the last episode, rewritten as a whole, exceeded the limit.
+   */
   get left(): number {
     return Math.max(0, this.#limit - this.#progress.considered);
   }
 
-  /** So many steps are still to be done. */
+  /** Sets the number of steps that are still to be done. */
   expect(steps: number): void {
     const { done } = this.#progress.steps;
     this.#progress = { ...this.#progress, steps: { done, total: done + steps } };
   }
 
   /**
-   * Stores what an answer came to; `work` keeps the progress in its transaction, and resolves with false when memory has
-   * changed since it was read. Safe to repeat.
+   * Stores the results of an answer. `work` keeps the progress in its transaction, and resolves with false if memory
+   * has changed since it was read. Safe to repeat.
    */
   async store(usage: Usage, work: (keep: Keep) => Promise<boolean>): Promise<boolean> {
     const { claim, allowance } = this.#run;
@@ -145,20 +147,23 @@ export class Promotion {
       }),
     );
     if (isStored) return true;
-    // It may have been stored, and its confirmation lost.
+    // The results may have been stored, and only the confirmation lost.
     const kept = await progressOf<PromotionProgress>(this.em(), claim);
     this.#progress = { ...before, ...kept, usage: before.usage, latency_ms: before.latency_ms };
     return false;
   }
 
-  /** Leaves rows alone for a while, about which the model fails. */
+  /** Leaves rows alone for a while, because the model fails on them. */
   async setAside(concerned: Concerned, { fault, message }: ProviderError): Promise<void> {
     const rows = Object.values(concerned).flat().length;
     this.#run.allowance.log.warn({ fault, reason: message, rows }, 'set aside');
     await this.#persistently(() => setAside(this.em(), this.accountId, concerned));
   }
 
-  /** Time that a model may take for an answer: as long as the provider may, but that the job has time to store it. */
+  /**
+   * Returns the milliseconds that a model may take for an answer: as long as the provider may, but with time left for
+   * the job to store it.
+   */
   #answerMs(): number {
     return Math.min(this.#run.settings.providerTimeoutMs, this.#run.allowance.leftMs() - STORING_MS);
   }
@@ -173,7 +178,7 @@ export class Promotion {
     return persistently(work, performance.now() + this.#run.allowance.leftMs());
   }
 
-  /** Adds the usage of an answer, and the time since the one before. */
+  /** Adds the usage of an answer, and the time since the previous one. */
   #spend({ inputTokens, outputTokens }: Usage): void {
     const { usage, latency_ms } = this.#progress;
     const since = this.#measuredAt;
@@ -189,14 +194,14 @@ export class Promotion {
   }
 }
 
-function begun(model: string, begunAt: string): PromotionProgress {
+function initialProgress(model: string, begunAt: string): PromotionProgress {
   const counts = { created: 0, updated: 0, skipped: 0, considered: 0, ids: [] };
   const usage = { input_tokens: 0, output_tokens: 0 };
   return { steps: { done: 0, total: 0 }, ...counts, model, usage, latency_ms: 0, begunAt };
 }
 
-/** The end of a promotion that has nothing left to do but what is set aside: so many rows. */
-function succeeded(
+/** Returns the end of a promotion that has nothing left to do except the `setAside` rows that are set aside. */
+function successOf(
   { steps, begunAt, ...result }: PromotionProgress,
   setAside: number,
 ): End<JobReport<PromoteResult>> {

@@ -21,12 +21,12 @@ interface SyncProgress extends SyncResult {
   cursor?: SyncCursor;
 }
 
-/** The page that comes next, of at most `size` events. */
+/** Reads the next page, of at most `size` events. */
 type NextPage = (accountId: string, progress: SyncProgress, size: number) => Promise<SyncPage | undefined>;
 
 /**
- * Takes recorded events into an account's memory, page by page. Each page is one transaction with the progress, so that
- * a later attempt goes on where this one ended.
+ * Takes recorded events into an account's memory, page by page. Each page is stored in one transaction with the
+ * progress, so that a later attempt continues where this one ended.
  */
 export function createSync(em: () => EntityManager): Handler<typeof sync> {
   return async (claim, { signal, leftMs }) => {
@@ -34,7 +34,8 @@ export function createSync(em: () => EntityManager): Handler<typeof sync> {
     const request = claim.input.take();
     const next = pagesOf(em, request);
     let progress =
-      (await progressOf<SyncProgress>(em(), claim)) ?? begun(await sessionsToSync(em(), accountId, request));
+      (await progressOf<SyncProgress>(em(), claim)) ??
+      initialProgress(await sessionsToSync(em(), accountId, request));
     for (;;) {
       signal.throwIfAborted();
       const left = (request.limit ?? Number.POSITIVE_INFINITY) - progress.scanned;
@@ -43,7 +44,7 @@ export function createSync(em: () => EntityManager): Handler<typeof sync> {
       if (page === undefined) break;
       const before = progress;
       const keep = async (tx: EntityManager, created: number) => {
-        progress = advanced(before, page, created);
+        progress = progressAfter(before, page, created);
         await keepProgress(tx, claim, progress);
       };
       await persistently(() => takeIn(em(), accountId, page, keep), performance.now() + leftMs());
@@ -60,11 +61,11 @@ function pagesOf(em: () => EntityManager, request: SyncRequest): NextPage {
     : (accountId, { cursor }, size) => nextChosen(em(), accountId, request, cursor, size);
 }
 
-function begun(sessions: number): SyncProgress {
+function initialProgress(sessions: number): SyncProgress {
   return { steps: { done: 0, total: sessions }, scanned: 0, created: 0, skipped: 0, last_event_at: null };
 }
 
-function advanced(
+function progressAfter(
   { steps, scanned, created: before, skipped, last_event_at }: SyncProgress,
   { session, events, last }: SyncPage,
   created: number,
@@ -74,12 +75,12 @@ function advanced(
     scanned: scanned + events.length,
     created: before + created,
     skipped: skipped + events.length - created,
-    last_event_at: latest(last_event_at, events),
+    last_event_at: latestMoment(last_event_at, events),
     cursor: { session, arrival: events.at(-1)?.arrival ?? 0 },
   };
 }
 
-function latest(before: string | null, events: SyncPage['events']): string | null {
+function latestMoment(before: string | null, events: SyncPage['events']): string | null {
   const moments = events.map(({ occurredMs }) => occurredMs);
   if (before !== null) moments.push(Date.parse(before));
   return moments.length === 0 ? null : new Date(Math.max(...moments)).toISOString();

@@ -29,7 +29,10 @@ type ReadMemory = (
 /** Verdicts of a person who has not judged any suggestion. */
 const NO_VERDICTS = { taken: 0, dismissed: 0 };
 
-/** A prediction for the account itself: what is asked is what an app's connection would ask, and the answer shows how it came. */
+/**
+ * Creates the handler of predictions for the account itself. The model is asked what it would be asked for an app's
+ * connection, and the answer shows how it came about.
+ */
 export function createDraft(
   provider: Provider,
   readMemory: ReadMemory,

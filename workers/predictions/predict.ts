@@ -18,7 +18,7 @@ import type { Reader } from '../work/reads.ts';
 
 export type Settings = Pick<WorkerConfig, 'tabModel' | 'providerTimeoutMs' | 'contextBudgetTokens'>;
 
-/** A request, what memory is asked about it, and the ends of its draft that phrases are looked up by. */
+/** A request, the question that it puts to memory, and the ends of its draft by which phrases are looked up. */
 export interface Asked<Request = Pick<PredictionRequest, 'draft' | 'messages'>> {
   request: Request;
   question: string;
@@ -41,7 +41,10 @@ const UNCONNECTED: Remembered = {
   grantRevision: 0,
 };
 
-/** One prediction: fits the context to the budget, asks the model, decides whether its guess is worth showing. */
+/**
+ * Creates the handler of predictions: fits the context to the budget, asks the model, and decides whether its guess is
+ * worth showing.
+ */
 export function createPredict(
   provider: Provider,
   readMemory: ReadMemory,
@@ -91,19 +94,19 @@ export function createPredict(
   };
 }
 
-/** A completion that a person was shown, and how it came about. */
+/** A completion that a person was shown, with its origin. */
 export interface Suggestion {
   id: string;
   answer: string;
   facts: PredictionFacts;
   report: PredictionReport;
-  /** The fingerprint of a draft, as the facts have it. */
+  /** Returns the fingerprint of a draft, as it is in the facts. */
   hashOf(draft: string): string;
-  /** The person did not want it. */
+  /** True if the person dismissed it. */
   dismissed: boolean;
 }
 
-/** Reads the latest answer of a session, as its claim brings it along. */
+/** Reads the latest answer of a session, which comes with the claim. */
 function suggestionIn(latest: string): Suggestion {
   const { fingerprintKey, ...last } = JSON.parse(latest) as Omit<Suggestion, 'hashOf'> & {
     fingerprintKey: string;
@@ -113,8 +116,8 @@ function suggestionIn(latest: string): Suggestion {
 }
 
 /**
- * The rest of the suggestion that the person is typing, made with the same memory: it is answered without a call to a model,
- * and costs no unit.
+ * Returns the rest of the suggestion that the person is typing, if it was made with the same memory; otherwise
+ * undefined. It is answered without a call to a model, and costs no unit.
  */
 function continuedFrom(
   { id, report, ...last }: Suggestion,
@@ -132,8 +135,8 @@ function continuedFrom(
 }
 
 /**
- * Returns the rest of a suggestion that the person is typing; empty if they are typing something else, or all else is not as it
- * was: the context, the mode, what the app wants to see.
+ * Returns the rest of a suggestion that the person is typing. It is empty if they are typing something else, or if
+ * anything else has changed: the context, the mode, or that the app wants to see only surer predictions.
  */
 export function restOf(last: Suggestion, draft: string, facts: PredictionFacts): string {
   const { draftLength, draftHash, draftRevision, contextHash, minConfidence } = last.facts;
@@ -151,11 +154,11 @@ export function restOf(last: Suggestion, draft: string, facts: PredictionFacts):
 
 export interface Decision {
   state: 'suggested' | 'abstained';
-  /** Empty when abstained. */
+  /** Text to show; empty if the prediction abstained. */
   completion: string;
 }
 
-/** Reports whether the mode has nothing to work on: the prediction then abstains without calling the provider. */
+/** Reports whether the mode has nothing to work on. The prediction then abstains without calling the provider. */
 export function hasNothingToWorkOn(
   request: Pick<PredictionRequest, 'mode' | 'draft' | 'messages' | 'artifact'>,
 ): boolean {
@@ -166,8 +169,8 @@ export function hasNothingToWorkOn(
 
 /**
  * Decides what a person sees of a model's guess: the completion cut to its maximum length, or nothing. A guess that
- * begins with the draft may have inherited what cannot be displayed safely: that is no fault of the model's, so it
- * abstains.
+ * begins with the draft may contain characters of the draft that cannot be displayed safely. That is not the model's
+ * fault, so the prediction abstains rather than fails.
  */
 export function decide(
   guess: { completion: string; confidence: number },
@@ -189,19 +192,19 @@ export function decide(
   return { state: 'suggested', completion };
 }
 
-/** Invisible text alone: white space, control and formatting characters. */
+/** Reports whether a text is invisible: only white space, control and formatting characters. */
 function isBlank(text: string): boolean {
   return !/[^\s\p{Cc}\p{Cf}]/u.test(text);
 }
 
-/** Case folding, as far as JavaScript has it: upper case equates ß with ss, lower case the sigmas. */
+/** Folds case, as far as JavaScript can: upper case equates ß with ss, lower case the sigmas. */
 function fold(text: string): string {
   return normalForm(text.trim(), 'NFC').toUpperCase().toLowerCase();
 }
 
-/** Cuts to `COMPLETION_MAX` code points, at the end of a word, or inside a single word that is longer. */
+/** Cuts a text to `COMPLETION_MAX` code points, at the end of a word, or inside a word that alone is longer. */
 function cutAtWord(text: string): string {
-  // A code point is at most two units: units further on cannot belong to the result.
+  // A code point has at most two units, so units further on cannot belong to the result.
   const points = [...text.slice(0, 2 * COMPLETION_MAX + 2)];
   if (points.length <= COMPLETION_MAX) return text;
   const longest = points.slice(0, COMPLETION_MAX).join('');

@@ -8,16 +8,16 @@ import { enclosed, jsonIn, OUTPUT_TOKENS, THOUGHT_TOKENS } from '../providers/an
 import type { Question } from '../providers/chat.ts';
 
 /**
- * Within the limits of strict structured output. One text of few tokens, as a person waits for each of them: a digit, which
- * is a token of its own, and the continuation.
+ * Shape of the answer, within the limits of strict structured output. It is one text of few tokens, since a person
+ * waits for each of them: a digit, which is a token of its own, and the continuation.
  */
 const Answer = closed({ next: Type.String() });
 const check = compile(Answer);
 
-/** By their digits. */
+/** Likelihoods in the order of their digits. */
 const GRADES = LIKELIHOODS.toReversed();
-/** Code points of the draft's end that a model may repeat. */
-const REPEATED = 24;
+/** Length of the draft's end that a model may repeat, in code points. */
+const REPEATED_MAX = 24;
 
 const RULES = `You predict what a person will type next into a chat with an assistant.
 
@@ -30,9 +30,9 @@ Write what this person most likely types after the draft, in their own words, la
 Answer with next, a text: first a digit for how likely it is that the person types just this (${GRADES.map((word, digit) => `${digit}: ${word.replaceAll('_', ' ')}`).join(', ')}), and directly after it exactly the characters that follow the draft, not the draft itself. These begin with a space only when a new word follows and the draft does not end in one. After "Let us meet on", for example: "4 Monday at ten". Only "0" when nothing is worth suggesting.`;
 
 /**
- * The question for a task: fixed rules, then the context as data that cannot close its own tag. Deterministic. What varies
- * least comes first, for the provider's prefix cache: the person, who is the same until their memory changes, then the
- * messages, to which a turn adds, then what is recalled, and last the draft.
+ * Builds the question for a task: fixed rules, then the context as data that cannot close its own tag. Deterministic.
+ * What varies least comes first, for the provider's prefix cache: what is known about the person, which stays the same
+ * until memory changes, then the messages, to which each turn adds, then what is recalled, and last the draft.
  */
 export function predictionQuestion(task: PredictionTask): Question {
   const { memory } = task;
@@ -59,8 +59,8 @@ export function predictionQuestion(task: PredictionTask): Question {
 }
 
 /**
- * Parses a model's answer into a completion; null if it is malformed (not JSON, another shape, NUL, lone surrogates) or
- * what it adds cannot be displayed safely. No answer is an empty completion.
+ * Parses a model's answer into a completion. Returns null if it is malformed (not JSON, another shape, NUL, lone
+ * surrogates), or if its continuation cannot be displayed safely. An answer without text is an empty completion.
  */
 export function readAnswer(
   content: string,
@@ -80,16 +80,16 @@ export function readAnswer(
   return { completion, confidence: LIKELIHOOD[grade] };
 }
 
-/** `continuation` without what it repeats of the draft: all of it, or its last characters. */
+/** Removes from `continuation` what it repeats of the draft: all of it, or its last characters. */
 function withoutDraft(draft: string, continuation: string): string {
   const bare = continuation.trimStart();
-  const repeated = [draft, [...draft].slice(-REPEATED).join('')].find(
+  const repeated = [draft, [...draft].slice(-REPEATED_MAX).join('')].find(
     (text) => text.trim() !== '' && bare.startsWith(text),
   );
   return repeated === undefined ? continuation : bare.slice(repeated.length);
 }
 
-/** Drops the space that the draft has already. */
+/** Drops leading spaces of the continuation if the draft already ends in one. */
 function join(draft: string, added: string): string {
   return draft === '' || /\s$/.test(draft) ? added.replace(/^[^\S\n]+/, '') : added;
 }

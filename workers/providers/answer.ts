@@ -4,9 +4,9 @@ import type { Fault } from '../../shared/schemas/errors.ts';
 import { compile, type Validator } from '../../shared/schemas/validator.ts';
 
 /**
- * Tokens that the answer to each question may have. A completion has two sentences at most, a prompt a few, in any script;
- * the others several times what is usual, because the thoughts of a reasoning model count as well. Some models can write no
- * more than 4096, and refuse a higher limit.
+ * Maximum number of tokens of the answer to each question. A completion has at most two sentences, a prompt a few, in
+ * any script. The other limits are several times the usual length, because the thoughts of a reasoning model count as
+ * well. Some models can write no more than 4096, and refuse a higher limit.
  */
 export const OUTPUT_TOKENS = {
   complete_draft: 128,
@@ -16,12 +16,12 @@ export const OUTPUT_TOKENS = {
   facts: 4096,
 } as const;
 
-/** More for a prediction, once a model turned out to think before it answers. */
+/** Number of additional tokens for a prediction, once a model turned out to think before it answers. */
 export const THOUGHT_TOKENS = 2048;
 
 /**
- * Compiles the check of an answer. A list may be longer than its `maxItems`, which not every server keeps to: better to look
- * at no more of it than to ask again.
+ * Compiles the check of an answer. It accepts lists longer than `maxItems`, which not every server respects: ignoring
+ * the excess is better than asking again.
  */
 export function compileAnswer<T extends TSchema>(schema: T): Validator<Static<T>> {
   const unbounded: T = JSON.parse(JSON.stringify(schema), (key, value) =>
@@ -30,10 +30,10 @@ export function compileAnswer<T extends TSchema>(schema: T): Validator<Static<T>
   return compile(unbounded);
 }
 
-type Read<Answer> = { ok: true; value: Answer } | { ok: false; faults: string[] };
+type ReadResult<Answer> = { ok: true; value: Answer } | { ok: false; faults: string[] };
 
-/** The answer in what a model wrote, or what is wrong with it, in words for the model. */
-export function readStructured<Answer>(text: string, check: Validator<Answer>): Read<Answer> {
+/** Reads the answer in a model's text, or describes to the model what is wrong with it. */
+export function readStructured<Answer>(text: string, check: Validator<Answer>): ReadResult<Answer> {
   const json = jsonIn(text);
   if (json === undefined) return { ok: false, faults: ['the answer is not JSON'] };
   const checked = check(json);
@@ -48,7 +48,7 @@ function inWords({ loc, msg }: Fault): string {
   return place === '' ? msg : `${place}: ${msg}`;
 }
 
-/** True if all strings in a JSON value pass. */
+/** Reports whether all strings in a JSON value pass. */
 function everyText(root: unknown, passes: (text: string) => boolean): boolean {
   const open = [root];
   while (open.length > 0) {
@@ -59,14 +59,14 @@ function everyText(root: unknown, passes: (text: string) => boolean): boolean {
   return true;
 }
 
-/** A value as JSON between tags that no text in it can close. */
+/** Encloses a value as JSON between tags that no text in it can close. */
 export function enclosed(tag: string, value: object): string {
   return `<${tag}>\n${JSON.stringify(value).replaceAll('<', '\\u003c')}\n</${tag}>`;
 }
 
 /**
- * The JSON value in what a model wrote: the whole text, else the first object after its thoughts (`<think>`), with
- * whatever is around it, such as a code fence. Undefined when there is none. Linear in the text's length.
+ * Returns the JSON value in a model's text: the whole text or, failing that, the first object after its thoughts
+ * (`<think>`), whatever surrounds it, such as a code fence. Returns undefined if there is none. Takes linear time.
  */
 export function jsonIn(text: string): unknown {
   const whole = parse(text);
@@ -81,7 +81,7 @@ function firstObject(text: string): unknown {
   return end < 0 ? undefined : parse(text.slice(start, end));
 }
 
-/** Finds where the object that begins at `start` ends, by its balanced braces outside of strings; -1 if it does not. */
+/** Finds the end of the object that begins at `start`, by balanced braces outside of strings; -1 if it has none. */
 function endOfObject(text: string, start: number): number {
   let depth = 0;
   let quoted = false;

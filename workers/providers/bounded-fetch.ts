@@ -2,22 +2,22 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage } from
 import { request as httpsRequest } from 'node:https';
 import { MIB } from '../../shared/schemas/limits.ts';
 
-/** The longest answer is some kilobytes; a body this large is none. */
+/** Maximum number of bytes of a body. The longest answer has some kilobytes, so a larger body is no answer. */
 const BODY_MAX = MIB;
 export const BODY_TOO_LARGE = 'ERR_BODY_TOO_LARGE';
 
 /** Statuses with which a `Response` may have no body, not even an empty one. */
-const BODILESS = [204, 205, 304];
+const BODILESS_STATUSES = [204, 205, 304];
 
-/** A good answer had begun, and cannot be read to its end: the provider may charge for it. */
+/** A successful answer that had begun but cannot be read to its end. The provider may charge for it. */
 export class BrokenAnswer extends Error {
   override readonly name = 'BrokenAnswer';
 }
 
 /**
- * The part of `fetch` that the SDK uses, at half its CPU time: over the platform's own HTTP client and its connection pool.
- * Follows no redirect, because the request carries the key and a person's text. Asks for no compression, and reads at most
- * `BODY_MAX` bytes, all of them within `timeoutMs`.
+ * Does what the SDK needs of `fetch` at half the CPU time, with the platform's own HTTP client and its connection pool.
+ * Follows no redirect, because the request carries the key and a person's text. Asks for no compression, and reads at
+ * most `BODY_MAX` bytes, all within `timeoutMs`.
  */
 export async function boundedFetch(url: string, init: RequestInit, timeoutMs: number): Promise<Response> {
   const { method, body, signal } = init;
@@ -31,7 +31,7 @@ export async function boundedFetch(url: string, init: RequestInit, timeoutMs: nu
   const request = url.startsWith('https:') ? httpsRequest(url, options) : httpRequest(url, options);
   let late: Error | undefined;
   const timer = setTimeout(() => {
-    // The SDK tells a time-out by these words.
+    // The SDK recognises a time-out by these words.
     late = new Error('timed out');
     request.destroy(late);
   }, timeoutMs);
@@ -41,9 +41,12 @@ export async function boundedFetch(url: string, init: RequestInit, timeoutMs: nu
     const message = await answerTo(request);
     status = statusOf(message);
     const bytes = await bodyOf(message);
-    return new Response(BODILESS.includes(status) ? null : bytes, { status, headers: pairsOf(message) });
+    return new Response(BODILESS_STATUSES.includes(status) ? null : bytes, {
+      status,
+      headers: headerPairsOf(message),
+    });
   } catch (error) {
-    // To the reader of a body both are a connection that breaks off.
+    // The reader of a body sees an abort and a time-out alike, as a connection that breaks off.
     signal?.throwIfAborted();
     if (late !== undefined) throw late;
     if (status < 200 || status > 299) throw error;
@@ -55,19 +58,21 @@ export async function boundedFetch(url: string, init: RequestInit, timeoutMs: nu
 
 function answerTo(request: ClientRequest): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  // An abort while the body is read is an event here as well.
+  // An abort while the body is read also arrives here, as an error event.
   request.on('response', resolve).on('error', reject);
-  // The only event when a server switches protocols; not even an abort is one after it.
+  // No other event fires after a server switches protocols, not even for an abort.
   request.on('close', () => reject(new Error('closed without an answer')));
   return promise;
 }
 
-/** A status that HTTP does not know counts as a 5xx (RFC 9110, 15): a `Response` cannot have it. */
+/**
+ * Returns the status. One that HTTP does not know counts as a 5xx (RFC 9110, 15), since a `Response` cannot have it.
+ */
 function statusOf({ statusCode = 0 }: IncomingMessage): number {
   return statusCode >= 200 && statusCode <= 599 ? statusCode : 500;
 }
 
-/** Reads by events, which takes less CPU time than iterating over the chunks. */
+/** Reads a body by events, which takes less CPU time than iterating over its chunks. */
 function bodyOf(message: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer<ArrayBuffer>>();
   const chunks: Buffer[] = [];
@@ -83,6 +88,6 @@ function bodyOf(message: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
   return promise;
 }
 
-function pairsOf({ headersDistinct }: IncomingMessage): [string, string][] {
+function headerPairsOf({ headersDistinct }: IncomingMessage): [string, string][] {
   return Object.entries(headersDistinct).map(([name, values = []]) => [name, values.join(', ')]);
 }

@@ -5,46 +5,50 @@ export const FORMATS = ['json_schema', 'json_object', 'text'] as const;
 export type Format = (typeof FORMATS)[number];
 
 /**
- * The parameters that limit the tokens of an answer. `max_tokens` first: OpenAI's reasoning models refuse it by name, but other
- * servers ignore `max_completion_tokens` without a word, and then nothing is limited.
+ * Parameters that limit the tokens of an answer. `max_tokens` comes first: OpenAI's reasoning models refuse it by name,
+ * whereas other servers silently ignore `max_completion_tokens`, and then nothing is limited.
  */
 export const LIMITS = ['max_tokens', 'max_completion_tokens'] as const;
 export type Limit = (typeof LIMITS)[number];
 
-/** Parameters that help, and that not every server or model takes: how long it thinks, and where its cache is. */
+/**
+ * Parameters that help but that not every server or model takes: how long the model thinks, and which cache it uses.
+ */
 export const EXTRAS = ['reasoning_effort', 'prompt_cache_key'] as const;
 export type Extra = (typeof EXTRAS)[number];
 
-/** Question to a model. */
+/** A question to a model. */
 export interface Question {
   name: string;
   messages: readonly ChatMessage[];
   schema: object;
-  /** Tokens that its answer may have, thoughts included. */
+  /** Maximum number of tokens of the answer, thoughts included. */
   maxTokens: number;
-  /** Asks for few thoughts, which then have this many tokens beside `maxTokens`, where a model thinks nevertheless. */
+  /**
+   * Asks the model to think little. A model that thinks nevertheless gets this many tokens in addition to `maxTokens`.
+   */
   thoughtTokens?: number;
 }
 
-/** Dialect of a server: what servers take differs. */
+/** Dialect of a server: servers differ in the parameters that they take. */
 export interface Dialect {
   format: Format;
   limit: Limit;
-  /** Parameters that are sent where the server takes them. */
+  /** Extra parameters that the server takes. */
   extras: readonly Extra[];
-  /** Leaves room for thoughts. */
+  /** True if the answer needs room for thoughts. */
   thinks: boolean;
 }
 
 /** One request to a server. */
 export interface ChatRequest extends Question, Dialect {}
 
-/** Answer of a model. `cut_off`: the answer reached the limit of output tokens. */
+/** A model's answer. `cut_off` means that it reached the limit of output tokens. */
 export type Completion = {
   usage: Usage;
-  /** The model, by the server's own name for it. */
+  /** The server's own name for the model that answered. */
   answeredBy?: string;
 } & ({ state: 'written'; text: string } | { state: 'refused' } | { state: 'cut_off' });
 
-/** Sends one request upstream, without retries. Rejects like a `Provider`. */
+/** Sends one request to the server, without retries. Rejects like a `Provider`. */
 export type Chat = (request: ChatRequest, call: Call) => Promise<Completion>;

@@ -13,7 +13,7 @@ import { type Call, ProviderError, SHORTEST_CALL_MS } from './provider.ts';
 /** A part of a dialect that a server can refuse. */
 export type Refused = 'format' | 'limit' | Extra;
 
-/** The server does not know the format in which the answer was asked for, or a parameter. */
+/** The error of a server that does not know a parameter, or the format in which the answer was asked for. */
 export class DialectRefused extends ProviderError {
   readonly part: Refused;
 
@@ -29,10 +29,11 @@ export type Ask = (question: Question, call: Call) => Promise<Completion>;
 const FIRST: Dialect = { format: FORMATS[0], limit: LIMITS[0], extras: EXTRAS, thinks: false };
 
 /**
- * Not every server knows strict schemas, or the same parameters, and some models think before they answer. A refused
- * dialect is followed by the next one, an answer that was cut off by more room for thoughts; the one that worked is
- * remembered by model for as long as the process runs. Success decides, not a refusal: a server may quote a person's
- * text in an error that looks like one.
+ * Finds the dialect of each model's server. Not every server knows strict schemas, or the same parameters, and some
+ * models think before they answer. After a refused dialect the next one is tried; after an answer that was cut off, the
+ * same one with more room for thoughts. The dialect that worked is remembered by model for as long as the process runs.
+ * Success decides what is remembered, not a refusal: a server may quote a person's text in an error that looks like
+ * one.
  */
 export function inBestDialect(chat: Chat): Ask {
   const known = new Map<string, Dialect>();

@@ -2,12 +2,12 @@ import type { Completion, Question } from './chat.ts';
 import type { Ask } from './dialects.ts';
 import { type Call, isOutage, type Provider, SHORTEST_CALL_MS } from './provider.ts';
 
-/** Asks a question, and says which model answered. */
+/** Asks a question, and tells which model answered. */
 export type AskAny = (question: Question, call: Call) => Promise<Completion & { model: string }>;
 
 /**
- * Asks the model that is wanted, then the others in their order, while the trouble is the provider's and there is time.
- * A question that no model answers fails as the first one did.
+ * Asks the wanted model, then the others in their order, as long as the provider is in trouble and there is time. A
+ * question that no model answers fails as it did with the first one.
  */
 export function withFallback(ask: Ask, others: readonly string[]): AskAny {
   return async (question, call) => {

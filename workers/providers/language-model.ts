@@ -15,9 +15,9 @@ import {
   type Usage,
 } from './provider.ts';
 
-const FAULTS_SHOWN = 3;
-/** UTF-16 code units of a malformed answer that its repair quotes. */
-const QUOTED_MAX = 20_000;
+const FAULTS_SHOWN_MAX = 3;
+/** Maximum length of the malformed answer that its repair quotes, in UTF-16 units. */
+const QUOTED_CHARS_MAX = 20_000;
 
 /** A model that answers questions in a given shape. */
 export class LanguageModel implements Provider {
@@ -27,14 +27,17 @@ export class LanguageModel implements Provider {
     this.#ask = ask;
   }
 
-  /** Refused, filtered and empty answers abstain. A malformed one fails: repairing it would take too long. */
+  /**
+   * Predicts what follows a draft. Refused, filtered and empty answers abstain. A malformed one fails, since repairing
+   * it would take too long.
+   */
   async predict(task: PredictionTask, call: Call): Promise<Guess> {
     const completion = await this.#ask(predictionQuestion(task), call);
     const { usage, model } = completion;
     const text = writtenText(completion);
     if (text === null || text.trim() === '') return { completion: '', confidence: 0, usage, model };
     const answer = readAnswer(text, task);
-    if (answer === null) throw malformed();
+    if (answer === null) throw malformedAnswer();
     return { ...answer, usage, model };
   }
 
@@ -51,19 +54,19 @@ export class LanguageModel implements Provider {
     if (answer.ok) return { state: 'answered', value: answer.value, usage: first.usage, model };
 
     const timeoutMs = until - performance.now();
-    if (timeoutMs < SHORTEST_CALL_MS) throw malformed();
+    if (timeoutMs < SHORTEST_CALL_MS) throw malformedAnswer();
     const messages = [...question.messages, ...repairTurn(text, answer.faults)];
     const second = await this.#ask({ ...question, messages }, { ...call, model, timeoutMs });
     const usage = sum(first.usage, second.usage);
     const repairedText = writtenText(second);
     if (repairedText === null) return { state: 'refused', usage, model: second.model };
     const repaired = readStructured(repairedText, check);
-    if (!repaired.ok) throw malformed();
+    if (!repaired.ok) throw malformedAnswer();
     return { state: 'answered', value: repaired.value, usage, model: second.model };
   };
 }
 
-/** Null: the model or its filter refused. Throws when the answer was cut off. */
+/** Returns the text of a completion; null if the model or its filter refused. Throws if the answer was cut off. */
 function writtenText(completion: Completion): string | null {
   switch (completion.state) {
     case 'written':
@@ -75,15 +78,17 @@ function writtenText(completion: Completion): string | null {
   }
 }
 
-function malformed(): ProviderError {
+function malformedAnswer(): ProviderError {
   return new ProviderError('failed', 'unusable answer: not the answer format');
 }
 
-/** Asks for the answer once more. It comes after the question, so that the question stays in the provider's cache. */
+/**
+ * Builds the messages that ask for the answer once more. They follow the question, to keep the provider's cache valid.
+ */
 export function repairTurn(text: string, faults: readonly string[]): ChatMessage[] {
-  const list = faults.slice(0, FAULTS_SHOWN).map((fault) => `- ${fault}`);
+  const list = faults.slice(0, FAULTS_SHOWN_MAX).map((fault) => `- ${fault}`);
   const content = `That answer cannot be used:\n${list.join('\n')}\nAnswer again, with the corrected JSON object only.`;
-  const quoted = text.slice(0, QUOTED_MAX).toWellFormed().replaceAll('\0', '');
+  const quoted = text.slice(0, QUOTED_CHARS_MAX).toWellFormed().replaceAll('\0', '');
   const answer = quoted.trim() === '' ? [] : [{ role: 'assistant', content: quoted } as const];
   return [...answer, { role: 'user', content }];
 }

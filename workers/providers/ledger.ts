@@ -11,21 +11,21 @@ import type { Chat, ChatRequest, Completion } from './chat.ts';
 import { type Call, NO_USAGE, ProviderError, type Usage } from './provider.ts';
 
 const FLUSH_EVERY_MS = 200;
-/** Rows in one statement. */
-const MOST = 500;
-/** Rows in memory; a few megabytes. */
+/** Maximum number of rows in one statement. */
+const BATCH_MAX = 500;
+/** Maximum number of rows in memory, which take a few megabytes. */
 const BUFFER_MAX = 20_000;
-/** Time for which a process that stops goes on trying. */
-const CLOSE_WITHIN_MS = 2000;
+/** Time for which a stopping process goes on trying to store rows. */
+const CLOSE_TIMEOUT_MS = 2000;
 const RETRY = { firstMs: 100, longestMs: 100 };
 
-/** Stores calls; `age_ms` is how long ago each was sent. Safe to repeat. */
+/** Stores calls. `age_ms` is the time since the call was sent. Safe to repeat. */
 export type BookCalls = (calls: (BookedCall & { age_ms: number })[]) => Promise<void>;
 
 /**
- * The ledger of calls to providers. No call waits for the database: rows are buffered and stored together, five times a
- * second and when the process stops. A process that is killed loses its last moments, and during an outage of the
- * database rows over `BUFFER_MAX` are lost: the ledger is an estimate, not a bill.
+ * The ledger of calls to providers. No call waits for the database: rows are buffered, and stored together five times a
+ * second and when the process stops. A process that is killed loses its last rows, and during a database outage rows
+ * beyond `BUFFER_MAX` are lost: the ledger is an estimate, not a bill.
  */
 export class CallLedger {
   readonly #book: BookCalls;
@@ -42,16 +42,16 @@ export class CallLedger {
     this.#flushes = every(FLUSH_EVERY_MS, () => this.#flush(), { onError, ref: false });
   }
 
-  /** `sentAt` is a moment of `performance.now()`. */
+  /** Adds a call. `sentAt` is a time of `performance.now()`. */
   add(call: BookedCall, sentAt: number): void {
     if (this.#buffer.length < BUFFER_MAX) this.#buffer.push({ call, sentAt });
     else this.#lost += 1;
   }
 
-  /** Stores what is left. */
+  /** Stores the remaining rows. */
   async close(): Promise<void> {
     await this.#flushes.stop();
-    const until = performance.now() + CLOSE_WITHIN_MS;
+    const until = performance.now() + CLOSE_TIMEOUT_MS;
     await retry(() => this.#flush(), { ...RETRY, until }).catch((error: unknown) =>
       this.#log.warn(
         { err: error, calls: this.#buffer.length },
@@ -62,7 +62,7 @@ export class CallLedger {
 
   async #flush(): Promise<void> {
     while (this.#buffer.length > 0) {
-      const batch = this.#buffer.slice(0, MOST);
+      const batch = this.#buffer.slice(0, BATCH_MAX);
       const now = performance.now();
       await this.#book(batch.map(({ call, sentAt }) => ({ ...call, age_ms: now - sentAt })));
       this.#buffer.splice(0, batch.length);
@@ -73,15 +73,15 @@ export class CallLedger {
 }
 
 /**
- * Books each request that is sent, whatever comes of it. Where the provider may charge for an answer but its count cannot
- * be read, because nobody waited for it or it came broken, what it has read is estimated.
+ * Books each request that is sent, whatever its outcome. The provider may charge for an answer whose token count cannot
+ * be read, because nobody waited for it or it came broken: then the tokens of the request are estimated.
  */
 export function metered(chat: Chat, ledger: Pick<CallLedger, 'add'>, prices: ModelPrices): Chat {
   const send: Chat = async (request, call) => {
     const sentAt = performance.now();
     const book = (outcome: CallOutcome, counted: Usage | null, answeredBy?: string) => {
       describeCall(outcome, counted, answeredBy);
-      const usage = counted ?? estimated(request);
+      const usage = counted ?? estimatedUsage(request);
       const row = {
         outcome,
         usage,
@@ -111,7 +111,7 @@ export function metered(chat: Chat, ledger: Pick<CallLedger, 'add'>, prices: Mod
   };
 }
 
-/** Sends a request within a span, by the GenAI conventions of OpenTelemetry, without any text of it. */
+/** Sends a request within a span by OpenTelemetry's GenAI conventions, without any of the request's text. */
 function inCallSpan(
   { format, maxTokens }: ChatRequest,
   { model }: Call,
@@ -127,15 +127,15 @@ function inCallSpan(
   return inSpan(`chat ${model}`, { kind: 'CLIENT', attributes }, send);
 }
 
-const FINISH: Partial<Record<CallOutcome, string>> = {
+const FINISH_REASONS: Partial<Record<CallOutcome, string>> = {
   answered: 'stop',
   cut_off: 'length',
   refused: 'content_filter',
 };
 
-/** Describes how the call ended. `usage` is null where the provider did not report it. */
+/** Describes in the span how the call ended. `usage` is null if the provider did not report it. */
 function describeCall(outcome: CallOutcome, usage: Usage | null, answeredBy?: string): void {
-  const finish = FINISH[outcome];
+  const finish = FINISH_REASONS[outcome];
   describeSpan({
     'gen_ai.response.model': answeredBy,
     'gen_ai.response.finish_reasons': finish === undefined ? undefined : [finish],
@@ -144,7 +144,7 @@ function describeCall(outcome: CallOutcome, usage: Usage | null, answeredBy?: st
     'gen_ai.usage.output_tokens': usage?.outputTokens,
     'forecue.provider.outcome': outcome,
   });
-  // A call that its caller cancelled has not failed.
+  // A call that its caller cancelled counts as no failure.
   if (finish === undefined && outcome !== 'aborted') failSpan(outcome);
 }
 
@@ -178,8 +178,8 @@ function bookedCall(
   };
 }
 
-/** Tokens that the provider has read; those that it would have written are unknown. */
-function estimated({ messages, schema }: ChatRequest): Usage {
+/** Estimates the tokens that the provider has read; those that it would have written are unknown. */
+function estimatedUsage({ messages, schema }: ChatRequest): Usage {
   const texts = [JSON.stringify(schema), ...messages.map(({ content }) => content)];
   return { ...NO_USAGE, inputTokens: texts.reduce((sum, text) => sum + estimateTokens(text), 0) };
 }

@@ -7,12 +7,12 @@ import { isClosed } from '../../shared/text/meaning.ts';
 import { endOf } from '../../shared/text/phrases.ts';
 import { masked } from '../../shared/text/secrets.ts';
 import { type Continuation, continueDraft } from './local/continuation.ts';
-import { evidenceFor, isOwn } from './local/evidence.ts';
+import { evidenceFor, isWrittenByPerson } from './local/evidence.ts';
 import { type Call, type Guess, NO_USAGE, type Provider } from './provider.ts';
 
 /**
- * The built-in predictor: no key, no network, no weights. It only knows the texts of the request: it continues a draft the
- * way they continue after the same words, and suggests a prompt that the person repeats. Otherwise it abstains.
+ * The built-in predictor: no key, no network, no weights. It only knows the texts of the request. It continues a draft
+ * as these texts continue after the same words, or suggests a prompt that the person repeats. Otherwise it abstains.
  */
 export class LocalProvider implements Provider {
   readonly ask = null;
@@ -25,7 +25,7 @@ export class LocalProvider implements Provider {
 }
 
 const NOTHING: Continuation = { text: '', confidence: 0 };
-/** Threshold of an app's default, and of a person who has not judged any suggestion yet. */
+/** Hints for an app without settings of its own, and a person who has not judged any suggestion yet. */
 const NO_HINTS = { minConfidence: MIN_CONFIDENCE, taken: 0, dismissed: 0 };
 
 function guess(task: PredictionTask): Continuation {
@@ -40,27 +40,28 @@ function guess(task: PredictionTask): Continuation {
 }
 
 /** Length of a message's end that counts as the situation, in UTF-16 units. */
-const SITUATION = 600;
-/** The weight of a prompt from an entirely different situation; one from the same situation weighs 1. */
-const ELSEWHERE = 0.2;
-/** The weight of prompts that the person has not written yet: most are new, of real people nearly all. */
-const SOMETHING_NEW = 2;
+const SITUATION_CHARS = 600;
+/** Weight of a prompt from an entirely different situation; one from the same situation weighs 1. */
+const OTHER_SITUATION_WEIGHT = 0.2;
+/** Weight of prompts that the person has not written before: most are new, of real people nearly all. */
+const NEW_PROMPT_WEIGHT = 2;
 
 /**
- * The prompt that a person is most likely to repeat. Each of their messages votes for itself, with more weight the more the
- * message before it resembles the latest one; confidence is the winner's share. Empty if they
- * have written nothing yet, or the winner only once: that is no habit, unless an approval or a choice is asked for.
+ * Returns the prompt that a person is most likely to repeat. Each of their messages votes for itself, with more weight
+ * the more the message before it resembles the latest one. The confidence is the winner's share. The text is empty if
+ * they have written nothing yet, or the winner only once: that is no habit, unless an approval or a choice is asked
+ * for.
  */
 function repeatPrompt(messages: readonly Message[]): Continuation {
   const now = situation(messages.at(-1));
   const votes = new Map<string, { text: string; weight: number; count: number }>();
   let best = { text: '', weight: 0, count: 0 };
-  let total = SOMETHING_NEW;
+  let total = NEW_PROMPT_WEIGHT;
   for (const [i, message] of messages.entries()) {
     const text = message.content.trim();
-    if (!isOwn(message) || text === '' || masked(text) !== text || !isDisplayable(text)) continue;
+    if (!isWrittenByPerson(message) || text === '' || masked(text) !== text || !isDisplayable(text)) continue;
     const likeness = similarity(now, situation(messages[i - 1]));
-    const weight = ELSEWHERE + (1 - ELSEWHERE) * likeness ** 2;
+    const weight = OTHER_SITUATION_WEIGHT + (1 - OTHER_SITUATION_WEIGHT) * likeness ** 2;
     const before = votes.get(normalize(text)) ?? { weight: 0, count: 0 };
     const vote = { text, weight: weight + before.weight, count: before.count + 1 };
     votes.set(normalize(text), vote);
@@ -71,22 +72,22 @@ function repeatPrompt(messages: readonly Message[]): Continuation {
   return { text: best.text, confidence: best.weight / total };
 }
 
-/** The distinct words at the end of a message. */
+/** Returns the distinct words at the end of a message. */
 function situation(message: Message | undefined): Set<string> {
   return new Set(
     message?.content
-      .slice(-SITUATION)
+      .slice(-SITUATION_CHARS)
       .toLowerCase()
       .match(/[\p{L}\p{N}_]+/gu),
   );
 }
 
-/** Dice coefficient: 0 for no word in common, 1 for the same words. */
+/** Returns the Dice coefficient: 0 for no word in common, 1 for the same words. */
 function similarity(a: Set<string>, b: Set<string>): number {
   return (2 * a.intersection(b).size) / Math.max(1, a.size + b.size);
 }
 
-/** Prompts that differ only in case, spacing or the final full stop are the same. */
+/** Normalizes a prompt, so that prompts that differ only in case, spacing or the final full stop are the same. */
 function normalize(text: string): string {
   return text
     .toLowerCase()

@@ -22,7 +22,7 @@ import {
   type Usage,
 } from './provider.ts';
 
-/** Any OpenAI-compatible server. Each call is one request, without retries or redirects. */
+/** Returns a chat with any OpenAI-compatible server. Each call is one request, without retries or redirects. */
 export function openAIChat(options: { apiKey: string; baseUrl: string }): Chat {
   const client = new PlainClient({
     apiKey: options.apiKey,
@@ -38,7 +38,7 @@ export function openAIChat(options: { apiKey: string; baseUrl: string }): Chat {
   return (request, call) => send(client, request, call);
 }
 
-/** The SDK's client without what it does for uploads, streams, retries and other credentials, at a third of its CPU time. */
+/** The SDK's client at a third of its CPU time: without uploads, streams, retries and other credentials. */
 class PlainClient extends OpenAI {
   override async buildRequest({
     method,
@@ -81,19 +81,19 @@ async function send(client: OpenAI, request: ChatRequest, call: Call): Promise<C
   }
 }
 
-const EFFORT = 'low';
+const REASONING_EFFORT = 'low';
 
 function parametersOf(request: ChatRequest, call: Call) {
   const { limit, maxTokens, thoughtTokens = 0, thinks } = request;
   const extras = extrasOf(request, call);
   return {
     [limit]: thinks ? maxTokens + thoughtTokens : maxTokens,
-    ...(extras.includes('reasoning_effort') && ({ reasoning_effort: EFFORT } as const)),
+    ...(extras.includes('reasoning_effort') && ({ reasoning_effort: REASONING_EFFORT } as const)),
     ...(extras.includes('prompt_cache_key') && { prompt_cache_key: call.cacheKey }),
   };
 }
 
-/** Extras that this request has a value for. */
+/** Returns the extras for which this request has a value. */
 function extrasOf({ extras, thoughtTokens }: ChatRequest, { cacheKey }: Call): Extra[] {
   return extras.filter((extra) => (extra === 'reasoning_effort' ? thoughtTokens : cacheKey) !== undefined);
 }
@@ -113,7 +113,7 @@ function bodyOf({ name, messages, schema, format }: ChatRequest): Body {
   }
 }
 
-/** The shape at the end of the rules, for servers that cannot be bound to it. */
+/** Appends the answer's shape to the rules, for servers that cannot be bound to a schema. */
 function describingShape(messages: readonly ChatMessage[], schema: object): ChatMessage[] {
   const shape = `Answer with JSON only: one object that matches this JSON Schema.\n${JSON.stringify(schema)}`;
   const [rules, ...rest] = messages;
@@ -122,10 +122,10 @@ function describingShape(messages: readonly ChatMessage[], schema: object): Chat
     : [{ role: 'system', content: shape }, ...messages];
 }
 
-/** More than any model reads or writes at once: a larger count is a provider's bug. */
+/** Maximum number of tokens: more than any model reads or writes at once. A larger count is a provider's bug. */
 const TOKENS_MAX = 100_000_000;
 
-/** Reads the body of a 200. Throws a `ProviderError` when it is no completion. */
+/** Reads the body of a 200. Throws a `ProviderError` if it is no completion. */
 export function readCompletion(body: unknown): Completion {
   const choice = field(field(body, 'choices'), 0);
   const message = field(choice, 'message');
@@ -148,7 +148,7 @@ function unusable(why: string, charged: Usage | null): ProviderError {
 
 const MODEL_NAME = /^[\w.:/@-]{1,100}$/;
 
-/** A name, not whatever text a server may answer with. */
+/** Returns a model's name, but not any other text that a server may answer with. */
 function readModel(model: unknown): { answeredBy?: string } {
   return typeof model === 'string' && MODEL_NAME.test(model) ? { answeredBy: model } : {};
 }
@@ -177,8 +177,8 @@ function field(value: unknown, name: string | number): unknown {
 }
 
 /**
- * Maps whatever the SDK threw to a fault. Drops message and cause, which can quote a text or the key. `asked` is how the
- * question was asked.
+ * Maps anything that the SDK threw to a fault. Drops message and cause, which can quote a text or the key. `asked` is
+ * how the question was asked.
  */
 export function providerError(error: unknown, asked: Asked): ProviderError {
   if (error instanceof ProviderError) return error;
@@ -197,7 +197,7 @@ function faultOf(error: unknown): ProviderFault {
   return error instanceof RateLimitError ? 'rate_limited' : 'failed';
 }
 
-/** A 200 that broke off, was too large or is no JSON. */
+/** Reports whether a 200 broke off, was too large or was no JSON. */
 function isUnreadable(error: unknown): boolean {
   if (error instanceof APIConnectionError) return error.cause instanceof BrokenAnswer;
   return error instanceof SyntaxError;
@@ -205,7 +205,7 @@ function isUnreadable(error: unknown): boolean {
 
 type Asked = Pick<ChatRequest, 'format' | 'limit' | 'extras'>;
 
-/** Finds what the server complains about. There is no code for it, only words. */
+/** Finds the part of the request that the server complains about. There is no error code for it, only words. */
 function refusedOf(error: unknown, { format, limit, extras }: Asked): Refused | undefined {
   if (!(error instanceof BadRequestError || error instanceof UnprocessableEntityError)) return undefined;
   const words = `${error.param} ${error.message}`;
@@ -215,39 +215,47 @@ function refusedOf(error: unknown, { format, limit, extras }: Asked): Refused | 
   return words.includes(limit) ? 'limit' : undefined;
 }
 
-/** 5xx, 429, a time-out, or no connection: not what one request did wrong. */
+/**
+ * Reports whether an error is a 5xx, a 429, a time-out or a failed connection: none of these is one request's fault.
+ */
 function hasOutage(error: unknown): boolean {
   if (error instanceof RateLimitError || error instanceof InternalServerError) return true;
   return error instanceof APIConnectionError && systemCode(error) !== BODY_TOO_LARGE;
 }
 
-/** "InternalServerError 500" or "APIConnectionError ECONNREFUSED": no text from the provider. */
+/** Describes an error without text from the provider: "InternalServerError 500", "APIConnectionError ECONNREFUSED". */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   const status = error instanceof APIError ? error.status : undefined;
   return [error.constructor.name, status ?? systemCode(error)].filter((part) => part !== undefined).join(' ');
 }
 
-/** The code of the first system error in the chain of causes, such as ECONNRESET. */
+/** Returns the code of the first system error in the chain of causes, such as ECONNRESET. */
 function systemCode(error: Error): string | undefined {
   if ('code' in error && typeof error.code === 'string') return error.code;
   return error.cause instanceof Error ? systemCode(error.cause) : undefined;
 }
 
 const NUMBER = /^\d+(\.\d+)?$/;
-/** The current form of HTTP and one obsolete one (RFC 9110, 5.6.7). `Date.parse` alone makes a date of almost anything. */
+/**
+ * Patterns of an HTTP date: the current form and an obsolete one (RFC 9110, 5.6.7). `Date.parse` alone makes a date of
+ * almost anything.
+ */
 const HTTP_DATE = /^[A-Z][a-z]{2,8}, [\w :-]{18,24} GMT$/;
 
-/** Time for which a provider asks to be left alone: `Retry-After` (RFC 9110, 10.2.3), or OpenAI's own in milliseconds. */
+/**
+ * Returns the milliseconds for which a provider asks to be left alone: `Retry-After` (RFC 9110, 10.2.3), or OpenAI's
+ * own header.
+ */
 export function retryAfterMs(headers: Headers | undefined): number | undefined {
   const exact = headers?.get('retry-after-ms') ?? '';
-  if (NUMBER.test(exact)) return bounded(Number(exact));
+  if (NUMBER.test(exact)) return boundedPause(Number(exact));
   const value = headers?.get('retry-after') ?? '';
-  if (NUMBER.test(value)) return bounded(Number(value) * 1000);
+  if (NUMBER.test(value)) return boundedPause(Number(value) * 1000);
   const moment = momentOf(value);
   if (moment === undefined) return undefined;
-  // By the provider's own clock, where it sends the time.
-  return bounded(moment - (momentOf(headers?.get('date') ?? '') ?? Date.now()));
+  // The provider's own clock decides, if it sends the time.
+  return boundedPause(moment - (momentOf(headers?.get('date') ?? '') ?? Date.now()));
 }
 
 function momentOf(date: string): number | undefined {
@@ -255,7 +263,7 @@ function momentOf(date: string): number | undefined {
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-/** Undefined for a moment that has passed: it asks for nothing. */
-function bounded(ms: number): number | undefined {
+/** Bounds a pause. Returns undefined if it is over already: then the provider asks for nothing. */
+function boundedPause(ms: number): number | undefined {
   return ms > 0 ? Math.min(ms, LONGEST_PAUSE_MS) : undefined;
 }

@@ -10,17 +10,17 @@ import { Circuit } from './circuit.ts';
 import { DialectRefused } from './dialects.ts';
 import { type Call, type Charge, ProviderError } from './provider.ts';
 
-/** Finds what no message announced. */
+/** Interval of the polls that find what no message announced. */
 const POLL_EVERY_MS = 500;
-/** A worker that has called no model for that long polls only every so many times. */
+/** Time without a call after which a worker skips polls: it makes one out of `IDLE_POLLS`. */
 const IDLE_AFTER_MS = 10_000;
 const IDLE_POLLS = 4;
-/** At least so much time between two exchanges with the other workers. */
-const GAP_MS = 50;
+/** Minimum time between two exchanges with the other workers. */
+const EXCHANGE_GAP_MS = 50;
 
-/** The state that the workers share. Each function may fail: then this one decides alone. */
+/** The state that the workers share. If a function fails, this worker decides alone. */
 export interface Shared {
-  /** Adds news; returns the failures in a row that are known now. */
+  /** Adds news. Resolves with the number of failures in a row that are known now. */
   report(news: CircuitNews): Promise<number>;
   read(): Promise<CircuitState[]>;
   claimProbe(model: string): Promise<boolean>;
@@ -31,15 +31,15 @@ export interface Shared {
 
 export interface PolicyOptions {
   terms: CircuitTerms;
-  /** Most calls at once, over all workers. */
+  /** Maximum number of calls at once, over all workers. */
   concurrency: number | undefined;
-  /** A time-out counts against the provider only if it had this long. */
+  /** Time that a call must have had for its time-out to count against the provider. */
   fairTimeoutMs: number;
   shared: Shared;
   log: Log;
 }
 
-/** Sends a request when the policy allows it, and reports to the policy how it ended. */
+/** Sends a request only if the policy allows it, and reports to the policy how it ended. */
 export function guarded(chat: Chat, policy: ProviderPolicy): Chat {
   return async (request, call) => {
     const until = performance.now() + call.timeoutMs;
@@ -51,7 +51,8 @@ export function guarded(chat: Chat, policy: ProviderPolicy): Chat {
       policy.succeeded(sent);
       return completion;
     } catch (error) {
-      // It answers; else the probe of an open circuit would never get to the dialect that the server takes.
+      // The server does answer. Otherwise the probe of an open circuit would never get to the dialect that the server
+      // takes.
       if (error instanceof DialectRefused) policy.succeeded(sent);
       else policy.failed(sent, error);
       throw error;
@@ -62,19 +63,19 @@ export function guarded(chat: Chat, policy: ProviderPolicy): Chat {
 }
 
 /**
- * Policy of all workers towards a provider: none calls a model that asked to be left alone, or that has failed too often in a
- * row, except for one probe per interval. A healthy model's calls wait for nothing: what others have seen arrives by
- * message or, when that is lost, by a poll. Without the database each worker goes by what it sees itself.
+ * The policy of all workers towards a provider. None calls a model that asked to be left alone, or that has failed too
+ * often in a row, except for one probe per interval. Calls to a healthy model wait for nothing: what others have seen
+ * arrives by message or, if that is lost, by a poll. Without the database each worker goes by what it sees itself.
  */
 export class ProviderPolicy {
   readonly #options: PolicyOptions;
   readonly #circuits = new Map<string, Circuit>();
-  /** This worker's share of the calls at once: all workers have equal shares, of one call at least. */
+  /** This worker's share of the calls at once. All workers have equal shares, of at least one call. */
   readonly #limiter: ConcurrencyLimiter;
-  /** One at a time: the result of one read must not replace that of a later one. */
-  readonly #exchanges = new Coalesced(() => this.#exchange(), GAP_MS);
+  /** Runs one exchange at a time: the result of one read must not replace that of a later one. */
+  readonly #exchanges = new Coalesced(() => this.#exchange(), EXCHANGE_GAP_MS);
   readonly #polls: Repeated;
-  /** The database was out of reach at the last exchange. */
+  /** True if the database was out of reach at the last exchange. */
   #alone = false;
   readonly #watch = watchCircuits(this.#circuits);
   #usedAt = performance.now();
@@ -86,7 +87,7 @@ export class ProviderPolicy {
     this.#polls = every(POLL_EVERY_MS, () => this.#poll(), { atOnce: true, ref: false });
   }
 
-  /** Exchanges what is known with the other workers, soon. */
+  /** Starts an exchange of what is known with the other workers. */
   look(): void {
     void this.#exchanges.run();
   }
@@ -106,8 +107,8 @@ export class ProviderPolicy {
   }
 
   /**
-   * Waits until the call may be sent; the permit is held while it runs. Throws a `ProviderError` at once while nobody
-   * may call the model, and `timeout` when no place became free in the call's time.
+   * Waits until the call may be sent. The permit is to be held while it runs. Throws a `ProviderError` at once while
+   * the party may not call the model, and `timeout` if no place became free in the call's time.
    */
   async enter({ model, signal, charge, timeoutMs }: Call): Promise<Permit> {
     this.#usedAt = performance.now();
@@ -128,13 +129,13 @@ export class ProviderPolicy {
     }
   }
 
-  /** The model answered. */
+  /** Notes that the model answered. */
   succeeded({ model }: Call): void {
     const circuit = this.#circuits.get(model);
     if (circuit !== undefined && this.#update(model, circuit, () => circuit.succeeded())) this.look();
   }
 
-  /** A call ended with an error. One that is the request's or the caller's doing says nothing about the provider. */
+  /** Notes that a call failed. A failure caused by the request or the caller says nothing about the provider. */
   failed({ model, timeoutMs, signal, charge }: Call, error: unknown): void {
     if (signal.aborted || !(error instanceof ProviderError) || !error.outage) return;
     if (error.fault === 'timeout' && timeoutMs < this.#options.fairTimeoutMs) return;
@@ -143,7 +144,7 @@ export class ProviderPolicy {
     this.look();
   }
 
-  /** Returns when this call is the probe, or the circuit has closed. Throws when another call is the probe. */
+  /** Returns if this call is the probe, or if the circuit has closed. Throws if another call is the probe. */
   async #probe(model: string, party: string, circuit: Circuit): Promise<void> {
     const isOurs = await circuit.whileClaimed(async () => {
       if (await this.#options.shared.claimProbe(model).catch(() => false)) return true;
@@ -151,9 +152,9 @@ export class ProviderPolicy {
       return false;
     });
     if (isOurs) return;
-    // A claim that failed is no leave to probe: another worker may have the probe, unless the database is out of reach.
+    // A failed claim does not allow to probe: another worker may have the probe, unless the database is out of reach.
     if (this.#alone) return;
-    // Still open, even if the next probe is due by now.
+    // The circuit is still open, even if the next probe is due by now.
     if (circuit.check(party)) throw circuit.refusal();
   }
 
@@ -215,7 +216,7 @@ export class ProviderPolicy {
   }
 }
 
-/** Tells parties apart; a hash, because an account's id has no business to outlive the account. */
+/** Returns a name that tells parties apart. It is a hash, because an account's id must not outlive the account. */
 function partyOf({ appId, accountId }: Charge): string {
   return hash('sha256', appId ?? accountId ?? '', 'base64url').slice(0, 16);
 }

@@ -6,8 +6,8 @@ import type { Kind } from '../../shared/work/kind.ts';
 
 /**
  * A model's guess. `completion` is appended to the draft (`complete_draft`) or is a whole message that starts with the
- * draft (`next_prompt`); empty means that the model has no guess. What the model wrote of it is displayable
- * (`shared/domain/model-text.ts`). `confidence` is 0 to 1.
+ * draft (`next_prompt`); empty means that the model has no guess. The part of it that the model wrote is displayable
+ * (`shared/domain/model-text.ts`). `confidence` is from 0 to 1.
  */
 export interface Guess {
   completion: string;
@@ -17,10 +17,10 @@ export interface Guess {
   model: string;
 }
 
-/** 0 if the provider does not report it. */
+/** Tokens of a call; 0 if the provider does not report them. */
 export interface Usage {
   inputTokens: number;
-  /** Tokens of the input that the provider had in its cache. */
+  /** Input tokens that the provider had in its cache. */
   cachedTokens: number;
   outputTokens: number;
 }
@@ -34,24 +34,30 @@ export interface ChatMessage {
 
 /** A question whose answer must have the shape of a strict schema. */
 export interface StructuredQuestion<Answer> {
-  /** Names the schema: `[a-z_]+`. */
+  /** Name of the schema: `[a-z_]+`. */
   name: string;
-  /** Parts in order, the most varying last, for the provider's prefix cache. */
+  /** Messages in order, the most varying last, for the provider's prefix cache. */
   messages: readonly ChatMessage[];
-  /** Within the limits of strict structured output: closed objects, all required, no bounds but those of lists. */
+  /**
+   * Schema within the limits of strict structured output: closed objects, all properties required, no bounds except on
+   * lists.
+   */
   schema: TSchema;
-  /** Schema of the answer. A list may be longer than the schema allows. */
+  /** Check of the answer. It accepts longer lists than the schema allows. */
   check: Validator<Answer>;
-  /** Tokens that its answer may have, thoughts included. */
+  /** Maximum number of tokens of the answer, thoughts included. */
   maxTokens: number;
 }
 
-/** An answer in the asked shape, all of its texts displayable; or none, because the model or its content filter refused. */
+/**
+ * An answer in the requested shape, all of its texts displayable; or none, because the model or its content filter
+ * refused.
+ */
 export type StructuredAnswer<Answer> =
   | { state: 'answered'; value: Answer; usage: Usage; model: string }
   | { state: 'refused'; usage: Usage; model: string };
 
-/** Party on which the ledger books a call, and the attempt at the work. */
+/** The party on whose account the ledger books a call, and the attempt at the work. */
 export interface Charge {
   accountId: string | null;
   appId: string | null;
@@ -60,7 +66,7 @@ export interface Charge {
   kind: string;
 }
 
-/** With less time left a call is pointless. */
+/** Minimum time for a call. With less time left a call is pointless. */
 export const SHORTEST_CALL_MS = 250;
 
 /** The limits of one call. `signal` aborts it and closes its socket; `timeoutMs` bounds it, repairs included. */
@@ -69,7 +75,7 @@ export interface Call {
   signal: AbortSignal;
   timeoutMs: number;
   charge: Charge;
-  /** The same for calls whose prompts begin alike: sends them to the same cache. Opaque to the provider. */
+  /** Equal for calls whose prompts begin alike, so that they reach the same cache. Opaque to the provider. */
   cacheKey?: string;
 }
 
@@ -78,33 +84,36 @@ export interface Call {
  * with the signal's reason when aborted.
  */
 export interface Provider {
-  /** One request upstream for each model that is tried: an unusable answer is not repaired, because a person is typing. */
+  /** Sends one request to the server per model tried. No unusable answer is repaired, because a person is typing. */
   predict(task: PredictionTask, call: Call): Promise<Guess>;
   /**
-   * Asks for an answer in the shape of a schema, and once more when it has another. Null: this provider is no language
-   * model (`local`), and callers do without one.
+   * Asks for an answer in the shape of a schema, and once more if the answer has another. Null for a provider that is
+   * no language model (`local`): its callers do without one.
    */
   readonly ask:
     | (<Answer>(question: StructuredQuestion<Answer>, call: Call) => Promise<StructuredAnswer<Answer>>)
     | null;
 }
 
-/** Why an attempt failed. Only after a `timeout` can another attempt within the same deadline help. */
+/** Fault of a failed attempt. Only after a `timeout` can another attempt within the same deadline help. */
 export type ProviderFault = 'timeout' | 'not_configured' | 'rate_limited' | 'failed';
 
-/** A provider that asks to be left alone for longer is asked again after this time: quotas are raised, and headers can be wrong. */
+/**
+ * Maximum pause. A provider that asks to be left alone for longer is asked again after this time: quotas are raised,
+ * and headers can be wrong.
+ */
 export const LONGEST_PAUSE_MS = 600_000;
 
 interface ProviderErrorDetails {
-  /** Time for which the provider asked to be left alone. */
+  /** Milliseconds for which the provider asked to be left alone. */
   retryAfterMs?: number | undefined;
   /** True if the provider itself is in trouble, so that other requests are likely to fail too. */
   outage?: boolean;
-  /** Tokens that the provider counted for an answer that cannot be used; null when that cannot be read. */
+  /** Tokens that the provider counted for an answer that cannot be used; null if the count cannot be read. */
   charged?: Usage | null | undefined;
 }
 
-/** `message` is for the log: it has the fault and a status, never a person's text or a key. */
+/** A provider's failure. `message` is for the log: it has the fault and a status, never a person's text or a key. */
 export class ProviderError extends Error {
   readonly fault: ProviderFault;
   readonly retryAfterMs: number | undefined;
@@ -125,7 +134,7 @@ export class ProviderError extends Error {
   }
 }
 
-/** True if the provider itself is in trouble. */
+/** Reports whether an error means that the provider itself is in trouble. */
 export function isOutage(error: unknown): error is ProviderError {
   return error instanceof ProviderError && error.outage;
 }
@@ -136,7 +145,7 @@ const CODES = {
   failed: 'provider_failed',
 } as const;
 
-/** Ending of work of a kind when its provider fails. */
+/** Returns the end of work of a kind when its provider fails. */
 export function failureOf(
   { fault, retryAfterMs }: ProviderError,
   { codes }: Pick<Kind, 'codes'>,

@@ -23,20 +23,20 @@ import { openAIChat } from './openai.ts';
 import { guarded, ProviderPolicy } from './policy.ts';
 import { type Provider, ProviderError } from './provider.ts';
 
-/** The provider that serves a model. */
+/** Returns the provider that serves a model. */
 export type ProviderOf = (model: string) => Provider;
 
 export interface ProvidersOptions {
   openai: WorkerConfig['openai'];
-  /** Tried in this order while a model's provider is in trouble; `local` for drafts alone. */
+  /** Models tried in this order while a model's provider is in trouble; `local` only for drafts. */
   fallbackModels?: readonly string[];
   /** Wraps the function that sends the requests. */
   around?: (chat: Chat) => Chat;
 }
 
 /**
- * The provider of each model: the built-in predictor of `local`, the configured server of any other. Without a key,
- * which only production insists on, calls fail with `not_configured`.
+ * Returns the provider of each model: the built-in predictor for `local`, the configured server for any other. Without
+ * a key, which only production requires, calls fail with `not_configured`.
  */
 export function createProviders({
   openai,
@@ -51,8 +51,8 @@ export function createProviders({
   return (model) => (model === LOCAL ? local : remote);
 }
 
-const missing = () => Promise.reject(new ProviderError('not_configured', 'no provider key'));
-const UNCONFIGURED: Provider = { predict: missing, ask: missing };
+const rejectUnconfigured = () => Promise.reject(new ProviderError('not_configured', 'no provider key'));
+const UNCONFIGURED: Provider = { predict: rejectUnconfigured, ask: rejectUnconfigured };
 
 interface ProviderParts {
   config: WorkerConfig;
@@ -61,12 +61,12 @@ interface ProviderParts {
   log: Log;
 }
 
-/** Failures in a row, over all workers, that open a circuit. */
+/** Number of failures in a row, over all workers, that open a circuit. */
 const FAILURES_TO_OPEN = 20;
 
 /**
- * Opens the providers of this process, with what they share with those of other processes: the ledger, and the policy. A
- * process without a key opens neither.
+ * Opens this process's providers, together with the call ledger and the policy, which all processes share. Without an
+ * API key neither ledger nor policy is opened.
  */
 export async function openProviders(
   opening: AsyncDisposableStack,
@@ -74,12 +74,12 @@ export async function openProviders(
 ): Promise<ProviderOf> {
   const { openai, provider } = config;
   if (openai === undefined) return createProviders({ openai, fallbackModels: [] });
-  // All HTTP that a worker sends is for providers.
+  // A worker sends HTTP to providers only.
   if (openai.proxy !== undefined) opening.defer(setGlobalProxyFromEnv({ ...openai.proxy }));
   const ledger = opening.adopt(new CallLedger((calls) => bookCalls(pool, calls), log), close);
   const channel = `${config.queuePrefix}_providers`;
   const terms = {
-    provider: nameOf(openai.baseUrl),
+    provider: providerFingerprint(openai.baseUrl),
     failuresToOpen: FAILURES_TO_OPEN,
     probeEveryMs: provider.probeEveryMs,
   };
@@ -105,7 +105,7 @@ export async function openProviders(
   });
 }
 
-/** Tells providers apart without keeping an address that may have a password in it. */
-function nameOf(baseUrl: string): string {
+/** Returns a fingerprint that tells providers apart without keeping an address that may have a password in it. */
+function providerFingerprint(baseUrl: string): string {
   return createHash('sha256').update(baseUrl).digest('hex').slice(0, 16);
 }

@@ -12,28 +12,28 @@ import type { ReplyRequest } from '../../shared/schemas/replies.ts';
 import type { ReadInTurn } from '../work/reads.ts';
 import { type Screened, screen } from './screen.ts';
 
-/** Examples that a model is shown. */
+/** Maximum number of examples that a model is shown. */
 export const EXAMPLES_MAX = 8;
 
-/** The basis of a prediction. */
+/** Everything that a prediction is made from. */
 export interface Basis {
   screened: Screened;
   vote: Vote;
-  /** The person's own replies, from which the vote is. */
+  /** The person's own replies, from which the vote is taken. */
   pairs: readonly Pair[];
   isSupported: Support;
   calibrator: Calibrator;
   memoryRevision: number;
 }
 
-/** The parts that read a basis. */
+/** Services that are needed to read a basis. */
 export interface BasisParts {
   em: () => EntityManager;
   inTurn: ReadInTurn;
   settings: Pick<WorkerConfig, 'contextBudgetTokens'>;
 }
 
-/** Reads the basis of a single prediction, as it is now. */
+/** Reads the basis of a single prediction from the present memory. */
 export async function readBasis(
   { em, settings }: Pick<BasisParts, 'em' | 'settings'>,
   accountId: string,
@@ -56,7 +56,7 @@ export async function readBasis(
   };
 }
 
-/** The rows that are worth most come first; the raw ones of them are the latest. */
+/** Returns memory as material: the facts and episodes that are worth most first, and the latest raw rows first. */
 export function materialOf({ profile, facts, episodes, raw, byWorth }: ContextBundle) {
   return {
     profile,

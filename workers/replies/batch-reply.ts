@@ -31,9 +31,9 @@ interface Common {
 }
 
 /**
- * Predicts one reply of a batch. Memory is read and screened once for those that run here at the same time. One whose
- * batch has ended, or has run anew since, is cancelled; one that the model does not answer in the time of a prediction
- * alone fails.
+ * Predicts one reply of a batch. Replies of the same batch running in this process share one read and screening of
+ * memory. A reply is cancelled if its batch has ended or been restarted, and fails if the model exceeds the time limit
+ * of a single prediction.
  */
 export function createBatchReply(parts: BatchParts): Handler<typeof batchReply, Time> {
   const { pool, inTurn, settings } = parts;
@@ -46,10 +46,10 @@ export function createBatchReply(parts: BatchParts): Handler<typeof batchReply, 
     const until = performance.now() + limited.leftMs();
     const kept = await persistently(() => keptBundle(pool, batch, claim.id), until);
     if (kept === undefined) return { state: 'cancelled', code: 'prediction_cancelled' };
-    // Others wait for it too: it does not end with this prediction.
+    // Other predictions wait for this read too, so it does not end with this one.
     const reader = { party: claim.party, memory: claim.party };
     const read = () => inTurn(reader, () => readCommon(parts, claim.party, kept.bundle));
-    // Read again when memory has changed: what was deleted is not used any more.
+    // Read again if memory has changed: deleted rows must not be used.
     return inUse.use(`${batch} ${kept.revision}`, read, (common) =>
       predict(claim, request, limited, async () => basisOf(await common(), request, settings)),
     );
@@ -98,7 +98,7 @@ function basisOf(
   };
 }
 
-/** Values that are made once for all that use them at the same time. */
+/** Makes each value once for all that use it at the same time. */
 class SharedWhileUsed<Value> {
   readonly #values = new Map<string, { made: Promise<Value> | undefined; users: number }>();
 

@@ -11,12 +11,13 @@ import type { predictBatch } from '../../shared/work/kinds.ts';
 import type { Allowance, ClaimOf, Handler } from '../work/handler.ts';
 import { type BasisParts, materialOf } from './basis.ts';
 
-/** UTF-16 units of the prompts' ends, together, by which the memory is chosen. */
+/** Maximum length of the prompts' ends, together, by which the memory is chosen, in UTF-16 units. */
 const QUESTION_MAX = 2000;
 
 /**
- * Predicts the replies to many prompts: chooses the memory that they share, has each predicted as a piece of work of its own,
- * and waits for all of them. A later attempt finds those that were admitted, the finished ones too.
+ * Predicts the replies to many prompts: chooses the memory that they share, has each reply predicted as a piece of work
+ * of its own, and waits for all of them. A later attempt finds the pieces that were already admitted, including
+ * finished ones.
  */
 export function createPredictBatch(parts: BasisParts): Handler<typeof predictBatch> {
   return async (claim, allowance) => {
@@ -28,7 +29,7 @@ export function createPredictBatch(parts: BasisParts): Handler<typeof predictBat
   };
 }
 
-/** Apart from the handler, so that the prompts are not held while it waits. */
+/** Begins a batch. This is not part of the handler, so that the prompts are not kept in memory while it waits. */
 async function begin(
   parts: BasisParts,
   claim: ClaimOf<typeof predictBatch>,
@@ -95,7 +96,7 @@ async function chooseBundle(
   };
 }
 
-/** The end of each prompt, where its question is, in equal shares. */
+/** Returns the ends of the prompts, where their questions are, in equal shares. */
 function questionOf(inputs: readonly string[]): string {
   const share = Math.floor(QUESTION_MAX / inputs.length) - 1;
   return inputs.map((input) => input.slice(-share).toWellFormed()).join('\n');

@@ -8,7 +8,7 @@ import { masked } from '../../shared/text/secrets.ts';
 import { compileAnswer, enclosed, OUTPUT_TOKENS } from '../providers/answer.ts';
 import type { StructuredQuestion } from '../providers/provider.ts';
 
-/** Counts changes of the rules or of the schema, so that a stored prediction says which it was made with. */
+/** Revision of the rules and the schema, by which a stored prediction tells what it was made with. */
 export const REPLY_PROMPT_REVISION = 2;
 
 const SITUATIONS = [
@@ -21,7 +21,7 @@ const SITUATIONS = [
   'no_reply_needed',
 ] as const;
 
-/** A candidate's reasoning comes before its likelihood: models judge better what they have explained. */
+/** A candidate. Its reasoning comes before its likelihood, because models judge better what they have explained. */
 const Candidate = closed({
   reasoning: Type.String(),
   response: Type.String(),
@@ -51,7 +51,7 @@ Answer with:
 - none_of_these: how likely it is that the person replies something else.`;
 
 /**
- * The question for a prompt. Fixed rules, then the memory in the order of its ids, which is the same for all prompts of a
+ * Builds the question for a prompt: fixed rules, then the memory sorted by id, which is the same for all prompts of a
  * batch, and last what differs from call to call.
  */
 export function replyQuestion(
@@ -60,16 +60,26 @@ export function replyQuestion(
 ): StructuredQuestion<ReplyAnswer> {
   const { profile, facts, episodes, raw, examples, prompt } = material;
   const memory = {
-    profile: profile && { summary: shown(profile.summary), data: profile.data },
-    facts: byId(facts).map(({ text }) => shown(text)),
-    episodes: byId(episodes).map(({ title, summary }) => ({ title: shown(title), summary: shown(summary) })),
-    recent: byId(raw).map(({ role, origin, content }) => ({ role, origin, content: shown(content) })),
+    profile: profile && { summary: sanitizeForPrompt(profile.summary), data: profile.data },
+    facts: byId(facts).map(({ text }) => sanitizeForPrompt(text)),
+    episodes: byId(episodes).map(({ title, summary }) => ({
+      title: sanitizeForPrompt(title),
+      summary: sanitizeForPrompt(summary),
+    })),
+    recent: byId(raw).map(({ role, origin, content }) => ({
+      role,
+      origin,
+      content: sanitizeForPrompt(content),
+    })),
   };
   const record = {
-    examples: byId(examples).map((pair) => ({ prompt: shown(pair.prompt), reply: shown(pair.reply) })),
-    agent: shown(agent),
+    examples: byId(examples).map((pair) => ({
+      prompt: sanitizeForPrompt(pair.prompt),
+      reply: sanitizeForPrompt(pair.reply),
+    })),
+    agent: sanitizeForPrompt(agent),
     candidates_wanted: k,
-    prompt: shown(prompt),
+    prompt: sanitizeForPrompt(prompt),
   };
   return {
     name: 'reply',
@@ -84,7 +94,7 @@ export function replyQuestion(
   };
 }
 
-/** The candidates in an answer, at most `k`, and whether an approval or a choice is asked for. */
+/** Reads the candidates in an answer, at most `k`, and whether an approval or a choice is asked for. */
 export function readReply(
   { situation, candidates, none_of_these: none }: ReplyAnswer,
   k: number,
@@ -99,12 +109,12 @@ export function readReply(
   };
 }
 
-/** Equal sets of rows make equal texts, whatever their order was. */
+/** Sorts rows by id, so that equal sets of rows make equal texts. */
 function byId<Row extends { id: string }>(rows: readonly Row[]): Row[] {
   return rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** Masks secrets, and removes characters that nobody sees, but the joiners that scripts and emoji need. */
-function shown(text: string): string {
+/** Masks secrets, and removes invisible characters except the joiners that scripts and emoji need. */
+function sanitizeForPrompt(text: string): string {
   return masked(text.replaceAll(/[\p{Cf}--[\u200c\u200d]]/gv, ''));
 }

@@ -43,11 +43,11 @@ export interface ReplyParts extends BasisParts {
 type Predicted = Pick<Claim, 'id' | 'kind' | 'party' | 'attempt'>;
 
 /**
- * Predicts what a person replies to an agent: asks the model for candidates (or takes the person's own replies to similar
- * prompts), and decides whether the first is certain enough to act on.
+ * Creates a function that predicts what a person replies to an agent: it asks the model for candidates (or takes the
+ * person's own replies to similar prompts), and decides whether the first is certain enough to act on.
  */
 export function createPredictReply({ providerOf, settings }: Pick<ReplyParts, 'providerOf' | 'settings'>) {
-  /** The person's own replies vote where there is no model, or where `local` stands in for one in trouble. */
+  /** Takes the person's own replies if there is no model, or if `local` stands in for one in trouble. */
   const propose = async (call: ReplyCall, { vote, pairs }: Basis, time: Time): Promise<Answered> => {
     const { agent_input: prompt, k } = call.request;
     const locally = () => ({
@@ -110,7 +110,7 @@ export function createPredictReply({ providerOf, settings }: Pick<ReplyParts, 'p
   };
 }
 
-/** Reads the person's memory, takes out what would dictate a reply, and predicts. */
+/** Creates the handler of single replies: it reads memory, removes what would dictate a reply, and predicts. */
 export function createReply(parts: ReplyParts): Handler<typeof reply, Time> {
   const predict = createPredictReply(parts);
   return (claim, time) => {
@@ -128,7 +128,7 @@ interface ReplyCall {
   claim: Predicted;
 }
 
-/** A refusal is a fault, like any other answer without a usable candidate. */
+/** Asks the model for candidates. A refusal is a failure, like any other answer without a usable candidate. */
 async function askModel(
   ask: Asker,
   { request, model, screened, claim }: ReplyCall,
@@ -153,7 +153,7 @@ async function askModel(
   return { ...read, reason: '', model: answer.model, usage: answer.usage };
 }
 
-/** Names every row of memory whose text may stand in the answer: a deletion finds the predictions by them. */
+/** Lists every memory row whose text may be in the answer, so that a deletion finds the predictions made from it. */
 function contextOf(
   memoryRevision: number,
   { material, withheld }: Screened,
@@ -180,16 +180,16 @@ function contextOf(
   };
 }
 
-/** A longer reply belongs to its own prompt and is not used again. */
+/** Maximum length of a reply that is used again, in code points: a longer one belongs to its own prompt. */
 const REUSABLE_MAX = 80;
-/** The weight of the similar prompts, beside how often the person says this at all. */
+/** Weight of the vote of similar prompts. The rest is the weight of how often the person says this at all. */
 const VOTE_SHARE = 0.7;
-/** Less probable replies are not worth showing. */
-const LEAST = 0.15;
+/** Minimum probability of a reply that is worth showing. */
+const RAW_MIN = 0.15;
 
 /**
- * The built-in predictor of replies: what the person replied to similar prompts, without any model. It abstains unless they
- * have answered this kind of prompt the same way before. It repeats no secret.
+ * Predicts a reply without any model, from the person's replies to similar prompts. Abstains unless the person has
+ * answered such prompts the same way before. Repeats no secret.
  */
 export function proposeLocally(prompt: string, vote: Vote, pairs: number, k: number): Proposed {
   const candidates = vote.replies
@@ -202,7 +202,7 @@ export function proposeLocally(prompt: string, vote: Vote, pairs: number, k: num
       raw: VOTE_SHARE * share + (1 - VOTE_SHARE) * (times / (pairs + 1)),
       needsUnknownFact: false,
     }))
-    .filter(({ raw }) => raw >= LEAST)
+    .filter(({ raw }) => raw >= RAW_MIN)
     .sort((a, b) => b.raw - a.raw)
     .slice(0, k);
   return { candidates, closed: isClosed(prompt), reason: reasonOf(vote) };

@@ -2,7 +2,7 @@ import { dictates } from '../../shared/domain/replies/dictation.ts';
 import type { FittedMaterial } from '../../shared/domain/replies/material.ts';
 import type { Pair } from '../../shared/domain/replies/vote.ts';
 
-/** Material without what would dictate a reply, and the ids of that. */
+/** Material without texts that would dictate a reply, and the ids of the rows that were left out. */
 export interface Screened {
   material: FittedMaterial;
   withheld: string[];
@@ -10,7 +10,7 @@ export interface Screened {
   isDictated: boolean;
 }
 
-/** Removes text that gives orders to the predictor, so that the model never sees it. */
+/** Removes texts that give orders to the predictor, so that the model never sees them. */
 export function screen(prompts: readonly string[], material: FittedMaterial): Screened {
   const profile = textsIn(material.profile).some(dictates) ? null : material.profile;
   const facts = material.facts.filter(({ text }) => !dictates(text));
@@ -25,7 +25,7 @@ export function screen(prompts: readonly string[], material: FittedMaterial): Sc
   return { material: screened, withheld: [...new Set(withheld)], isDictated: prompts.some(dictates) };
 }
 
-/** The same for one prompt with its examples, beside material that was screened before. */
+/** Screens one prompt and its examples, beside material that was screened before. */
 export function screenBeside(
   prompts: readonly string[],
   material: FittedMaterial,
@@ -43,7 +43,7 @@ export function screenBeside(
 
 const isHarmless = (pair: Pair) => !dictates(pair.prompt) && !dictates(pair.reply);
 
-/** Every text in a JSON value, the names of properties too. */
+/** Returns every text in a JSON value, including the names of properties. */
 function textsIn(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null) return [];

@@ -12,14 +12,14 @@ import type { Queues } from '../../shared/queue/queues.ts';
 import { admissionTerms, jobAdmission } from '../../shared/work/admission.ts';
 import { type RoundStep, stepsOfRound } from '../../shared/work/schedules.ts';
 
-/** Accounts of one page. While jobs of as many wait in the pool, no page is taken. */
-const PAGE = 20;
-/** Pages are spread over this part of the time to the next tick. */
-const SPREAD = 0.8;
+/** Number of accounts on one page. While jobs of as many accounts wait in the pool, no page is taken. */
+const PAGE_ACCOUNTS = 20;
+/** Share of the time to the next tick over which pages are spread. */
+const SPREAD_SHARE = 0.8;
 const PAUSE_MS = { least: 250, most: 60_000 };
 /** Delay before a round looks again whether its pool has room. */
 const WAIT_MS = 1000;
-/** The most accounts that are counted for the pace. */
+/** Maximum number of accounts that are counted to set the pace. */
 const COUNTED_MAX = 100_000;
 const START = '00000000-0000-0000-0000-000000000000';
 
@@ -31,27 +31,28 @@ export interface RoundParts {
   log: Log;
 }
 
-/** The place of a round after a page, and its pause there. */
+/** The position of a round after a page, and the pause that follows. */
 type Turn = Parameters<typeof turnPage>[3];
 
 /**
- * Works on the rounds of recurring work: goes through the accounts with something new, a page at a time, and admits a job
- * of each. Where a round stands is in its row, so that another process goes on where this one dies; what it admits again
- * is the same job.
+ * Performs the rounds of recurring work: goes through the accounts with something new, a page at a time, and admits a
+ * job for each. The position of a round is kept in its row, so that another process continues if this one dies. A job
+ * that is admitted again is the same job.
  */
 export class Rounds {
   readonly #parts: RoundParts;
   readonly #closed = new AbortController();
   readonly #running = new Map<string, Promise<void>>();
-  /** The pause between two pages of the latest tick, and since when a step waits for the one before. */
+  /** Pause between two pages of the latest tick, by schedule. */
   readonly #pauses = new Map<string, { tick: number; step: number; pauseMs: number }>();
+  /** Time since which a step has waited for the one before, by schedule. */
   readonly #waiting = new Map<string, number>();
 
   constructor(parts: RoundParts) {
     this.#parts = parts;
   }
 
-  /** Works on the open round of a schedule, unless this process already does. */
+  /** Performs the open round of a schedule, unless this process already does. */
   run(name: string): void {
     if (this.#running.has(name) || this.#closed.signal.aborted) return;
     const running = this.#run(name)
@@ -88,11 +89,11 @@ export class Rounds {
     const step = steps[page.step];
     if (step === undefined) return { step: 0, position: null, pauseMs: 0 };
     if (!(await this.#mayBegin(name, page, steps))) return { ...page, pauseMs: WAIT_MS };
-    const { due, last } = await pageOfDueAccounts(database.pool, step.due, page.position, PAGE);
+    const { due, last } = await pageOfDueAccounts(database.pool, step.due, page.position, PAGE_ACCOUNTS);
     for (const account of due)
       await this.#admit(step, account, page.tick).catch((error: unknown) => {
         if (isUnavailable(error)) throw error;
-        // One account's fault, such as a lock on its rows, does not hold up the others.
+        // A fault with one account, such as a lock on its rows, must not hold up the others.
         log.warn({ err: error, schedule: name }, 'an account is left to the next tick');
       });
     if (due.length > 0) queues.queue(step.kind.pool).add([]);
@@ -102,7 +103,7 @@ export class Rounds {
     return { step: isOver ? 0 : page.step + 1, position: isOver ? null : START, pauseMs: 0 };
   }
 
-  /** Admits a step's job of an account for a tick; the same again is the same job. */
+  /** Admits a step's job for an account and a tick. Admitting it again makes no second job. */
   async #admit({ kind, body }: RoundStep, accountId: string, tick: number): Promise<void> {
     const { config, database, heartbeat } = this.#parts;
     const { recoveryWindowS } = config;
@@ -112,7 +113,7 @@ export class Rounds {
     await admit(database.pool, [job], admissionTerms(kind, terms));
   }
 
-  /** Checks that there is room for a page, and that the jobs of the step before have ended. */
+  /** Reports whether there is room for a page, and the jobs of the step before have ended or had their time. */
   async #mayBegin(name: string, page: Page, steps: readonly RoundStep[]): Promise<boolean> {
     const { config, database } = this.#parts;
     const step = steps[page.step];
@@ -129,16 +130,16 @@ export class Rounds {
     return true;
   }
 
-  /** Checks that the step's pool takes work, and has little waiting. */
+  /** Reports whether the step's pool takes work, and few accounts have jobs waiting. */
   async #hasRoom({ kind }: RoundStep): Promise<boolean> {
     const { database, heartbeat } = this.#parts;
     if (heartbeat.paused.has(kind.pool)) return false;
     const [load] = await readLoad(database.pool, [kind]);
-    // However many jobs one account has waiting, the others have their turns.
-    return load !== undefined && load.workers > 0 && load.queues.length < PAGE;
+    // Accounts are counted rather than jobs: however many jobs one account has waiting, the others have their turns.
+    return load !== undefined && load.workers > 0 && load.queues.length < PAGE_ACCOUNTS;
   }
 
-  /** Counts once for each step of a round. */
+  /** Returns the pause after a page. The accounts are counted once for each step of a round. */
   async #pauseOf(
     name: string,
     { tick, step, position, untilTickMs }: Page,
@@ -146,8 +147,8 @@ export class Rounds {
   ): Promise<number> {
     const known = this.#pauses.get(name);
     if (known?.tick === tick && known.step === step) return known.pauseMs;
-    const pages = (await countDue(this.#parts.database.pool, due, position, COUNTED_MAX)) / PAGE;
-    const spread = (SPREAD * Math.max(0, untilTickMs)) / pages;
+    const pages = (await countDue(this.#parts.database.pool, due, position, COUNTED_MAX)) / PAGE_ACCOUNTS;
+    const spread = (SPREAD_SHARE * Math.max(0, untilTickMs)) / pages;
     const pauseMs = Math.min(Math.max(spread, PAUSE_MS.least), PAUSE_MS.most);
     this.#pauses.set(name, { tick, step, pauseMs });
     return pauseMs;

@@ -12,12 +12,12 @@ import type { Log } from '../../shared/log.ts';
 import { close } from '../../shared/process/lifecycle.ts';
 import { type RoundParts, Rounds } from './rounds.ts';
 
-/** Keeps processes from looking all at once. */
+/** Maximum random delay, which keeps processes from looking all at once. */
 const JITTER_MS = 50;
-/** The longest time between two looks: a pattern may have changed, and a round may have lost its process. */
+/** Maximum time between two looks: a pattern may have changed, and a round may have lost its process. */
 const LOOK_EVERY_MS = 5000;
 const RETRY_MS = 500;
-/** Missed ticks fire one by one for so long after; those before that fire once, together. */
+/** Age up to which missed ticks fire one by one. Older ones fire once, together. */
 const MAKE_UP_MS = 60_000;
 
 export interface SchedulerParts {
@@ -28,8 +28,8 @@ export interface SchedulerParts {
 }
 
 /**
- * Fires the ticks of the recurring work. The row of each schedule names its next tick, by the database's clock, and firing it
- * moves the row on: so each tick fires once, however many processes there are.
+ * Fires the ticks of recurring work. Each schedule's row holds its next tick, by the database's clock, and firing it
+ * moves the row on. So each tick fires once, however many processes there are.
  */
 export class Scheduler {
   readonly #parts: SchedulerParts;
@@ -40,7 +40,7 @@ export class Scheduler {
     this.#parts = parts;
   }
 
-  /** Stores what is on and removes what is off, for all processes: the one that started last decides. */
+  /** Stores schedules that are on and removes those that are off, for all processes: the last one to start decides. */
   async start(): Promise<void> {
     const { pool, recurrence } = this.#parts;
     const now = await databaseNow(pool);
@@ -52,7 +52,7 @@ export class Scheduler {
     this.#running = this.#run();
   }
 
-  /** Fires no more. */
+  /** Stops firing. */
   async close(): Promise<void> {
     this.#closed.abort();
     await this.#running;
@@ -70,7 +70,7 @@ export class Scheduler {
     }
   }
 
-  /** Fires what is due, and continues rounds that have lost their process. Resolves with the milliseconds to the next tick. */
+  /** Fires due ticks, and continues rounds that lost their process. Resolves with the milliseconds to the next tick. */
   async #look(): Promise<number> {
     let untilTickMs = Number.POSITIVE_INFINITY;
     for (const row of await readSchedules(this.#parts.pool)) {
@@ -97,7 +97,7 @@ export class Scheduler {
   }
 }
 
-/** Opens what fires the recurring work and admits its jobs, and registers it for disposal. */
+/** Opens the scheduler of recurring work and the rounds that admit its jobs, and registers both for disposal. */
 export async function openScheduler(opening: AsyncDisposableStack, parts: RoundParts): Promise<void> {
   const { config, database, log } = parts;
   const rounds = opening.adopt(new Rounds(parts), close);

@@ -40,7 +40,7 @@ class OutOfTime extends Error {
   override readonly name = 'OutOfTime';
 }
 
-/** Performs attempts at work by the handlers of their kinds. */
+/** Performs attempts at work, with the handlers of their kinds. */
 export class Attempts {
   readonly #parts: AttemptParts;
   readonly #validators: ReadonlyMap<string, Validator<unknown>>;
@@ -53,8 +53,8 @@ export class Attempts {
   }
 
   /**
-   * Performs one attempt within its deadline and completes its row; `freeSlot` gives its slot back while it waits for its
-   * parts. Never rejects.
+   * Performs one attempt within its deadline, and completes its row. `freeSlot` gives the attempt's slot back while the
+   * attempt waits for its parts. Never rejects.
    */
   perform(claim: Claim, freeSlot: () => void): Promise<void> {
     return inAttemptSpan(claim, () => this.#perform(claim, freeSlot));
@@ -83,7 +83,7 @@ export class Attempts {
     }
   }
 
-  /** Performs the work and resolves with its end; undefined if it was taken away from this attempt. */
+  /** Performs the work and resolves with its end; undefined if the work was taken away from this attempt. */
   async #endOf(
     claim: Claim,
     signal: AbortSignal,
@@ -106,7 +106,7 @@ export class Attempts {
         { ...claim, input },
         { signal, leftMs, log, parts: parts.of({ claim, kind, signal, leftMs, park }) },
       );
-      // A handler that ignores its signal holds nobody up.
+      // A handler that ignores its signal must not hold anybody up.
       return await orAbort(signal, ended);
     } catch (error) {
       if (signal.reason instanceof OutOfTime) return { state: 'failed', code: kind.codes.timeout };
@@ -125,8 +125,8 @@ export class Attempts {
   }
 
   /**
-   * Keeps trying through a short database outage: the provider's answer is paid for. A result that the database refuses ends
-   * its work as a defect at once.
+   * Stores a result. Keeps trying through a short database outage, since the provider's answer is paid for. If the
+   * database refuses a result, the work ends as a defect at once.
    */
   async #store({ id, party, month, attempt, worker, queuedMs }: Claim, end: End, until: number, log: Log) {
     const { complete } = this.#parts;
@@ -141,7 +141,7 @@ export class Attempts {
   }
 }
 
-/** Performs an attempt within its span. It goes on with the trace of the work's admission, as its time in the queue does. */
+/** Performs an attempt within its span, which belongs to the trace of the work's admission. */
 function inAttemptSpan(claim: Claim, perform: () => Promise<void>): Promise<void> {
   const { id, kind, attempt, queuedMs } = claim;
   const from: TraceHeaders = (claim.facts as Traced).trace ?? {};
@@ -151,7 +151,7 @@ function inAttemptSpan(claim: Claim, perform: () => Promise<void>): Promise<void
   return inSpan(`process ${kind}`, { kind: 'CONSUMER', attributes, from }, perform);
 }
 
-/** Describes how the attempt ended; undefined: its work was taken away. */
+/** Describes in the span how the attempt ended; `end` is undefined if its work was taken away. */
 function describeEnd(end: End | undefined): void {
   const how = end?.code ?? end?.state ?? 'taken_away';
   describeSpan({ 'forecue.work.end': how });

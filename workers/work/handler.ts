@@ -7,13 +7,15 @@ import type { Log } from '../../shared/log.ts';
 import type { Part } from '../../shared/work/admission.ts';
 import type { FactsOf, InputOf, Kind, Kinds, ReportOf } from '../../shared/work/kind.ts';
 
-/** The ways of handlers to the database. */
+/** Connections of handlers to the database. */
 export interface Stores {
   pool: Pool;
   em(): EntityManager;
 }
 
-/** The time a handler has: until the signal aborts, which is `leftMs()` from now at the latest. Its log names the work. */
+/**
+ * The time that a handler has: until the signal aborts, which is in `leftMs()` at the latest. Its log names the work.
+ */
 export interface Time {
   signal: AbortSignal;
   leftMs(): number;
@@ -21,26 +23,28 @@ export interface Time {
 }
 
 export interface Allowance extends Time {
-  /** The parts, for a kind that has some. */
+  /** Parts of the work, for a kind that has some. */
   parts: Parts;
 }
 
-/** The parts of a piece of work: work of the same party, of the kind that its own kind names. */
+/** Parts of a piece of work: work of the same party, of the kind that its own kind names. */
 export interface Parts {
-  /** Admits them, unless they were admitted before or this work has ended. They end in time for this work to report them. */
+  /** Admits parts, unless already admitted or this work has ended. They end in time for this work to report them. */
   admit(parts: readonly Part[]): Promise<void>;
-  /** Resolves when all of them have ended. The handler's slot is given back: parts need slots as well. */
+  /**
+   * Resolves when all of these parts have ended. Meanwhile the handler's slot is given back: parts need slots as well.
+   */
   ended(ids: readonly string[]): Promise<void>;
 }
 
-/** A piece of claimed work, whose input the handler takes. It is held while the handler works only if that keeps it. */
+/** A piece of claimed work. Its handler takes the input, which stays in memory only as long as the handler keeps it. */
 export interface ClaimOf<K extends Kind> extends Omit<Claim<FactsOf<K>>, 'input'> {
   input: Box<InputOf<K>>;
 }
 
 /**
- * Performs one piece of claimed work. An `AppError` ends it with its code, `ClaimLost` says that it is another's by now,
- * and any other rejection ends it as `internal_error`.
+ * Performs one piece of claimed work. An `AppError` ends the work with its code, `ClaimLost` means that the work is
+ * another attempt's by now, and any other rejection ends it as `internal_error`.
  */
 export type Handler<K extends Kind, Given = Allowance> = (
   claim: ClaimOf<K>,

@@ -18,7 +18,7 @@ import { PartsRoom } from './parts.ts';
 import { Looks, WorkerPool } from './pool.ts';
 import { type HeldRows, RunningAttempts } from './running.ts';
 
-/** Time after a database outage in which workers claim nothing new, so that owners reclaim their work first. */
+/** Time after a database outage during which workers claim nothing new, so that owners reclaim their work first. */
 const RECLAIM_FIRST_MS = 1200;
 
 export interface WorkParts {
@@ -26,7 +26,7 @@ export interface WorkParts {
   database: Database;
   queues: Queues;
   bus: Bus;
-  /** The lease of all that this process claims. */
+  /** Holds the lease of all that this process claims. */
   heartbeat: Heartbeat;
   kinds: Kinds;
   pools: readonly PoolName[];
@@ -38,13 +38,13 @@ export interface WorkParts {
 export interface Work {
   pools: readonly { name: PoolName; slots: WorkerPool }[];
   looks: Looks;
-  /** Hears of new work, and of what happens to the work here. */
+  /** Listens for new work, and for changes to the work here. */
   listen(): Promise<void>;
   running: RunningAttempts;
 }
 
 /**
- * Opens what claims, runs and ends work, and registers it for disposal. Claims nothing until it listens or looks.
+ * Opens all that claims, runs and ends work, and registers it for disposal. Claims nothing before `listen` or a look.
  */
 export function openWork(opening: AsyncDisposableStack, parts: WorkParts): Work {
   const { config, database, bus, heartbeat, kinds, handlers, log } = parts;
@@ -92,7 +92,7 @@ function openPool(
 ): { name: PoolName; slots: WorkerPool } {
   const kinds = servedBy(all, name);
   const oneAtATime = Object.values(kinds).flatMap((kind) => (kind.oneAtATime ? [kind.name] : []));
-  // Superseding work takes an earlier place, by its own time at most.
+  // Work that supersedes other work takes an earlier place in the queue: earlier by its own time limit at most.
   const reachMs = 2 * Math.max(...Object.values(kinds).map(({ deadline }) => config[deadline]));
   const slots = new WorkerPool(config.slots[name], kinds, {
     terms: { worker: heartbeat.id, oneAtATime, reachMs },
@@ -105,7 +105,7 @@ function openPool(
   return { name, slots };
 }
 
-/** The claim that goes with the end of these attempts: of the first pool that makes one. */
+/** Returns the claim to make in the statement that ends these attempts: that of the first pool that makes one. */
 function nextAfter(pools: readonly WorkerPool[], ended: readonly Completion[]): NextClaim | undefined {
   const attempts = ended.filter((one) => one.guard === 'attempt');
   for (const slots of pools) {

@@ -13,11 +13,11 @@ import type { Kind } from '../../shared/work/kind.ts';
 import type { WakeUps } from '../../shared/work/wake-ups.ts';
 import type { Allowance, Parts } from './handler.ts';
 
-/** Margin by which parts end before their parent, so that it can report what became of them. */
+/** Time by which parts end before their parent, so that it can report what became of them. */
 const MARGIN_MS = 500;
-/** Wake-ups may be lost. */
+/** Interval of the polls, since wake-ups may be lost. */
 const POLL_EVERY_MS = 1000;
-/** Delay before the database is asked again whether a deadline is over: its clock decides. */
+/** Delay before the database, whose clock decides, is asked again whether a deadline is over. */
 const CLOCK_GRACE_MS = 50;
 
 export interface RoomParts {
@@ -30,24 +30,24 @@ export interface RoomParts {
   log: Log;
 }
 
-/** A claim whose kind has parts, and what its handler may do. */
+/** A claim whose kind has parts, with what its handler may do. */
 interface Parent extends Pick<Allowance, 'signal' | 'leftMs'> {
   claim: Pick<Claim, 'id' | 'party' | 'facts'>;
   kind: Kind;
-  /** Gives its slot back. */
+  /** Gives the claim's slot back. */
   park(): void;
 }
 
 interface Waiting {
-  /** The ids that were not announced to have ended. */
+  /** Ids of the parts whose end has not been announced. */
   left: Set<string>;
   woken: PromiseWithResolvers<void>;
 }
 
 /**
- * Makes work of this process wait for its parts, which any process may perform. Wake-ups announce those that ended,
- * a poll finds the rest. When the parent is gone, its parts are cancelled; those of a parent that another process runs
- * by now go on.
+ * Lets work in this process wait for its parts, which any process may perform. Wake-ups announce the parts that have
+ * ended; a poll finds the rest. If the parent is gone, its parts are cancelled, unless another process now runs the
+ * parent.
  */
 export class PartsRoom {
   readonly #parts: RoomParts;
@@ -57,7 +57,7 @@ export class PartsRoom {
     this.#parts = parts;
   }
 
-  /** Work has ended. */
+  /** Notes that work has ended. */
   wake(ids: readonly string[]): void {
     for (const id of ids) {
       const waiting = this.#waiting.get(id);
@@ -88,7 +88,7 @@ export class PartsRoom {
     }, performance.now() + leftMs());
     if (signal.aborted) {
       const ids = parts.map(({ id }) => id);
-      void this.#cancelWithout(parent, ids);
+      void this.#cancelOrphans(parent, ids);
     }
     signal.throwIfAborted();
     wakeUps.admitted([{ kind: ofParts.name, party: claim.party }]);
@@ -101,9 +101,9 @@ export class PartsRoom {
     try {
       await this.#wait(parent, ids, waiting);
     } finally {
-      // Leaves those of a later attempt here.
+      // Leaves the entries of a later attempt in this process alone.
       for (const id of ids) if (this.#waiting.get(id) === waiting) this.#waiting.delete(id);
-      if (parent.signal.aborted) void this.#cancelWithout(parent, ids);
+      if (parent.signal.aborted) void this.#cancelOrphans(parent, ids);
     }
   }
 
@@ -132,7 +132,7 @@ export class PartsRoom {
     waiting.woken = Promise.withResolvers<void>();
   }
 
-  async #cancelWithout({ claim, kind }: Parent, ids: readonly string[]): Promise<void> {
+  async #cancelOrphans({ claim, kind }: Parent, ids: readonly string[]): Promise<void> {
     const { pool, log } = this.#parts;
     try {
       if ((await liveAmong(pool, [claim.id])).length > 0) return;

@@ -14,36 +14,39 @@ import type { NextClaim } from '../../shared/work/completion.ts';
 import type { Kinds } from '../../shared/work/kind.ts';
 import { type Ask, FairOrder } from './fair-order.ts';
 
-/** Wake-ups may be lost. */
+/** Interval of the looks at the queue, since wake-ups may be lost. */
 const LOOK_EVERY_MS = 1000;
-/** Delay before flows are asked for again whose rows others held. */
+/** Delay before asking again for flows whose rows others held. */
 const BLOCKED_MS = 50;
-/** Delay after a claim that failed, or while none may be made. */
+/** Delay after a failed claim, or while no claim may be made. */
 const FAILED_MS = 500;
-/** The attempts that a process that is not busy runs at most. */
-const FEW = 8;
+/** Maximum number of running attempts of a process that does not count as busy. */
+const FEW_ATTEMPTS_MAX = 8;
 
 export interface PoolSteps {
-  /** Terms of every claim. */
+  /** Terms common to all claims. */
   terms: Omit<ClaimTerms, 'asks' | 'slots'>;
   claim(terms: ClaimTerms): Promise<Claimed>;
-  /** False for a moment after a database outage, so that owners reclaim their work first, and while the pool is paused. */
+  /**
+   * Returns false for a moment after a database outage, so that owners reclaim their work first, and while the pool is
+   * paused.
+   */
   mayClaim(): boolean;
-  /** Performs one claim to its end; never rejects. `freeSlot` gives its slot back while it only waits. */
+  /** Performs one claim to its end; never rejects. `freeSlot` gives the claim's slot back while it only waits. */
   attempt(claim: Claim, freeSlot: () => void): Promise<void>;
-  /** A claim failed, but may have taken effect. */
+  /** Notes that a claim failed but may have taken effect. */
   claimLost(): void;
   log: Log;
 }
 
 /**
- * The slots of one pool in this process. What is heard of queued work, or a slot that becomes free while work is known to
- * wait, makes it claim in the fair order, until no slot is free or no known work may be taken.
+ * The slots of one pool in this process. Claims in fair order whenever it hears of queued work, or a slot becomes free
+ * while work is known to wait, until no slot is free or no known work may be taken.
  */
 export class WorkerPool {
   readonly #order: FairOrder;
   readonly #steps: PoolSteps;
-  /** The attempts that hold a slot, with their flows. */
+  /** Attempts that hold a slot, with their flows. */
   readonly #holding = new Map<string, Flow>();
   readonly #fill = new Coalesced(() => this.#claimWhileFree());
   readonly #fillLater = new Later(() => void this.#fill.run());
@@ -64,37 +67,45 @@ export class WorkerPool {
     return this.#order.free;
   }
 
-  /** The names of the kinds that it serves. */
+  /** Names of the kinds that the pool serves. */
   get kinds(): string[] {
     return this.#order.kinds;
   }
 
-  /** Pieces of work claimed since the start. */
+  /** Number of pieces of work claimed since the start. */
   get claimed(): number {
     return this.#claimed;
   }
 
-  /** Checks whether attempts end so often that they may share what ends them: work waits for slots, or many run. */
+  /**
+   * Reports whether attempts end so often that the statements that end them may be shared: work waits for slots, or
+   * many attempts run.
+   */
   get isBusy(): boolean {
-    return this.#order.isReady || this.#holding.size > FEW;
+    return this.#order.isReady || this.#holding.size > FEW_ATTEMPTS_MAX;
   }
 
-  /** These flows have queued work: claims at once if a slot is free for one of them, or else as soon as any slot is. */
+  /**
+   * Notes that flows have queued work. Claims at once if one of them may have a slot, or else when a slot becomes free.
+   */
   noteQueued(flows: readonly Flow[]): void {
     if (this.#closed || flows.length === 0) return;
     for (const flow of flows) this.#order.noteQueued(flow);
     void this.#fill.run();
   }
 
-  /** A look at the queue has found these flows. From now on claims look at all of each flow again, not only at what is new. */
+  /**
+   * Notes flows that a look at the queue has found. From now on claims look at the whole queue of each flow again, not
+   * only at what is new.
+   */
   lookedAt(flows: readonly Flow[]): void {
     this.#order.refresh();
     this.noteQueued(flows);
   }
 
   /**
-   * A claim for the slots of these attempts, to be made in the statement that ends them. Undefined when nothing is known to
-   * wait, or a claim is in flight anyway.
+   * Returns a claim for the slots of these attempts, to be made in the statement that ends them. Returns undefined if
+   * nothing is known to wait, or if a claim is under way anyway.
    */
   nextAfter(ended: readonly Pick<Claim, 'id' | 'attempt'>[]): NextClaim | undefined {
     if (!this.#order.isReady || this.#closed || this.#fill.isRunning || !this.#steps.mayClaim())
@@ -112,7 +123,7 @@ export class WorkerPool {
     };
   }
 
-  /** Claims nothing more. Resolves when a claim in flight has been answered. */
+  /** Stops claiming. Resolves when a claim under way has been answered. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#fill.run();
@@ -122,7 +133,7 @@ export class WorkerPool {
     while (await this.#claim());
   }
 
-  /** Claims once; resolves with whether the next claim could take something too. */
+  /** Claims once. Resolves with whether another claim may take something too. */
   async #claim(): Promise<boolean> {
     if (this.#closed) return false;
     if (!this.#steps.mayClaim()) {
@@ -145,7 +156,7 @@ export class WorkerPool {
     return { ...this.#steps.terms, asks, slots: asks.reduce((sum, { reserved }) => sum + reserved, 0) };
   }
 
-  /** Runs what was claimed. */
+  /** Runs the claimed work. */
   #start(asks: readonly Ask[], { claims, left }: Claimed): void {
     const blocked = this.#order.answered(asks, claims, left);
     if (blocked.length > 0) setTimeout(() => this.noteQueued(blocked), jittered(BLOCKED_MS)).unref();
@@ -160,8 +171,8 @@ export class WorkerPool {
   }
 
   async #run(claim: Claim): Promise<void> {
-    this.#holding.set(nameOf(claim), { kind: claim.kind, party: claim.party });
-    // Work that waits for its parts has just admitted them.
+    this.#holding.set(attemptKey(claim), { kind: claim.kind, party: claim.party });
+    // Attempts give their slot back early to wait for their parts, which they have just admitted.
     await this.#steps.attempt(claim, () => this.#vacateAndFill(claim));
     this.#vacateAndFill(claim);
   }
@@ -171,9 +182,9 @@ export class WorkerPool {
     if (this.#vacate(attempt) && this.#order.isReady) this.#fillLater.within(0);
   }
 
-  /** False if it holds no slot any more. */
+  /** Frees an attempt's slot. Returns false if it holds none any more. */
   #vacate(attempt: Pick<Claim, 'id' | 'attempt'>): boolean {
-    const name = nameOf(attempt);
+    const name = attemptKey(attempt);
     const flow = this.#holding.get(name);
     if (flow === undefined) return false;
     this.#holding.delete(name);
@@ -204,7 +215,7 @@ export class Looks {
     return performance.now() - this.#answeredAt;
   }
 
-  /** Looks now; callers that come while a look is under way share the next one. */
+  /** Looks now. Callers that come while a look is under way share the next one. */
   look(): Promise<void> {
     return this.#coalesced.run();
   }
@@ -221,11 +232,11 @@ export class Looks {
   }
 }
 
-function nameOf({ id, attempt }: Pick<Claim, 'id' | 'attempt'>): string {
+function attemptKey({ id, attempt }: Pick<Claim, 'id' | 'attempt'>): string {
   return `${id}/${attempt}`;
 }
 
-/** Spreads workers that contended for a row, so that they do not contend again. */
+/** Randomizes a delay, so that workers that contended for a row do not contend again. */
 function jittered(ms: number): number {
   return ms * (0.5 + Math.random());
 }

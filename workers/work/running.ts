@@ -7,7 +7,7 @@ import { every, type Repeated } from '../../shared/timing/every.ts';
 const POLL_EVERY_MS = 1000;
 const IDLE_POLL_MS = 50;
 
-/** Why an attempt was aborted: its row was taken away, or this process releases its work. */
+/** Reason for which an attempt was aborted: its row was taken away, or this process releases its work. */
 export class Relinquished extends Error {
   override readonly name = 'Relinquished';
 }
@@ -15,23 +15,23 @@ export class Relinquished extends Error {
 interface Attempt {
   attempt: number;
   controller: AbortController;
-  /** True while it holds no slot, because it waits for its parts. */
+  /** True while the attempt holds no slot, because it waits for its parts. */
   isParked: boolean;
 }
 
-/** The rows of what this process runs. */
+/** The rows of the work that this process runs. */
 export interface HeldRows {
-  /** Reads which of these, or of all, this process holds: id → attempt. */
+  /** Reads which rows this process holds, all or among these ids, as a map from id to attempt. */
   held(ids?: string[]): Promise<ReadonlyMap<string, number>>;
-  /** Reclaims those attempts that a database crash made queued again. */
+  /** Reclaims those of the attempts that a database crash has made queued again. */
   reclaim(attempts: ReadonlyMap<string, number>): Promise<string[]>;
   release(ids: string[]): Promise<void>;
 }
 
 /**
- * The attempts that run in this process. A wake-up and a poll once a second abort those whose work was cancelled, taken
- * over or ended by somebody else. After a claim whose answer was lost, rows that this process holds but does not run are
- * released.
+ * The attempts that run in this process. A wake-up or a poll, once a second, aborts attempts whose work somebody else
+ * has cancelled, taken over or ended. After a claim whose answer was lost, rows that this process holds but does not
+ * run are released.
  */
 export class RunningAttempts {
   /** The latest attempt at each piece of work. */
@@ -51,7 +51,7 @@ export class RunningAttempts {
 
   begin({ id, attempt }: Pick<Claim, 'id' | 'attempt'>): AbortController {
     const controller = new AbortController();
-    // An earlier attempt was taken over, or there would be no later one.
+    // An earlier attempt has been taken over, or there would be no later one.
     this.#attempts.get(id)?.controller.abort(new Relinquished('taken away'));
     this.#attempts.set(id, { attempt, controller, isParked: false });
     return controller;
@@ -67,7 +67,7 @@ export class RunningAttempts {
     if (this.#attempts.get(id)?.attempt === attempt) this.#attempts.delete(id);
   }
 
-  /** Compares with the rows if any of these ids runs here. */
+  /** Compares the attempts with their rows if any of these ids runs here. */
   wake(ids: readonly string[]): void {
     if (ids.some((id) => this.#attempts.has(id))) this.look();
   }
@@ -77,8 +77,8 @@ export class RunningAttempts {
   }
 
   /**
-   * Waits for what runs, and releases to other processes what still does when the time is over. What waits for its parts is
-   * released at once: nobody here takes these up.
+   * Waits for running attempts, and releases those that still run when the time is over to other processes. Attempts
+   * that wait for their parts are released at once, because nobody here performs these any more.
    */
   async drain(withinMs: number): Promise<void> {
     const until = performance.now() + withinMs;
@@ -93,7 +93,7 @@ export class RunningAttempts {
     void this.#polls.stop();
   }
 
-  /** Compares with the rows. */
+  /** Compares the attempts with their rows. */
   look(): void {
     void this.#comparisons.run();
   }
@@ -110,7 +110,7 @@ export class RunningAttempts {
     }
   }
 
-  /** Releases what only waits for its parts: another process can do that as well. */
+  /** Releases attempts that only wait for their parts: another process can do that as well. */
   relinquishParked(): Promise<void> {
     return this.#relinquish(({ isParked }) => isParked);
   }
@@ -128,18 +128,20 @@ export class RunningAttempts {
   }
 
   async #giveUp(lost: ReadonlyMap<string, Attempt>): Promise<void> {
-    // Aborted ones are queued because they were released: those are not to be reclaimed.
+    // Aborted attempts are queued because they were released, so they must not be reclaimed.
     const kept = [...lost].filter(([, { controller }]) => !controller.signal.aborted);
     const numbers = new Map(kept.map(([id, { attempt }]) => [id, attempt] as const));
     const ours = new Set(numbers.size === 0 ? [] : await this.#rows.reclaim(numbers));
     for (const [id, { controller }] of lost)
       if (!ours.has(id)) controller.abort(new Relinquished('taken away'));
-    // Attempts that ended here meanwhile: release their rows, or nobody runs them before the deadline.
+    // These attempts ended here meanwhile: their rows must be released, or nobody runs them before the deadline.
     const idle = [...ours].filter((id) => this.#attempts.get(id)?.attempt !== numbers.get(id));
     if (idle.length > 0) await this.#rows.release(idle);
   }
 
-  /** Releases only rows that were unknown twice: at the first look the answer to a claim may still be in flight. */
+  /**
+   * Releases only rows that were unknown at two looks: at the first one, the answer to a claim may still be on its way.
+   */
   async #releaseStrays(held: ReadonlyMap<string, number>): Promise<void> {
     const unknown = [...held.keys()].filter((id) => !this.#attempts.has(id));
     const strays = unknown.filter((id) => this.#strays.includes(id));

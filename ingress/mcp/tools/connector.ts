@@ -1,16 +1,16 @@
 import Type from 'typebox';
 import { closed, text } from '../../../shared/schemas/build.ts';
 import { QUERY_MAX } from '../../../shared/schemas/memory-context.ts';
-import { incomplete, inTurn, rowsOf } from './recall.ts';
+import { incompleteNote, interleave, rowsOf } from './recall.ts';
 import { DATA, open, READS, readTypedId, type ToolCall, TYPED_ID, tool } from './tool.ts';
 
-const FOUND = 10;
+const FOUND_MAX = 10;
 const TITLE_MAX = 80;
 
 const Id = Type.String();
 const Found = open({ id: Id, title: Type.String(), url: Type.String() });
 
-/** Has, like `fetch`, the name and the shape that clients which know no other tools ask for. */
+/** Has, like `fetch`, the name and the shape that some clients expect, which know no other tools. */
 export const search = tool({
   name: 'search',
   description: 'Like recall, for connectors: titles to fetch.',
@@ -18,14 +18,14 @@ export const search = tool({
   input: closed({ query: text(QUERY_MAX, 1) }),
   output: open({ results: Type.Array(Found) }),
   async run({ query }, call) {
-    const most = { max_facts: FOUND, max_episodes: FOUND, max_raw: FOUND };
+    const most = { max_facts: FOUND_MAX, max_episodes: FOUND_MAX, max_raw: FOUND_MAX };
     const found = await call.account.assembleContext(
       { query, recency_minutes: null, ...most },
       { signal: call.signal },
     );
-    const rows = inTurn(rowsOf(found)).slice(0, FOUND);
+    const rows = interleave(rowsOf(found)).slice(0, FOUND_MAX);
     const results = rows.map(({ id, text }) => ({ id, title: titleOf(text), url: urlOf(id, call) }));
-    return { note: DATA, results, ...incomplete(found) };
+    return { note: DATA, results, ...incompleteNote(found) };
   },
 });
 

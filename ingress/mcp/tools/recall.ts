@@ -34,15 +34,15 @@ export const recall = tool({
       { query, recency_minutes: null, max_facts: limit, max_episodes: limit, max_raw: limit },
       { signal },
     );
-    const rows = inTurn(rowsOf(found)).slice(0, limit);
+    const rows = interleave(rowsOf(found)).slice(0, limit);
     const results = detail
       ? rows
       : rows.map((row) => ({ ...row, sources: row.sources.slice(0, SOURCES_SHOWN) }));
-    return { note: DATA, results, ...incomplete(found) };
+    return { note: DATA, results, ...incompleteNote(found) };
   },
 });
 
-/** Rows of each tier in a short answer. */
+/** Maximum rows of each tier in a short answer. */
 const SHORT = { max_facts: 10, max_episodes: 3, max_raw: 10 };
 
 export const getContext = tool({
@@ -65,17 +65,17 @@ export const getContext = tool({
       episodes,
       raw,
       meta: { truncated, token_estimate },
-      ...incomplete(found),
+      ...incompleteNote(found),
     };
   },
 });
 
-/** Says of an answer that it lacks what could not be read in time. */
-export function incomplete({ meta }: ContextResponse): { incomplete?: string } {
+/** Marks an answer that lacks rows which could not be read in time. */
+export function incompleteNote({ meta }: ContextResponse): { incomplete?: string } {
   return meta.timed_out ? { incomplete: 'Reading took too long: call again.' } : {};
 }
 
-/** The rows of each tier, in their order. */
+/** Returns the rows of each tier, in their order. */
 export function rowsOf({
   facts,
   episodes,
@@ -103,8 +103,8 @@ export function rowsOf({
   ];
 }
 
-/** The first of each list, then the second of each, and so on: each is ranked, and no rank compares two. */
-export function inTurn<T>(lists: readonly T[][]): T[] {
+/** Takes the first of each list, then the second of each, and so on: ranks of different lists cannot be compared. */
+export function interleave<T>(lists: readonly T[][]): T[] {
   const longest = Math.max(...lists.map(({ length }) => length));
   return Array.from({ length: longest }, (_, at) => lists.flatMap((list) => list.slice(at, at + 1))).flat();
 }

@@ -10,7 +10,7 @@ const { id, session_id, occurred_at, source } = EVENTS.note.properties;
 const { agent, prompt } = EVENTS['agent.prompt'].properties;
 const { reply, in_reply_to } = EVENTS['user.reply'].properties;
 
-/** Properties that every type has, that some have, and that are filled in. Which properties a type needs, the interface checks. */
+/** The properties of all types of events. `/api` checks which of them a type needs. */
 const Event = Type.Object({
   type: oneOf(Object.keys(EVENTS)),
   id: described(id, 'Yours; a repeated one changes nothing'),

@@ -33,7 +33,10 @@ unit. Nothing of it is stored for longer than the recovery window; it is cancell
   answer(user, drafts.predict(user.id, body, signal)),
 );
 
-/** Apart from the handler, so that the body is not held while the caller waits. A key that may only predict reads no memory by it. */
+/**
+ * Awaits the prediction apart from the handler, so that the body is not held while the caller waits. Leaves out memory
+ * for a key without the scope to read.
+ */
 async function answer(
   user: UserPrincipal,
   predicted: Promise<DraftResponse>,

@@ -35,7 +35,7 @@ export const listKeys = endpoint('user', {
   responseHeaders: ['Link'],
 }).handle(async ({ user, query }, { em }: KeyRoutes) => {
   const { limit } = query;
-  // One more tells whether there is another page.
+  // Reads one more, to tell whether there is another page.
   const found = await listServiceKeys(em(), user.id, { limit: limit + 1, before: query.cursor });
   const keys = found.slice(0, limit);
   const headers: Record<string, string> =

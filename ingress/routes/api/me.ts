@@ -27,7 +27,7 @@ export const readAccount = endpoint('user', {
   errors: [],
   status: 200,
   response: UserResponse,
-}).handle(async ({ user }, { em }: MeRoutes) => ({ body: presentUser(await own(em(), user.id)) }));
+}).handle(async ({ user }, { em }: MeRoutes) => ({ body: presentUser(await findOwn(em(), user.id)) }));
 
 export const changeAccount = endpoint('user', {
   operationId: 'changeAccount',
@@ -79,14 +79,14 @@ export const exportAccountLines = endpoint('user', {
   response: ExportLine,
   responseType: 'application/x-ndjson',
 }).handle(async ({ user, reserve }, { em, recording }: MeRoutes) => {
-  const account = await own(em(), user.id);
+  const account = await findOwn(em(), user.id);
   const renderEvent = (event: EventRow) => recording.render(user.id, event, reserve);
   return { body: Readable.from(await exportAccount({ em, renderEvent, reserve }, account)) };
 });
 
-async function own(em: EntityManager, id: string): Promise<Account> {
+async function findOwn(em: EntityManager, id: string): Promise<Account> {
   const account = await findAccount(em, id);
-  // Erased within the second for which its credential is cached.
+  // The account was erased within the second for which its credential is cached.
   if (account === undefined) throw new AppError('not_authenticated');
   return account;
 }

@@ -31,7 +31,7 @@ export const recordEvents = endpoint('user', {
   body: RecordingBatch,
   rows: RecordingEvent,
   bodyLimit: 16 * MIB,
-  // A hundred for each row.
+  // A hundred values for each row.
   bodyValues: 100_000,
   keepsBody: true,
   errors: ['overloaded', 'quota_exceeded'],

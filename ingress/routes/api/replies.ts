@@ -72,7 +72,7 @@ export const predictReply = endpoint('user', {
   return answer(replies.predict(user.id, body, wishes, signal));
 });
 
-/** Apart from the handler, so that the body is not held while the caller waits. */
+/** Awaits the prediction apart from the handler, so that the body is not held while the caller waits. */
 async function answer(predicted: ReturnType<ReplyService['predict']>): Promise<Answer<ReplyResponse>> {
   const { row, replayed } = await predicted;
   return { body: presentAnswer(row), headers: replayedHeader(replayed) };

@@ -65,7 +65,7 @@ export const cancelPrediction = endpoint('app', {
   body: await predictions.cancel(app.id, params.request_id, body.user_id),
 }));
 
-/** Apart from the handler, so that the body is not held while the caller waits. */
+/** Awaits the prediction apart from the handler, so that the body is not held while the caller waits. */
 async function answer(predicted: Promise<Predicted>): Promise<Answer<PredictionResponse>> {
   const since = performance.now();
   const { answer, replayed, queueMs, providerMs } = await predicted;
@@ -90,7 +90,7 @@ function wishesOf(headers: IncomingHttpHeaders): Wishes {
   };
 }
 
-/** Milliseconds in each stage, for people who look for where the time went. */
+/** Renders the `Server-Timing` header: the milliseconds of each stage, for people who look where the time went. */
 function serverTiming(stages: Record<string, number | null>): string {
   return Object.entries(stages)
     .flatMap(([name, ms]) => (ms === null ? [] : [`${name};dur=${ms.toFixed(1)}`]))

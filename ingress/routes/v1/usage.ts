@@ -15,7 +15,7 @@ export const readUsage = endpoint('app', {
   tag: 'Usage',
   summary: 'What the app used in a month',
   query: UsageQuery,
-  // The client's document has no 422 here.
+  // The contract has no 422 here.
   queryError: 'invalid_month',
   errors: [],
   status: 200,

@@ -2,23 +2,27 @@ import type { LocalHints } from '../../../shared/domain/context-envelope.ts';
 import { type DraftEnd, folded, nextWord } from '../../../shared/text/phrases.ts';
 import type { Evidence } from './evidence.ts';
 
-/** A continuation of a draft; empty if there is none. `confidence` is 0 to 1: how often such a one was what was typed. */
+/**
+ * A continuation of a draft; empty if there is none. `confidence`, from 0 to 1, tells how often such a continuation is
+ * what people went on to type.
+ */
 export interface Continuation {
   text: string;
   confidence: number;
 }
 
 const WORDS_MAX = 12;
-/** A shorter continuation saves no typing. */
-const VISIBLE_MIN = 2;
+/** Minimum number of visible characters: a shorter continuation saves no typing. */
+const VISIBLE_CHARS_MIN = 2;
 /** Cost of a wrong suggestion, in characters that a right one saves. */
-const COST = 0.4;
-/** Less likely ones do not grow. */
-const GROW_ABOVE = 0.02;
+const WRONG_COST_CHARS = 0.4;
+/** Probability above which a continuation grows by another word. */
+const GROWTH_PROBABILITY_MIN = 0.02;
 
 /**
- * The continuation that is worth most: of those that are at least as likely as `minConfidence`, the one with the most
- * characters to save, wrong ones counted against it; if none is, the likeliest. It ends at the end of a word.
+ * Returns the continuation that is worth most: among those at least as likely as `minConfidence`, the one that saves
+ * the most characters, with wrong suggestions counted against it. If there is none, returns the likeliest. It ends at
+ * the end of a word.
  */
 export function continueDraft(
   evidence: readonly Evidence[],
@@ -30,20 +34,20 @@ export function continueDraft(
   for (const { text, basis } of continuations(evidence, end)) {
     const confidence = confidenceOf(basis, leaning);
     const shown = text.replace(OPENING_END, '');
-    if ([...shown.trim()].length < VISIBLE_MIN) continue;
-    const gain = confidence * (shown.length - 1) - (1 - confidence) * COST;
+    if ([...shown.trim()].length < VISIBLE_CHARS_MIN) continue;
+    const gain = confidence * (shown.length - 1) - (1 - confidence) * WRONG_COST_CHARS;
     const worth = confidence >= minConfidence ? 1 + gain : confidence - 1;
     if (worth > best.worth) best = { text: shown, confidence, worth };
   }
   return { text: best.text, confidence: best.confidence };
 }
 
-/** A continuation must not end with an opening bracket or quote. */
+/** Opening brackets and quotes, with which a continuation must not end. */
 const OPENING_END = /\s*[\p{Ps}\p{Pi}]+$/u;
 
 const IN_WORD = /^['’\p{L}\p{M}\p{N}_]/u;
 
-/** The likeliest next word, that with the likeliest one after it, and so on. */
+/** Yields the likeliest next word, then that word with the likeliest one after it, and so on. */
 export function* continuations(
   evidence: readonly Evidence[],
   { begun, tails }: DraftEnd,
@@ -52,13 +56,14 @@ export function* continuations(
   let places = evidence;
   let text = '';
   let probability = 1;
-  for (let words = 1; words <= WORDS_MAX && probability > GROW_ABOVE; words += 1) {
+  for (let words = 1; words <= WORDS_MAX && probability > GROWTH_PROBABILITY_MIN; words += 1) {
     const next = likeliest(places, begun && words === 1);
     if (next === undefined) return;
     const support = new Set(next.places.map(({ source }) => source)).size;
-    // Words that the person wrote in one text alone only end a begun word: else an app could read it by asking on.
-    const wroteOnce = support === 1 && next.places.every(({ remembered }) => remembered);
-    if (wroteOnce && !(begun && words === 1 && IN_WORD.test(next.word))) return;
+    // Words that the person wrote in a single text may only complete a begun word: otherwise an app could read it by
+    // asking on.
+    const hasSingleSource = support === 1 && next.places.every(({ remembered }) => remembered);
+    if (hasSingleSource && !(begun && words === 1 && IN_WORD.test(next.word))) return;
     probability *= next.probability;
     text += next.word;
     const { depth, share } = next;
@@ -72,25 +77,26 @@ export function* continuations(
   }
 }
 
-/** A word that follows, at these places. */
+/** A word that follows at these places. */
 interface Follower {
   word: string;
   places: Evidence[];
-  /** Number of whole words before it that are the draft's, where most are. */
+  /** Number of whole words before it that match the draft, at the place where most do. */
   depth: number;
-  /** Weights by the number of words before it that are the draft's. */
+  /** Weights, by the number of words before it that match the draft. */
   weights: number[];
 }
 
 interface Next extends Follower {
   probability: number;
-  /** Share of all that followed the longest context that occurred. */
+  /** Share of all words that followed the longest context found. */
   share: number;
 }
 
 /**
- * Interpolates the shares that a word has after 0, 1, 2 … words of the draft (Witten and Bell 1991): a longer context
- * overrides a shorter one the more it occurred, and the less what followed varied.
+ * Finds the likeliest next word. Interpolates the shares that a word has after 0, 1, 2 and more words of the draft
+ * (Witten and Bell 1991): a longer context overrides a shorter one the more often it occurred, and the less what
+ * followed it varied.
  */
 function likeliest(places: readonly Evidence[], begun: boolean): Next | undefined {
   const followers = new Map<string, Follower>();
@@ -124,26 +130,28 @@ function likeliest(places: readonly Evidence[], begun: boolean): Next | undefine
   return best;
 }
 
-/** Evidence of a continuation. */
+/** Evidence for a continuation. */
 interface Basis {
   probability: number;
-  /** Texts that have it. */
+  /** Number of texts that have it. */
   support: number;
-  /** Text of the continuation. */
+  /** Number of words of the continuation. */
   words: number;
+  /** Length of the continuation in UTF-16 units. */
   length: number;
-  /** As in `Next`, of its last word. */
+  /** As in `Next`, for the last word. */
   depth: number;
   share: number;
-  /** True if it ends a begun word, of which so many characters are typed. */
+  /** True if it completes a begun word. */
   begun: boolean;
+  /** Number of characters of the begun word that are typed. */
   typed: number;
 }
 
 /** Fitted by logistic regression to what people really typed: `bench/quality/typing/main.ts --fit`. */
 const WEIGHTS: readonly number[] = [-1.191, 0.648, 0.243, -0.022, 0.461, -0.309, -0.264, 1.455, -0.317];
 
-/** The features that the confidence is computed from; the first is constant. */
+/** Returns the features from which the confidence is computed; the first is constant. */
 export function featuresOf(basis: Basis): number[] {
   const { probability, support, words, length, depth, share, begun, typed } = basis;
   return [
@@ -164,12 +172,14 @@ function confidenceOf(basis: Basis, leaning: number): number {
   return 1 / (1 + Math.exp(-z));
 }
 
-/** Verdicts on suggestions that a person's own are added to: half of what is shown is taken. */
-const USUAL = 10;
-/** Weighs less, as not every app reports what was dismissed, so that what was taken says less. */
-const MOST_LEANING = 0.5;
+/** Number of verdicts of each sort that are added to a person's own: by default, half of what is shown is taken. */
+const PRIOR_VERDICTS = 10;
+/**
+ * Maximum effect of taken suggestions. It is low, because not every app reports dismissals, so that taking says less.
+ */
+const LEANING_MAX = 0.5;
 
-/** Log-odds, beyond the usual, that a person takes a suggestion of this app. */
+/** Returns the log-odds, relative to the usual ones, that a person takes a suggestion of this app. */
 function leaningOf(taken: number, dismissed: number): number {
-  return Math.min(MOST_LEANING, Math.log((taken + USUAL) / (dismissed + USUAL)));
+  return Math.min(LEANING_MAX, Math.log((taken + PRIOR_VERDICTS) / (dismissed + PRIOR_VERDICTS)));
 }

@@ -2,39 +2,45 @@ import type { PredictionTask } from '../../../shared/domain/context-envelope.ts'
 import type { Message } from '../../../shared/schemas/predictions.ts';
 import { type DraftEnd, folded, isWordStart, linesOf } from '../../../shared/text/phrases.ts';
 
-/** A place where a text goes on like the draft: what follows there, up to the end of the line. */
+/** A place where a text continues like the draft. */
 export interface Evidence {
+  /** Text that follows there, up to the end of the line. */
   following: string;
-  /** The fewest and the most whole words before it that are the draft's; each number between them counts. */
+  /** Minimum number of whole words before the place that match the draft. */
   least: number;
+  /** Maximum number of these words. Every number between the two counts. */
   most: number;
   weight: number;
-  /** The text that it is from: a row of memory, or a text of the request. */
+  /** The text of the place: the id of a memory row, or the number of a text of the request. */
   source: string;
+  /** True if the text is from memory. */
   remembered: boolean;
 }
 
-/** Length of the request's texts, in UTF-16 units, the most relevant first. Bounds the time of a prediction. */
+/** Maximum length of the request's texts that are read, in UTF-16 units. It bounds the time of a prediction. */
 const READ_MAX = 24_000;
-/** Looked at of what follows. */
+/** Maximum length of what follows a place, in UTF-16 units. */
 const FOLLOWING_MAX = 80;
-/** Places in one text: a word that fills it says no more. */
+/** Maximum number of places in one text: a word that occurs more often says no more. */
 const PLACES_MAX = 200;
 const OWN_WEIGHT = 2;
 const OTHER_WEIGHT = 0.2;
-/** The agent's last message is what the person answers. */
+/** Weight of the agent's last message, which the person answers. */
 const LATEST_WEIGHT = 0.5;
 
-/** Remembered phrases: of an old one counts so much, of one of today 1, halfway after `HALF_LIFE_DAYS`. */
+/** Weight of a very old remembered phrase. One of today weighs 1; the difference halves every `HALF_LIFE_DAYS`. */
 const OLD_SHARE = 0.3;
 const HALF_LIFE_DAYS = 30;
 
-/** True if a message is in the person's own words. An accepted prediction is not, or the predictor would learn from itself. */
-export function isOwn(message: Message): boolean {
+/**
+ * Reports whether a message is in the person's own words. An accepted prediction is not: the predictor must not learn
+ * from itself.
+ */
+export function isWrittenByPerson(message: Message): boolean {
   return message.role === 'user' && (message.origin === 'human' || message.origin === 'unknown');
 }
 
-/** All places, in what is remembered and in the texts of a task, that go on like its draft. */
+/** Finds all places that continue like a task's draft, in what is remembered and in the task's texts. */
 export function evidenceFor(task: PredictionTask, end: DraftEnd): Evidence[] {
   const found = (task.local?.phrases ?? []).map(({ following, words, scale, days, source }) => ({
     following,
@@ -47,7 +53,7 @@ export function evidenceFor(task: PredictionTask, end: DraftEnd): Evidence[] {
   const least = end.tails[0] === '' ? 1 : 0;
   const nearest = end.tails[least] ?? '';
   let left = READ_MAX;
-  for (const [place, { text, weight, remembered }] of texts(task, nearest).entries()) {
+  for (const [place, { text, weight, remembered }] of textsOf(task, nearest).entries()) {
     if (left <= 0) break;
     const read = text.slice(-left);
     left -= read.length;
@@ -64,8 +70,11 @@ interface Text {
   remembered?: boolean;
 }
 
-/** The most relevant first. Of what an agent said before this conversation nothing counts: it would speak for the person. */
-function texts(
+/**
+ * Returns the texts of a task, the most relevant first. What an agent said before this conversation is left out: it
+ * would speak for the person.
+ */
+function textsOf(
   { artifact, draft, draftHead, messages, preferences, memory }: PredictionTask,
   nearest: string,
 ): Text[] {
@@ -73,7 +82,11 @@ function texts(
     .filter(({ origin }) => origin !== 'accepted_prediction')
     .map((message, place) => ({
       text: message.content,
-      weight: isOwn(message) ? OWN_WEIGHT : place === messages.length - 1 ? LATEST_WEIGHT : OTHER_WEIGHT,
+      weight: isWrittenByPerson(message)
+        ? OWN_WEIGHT
+        : place === messages.length - 1
+          ? LATEST_WEIGHT
+          : OTHER_WEIGHT,
     }));
   const around = [artifact?.summary, preferences].map((text) => ({
     text: text ?? '',
