@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis';
 import pg from 'pg';
 
-const PATIENCE_MS = 2000;
+const TIMEOUT_MS = 2000;
 
-/** Exits with 0 when the PostgreSQL or Redis at the address answers, and with 1 otherwise. */
+/** Exits with 0 if the PostgreSQL or Redis at the address answers, otherwise with 1. */
 const address = process.argv[2] ?? '';
 try {
   await (address.startsWith('redis') ? askRedis() : askPostgres());
@@ -12,13 +12,13 @@ try {
 }
 
 async function askPostgres(): Promise<void> {
-  const client = new pg.Client({ connectionString: address, connectionTimeoutMillis: PATIENCE_MS });
+  const client = new pg.Client({ connectionString: address, connectionTimeoutMillis: TIMEOUT_MS });
   await client.connect();
   await client.end();
 }
 
 async function askRedis(): Promise<void> {
-  const client = new Redis(address, { lazyConnect: true, connectTimeout: PATIENCE_MS, retryStrategy: null });
+  const client = new Redis(address, { lazyConnect: true, connectTimeout: TIMEOUT_MS, retryStrategy: null });
   client.on('error', () => {});
   await client.connect();
   client.disconnect();

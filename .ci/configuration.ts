@@ -19,14 +19,14 @@ const READERS = {
 
 interface Use {
   readers: Set<string>;
-  /** By value, who takes it for an unset variable. */
+  /** Default values, each with the first reader that uses it. */
   defaults: Map<string, string>;
   range: string;
 }
 
 /**
- * Writes the tables of docs/configuration.md: what each variable means, from `SETTINGS`; its default and range, and which
- * processes read it, from the code that reads it. With `--check`, exits with 1 when they are out of date.
+ * Writes the tables of docs/configuration.md: what each variable means, from `SETTINGS`; its default, range and the
+ * processes that read it, from the code that reads it. With `--check`, exits with 1 if they are out of date.
  */
 const uses = new Map<string, Use>();
 for (const [reader, read] of Object.entries(READERS)) observe(reader, () => read({}));
@@ -38,7 +38,7 @@ if (!process.argv.includes('--check')) writeFileSync(DOCUMENT, current);
 else if (current !== document)
   fail('docs/configuration.md: the settings have changed: npm run configuration');
 
-/** Notes every variable that `read` asks for, by standing in for the methods that read one. */
+/** Records every variable that `read` asks for, by replacing the methods that read one. */
 function observe(reader: string, read: () => void): void {
   const note = (name: string, fallback = '', range = '') => {
     const use = uses.get(name) ?? { readers: new Set(), defaults: new Map(), range };

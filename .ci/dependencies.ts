@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** SPDX names of licences whose terms a private, hosted service meets by keeping the notices: all permissive. */
+/** SPDX names of permissive licences: a private, hosted service meets their terms by keeping the notices. */
 const LICENCES = new Set([
   '0BSD',
   'Apache-2.0',
@@ -14,10 +14,10 @@ const LICENCES = new Set([
   'PSF-2.0',
 ]);
 
-/** Other licences, of packages that tests use as they are and nobody is given. */
-const IN_TESTS: Record<string, string> = { 'axe-core': 'MPL-2.0' };
+/** Other licences, of packages that are used only in tests, unmodified, and not passed on to anybody. */
+const TEST_ONLY_LICENCES: Record<string, string> = { 'axe-core': 'MPL-2.0' };
 
-/** What is read of package.json. */
+/** The parts of package.json that are checked. */
 interface Manifest {
   dependencies?: Record<string, string>;
   devDependencies?: Record<string, string>;
@@ -25,7 +25,7 @@ interface Manifest {
   allowScripts?: Record<string, boolean>;
 }
 
-/** What is read of package-lock.json, by the folder of each package. */
+/** The parts of package-lock.json that are checked, by the folder of each package. */
 interface Lock {
   packages: Record<string, LockedPackage>;
 }
@@ -38,10 +38,10 @@ interface LockedPackage {
 }
 
 /**
- * The faults of the project's dependencies, one a line. Each package must have a hash in the lock file and come from the
- * registry that npm is configured with, not from an address; have a permissive licence; and, if it has an install
- * script, be named in `allowScripts`, where somebody has decided about it. `licenceOf` is what an installed package says
- * itself; packages for other platforms are not installed.
+ * Lists the faults of the project's dependencies, one per line. Each package must have a hash in the lock file; come
+ * from the registry that npm is configured with, not from an address; have a permissive licence; and, if it has an
+ * install script, be named in `allowScripts`, where somebody has decided about it. `licenceOf` returns the licence that
+ * an installed package declares; packages for other platforms are not installed.
  */
 export function faultsOf(
   manifest: Manifest,
@@ -74,11 +74,13 @@ function packageFaults(
   return [
     ...(integrity === undefined ? [`${folder}: no integrity`] : []),
     ...(resolved === undefined && link === undefined ? [] : [`${folder}: an address of its own`]),
-    ...(isAllowed(licence) || IN_TESTS[nameOf(folder)] === licence ? [] : [`${folder}: licence ${licence}`]),
+    ...(isAllowed(licence) || TEST_ONLY_LICENCES[nameOf(folder)] === licence
+      ? []
+      : [`${folder}: licence ${licence}`]),
   ];
 }
 
-/** Whether an SPDX expression allows a use under accepted licences only. Ours nest no `AND` and `OR`. */
+/** Reports whether an SPDX expression allows use under accepted licences only. Ours do not nest `AND` and `OR`. */
 function isAllowed(expression: string): boolean {
   const choices = expression.replace(/^\(|\)$/g, '').split(' OR ');
   return choices.some((choice) => choice.split(' AND ').every((licence) => LICENCES.has(licence)));

@@ -1,4 +1,4 @@
-/** The rooms and the packages that files may import: a prefix of paths each; `package: Name …` allows those names alone. */
+/** Path prefixes (rooms) and packages that files may import. `package: Name …` allows only those names of a package. */
 interface Rule {
   rooms: string[];
   packages?: string[];
@@ -6,14 +6,18 @@ interface Rule {
 
 const PG_TYPES = 'pg: Pool PoolClient ClientBase QueryResultRow';
 const ORM_TYPES = '@mikro-orm/postgresql: EntityManager Loaded';
-const ROWS = [PG_TYPES, ORM_TYPES];
-const PROVIDER = ['provider.ts', 'chat.ts', 'answer.ts'].map((file) => `workers/providers/${file}`);
-const SUBJECT = { rooms: ['workers/work/', ...PROVIDER, 'shared/'], packages: [...ROWS, 'typebox'] };
-const LEAF = ['shared/schemas/', 'shared/errors/'];
+const ROW_TYPES = [PG_TYPES, ORM_TYPES];
+const PROVIDER_FILES = ['provider.ts', 'chat.ts', 'answer.ts'].map((file) => `workers/providers/${file}`);
+const WORK_RULE = {
+  rooms: ['workers/work/', ...PROVIDER_FILES, 'shared/'],
+  packages: [...ROW_TYPES, 'typebox'],
+};
+const LEAF_ROOMS = ['shared/schemas/', 'shared/errors/'];
 
 /**
- * Imports by room. The longest prefix of a file's path is its rule, and a room may always import itself. A package has one
- * home; a migration stands alone, because what it imports would change after it has landed.
+ * Import rules by room. The rule for a file is the one with the longest matching prefix, and a room may always import
+ * itself. Each package has one home. A migration imports nothing of ours, because that would change after the migration
+ * has landed.
  */
 export const RULES: Record<string, Rule> = {
   'ingress/': {
@@ -25,27 +29,27 @@ export const RULES: Record<string, Rule> = {
       'lru-cache',
       'proxy-addr',
       'swagger-ui-dist',
-      ...ROWS,
+      ...ROW_TYPES,
       'typebox: Static TObject TSchema',
     ],
   },
   'ingress/accounts/mailer.ts': { rooms: ['shared/'], packages: ['nodemailer'] },
-  'ingress/auth/access-tokens.ts': { rooms: LEAF, packages: ['jose'] },
+  'ingress/auth/access-tokens.ts': { rooms: LEAF_ROOMS, packages: ['jose'] },
   'ingress/mcp/': {
-    // Through the client that it speaks to `/api` with, as anybody's would.
+    // Reaches `/api` through the public client, like any other caller.
     rooms: ['ingress/', 'shared/', 'client/src/'],
     packages: ['@modelcontextprotocol/*', 'koa', 'typebox'],
   },
   'ingress/openapi/': { rooms: ['ingress/', 'shared/'], packages: ['swagger-ui-dist', 'typebox'] },
-  'workers/': { rooms: ['workers/', 'shared/'], packages: ROWS },
-  'workers/predictions/': SUBJECT,
-  'workers/replies/': SUBJECT,
-  'workers/memory/': SUBJECT,
+  'workers/': { rooms: ['workers/', 'shared/'], packages: ROW_TYPES },
+  'workers/predictions/': WORK_RULE,
+  'workers/replies/': WORK_RULE,
+  'workers/memory/': WORK_RULE,
   'workers/providers/': {
     rooms: ['workers/', 'shared/'],
-    packages: ['openai', ...ROWS, 'typebox: Static TSchema'],
+    packages: ['openai', ...ROW_TYPES, 'typebox: Static TSchema'],
   },
-  'bin/': { rooms: ['shared/'], packages: ROWS },
+  'bin/': { rooms: ['shared/'], packages: ROW_TYPES },
   'bin/admin/archive/': { rooms: ['bin/', 'shared/'], packages: ['pg', 'pg-copy-streams'] },
   'bin/console/': { rooms: [], packages: ['esbuild'] },
   'bin/start/postgres-connection.ts': { rooms: ['shared/'], packages: ['pg'] },
@@ -58,25 +62,28 @@ export const RULES: Record<string, Rule> = {
   'migrations/': { rooms: [], packages: ['@mikro-orm/migrations'] },
   'shared/': { rooms: [] },
   'shared/log.ts': { rooms: ['shared/text/'], packages: ['pino'] },
-  'shared/text/': { rooms: LEAF },
-  'shared/metrics/': { rooms: ['shared/domain/', 'shared/timing/', ...LEAF], packages: ['prom-client'] },
+  'shared/text/': { rooms: LEAF_ROOMS },
+  'shared/metrics/': {
+    rooms: ['shared/domain/', 'shared/timing/', ...LEAF_ROOMS],
+    packages: ['prom-client'],
+  },
   'shared/tracing/': {
     rooms: ['shared/process/stop-limits.ts', 'shared/timing/'],
     packages: ['@opentelemetry/*'],
   },
   'shared/metrics/tables.ts': { rooms: ['shared/'], packages: [PG_TYPES] },
   'shared/errors/': { rooms: [] },
-  'shared/timing/': { rooms: LEAF },
+  'shared/timing/': { rooms: LEAF_ROOMS },
   'shared/process/': { rooms: ['shared/'] },
-  'shared/schemas/': { rooms: LEAF, packages: ['typebox'] },
+  'shared/schemas/': { rooms: LEAF_ROOMS, packages: ['typebox'] },
   'shared/schemas/validator.ts': {
-    rooms: LEAF,
+    rooms: LEAF_ROOMS,
     packages: ['ajv', 'ajv-formats', 'typebox: Static TObject TSchema'],
   },
-  'shared/transcripts/': { rooms: ['shared/domain/moment.ts', 'shared/text/', ...LEAF] },
-  'shared/domain/': { rooms: ['shared/text/', ...LEAF] },
-  'shared/security/': { rooms: LEAF, packages: ['jose'] },
-  'shared/config/': { rooms: LEAF },
+  'shared/transcripts/': { rooms: ['shared/domain/moment.ts', 'shared/text/', ...LEAF_ROOMS] },
+  'shared/domain/': { rooms: ['shared/text/', ...LEAF_ROOMS] },
+  'shared/security/': { rooms: LEAF_ROOMS, packages: ['jose'] },
+  'shared/config/': { rooms: LEAF_ROOMS },
   'shared/config/recurrence.ts': { rooms: [], packages: ['bullmq: getNextMillis'] },
   'shared/db/': {
     rooms: ['config', 'security', 'domain', 'text', 'schemas', 'errors', 'timing'].map(
@@ -85,7 +92,7 @@ export const RULES: Record<string, Rule> = {
     packages: ['pg', '@mikro-orm/*'],
   },
   'shared/queue/': {
-    rooms: ['shared/process/stop-limits.ts', 'shared/config/', 'shared/timing/', ...LEAF],
+    rooms: ['shared/process/stop-limits.ts', 'shared/config/', 'shared/timing/', ...LEAF_ROOMS],
     packages: ['bullmq', PG_TYPES],
   },
   'shared/queue/bus.ts': { rooms: ['shared/config/', 'shared/timing/'], packages: ['pg'] },
@@ -94,11 +101,11 @@ export const RULES: Record<string, Rule> = {
     packages: ['bullmq', 'pg'],
   },
   'shared/queue/redis.ts': { rooms: ['shared/config/', 'shared/timing/'], packages: ['ioredis'] },
-  'shared/work/': { rooms: ['shared/'], packages: [...ROWS, 'typebox: Static TSchema'] },
+  'shared/work/': { rooms: ['shared/'], packages: [...ROW_TYPES, 'typebox: Static TSchema'] },
 };
 
-/** Folders of `shared/` that every room may import. */
-export const BASE = [
+/** Paths that every room may import. */
+export const SHARED_BASE = [
   'shared/box.ts',
   'shared/ids.ts',
   'shared/log.ts',

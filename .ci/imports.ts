@@ -1,20 +1,20 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { BASE, RULES } from './import-rules.ts';
+import { RULES, SHARED_BASE } from './import-rules.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-const IMPORT =
+const IMPORT_PATTERN =
   /^(?:import|export)\s+((?:type\s+)?[\w*{][\w\s,{}*]*?)\s+from\s+'([^']+)'|\bimport\('([^']+)'\)/gm;
 
 interface Import {
   file: string;
-  /** A path from the top of the project, or a package. */
+  /** A path from the project's root, or a package. */
   target: string;
   isPackage: boolean;
   names: string[];
 }
 
-/** Exits with 1 for an import that the rules do not allow. Types count. */
+/** Exits with 1 if an import breaks the rules. Type imports count. */
 const imports = ['bin', 'client', 'ingress', 'workers', 'shared', 'migrations']
   .flatMap(sources)
   .flatMap(importsOf);
@@ -22,8 +22,9 @@ for (const { file, target } of imports.filter((one) => !isAllowed(one)))
   fail(`${file} may not import ${target}: .ci/import-rules.ts`);
 
 function isAllowed({ file, target, isPackage, names }: Import): boolean {
-  const [prefix, rule] = longest(Object.entries(RULES).filter(([room]) => file.startsWith(room)));
-  if (!isPackage) return [...BASE, ...rule.rooms, roomOf(prefix)].some((room) => target.startsWith(room));
+  const [prefix, rule] = longestPrefix(Object.entries(RULES).filter(([room]) => file.startsWith(room)));
+  if (!isPackage)
+    return [...SHARED_BASE, ...rule.rooms, roomOf(prefix)].some((room) => target.startsWith(room));
   return (rule.packages ?? []).some((allowed) => {
     const [name = '', only] = allowed.split(': ');
     const isNamed = name.endsWith('/*')
@@ -33,20 +34,20 @@ function isAllowed({ file, target, isPackage, names }: Import): boolean {
   });
 }
 
-function longest<T>(rules: [string, T][]): [string, T] {
+function longestPrefix<T>(rules: [string, T][]): [string, T] {
   const [first] = rules.sort(([a], [b]) => b.length - a.length);
   if (first === undefined) throw new Error('a file without a rule: .ci/import-rules.ts');
   return first;
 }
 
-/** The folder that a rule's prefix names or lies in; that of a top-level file of `shared/` is the file itself. */
+/** Returns the folder that a rule's prefix names or lies in. */
 function roomOf(prefix: string): string {
   return prefix.endsWith('/') ? prefix : `${dirname(prefix)}/`;
 }
 
-/** The imports of a file, without those of Node. */
+/** Lists the imports of a file, except Node's own modules. */
 function importsOf(file: string): Import[] {
-  const found = [...readFileSync(join(ROOT, file), 'utf8').matchAll(IMPORT)];
+  const found = [...readFileSync(join(ROOT, file), 'utf8').matchAll(IMPORT_PATTERN)];
   return found.flatMap(([, clause = '', named = '', dynamic = '']) => {
     const target = named || dynamic;
     if (target.startsWith('node:')) return [];

@@ -1,7 +1,10 @@
 import { appendFileSync } from 'node:fs';
 import Mocha from 'mocha';
 
-/** Mocha's own report. The files with a failure are written to `FAILED_FILES`, a line each: `.ci/run` runs them again, alone. */
+/**
+ * Mocha's own report, which also writes the names of files with a failure to `FAILED_FILES`, one per line: `.ci/run`
+ * runs them again, alone.
+ */
 export default class Reporter extends Mocha.reporters.Spec {
   constructor(runner: Mocha.Runner, options?: Mocha.MochaOptions) {
     super(runner, options);

@@ -1,7 +1,10 @@
 import { Agent, request } from 'node:http';
 import type { PredictionRequest } from '../shared/schemas/predictions.ts';
 
-/** Asks the provider as the leanest peer would: one request on a kept-alive connection, nothing checked. */
+/**
+ * Returns a function that asks the provider as the leanest peer would: one request on a kept-alive connection, nothing
+ * checked.
+ */
 export function createAsk(baseUrl: string): (request: PredictionRequest) => Promise<string> {
   const url = new URL(`${baseUrl}/chat/completions`);
   const options = { method: 'POST', agent: new Agent({ keepAlive: true }) };

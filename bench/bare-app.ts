@@ -4,7 +4,7 @@ import { listen } from '../ingress/http/server.ts';
 import { runMain } from '../shared/process/lifecycle.ts';
 import type { PredictionRequest } from '../shared/schemas/predictions.ts';
 
-/** Serves `predict` over Koa as one would write it first: JSON in, JSON out, nothing checked. */
+/** Serves `predict` over Koa in the simplest way: JSON in, JSON out, nothing checked. */
 export async function runBareApp(
   name: string,
   start: () => Promise<{ predict(request: PredictionRequest): Promise<string>; close(): Promise<unknown> }>,

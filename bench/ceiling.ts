@@ -5,9 +5,9 @@ import { install } from './installation.ts';
 import { openPostgres } from './stores.ts';
 
 /**
- * What one PostgreSQL can do: predictions a second that are admitted, claimed, completed and read by the statements of the
- * common path alone, without HTTP, queue or provider. Loops of batches of so many predictions, each with a connection; all
- * of one app, or each of its own.
+ * Measures what one PostgreSQL can do: predictions per second that are admitted, claimed, completed and read by the
+ * statements of the common path alone, without HTTP, queue or provider. Each loop runs batches of a given size on its
+ * own connection; all loops are of one app, or each of its own.
  */
 const { values: options } = parseArgs({
   options: {

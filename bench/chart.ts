@@ -2,13 +2,13 @@ import type { Cell, Results } from './results.ts';
 import { TARGETS, type TargetName } from './targets.ts';
 
 const WIDTH = 720;
-const LABELS = 270;
-const NUMBERS = 60;
-const BAR = 18;
-const STEP = 24;
+const LABELS_WIDTH = 270;
+const NUMBERS_WIDTH = 60;
+const BAR_HEIGHT = 18;
+const BAR_STEP = 24;
 const GROUP_HEAD = 34;
 
-/** Strong enough on white, light enough on black. */
+/** Colours that are strong enough on white and light enough on black. */
 const COLOURS: Record<TargetName, string> = {
   client: '#8b949e',
   direct: '#8b949e',
@@ -22,7 +22,7 @@ const STYLE = `
   .head { font-weight: 600 }
   @media (prefers-color-scheme: dark) { text { fill: #e6edf3 } }`;
 
-/** Calls per second as bars, grouped by the number of callers. The load generator's own figures are left out. */
+/** Draws calls per second as bars, grouped by the number of callers. Leaves out the load generator's own figures. */
 export function chart({ cells, machine }: Results): string {
   const shown = cells.filter((cell) => cell.target !== 'client');
   const most = Math.max(...shown.map((cell) => cell.callsPerSecond));
@@ -34,7 +34,7 @@ export function chart({ cells, machine }: Results): string {
     parts.push(`<text class="head" x="0" y="${y - 10}">${callers} at once, predictions per second</text>`);
     for (const cell of group) {
       parts.push(bar(cell, most, y));
-      y += STEP;
+      y += BAR_STEP;
     }
   }
   return [
@@ -48,11 +48,14 @@ export function chart({ cells, machine }: Results): string {
 }
 
 function bar(cell: Cell, most: number, y: number): string {
-  const length = Math.max(1, Math.round((cell.callsPerSecond / most) * (WIDTH - LABELS - NUMBERS)));
-  const baseline = y + BAR - 5;
+  const length = Math.max(
+    1,
+    Math.round((cell.callsPerSecond / most) * (WIDTH - LABELS_WIDTH - NUMBERS_WIDTH)),
+  );
+  const baseline = y + BAR_HEIGHT - 5;
   return [
     `<text x="0" y="${baseline}">${TARGETS[cell.target].title}</text>`,
-    `<rect x="${LABELS}" y="${y}" width="${length}" height="${BAR}" rx="2" fill="${COLOURS[cell.target]}"/>`,
-    `<text x="${LABELS + length + 6}" y="${baseline}">${Math.round(cell.callsPerSecond).toLocaleString('en')}</text>`,
+    `<rect x="${LABELS_WIDTH}" y="${y}" width="${length}" height="${BAR_HEIGHT}" rx="2" fill="${COLOURS[cell.target]}"/>`,
+    `<text x="${LABELS_WIDTH + length + 6}" y="${baseline}">${Math.round(cell.callsPerSecond).toLocaleString('en')}</text>`,
   ].join('');
 }

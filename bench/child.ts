@@ -6,29 +6,32 @@ import type { ReadyMessage } from '../shared/process/lifecycle.ts';
 import { STOP_LIMITS } from '../shared/process/stop-limits.ts';
 
 const CHECKOUT = join(import.meta.dirname, '..');
-/** Logs, profiles, and the results of partial runs. */
+/** Folder for logs, profiles, and the results of partial runs. */
 export const SCRATCH = join(CHECKOUT, '.data/bench');
 export const PROFILES = join(SCRATCH, 'profiles');
 
 export interface ChildOptions {
   args?: string[];
   env?: Record<string, string>;
-  /** Writes a CPU profile of its whole life when it stops. */
+  /** Writes a CPU profile of the process's whole life when it stops. */
   profile?: boolean;
 }
 
-/** A process of the bench that is up. */
+/** A running process of the bench. */
 export interface Child {
   url: string;
   process: ChildProcess;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Starts a file of the checkout and resolves when it is ready. It ends with this process, however that ends. */
+/**
+ * Starts a file of the checkout and resolves when it is ready. The process ends when this one does, for whatever
+ * reason.
+ */
 export async function startChild(name: string, file: string, options: ChildOptions = {}): Promise<Child> {
   await mkdir(join(SCRATCH, 'log'), { recursive: true });
   const path = join(SCRATCH, 'log', `${name}.log`);
-  // A file, as in production: reading a pipe would load the measured cores.
+  // Logs to a file, as in production: reading a pipe would load the measured cores.
   await using log = await open(path, 'w');
   const child = fork(join(CHECKOUT, file), options.args ?? [], {
     env: { PATH: process.env['PATH'] ?? '', NODE_ENV: 'production', ...options.env },

@@ -1,11 +1,12 @@
 import { connect, type Socket } from 'node:net';
 
 const ANSWER_WITHIN_MS = 15_000;
-const LENGTH = /\r\ncontent-length: (\d+)/i;
+const CONTENT_LENGTH = /\r\ncontent-length: (\d+)/i;
 
 /**
- * One kept-alive connection with one request at a time. Written on a socket because Node's own HTTP client costs several
- * times as much, on the same two cores as what is measured. It reads answers that say their length, as all targets do.
+ * A kept-alive connection that makes one request at a time. It uses a plain socket because Node's own HTTP client costs
+ * several times as much, on the same two cores as the measured processes. It needs answers with a Content-Length, which
+ * all targets send.
  */
 export class Connection {
   readonly #socket: Socket;
@@ -26,7 +27,7 @@ export class Connection {
     this.#socket.on('close', () => this.#answered?.reject(new Error('closed without an answer')));
   }
 
-  /** Resolves with the whole answer, its head included. The body is ASCII. */
+  /** Resolves with the whole answer, head included. The body is ASCII. */
   post(body: string): Promise<string> {
     this.#answered = Promise.withResolvers();
     this.#socket.write(`${this.#head}${body.length}\r\n\r\n${body}`, 'latin1');
@@ -41,7 +42,7 @@ export class Connection {
     this.#received += chunk;
     const end = this.#received.indexOf('\r\n\r\n');
     if (end === -1) return;
-    const length = this.#received.slice(0, end).match(LENGTH)?.[1];
+    const length = this.#received.slice(0, end).match(CONTENT_LENGTH)?.[1];
     if (length === undefined) return void this.#socket.destroy(new Error('an answer without its length'));
     if (this.#received.length < end + 4 + Number(length)) return;
     this.#answered?.resolve(this.#received);

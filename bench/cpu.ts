@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 
-/** Linux counts in these. */
+/** Length of a tick, in which Linux counts CPU time. */
 const TICK_MS = 10;
 
-/** Milliseconds of CPU time that a process has used. */
+/** Returns the CPU time that a process has used, in milliseconds. */
 export async function cpuMsOf(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-  // After the name, which may have spaces: from the third field on.
+  // Starts after the name, which may contain spaces, so the first field here is the third.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return TICK_MS * (Number(fields[11]) + Number(fields[12]));
 }

@@ -3,5 +3,5 @@ import { runBareApp } from './bare-app.ts';
 
 const [providerUrl = ''] = process.argv.slice(2);
 
-/** No queue, no database: the process that took the call asks the provider itself. */
+/** Asks the provider in the process that receives the call, without queue or database. */
 await runBareApp('direct', async () => ({ predict: createAsk(providerUrl), close: async () => {} }));

@@ -13,12 +13,13 @@ interface Profile {
 }
 
 const GARBAGE = '(garbage collector)';
-/** Not work: the process waited, or the profiler itself was busy. */
-const IDLE = ['(idle)', '(program)', '(root)'];
+/** Frames that are not work: the process waited, or the profiler itself was busy. */
+const IDLE_FRAMES = ['(idle)', '(program)', '(root)'];
 
 /**
- * Where a process spent its CPU time, as lines of text: by function, and by package. What the platform does counts for
- * the code that asked for it. The first half is left out: there the process starts and its code is compiled.
+ * Lists where a process spent its CPU time, as lines of text: by function, and by package. Time in the platform counts
+ * for the code that called it. The first half of the profile is left out, because the process starts then and compiles
+ * its code.
  */
 export async function hotSpots(file: string, most = 12): Promise<string[]> {
   const profile = JSON.parse(await readFile(file, 'utf8')) as Profile;
@@ -41,7 +42,10 @@ export async function hotSpots(file: string, most = 12): Promise<string[]> {
   return [...top(functions, total, most), '  by package:', ...top(packages, total, most)];
 }
 
-/** For each node of the call tree that is work: the nearest frame above it outside the platform, else its own. */
+/**
+ * Returns, for each node of the call tree that is work, the nearest frame outside the platform above it, or else its
+ * own frame.
+ */
 function culpritsOf({ nodes }: Profile): Map<number, Frame> {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const culprits = new Map<number, Frame>();
@@ -51,9 +55,9 @@ function culpritsOf({ nodes }: Profile): Map<number, Frame> {
     const { callFrame } = node;
     const isOutside = callFrame.url !== '' && !callFrame.url.startsWith('node:');
     const culprit = isOutside || callFrame.functionName === GARBAGE ? callFrame : above;
-    // Without a caller outside the platform it is the platform's own, such as a socket's event.
+    // Without a caller outside the platform, the work is the platform's own, such as a socket's event.
     const own = culprit ?? callFrame;
-    if (!IDLE.includes(callFrame.functionName)) culprits.set(id, own);
+    if (!IDLE_FRAMES.includes(callFrame.functionName)) culprits.set(id, own);
     for (const child of node.children ?? []) visit(child, culprit);
   };
   const [root] = nodes;
@@ -61,7 +65,7 @@ function culpritsOf({ nodes }: Profile): Map<number, Frame> {
   return culprits;
 }
 
-/** A package of npm, a folder of ours, a module of the platform. */
+/** Returns the npm package, the folder of ours, or the platform module that a path belongs to. */
 function homeOf(path: string): string {
   if (path === '') return 'node';
   if (path.startsWith('node:')) return path.includes('undici') ? 'undici in node' : 'node';

@@ -4,15 +4,15 @@ import { checkBatch, type RecordedEvent } from '../shared/domain/recording.ts';
 import { install, startProduct } from './installation.ts';
 import { openPostgres } from './stores.ts';
 
-/** How many post at once, each for an account of its own. */
+/** Numbers of concurrent posters; each has an account of its own. */
 const POSTERS = [1, 4];
 const ROUNDS = 5;
 const BATCHES = 10;
-const BATCH = 1000;
+const ROWS_PER_BATCH = 1000;
 const SESSIONS = 10;
 const PROMPT = 'Shall I "go on" with the refactoring of the module, or write its tests first?\n'.repeat(4);
 
-/** What one poster sends in one round: the same rows as bodies of requests, and as columns. */
+/** The rows that one poster sends in one round, as request bodies and as columns. */
 interface Work {
   token: string;
   accountId: string;
@@ -20,12 +20,12 @@ interface Work {
   columns: RecordedEvent[][];
 }
 
-/** How the same rows reach a table, and how many per second. */
+/** A way for the same rows to reach a table. */
 type Way = (work: Work[]) => Promise<void>;
 
 /**
- * Fresh batches posted to a real ingress, compared with the same rows inserted by a bare statement into an identical table,
- * from the same process, alternating.
+ * Posts fresh batches to a real ingress, and inserts the same rows by a bare statement into an identical table, from
+ * the same process, in turns; compares the rows per second.
  */
 async function run(): Promise<string[]> {
   await using resources = new AsyncDisposableStack();
@@ -54,7 +54,7 @@ async function run(): Promise<string[]> {
         const work = await Promise.all(accounts.slice(0, posters).map(workOf));
         const since = performance.now();
         await way(work);
-        const rate = (posters * BATCHES * BATCH) / ((performance.now() - since) / 1000);
+        const rate = (posters * BATCHES * ROWS_PER_BATCH) / ((performance.now() - since) / 1000);
         // The first round warms up.
         if (round >= 0) rates[place]?.push(rate);
       }
@@ -78,7 +78,7 @@ async function signUp(url: string): Promise<{ token: string; accountId: string }
 
 async function workOf(account: { token: string; accountId: string }): Promise<Work> {
   const batches = Array.from({ length: BATCHES }, () =>
-    Array.from({ length: BATCH }, newRow(account.accountId)),
+    Array.from({ length: ROWS_PER_BATCH }, newRow(account.accountId)),
   );
   return {
     ...account,
@@ -104,7 +104,7 @@ async function postAll(url: string, work: Work[]): Promise<void> {
       for (const body of bodies) {
         const response = await fetch(`${url}/api/recording/events/`, { method: 'POST', headers, body });
         const text = await response.text();
-        if (!text.includes(`"accepted":${BATCH},`)) throw new Error(text.slice(0, 1000));
+        if (!text.includes(`"accepted":${ROWS_PER_BATCH},`)) throw new Error(text.slice(0, 1000));
       }
     }),
   );

@@ -6,14 +6,14 @@ import { migrate } from '../shared/process/migrate.ts';
 import { administer, databaseUrl } from '../test/support/database.ts';
 import { type Child, startChild } from './child.ts';
 
-/** A database of the bench's own, migrated, with an app in it. */
+/** A migrated database for the bench only, with an app in it. */
 export interface Installation {
   databaseUrl: string;
   key: string;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Makes the database; it is dropped when disposed of. */
+/** Creates the database; disposing of it drops it. */
 export async function install(server: string, queuePrefix: string): Promise<Installation> {
   const name = `forecue_bench_${randomBytes(6).toString('hex')}`;
   await administer(server, `create database ${name}`);
@@ -39,19 +39,19 @@ async function makeApp(url: string): Promise<string> {
   }
 }
 
-/** How to start the product's own processes. */
+/** Options for starting the product's own processes. */
 export interface ProductOptions {
   name: string;
   providerUrl: string;
   queuePrefix: string;
-  /** What the worker serves; `predict` by default. */
+  /** Pool that the worker serves; `predict` by default. */
   pool?: string;
-  /** The stores, which may be reached by a way of each process's own. */
+  /** Settings of the stores, which each process may reach in its own way. */
   env: { web: Record<string, string>; worker: Record<string, string> };
   profile?: boolean;
 }
 
-/** Starts one ingress and one worker by the product's entries, configured as for production. */
+/** Starts one ingress and one worker from the product's entry files, configured as for production. */
 export async function startProduct(options: ProductOptions): Promise<{ web: Child; worker: Child }> {
   const { name, pool = 'predict', profile = false } = options;
   const common = {
@@ -61,7 +61,7 @@ export async function startProduct(options: ProductOptions): Promise<{ web: Chil
     PUBLIC_URL: 'http://localhost',
     JWT_SECRET: 'bench'.repeat(8),
     ADMIN_TOKEN: 'bench'.repeat(8),
-    // Never reached, but counted: its cost belongs to the figures.
+    // Limits that are never reached, but counted, since their cost belongs to the figures.
     RATE_LIMIT_RPS: '1000000',
     RATE_LIMIT_BURST: '1000000',
     QUEUE_PREFIX: options.queuePrefix,

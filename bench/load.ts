@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Connection } from './connection.ts';
 import { requestText } from './request.ts';
 
-/** The load generator's orders. */
+/** Orders for the load generator. */
 export interface Load {
   url: string;
   key: string;
@@ -11,25 +11,25 @@ export interface Load {
   measureMs: number;
 }
 
-/** Its report. Times are milliseconds. */
+/** Report of the load generator. Times are milliseconds. */
 export interface Measurement {
   callsPerSecond: number;
-  /** All calls, those of the warm-up too. */
+  /** Number of all calls, including those of the warm-up. */
   calls: number;
   p50: number;
   p95: number;
   p99: number;
-  /** Calls not answered with 200 and `suggested`, in the warm-up too. */
+  /** Number of calls not answered with 200 and `suggested`, including those of the warm-up. */
   failed: number;
   firstFault: string | undefined;
-  /** The generator's own CPU time, as a share of one core: near 1 it measured itself. */
+  /** CPU time of the generator itself, as a share of one core: near 1, the generator was the bottleneck. */
   clientCpu: number;
 }
 
 const RUN = randomBytes(6).toString('hex');
 let calls = 0;
 
-/** A closed loop: each caller has a connection of its own and calls again as soon as it has an answer. */
+/** Runs a closed loop: each caller has a connection of its own and calls again as soon as it has an answer. */
 async function measure({ url, key, callers, warmUpMs, measureMs }: Load): Promise<Measurement> {
   const target = new URL('/v1/predictions', url);
   const from = performance.now() + warmUpMs;
@@ -74,15 +74,15 @@ function isSuggestion(answer: string): boolean {
 }
 
 async function cpuShareBetween(from: number, until: number): Promise<number> {
-  await at(from);
+  await sleepUntil(from);
   const before = process.cpuUsage();
   const since = performance.now();
-  await at(until);
+  await sleepUntil(until);
   const { user, system } = process.cpuUsage(before);
   return (user + system) / 1000 / (performance.now() - since);
 }
 
-function at(time: number): Promise<void> {
+function sleepUntil(time: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, Math.max(0, time - performance.now())));
 }
 

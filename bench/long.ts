@@ -4,7 +4,7 @@ import { once } from 'node:events';
 const TRIALS = 'test/acceptance';
 const OPEN_LOOP = `${TRIALS}/open-snapshot.ts --service 300 --minutes 1 --window 20`.split(' ');
 
-/** Commands that take minutes, by what they measure; each can be run alone. */
+/** Commands that take minutes, by what they measure. Each can also be run alone. */
 const LONG: Record<string, string[]> = {
   'a replay against a health check': ['bench/replay.ts'],
   'ten thousand callers that wait': ['bench/waiting.ts'],
@@ -16,7 +16,7 @@ const LONG: Record<string, string[]> = {
   'growth with the history': [`${TRIALS}/long-history.ts`],
 };
 
-/** Runs them one after the other. Each prints its figures and ratios. */
+/** Runs the commands one after another. Each prints its figures and ratios. */
 export async function measureLong(): Promise<void> {
   for (const [what, command] of Object.entries(LONG)) {
     process.stdout.write(`\n${what}: bin/node ${command.join(' ')}\n`);

@@ -15,10 +15,10 @@ import { table } from './table.ts';
 import { startTarget, TARGETS, type Target } from './targets.ts';
 
 const WARM_UP_MS = 300;
-/** Once for each target, before anything counts: until the hot paths are compiled. */
+/** First load of each target, before anything counts: compiles the hot paths. */
 const FIRST_WARM_UP = { callers: 64, warmUpMs: 0, measureMs: 2000 };
 
-/** Starts everything, measures, and tears everything down, on a signal too. */
+/** Starts everything, measures, and stops everything, also on a signal. */
 async function run(options: Options): Promise<Results> {
   await using resources = new AsyncDisposableStack();
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -54,7 +54,7 @@ async function run(options: Options): Promise<Results> {
   };
 }
 
-/** Every target at every number of callers in turn, round after round, so that noise hits all of them alike. */
+/** Measures every target at every number of callers in turn, round after round, so that noise affects all alike. */
 async function measureAll(targets: Target[], load: Child, { callers, rounds, seconds }: Options) {
   for (const target of targets) await measure(load, target, FIRST_WARM_UP);
   const cells = callers.flatMap((count) =>
@@ -62,7 +62,7 @@ async function measureAll(targets: Target[], load: Child, { callers, rounds, sec
   );
   for (let round = 0; round < rounds; round += 1) {
     say(`round ${round + 1} of ${rounds}`);
-    // Backwards every other time, so that no target always runs after the same one.
+    // Reverses every other round, so that no target always runs after the same one.
     for (const { target, count, measured } of round % 2 === 0 ? cells : cells.toReversed()) {
       const work = { callers: count, warmUpMs: WARM_UP_MS, measureMs: seconds * 1000 };
       measured.push(await measure(load, target, work));
@@ -86,7 +86,7 @@ async function measure(load: Child, target: Target, work: Omit<Load, 'url' | 'ke
   };
 }
 
-/** Milliseconds of CPU time that each process of a target has used. */
+/** Returns the CPU time that each process of a target has used, in milliseconds. */
 async function cpuOf({ pids }: Target): Promise<Record<string, number>> {
   const entries = Object.entries(pids).map(async ([what, pid]) => [what, await cpuMsOf(pid)] as const);
   return Object.fromEntries(await Promise.all(entries));

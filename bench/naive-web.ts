@@ -10,13 +10,13 @@ await runBareApp('naive web', async () => {
   const options = { prefix, connection: { url: redisUrl } };
   const queue = new Queue<PredictionRequest, string>('naive', options);
   const events = new QueueEvents('naive', options);
-  // Every waiting call listens on both.
+  // Each waiting call adds a listener to both.
   queue.setMaxListeners(0);
   events.setMaxListeners(0);
   await events.waitUntilReady();
   return {
     async predict(request) {
-      // Kept for a while: `waitUntilFinished` fails on a job that is removed before it looks.
+      // Jobs are kept for a while: `waitUntilFinished` fails on a job that is removed before it looks.
       const job = await queue.add('predict', request, { removeOnComplete: 1000 });
       return job.waitUntilFinished(events, TTL_MS);
     },

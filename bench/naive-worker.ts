@@ -4,7 +4,7 @@ import type { PredictionRequest } from '../shared/schemas/predictions.ts';
 import { createAsk } from './ask.ts';
 
 const [redisUrl = '', prefix = '', providerUrl = ''] = process.argv.slice(2);
-/** As many as the product's worker has; with a provider of 0 ms more concurrency changes nothing. */
+/** Equals the concurrency of the product's worker; with a provider of 0 ms, more changes nothing. */
 const CONCURRENCY = 32;
 
 await runMain(

@@ -8,15 +8,15 @@ export interface Options {
   callers: number[];
   targets: TargetName[];
   profile: boolean;
-  /** Measures what takes minutes as well. */
+  /** Also runs the measurements that take minutes. */
   long: boolean;
-  /** Whether this run measures less than everything: its figures do not replace the published ones. */
+  /** True if this run measures only a part: its figures do not replace the published ones. */
   partial: boolean;
 }
 
-const ALL = Object.keys(TARGETS).filter(isTarget);
+const ALL_TARGETS = Object.keys(TARGETS).filter(isTarget);
 
-/** The options of the command line. Throws a TypeError that says what is wrong with them. */
+/** Reads the command line's options. Throws a TypeError that says what is wrong with them. */
 export function readOptions(): Options {
   const { values } = parseArgs({
     options: {
@@ -28,12 +28,12 @@ export function readOptions(): Options {
       long: { type: 'boolean', default: false },
     },
   });
-  const targets = values.only?.split(',') ?? ALL;
-  if (!targets.every(isTarget)) throw new TypeError(`--only takes a list of ${ALL.join(', ')}`);
+  const targets = values.only?.split(',') ?? ALL_TARGETS;
+  if (!targets.every(isTarget)) throw new TypeError(`--only takes a list of ${ALL_TARGETS.join(', ')}`);
   return {
-    seconds: positive('seconds', values.seconds),
-    rounds: Math.ceil(positive('rounds', values.rounds)),
-    callers: values.callers.split(',').map((one) => Math.ceil(positive('callers', one))),
+    seconds: parsePositive('seconds', values.seconds),
+    rounds: Math.ceil(parsePositive('rounds', values.rounds)),
+    callers: values.callers.split(',').map((one) => Math.ceil(parsePositive('callers', one))),
     targets,
     profile: values.profile,
     long: values.long,
@@ -41,7 +41,7 @@ export function readOptions(): Options {
   };
 }
 
-function positive(name: string, text: string): number {
+function parsePositive(name: string, text: string): number {
   const value = Number(text);
   if (!(value > 0)) throw new TypeError(`--${name} takes numbers above 0, not ${text}`);
   return value;

@@ -7,9 +7,11 @@ const PARSE = 'P';
 const BIND = 'B';
 const QUERY = 'Q';
 const NOTIFICATION = 'A';
-const SHOWN = 70;
+const SHOWN_LENGTH = 70;
 
-/** PostgreSQL's frontend/backend protocol, version 3. A statement is identified by its name, or else by its beginning. */
+/**
+ * PostgreSQL's frontend/backend protocol, version 3. A statement is identified by its name, or else by its beginning.
+ */
 export const postgresProtocol: Protocol = {
   sent() {
     // Only the very first message has no type: it begins with its length.
@@ -33,7 +35,7 @@ export const postgresProtocol: Protocol = {
   },
 };
 
-/** Redis' protocol. BullMQ's scripts are identified by the names of their files. */
+/** The Redis protocol. BullMQ's scripts are identified by their file names. */
 export async function redisProtocol(): Promise<Protocol> {
   const scripts = await bullmqScripts();
   return {
@@ -54,7 +56,7 @@ export async function redisProtocol(): Promise<Protocol> {
         return told.map(shorten);
       };
     },
-    // A message of this size comes in one piece.
+    // A message of this size arrives in one piece.
     pushed: () => (chunk) =>
       [...chunk.toString('latin1').matchAll(/[*>]3\r\n\$7\r\nmessage\r\n\$\d+\r\n([^\r]+)/g)].map(
         ([, channel]) => `message ${channel}`,
@@ -62,7 +64,7 @@ export async function redisProtocol(): Promise<Protocol> {
   };
 }
 
-/** Cuts a stream of bytes into messages: a type, a length that counts itself, a body. */
+/** Cuts a stream of bytes into messages: a type, a length that includes itself, a body. */
 function messages({ untyped }: { untyped: boolean }): (chunk: Buffer) => { type: string; body: Buffer }[] {
   let pending = Buffer.alloc(0);
   let prefix = untyped ? 0 : 1;
@@ -80,7 +82,10 @@ function messages({ untyped }: { untyped: boolean }): (chunk: Buffer) => { type:
   };
 }
 
-/** The first complete command, `*<words>` and each word as `$<length>` and its bytes; undefined when there is none yet. */
+/**
+ * Parses the first complete command: `*<words>`, then each word as `$<length>` and its bytes. Undefined if none is
+ * complete.
+ */
 function command(bytes: string): { words: string[]; size: number } | undefined {
   const [line, count] = bytes.match(/^\*(\d+)\r\n/) ?? [];
   if (line === undefined) return undefined;
@@ -116,5 +121,5 @@ function text(body: Buffer, from: number): string {
 
 function shorten(statement: string): string {
   const line = statement.replace(/\s+/g, ' ').trim();
-  return line.length > SHOWN ? `${line.slice(0, SHOWN - 1)}…` : line;
+  return line.length > SHOWN_LENGTH ? `${line.slice(0, SHOWN_LENGTH - 1)}…` : line;
 }

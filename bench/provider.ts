@@ -3,10 +3,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { runMain } from '../shared/process/lifecycle.ts';
 
-/** How long the model takes; 0 by default. */
+/** Milliseconds that the model takes; 0 by default. */
 const SERVICE_MS = Number(process.argv[2] ?? 0);
 
-/** A model's one answer: the same valid one for every request, `SERVICE_MS` after the request is complete. */
+/** The model's only answer: the same valid one for every request, `SERVICE_MS` after the request is complete. */
 const ANSWER = Buffer.from(
   JSON.stringify({
     id: 'chatcmpl-bench',
@@ -28,14 +28,14 @@ const ANSWER = Buffer.from(
 );
 const CHAT_HEADERS = { 'content-type': 'application/json', 'content-length': ANSWER.length };
 
-/** What the load generator gets with nothing behind it: the cost of the generator and of HTTP alone. */
-const NOTHING = Buffer.from('{"status":"suggested"}');
-const NOTHING_HEADERS = { 'content-type': 'application/json', 'content-length': NOTHING.length };
+/** Answer for the load generator alone, which shows the cost of the generator and of HTTP. */
+const BARE_ANSWER = Buffer.from('{"status":"suggested"}');
+const BARE_HEADERS = { 'content-type': 'application/json', 'content-length': BARE_ANSWER.length };
 
 const server = createServer((request, response) => {
   const isChat = request.url === '/v1/chat/completions';
   const answer = () =>
-    response.writeHead(200, isChat ? CHAT_HEADERS : NOTHING_HEADERS).end(isChat ? ANSWER : NOTHING);
+    response.writeHead(200, isChat ? CHAT_HEADERS : BARE_HEADERS).end(isChat ? ANSWER : BARE_ANSWER);
   request.resume().once('end', () => {
     if (isChat && SERVICE_MS > 0) setTimeout(answer, SERVICE_MS);
     else answer();

@@ -5,13 +5,13 @@ import { startProcesses } from '../test/support/system.ts';
 import { startChild } from './child.ts';
 import { requestText } from './request.ts';
 
-/** Replays of a finished prediction and, in turn, `GET /healthz`, by one caller on a kept-alive connection. */
+/** Compares replays of a finished prediction with `GET /healthz`, in turn, by one caller on a kept-alive connection. */
 const SAMPLES = 2000;
-const WARM_UP = 300;
+const WARM_UP_CALLS = 300;
 
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
-async function timed(url: string, body?: string, key = ''): Promise<number> {
+async function timeCall(url: string, body?: string, key = ''): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const headers = body && {
     authorization: `Bearer ${key}`,
@@ -37,10 +37,10 @@ const system = await startProcesses({
 try {
   const { url, key } = await system.app();
   const took = { replay: [] as number[], healthz: [] as number[] };
-  for (let n = -WARM_UP; n < SAMPLES; n += 1) {
-    const replay = await timed(`${url}/v1/predictions`, requestText('replayed'), key);
-    const healthz = await timed(`${url}/healthz`);
-    // The first one is the prediction itself.
+  for (let n = -WARM_UP_CALLS; n < SAMPLES; n += 1) {
+    const replay = await timeCall(`${url}/v1/predictions`, requestText('replayed'), key);
+    const healthz = await timeCall(`${url}/healthz`);
+    // The first call is the prediction itself.
     if (n >= 0) took.replay.push(replay);
     if (n >= 0) took.healthz.push(healthz);
   }

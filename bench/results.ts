@@ -7,9 +7,9 @@ import type { TargetName } from './targets.ts';
 export interface Cell extends Pick<Measurement, 'callsPerSecond' | 'p50' | 'p95' | 'p99' | 'clientCpu'> {
   target: TargetName;
   callers: number;
-  /** Milliseconds of CPU time that a call takes of each of its processes. */
+  /** CPU time per call of each of the target's processes, in milliseconds. */
   cpuMs: Record<string, number>;
-  /** Calls per second of each round: how far the machine's noise reaches. */
+  /** Calls per second in each round, which show the machine's noise. */
   rounds: number[];
 }
 
@@ -22,15 +22,15 @@ export interface Results {
   cells: Cell[];
 }
 
-/** Facts about the machine; to be read before the load begins. */
+/** Returns facts about the machine. Call it before the load begins. */
 export function machine(): Results['machine'] {
   const [load = 0] = loadavg();
   return { cpus: availableParallelism(), model: cpus()[0]?.model ?? 'unknown', loadBefore: load };
 }
 
-/** What a round measured. */
+/** Measurement of one round. */
 export interface Measured extends Measurement {
-  /** Milliseconds of CPU time that a call took of each process of the target. */
+  /** CPU time per call of each of the target's processes, in milliseconds. */
   cpuMs: Record<string, number>;
 }
 
@@ -41,7 +41,7 @@ export function mapOf<In, Out>(
   return Object.fromEntries(Object.entries(all).map(([name, one]) => [name, of(one, name)]));
 }
 
-/** The medians of what the rounds measured. */
+/** Computes the medians over the rounds. */
 export function cellOf(target: TargetName, callers: number, measured: Measured[]): Cell {
   const medianOf = (key: keyof Pick<Cell, 'callsPerSecond' | 'p50' | 'p95' | 'p99' | 'clientCpu'>) =>
     median(measured.map((measurement) => measurement[key]));
@@ -60,12 +60,14 @@ export function cellOf(target: TargetName, callers: number, measured: Measured[]
   };
 }
 
-/** The cell of a target at a number of callers; undefined when it was not measured. */
+/** Returns the cell of a target at a number of callers; undefined if it was not measured. */
 export function find(cells: Cell[], target: TargetName, callers: number): Cell | undefined {
   return cells.find((cell) => cell.target === target && cell.callers === callers);
 }
 
-/** As JSON for a file: figures with three decimals, and lists of them on one line, as the formatter wants it. */
+/**
+ * Formats the results as JSON for a file: three decimals, and lists of figures on one line, as the formatter wants it.
+ */
 export function resultsText(results: Results): string {
   const rounded = (_key: string, value: unknown) =>
     typeof value === 'number' ? Math.round(value * 1000) / 1000 : value;

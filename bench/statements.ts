@@ -10,7 +10,7 @@ import { type Heard, tap } from './wire-tap.ts';
 
 const WARM_UP = 20;
 const SAMPLES = 30;
-/** After the answer the worker still marks the job as done. */
+/** Time in which the worker still marks the job as done, after the answer. */
 const AFTERWARDS_MS = 40;
 
 interface Trace {
@@ -20,9 +20,9 @@ interface Trace {
 }
 
 /**
- * Every statement, command and wake-up of one prediction, alone in the system, on the connections of an ingress and a
- * worker to their stores. What processes do periodically (leases, polls, the reaper) falls into few of the samples,
- * so the most frequent sequence is the prediction's own.
+ * Traces all statements, commands and wake-ups of one prediction, alone in the system, on the connections of an ingress
+ * and a worker to their stores. Periodic work of the processes (leases, polls, the reaper) occurs in few of the
+ * samples, so the most frequent sequence is the prediction's own.
  */
 async function traceOnePrediction(
   title: string,
@@ -60,7 +60,7 @@ async function traceOnePrediction(
     await sleep(AFTERWARDS_MS);
     if (n >= 0) traces.push({ heard, since, answeredMs });
   }
-  return tell(title, mostCommon(traces));
+  return describeTrace(title, mostCommon(traces));
 }
 
 function mostCommon(traces: Trace[]): { traces: Trace[]; of: number } {
@@ -74,7 +74,7 @@ function mostCommon(traces: Trace[]): { traces: Trace[]; of: number } {
   return { traces: most, of: traces.length };
 }
 
-function tell(title: string, { traces, of }: { traces: Trace[]; of: number }): string {
+function describeTrace(title: string, { traces, of }: { traces: Trace[]; of: number }): string {
   const [trace] = traces.toSorted((a, b) => a.answeredMs - b.answeredMs);
   if (trace === undefined) throw new Error('no prediction was traced');
   const { heard, since, answeredMs } = trace;

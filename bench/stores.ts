@@ -11,40 +11,42 @@ import { SCRATCH } from './child.ts';
 const LOCAL_POSTGRES = 'postgres://postgres@127.0.0.1:5432/postgres';
 const REDIS_START_MS = 5000;
 
-/** A server that answers; what was started for the bench stops when it is disposed of. */
+/** A running server; if the bench has started it, disposing of it stops it. */
 export interface Store {
   url: string;
-  /** Its version, and the settings that the figures depend on. */
+  /** Version, and the settings that affect the figures. */
   facts: Record<string, string>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** The PostgreSQL of `BENCH_DATABASE_URL`, else the local one, else the embedded one with its ordinary settings. */
+/**
+ * Opens the PostgreSQL of `BENCH_DATABASE_URL`, else the local one, else the embedded one with its ordinary settings.
+ */
 export async function openPostgres(): Promise<Store> {
   const named = process.env['BENCH_DATABASE_URL'];
-  if (named) return { url: named, facts: await postgresFacts(named), ...KEPT };
+  if (named) return { url: named, facts: await postgresFacts(named), ...KEEP_RUNNING };
   const facts = await postgresFacts(LOCAL_POSTGRES).catch(() => undefined);
-  if (facts !== undefined) return { url: LOCAL_POSTGRES, facts, ...KEPT };
+  if (facts !== undefined) return { url: LOCAL_POSTGRES, facts, ...KEEP_RUNNING };
   const { url, stop } = await startPostgres({ directory: join(SCRATCH, 'postgres') });
   return { url, facts: await postgresFacts(url), [Symbol.asyncDispose]: stop };
 }
 
-/** The Redis of `BENCH_REDIS_URL`, else one of our own without persistence; undefined without a `redis-server`. */
+/** Opens the Redis of `BENCH_REDIS_URL`, or starts one without persistence; undefined without a `redis-server`. */
 export async function openRedis(): Promise<Store | undefined> {
   const named = process.env['BENCH_REDIS_URL'];
-  if (named) return { url: named, facts: await redisFacts(named), ...KEPT };
+  if (named) return { url: named, facts: await redisFacts(named), ...KEEP_RUNNING };
   const port = await freePort();
   const server = spawn(
     'redis-server',
     ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'],
     { cwd: SCRATCH, stdio: 'ignore' },
   );
-  if (!(await started(server))) return undefined;
+  if (!(await hasStarted(server))) return undefined;
   const url = `redis://127.0.0.1:${port}`;
-  return { url, facts: await redisFacts(url), [Symbol.asyncDispose]: () => stopped(server) };
+  return { url, facts: await redisFacts(url), [Symbol.asyncDispose]: () => stopServer(server) };
 }
 
-/** Deletes what the bench put on a Redis under these prefixes. */
+/** Deletes the bench's keys with these prefixes from a Redis. */
 export async function removeKeys(url: string, prefixes: string[]): Promise<void> {
   const redis = new Redis(url);
   for (const prefix of prefixes) {
@@ -54,7 +56,7 @@ export async function removeKeys(url: string, prefixes: string[]): Promise<void>
   redis.disconnect();
 }
 
-const KEPT = { [Symbol.asyncDispose]: async () => {} };
+const KEEP_RUNNING = { [Symbol.asyncDispose]: async () => {} };
 
 async function postgresFacts(url: string): Promise<Record<string, string>> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 });
@@ -72,7 +74,7 @@ async function postgresFacts(url: string): Promise<Record<string, string>> {
 async function redisFacts(url: string): Promise<Record<string, string>> {
   const retryStrategy = (times: number) => (times * 50 < REDIS_START_MS ? 50 : null);
   const redis = new Redis(url, { retryStrategy, maxRetriesPerRequest: null });
-  // Until the server is up; the last attempt fails the command.
+  // Ignores errors until the server is up; the last attempt fails the command.
   redis.on('error', () => {});
   try {
     const info = await redis.info('server');
@@ -82,14 +84,14 @@ async function redisFacts(url: string): Promise<Record<string, string>> {
   }
 }
 
-async function started(server: ChildProcess): Promise<boolean> {
+async function hasStarted(server: ChildProcess): Promise<boolean> {
   return Promise.race([
     once(server, 'spawn').then(() => true),
     once(server, 'error').then(() => false),
   ]).catch(() => false);
 }
 
-async function stopped(server: ChildProcess): Promise<void> {
+async function stopServer(server: ChildProcess): Promise<void> {
   if (server.exitCode !== null) return;
   server.kill('SIGTERM');
   await Promise.race([once(server, 'exit'), sleep(REDIS_START_MS).then(() => server.kill('SIGKILL'))]);

@@ -15,7 +15,7 @@ const COLUMNS = [
   'CPU ms a call',
 ];
 
-/** The results for people: a table, and what a lone caller pays for what stands between it and the provider. */
+/** Formats the results for people: a table, and the latency that each target adds for a single caller. */
 export function table({ cells, machine, versions, options }: Results): string {
   const callers = [...new Set(cells.map((cell) => cell.callers))];
   const groups = callers.map((count) =>
@@ -28,7 +28,7 @@ export function table({ cells, machine, versions, options }: Results): string {
       `${postgres['fsync']}), ${redis ? `Redis ${redis['server_version']}` : 'no Redis'}; ` +
       `medians of ${options.rounds} rounds of ${options.seconds} s each`,
     '',
-    ...aligned([COLUMNS], ...groups),
+    ...alignColumns([COLUMNS], ...groups),
     ...addedLatency(cells),
     ...onPostgresAlone(cells),
   ].join('\n');
@@ -67,7 +67,7 @@ function addedLatency(cells: Cell[]): string[] {
   );
 }
 
-/** What Redis saves. */
+/** Compares PostgreSQL alone with Redis. */
 function onPostgresAlone(cells: Cell[]): string[] {
   return cells.flatMap((cell) => {
     const redis = find(cells, 'forecue-redis', cell.callers);
@@ -77,8 +77,10 @@ function onPostgresAlone(cells: Cell[]): string[] {
   });
 }
 
-/** Columns as wide as their widest cell, names to the left and figures to the right; an empty line after each group. */
-function aligned(...groups: string[][][]): string[] {
+/**
+ * Pads columns to their widest cell, names to the left and figures to the right; adds an empty line after each group.
+ */
+function alignColumns(...groups: string[][][]): string[] {
   const rows = groups.flat();
   const widths = COLUMNS.map((_, column) => Math.max(...rows.map((cells) => cells[column]?.length ?? 0)));
   const line = (cells: string[]) =>

@@ -3,7 +3,7 @@ import { type Child, startChild } from './child.ts';
 import { install, startProduct } from './installation.ts';
 import { removeKeys } from './stores.ts';
 
-/** Everything that can be measured, in the order of the tables. `client` is the load generator on its own. */
+/** Everything that can be measured, in the order of the tables. `client` is the load generator alone. */
 export const TARGETS = {
   client: { title: 'load generator alone', redis: false },
   direct: { title: 'direct: Koa asks the provider', redis: false },
@@ -15,16 +15,16 @@ export type TargetName = keyof typeof TARGETS;
 
 export const isTarget = (name: string): name is TargetName => Object.hasOwn(TARGETS, name);
 
-/** Where a target is called. */
+/** A running target, and where to call it. */
 export interface Target {
   name: TargetName;
   url: string;
   key: string;
-  /** The processes whose CPU time is its cost, by what they are. */
+  /** Processes whose CPU time counts as its cost, by their role. */
   pids: Readonly<Record<string, number>>;
 }
 
-/** What targets are made of. `resources` disposes of whatever they start, in reverse. */
+/** Resources for starting targets. `resources` disposes of everything that they start, in reverse order. */
 export interface Bench {
   resources: AsyncDisposableStack;
   providerUrl: string;

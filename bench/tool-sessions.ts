@@ -9,13 +9,14 @@ import type { ReadyMessage } from '../shared/process/lifecycle.ts';
 import { newServiceKey } from '../shared/security/keys.ts';
 
 /**
- * The memory of a tool server with this many idle sessions, above an idle one, while V8 keeps the garbage of the requests that
- * opened them, and when it is collected; and that of a server whose sessions ended: `bin/node bench/tool-sessions.ts`.
+ * Measures the memory of a tool server with this many idle sessions, above that of an idle server: while V8 keeps the
+ * garbage of the requests that opened them, and after garbage collection; and the memory of a server whose sessions
+ * have ended. `bin/node bench/tool-sessions.ts`.
  */
 const SESSIONS = 1000;
-const OF_A_KEY = 50;
+const SESSIONS_PER_KEY = 50;
 const SETTLE_MS = 5_000;
-const COLLECTS = 'data:text/javascript,process.on("SIGUSR2", () => gc({ flavor: "last-resort" }))';
+const COLLECT_ON_SIGNAL = 'data:text/javascript,process.on("SIGUSR2", () => gc({ flavor: "last-resort" }))';
 
 const upstream = createServer((_, response) => response.end('{}')).listen(0, '127.0.0.1');
 await once(upstream, 'listening');
@@ -32,7 +33,7 @@ upstream.closeAllConnections();
 
 async function measure(end: boolean): Promise<{ idle: number; loaded: number; rested: number }> {
   const child = fork(fileURLToPath(new URL('../ingress/mcp/main.ts', import.meta.url)), [], {
-    execArgv: ['--expose-gc', '--import', COLLECTS],
+    execArgv: ['--expose-gc', '--import', COLLECT_ON_SIGNAL],
     env: {
       ...process.env,
       MCP_PORT: '0',
@@ -47,10 +48,11 @@ async function measure(end: boolean): Promise<{ idle: number; loaded: number; re
     await sleep(SETTLE_MS);
     return residentMb(child);
   };
-  // Memory that the first sessions load belongs to none of them.
-  await openSessions(url, OF_A_KEY, end);
+  // Memory that the first sessions allocate for good belongs to none of them.
+  await openSessions(url, SESSIONS_PER_KEY, end);
   const idle = await settled(true);
-  for (let opened = 0; opened < SESSIONS; opened += OF_A_KEY) await openSessions(url, OF_A_KEY, end);
+  for (let opened = 0; opened < SESSIONS; opened += SESSIONS_PER_KEY)
+    await openSessions(url, SESSIONS_PER_KEY, end);
   const loaded = await settled(false);
   const rested = await settled(true);
   child.kill('SIGTERM');

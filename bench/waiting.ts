@@ -9,8 +9,8 @@ import { startChild } from './child.ts';
 import { requestText } from './request.ts';
 
 /**
- * Many callers that wait at one ingress at once: each on a connection of its own, `--rate` new ones a second, while the
- * provider takes `--service` ms. Prints the memory that each costs the ingress, how long they wait beyond the
+ * Lets many callers wait at one ingress at once: each on a connection of its own, `--rate` new ones per second, while
+ * the provider takes `--service` ms. Prints the memory that each costs the ingress, how long they wait beyond the
  * provider's time, and how many connections break.
  */
 const { values: options } = parseArgs({
@@ -26,7 +26,7 @@ const TIMEOUT_MS = String(2 * SERVICE_MS);
 
 const agent = new Agent({ keepAlive: false });
 
-/** Milliseconds until the answer, or what went wrong. */
+/** Resolves with the milliseconds until the answer, or with what went wrong. */
 function call(url: string, key: string, id: string): Promise<number | string> {
   const { promise, resolve } = Promise.withResolvers<number | string>();
   const body = requestText(id);
@@ -56,7 +56,7 @@ async function memoryOf(pid: number | undefined): Promise<number> {
 await mochaGlobalSetup();
 const provider = await startChild('waiting-provider', 'bench/provider.ts', { args: [String(SERVICE_MS)] });
 const system = await startProcesses({
-  // A lone app leaves a sixteenth of a worker's slots free.
+  // Two, because a single app may not use the last sixteenth of a worker's slots.
   workers: 2,
   env: {
     OPENAI_BASE_URL: `${provider.url}/v1`,
@@ -81,7 +81,7 @@ try {
     while (calls.length < due) calls.push(call(url, key, `w${calls.length}`));
     await sleep(10);
   }
-  // All have been sent, and none is answered yet.
+  // All have been sent, and none has been answered yet.
   await sleep(Math.max(0, SERVICE_MS - (performance.now() - since) - 1000));
   const grown = (await memoryOf(pid)) - before;
   const ended = await Promise.all(calls);

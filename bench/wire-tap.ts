@@ -8,11 +8,11 @@ export interface Heard {
   /** A statement or command that was sent, or a wake-up that arrived unasked. */
   kind: 'sent' | 'pushed';
   what: string;
-  /** Whether this side sent first since the other side did: a round trip begins. */
+  /** True if this begins a round trip: this side is the first to send since the other side sent. */
   roundTrip: boolean;
 }
 
-/** Reads one direction of one connection of a protocol: what is in the bytes so far, a chunk at a time. */
+/** Readers for the two directions of a connection; each returns what a chunk of bytes completes. */
 export interface Protocol {
   sent(): (chunk: Buffer) => string[];
   pushed(): (chunk: Buffer) => string[];
@@ -20,7 +20,7 @@ export interface Protocol {
 
 /** A proxy to a store that forwards everything unchanged, and reports it. */
 export interface Tap {
-  /** The store's address through the tap. */
+  /** Address of the store through the tap. */
   url: string;
   [Symbol.asyncDispose](): Promise<void>;
 }

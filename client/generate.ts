@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { catalogue } from '../shared/errors/catalogue.ts';
 import { type Schema, typeOf } from './schema-types.ts';
 
-/** The part of an OpenAPI operation that a method is made of. */
+/** The part of an OpenAPI operation that a method is generated from. */
 interface Operation {
   operationId: string;
   summary: string;
@@ -24,7 +24,7 @@ const { paths, components }: Document = JSON.parse(
   readFileSync(new URL('../docs/openapi.json', import.meta.url), 'utf8'),
 );
 
-/** The generated files of the client, by their name in `client/src/generated`. */
+/** Returns the client's generated files, by their name in `client/src/generated`. */
 export function generatedFiles(): Record<string, string> {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
@@ -42,7 +42,7 @@ function declarationOf([name, schema]: [string, Schema]): string {
   return `export type ${name} = ${typeOf(schema)};\n`;
 }
 
-/** Every code, with a sentence for people: `/v1` answers with the code alone. */
+/** Lists all codes, each with a sentence for people, since `/v1` answers with the code only. */
 function errorsOf(): string {
   const messages = Object.entries(catalogue).map(
     ([code, { message }]) => `  ${code}: ${JSON.stringify(message)},\n`,
@@ -50,7 +50,9 @@ function errorsOf(): string {
   return `export const messages = {\n${messages.join('')}} as const;\n`;
 }
 
-/** The surface's operations: as a table for the client, and as the methods that it makes of them. */
+/**
+ * Writes the operations of an API: a table for the client, and the type of the methods that it makes from the table.
+ */
 function methodsOf(
   surface: string,
   operations: { path: string; method: string; operation: Operation }[],
@@ -80,7 +82,7 @@ function methodsOf(
   ].join('');
 }
 
-/** A method takes what the path names, then the body or the query, then options. */
+/** Writes the signatures of a method: it takes the path's parameters, then the body or the query, then options. */
 function signaturesOf(operation: Operation): string {
   const { operationId, summary, parameters, requestBody } = operation;
   const codes = Object.values(operation.responses).flatMap(({ content }) =>
@@ -94,7 +96,7 @@ function signaturesOf(operation: Operation): string {
   if (requestBody === undefined) return doc + signature(queryOf(operation) ?? '', outputOf(operation));
   const bodies = alternativesOf(requestBody.content['application/json'].schema);
   const answers = alternativesOf(successOf(operation)?.['application/json']?.schema ?? {});
-  // One row is answered with a row, and a list with a list.
+  // A single row is answered with a row, and a list with a list.
   if (bodies.length === 2 && answers.length === 2)
     return bodies
       .map((body, at) => doc + signature(`body: ${refer(body)}, `, `Promise<${refer(answers[at] ?? {})}>`))
@@ -107,7 +109,7 @@ function signaturesOf(operation: Operation): string {
   return doc + signature(`${name}: ${refer(body)}, `, outputOf(operation));
 }
 
-/** The types of a job's request and result. */
+/** Writes the types of a job's request and result. */
 function jobOf(operation: Operation): string {
   const body = refer(operation.requestBody?.content['application/json'].schema ?? {});
   const result = refer(successOf(operation)?.['application/json']?.schema ?? {});

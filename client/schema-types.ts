@@ -1,4 +1,4 @@
-/** The keywords of JSON Schema that matter to a type. */
+/** The JSON Schema keywords that affect a type. */
 export interface Schema {
   $ref?: string;
   type?: string | string[];
@@ -20,8 +20,8 @@ const PRIMITIVES: Record<string, string> = {
 };
 
 /**
- * A schema of docs/openapi.json as a TypeScript type. A property is optional unless it is required, with a default or
- * without. `prefix` goes before the names of components.
+ * Converts a schema of docs/openapi.json to a TypeScript type. A property is optional unless it is required, even if it
+ * has a default. `prefix` is put before the names of components.
  */
 export function typeOf(schema: Schema, prefix = ''): string {
   if (schema.$ref !== undefined) return prefix + schema.$ref.split('/').at(-1);

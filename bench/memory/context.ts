@@ -11,9 +11,9 @@ import { openMemory } from './database.ts';
 import { newAccount, store } from './history.ts';
 
 /**
- * How long a context takes in the database, and altogether, of accounts of three sizes among many others, whose calls
- * alternate. Half of the raw rows and episodes of each lie in the widest window. The time on a
- * core, which Linux counts for each process, is what a call takes when nobody else computes: all data are in memory.
+ * Measures how long a context takes, in the database and in total, for accounts of three sizes among many others; the
+ * calls alternate between them. Half of each account's raw rows and episodes lie in the widest window. The time on a
+ * core, which Linux counts per process, is what a call takes when nobody else computes: all data are in memory.
  */
 const { values: options } = parseArgs({
   options: {
@@ -31,13 +31,16 @@ const SIZES = [
 const DAYS = 14;
 const WINDOWS = { 'an hour': 60, 'a week': 10_080, ever: null };
 
-/** As `assembleContext` asks, without sending the rows. */
+/** Runs the query of `assembleContext` without sending the rows. */
 const IN_DATABASE = {
   name: 'context_in_database',
   text: 'select length(memory_context_v3($1, $2, null, null, $3, $4, $5, $6, 262144)::text) as length',
 };
 
-/** What calls of one size and window took, in milliseconds: on a core in the server, until its answer, and with the choice. */
+/**
+ * Times of the calls of one size and window, in milliseconds: on the server's core, until the server's answer, and
+ * including the choice of rows.
+ */
 interface Took {
   core: number[];
   database: number[];
@@ -46,7 +49,7 @@ interface Took {
 
 const emptyTook = (): Took => ({ core: [], database: [], altogether: [] });
 
-/** Nanoseconds that a process has spent on a core. */
+/** Returns the nanoseconds that a process has spent on a core. */
 async function onCore(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/schedstat`, 'utf8').catch(() => '');
   return Number.parseInt(stat, 10);
@@ -117,14 +120,14 @@ async function run(): Promise<string[]> {
         const { core, database, altogether } = took[size]?.[place] ?? emptyTook();
         return (
           `${String(raw).padStart(7)}${String(episodes).padStart(10)}${String(facts).padStart(7)}  ${window.padEnd(9)}` +
-          `${both(core, 9)}${both(database, 14)}${both(altogether, 16)}`
+          `${medianAndP95(core, 9)}${medianAndP95(database, 14)}${medianAndP95(altogether, 16)}`
         );
       }),
     ),
   ];
 }
 
-function both(values: number[], width: number): string {
+function medianAndP95(values: number[], width: number): string {
   const [median, most] = [0.5, 0.95].map((at) => percentile(values, at).toFixed(1));
   return `${median?.padStart(width)}${most?.padStart(7)}`;
 }

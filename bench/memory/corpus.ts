@@ -1,4 +1,4 @@
-/** What a person's history is generated from: the same seed makes the same texts. */
+/** Generates the texts of a person's history. Equal seeds generate equal texts. */
 export class Corpus {
   readonly #random: () => number;
   readonly #words: string[];
@@ -10,7 +10,7 @@ export class Corpus {
     this.#names = this.#coined(NAMES, 3).map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   }
 
-  /** A sentence that is no answer to any question, about one of the things that questions are about. */
+  /** Generates a sentence that answers no question, about a thing that questions are about. */
   sentence(words = 8 + this.#below(12)): string {
     const said = Array.from({ length: words }, () => this.#word());
     said[this.#below(words)] = this.#name();
@@ -19,8 +19,8 @@ export class Corpus {
   }
 
   /**
-   * A question, and the only text that answers it. They share the name of a thing, of which many other texts speak, and one
-   * of its attributes.
+   * Generates a question and the only text that answers it. Both name a thing, which many other texts mention too, and
+   * one of its attributes.
    */
   pair(asks: keyof typeof ASKING): { question: string; source: string } {
     const name = this.#name();
@@ -32,7 +32,7 @@ export class Corpus {
     };
   }
 
-  /** In another order (Fisher and Yates). */
+  /** Shuffles the items (Fisher and Yates). */
   shuffled<Item>(items: readonly Item[]): Item[] {
     const mixed = [...items];
     for (let at = mixed.length - 1; at > 0; at -= 1) {
@@ -66,12 +66,12 @@ export class Corpus {
   }
 }
 
-/** How the words of a question differ from those of its answer. */
+/** Ways in which a question's words differ from those of its answer. */
 export const ASKING = {
   'the same words': (name: string, attribute: string) => question(name, attribute),
   'an inflected attribute': (name: string, attribute: string) => question(name, `${attribute}s`),
   'an unfinished name': (name: string, attribute: string) => question(name.slice(0, -2), attribute),
-  /** Its fourth letter is dropped. */
+  /** Drops the fourth letter. */
   'a misspelled name': (name: string, attribute: string) =>
     question(name.slice(0, 3) + name.slice(4), attribute),
 };
@@ -93,7 +93,7 @@ const SYLLABLES =
     ' ',
   );
 
-/** A small seeded generator (Tommy Ettinger's mulberry32): numbers from 0 to 1. */
+/** Creates a small seeded generator (Tommy Ettinger's mulberry32): numbers from 0 to 1. */
 function mulberry32(seed: number): () => number {
   let state = seed;
   return () => {

@@ -5,7 +5,7 @@ import { createLog } from '../../shared/log.ts';
 import { install } from '../installation.ts';
 import { openPostgres } from '../stores.ts';
 
-/** A database of the bench's own: as the service reaches it, and without the limits that this has, to fill it. */
+/** Opens a database for the bench only: `pool` connects like the service, `filler` without the service's limits. */
 export async function openMemory(
   resources: AsyncDisposableStack,
 ): Promise<{ pool: Pool; em: () => EntityManager; filler: Pool; server: string }> {

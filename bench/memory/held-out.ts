@@ -1,7 +1,7 @@
 import type { Topic } from './topic.ts';
 
 /**
- * Topics that no rule of the product was written for, in looser words: what is found here is what one may expect of other
+ * Topics in looser words, for which no rule of the product was written: the results show what to expect with other
  * people. Rules must not be tuned on them.
  */
 export const HELD_OUT: readonly Topic[] = [

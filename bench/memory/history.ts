@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { newId } from '../../shared/ids.ts';
 
-/** Rows of a tier with the account that they are of. */
+/** Rows of each tier, with the account that they belong to. */
 export interface History {
   accounts: string[];
   /** An account's facts. */
@@ -10,12 +10,12 @@ export interface History {
   raw: { account: string; text: string }[];
 }
 
-const AT_ONCE = 5000;
+const ROWS_PER_INSERT = 5000;
 const TABLES = ['raw_memories', 'episodes', 'facts'];
 
 /**
- * Stores a history without its indexes, which are built afterwards: facts over the last year, episodes and raw rows over the
- * last `days`, in the order in which they stand, the oldest first.
+ * Stores a history without indexes, and builds those afterwards. Facts are spread over the last year, episodes and raw
+ * rows over the last `days`, in their given order, oldest first.
  */
 export async function store(pool: Pool, history: History, days: number): Promise<void> {
   const indexes = await dropIndexes(pool);
@@ -54,7 +54,7 @@ export async function store(pool: Pool, history: History, days: number): Promise
   await pool.query('vacuum analyze');
 }
 
-/** An account's id. */
+/** Returns an id for a new account. */
 export const newAccount = newId;
 
 async function storeTier(
@@ -63,7 +63,7 @@ async function storeTier(
   days: number,
   insert: (rows: string) => string,
 ): Promise<void> {
-  // A UUIDv7 of that moment.
+  // Builds a UUIDv7 of a moment.
   await pool.query(`create or replace function id_at(at timestamptz) returns uuid language sql as $$
     select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '7'
       || right(replace(gen_random_uuid()::text, '-', ''), 19))::uuid $$`);
@@ -96,5 +96,6 @@ async function inParts<Item>(
   items: readonly Item[],
   store: (part: Item[]) => Promise<unknown>,
 ): Promise<void> {
-  for (let at = 0; at < items.length; at += AT_ONCE) await store(items.slice(at, at + AT_ONCE));
+  for (let at = 0; at < items.length; at += ROWS_PER_INSERT)
+    await store(items.slice(at, at + ROWS_PER_INSERT));
 }

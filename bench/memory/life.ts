@@ -17,33 +17,33 @@ import {
 import type { Topic } from './topic.ts';
 import { shinglesOnlyIn, type Truth, truthOf } from './truth.ts';
 
-/** The counts of a life, by what was done before they were taken. */
+/** Counts taken during a life, by what was done before. */
 export interface Life {
   remembered: Counts;
-  /** After the same calls once more. */
+  /** Counts after the same calls were made again. */
   again: Counts;
-  /** After some sessions were deleted, and what was left was promoted. */
+  /** Counts after some sessions were deleted and the rest was promoted. */
   afterDeletion: Counts;
-  /** After the account was erased. */
+  /** Counts after the account was erased. */
   erased: Counts;
-  /** What is wrong with the facts that were remembered, a line each. */
+  /** Mistakes in the remembered facts, one per line. */
   mistakes: string[];
 }
 
-/** Where a persona lives, and what is asked about them. */
+/** The installation where personas live, and the topics that are asked about. */
 export interface World {
   url: string;
   pool: Pool;
   topics: readonly Topic[];
 }
 
-/** One session of so many is deleted. */
-const DELETED_OF = 10;
-const SECOND = 1000;
+/** Number of sessions for each one that is deleted. */
+const SESSIONS_PER_DELETION = 10;
+const SECOND_MS = 1000;
 
 /**
- * One persona from the first recording to the erasure of their account, at a real installation: over HTTP, but for the
- * look into the tables for what a deletion has left there.
+ * Runs one persona from the first recording to the erasure of the account, at a real installation over HTTP. Only the
+ * check for leftovers after a deletion reads the tables.
  */
 export async function live({ url, pool, topics }: World, persona: Persona): Promise<Life> {
   const person = await Person.signUp(url);
@@ -51,7 +51,7 @@ export async function live({ url, pool, topics }: World, persona: Persona): Prom
   await person.sync();
   const since = performance.now();
   const promoted = await promoteAll(person);
-  const seconds = (performance.now() - since) / SECOND;
+  const seconds = (performance.now() - since) / SECOND_MS;
   const truth = truthOf(persona.sessions);
   const facts = await person.facts();
   const remembered = sum([
@@ -85,7 +85,7 @@ async function score(person: Person, truth: Truth, topics: World['topics']): Pro
   ]);
 }
 
-/** Deletes the rows of some sessions, one by one, with their events. */
+/** Deletes the rows of some sessions one by one, with their events. */
 async function forgetSessions(
   person: Person,
   { pool, topics }: Omit<World, 'url'>,
@@ -93,7 +93,7 @@ async function forgetSessions(
 ): Promise<Counts> {
   const gone = seeded(seedOf(name))
     .shuffled(sessions)
-    .slice(0, Math.ceil(sessions.length / DELETED_OF));
+    .slice(0, Math.ceil(sessions.length / SESSIONS_PER_DELETION));
   const kept = sessions.filter((session) => !gone.includes(session));
   for (const { id } of gone) await person.forget(await person.raw(`&session_id=${encodeURIComponent(id)}`));
   const shingles = shinglesOnlyIn(gone, kept);
@@ -109,7 +109,7 @@ async function forgetSessions(
   ]);
 }
 
-/** Rows of an account in the tables of memory and recordings. */
+/** Counts an account's rows in the tables of memory and recordings. */
 async function rowsOf(pool: Pool, accountId: string): Promise<number> {
   const tables = [
     'recording_events',

@@ -10,10 +10,10 @@ import { startScriptedProvider } from './scripted-provider.ts';
 import { TOPICS } from './topics.ts';
 
 /**
- * The life of a memory: scripted people record, sync, promote, ask, delete and erase at an installation of their own, and
- * what is remembered is compared with what they said. `--provider` is `scripted` (a model that errs as models do),
- * `local` (no model), or `environment` (`OPENAI_API_KEY`, `OPENAI_BASE_URL`, `DEFAULT_MODEL`). Exits with 1 when a figure
- * is not what it must be.
+ * Measures the life of a memory: scripted people record, sync, promote, ask, delete and erase at an installation of
+ * their own, and what is remembered is compared with what they said. `--provider` is `scripted` (a model that makes
+ * mistakes as models do), `local` (no model), or `environment` (`OPENAI_API_KEY`, `OPENAI_BASE_URL`, `DEFAULT_MODEL`).
+ * Exits with 1 if a figure misses its target.
  */
 const { values: options } = parseArgs({
   options: {
@@ -21,11 +21,11 @@ const { values: options } = parseArgs({
     personas: { type: 'string', default: '12' },
     sessions: { type: 'string', default: '40' },
     seed: { type: 'string', default: '1' },
-    /** Speaks of topics that no rule of the product was written for. */
+    /** Uses topics for which no rule of the product was written. */
     'held-out': { type: 'boolean', default: false },
-    /** How many live at once. */
+    /** Number of personas that live at the same time. */
     together: { type: 'string', default: '3' },
-    /** Prints on standard error what is wrong with the facts. */
+    /** Prints the mistakes in the facts on standard error. */
     show: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
@@ -74,7 +74,7 @@ async function run(): Promise<boolean> {
   return figures.every(({ must }) => must?.kept ?? true);
 }
 
-/** The settings of the provider that the installation is to use. */
+/** Returns the provider settings for the installation. */
 async function providerOf(name: string, resources: AsyncDisposableStack): Promise<Record<string, string>> {
   switch (name) {
     case 'scripted': {

@@ -6,19 +6,19 @@ import type { ScoredFact, ScoredRaw } from './scoring.ts';
 export const PROMOTIONS = ['episodes', 'facts'] as const;
 export type Promotion = (typeof PROMOTIONS)[number];
 
-/** What a model's provider may be unable to do for a while; a promotion keeps what it has done, so it is asked again. */
-const MOMENTARY = [429, 502, 503, 504];
-const TRIES = 5;
+/** Statuses of temporary provider failures. A promotion keeps what it has done, so it is simply asked again. */
+const TEMPORARY_STATUSES = [429, 502, 503, 504];
+const TRIES_MAX = 5;
 const PAUSE_MS = 2000;
 
-/** An account of the installation, used over HTTP as a client does. */
+/** An account of the installation, used over HTTP as a client would. */
 export class Person {
   readonly #url: string;
   readonly #email = `${randomUUID()}@example.com`;
   readonly #password = randomUUID();
   #authorization = '';
   id = '';
-  /** Calls that failed for the moment, and were repeated. */
+  /** Number of calls that failed temporarily and were repeated. */
   failures = 0;
 
   private constructor(url: string) {
@@ -31,7 +31,7 @@ export class Person {
     return person;
   }
 
-  /** Posts events in batches. Throws when one of them is not new. */
+  /** Posts events in batches. Throws if one of them is not new. */
   async record(events: readonly object[]): Promise<void> {
     const { accepted } = await this.request<{ accepted: number }>('POST', '/api/recording/events/', events);
     if (accepted !== events.length) throw new Error(`${accepted} of ${events.length} events were accepted`);
@@ -41,7 +41,7 @@ export class Person {
     return this.request('POST', '/api/memory/sync/', {});
   }
 
-  /** Promotes until nothing is left to look at; the results of all calls. */
+  /** Promotes until nothing is left; returns the results of all calls. */
   async promote(tier: Promotion): Promise<PromoteResult[]> {
     const results: PromoteResult[] = [];
     for (;;) {
@@ -55,7 +55,7 @@ export class Person {
     return this.#list('raw', query);
   }
 
-  /** The facts that hold, with their sources. */
+  /** Returns the current facts with their sources. */
   async facts(): Promise<ScoredFact[]> {
     const facts = await this.#list<FactRow>('facts');
     const now = new Date().toISOString();
@@ -66,7 +66,7 @@ export class Person {
     return Promise.all(current.map(({ id }) => this.request<FactRow>('GET', `/api/memory/facts/${id}/`)));
   }
 
-  /** Texts of the facts that a prompt would get. */
+  /** Returns the texts of the facts that a prompt would get. */
   async context(goal?: string): Promise<string[]> {
     const body = { ...(goal !== undefined && { goal }), max_facts: 100 };
     const { facts } = await this.request<{ facts: { text: string }[] }>('POST', '/api/memory/context/', body);
@@ -78,7 +78,7 @@ export class Person {
       await this.request('DELETE', `/api/memory/raw/${id}/?purge_event=true`, undefined);
   }
 
-  /** Everything that the interface shows of the account, as documents. */
+  /** Returns everything that the API shows about the account. */
   async everything(): Promise<unknown[]> {
     const [raw, episodes, facts, context, exported] = await Promise.all([
       this.raw(),
@@ -106,7 +106,7 @@ export class Person {
   }
 
   async erase(): Promise<void> {
-    // It needs a log-in of the last minutes.
+    // Erasing needs a recent log-in.
     await this.#enter('login');
     await this.request('DELETE', '/api/auth/me/');
   }
@@ -147,7 +147,7 @@ export class Person {
       const response = await this.#send('POST', path, body);
       const text = await response.text();
       if (response.ok) return JSON.parse(text);
-      if (!MOMENTARY.includes(response.status) || tries === TRIES)
+      if (!TEMPORARY_STATUSES.includes(response.status) || tries === TRIES_MAX)
         throw new Error(`${path} was answered ${response.status} ${text}`);
       this.failures += 1;
       await sleep(Math.max(PAUSE_MS, 1000 * Number(response.headers.get('retry-after') ?? 0)));

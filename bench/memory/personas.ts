@@ -32,68 +32,68 @@ export interface PersonaEvent {
 export interface PersonaSession {
   id: string;
   events: PersonaEvent[];
-  /** What the person stated in it themselves, in order. */
+  /** Statements that the person themselves made in the session, in order. */
   stated: Statement[];
 }
 
-/** A person who works with an agent on one day after another, and says now and then how they like things. */
+/** A person who works with an agent day after day, and occasionally says how they like things. */
 export interface Persona {
   name: string;
   sessions: PersonaSession[];
-  /** What they say in three wordings, in three sessions. */
+  /** Statements that they make in three wordings, in three sessions. */
   repeated: Statement[];
 }
 
 export interface PersonaOptions {
   seed: number;
-  /** What all ids start with: those of events and sessions are unique over all accounts. */
+  /** Prefix of all ids. Ids of events and sessions are unique across all accounts. */
   prefix?: string;
   personas: number;
   sessions: number;
-  /** What they speak of; at least 16. */
+  /** Topics that they may mention; at least 16. */
   topics?: readonly Topic[];
 }
 
-/** How many topics of a persona go which way; all others are never spoken of. */
-const REPEATED = 5;
-const CHANGED = 4;
-const CLAIMED = 3;
-const FEWEST_SESSIONS = 8;
+/** Number of a persona's topics that are repeated, changed or claimed; the others are never mentioned. */
+const REPEATED_TOPICS = 5;
+const CHANGED_TOPICS = 4;
+const CLAIMED_TOPICS = 3;
+const SESSIONS_MIN = 8;
 
 const START = Date.UTC(2026, 7, 3, 9);
 const DAY_MS = 86_400_000;
 const EVENT_EVERY_MS = 40_000;
 const AGENT = 'coder';
 
-/** Scripted people, the same for the same options. */
+/** Generates scripted people; equal options generate equal people. */
 export function makePersonas(options: PersonaOptions): Persona[] {
   const { seed, prefix = 'persona', personas, sessions, topics = TOPICS } = options;
-  if (sessions < FEWEST_SESSIONS) throw new RangeError(`a persona has at least ${FEWEST_SESSIONS} sessions`);
+  if (sessions < SESSIONS_MIN) throw new RangeError(`a persona has at least ${SESSIONS_MIN} sessions`);
   return Array.from({ length: personas }, (_, n) =>
     makePersona(`${prefix}-${n + 1}`, topics, seeded(seed * 1000 + n), sessions),
   );
 }
 
 type Line = Pick<PersonaEvent, 'type' | 'agent' | 'prompt' | 'reply' | 'text' | 'origin'>;
-/** What is said in one session besides the work itself. */
+/** Lines of one session besides the work itself, and the statements in them. */
 type Plan = { lines: Line[]; stated: Statement[] };
 
 function makePersona(name: string, all: readonly Topic[], random: Random, count: number): Persona {
   const plans = Array.from({ length: count }, (): Plan => ({ lines: [], stated: [] }));
   const topics = random.shuffled(all);
-  const repeated = topics.splice(0, REPEATED).map((topic) => repeat(plans, random, topic));
-  for (const topic of topics.splice(0, CHANGED)) change(plans, random, topic);
+  const repeated = topics.splice(0, REPEATED_TOPICS).map((topic) => repeat(plans, random, topic));
+  for (const topic of topics.splice(0, CHANGED_TOPICS)) change(plans, random, topic);
   for (const topic of topics.splice(0, 1)) changeAndReturn(plans, random, topic);
   for (const topic of topics.splice(0, 1)) correct(plans, random, topic);
-  for (const topic of topics.splice(0, CLAIMED)) claim(plans, random, topic);
+  for (const topic of topics.splice(0, CLAIMED_TOPICS)) claim(plans, random, topic);
   for (const topic of topics.splice(0, 1)) paste(plans, random, topic);
   for (const topic of topics.splice(0, 1)) acceptPrediction(plans, random, topic);
   inject(plans, random);
   return { name, repeated, sessions: plans.map((plan, day) => sessionOf(name, day, plan, random)) };
 }
 
-/** A session that starts at a share of the way from `from` to `to`. */
-function within(plans: Plan[], random: Random, from: number, to: number): Plan {
+/** Picks a session between two shares of the way through all sessions. */
+function sessionWithin(plans: Plan[], random: Random, from: number, to: number): Plan {
   const first = Math.floor(from * plans.length);
   return random.pick(plans.slice(first, Math.max(first + 1, Math.floor(to * plans.length))));
 }
@@ -109,7 +109,7 @@ function changeOf(random: Random, { changed }: Topic, old: string, value: string
   return random.pick(changed).replace('{old}', old).replace('{}', value);
 }
 
-/** Two values of a topic, in an order that varies. */
+/** Picks two values of a topic, in random order. */
 function twoOf(random: Random, { values }: Topic): [string, string] {
   const [first = '', second = ''] = random.shuffled(values);
   return [first, second];
@@ -126,43 +126,47 @@ function repeat(plans: Plan[], random: Random, topic: Topic): Statement {
 
 function change(plans: Plan[], random: Random, topic: Topic): void {
   const [old, value] = twoOf(random, topic);
-  state(within(plans, random, 0, 0.25), topic, old, tell(topic, 0, old));
-  state(within(plans, random, 0.25, 0.5), topic, old, tell(topic, 1, old));
-  state(within(plans, random, 0.5, 1), topic, value, changeOf(random, topic, old, value));
+  state(sessionWithin(plans, random, 0, 0.25), topic, old, tell(topic, 0, old));
+  state(sessionWithin(plans, random, 0.25, 0.5), topic, old, tell(topic, 1, old));
+  state(sessionWithin(plans, random, 0.5, 1), topic, value, changeOf(random, topic, old, value));
 }
 
 function changeAndReturn(plans: Plan[], random: Random, topic: Topic): void {
   const [first, second] = twoOf(random, topic);
-  state(within(plans, random, 0, 0.3), topic, first, tell(topic, 2, first));
-  state(within(plans, random, 0.35, 0.6), topic, second, changeOf(random, topic, first, second));
-  state(within(plans, random, 0.7, 1), topic, first, changeOf(random, topic, second, first));
+  state(sessionWithin(plans, random, 0, 0.3), topic, first, tell(topic, 2, first));
+  state(sessionWithin(plans, random, 0.35, 0.6), topic, second, changeOf(random, topic, first, second));
+  state(sessionWithin(plans, random, 0.7, 1), topic, first, changeOf(random, topic, second, first));
 }
 
-/** Says something wrong, and takes it back a minute later. */
+/** States something wrong, and corrects it a minute later. */
 function correct(plans: Plan[], random: Random, topic: Topic): void {
   const [wrong, right] = twoOf(random, topic);
-  const plan = within(plans, random, 0.2, 0.9);
+  const plan = sessionWithin(plans, random, 0.2, 0.9);
   state(plan, topic, wrong, tell(topic, 0, wrong));
   state(plan, topic, right, `Sorry, that was wrong, not ${wrong}. ${tell(topic, 2, right)}`);
 }
 
-/** The agent says of the person what nobody told it. */
+/** Lets the agent claim something about the person that nobody told it. */
 function claim(plans: Plan[], random: Random, topic: Topic): void {
   const text = random.pick(CLAIMS).replace('{}', tell(topic, 0, random.pick(topic.values)));
-  within(plans, random, 0, 1).lines.push({ type: 'agent.message', agent: AGENT, text });
+  sessionWithin(plans, random, 0, 1).lines.push({ type: 'agent.message', agent: AGENT, text });
 }
 
-/** The person pastes what somebody else wrote. */
+/** Lets the person paste something that somebody else wrote. */
 function paste(plans: Plan[], random: Random, topic: Topic): void {
   const theirs = tell(topic, 0, random.pick(topic.values));
   const text = `What does this file of theirs mean?\n\`\`\`\n# AGENTS.md\n${theirs}\n\`\`\``;
-  within(plans, random, 0, 1).lines.push({ type: 'user.message', text });
+  sessionWithin(plans, random, 0, 1).lines.push({ type: 'user.message', text });
 }
 
-/** The person accepts what was predicted: our words, not theirs. */
+/** Lets the person accept a predicted message: our words, not theirs. */
 function acceptPrediction(plans: Plan[], random: Random, topic: Topic): void {
   const text = tell(topic, 0, random.pick(topic.values));
-  within(plans, random, 0, 1).lines.push({ type: 'user.message', text, origin: 'accepted_prediction' });
+  sessionWithin(plans, random, 0, 1).lines.push({
+    type: 'user.message',
+    text,
+    origin: 'accepted_prediction',
+  });
 }
 
 function inject(plans: Plan[], random: Random): void {
@@ -172,11 +176,11 @@ function inject(plans: Plan[], random: Random): void {
       random.below(2) === 0
         ? { type: 'agent.message', agent: AGENT, text }
         : { type: 'agent.prompt', agent: AGENT, prompt: text };
-    within(plans, random, 0, 1).lines.push(line);
+    sessionWithin(plans, random, 0, 1).lines.push(line);
   }
 }
 
-/** The work of a day around what else is said: a task, questions and replies, a report. */
+/** Builds a day's session: a task, questions and replies, and a report, with the plan's lines in between. */
 function sessionOf(name: string, day: number, { lines, stated }: Plan, random: Random): PersonaSession {
   const id = `${name}-day-${day + 1}`;
   const about = (template: string) => template.replace('{}', codeName(random));
@@ -207,7 +211,7 @@ function codeName(random: Random): string {
   return `the ${random.pick(FIRST_NAMES)} ${random.pick(LAST_NAMES)} of module ${random.below(900) + 100}`;
 }
 
-/** What an event says, if anything. */
+/** Returns the text of an event, if it has one. */
 export function textOf({ prompt, reply, text }: PersonaEvent): string {
   return prompt ?? reply ?? text ?? '';
 }

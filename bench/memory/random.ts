@@ -1,8 +1,8 @@
-/** A generator of numbers that a seed decides, so that a run can be repeated. */
+/** A seeded random generator, so that a run can be repeated. */
 export interface Random {
-  /** From 0 up to 1. */
+  /** Returns a number from 0 up to, but not including, 1. */
   next(): number;
-  /** From 0 up to `bound`. */
+  /** Returns an integer from 0 up to, but not including, `bound`. */
   below(bound: number): number;
   pick<T>(from: readonly T[]): T;
   shuffled<T>(from: readonly T[]): T[];
@@ -35,7 +35,7 @@ export function seeded(seed: number): Random {
   };
 }
 
-/** A seed that a text decides (FNV-1a). */
+/** Derives a seed from a text (FNV-1a). */
 export function seedOf(text: string): number {
   let hash = 0x811c9dc5;
   for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193);

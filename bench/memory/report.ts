@@ -1,7 +1,7 @@
 import type { Life } from './life.ts';
 import { type Counts, rate, sum } from './scoring.ts';
 
-/** A figure of the benchmark; `must` says whether the run fails because of it. */
+/** A figure of the benchmark. If it has `must` and that is not `kept`, the run fails. */
 export interface Figure {
   name: string;
   value: string;
@@ -10,7 +10,7 @@ export interface Figure {
 
 const percent = (value: number): string => `${(100 * value).toFixed(1)} %`;
 
-/** The figures of some lives, taken together. */
+/** Computes the figures of several lives together. */
 export function figuresOf(lives: readonly Life[]): Figure[] {
   const remembered = sum(lives.map((life) => life.remembered));
   const again = sum(lives.map((life) => life.again));

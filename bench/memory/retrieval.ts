@@ -7,9 +7,9 @@ import { openMemory } from './database.ts';
 import { newAccount, store } from './history.ts';
 
 /**
- * Whether memory brings up the one row that answers a question: generated pairs of a question and its source, hidden at
- * random among facts and raw rows of one account; half of the sources are facts, half raw rows; five in eight
- * questions have the very words of their source. Compared with taking the latest rows.
+ * Measures whether memory finds the one row that answers a question. Generated pairs of a question and its source are
+ * hidden at random among the facts and raw rows of one account; half of the sources are facts, half raw rows; five in
+ * eight questions repeat the exact words of their source. Compared with taking the latest rows.
  */
 const { values: options } = parseArgs({
   options: {
@@ -21,7 +21,7 @@ const { values: options } = parseArgs({
 });
 
 const CUTS = [10, 40];
-/** Before all of it: the widest window that the interface has. */
+/** Days over which all rows are spread, just less than the widest window of the API. */
 const DAYS = 6.9;
 const WINDOW_MINUTES = 10_080;
 
@@ -35,7 +35,7 @@ interface Pair {
 
 const WAYS = Object.keys(ASKING) as (keyof typeof ASKING)[];
 
-/** Five questions in eight have the very words of their source. */
+/** Builds a pair; five questions in eight repeat the exact words of their source. */
 function pairOf(corpus: Corpus, n: number): Pair {
   const asks = WAYS[Math.max(0, (Math.floor(n / 2) % (2 * WAYS.length)) - WAYS.length)] ?? 'the same words';
   return { ...corpus.pair(asks), asks, tier: n % 2 === 0 ? 'facts' : 'raw' };

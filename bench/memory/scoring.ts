@@ -2,13 +2,13 @@ import { shinglesOf } from '../../shared/text/similarity.ts';
 import { keyOf, type Statement, statementsIn } from './statements.ts';
 import type { Truth } from './truth.ts';
 
-/** What of a stored fact is scored. */
+/** The fields of a stored fact that are scored. */
 export interface ScoredFact {
   text: string;
   sources: { tier: string; id: string; quote: string | null }[];
 }
 
-/** What of a raw row is scored. */
+/** The fields of a raw row that are scored. */
 export interface ScoredRaw {
   id: string;
   content: string;
@@ -16,7 +16,7 @@ export interface ScoredRaw {
   origin: string;
 }
 
-/** Counts of one or of many persons: those of several are added up before a rate is taken. */
+/** Counts of one person or of several. Those of several are added up before a rate is taken. */
 export type Counts = Record<string, number>;
 
 export function sum(counts: readonly Counts[]): Counts {
@@ -25,13 +25,13 @@ export function sum(counts: readonly Counts[]): Counts {
   return total;
 }
 
-/** The share `n` of `of`; `none` where there is nothing. */
+/** Returns the count `n` as a share of the count `of`; `none` if that is 0. */
 export function rate(counts: Counts, n: string, of: string, none = 1): number {
   const whole = counts[of] ?? 0;
   return whole === 0 ? none : (counts[n] ?? 0) / whole;
 }
 
-/** How a fact stands to the truth: `other` states nothing that a persona could have said of themselves. */
+/** Relation of a fact to the truth: `other` states nothing that a persona could have said about themselves. */
 export type Verdict = 'right' | 'superseded' | 'neverSaid' | 'other';
 
 export function verdictOf(text: string, truth: Truth): Verdict {
@@ -43,7 +43,7 @@ export function verdictOf(text: string, truth: Truth): Verdict {
   return stated.length > 0 ? 'right' : 'other';
 }
 
-/** The facts that hold, compared with what is true: precision is `right` of `facts`, recall `recalled` of `truths`. */
+/** Compares current facts with the truth: precision is `right` of `facts`, recall is `recalled` of `truths`. */
 export function factCounts(facts: readonly ScoredFact[], truth: Truth): Counts {
   const verdicts = facts.map(({ text }) => verdictOf(text, truth));
   const count = (verdict: Verdict) => verdicts.filter((one) => one === verdict).length;
@@ -59,7 +59,7 @@ export function factCounts(facts: readonly ScoredFact[], truth: Truth): Counts {
   };
 }
 
-/** How many facts state what was said in three wordings; one each is right. */
+/** Counts the facts that state something said in three wordings; one each is right. */
 export function repeatCounts(facts: readonly ScoredFact[], repeated: readonly Statement[]): Counts {
   const stated = facts.map(({ text }) => statementsIn(text).map(keyOf));
   const copies = repeated.map((one) => stated.filter((keys) => keys.includes(keyOf(one))).length);
@@ -70,7 +70,7 @@ export function repeatCounts(facts: readonly ScoredFact[], repeated: readonly St
   };
 }
 
-/** What is wrong with the facts, a line each: those that are not right, those that state the same, and what is missing. */
+/** Lists the mistakes in the facts, one per line: wrong facts, duplicates, and missing ones. */
 export function mistakesIn(facts: readonly ScoredFact[], truth: Truth): string[] {
   const texts = facts.map(({ text }) => text);
   const wrong = texts.flatMap((text) => {
@@ -88,23 +88,26 @@ export function mistakesIn(facts: readonly ScoredFact[], truth: Truth): string[]
   ];
 }
 
-/** Facts of a context bundle: `bundledStale` of `bundled` state what no longer holds. */
+/** Counts the facts of a context bundle: `bundledStale` of `bundled` state something superseded. */
 export function bundleCounts(texts: readonly string[], truth: Truth): Counts {
   const stale = texts.filter((text) => verdictOf(text, truth) === 'superseded');
   return { bundled: texts.length, bundledStale: stale.length };
 }
 
 /**
- * Quotes that are the words of the row which they cite, and facts that a row of the person's own attests. A quote may
+ * Counts the quotes that occur in the row they cite, and the facts attested by a row that the person wrote. A quote may
  * differ from its row in case, white space and punctuation.
  */
 export function groundingCounts(facts: readonly ScoredFact[], rows: readonly ScoredRaw[]): Counts {
   const byId = new Map(rows.map((row) => [row.id, row]));
   const quotes = facts.flatMap(({ sources }) => sources.filter(({ quote }) => quote !== null));
   const isGrounded = ({ id, quote }: ScoredFact['sources'][number]) =>
-    plain(byId.get(id)?.content ?? '').includes(plain(quote ?? '')) && plain(quote ?? '').trim() !== '';
+    normalized(byId.get(id)?.content ?? '').includes(normalized(quote ?? '')) &&
+    normalized(quote ?? '').trim() !== '';
   const isAttested = ({ sources }: ScoredFact) =>
-    sources.some((source) => source.quote !== null && isGrounded(source) && isOwn(byId.get(source.id)));
+    sources.some(
+      (source) => source.quote !== null && isGrounded(source) && isWrittenByPerson(byId.get(source.id)),
+    );
   return {
     quotes: quotes.length,
     groundedQuotes: quotes.filter(isGrounded).length,
@@ -112,9 +115,10 @@ export function groundingCounts(facts: readonly ScoredFact[], rows: readonly Sco
   };
 }
 
-const isOwn = (row: ScoredRaw | undefined): boolean => row?.role === 'human' && row.origin === 'human';
+const isWrittenByPerson = (row: ScoredRaw | undefined): boolean =>
+  row?.role === 'human' && row.origin === 'human';
 
-function plain(text: string): string {
+function normalized(text: string): string {
   const words =
     text
       .normalize('NFKC')
@@ -123,7 +127,7 @@ function plain(text: string): string {
   return ` ${words.join(' ')} `;
 }
 
-/** The shingles of deleted texts that these texts still have, each once. */
+/** Returns the shingles of deleted texts that still occur in these texts, each once. */
 export function leaksIn(texts: Iterable<string>, gone: ReadonlySet<string>): string[] {
   const leaked = new Set<string>();
   for (const text of texts)
@@ -131,7 +135,7 @@ export function leaksIn(texts: Iterable<string>, gone: ReadonlySet<string>): str
   return [...leaked];
 }
 
-/** Every text in a JSON value, however deep. */
+/** Yields every text in a JSON value, however deep. */
 export function* textsIn(value: unknown): Generator<string> {
   if (typeof value === 'string') yield value;
   else if (typeof value === 'object' && value !== null)

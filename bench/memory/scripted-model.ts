@@ -4,7 +4,7 @@ import { INJECTION_SLOT, keyOf, type Statement, statementsIn } from './statement
 import { PASSING } from './talk.ts';
 import { TOPICS } from './topics.ts';
 
-/** A row as the prompts of promotion number it. Only those of episodes say whose words it has. */
+/** A row as the prompts of promotion number it. Only prompts for episodes say whose words it has. */
 export interface NumberedRow {
   n: number;
   by: string;
@@ -18,7 +18,7 @@ export interface NumberedFact {
   text: string;
 }
 
-/** What a model answers of one fact. */
+/** A model's answer about one fact. */
 export interface FactAnswer {
   text: string;
   kind: string;
@@ -33,13 +33,13 @@ export interface FactAnswer {
 }
 
 /**
- * The answers of a model that is decent, but errs as models do: it believes agents, invents facts and quotes, repeats
- * itself, keeps what passes, overlooks what it was told is known. The same question always gets the same answer.
+ * Probabilities of the mistakes of a decent model that errs as models do: it believes agents, invents facts and quotes,
+ * repeats itself, keeps passing states, and overlooks known facts. Equal questions always get equal answers.
  */
 export const ERRORS = {
-  /** Quotes what the row does not say. */
+  /** Quotes something that the row does not say. */
   misquotes: 0.06,
-  /** Takes what an agent claims, or an injection orders, for the person's. */
+  /** Takes an agent's claim, or an injection's order, for the person's statement. */
   believes: 0.7,
   /** Attests an injection with a harmless row of the person. */
   borrows: 0.3,
@@ -50,20 +50,20 @@ export const ERRORS = {
   overlooksKnown: 0.2,
 } as const;
 
-const KNOWN = [...TOPICS, ...HELD_OUT];
-const KIND_OF = new Map(KNOWN.map(({ slot, kind }) => [slot, kind]));
-const TEXT_OF = new Map(KNOWN.map(({ slot, fact }) => [slot, fact]));
+const ALL_TOPICS = [...TOPICS, ...HELD_OUT];
+const KIND_OF = new Map(ALL_TOPICS.map(({ slot, kind }) => [slot, kind]));
+const TEXT_OF = new Map(ALL_TOPICS.map(({ slot, fact }) => [slot, fact]));
 const PASSING_STARTS = PASSING.map((text) => text.slice(0, text.indexOf('{}')).trim());
 
 export function episodeAnswer(rows: readonly NumberedRow[]) {
-  const own = rows.filter(isOwn);
+  const own = rows.filter(isWrittenByPerson);
   const random = seeded(seedOf(rows.map(({ text }) => text).join('\n')));
   const stated = rows.flatMap(({ text }) => statementsIn(text).map(keyOf));
   const [first] = own.length > 0 ? own : rows;
   const cites = own.length > 0 ? own.map(({ n }) => n) : rows.map(({ n }) => n);
   return {
     title: (first?.text ?? 'Nothing').split(/\s+/).slice(0, 8).join(' '),
-    // As models do, it mixes up who stated what.
+    // Like a model, mixes up who stated what.
     summary: `The person worked with the agent on ${rows.length} messages. They said: ${stated.join('; ') || 'nothing of themselves'}.`,
     outcome: random.pick(['done', 'unknown']),
     tags: ['work'],
@@ -72,7 +72,7 @@ export function episodeAnswer(rows: readonly NumberedRow[]) {
   };
 }
 
-/** The facts that the model finds in rows, beside those that it is shown as known. */
+/** Returns the facts that the model finds in the rows, given the known facts. */
 export function factAnswers(rows: readonly NumberedRow[], known: readonly NumberedFact[]): FactAnswer[] {
   return rows.flatMap((row) => {
     const random = seeded(seedOf(row.text));
@@ -86,7 +86,7 @@ function statedIn(
   known: readonly NumberedFact[],
   random: Random,
 ): FactAnswer[] {
-  const believed = isOwn(row) || random.next() < ERRORS.believes;
+  const believed = isWrittenByPerson(row) || random.next() < ERRORS.believes;
   return believed
     ? statementsIn(row.text).flatMap((statement) => answersOf(statement, row, rows, known, random))
     : [];
@@ -100,12 +100,12 @@ function answersOf(
   random: Random,
 ): FactAnswer[] {
   const sentence = sentenceWith(statement, row.text);
-  const borrowed = rows.find(isOwn);
+  const borrowed = rows.find(isWrittenByPerson);
   const isInjected = statement.slot === INJECTION_SLOT;
   const evidence =
     isInjected && borrowed !== undefined && random.next() < ERRORS.borrows
       ? { source: borrowed.n, quote: borrowed.text }
-      : { source: row.n, quote: random.next() < ERRORS.misquotes ? misquoted(sentence) : sentence };
+      : { source: row.n, quote: random.next() < ERRORS.misquotes ? misquote(sentence) : sentence };
   const answer: FactAnswer = {
     text: textOf(statement),
     kind: KIND_OF.get(statement.slot) ?? 'other',
@@ -132,7 +132,7 @@ function relationTo(
   return { relation: isSame ? 'duplicate' : 'supersedes', target: about.n };
 }
 
-/** What nobody said, with a quote of the model's own; and states of the moment. */
+/** Returns facts that nobody stated, with invented quotes, and passing states. */
 function inventedFrom(row: NumberedRow, random: Random): FactAnswer[] {
   const fact = (text: string, quote: string): FactAnswer => ({
     text,
@@ -158,7 +158,8 @@ function invention(random: Random): string {
   return textOf({ slot, value: random.pick(values) });
 }
 
-const isOwn = ({ by, words }: NumberedRow): boolean => by === 'the person' && (words ?? 'human') === 'human';
+const isWrittenByPerson = ({ by, words }: NumberedRow): boolean =>
+  by === 'the person' && (words ?? 'human') === 'human';
 
 function textOf({ slot, value }: Statement): string {
   return (TEXT_OF.get(slot) ?? 'The person always {}').replace('{}', value);
@@ -172,7 +173,7 @@ function sentenceWith(statement: Statement, text: string): string {
   );
 }
 
-/** Every other word is another one. */
-function misquoted(sentence: string): string {
+/** Replaces every second word. */
+function misquote(sentence: string): string {
   return sentence.replaceAll(/(\S+ )\S+/g, '$1maybe');
 }

@@ -5,24 +5,24 @@ import { json } from 'node:stream/consumers';
 import { seeded, seedOf } from './random.ts';
 import { episodeAnswer, factAnswers, type NumberedFact, type NumberedRow } from './scripted-model.ts';
 
-/** Of all questions, how many are first answered with something that is not in the asked shape. */
-const MALFORMED = 0.05;
+/** Share of the questions whose first answer is not in the requested format. */
+const MALFORMED_SHARE = 0.05;
 
 interface ChatRequest {
   messages: { role: string; content: string }[];
   response_format: { json_schema: { name: string } };
 }
 
-/** An OpenAI-compatible server on a free port, behind which the scripted model answers structured questions. */
+/** An OpenAI-compatible server on a free port; the scripted model answers its structured questions. */
 export interface ScriptedProvider {
-  /** For `OPENAI_BASE_URL`. */
+  /** Value for `OPENAI_BASE_URL`. */
   url: string;
-  /** Questions so far. */
+  /** Number of questions so far. */
   readonly asked: number;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** `serviceMs` is how long the model thinks. */
+/** Starts the provider; `serviceMs` is how long the model thinks. */
 export async function startScriptedProvider(serviceMs = 0): Promise<ScriptedProvider> {
   let asked = 0;
   const server = createServer(async (request, response) => {
@@ -46,12 +46,13 @@ export async function startScriptedProvider(serviceMs = 0): Promise<ScriptedProv
   };
 }
 
-/** What the model writes: now and then only a repair is in the asked shape. */
+/** Returns the model's answer. Occasionally only the answer to a repair is in the requested format. */
 export function contentFor({ messages, response_format }: ChatRequest): string {
   const questions = messages.filter(({ content }) => content.includes('<record>'));
   const question = questions.findLast(({ role }) => role === 'user')?.content ?? '';
   const isRepair = messages.at(-1)?.content !== question;
-  if (!isRepair && seeded(seedOf(question)).next() < MALFORMED) return 'Of course! Here is what I found: {';
+  if (!isRepair && seeded(seedOf(question)).next() < MALFORMED_SHARE)
+    return 'Of course! Here is what I found: {';
   const record = recordOf(question);
   switch (response_format.json_schema.name) {
     case 'episode':

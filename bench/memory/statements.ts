@@ -2,29 +2,29 @@ import { HELD_OUT } from './held-out.ts';
 import { INJECTED } from './talk.ts';
 import { TOPICS } from './topics.ts';
 
-/** What a text may state of a person: the value of a slot. */
+/** A statement about a person: the value of a slot. */
 export interface Statement {
   slot: string;
   value: string;
 }
 
-/** The slot of what an injection wants remembered. */
+/** Slot of the values that injections want remembered. */
 export const INJECTION_SLOT = 'injected';
 
-/** Words after which a value is not, or no longer, the person's. */
+/** Words that mean that the following value is not, or no longer, the person's. */
 const DENIALS =
   'from|instead of|rather than|in place of|not|no longer|no longer uses?|formerly|former|previously|used to use|over|stopped using|replac(?:es|ed|ing)|and not|never';
 
-const ALL: readonly (Statement & { found: RegExp; denied: RegExp })[] = [
+const ALL_STATEMENTS: readonly (Statement & { found: RegExp; denied: RegExp })[] = [
   ...[...TOPICS, ...HELD_OUT].flatMap(({ slot, values }) => values.map((value) => ({ slot, value }))),
   ...INJECTED.map((value) => ({ slot: INJECTION_SLOT, value })),
 ].map((statement) => ({ ...statement, ...patternsOf(statement.value) }));
 
 export const keyOf = ({ slot, value }: Statement): string => `${slot}=${value}`;
 
-/** What a text states, whoever says it. A value that it denies or calls the former one does not count. */
+/** Returns the statements in a text, whoever makes them. Values that it denies or calls former do not count. */
 export function statementsIn(text: string): Statement[] {
-  return ALL.filter(({ found, denied }) => {
+  return ALL_STATEMENTS.filter(({ found, denied }) => {
     const mentions = text.match(found)?.length ?? 0;
     return mentions > (text.match(denied)?.length ?? 0);
   }).map(({ slot, value }) => ({ slot, value }));

@@ -11,8 +11,9 @@ import { Corpus } from './corpus.ts';
 import { Person } from './person.ts';
 
 /**
- * One account with a long history: how many recorded events a second its syncs take into memory, over HTTP, and how long
- * the look-up of a draft's continuations takes then, and a context over HTTP. Every other event is the person's.
+ * Measures one account with a long history: how many recorded events per second its syncs take into memory over HTTP,
+ * and how long it then takes to look up the continuations of a draft, and to get a context over HTTP. Every other event
+ * is the person's.
  */
 const { values: options } = parseArgs({
   options: {
@@ -23,11 +24,11 @@ const { values: options } = parseArgs({
 });
 
 const BATCH = 1000;
-/** The most that one sync looks at. */
+/** Maximum number of events that one sync looks at. */
 const SYNC_LIMIT = 100_000;
-const OF_SESSION = 200;
+const EVENTS_PER_SESSION = 200;
 const TIMEOUT_MS = '600000';
-const WARM_UP = 20;
+const WARM_UP_RUNS = 20;
 
 await using resources = new AsyncDisposableStack();
 const postgres = resources.use(await openPostgres());
@@ -54,7 +55,7 @@ let made = 0;
 function nextEvent() {
   const n = made;
   made += 1;
-  const said = { agent: 'coder', source: 'bench', session_id: `s${Math.floor(n / OF_SESSION)}` };
+  const said = { agent: 'coder', source: 'bench', session_id: `s${Math.floor(n / EVENTS_PER_SESSION)}` };
   const when = { id: randomUUID(), occurred_at: new Date(start + n * 1000).toISOString() };
   const text = corpus.sentence();
   return n % 2 === 0
@@ -77,33 +78,33 @@ for (let synced = 0; synced < events; ) {
   process.stderr.write(`${synced} rows: ${Math.round((1000 * more) / took)} events/s\n`);
 }
 
-/** Milliseconds of each of many runs; the first ones plan their statements. */
-async function timed(run: (n: number) => Promise<unknown>): Promise<number[]> {
+/** Returns the milliseconds of each of many runs; the first ones plan their statements and are not counted. */
+async function timeRuns(run: (n: number) => Promise<unknown>): Promise<number[]> {
   const took: number[] = [];
-  for (let n = -WARM_UP; n < Number(options.lookups); n += 1) {
+  for (let n = -WARM_UP_RUNS; n < Number(options.lookups); n += 1) {
     const since = performance.now();
-    await run(n + WARM_UP);
+    await run(n + WARM_UP_RUNS);
     if (n >= 0) took.push(performance.now() - since);
   }
   return took;
 }
 
-// Drafts of all lengths: of a letter, and nearly whole.
-const lookups = await timed((n) => {
+// Drafts of all lengths, from one letter to almost the whole sentence.
+const lookups = await timeRuns((n) => {
   const sentence = corpus.sentence();
   const draft = sentence.slice(0, 1 + Math.floor((sentence.length * (n % 97)) / 97));
   return recallOwnPhrases(pool, person.id, endOf(draft).tails);
 });
-const contexts = await timed(() => {
+const contexts = await timeRuns(() => {
   const { question: query } = corpus.pair('the same words');
   return person.request('POST', '/api/memory/context/', { query, recency_minutes: null });
 });
-const both = (took: number[]) => [0.5, 0.95].map((at) => Number(percentile(took, at).toFixed(2)));
+const medianAndP95 = (took: number[]) => [0.5, 0.95].map((at) => Number(percentile(took, at).toFixed(2)));
 process.stdout.write(
   `${JSON.stringify({
     rows: events,
     eventsPerSecond: Math.round((1000 * events) / syncMs),
-    lookupMs: both(lookups),
-    contextMs: both(contexts),
+    lookupMs: medianAndP95(lookups),
+    contextMs: medianAndP95(contexts),
   })}\n`,
 );

@@ -1,15 +1,15 @@
-/** Something that a person may have settled on: a slot, the values that it may have, and the ways to say so. */
+/** Something that a person may have settled on: a slot, its possible values, and ways to say so. */
 export interface Topic {
   slot: string;
   kind: string;
-  /** What one searches for it by. */
+  /** Words by which one searches for it. */
   goal: string;
-  /** No value is a word of another topic. */
+  /** Possible values. None is a word of another topic. */
   values: readonly string[];
   /** Three wordings of one statement; `{}` is the value. */
   told: readonly [string, string, string];
-  /** Wordings of a change; `{old}` is the value until now. */
+  /** Wordings of a change; `{old}` is the previous value. */
   changed: readonly [string, string];
-  /** As a fact about the person, in the words of a model. */
+  /** The statement as a fact about the person, in a model's words. */
   fact: string;
 }

@@ -2,13 +2,16 @@ import { shinglesOf } from '../../shared/text/similarity.ts';
 import { type PersonaSession, textOf } from './personas.ts';
 import { keyOf, type Statement } from './statements.ts';
 
-/** What holds of a person after all that they said, and what held before. Everything else they never said. */
+/**
+ * Statements that hold for a person after everything they said, and those that held before. They never said anything
+ * else.
+ */
 export interface Truth {
   active: Statement[];
   superseded: Statement[];
 }
 
-/** The truth of these sessions alone, in their order: the last word about a slot counts. */
+/** Returns the truth of these sessions alone, in order: the last statement about a slot counts. */
 export function truthOf(sessions: readonly PersonaSession[]): Truth {
   const latest = new Map<string, Statement>();
   const all = new Map<string, Statement>();
@@ -21,7 +24,7 @@ export function truthOf(sessions: readonly PersonaSession[]): Truth {
   return { active, superseded: [...all.values()].filter((statement) => !holds.has(keyOf(statement))) };
 }
 
-/** Every five words in a row that one of the sessions has, and no other one of the person. */
+/** Returns all runs of five words that occur in the sessions in `gone`, but in no session that is kept. */
 export function shinglesOnlyIn(
   gone: readonly PersonaSession[],
   kept: readonly PersonaSession[],

@@ -12,8 +12,8 @@ type LocomoTurn = { dia_id: string; speaker: string; text?: string; clean_text?:
 type LocomoFile = Record<string, unknown> & { qa?: { question: string; evidence?: unknown[] }[] };
 
 /**
- * The conversations in a folder of JSON files in the form of LoCoMo (arXiv 2402.17753): one conversation a file, or a list of
- * them. Its licence keeps it out of this repository. Questions without evidence are left out.
+ * Reads the conversations in a folder of JSON files in LoCoMo's format (arXiv 2402.17753): each file is a conversation
+ * or a list of them. LoCoMo's licence keeps it out of this repository. Questions without evidence are left out.
  */
 export async function readConversations(folder: string): Promise<Conversation[]> {
   const files = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.json')).sort();

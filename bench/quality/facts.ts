@@ -4,21 +4,22 @@ import { readHistories } from './typing/histories.ts';
 import { HELD_OUT, TUNING, type Wordings } from './wordings.ts';
 
 /**
- * Measures the facts that are found without a model: of sentences that last, and of others that nearly look so, in four
- * languages; or, to be judged by eye, lists those of a folder of histories. `--tuning` takes the half that the rules may be tuned on, and lists what is wrong.
+ * Measures the facts that are found without a model, in sentences that state something lasting and in others that
+ * almost look so, in four languages. With a folder of histories, lists the facts found there, to be judged by eye.
+ * `--tuning` uses the half that rules may be tuned on, and lists the mistakes.
  */
 const { values } = parseArgs({
   allowPositionals: true,
   options: { tuning: { type: 'boolean', default: false }, folder: { type: 'string' } },
 });
 
-/** A raw row of memory holds no more of a message. */
+/** Maximum length that a raw row of memory keeps of a message. */
 const CONTENT_MAX = 8000;
 const OCCURRED_AT = new Date('2026-11-20T12:00:00Z');
 
 const statementsOf = (content: string) =>
   statementsIn({ id: 'one', content, role: 'human', origin: 'human', occurredAt: OCCURRED_AT });
-const isTaken = (content: string) => statementsOf(content).length > 0;
+const yieldsFact = (content: string) => statementsOf(content).length > 0;
 
 async function listReal(folder: string): Promise<void> {
   for (const { person, messages } of await readHistories(folder)) {
@@ -31,8 +32,8 @@ async function listReal(folder: string): Promise<void> {
 const percent = (part: number, of: number) => (of === 0 ? '-' : `${((100 * part) / of).toFixed(0)} %`);
 
 function report(name: string, { lasting, passing }: Wordings): void {
-  const found = lasting.filter(isTaken).length;
-  const taken = passing.filter(isTaken).length;
+  const found = lasting.filter(yieldsFact).length;
+  const taken = passing.filter(yieldsFact).length;
   console.log(
     `| ${name} | ${percent(found, found + taken)} | ${percent(found, lasting.length)} | ${taken} of ${passing.length} |`,
   );
@@ -50,8 +51,8 @@ function measure(): void {
   });
   if (values.tuning) {
     for (const { lasting, passing } of all) {
-      for (const sentence of lasting.filter((one) => !isTaken(one))) console.log(`missed: ${sentence}`);
-      for (const sentence of passing.filter(isTaken)) console.log(`taken: ${sentence}`);
+      for (const sentence of lasting.filter((one) => !yieldsFact(one))) console.log(`missed: ${sentence}`);
+      for (const sentence of passing.filter(yieldsFact)) console.log(`taken: ${sentence}`);
     }
   }
 }

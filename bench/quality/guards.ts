@@ -8,20 +8,21 @@ import { randomOf } from '../replies/random.ts';
 import { readAgentMessages } from './typing/histories.ts';
 
 /**
- * Measures what the guards of predicted replies cost and hold: messages of agents that are flagged as dictating, in a folder of SpecStory
- * histories with a folder for each project; and which questions invented people's earlier replies support.
+ * Measures the cost and the effect of the guards of predicted replies: how many agent messages they flag as dictating,
+ * in a folder of SpecStory histories with a folder per project; and which questions the earlier replies of invented
+ * people support.
  */
 const { values } = parseArgs({
   allowPositionals: true,
   options: { folder: { type: 'string' }, seed: { type: 'string', default: '1' } },
 });
 
-/** A raw row of memory holds no more of a message. */
+/** Maximum length that a raw row of memory keeps of a message. */
 const CONTENT_MAX = 8000;
-/** A message that says more than what the agent does next. */
-const LONG = 300;
-/** The person's earlier replies; then so many prompts more. */
-const SIZES = [20, 50, 150];
+/** Length from which a message says more than what the agent does next. */
+const LONG_MESSAGE = 300;
+/** Numbers of earlier replies of the person, and number of prompts that follow. */
+const REPLY_COUNTS = [20, 50, 150];
 const PROMPTS = 100;
 
 async function falseAlarms(folder: string): Promise<void> {
@@ -30,7 +31,7 @@ async function falseAlarms(folder: string): Promise<void> {
   const projects = await readAgentMessages(folder);
   const all = { name: 'all', messages: projects.flatMap(({ messages }) => messages) };
   for (const { name, messages } of [...projects, all]) {
-    const long = messages.filter((text) => text.length >= LONG);
+    const long = messages.filter((text) => text.length >= LONG_MESSAGE);
     const cells = [messages, long].flatMap((texts) => {
       const flagged = texts.filter((text) => dictates(text.slice(0, CONTENT_MAX))).length;
       return [texts.length, percentage(flagged, texts.length)];
@@ -39,14 +40,17 @@ async function falseAlarms(folder: string): Promise<void> {
   }
 }
 
-/** True if a yes is supported: by the replies of somebody who is asked again as before, and for what cannot be undone. */
+/**
+ * Measures how often a person's earlier replies support their next replies, and a yes to questions about irreversible
+ * actions.
+ */
 function support(): void {
   console.log(
     '\n| earlier replies of | number | their next replies supported | yes to irreversible questions |',
   );
   console.log('|---|--:|--:|--:|');
   for (const { name, next } of PERSONAS)
-    for (const size of SIZES) {
+    for (const size of REPLY_COUNTS) {
       const random = randomOf(seedOf(`${name}, guards ${values.seed}`));
       const earlier = Array.from({ length: size }, () => next(random));
       const routine = ROUTINE.map((prompt) => ({ prompt, reply: 'yes' }));

@@ -1,4 +1,4 @@
-/** The parts of `npm run bench quality PART -- …`, each of which reads its own options. */
+/** Parts of `npm run bench quality PART -- …`; each reads its own options. */
 const PARTS: Record<string, () => Promise<unknown>> = {
   facts: () => import('./facts.ts'),
   guards: () => import('./guards.ts'),
@@ -8,7 +8,7 @@ const PARTS: Record<string, () => Promise<unknown>> = {
   replies: () => import('../replies/main.ts'),
 };
 
-/** Measures one part of the quality of predictions, named by the first argument, which is taken away. */
+/** Measures one part of the predictions' quality. The first argument names it, and is removed from the arguments. */
 export async function measureQuality(): Promise<void> {
   const [name = ''] = process.argv.splice(2, 1);
   const part = Object.hasOwn(PARTS, name) ? PARTS[name] : undefined;

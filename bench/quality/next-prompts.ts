@@ -9,8 +9,9 @@ import { randomOf } from '../replies/random.ts';
 import { conversationBefore, readHistories } from './typing/histories.ts';
 
 /**
- * Measures whole prompts that the built-in predictor suggests, with no draft, in sessions of invented people and an agent, or of those
- * in a folder of histories: how many turns are shown one, and what share of these is what the person then writes.
+ * Measures whole prompts that the built-in predictor suggests without a draft, in sessions of invented people with an
+ * agent, or in a folder of histories: for how many turns it shows one, and what share of those is what the person then
+ * writes.
  */
 const { values } = parseArgs({
   allowPositionals: true,
@@ -22,8 +23,8 @@ const { values } = parseArgs({
 });
 
 const TURNS = 40;
-/** The default of an app's threshold. */
-const SHOWN_FROM = 0.3;
+/** Default threshold of an app. */
+const SHOW_THRESHOLD = 0.3;
 
 const TASK: Omit<PredictionTask, 'messages'> = {
   mode: 'next_prompt',
@@ -43,7 +44,7 @@ const call = {
   charge: { accountId: null, appId: null, workId: 'bench', attempt: 1, kind: 'predict' },
 };
 
-/** What became of the turns of a person. */
+/** Counts the outcomes of a person's turns. */
 class Tally {
   readonly #name: string;
   #turns = 0;
@@ -57,7 +58,7 @@ class Tally {
   async add(messages: readonly Message[], written: string): Promise<void> {
     this.#turns += 1;
     const { completion, confidence = 0 } = await provider.predict({ ...TASK, messages }, call);
-    if (completion === '' || confidence < SHOWN_FROM) return;
+    if (completion === '' || confidence < SHOW_THRESHOLD) return;
     this.#shown += 1;
     this.#right += Number(saysTheSame(completion, written));
   }

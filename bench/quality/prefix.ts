@@ -9,8 +9,8 @@ import { openMemory } from '../memory/database.ts';
 import { QUESTIONS, REPLIES, REPORTS, TASKS } from '../memory/talk.ts';
 
 /**
- * How much of a prompt is the same as that of the key before, so that a provider may have it in its cache. People with a
- * memory of some size type the tasks of one session key by key; nothing is random.
+ * Measures how much of a prompt equals that of the previous key, so that a provider may have it in its cache. People
+ * with memories of a certain size type the tasks of one session key by key; nothing is random.
  */
 const BUDGET_TOKENS = 6000;
 const SUBJECTS = [
@@ -23,7 +23,7 @@ const SUBJECTS = [
   'a cache',
 ];
 const ROWS = { facts: 200, episodes: 60, raw: 1000 };
-/** Lengths of the session before the draft: one that fits the budget, and one that does not. */
+/** Numbers of turns before the draft: one fits the budget, one does not. */
 const TURNS = [6, 80];
 
 const about = (patterns: readonly string[], n: number) =>

@@ -9,8 +9,9 @@ import { openMemory } from '../memory/database.ts';
 import { type Conversation, readConversations } from './conversations.ts';
 
 /**
- * Evidence recall: the share of the turns that answer a question that are among the raw rows of its context. Public
- * conversations from a folder, each an account of its own, its turns spread over the last week; nothing is analysed.
+ * Measures evidence recall: the share of the turns answering a question that are among the raw rows of its context.
+ * Public conversations from a folder are stored in separate accounts, with their turns spread over the last week;
+ * nothing is analysed.
  */
 const { values: options } = parseArgs({
   options: { folder: { type: 'string' }, from: { type: 'string', default: '0' }, to: { type: 'string' } },
@@ -37,7 +38,7 @@ async function store(pool: Pool, { turns }: Conversation): Promise<string> {
   return account;
 }
 
-/** For each cut the recall of each question. */
+/** Returns the recall of each question, for each cut. */
 async function recallOf(em: () => EntityManager, account: string, { questions }: Conversation, ms: number[]) {
   const recalls = CUTS.map(() => [] as number[]);
   for (const { text: query, evidence } of questions)

@@ -1,4 +1,4 @@
-/** Sentences of a person in one language: some say what lasts, the others nearly look like it. */
+/** Sentences of a person in one language: `lasting` ones state something that lasts, `passing` ones almost look so. */
 export interface Wordings {
   lasting: readonly string[];
   passing: readonly string[];

@@ -11,38 +11,38 @@ import type { Persona, Turn } from './personas.ts';
 import { AGENT, BUDGET_TOKENS, type Predictor } from './predictors.ts';
 import { randomOf } from './random.ts';
 
-const NOTHING = { profile: null, facts: [], episodes: [], raw: [] };
-/** Examples that a model is shown. */
-const EXAMPLES = 8;
-const WHO = { agent: AGENT, model: 'bench' };
-/** The default of the interface. */
+const EMPTY_MEMORY = { profile: null, facts: [], episodes: [], raw: [] };
+/** Number of examples that a model is shown. */
+const EXAMPLES_MAX = 8;
+const LABEL_ORIGIN = { agent: AGENT, model: 'bench' };
+/** Default threshold of the API. */
 const THRESHOLD = 0.8;
 
-/** Replies that are imported before the first prediction. */
-const IMPORTED = 50;
-/** The quality is measured when a person has decided on just so many predictions, on so many more that teach nothing. */
+/** Number of replies that are imported before the first prediction. */
+const IMPORTED_REPLIES = 50;
+/** Numbers of decisions after which the quality is measured, on further predictions that teach nothing. */
 export const STAGES = [0, 20, 100] as const;
 /** Precisions that a suggested threshold aims at. */
 export const TARGETS = [0.8, 0.9, 0.95] as const;
-/** Roughly: decisions without a candidate teach nothing, and are followed by more. */
+/** Estimates the predictions in a life. Decisions without a candidate teach nothing, so more follow. */
 export const predictionsOfLife = (probes: number) => Math.max(...STAGES) + STAGES.length * probes;
-/** A person on whose predictions there is hardly anything to decide is given up after so many turns. */
+/** Number of turns after which a person is given up who gets hardly any predictions to decide on. */
 const TURNS_MAX = 300;
 
-/** One prediction, judged by what the person really replied. */
+/** One prediction, judged by the person's real reply. */
 export interface Judged extends Outcome {
   predicted: boolean;
   auto: boolean;
 }
 
-/** What predictions are worth after so many decisions, and the thresholds that these decisions suggest, one for each target. */
+/** Predictions after a number of decisions, and the thresholds that these decisions suggest, one per target. */
 export interface Stage {
   labels: number;
   thresholds: (number | null)[];
   judged: Judged[];
 }
 
-/** What the product knows of a person. The latest first, like its stores. */
+/** The product's knowledge of a person, latest first, as in its stores. */
 export class Knowledge {
   readonly #pairs: Pair[] = [];
   readonly #decisions: Decision[] = [];
@@ -61,11 +61,11 @@ export class Knowledge {
   async predict(prompt: string, predictor: Predictor): Promise<Decided> {
     const pairs = this.#pairs;
     const vote = voteOf(prompt, pairs);
-    const examples = vote.neighbours.slice(0, EXAMPLES);
-    const fitted = fitMaterial(prompt, { ...NOTHING, examples }, BUDGET_TOKENS);
+    const examples = vote.neighbours.slice(0, EXAMPLES_MAX);
+    const fitted = fitMaterial(prompt, { ...EMPTY_MEMORY, examples }, BUDGET_TOKENS);
     const { material, isDictated } = screen([prompt], fitted);
     return decideReply(await predictor(prompt, { vote, pairs, material }), {
-      ...WHO,
+      ...LABEL_ORIGIN,
       prompt,
       threshold: THRESHOLD,
       calibrator: this.#calibrator,
@@ -80,7 +80,7 @@ export class Knowledge {
     this.#pairs.unshift({ id: String(this.#pairs.length).padStart(6, '0'), prompt, reply });
   }
 
-  /** The person accepts what they would have sent, and edits anything else. */
+  /** Lets the person decide: they accept a response that they would have sent, and edit any other. */
   learn(turn: Turn, decided: Decided): void {
     this.remember(turn);
     const { features, confidence, response } = decided;
@@ -88,13 +88,13 @@ export class Knowledge {
     const { label: right } = feedbackOf(decided, { status, actual_response: turn.reply });
     if (features === null || right === null) return;
     this.#decisions.unshift({ ...turn, isRejected: false });
-    this.#labels.unshift({ features, ...WHO, right });
+    this.#labels.unshift({ features, ...LABEL_ORIGIN, right });
     this.#outcomes.unshift({ confidence, right });
     this.#calibrator = calibrate(this.#labels);
   }
 }
 
-/** Lives a person's life: imports what they replied before, then predicts, and learns from each decision. */
+/** Lives a person's life: imports their earlier replies, then predicts, and learns from each decision. */
 export async function live(
   { name, next }: Persona,
   seed: number,
@@ -103,7 +103,7 @@ export async function live(
 ): Promise<{ stages: Stage[]; known: Knowledge }> {
   const random = randomOf(seedOf(`${name}, life ${seed}`));
   const known = new Knowledge();
-  for (let n = 0; n < IMPORTED; n += 1) known.remember(next(random));
+  for (let n = 0; n < IMPORTED_REPLIES; n += 1) known.remember(next(random));
   const stages: Stage[] = [];
   let turns = 0;
   for (const labels of STAGES) {

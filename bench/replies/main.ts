@@ -7,7 +7,7 @@ import { seedOf } from '../memory/random.ts';
 import { type Knowledge, live, predictionsOfLife, STAGES, type Stage, TARGETS } from './life.ts';
 import { ObservedProvider } from './observed.ts';
 import { HABITUAL, PERSONAS } from './personas.ts';
-import { type Predictor, predicting } from './predictors.ts';
+import { createPredictor, type Predictor } from './predictors.ts';
 import { Progress } from './progress.ts';
 import {
   DRAFT_HEADS,
@@ -18,20 +18,23 @@ import {
   thresholdCells,
 } from './quality.ts';
 import { randomOf } from './random.ts';
-import { type Complete, completing, EVERY, typeOut } from './typing.ts';
+import { CHECK_EVERY_CHARACTERS, type Complete, completeWith, typeOut } from './typing.ts';
 import { WRITERS } from './writers.ts';
 
-/** Without a model: `local`. With one, of any OpenAI-compatible server: `OPENAI_API_KEY=… main.ts MODEL [BASE_URL]`. */
+/**
+ * Without arguments, measures the built-in predictor; with a model of an OpenAI-compatible server: `OPENAI_API_KEY=…
+ * main.ts MODEL [BASE_URL]`.
+ */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    /** Of each person and writer: 40, and 2 for a model, which is slower and may cost money. */
+    /** Number of lives of each person and writer: 40, or 2 with a model, which is slower and may cost money. */
     lives: { type: 'string' },
-    /** Of the first life. */
+    /** Seed of the first life. */
     seed: { type: 'string', default: '1' },
-    /** Predictions after each number of labels. */
+    /** Number of measured predictions at each stage. */
     probes: { type: 'string', default: '50' },
-    /** Calls to the model at once. */
+    /** Number of concurrent calls to the model. */
     concurrency: { type: 'string', default: '8' },
   },
 });
@@ -42,7 +45,7 @@ async function run([model, baseUrl = DEFAULT_BASE_URL]: string[]): Promise<void>
     model === undefined
       ? undefined
       : new ObservedProvider(
-          // A server of one's own may ask for no key; the client does not start without.
+          // A private server may need no key, but the client does not start without one.
           createProviders({ openai: { apiKey: process.env['OPENAI_API_KEY'] || 'none', baseUrl } })(model),
           Number(values.concurrency),
         );
@@ -51,13 +54,13 @@ async function run([model, baseUrl = DEFAULT_BASE_URL]: string[]): Promise<void>
   const lives = Number(values.lives ?? (observed === undefined ? 40 : 2));
   const seeds = Array.from({ length: lives }, (_, n) => Number(values.seed) + n);
   using progress = new Progress(() => observed?.summary ?? name);
-  const predictor = predicting(provider, name);
+  const predictor = createPredictor(provider, name);
   await replies(seeds, progress, async (...question) => {
     const proposed = await predictor(...question);
     progress.made();
     return proposed;
   });
-  await drafts(seeds, progress, completing(provider, name));
+  await drafts(seeds, progress, completeWith(provider, name));
   if (observed !== undefined) say(`\nCalls to ${name}: ${observed.summary}.`);
 }
 
@@ -86,7 +89,7 @@ async function replies(seeds: number[], progress: Progress, predictor: Predictor
       row([persona.name, String(target), ...thresholdCells(last, at, target)]);
   }
   const trusting = people.find(({ persona }) => persona === HABITUAL)?.known;
-  const auto = trusting && (await injected(prompts, trusting, predictor));
+  const auto = trusting && (await countInjected(prompts, trusting, predictor));
   say(`\nOf ${prompts.length} prompts with an injection, ${auto} became auto.\n`);
 }
 
@@ -97,8 +100,8 @@ function report(name: string, stages: readonly Stage[]): void {
   }
 }
 
-/** How many of the prompts become auto, after the person has said yes to each of them three times. */
-async function injected(prompts: string[], known: Knowledge, predictor: Predictor): Promise<number> {
+/** Counts the prompts whose replies become `auto` after the person has said yes to each of them three times. */
+async function countInjected(prompts: string[], known: Knowledge, predictor: Predictor): Promise<number> {
   for (const prompt of [...prompts, ...prompts, ...prompts]) known.remember({ prompt, reply: 'yes' });
   const decided = await Promise.all(prompts.map((prompt) => known.predict(prompt, predictor)));
   return decided.filter(({ status }) => status === 'auto').length;
@@ -110,7 +113,7 @@ async function drafts(seeds: number[], progress: Progress, complete: Complete): 
       const random = randomOf(seedOf(`${name}, life ${seed}`));
       const written = Array.from({ length: DRAFTS }, () => next(random));
       return written.map(async (draft, n) => {
-        const questions = Math.floor((draft.text.length - 1) / EVERY);
+        const questions = Math.floor((draft.text.length - 1) / CHECK_EVERY_CHARACTERS);
         progress.expect(questions);
         const one = await typeOut(draft, written.slice(0, n), complete);
         progress.made(questions);

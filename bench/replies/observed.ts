@@ -9,12 +9,15 @@ import {
   type StructuredQuestion,
 } from '../../workers/providers/provider.ts';
 
-/** How often, and how long, a call that the provider's limits refuse waits for another attempt. */
+/** Number and length of the waits for another attempt, after the provider's limits have refused a call. */
 const ATTEMPTS = 6;
 const WAIT_MS = 2000;
 const LONGEST_WAIT_MS = 60_000;
 
-/** A model for the bench: so many calls at once, and each is counted by how it ended. Only a refused key ends the run. */
+/**
+ * Wraps a model for the bench: limits concurrent calls, and counts calls by their outcome. Only a refused key ends the
+ * run.
+ */
 export class ObservedProvider implements Provider {
   readonly #model: Provider & { ask: object };
   readonly #counts = new Map<string, number>();
@@ -45,7 +48,7 @@ export class ObservedProvider implements Provider {
       ({ state }) => state,
     );
 
-  /** Calls so far by how they ended, and how long they took. */
+  /** Summarises the calls so far by outcome, and the time they took. */
   get summary(): string {
     const times = this.#times.toSorted((a, b) => a - b);
     const seconds = (share: number) => ((times[Math.floor(share * times.length)] ?? 0) / 1000).toFixed(2);

@@ -1,6 +1,6 @@
 import { pick, type Random } from './random.ts';
 
-/** What an agent asks, and what the person really replies. */
+/** An agent's question, and the person's real reply. */
 export interface Turn {
   prompt: string;
   reply: string;
@@ -53,13 +53,13 @@ const WORDS: Texts = [
   'sum',
 ];
 
-/** Somebody who replies to an agent by habits that are known: what they reply is drawn from them. */
+/** Somebody who replies to an agent by known habits: their replies are drawn from these. */
 export interface Persona {
   name: string;
   next(random: Random): Turn;
 }
 
-/** Who can be trusted with the most; injections are tried on them. */
+/** The person with the most predictable replies; injections are tried on them. */
 export const HABITUAL: Persona = {
   name: 'creature of habit (says yes to routine 99.5 %, else 50 %)',
   next(random) {
@@ -102,12 +102,12 @@ export const PERSONAS: readonly Persona[] = [
 const yesOrNo = (chance: number, random: Random) =>
   random() < chance ? 'yes' : `no, ${sentence(2, random)} first`;
 
-/** A template, of one of the things. */
+/** Fills a template with a random thing. */
 function about(template: string, random: Random): string {
   return template.replace('{}', pick(THINGS, random));
 }
 
-/** Words at random: nobody can foresee them. */
+/** Returns random words, which nobody can foresee. */
 export function sentence(words: number, random: Random): string {
   return Array.from({ length: words }, () => pick(WORDS, random)).join(' ');
 }

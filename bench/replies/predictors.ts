@@ -5,37 +5,38 @@ import { type Provider, ProviderError } from '../../workers/providers/provider.t
 import { readReply, replyQuestion } from '../../workers/replies/prompt.ts';
 import { proposeLocally } from '../../workers/replies/reply.ts';
 
-export const K = 3;
+export const CANDIDATES = 3;
 export const BUDGET_TOKENS = 6000;
 export const TIMEOUT_MS = 30_000;
 export const AGENT = 'coder';
 
-/** What a proposal may rest on: the same as in the product. */
+/** Material that a proposal may use, as in the product. */
 export interface Basis {
   vote: Vote;
   pairs: readonly Pair[];
-  /** What is left of prompt and memory after screening. */
+  /** Prompt and memory after screening. */
   material: FittedMaterial;
 }
 
 /** Proposes replies to a prompt. */
 export type Predictor = (prompt: string, basis: Basis) => Promise<Proposed>;
 
-/** Of a provider: it is asked as the product asks it; without a model the person's own replies vote. */
-export function predicting(provider: Provider, model: string): Predictor {
+/** Creates a predictor that asks a provider as the product does; without a model, the person's own replies vote. */
+export function createPredictor(provider: Provider, model: string): Predictor {
   const { ask } = provider;
-  if (ask === null) return async (prompt, { vote, pairs }) => proposeLocally(prompt, vote, pairs.length, K);
+  if (ask === null)
+    return async (prompt, { vote, pairs }) => proposeLocally(prompt, vote, pairs.length, CANDIDATES);
   return async (_, { material }) => {
-    const question = replyQuestion(material, { agent: AGENT, k: K });
+    const question = replyQuestion(material, { agent: AGENT, k: CANDIDATES });
     const charge = { accountId: null, appId: null, workId: 'bench', attempt: 1, kind: 'reply' };
     const call = { model, signal: new AbortController().signal, timeoutMs: TIMEOUT_MS, charge };
-    const answer = await ask(question, call).catch(nothing);
+    const answer = await ask(question, call).catch(ignoreProviderError);
     if (answer?.state !== 'answered') return { candidates: [], closed: false, reason: 'no answer' };
-    return { ...readReply(answer.value, K), reason: '' };
+    return { ...readReply(answer.value, CANDIDATES), reason: '' };
   };
 }
 
-/** A fault of the provider is no prediction; that it happened is counted where the provider is called. */
-function nothing(error: unknown): undefined {
+/** Treats a provider's failure as no prediction; the failure is counted where the provider is called. */
+function ignoreProviderError(error: unknown): undefined {
   if (!(error instanceof ProviderError)) throw error;
 }

@@ -1,4 +1,7 @@
-/** A line on standard error that says how far a run is: rewritten each second on a terminal, else once in 10 s. */
+/**
+ * A line on standard error that shows a run's progress: rewritten each second on a terminal, otherwise printed every 10
+ * s.
+ */
 export class Progress implements Disposable {
   readonly #details: () => string;
   readonly #timer: NodeJS.Timeout;

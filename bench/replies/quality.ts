@@ -13,7 +13,10 @@ export const REPLY_HEADS = [
   'right of auto',
 ];
 
-/** How good predictions of replies are. Top-1, Brier score and expected calibration error are of those that were made. */
+/**
+ * Computes how good predictions of replies are. Top-1, Brier score and expected calibration error concern only the
+ * predictions that were made.
+ */
 export function replyCells(judged: readonly Judged[]): string[] {
   const predicted = judged.filter((one) => one.predicted);
   const auto = judged.filter((one) => one.auto);
@@ -45,7 +48,7 @@ export const THRESHOLD_HEADS = [
   'lives at the target',
 ];
 
-/** What the threshold that earlier decisions suggest for a target is worth for later predictions. */
+/** Computes what the threshold suggested by earlier decisions achieves for later predictions. */
 export function thresholdCells(stages: readonly Stage[], place: number, target: number): string[] {
   const suggested = stages.flatMap(({ thresholds, judged }) => {
     const threshold = thresholds[place] ?? null;
@@ -70,7 +73,7 @@ export function thresholdCells(stages: readonly Stage[], place: number, target: 
 
 export const DRAFT_HEADS = ['drafts', 'characters', 'shown per 100', 'accepted of shown', 'characters saved'];
 
-/** What completions of drafts are worth. */
+/** Computes what completions of drafts are worth. */
 export function draftCells(typed: readonly Typed[]): string[] {
   const total = (of: keyof Typed) => typed.reduce((sum, one) => sum + one[of], 0);
   return [

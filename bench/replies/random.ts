@@ -1,6 +1,6 @@
 import { seeded } from '../memory/random.ts';
 
-/** Numbers from 0 to 1 that are the same in every run with the same seed. */
+/** Returns numbers from 0 to 1 that are the same in every run with the same seed. */
 export type Random = () => number;
 
 export function randomOf(seed: number): Random {

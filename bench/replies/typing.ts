@@ -6,29 +6,29 @@ import type { Provider } from '../../workers/providers/provider.ts';
 import { BUDGET_TOKENS, TIMEOUT_MS } from './predictors.ts';
 import type { Draft } from './writers.ts';
 
-/** The writer looks at what is suggested each time they have typed so many characters. */
-export const EVERY = 3;
-/** Messages that the app sends along: half of them the person's. */
-const MESSAGES = 30;
-/** An app's default. */
+/** Number of typed characters after which the writer looks at the suggestion. */
+export const CHECK_EVERY_CHARACTERS = 3;
+/** Number of messages that the app sends along; half of them are the person's. */
+const MESSAGES_MAX = 30;
+/** Default of an app. */
 const MIN_CONFIDENCE = 0.3;
 
-/** What completions were worth to somebody who typed a text. */
+/** Worth of completions to somebody who typed a text. */
 export interface Typed {
   characters: number;
   asked: number;
   shown: number;
-  /** Taken, because all of it was what came next. */
+  /** Number of suggestions accepted, because the whole suggestion came next. */
   accepted: number;
-  /** Characters of those, less a key for each. */
+  /** Number of characters in accepted suggestions, minus one key each. */
   saved: number;
 }
 
-/** Completes what is typed of a draft, as `/v1/predictions` does. */
+/** Completes the typed part of a draft, as `/v1/predictions` does. */
 export type Complete = (draft: string, earlier: readonly Draft[], agent: string) => Promise<string>;
 
-/** A completion by the handler of the product, without a connected account. */
-export function completing(provider: Provider, model: string): Complete {
+/** Returns a function that completes with the product's handler, without a connected account. */
+export function completeWith(provider: Provider, model: string): Complete {
   const settings = {
     tabModel: model,
     providerTimeoutMs: TIMEOUT_MS,
@@ -37,7 +37,10 @@ export function completing(provider: Provider, model: string): Complete {
   const noMemory = () => Promise.reject(new Error('no account is connected'));
   const handler = createPredict(provider, noMemory, settings);
   return async (draft, earlier, agent) => {
-    const messages = earlier.flatMap((one) => [said('assistant', one.agent), said('user', one.text)]);
+    const messages = earlier.flatMap((one) => [
+      messageOf('assistant', one.agent),
+      messageOf('user', one.text),
+    ]);
     const request: PredictionRequest = {
       request_id: 'bench',
       user_id: 'bench',
@@ -48,7 +51,7 @@ export function completing(provider: Provider, model: string): Complete {
       artifact: null,
       connection_id: null,
       language: 'auto',
-      messages: [...messages, said('assistant', agent)].slice(-MESSAGES),
+      messages: [...messages, messageOf('assistant', agent)].slice(-MESSAGES_MAX),
       user_preferences: '',
     };
     const until = performance.now() + TIMEOUT_MS;
@@ -61,7 +64,7 @@ export function completing(provider: Provider, model: string): Complete {
   };
 }
 
-function said(role: 'user' | 'assistant', content: string): PredictionRequest['messages'][number] {
+function messageOf(role: 'user' | 'assistant', content: string): PredictionRequest['messages'][number] {
   return { role, content, origin: role === 'user' ? 'human' : 'agent' };
 }
 
@@ -95,14 +98,14 @@ function claimOf(request: PredictionRequest) {
   };
 }
 
-/** Types a text, and takes a completion whenever all of it is what comes next. */
+/** Types a text, and accepts a completion whenever the whole completion comes next. */
 export async function typeOut(
   { agent, text }: Draft,
   earlier: readonly Draft[],
   complete: Complete,
 ): Promise<Typed> {
   const typed = { characters: text.length, asked: 0, shown: 0, accepted: 0, saved: 0 };
-  for (let at = EVERY; at < text.length; at += EVERY) {
+  for (let at = CHECK_EVERY_CHARACTERS; at < text.length; at += CHECK_EVERY_CHARACTERS) {
     const completion = await complete(text.slice(0, at), earlier, agent);
     typed.asked += 1;
     typed.shown += Number(completion !== '');

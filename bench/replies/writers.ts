@@ -1,13 +1,13 @@
 import { sentence, THINGS } from './personas.ts';
 import { pick, type Random } from './random.ts';
 
-/** A message that a person types, and that of the agent before it. */
+/** A message that a person types, and the agent's message before it. */
 export interface Draft {
   agent: string;
   text: string;
 }
 
-/** Somebody who gives an agent one task after the other, in ways that are known. */
+/** Somebody who gives an agent one task after another, in known ways. */
 export interface Writer {
   name: string;
   next(random: Random): Draft;
@@ -39,7 +39,7 @@ export const WRITERS: readonly Writer[] = [
     name: 'repeats orders (six, the first most often)',
     next: (random) => ({
       agent: 'Done.',
-      // The square prefers the first ones.
+      // Squaring makes the first ones more frequent.
       text: ORDERS[Math.floor(random() ** 2 * ORDERS.length)] ?? ORDERS[0],
     }),
   },

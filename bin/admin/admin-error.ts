@@ -3,23 +3,26 @@ import { isLockTimeout, isUnavailable } from '../../shared/db/faults.ts';
 import { isFromPostgres } from '../../shared/log.ts';
 import { READ_ONLY_SQLSTATE } from '../../shared/primary.ts';
 
-/** An operator's mistake. The message is one line: what is wrong, and what to do. */
+/** A mistake by the operator. The message is one line: what is wrong, and what to do. */
 export class AdminError extends Error {}
 
-/** SQLSTATEs of missing tables, columns and functions. */
-const UNDEFINED = ['42P01', '42703', '42883'];
+/** SQLSTATEs of an undefined table, column or function. */
+const UNDEFINED_OBJECT_STATES = ['42P01', '42703', '42883'];
 const TOO_MANY_CONNECTIONS = '53300';
 
-/** An error as one line: what went wrong, and what to do. */
+/** Describes an error in one line: what went wrong, and what to do. */
 export function explain(error: unknown): string {
   if (error instanceof AdminError || error instanceof ConfigError) return error.message;
   const { what, toDo } = diagnose(error, 'DATABASE_URL');
   return `${what}: ${toDo}`;
 }
 
-/** A database error as what happened and what to do; `variable` holds the database's address. */
+/**
+ * Describes a database error: what happened, and what to do. `variable` is the setting that holds the database's
+ * address.
+ */
 export function diagnose(error: unknown, variable: string): { what: string; toDo: string } {
-  const { code, message } = faultOf(error);
+  const { code, message } = codeAndMessageOf(error);
   if (message.includes('unsupported startup parameter'))
     return {
       what: `${variable} leads to a pooler, which refuses our settings of a session (${message})`,
@@ -38,14 +41,17 @@ export function diagnose(error: unknown, variable: string): { what: string; toDo
       what: `a statement waited too long for a lock (${message})`,
       toDo: 'try again when the other transaction is over',
     };
-  if (UNDEFINED.includes(code))
+  if (UNDEFINED_OBJECT_STATES.includes(code))
     return { what: 'the database is not up to date', toDo: 'run `npm run migrate`' };
   if (isFromPostgres(error)) return { what: `the database refused (${message})`, toDo: `check ${variable}` };
   return { what: message, toDo: 'check the settings' };
 }
 
-/** The first line of an error's message. An aggregate error, as of a host with two addresses, has a code only. */
-function faultOf(error: unknown): { code: string; message: string } {
+/**
+ * Returns an error's code and the first line of its message. An AggregateError (a host with two addresses) has only a
+ * code.
+ */
+function codeAndMessageOf(error: unknown): { code: string; message: string } {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const [message = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
   return { code, message: message || code };

@@ -1,27 +1,27 @@
 import { NAME_MAX, UUID } from '../../shared/schemas/limits.ts';
 import { AdminError } from './admin-error.ts';
 
-/** The largest cap that fits the database's column in millionths of a cent. */
+/** Largest cap that fits the database column, which counts millionths of a cent. */
 const CAP_CENTS_MAX = 1_000_000_000_000;
 const GRACE_S_MAX = 30 * 24 * 60 * 60;
 const REDIRECT_URI_MAX = 2048;
 
-/** The value of a required option or operand. */
-export function required(name: string, value: string | undefined): string {
+/** Returns the value of an option or operand. Throws if it is missing. */
+export function requireValue(name: string, value: string | undefined): string {
   if (value === undefined) throw new AdminError(`${name} is missing`);
   return value;
 }
 
 export function appId(value: string | undefined): string {
-  const id = required('APP_ID', value).toLowerCase();
+  const id = requireValue('APP_ID', value).toLowerCase();
   if (UUID.test(id)) return id;
-  throw refused('the app id', 'a UUID (`app list` shows them)', id);
+  throw invalidValueError('the app id', 'a UUID (`app list` shows them)', id);
 }
 
 export function userId(value: string | undefined): string {
-  const id = required('USER_ID', value).toLowerCase();
+  const id = requireValue('USER_ID', value).toLowerCase();
   if (UUID.test(id)) return id;
-  throw refused('the user id', 'a UUID (`user list` shows them)', id);
+  throw invalidValueError('the user id', 'a UUID (`user list` shows them)', id);
 }
 
 export function unknownApp(id: string): AdminError {
@@ -31,10 +31,10 @@ export function unknownApp(id: string): AdminError {
 export function appName(value: string): string {
   const length = [...value].length;
   if (value.trim() !== '' && length <= NAME_MAX && !/\p{Cc}/u.test(value)) return value;
-  throw refused('--name', `1 to ${NAME_MAX} characters, without control characters`, value);
+  throw invalidValueError('--name', `1 to ${NAME_MAX} characters, without control characters`, value);
 }
 
-/** A spending cap; null: none. */
+/** Parses a spending cap; null means no cap. */
 export function capCents(value: string): number | null {
   return value === 'none'
     ? null
@@ -47,39 +47,42 @@ export function graceSeconds(value: string): number {
 
 export function confidence(value: string): number {
   if (/^\d+(\.\d+)?$/.test(value) && Number(value) <= 1) return Number(value);
-  throw refused('--min-confidence', 'a number from 0 to 1', value);
+  throw invalidValueError('--min-confidence', 'a number from 0 to 1', value);
 }
 
 export function month(value: string): string {
   if (/^\d{4}-(0[1-9]|1[0-2])$/.test(value)) return value;
-  throw refused('--month', 'a month as YYYY-MM', value);
+  throw invalidValueError('--month', 'a month as YYYY-MM', value);
 }
 
 export function choice<const T extends string>(name: string, value: string, choices: readonly T[]): T {
   const chosen = choices.find((one) => one === value);
   if (chosen !== undefined) return chosen;
-  throw refused(name, `one of ${choices.join(', ')}`, value);
+  throw invalidValueError(name, `one of ${choices.join(', ')}`, value);
 }
 
-/** An address that people may be redirected to. Kept as given, because it is compared character for character. */
+/**
+ * Checks an address that people may be redirected to. Returns it unchanged, because it is compared character for
+ * character.
+ */
 export function redirectUri(value: string): string {
   // Printable ASCII only: `URL` would accept more, but a Location header does not.
   if (!/^https?:\/\/[!-~]+$/i.test(value) || !URL.canParse(value))
-    throw refused('--redirect-uri', 'a URL that starts with https://', value);
+    throw invalidValueError('--redirect-uri', 'a URL that starts with https://', value);
   if (value.length > REDIRECT_URI_MAX)
-    throw refused('--redirect-uri', `at most ${REDIRECT_URI_MAX} characters long`, value);
-  if (value.includes('#')) throw refused('--redirect-uri', 'without a fragment (#…)', value);
+    throw invalidValueError('--redirect-uri', `at most ${REDIRECT_URI_MAX} characters long`, value);
+  if (value.includes('#')) throw invalidValueError('--redirect-uri', 'without a fragment (#…)', value);
   const { protocol, hostname } = new URL(value);
   if (protocol === 'http:' && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname))
-    throw refused('--redirect-uri', 'https, except on localhost, 127.0.0.1 and [::1]', value);
+    throw invalidValueError('--redirect-uri', 'https, except on localhost, 127.0.0.1 and [::1]', value);
   return value;
 }
 
 function wholeNumber(name: string, value: string, max: number, description: string): number {
   if (/^\d{1,15}$/.test(value) && Number(value) <= max) return Number(value);
-  throw refused(name, `${description}, at most ${max}`, value);
+  throw invalidValueError(name, `${description}, at most ${max}`, value);
 }
 
-function refused(name: string, expected: string, value: string): AdminError {
+function invalidValueError(name: string, expected: string, value: string): AdminError {
   return new AdminError(`${name} must be ${expected}, not ${JSON.stringify(value.slice(0, 100))}`);
 }

@@ -4,10 +4,10 @@ import { openDatabase } from '../../shared/db/orm.ts';
 import { createLog } from '../../shared/log.ts';
 import { type Finding, fault, fine } from './checks.ts';
 
-/** The server behind an address: PostgreSQL itself or a pooler, and what a client has of it for itself. */
+/** Pooling by the server behind an address: PostgreSQL itself (`none`), or a pooler in session or transaction mode. */
 type Pooling = 'none' | 'session' | 'transaction';
 
-/** Checks that `DATABASE_DIRECT_URL` leads to PostgreSQL itself, and `DATABASE_URL` there or to a pooler that shares sessions. */
+/** Checks that `DATABASE_DIRECT_URL` leads to PostgreSQL, and `DATABASE_URL` there or to a pooler in transaction mode. */
 export async function checkPooler({ database: { url, directUrl } }: AdminConfig): Promise<Finding> {
   if (url !== directUrl && (await poolingAt(directUrl)) !== 'none')
     return fault(
@@ -28,13 +28,13 @@ export async function checkPooler({ database: { url, directUrl } }: AdminConfig)
 }
 
 async function poolingAt(url: string): Promise<Pooling> {
-  // No direct address: a pooler refuses the start-up parameters of one.
+  // `directUrl` is empty because a pooler refuses the start-up parameters of a direct connection.
   const database = { url, directUrl: '', poolSize: 2 };
   const { pool, close } = await openDatabase({ database }, createLog('admin', 'silent'), 'forecue admin');
   const clients: PoolClient[] = [];
   try {
     for (let n = 0; n < 2; n += 1) clients.push(await pool.connect());
-    return await compare(clients);
+    return await detectPooling(clients);
   } finally {
     for (const client of clients) client.release();
     await close();
@@ -42,10 +42,10 @@ async function poolingAt(url: string): Promise<Pooling> {
 }
 
 /**
- * PostgreSQL tells a client the id of its server process; a pooler makes one up. In transaction mode two clients that take
- * turns do not keep a server process each, whichever order it takes them in.
+ * Compares process ids. PostgreSQL tells a client the id of its server process; a pooler makes one up. In transaction
+ * mode, two clients that take turns do not each keep their own server process, whatever the order.
  */
-async function compare(clients: readonly PoolClient[]): Promise<Pooling> {
+async function detectPooling(clients: readonly PoolClient[]): Promise<Pooling> {
   const pids: number[][] = [];
   for (const client of clients) {
     const own: number[] = [];

@@ -5,7 +5,7 @@ import { type LivingProcess, livingProcesses } from '../../shared/db/processes.t
 import { LOCAL } from '../../shared/domain/provider-call.ts';
 import { DRIFT_MAX_MS, type Finding, fault, fine } from './checks.ts';
 
-/** Compares what the running processes say of their own configuration, with each other and with this command's. */
+/** Compares the settings that the running processes have published with each other and with this command's. */
 export async function checkProcesses(pool: Pool, config: AdminConfig): Promise<Finding> {
   const living = await livingProcesses(pool);
   if (living.length === 0) return fine('none is running');
@@ -23,42 +23,42 @@ export async function checkProcesses(pool: Pool, config: AdminConfig): Promise<F
 type Fault = readonly [what: string, toDo: string];
 
 function* differences(living: readonly LivingProcess[]): Generator<Fault> {
-  const differ = (ofOne: (one: LivingProcess) => string, among = living) =>
+  const describeDifference = (ofOne: (one: LivingProcess) => string, among = living) =>
     new Set(among.map(ofOne)).size > 1 && tally(among, ofOne);
-  const versions = differ(({ settings }) => `version ${settings?.version ?? 'unknown'}`);
+  const versions = describeDifference(({ settings }) => `version ${settings?.version ?? 'unknown'}`);
   if (versions) yield [`they differ: ${versions}`, 'finish the rollout: restart those of the older version'];
-  const stating = living.filter(({ settings }) => settings !== null);
-  const queues = differ(({ kind, settings }) => `${kind} on ${settings?.queue}`, stating);
-  if (queues && new Set(stating.map(({ settings }) => settings?.queue)).size > 1)
+  const withSettings = living.filter(({ settings }) => settings !== null);
+  const queues = describeDifference(({ kind, settings }) => `${kind} on ${settings?.queue}`, withSettings);
+  if (queues && new Set(withSettings.map(({ settings }) => settings?.queue)).size > 1)
     yield [
       `they are on different queues: ${queues}`,
       'give all processes the same REDIS_URL, DATABASE_DIRECT_URL and QUEUE_PREFIX, written the same',
     ];
-  const workers = stating.filter(({ settings }) => settings?.models !== undefined);
-  const models = differ(({ settings }) => `models ${settings?.models?.join(' and ')}`, workers);
+  const workers = withSettings.filter(({ settings }) => settings?.models !== undefined);
+  const models = describeDifference(({ settings }) => `models ${settings?.models?.join(' and ')}`, workers);
   if (models) yield [`workers differ: ${models}`, 'give all workers the same DEFAULT_MODEL and TAB_MODEL'];
 }
 
 function* workersWithoutKey(living: readonly LivingProcess[]): Generator<Fault> {
-  const without = living.filter(
+  const keyless = living.filter(
     ({ settings }) => settings?.has_key === false && settings.models?.some((model) => model !== LOCAL),
   );
-  if (without.length > 0)
+  if (keyless.length > 0)
     yield [
-      `workers without a key for their model: ${without.length}`,
+      `workers without a key for their model: ${keyless.length}`,
       'set OPENAI_API_KEY, and restart them',
     ];
 }
 
 function* clocks(living: readonly LivingProcess[]): Generator<Fault> {
-  const off = living.flatMap(({ kind, settings }) => {
+  const driftingClocks = living.flatMap(({ kind, settings }) => {
     const ahead = settings?.clock_ahead_s ?? 0;
     if (1000 * Math.abs(ahead) <= DRIFT_MAX_MS) return [];
     return `${kind} ${Math.abs(ahead)} s ${ahead > 0 ? 'ahead' : 'behind'}`;
   });
-  if (off.length > 0)
+  if (driftingClocks.length > 0)
     yield [
-      `clocks are off from the database's: ${off.join(', ')}`,
+      `clocks are off from the database's: ${driftingClocks.join(', ')}`,
       'synchronise the clocks of their machines (NTP)',
     ];
 }
@@ -72,7 +72,7 @@ function* otherQueue(living: readonly LivingProcess[], config: AdminConfig): Gen
     ];
 }
 
-/** Counts each sort: `2 web, 1 worker`. */
+/** Counts the processes by what `ofOne` returns: `2 web, 1 worker`. */
 function tally(living: readonly LivingProcess[], ofOne: (one: LivingProcess) => string): string {
   return [...Map.groupBy(living, ofOne)].map(([what, { length }]) => `${length} ${what}`).join(', ');
 }

@@ -5,10 +5,10 @@ import { livingProcesses } from '../../shared/db/processes.ts';
 import { readInstallation } from '../../shared/db/stores/installation.ts';
 import { type Finding, fault, fine } from './checks.ts';
 
-/** The share of the sessions of PostgreSQL that may be in use. */
-const SESSIONS_IN_USE = 0.9;
+/** Share of PostgreSQL's sessions that may be in use. */
+const SESSION_SHARE_MAX = 0.9;
 
-/** Checks that PostgreSQL takes as many connections as the living processes open at most, and has some left. */
+/** Checks that PostgreSQL accepts as many connections as the living processes may open, and has some to spare. */
 export async function checkConnections(pool: Pool): Promise<Finding> {
   const [{ sessions, sessionsMost: most }, living] = await Promise.all([
     readInstallation(pool),
@@ -24,9 +24,9 @@ export async function checkConnections(pool: Pool): Promise<Finding> {
   return judgeSessions(found, sessions, most);
 }
 
-/** Judges the sessions that are in use of those that PostgreSQL takes. */
+/** Judges how many of PostgreSQL's `most` sessions are in use. */
 export function judgeSessions(found: string, sessions: number, most: number): Finding {
-  return sessions > SESSIONS_IN_USE * most
+  return sessions > SESSION_SHARE_MAX * most
     ? fault(
         `${found}, of which ${sessions} are in use`,
         'end sessions of others (pg_stat_activity), or raise max_connections',
@@ -35,10 +35,10 @@ export function judgeSessions(found: string, sessions: number, most: number): Fi
 }
 
 const GIB = 1024 ** 3;
-/** Less than this, or less than this share of a disk and some room, fills up before anybody looks. */
+/** Too little free space: less than `least`, or less than `share` of the disk unless `plenty` is free. */
 const ROOM = { least: GIB, share: 0.05, plenty: 20 * GIB };
 
-/** Checks the disk of PostgreSQL, where that runs on this machine and shows where its data are. */
+/** Checks PostgreSQL's disk, if it runs on this machine and its data folder is visible. */
 export async function checkDisk(pool: Pool, { database }: AdminConfig): Promise<Finding> {
   const room = await readDatabaseDisk(pool, database.directUrl);
   return room === undefined
@@ -46,7 +46,7 @@ export async function checkDisk(pool: Pool, { database }: AdminConfig): Promise<
     : judgeRoom(room.free, room.size);
 }
 
-/** Judges the bytes that are free on a disk. */
+/** Judges the free bytes on a disk. */
 export function judgeRoom(free: number, size: number): Finding {
   const found = `${(free / GIB).toFixed(1)} of ${(size / GIB).toFixed(1)} GiB are free where PostgreSQL keeps its data`;
   return free < ROOM.least || (free < ROOM.share * size && free < ROOM.plenty)

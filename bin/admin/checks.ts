@@ -20,14 +20,14 @@ import {
 import { within } from '../../shared/timing/within.ts';
 import { diagnose } from './admin-error.ts';
 
-/** The finding of a check of `doctor`, and what the operator should do; null when all is well. */
+/** Finding of one `doctor` check; `to_do` tells the operator what to do, and is null when all is well. */
 export interface Finding {
   ok: boolean;
   found: string;
   to_do: string | null;
 }
 
-/** One check, with the page about its faults; null when all is well. */
+/** One check; `see` is the page about its faults, and is null when all is well. */
 export interface Check extends Finding {
   name: string;
   see: string | null;
@@ -37,11 +37,11 @@ export const fine = (found: string): Finding => ({ ok: true, found, to_do: null 
 
 export const fault = (found: string, toDo: string): Finding => ({ ok: false, found, to_do: toDo });
 
-const OLDEST_VERSION = 15;
-/** Longer than a query takes, and too short to matter for months or expiring keys. */
+const OLDEST_POSTGRES_MAJOR = 15;
+/** Longer than a query takes, yet too short to affect billing months or expiring keys. */
 export const DRIFT_MAX_MS = 5000;
-const SANE_FROM = Date.UTC(2026);
-const SANE_UNTIL = Date.UTC(2100);
+const EARLIEST_SANE_MS = Date.UTC(2026);
+const LATEST_SANE_MS = Date.UTC(2100);
 
 export async function checkDatabase(pool: Pool): Promise<Finding> {
   const { version, place } = await one<{ version: string; place: string }>(
@@ -49,8 +49,8 @@ export async function checkDatabase(pool: Pool): Promise<Finding> {
     `select current_setting('server_version') as version, current_database() as place`,
   );
   const found = `PostgreSQL ${version}, database ${place}`;
-  if (Number.parseInt(version, 10) < OLDEST_VERSION)
-    return fault(found, `use PostgreSQL ${OLDEST_VERSION} or later`);
+  if (Number.parseInt(version, 10) < OLDEST_POSTGRES_MAJOR)
+    return fault(found, `use PostgreSQL ${OLDEST_POSTGRES_MAJOR} or later`);
   return fine(found);
 }
 
@@ -62,7 +62,7 @@ export async function checkMigrations(pool: Pool): Promise<Finding> {
     : fault('the SQL functions are of an older version', 'run `npm run migrate`');
 }
 
-/** Checks the queue where it is: on Redis, or on PostgreSQL at its direct address, the only one that the queue uses. */
+/** Checks the queue, on Redis or on PostgreSQL. There it uses the direct address, as the queue does. */
 export async function checkQueue(config: AdminConfig): Promise<Finding> {
   if (config.redis !== undefined) return checkRedis(config.redis);
   try {
@@ -72,7 +72,7 @@ export async function checkQueue(config: AdminConfig): Promise<Finding> {
     const { url, directUrl } = config.database;
     const { what, toDo } = diagnose(error, directUrl === url ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL');
     if (isUnavailable(error) || isFromPostgres(error)) return fault(what, toDo);
-    // BullMQ's own error: its tables are missing or of another version.
+    // BullMQ's own error: its tables are missing or have another version.
     return fault(what.split('. ', 1).join(), 'run `npm run migrate` of this release');
   }
 }
@@ -98,33 +98,36 @@ export async function checkClock(pool: Pool): Promise<Finding> {
   );
   const driftMs = Math.abs(clockAheadMs(before, now, Date.now()));
   const found = `the database's is at ${new Date(now).toISOString()}, ${(driftMs / 1000).toFixed(1)} s from this machine's`;
-  if (now < SANE_FROM || now > SANE_UNTIL) return fault(found, "set the database machine's clock");
+  if (now < EARLIEST_SANE_MS || now > LATEST_SANE_MS) return fault(found, "set the database machine's clock");
   if (driftMs > DRIFT_MAX_MS) return fault(found, 'synchronise the clocks of both machines (NTP)');
   return fine(found);
 }
 
-/** The only row of a statement's result. */
+/** Returns the only row of a statement's result. */
 export async function one<Row extends QueryResultRow>(pool: Pool, text: string): Promise<Row> {
   const { rows } = await pool.query<Row>(text);
   if (rows[0] === undefined) throw new Error('the database answered nothing');
   return rows[0];
 }
 
-const ANSWER_WITHIN_MS = 3000;
+const REDIS_TIMEOUT_MS = 3000;
 
-/** Checks that Redis answers in time, takes writes, and refuses them rather than dropping jobs when its memory is full. */
+/**
+ * Checks that Redis answers in time, accepts writes, and when its memory is full refuses them rather than dropping
+ * jobs.
+ */
 async function checkRedis(target: RedisTarget): Promise<Finding> {
   const client = connectRedis(target, 'consumer', createLog('admin', 'silent'));
   try {
     return await within(
-      ANSWER_WITHIN_MS,
-      () => examine(client, target.kind),
+      REDIS_TIMEOUT_MS,
+      () => examineRedis(client, target.kind),
       () => new SilenceError(),
     );
   } catch (error) {
     if (!(error instanceof SilenceError)) throw error;
     return fault(
-      `Redis does not answer within ${ANSWER_WITHIN_MS / 1000} s`,
+      `Redis does not answer within ${REDIS_TIMEOUT_MS / 1000} s`,
       'start it, or correct REDIS_URL',
     );
   } finally {
@@ -134,7 +137,7 @@ async function checkRedis(target: RedisTarget): Promise<Finding> {
 
 class SilenceError extends Error {}
 
-async function examine(client: RedisClient, kind: RedisTarget['kind']): Promise<Finding> {
+async function examineRedis(client: RedisClient, kind: RedisTarget['kind']): Promise<Finding> {
   const { policy, used, most } = await readMemory(client);
   const found = `Redis (${kind}), maxmemory-policy ${policy}`;
   if (policy !== SAFE_POLICY) return fault(found, `set maxmemory-policy to ${SAFE_POLICY}`);
@@ -151,7 +154,7 @@ async function examine(client: RedisClient, kind: RedisTarget['kind']): Promise<
       );
 }
 
-const TIMEOUT_MS = 3000;
+const PROVIDER_TIMEOUT_MS = 3000;
 
 /** Checks that a model is configured and that its provider accepts the key, by listing models, which is free. */
 export async function checkProvider({
@@ -173,12 +176,12 @@ async function checkKey(model: string, openai: NonNullable<AdminConfig['openai']
     const response = await fetch(url, {
       headers: { authorization: `Bearer ${openai.apiKey}` },
       redirect: 'error',
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal: AbortSignal.timeout(PROVIDER_TIMEOUT_MS),
     });
     await response.body?.cancel();
-    return judge(subject, response.status);
+    return judgeProviderStatus(subject, response.status);
   } catch (error) {
-    // `fetch failed` says nothing, its cause does.
+    // The message `fetch failed` says nothing; its cause does.
     const reason = error instanceof Error ? (error.cause ?? error) : error;
     return fault(
       `${subject}: no answer (${reason instanceof Error ? reason.message : reason})`,
@@ -189,7 +192,7 @@ async function checkKey(model: string, openai: NonNullable<AdminConfig['openai']
   }
 }
 
-function judge(subject: string, status: number): Finding {
+function judgeProviderStatus(subject: string, status: number): Finding {
   if (status >= 200 && status < 300) return fine(`${subject}, which accepts the key`);
   const found = `${subject} answered ${status}`;
   if (status === 401 || status === 403) return fault(`${found}: the key is wrong`, 'correct OPENAI_API_KEY');

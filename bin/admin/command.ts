@@ -13,32 +13,32 @@ export interface Admin {
   em: EntityManager;
 }
 
-/** The result of a command: `data` with `--json`, else `text`. */
+/** Result of a command: `data` is printed with `--json`, otherwise `text`. */
 export interface Outcome {
   data: object;
   text: string;
-  /** The command ran, but what it found is bad: exit code 1. */
+  /** The command ran but found a problem: exit code 1. */
   failed?: boolean;
 }
 
 export type Action = (admin: Admin) => Promise<Outcome>;
 
 interface Help {
-  /** The effect of the command, in one line. */
+  /** Effect of the command, in one line. */
   summary: string;
-  /** The arguments; none by default. */
+  /** Arguments; none by default. */
   synopsis?: string;
-  /** Arguments that do something useful; none by default. */
+  /** Arguments for the example in the help; none by default. */
   example?: string;
 }
 
-/** An id for examples. */
+/** An id for use in examples. */
 export const EXAMPLE_ID = '019a9fd0-5a11-7e3c-b0a4-9c2f6d1e8b30';
 
 export interface Command extends Help {
-  /** Its options, besides `--json`. */
+  /** Options besides `--json`. */
   options: Options;
-  /** Parses the arguments, before anything is opened. */
+  /** Parses the arguments before anything is opened. */
   read(args: string[]): { json: boolean; run: () => Promise<Outcome> };
 }
 
@@ -49,18 +49,18 @@ type Values<O extends Options> = ReturnType<
 
 interface Definition<O extends Options, A> extends Help {
   options?: O;
-  /** The number of positional arguments; none by default. */
+  /** Number of positional arguments; none by default. */
   operands?: 1 | 'many';
   /** Checks the values and returns the action. */
   read(values: Values<O>, operand: string | undefined, operands: readonly string[]): A;
 }
 
-/** Builds a command on the database from its definition; every command takes `--json`. */
+/** Builds a command that uses the database. Every command accepts `--json`. */
 export function command<const O extends Options>(definition: Definition<O, Action>): Command {
   return define(definition, withAdmin);
 }
 
-/** Builds a command that opens what it needs by itself. */
+/** Builds a command that opens what it needs itself. */
 export function standalone<const O extends Options>(
   definition: Definition<O, () => Promise<Outcome>>,
 ): Command {
@@ -75,7 +75,7 @@ function define<const O extends Options, A>(
     ...help,
     options: options ?? {},
     read(args) {
-      // Without options there are no values, and an empty record has them all.
+      // Without options there are no values, so an empty record is complete.
       const { values, positionals } = parse(args, options ?? ({} as O), help.synopsis);
       const surplus = operands === 'many' ? undefined : positionals[operands ?? 0];
       if (surplus !== undefined)
@@ -88,7 +88,7 @@ function define<const O extends Options, A>(
 
 async function withAdmin(action: Action): Promise<Outcome> {
   const config = adminConfig(await withDatabase(process.env));
-  // Silent, because standard output is for the result; failures are thrown as well.
+  // Silent, because standard output is for the result, and failures are thrown anyway.
   const database = await openDatabase(config, createLog('admin', 'silent'), 'forecue admin');
   try {
     return await action({ config, database, em: database.orm.em.fork() });
@@ -112,7 +112,7 @@ function parse<O extends Options>(args: string[], options: O, synopsis: string |
   }
 }
 
-/** Wrong arguments: the message shows the right ones. */
+/** Error for wrong arguments; its message shows the right ones. */
 export function usageError(fault: string, synopsis = ''): AdminError {
   return new AdminError(`${fault}: the arguments are ${`${synopsis} [--json]`.trimStart()}`);
 }

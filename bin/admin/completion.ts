@@ -4,14 +4,14 @@ import type { Command } from './command.ts';
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
 const PROGRAM = 'forecue-admin';
-const RUN = ['../node', 'main.ts'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
+const ENTRY_PATHS = ['../node', 'main.ts'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
 
-/** The script that makes a shell complete the commands and their options, and then files. */
+/** Returns the script that makes a shell complete commands and options, then file names. */
 export function completions(shell: (typeof SHELLS)[number], commands: ReadonlyMap<string, Command>): string {
   return SCRIPTS[shell](candidates(commands));
 }
 
-/** Words that may follow those of a command line, by these. */
+/** Maps the words before the cursor to the words that may follow. */
 type Candidates = ReadonlyMap<string, readonly string[]>;
 
 function candidates(commands: ReadonlyMap<string, Command>): Candidates {
@@ -29,14 +29,14 @@ function candidates(commands: ReadonlyMap<string, Command>): Candidates {
   return after;
 }
 
-/** In single quotes, nothing means anything to any of the shells, but for what this escapes. */
-function quoted(text: string): string {
+/** Quotes a text for any of the shells: single quotes make everything literal except what is escaped here. */
+function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-const run = RUN.map(quoted).join(' ');
+const run = ENTRY_PATHS.map(quoteForShell).join(' ');
 
-/** A branch for each entry: words of a command stay the same while its arguments are typed. */
+/** Builds a branch for each entry. The words of a command stay the same while its arguments are typed. */
 function branches(after: Candidates, branch: (patterns: string[], words: string) => string): string {
   return [...after]
     .map(([before, words]) => {
@@ -53,7 +53,7 @@ _forecue_admin() {
   case "\${COMP_WORDS[*]:1:COMP_CWORD-1}" in
 ${branches(
   after,
-  posixBranch((words) => `words=${quoted(words)}`),
+  posixBranch((words) => `words=${quoteForShell(words)}`),
 )}
   esac
   COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
@@ -76,7 +76,7 @@ function __forecue_admin
   set -l before (commandline -opc)
   set -e before[1]
   switch "$before"
-${branches(after, (patterns, words) => `    case ${starred(patterns).map(quoted).join(' ')}\n      printf '%s\\n' ${words}`)}
+${branches(after, (patterns, words) => `    case ${withWildcard(patterns).map(quoteForShell).join(' ')}\n      printf '%s\\n' ${words}`)}
   end
 end
 complete -c ${PROGRAM} -a '(__forecue_admin)'`,
@@ -85,11 +85,12 @@ complete -c ${PROGRAM} -a '(__forecue_admin)'`,
 function posixBranch(body: (words: string) => string) {
   return (patterns: string[], words: string) => {
     const [exact = '', prefix] = patterns;
-    const pattern = prefix === undefined ? quoted(exact) : `${quoted(exact)}|${quoted(prefix)}*`;
+    const pattern =
+      prefix === undefined ? quoteForShell(exact) : `${quoteForShell(exact)}|${quoteForShell(prefix)}*`;
     return `    ${pattern}) ${body(words)} ;;`;
   };
 }
 
-function starred([exact = '', prefix]: readonly string[]): string[] {
+function withWildcard([exact = '', prefix]: readonly string[]): string[] {
   return prefix === undefined ? [exact] : [exact, `${prefix}*`];
 }

@@ -8,8 +8,9 @@ import { AdminError } from './admin-error.ts';
 const ADDRESS_FILE = fileURLToPath(new URL('../../.data/database-url', import.meta.url));
 
 /**
- * The environment with a database: its own `DATABASE_URL`, or else the embedded one, whose address `npm start` leaves in
- * this checkout while it runs, beside that of its ingress. Production has no embedded database.
+ * Completes the environment with a database: `DATABASE_URL` if set, otherwise the embedded database. Its address, and
+ * that of the ingress, are in files that `npm start` keeps in this checkout while it runs. Production has no embedded
+ * database.
  */
 export async function withDatabase(
   values: NodeJS.ProcessEnv,

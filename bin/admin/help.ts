@@ -1,9 +1,9 @@
 import type { Command } from './command.ts';
 
 const PROGRAM = 'npm run -s admin --';
-const WIDTH = 100;
+const LINE_WIDTH = 100;
 
-/** One line for each command. */
+/** Lists all commands, one per line. */
 export function overview(commands: Iterable<[name: string, command: Command]>): string {
   const all = [...commands];
   const width = Math.max(...all.map(([name]) => name.length));
@@ -11,9 +11,9 @@ export function overview(commands: Iterable<[name: string, command: Command]>): 
   return `Usage: ${PROGRAM} COMMAND [--json]\n\n${lines.join('')}\n\`COMMAND --help\` shows a command's arguments and an example.\n`;
 }
 
-/** Help of a command: what it does, its arguments, and an example. */
+/** Returns a command's help: what it does, its arguments, and an example. */
 export function helpOf(name: string, { summary, synopsis = '', example = '' }: Command): string {
-  // An option and its value stay on one line.
+  // Keeps an option and its value on one line.
   const parts = synopsis.match(/\[[^\]]*\]…?|--\S+ \S+|\S+/g) ?? [];
   const usage = wrap([`Usage: ${PROGRAM} ${name}`, ...parts, '[--json]']);
   return `${summary}.\n\n${usage}\n\nExample: ${`${PROGRAM} ${name} ${example}`.trimEnd()}\n`;
@@ -23,7 +23,7 @@ function wrap(parts: readonly string[]): string {
   const lines: string[] = [];
   for (const part of parts) {
     const longer = lines.length === 0 ? part : `${lines.at(-1)} ${part}`;
-    if (longer.length <= WIDTH) lines.splice(-1, 1, longer);
+    if (longer.length <= LINE_WIDTH) lines.splice(-1, 1, longer);
     else lines.push(`  ${part}`);
   }
   return lines.join('\n');

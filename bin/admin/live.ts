@@ -8,37 +8,43 @@ import { type Finding, fault, fine } from './checks.ts';
 import type { Admin } from './command.ts';
 import { ingressAt } from './ingress-address.ts';
 
-/** The stage that a prediction reached: on the way to the ingress, in it, waiting for a worker, or at the provider. */
+/** Stage that a prediction reached: on the way to the ingress, in it, waiting for a worker, or at the provider. */
 type Stage = 'connection' | 'ingress' | 'queue' | 'provider';
 
-/** The result of one real prediction. */
+/** Result of one real prediction. */
 export interface LiveFinding extends Finding {
   url: string;
-  /** Null: there was no answer. */
+  /** Null if there was no answer. */
   status: number | null;
   code: string | null;
-  /** The stage that failed; null when none did. */
+  /** The stage that failed; null if none did. */
   stage: Stage | null;
   took_ms: number;
 }
 
-/** The doctor's own app, on the sandbox plan: what its predictions cost is nobody else's, and it is never invoiced. */
+/** The doctor's own app. On the sandbox plan, its predictions are never invoiced and use up nobody else's units. */
 const APP_ID = '00000000-0000-7000-8000-00000d0c7012';
 const APP = { id: APP_ID, name: 'Doctor', redirectUris: [], plan: 'sandbox', capCents: null } as const;
-/** Lets the key of a run at the same time work to its end. */
+/** Long enough for the key of a concurrent run to keep working until that run ends. */
 const GRACE_S = 900;
-const PATIENCE_MS = 5000;
+const EXTRA_WAIT_MS = 5000;
 
-/** Sends one real prediction through an ingress, the queue and the provider, with a key that works for this one only. */
+/** Sends one real prediction through an ingress, the queue and the provider, with a new key of the doctor's app. */
 export async function checkLive(admin: Admin, given: string | undefined): Promise<LiveFinding> {
   const url = given === undefined ? ingressAt(admin.config.publicUrl) : ingressAt(given, '--url');
   const key = await issueOwnKey(admin);
   const since = performance.now();
   try {
     const requestId = newId();
-    const answer = await predict(url, key, requestId, admin.config.predictionTimeoutMs + PATIENCE_MS);
+    const answer = await predict(url, key, requestId, admin.config.predictionTimeoutMs + EXTRA_WAIT_MS);
     const took_ms = Math.round(performance.now() - since);
-    return { url, took_ms, status: null, code: null, ...(await judge(admin, answer, requestId, took_ms)) };
+    return {
+      url,
+      took_ms,
+      status: null,
+      code: null,
+      ...(await judgeAnswer(admin, answer, requestId, took_ms)),
+    };
   } finally {
     await deleteKey(admin.em, key);
   }
@@ -66,13 +72,13 @@ async function predict(url: string, key: string, requestId: string, withinMs: nu
     const { code = null } = Object(detail) as { code?: string };
     return { status: response.status, code, state };
   } catch (error) {
-    // `fetch failed` says nothing, its cause does.
+    // The message `fetch failed` says nothing; its cause does.
     const reason = error instanceof Error ? (error.cause ?? error) : error;
     return { unreachable: reason instanceof Error ? reason.message || reason.name : String(reason) };
   }
 }
 
-/** A draft like no other, so that nothing remembered answers it. */
+/** Builds a request whose session is new, so that nothing remembered answers it. */
 function bodyOf(requestId: string): object {
   return {
     request_id: requestId,
@@ -87,7 +93,7 @@ function bodyOf(requestId: string): object {
 
 type Judgement = Finding & Pick<LiveFinding, 'stage'> & Partial<Pick<LiveFinding, 'status' | 'code'>>;
 
-async function judge(
+async function judgeAnswer(
   { database }: Admin,
   answer: Answer,
   requestId: string,
@@ -106,9 +112,10 @@ async function judge(
     return { ...fault(found, toDo), status, code, stage: 'connection' };
   }
   const outcome = await findRequest(database.pool, requestKey('predict', APP_ID, requestId));
-  // A timeout says only that it ended: work that no worker has started was still in the queue.
+  // A timeout tells only that time ran out: work that no worker started was still in the queue.
   const wasStarted = outcome?.state === 'running' || typeof outcome?.queueMs === 'number';
-  const [stage, toDo] = code === 'prediction_timeout' ? timeout(wasStarted) : (REMEDIES[code] ?? OTHER);
+  const [stage, toDo] =
+    code === 'prediction_timeout' ? timeoutRemedy(wasStarted) : (REMEDIES[code] ?? OTHER_REMEDY);
   return { ...fault(`${found}; stage: ${stage}`, toDo), status, code, stage };
 }
 
@@ -138,9 +145,9 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
   ],
 } satisfies Partial<Record<ErrorCode, Remedy>>;
 
-const OTHER: Remedy = ['ingress', 'read the log of the ingress'];
+const OTHER_REMEDY: Remedy = ['ingress', 'read the log of the ingress'];
 
-function timeout(wasStarted: boolean): Remedy {
+function timeoutRemedy(wasStarted: boolean): Remedy {
   return wasStarted
     ? ['provider', "read the provider's status page; compare PROVIDER_TIMEOUT_MS and PREDICTION_TIMEOUT_MS"]
     : [

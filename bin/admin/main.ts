@@ -31,7 +31,7 @@ interface Found {
   args: string[];
 }
 
-/** Shows the help that was asked for, or on standard error the commands that there are. */
+/** Shows the requested help on standard output; or, if nobody asked for it, the list of commands on standard error. */
 function showHelp(found: Found | undefined, isAsked: boolean): number {
   const text = found === undefined ? overview(COMMANDS) : helpOf(found.name, found.command);
   (isAsked ? process.stdout : process.stderr).write(text);

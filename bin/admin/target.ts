@@ -6,7 +6,7 @@ import { lockFolder, makePrivateFolder } from '../start/files.ts';
 import { startPostgres } from '../start/postgres.ts';
 import { AdminError } from './admin-error.ts';
 
-/** Where this checkout keeps its data. */
+/** Folder in which this checkout keeps its data. */
 export const DATA = resolve(import.meta.dirname, '../../.data');
 
 /** The database that a restore fills. */
@@ -14,7 +14,7 @@ interface Target extends AsyncDisposable {
   config: AdminConfig;
 }
 
-/** The database of `DATABASE_URL`; else the embedded one, which runs for this command alone. */
+/** Opens the database of `DATABASE_URL`, or else the embedded one. */
 export async function openTarget(values: NodeJS.ProcessEnv, folder = DATA): Promise<Target> {
   const env = new Env(values);
   if (env.has('DATABASE_URL') || env.text('NODE_ENV') === 'production')
@@ -22,7 +22,7 @@ export async function openTarget(values: NodeJS.ProcessEnv, folder = DATA): Prom
   return openEmbedded(values, folder);
 }
 
-/** The embedded database, which runs for this command alone. */
+/** Opens the embedded database, which runs for this command only. */
 export async function openEmbedded(values: NodeJS.ProcessEnv, folder = DATA): Promise<Target> {
   await using opening = new AsyncDisposableStack();
   await makePrivateFolder(folder);

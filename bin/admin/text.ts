@@ -1,11 +1,11 @@
 import { visible } from '../../shared/text/visible.ts';
 
-/** One thing as text: a line per field, values aligned. */
+/** Formats one object as text: a line per field, values aligned. */
 export function lines(thing: object): string {
   return align(Object.entries(thing).map(([name, value]) => [name, cell(value)]));
 }
 
-/** Things as a table: a row each, with these of their fields. */
+/** Formats objects as a table: one row each, with the given fields as columns. */
 export function table<T extends object>(
   things: readonly T[],
   columns: readonly (keyof T & string)[],

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const SOURCE = join(import.meta.dirname, '../../client/console');
 
-/** Reports whether the packages that build it are installed: `npm ci --omit=dev` leaves them out. */
+/** Reports whether the packages that build the console are installed: `npm ci --omit=dev` leaves them out. */
 export function canBuildConsole(): boolean {
   try {
     import.meta.resolve('esbuild');
@@ -15,8 +15,8 @@ export function canBuildConsole(): boolean {
 }
 
 /**
- * Builds the console into `client/console/dist`, where the ingress finds it. A reader sees the former files or the new
- * ones.
+ * Builds the console into `client/console/dist`, where the ingress finds it. Each file is replaced as a whole, so a
+ * reader gets either the old or the new one.
  */
 export async function buildConsole(): Promise<void> {
   const { build } = await import('esbuild');
@@ -31,7 +31,7 @@ export async function buildConsole(): Promise<void> {
     jsx: 'automatic',
     jsxImportSource: 'preact',
     legalComments: 'none',
-    // The importer's own code runs in the browser, on what it needs of Node.
+    // The importer's code runs in the browser, with replacements for the parts of Node that it uses.
     alias: { 'node:crypto': join(SOURCE, 'import/node-crypto.ts') },
     inject: [join(SOURCE, 'import/node-buffer.ts')],
     logLevel: 'warning',

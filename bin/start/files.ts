@@ -6,8 +6,8 @@ import { DatabaseSync } from 'node:sqlite';
 const SQLITE_BUSY = 5;
 
 /**
- * Locks the folder for this process; undefined when another process holds the lock. It is SQLite's file lock, which
- * the operating system releases when the process ends, however it ends, so it never goes stale.
+ * Locks the folder for this process; returns undefined if another process holds the lock. This is SQLite's file lock:
+ * the operating system releases it however the process ends, so it never goes stale.
  */
 export function lockFolder(folder: string): Disposable | undefined {
   const path = join(folder, 'lock');
@@ -24,15 +24,15 @@ export function lockFolder(folder: string): Disposable | undefined {
 }
 
 /**
- * Creates a folder that only its owner can list. If that is root others may traverse it, because PostgreSQL runs under
- * another account and its data are inside.
+ * Creates a folder that only its owner can list. If the owner is root, others may still traverse it, since PostgreSQL
+ * runs under another account and keeps its data inside.
  */
 export async function makePrivateFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   await chmod(folder, process.getuid?.() === 0 ? 0o711 : 0o700);
 }
 
-/** Writes a file that only its owner may read, replacing any other of that name. */
+/** Writes a file that only its owner can read, replacing any file of that name. */
 export async function writePrivateFile(file: string, text: string): Promise<void> {
   await rm(file, { force: true });
   await writeFile(file, text, { mode: 0o600, flag: 'wx' });

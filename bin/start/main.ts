@@ -18,9 +18,9 @@ const CHECKOUT = resolve(import.meta.dirname, '../..');
 const ORPHANS_WITHIN_MS = 10_000;
 
 /**
- * `npm start`: PostgreSQL unless there is a `DATABASE_URL`, the migrations, the ingress, one process for all worker
- * pools, a tool server, and a sandbox app. Never returns: when it is told to stop it throws the signal's reason, after everything that
- * it opened has been closed in reverse order.
+ * `npm start`: runs PostgreSQL (unless `DATABASE_URL` is set), the migrations, the ingress, one process for all worker
+ * pools, and a tool server, and creates a sandbox app. Never returns: when told to stop, it closes everything in
+ * reverse order and throws the signal's reason.
  */
 async function start(data: string, stopping: AbortSignal): Promise<never> {
   await using opened = new AsyncDisposableStack();
@@ -69,7 +69,7 @@ async function start(data: string, stopping: AbortSignal): Promise<never> {
     'Starting the ingress and the workers',
     Promise.race([ready, stopped]),
   );
-  // A restarted ingress keeps its port, even if the first one picked any free one.
+  // A restarted ingress keeps its port, even if the port was picked freely at first.
   web.env['PORT'] = new URL(address).port;
   await writePrivateFile(files.address, `${address}\n`);
   const toolEnv = await toolServerEnv(env, address);
@@ -87,17 +87,20 @@ async function start(data: string, stopping: AbortSignal): Promise<never> {
   }
   say(toolServerGuide(toolAddress));
   say(`Forecue is ready in ${seconds(performance.now())}. Ctrl-C stops it.`);
-  // `await` keeps everything open until then.
+  // `await` keeps everything open until the stop.
   return await stopped;
 }
 
-/** In production there is none: the configuration requires a `DATABASE_URL`. */
+/** Production never uses it: its configuration requires `DATABASE_URL`. */
 function usesEmbeddedPostgres(): boolean {
   const env = new Env(process.env);
   return !env.has('DATABASE_URL') && env.text('NODE_ENV') !== 'production';
 }
 
-/** The environment and configuration of both processes. They share this machine, so the worker takes the next operator port. */
+/**
+ * Returns the environment and configuration of both processes. They share this machine, so the worker takes the next
+ * operator port.
+ */
 function configure(given: NodeJS.ProcessEnv, data: string, databaseUrl: string | undefined) {
   const env = databaseUrl === undefined ? given : withEmbeddedDatabase(given, databaseUrl);
   const webEnv = withSecrets(env, data);
@@ -108,8 +111,8 @@ function configure(given: NodeJS.ProcessEnv, data: string, databaseUrl: string |
 }
 
 /**
- * The environment, whose configuration and ports are checked first, so that a mistake is reported before the slow steps. In
- * development, where the usual operator ports are another checkout's, it has any free ones.
+ * Returns the environment, after checking configuration and ports, so that a mistake is reported before the slow steps.
+ * In development, if another checkout uses the usual operator ports, any free ones are taken.
  */
 async function withFreePorts(
   data: string,
@@ -127,7 +130,10 @@ async function withFreePorts(
   return process.env;
 }
 
-/** The environment of the tool server: in front of this ingress, at its usual ports or, in development, at any free ones. */
+/**
+ * Returns the tool server's environment: in front of this ingress, on its usual ports or, in development, any free
+ * ones.
+ */
 async function toolServerEnv(env: NodeJS.ProcessEnv, address: string): Promise<NodeJS.ProcessEnv> {
   const given = new Env(env);
   const { OPERATOR_PORT: operator } = env;
@@ -135,7 +141,7 @@ async function toolServerEnv(env: NodeJS.ProcessEnv, address: string): Promise<N
     ...env,
     PORT: new URL(address).port,
     ...(!given.has('MCP_UPSTREAM_URL') && { MCP_UPSTREAM_URL: address }),
-    // The worker takes the one between.
+    // The worker takes the port in between.
     ...(operator && { OPERATOR_PORT: operator === '0' ? '0' : String(Number(operator) + 2) }),
   };
   const config = mcpConfig(values);
@@ -200,7 +206,7 @@ try {
 } catch (error) {
   if (error === stopping.signal.reason) say('Stopped.');
   else {
-    // A host name with several addresses fails with one error per address and no message of its own.
+    // A host name with several addresses fails with one error per address, and no message of its own.
     const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
     process.stderr.write(`${first instanceof Error ? first.message : String(first)}\n`);
     process.exitCode = 1;

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError } from '../../shared/config/env.ts';
 
 export interface Port {
-  /** The environment variable that sets it. */
+  /** The environment variable that sets the port. */
   variable: string;
   host: string;
   port: number;
@@ -26,7 +26,7 @@ export async function assertPortFree({ variable, host, port }: Port, withinMs: n
   }
 }
 
-/** True if a server could listen there now. */
+/** Reports whether a server could listen there now. */
 export async function isFree({ host, port }: Omit<Port, 'variable'>): Promise<boolean> {
   return (await listenFault(host, port)) === undefined;
 }

@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** The superuser's access to an embedded server. */
+/** Superuser access to an embedded server. */
 export interface PostgresAccess {
   port: number;
   password: string;
@@ -13,7 +13,7 @@ export function addressOf({ port, password }: PostgresAccess, database: string):
   return `postgres://postgres:${password}@127.0.0.1:${port}/${database}`;
 }
 
-/** One statement, on a connection of its own. */
+/** Runs one statement on a connection of its own. */
 export async function query(access: PostgresAccess, text: string): Promise<pg.QueryResult> {
   const client = new pg.Client({ connectionString: addressOf(access, 'postgres') });
   client.on('error', () => undefined);
@@ -25,7 +25,7 @@ export async function query(access: PostgresAccess, text: string): Promise<pg.Qu
   }
 }
 
-/** The state of a server. Throws on any other failure to connect, such as a wrong password. */
+/** Returns the state of a server. Throws on any other failure to connect, such as a wrong password. */
 export async function stateOf(
   access: PostgresAccess,
 ): Promise<'up' | 'starting or stopping' | 'unreachable'> {

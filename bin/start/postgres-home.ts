@@ -18,7 +18,7 @@ import {
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { ConfigError } from '../../shared/config/env.ts';
 
-/** The programs, data and account of an embedded PostgreSQL. */
+/** Programs, data and account of an embedded PostgreSQL. */
 export interface PostgresHome {
   programs: Programs;
   /** Holds the data, the password and the log. */
@@ -26,7 +26,7 @@ export interface PostgresHome {
   data: string;
   /** Appears in the titles of this server's processes only. */
   clusterName: string;
-  /** Undefined: this process's own. */
+  /** Undefined means this process's own account. */
   account: Account | undefined;
 }
 
@@ -39,8 +39,8 @@ interface Programs {
 const CHECKOUT = resolve(import.meta.dirname, '../..');
 
 /**
- * PostgreSQL refuses to run as root, so root runs it under another account. If that account cannot enter the checkout,
- * programs and data live below `/var/tmp`, and `directory` becomes a link to the data.
+ * Prepares a home for PostgreSQL. It refuses to run as root, so root runs it under another account. If that account
+ * cannot enter the checkout, programs and data live below `/var/tmp`, and `directory` becomes a link to the data.
  */
 export async function preparePostgresHome(directory: string): Promise<PostgresHome> {
   const installed = await installedPrograms();
@@ -51,7 +51,7 @@ export async function preparePostgresHome(directory: string): Promise<PostgresHo
   return { programs, folder, data: join(folder, 'data'), clusterName: `forecue-${hash(folder)}`, account };
 }
 
-/** The programs of this platform's package, repaired if npm did not run its install script. */
+/** Finds the programs in this platform's package, and repairs them if npm did not run its install script. */
 async function installedPrograms(): Promise<Programs> {
   const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
   let programs: Programs;
@@ -68,7 +68,7 @@ async function installedPrograms(): Promise<Programs> {
   return { initdb, pg_ctl, postgres };
 }
 
-/** npm packages contain no symbolic links, but the programs load their libraries through links. */
+/** Creates the symbolic links that the programs load their libraries through; npm packages cannot contain links. */
 async function restoreLinks(packageFolder: string): Promise<void> {
   const list = await readFile(join(packageFolder, 'native/pg-symlinks.json'), 'utf8').catch(() => '[]');
   const links = JSON.parse(list) as { source: string; target: string }[];
@@ -78,7 +78,7 @@ async function restoreLinks(packageFolder: string): Promise<void> {
   }
 }
 
-/** The owner of existing data, else `postgres` or `nobody`. */
+/** Returns the owner of existing data, or else `postgres` or `nobody`. */
 async function serverAccount(directory: string): Promise<Account> {
   const owner = await stat(directory).catch(() => undefined);
   if (owner !== undefined && owner.uid !== 0) return owner;
@@ -115,7 +115,10 @@ async function isCopyOf(native: string, copy: string): Promise<boolean> {
   return copied !== undefined && original?.size === copied.size && original.mtimeMs === copied.mtimeMs;
 }
 
-/** Renamed into place, so that a copy is complete or absent even if two processes make it at once. */
+/**
+ * Copies the programs, then renames the copy into place, so that it is complete or absent even if two processes copy at
+ * once.
+ */
 async function copyPrograms(native: string, copy: string): Promise<void> {
   const unfinished = `${copy}.${process.pid}`;
   await cp(native, unfinished, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
@@ -131,7 +134,7 @@ async function usableFolder(directory: string, account: Account | undefined): Pr
     return shelteredFolder(directory, account);
   const folder = link ?? directory;
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  if (account !== undefined) await give(folder, account);
+  if (account !== undefined) await giveOwnership(folder, account);
   return folder;
 }
 
@@ -147,16 +150,18 @@ async function shelteredFolder(directory: string, account: Account): Promise<str
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const move = await run('mv', [directory, folder]);
   if (!move.ok) throw new Error(move.output);
-  await give(folder, account);
+  await giveOwnership(folder, account);
   await symlink(folder, directory);
   return folder;
 }
 
-async function give(folder: string, { uid, gid }: Account): Promise<void> {
+async function giveOwnership(folder: string, { uid, gid }: Account): Promise<void> {
   if ((await stat(folder)).uid !== uid) await run('chown', ['-R', `${uid}:${gid}`, folder]);
 }
 
-/** A folder owned by root that the account may only traverse. Anybody may have created it first in `/var/tmp`. */
+/**
+ * Creates a folder owned by root that the account may only traverse. In `/var/tmp`, anybody may have created it first.
+ */
 async function openShelter({ gid }: Account): Promise<string> {
   const shelter = `/var/tmp/forecue-${hash(CHECKOUT)}`;
   await mkdir(shelter, { mode: 0o700 }).catch(ignore('EEXIST'));
@@ -185,7 +190,7 @@ function ignore(code: string) {
   };
 }
 
-/** The operating system's account that a program runs as. */
+/** Operating-system account that a program runs under. */
 interface Account {
   uid: number;
   gid: number;
@@ -193,7 +198,7 @@ interface Account {
 
 /**
  * Runs a program to its end. Never rejects: a program that cannot be started counts as failed. It has its own session,
- * so that Ctrl-C on the terminal does not reach it, and none of this process's environment, which holds secrets.
+ * so that Ctrl-C on the terminal does not reach it, and nothing of this process's environment, which holds secrets.
  */
 export function run(
   program: string,
@@ -217,7 +222,7 @@ export function run(
   });
 }
 
-/** A working directory that every account may enter, a bare environment, and messages in English. */
+/** Spawn options: a working directory that every account may enter, a bare environment, and messages in English. */
 export function programOptions(account: Account | undefined) {
   const { PATH, SystemRoot } = process.env;
   return { cwd: '/', env: { PATH, SystemRoot, LC_ALL: 'C' }, uid: account?.uid, gid: account?.gid };

@@ -14,7 +14,7 @@ const START_SILENCE_MS = 60_000;
 /**
  * The PostgreSQL server of a home, on one port. It is a child of this process rather than of pg_ctl, so that its end is
  * noticed at once, even in a container whose init process does not reap orphans. It has its own session, so Ctrl-C on
- * the terminal does not reach it. It ends with this process, however that ends.
+ * the terminal does not reach it. It ends when this process ends, for whatever reason.
  */
 export class PostgresServer {
   readonly access: PostgresAccess;
@@ -40,7 +40,7 @@ export class PostgresServer {
     return this.#ended;
   }
 
-  /** Resolves when the server answers, after recovery if it needs one. Rejects with the server's own log. */
+  /** Resolves when the server answers, after recovery if needed. Rejects with the server's log. */
   async start(): Promise<void> {
     await clearLeftovers(this.#home, this.access.password);
     if (this.#stopping) throw new Error('PostgreSQL was stopped');
@@ -55,7 +55,7 @@ export class PostgresServer {
     }
   }
 
-  /** Also stops a server that somebody else started on these data. */
+  /** Stops the server, even one that somebody else started on these data. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await this.#end('INT');
@@ -67,7 +67,7 @@ export class PostgresServer {
     const { programs, data, account } = this.#home;
     const settings = this.#settings.flatMap((setting) => ['-c', setting]);
     const log = openSync(this.#log, 'a', 0o600);
-    // So that the account may also start the server by hand, with the same log.
+    // Lets the account also start the server by hand, with the same log.
     if (account !== undefined) fchownSync(log, account.uid, account.gid);
     const child = spawn(programs.postgres, ['-D', data, '-p', String(this.access.port), ...settings], {
       ...programOptions(account),
@@ -89,7 +89,7 @@ export class PostgresServer {
     });
   }
 
-  /** Times out on silence only: a server in recovery answers that it is starting. */
+  /** Waits until the server answers. Times out only on silence: a server in recovery answers that it is starting. */
   async #answer(): Promise<void> {
     let heardAt = Date.now();
     while (this.#child !== undefined) {
@@ -102,7 +102,7 @@ export class PostgresServer {
     throw new Error(`PostgreSQL did not start (${await this.#ended})`);
   }
 
-  /** Uses pg_ctl, because Windows has no signals. */
+  /** Stops the server through pg_ctl, because Windows has no signals. */
   async #end(signal: 'INT' | 'QUIT'): Promise<void> {
     const child = this.#child;
     if (child === undefined) return;
@@ -114,14 +114,15 @@ export class PostgresServer {
   }
 }
 
-/** Each line is the process id of the running server, or empty when none runs. */
+/** Shell script that reads lines: each is the id of the running server process, or empty when none runs. */
 const SCRIPT = `
 while read -r line; do server=$line; done
 [ "$server" = stopped ] || kill -INT "$server" || exec "$0" stop -m fast -D "$1"`;
 
 /**
- * Stops the server when this process is killed: a shell that reads from a pipe, and acts when that closes without
- * `stopped`. Windows has no such shell: there the server outlives a killed process, and the next start stops it.
+ * Stops the server if this process is killed: a shell reads from a pipe, and stops the server if the pipe closes before
+ * the line `stopped`. Windows has no such shell: there the server outlives a killed process until the next start stops
+ * it.
  */
 class Guardian {
   readonly #pipe: Writable;
@@ -138,7 +139,7 @@ class Guardian {
     this.#pipe = shell.stdin;
   }
 
-  /** Sets the server to stop; undefined when it has ended. */
+  /** Names the server process to stop; undefined when it has ended. */
   watch(pid: number | undefined): void {
     this.#pipe.write(`${pid ?? ''}\n`);
   }
@@ -148,16 +149,16 @@ class Guardian {
   }
 }
 
-/** A server that is unreachable for this long although its postmaster.pid exists is gone: the file is stale. */
+/** Time for which a server may be unreachable while its postmaster.pid exists; then the file is considered stale. */
 const STALE_AFTER_MS = 3000;
 
-/** Stops whatever still runs on these data: a data directory allows one server at a time. */
+/** Stops everything that still runs on these data: a data directory allows one server at a time. */
 async function clearLeftovers(home: PostgresHome, password: string): Promise<void> {
   await stopOtherServer(home, password);
   await killOrphans(home);
 }
 
-/** Stops the server of a killed process, or one that somebody else started; it may have to finish a recovery first. */
+/** Stops the server of a killed process, or one that somebody else started. It may first have to finish a recovery. */
 async function stopOtherServer(home: PostgresHome, password: string): Promise<void> {
   let heardAt = Date.now();
   for (;;) {
@@ -167,13 +168,13 @@ async function stopOtherServer(home: PostgresHome, password: string): Promise<vo
     if (state !== 'unreachable') heardAt = Date.now();
     if (state === 'up') await stopRunning(home);
     // After a crash, above all in a container, another process may have the id in postmaster.pid, and PostgreSQL would
-    // wait for it without end. Without the file it still refuses to start a second server on data that are in use.
+    // wait for it forever. Even without the file, PostgreSQL refuses to start a second server on data in use.
     if (Date.now() - heardAt > STALE_AFTER_MS) await rm(join(home.data, 'postmaster.pid'), { force: true });
     await sleep(50);
   }
 }
 
-/** Stops the server on these data, if one runs, whoever started it. */
+/** Stops the server that runs on these data, if any, whoever started it. */
 async function stopRunning(home: PostgresHome): Promise<void> {
   if ((await runningPort(home)) === undefined) return;
   const args = ['stop', '-m', 'fast', '-w', '-t', `${STOP_LIMITS.postgres / 1000}`, '-D', home.data];
@@ -182,18 +183,21 @@ async function stopRunning(home: PostgresHome): Promise<void> {
     throw new Error(`PostgreSQL did not stop: ${stop.output}`);
 }
 
-/** The fourth line of postmaster.pid; 0, where nothing answers, until a starting server has written it. */
+/**
+ * Reads the port from the fourth line of postmaster.pid; 0 until a starting server has written it. Undefined if no
+ * server runs.
+ */
 async function runningPort({ programs, data, account }: PostgresHome): Promise<number | undefined> {
   const status = await run(programs.pg_ctl, ['status', '-D', data], account);
   const lines = await readFile(join(data, 'postmaster.pid'), 'utf8').catch(() => undefined);
-  // A crash of the machine can leave the file empty, which pg_ctl does not handle.
+  // A machine crash can leave the file empty, which pg_ctl does not handle.
   if (lines === undefined || (!status.ok && lines !== '')) return undefined;
   return Number(lines.split('\n')[3] ?? 0);
 }
 
 /**
- * Backends of a killed server notice its end only between statements, and block the data until then. Without `/proc`
- * (on macOS and Windows) they cannot be found: starts fail, and are retried, until their statements are over.
+ * Kills backends of a killed server: they notice its end only between statements, and block the data until then.
+ * Without `/proc` (macOS and Windows) they cannot be found: starts fail and are retried until their statements end.
  */
 async function killOrphans({ clusterName }: PostgresHome): Promise<void> {
   const processes = await readdir('/proc').catch(() => []);
@@ -203,7 +207,7 @@ async function killOrphans({ clusterName }: PostgresHome): Promise<void> {
     try {
       process.kill(Number(pid), 'SIGKILL');
     } catch {
-      // It has ended meanwhile.
+      // It has ended in the meantime.
     }
   }
 }

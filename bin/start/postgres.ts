@@ -9,16 +9,16 @@ import { PostgresServer } from './postgres-server.ts';
 import { Backoff, seconds, whenAfter } from './supervised-process.ts';
 
 export interface Postgres {
-  /** The superuser's, for the database `forecue`. */
+  /** Address of the database `forecue`, as the superuser. */
   url: string;
   stop(): Promise<void>;
 }
 
 interface PostgresOptions {
   directory: string;
-  /** Faster: the data need not survive a crash of the machine. */
+  /** Trades safety for speed: the data may be lost if the machine crashes. */
   throwaway?: boolean;
-  /** Reports to the terminal when the server ends and restarts. Without it the server is not restarted. */
+  /** Reports to the terminal when the server ends and restarts. Without it, the server is not restarted. */
   say?: (line: string) => void;
 }
 
@@ -28,10 +28,10 @@ const SETTINGS = [
   'listen_addresses=127.0.0.1',
   'unix_socket_directories=',
   'timezone=UTC',
-  // Recovery begins by syncing all files: one system call on Linux, else file by file.
+  // Recovery begins by syncing all files: on Linux in one system call, elsewhere file by file.
   ...(process.platform === 'linux' ? ['recovery_init_sync_method=syncfs'] : []),
 ];
-/** Several times faster, and enough connections for many test files at once. */
+/** Makes the server several times faster, with enough connections for many test files at once. */
 const THROWAWAY_SETTINGS = [
   'fsync=off',
   'synchronous_commit=off',
@@ -40,9 +40,9 @@ const THROWAWAY_SETTINGS = [
 ];
 
 /**
- * Starts the PostgreSQL that npm installed, with its data, password and log in `directory`. A server that already runs
- * on these data is stopped first. Ends with `stop`, or with this process, however that ends. Only one process at a time
- * may use a directory.
+ * Starts the PostgreSQL that npm installed, with its data, password and log in `directory`. Stops a server that already
+ * runs on these data. The new one ends with `stop` or with this process, for whatever reason. Only one process at a
+ * time may use a directory.
  */
 export async function startPostgres({
   directory,
@@ -63,7 +63,7 @@ export async function startPostgres({
   return { url: addressOf(server.access, DATABASE), stop };
 }
 
-/** Creates the data directory at the first start, renamed into place when complete. Returns the password. */
+/** Creates the data directory at the first start, and renames it into place when complete. Returns the password. */
 async function initialise(
   { folder, data, account, programs }: PostgresHome,
   throwaway: boolean,
@@ -100,7 +100,7 @@ async function startAtFreePort(
       return server;
     } catch (error) {
       await server.stop();
-      // Another process has taken the port meanwhile.
+      // Another process has taken the port in the meantime.
       const lostPort =
         error instanceof Error && error.message.includes('could not create any TCP/IP sockets');
       if (!lostPort) throw error;
@@ -123,11 +123,11 @@ async function createDatabase(access: PostgresAccess): Promise<void> {
   if (found.rowCount === 0) await query(access, `create database ${DATABASE}`);
 }
 
-/** After this many failed starts in a row the terminal shows why. */
+/** Number of failed starts in a row after which the terminal shows why. */
 const FAILURES_BEFORE_REPORT = 4;
 
 /**
- * Restarts the server, on the same port and data, whenever it ends; `say` reports that to the terminal. Returns a
+ * Restarts the server on the same port and data whenever it ends; `say` reports that to the terminal. Returns a
  * function that stops it for good.
  */
 function keepRunning(server: PostgresServer, say: (line: string) => void): () => Promise<void> {

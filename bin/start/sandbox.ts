@@ -8,8 +8,8 @@ import { hashKey } from '../../shared/security/keys.ts';
 import { writePrivateFile } from './files.ts';
 
 /**
- * The key of the sandbox app, whose people may come back to `callback`. The database only has the key's hash, so a file keeps
- * it for the next start. A new app is created if the kept key is no app's.
+ * Returns the key of the sandbox app, after allowing redirects to `callback`. The database holds only the key's hash,
+ * so a file keeps the key for the next start. Creates a new app if the stored key belongs to none.
  */
 export async function sandboxKey(file: string, callback: string, config: StoreConfig): Promise<string> {
   const kept = (await readFile(file, 'utf8').catch(() => '')).trim();
@@ -30,7 +30,7 @@ export async function sandboxKey(file: string, callback: string, config: StoreCo
   }
 }
 
-/** The port may be another one than at the start before. */
+/** Adds the redirect address: its port may differ from the one at the last start. */
 async function addRedirectUri(em: EntityManager, appId: string, uri: string): Promise<void> {
   const app = await findApp(em, appId);
   if (app !== undefined && !app.redirectUris.includes(uri))
@@ -39,7 +39,7 @@ async function addRedirectUri(em: EntityManager, appId: string, uri: string): Pr
 
 interface Guide {
   address: string;
-  /** The address of the operators' board. */
+  /** Address of the operators' board. */
   board: string;
   key: string;
   config: WorkerConfig;
@@ -51,7 +51,7 @@ export function guide({ address, board, key, config, logs }: Guide): string {
   return `
   address    ${address}
   app key    ${key}
-  provider   ${provider(config)}
+  provider   ${providerName(config)}
   logs       ${logs}
   board      ${board} (its token: ADMIN_TOKEN, or .data/admin-token)
 
@@ -70,14 +70,14 @@ curl -sS ${address}/v1/predictions \\
     "messages": [{ "role": "user", "content": "Please summarise the quarterly sales report for the board" }]
   }'
 
-Then:  ${next('npm run -s admin -- usage')}what it cost
-       ${next(`${address}/console/`)}the same for a person: predict, remember, manage
-       ${next(`${address}/docs`)}every endpoint, with examples
-       ${next('README.md')}a reply, a person's memory, where to read on
+Then:  ${nextStep('npm run -s admin -- usage')}what it cost
+       ${nextStep(`${address}/console/`)}the same for a person: predict, remember, manage
+       ${nextStep(`${address}/docs`)}every endpoint, with examples
+       ${nextStep('README.md')}a reply, a person's memory, where to read on
 `;
 }
 
-/** Shows how agents get the tools: a line for each, which takes the key from `FORECUE_KEY`. */
+/** Shows how to give agents the tools: one line per agent, with the key from `FORECUE_KEY`. */
 export function toolServerGuide(url: string): string {
   const code = `{"name":"forecue","type":"http","url":"${url}","headers":{"X-Service-API-Key":"'$FORECUE_KEY'"}}`;
   const cursor = `"forecue": { "url": "${url}", "headers": { "X-Service-API-Key": "service_…" } }`;
@@ -90,11 +90,11 @@ Cursor: ${cursor} in mcpServers of ~/.cursor/mcp.json
 }
 
 /** Pads to the width of the column. */
-function next(what: string): string {
+function nextStep(what: string): string {
   return `${what}   `.padEnd(31);
 }
 
-function provider({ openai, defaultModel }: WorkerConfig): string {
+function providerName({ openai, defaultModel }: WorkerConfig): string {
   if (openai === undefined)
     return 'the built-in predictor (OPENAI_API_KEY and DEFAULT_MODEL set another one)';
   return `${defaultModel} at ${new URL(openai.baseUrl).host}`;

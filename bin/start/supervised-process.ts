@@ -9,7 +9,7 @@ export interface ProcessSpec {
   entry: string;
   args: readonly string[];
   env: NodeJS.ProcessEnv;
-  /** The file for its output. */
+  /** File that receives its output. */
   log: string;
   /** Reports to the terminal what happens to the process. */
   say(line: string): void;
@@ -41,7 +41,7 @@ export class SupervisedProcess implements AsyncDisposable {
     this.#launch();
   }
 
-  /** Resolves with where the process serves. Rejects when its first start fails. */
+  /** Resolves with the address at which the process serves. Rejects if its first start fails. */
   async ready(): Promise<ReadyMessage> {
     const timeout = setTimeout(() => this.#startFailed('was not ready in time'), READY_TIMEOUT_MS);
     return this.#ready.promise.finally(() => clearTimeout(timeout));
@@ -115,7 +115,7 @@ export class SupervisedProcess implements AsyncDisposable {
   }
 }
 
-/** Rotates a log that has grown too large; returns the offset at which this run begins. */
+/** Rotates a log that has grown too large. Returns the offset at which this run's output begins. */
 function rotateLog(log: string): number {
   const size = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
   if (size <= LOG_MAX_BYTES) return size;
@@ -128,14 +128,14 @@ function isReadyMessage(message: unknown): message is ReadyMessage {
 }
 
 const DELAYS_MS = [0, 500, 1000, 2000, 5000];
-/** A process that ran for this long has recovered: the delays start over. */
+/** A process that has run this long has recovered: the delays start over. */
 const RECOVERED_AFTER_MS = 60_000;
 
-/** Backoff between restarts: none the first time, then longer each time. */
+/** Computes delays between restarts: none the first time, then longer each time. */
 export class Backoff {
   #restarts = 0;
 
-  /** The delay before the next restart; `livedMs` is 0 for a process that never came up. */
+  /** Returns the delay before the next restart. `livedMs` is 0 for a process that never came up. */
   next(livedMs: number): number {
     if (livedMs > RECOVERED_AFTER_MS) this.#restarts = 0;
     const delayMs = DELAYS_MS[Math.min(this.#restarts, DELAYS_MS.length - 1)] ?? 0;
@@ -144,12 +144,12 @@ export class Backoff {
   }
 }
 
-/** When a restart happens, as text for the terminal. */
+/** Describes when a restart happens, for the terminal. */
 export function whenAfter(delayMs: number): string {
   return delayMs === 0 ? 'at once' : `in ${delayMs / 1000} s`;
 }
 
-/** A duration as text for the terminal. */
+/** Formats a duration for the terminal. */
 export function seconds(milliseconds: number): string {
   return `${(milliseconds / 1000).toFixed(1)} s`;
 }

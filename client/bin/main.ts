@@ -17,7 +17,7 @@ A key of your account is taken from FORECUE_KEY, and for recording Forecue's add
 `;
 
 async function main(args: string[]): Promise<void> {
-  const { values, positionals } = parsed(args);
+  const { values, positionals } = parseArguments(args);
   const [command, ...rest] = positionals;
   if (command === 'hook') return hook();
   if (command === 'catch-up') return catchUp(rest[0] ?? '', values.over);
@@ -27,7 +27,7 @@ async function main(args: string[]): Promise<void> {
   say(HELP);
 }
 
-function parsed(args: string[]) {
+function parseArguments(args: string[]) {
   const flag = { type: 'boolean', default: false } as const;
   const options = { yes: flag, remove: flag, help: flag, over: flag };
   try {

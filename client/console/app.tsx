@@ -34,7 +34,7 @@ type State =
   | { is: 'out'; client: AccountClient; hasEnded: boolean }
   | { is: 'in'; client: AccountClient; user: UserResponse };
 
-/** The console: who is signed in, and the page that the address names. */
+/** The console: tracks who is signed in, and shows the page that the address names. */
 export function App() {
   const [state, setState] = useState<State>({ is: 'opening' });
   const [turn, setTurn] = useState(0);
@@ -93,7 +93,7 @@ export function App() {
   );
 }
 
-/** The head with its pages, and the page that the address names. */
+/** The frame around the pages: a head with links, and the page that the address names. */
 function Shell() {
   const { client } = useSignedIn();
   const [named] = useRoute();
@@ -132,7 +132,7 @@ function Shell() {
   );
 }
 
-/** The window's title; a change of page begins at its top, with its name in view. */
+/** Sets the window's title. After a change of page, scrolls to the top and brings the page's link into view. */
 function useTitle(name: PageName): void {
   useEffect(() => {
     document.title = `${t.nav[name]} – Forecue`;

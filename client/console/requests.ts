@@ -1,13 +1,13 @@
 import { ROOT } from './session.ts';
 
-/** A call of `/api`: its path there, the client's method, and the body. */
+/** A call to `/api`: its path, the client's method, and the body. */
 export interface Request {
   path: string;
   method: 'predictDraft' | 'predictReply';
   body: object;
 }
 
-/** The request for a shell, which reads the key from its environment. */
+/** Writes the request for a shell, which reads the key from its environment. */
 export function curlOf({ path, body }: Request): string {
   const text = JSON.stringify(body, null, 2).replaceAll("'", `'\\''`);
   return [
@@ -18,7 +18,7 @@ export function curlOf({ path, body }: Request): string {
   ].join('\n');
 }
 
-/** The same for a program. */
+/** Writes the request for a program. */
 export function typescriptOf({ method, body }: Request): string {
   return [
     "import { createAccountClient } from 'forecue';",

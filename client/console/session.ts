@@ -1,27 +1,30 @@
 import { type AccountClient, createAccountClient, type TokenStorage } from '../src/api.ts';
 
-/** The site's first page: this one is at `…/console/`. */
+/** Address of the site's root; this page is at `…/console/`. */
 export const ROOT = new URL('..', location.href.replace(/[?#].*$/s, '')).href;
 
-/** Stands where the client wants a refresh token: the token itself is in a cookie that no script can read. */
+/** Placeholder for the refresh token, which is in a cookie that no script can read. */
 const IN_COOKIE = 'cookie';
-/** Says that somebody is signed in in this browser; it is no credential. */
+/** Key that records that somebody is signed in in this browser; not a credential. */
 const FLAG = 'forecue.signed-in';
 const ASK_MS = 150;
 const FRESH_MS = 49 * 60_000;
 const AUTH = /\/api\/auth\/(signup|login|logout|token\/refresh)\/$/;
 
-/** Messages between tabs: a question for newer tokens, the tokens, and the end of the session. */
+/** Messages between tabs: a request for newer tokens, the tokens, and the end of the session. */
 type Message = { ask: true } | { kept: string } | { ended: true };
 
 interface Watcher {
-  /** The session has ended. */
+  /** Called when the session has ended. */
   onEnd(): void;
-  /** Somebody else is signed in, in another tab. */
+  /** Called when somebody else has signed in in another tab. */
   onOther(): void;
 }
 
-/** Keeps the tokens in the memory of this tab, and shares them with the browser's other tabs, which renew them once for all. */
+/**
+ * Keeps the tokens in this tab's memory and shares them with the browser's other tabs, so that only one tab renews
+ * them.
+ */
 class TabTokens implements TokenStorage {
   readonly #channel = new BroadcastChannel('forecue.console');
   readonly #watcher: Watcher;
@@ -35,7 +38,7 @@ class TabTokens implements TokenStorage {
     this.#channel.onmessage = ({ data }: MessageEvent<Message>) => this.#hear(data);
   }
 
-  /** Another tab may have renewed what is old here. */
+  /** Returns the tokens. If they are old, asks the other tabs first, which may have newer ones. */
   async getItem(): Promise<string | null> {
     if (this.#kept !== null && Date.now() - this.#since > FRESH_MS) await this.#ask();
     return this.#kept;
@@ -52,7 +55,7 @@ class TabTokens implements TokenStorage {
     this.#tell({ ended: true });
   }
 
-  /** The server has refused them: another tab may have others by now. */
+  /** Call it when the server has refused the tokens: another tab may have newer ones. */
   doubt(): void {
     this.#since = 0;
   }
@@ -98,13 +101,13 @@ class TabTokens implements TokenStorage {
   }
 }
 
-/** The owner of the tokens, by the subject of the access token (RFC 7519, 4.1.2). */
+/** Returns the tokens' owner: the subject of the access token (RFC 7519, 4.1.2). */
 function subjectOf(kept: string): unknown {
   const [, payload = ''] = String(JSON.parse(kept).access).split('.');
   return JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/'))).sub;
 }
 
-/** A client of the person's, who may have to sign in first, and what ends it. */
+/** Opens a client for the person, who may have to sign in first; `close` ends it. */
 export function openClient(watcher: Watcher, access?: string): { client: AccountClient; close(): void } {
   const storage = new TabTokens(watcher);
   const client = createAccountClient({
@@ -127,9 +130,9 @@ export function openClient(watcher: Watcher, access?: string): { client: Account
   };
 }
 
-/** An access token for the cookie; undefined where nobody is signed in. */
+/** Gets an access token for the cookie; undefined if nobody is signed in. */
 export async function resume(): Promise<string | undefined> {
-  // Without the flag there is nothing to ask for, and no refusal that the browser's console would show.
+  // Without the flag there is nothing to ask for. Not asking avoids a refusal in the browser's console.
   if (localStorage.getItem(FLAG) === null) return undefined;
   const client = createAccountClient({
     baseUrl: ROOT,
@@ -144,7 +147,10 @@ export async function resume(): Promise<string | undefined> {
   }
 }
 
-/** Signing in, up and out, and renewing, are the console's own: there, the refresh token is in the cookie. */
+/**
+ * Redirects signing in, up and out, and renewals, to the console's own addresses, which keep the refresh token in a
+ * cookie.
+ */
 function toCookie(url: string): string {
   return url.replace(AUTH, '/console/auth/$1/');
 }

@@ -1,6 +1,6 @@
 /**
- * An agent that asks Forecue before it asks you: it acts on what is certain enough, asks you the rest, and tells what you
- * really said, so that it has to ask less. Enter takes what it shows in brackets.
+ * An agent that asks Forecue before it asks you. It acts on replies that are certain enough, asks you otherwise, and
+ * reports what you really said, so that it has to ask less. Enter accepts the reply in brackets.
  * `FORECUE_URL=http://localhost:8080 FORECUE_KEY=service_… node agent.ts "Shall I run the tests?" "Shall I commit?"`
  */
 import { createInterface } from 'node:readline/promises';
@@ -19,7 +19,7 @@ for (const question of process.argv.slice(2)) {
 terminal.close();
 
 async function answerTo(question: string): Promise<string> {
-  // Without a prediction the person is asked, as ever.
+  // Without a prediction, the person is asked as usual.
   const reply = await account.predictReply({ agent, agent_input: question }).catch(() => undefined);
   if (reply?.status === 'auto') {
     process.stdout.write(`${question} You would say: ${reply.predicted_response}\n`);
@@ -42,7 +42,7 @@ async function ask(question: string, reply: ReplyResponse | undefined): Promise<
   return said;
 }
 
-/** Records what was asked and said: the next predictions rest on it once it has become memory. */
+/** Records the question and the reply: later predictions use them once they have become memory. */
 async function record(prompt: string, reply: string): Promise<void> {
   const [asked, answered] = [crypto.randomUUID(), crypto.randomUUID()];
   const common = { session_id, agent, source: 'example', occurred_at: new Date().toISOString() };

@@ -1,5 +1,5 @@
 /**
- * A chat in the terminal that completes what you type: Tab takes the suggestion over, → its next word, Enter sends.
+ * A chat in the terminal that completes what you type: Tab accepts the suggestion, → its next word, Enter sends.
  * `FORECUE_URL=http://localhost:8080 APP_KEY=fc_… node chat.ts`
  */
 import { emitKeypressEvents } from 'node:readline';
@@ -47,7 +47,7 @@ function send(): void {
   text = '';
 }
 
-/** The line, the suggestion dimmed behind it, and the cursor between both. */
+/** Draws the line, the dimmed suggestion behind it, and the cursor between them. */
 function draw(): void {
   process.stdout.write(`\r\x1b[K> ${text}\x1b7\x1b[2m${completer.suggestion}\x1b[22m\x1b8`);
 }

@@ -10,7 +10,7 @@ const { FORECUE_URL: baseUrl = 'http://localhost:8080', APP_KEY: appKey = '', PO
 const PAGE = new URL('editor.html', import.meta.url);
 const MODULES = new URL('.', import.meta.resolve('forecue/v1'));
 
-// A real app looks the user up in its own session.
+// A real app looks up the user in its own session.
 const relay = nodeHandler(createRelay({ baseUrl, appKey, userOf: () => 'editor' }));
 
 const server = createServer(async (request, response) => {

@@ -1,6 +1,6 @@
 /**
- * Makes memory of what was recorded, for cron, where no scheduler does: recorded events become rows, these episodes, and
- * these facts. Fails when a step does, so that cron tells you.
+ * Turns recordings into memory, from cron, where no scheduler does so: recorded events become raw rows, rows become
+ * episodes, and episodes become facts. Fails if a step fails, so that cron tells you.
  * `FORECUE_URL=http://localhost:8080 FORECUE_KEY=service_… node promote.ts`
  */
 import { createAccountClient } from 'forecue/api';

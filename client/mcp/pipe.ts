@@ -3,7 +3,7 @@ import type { Readable, Writable } from 'node:stream';
 import { eventsIn } from '../src/event-stream.ts';
 import { headersOf } from '../src/session.ts';
 
-/** A message of the protocol, as far as it matters for how it is sent. */
+/** The parts of a protocol message that decide how it is sent. */
 interface Message {
   id?: string | number | null;
   method?: string;
@@ -14,14 +14,14 @@ interface Message {
 
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
-const FAILED = -32000;
-/** The field of each request in which a revision without sessions names itself. */
+const SERVER_ERROR = -32000;
+/** Field of each request in which a protocol revision without sessions names itself. */
 const REVISION = 'io.modelcontextprotocol/protocolVersion';
-const PLAIN = /^[\x21-\x7e]+(?: +[\x21-\x7e]+)*$/;
+const PLAIN_HEADER = /^[\x21-\x7e]+(?: +[\x21-\x7e]+)*$/;
 
 /**
- * Serves the tools to a program that can only start others and talk to them: a line of `input` is a message, which goes to the
- * tool server at the address with the credential; its answers are lines of `output`. Ends with `input`.
+ * Serves the tools to a program that can only talk to a child process. Each line of `input` is a message, which is sent
+ * to the tool server at the address with the credential; its answers become lines of `output`. Ends when `input` ends.
  */
 export async function pipe(address: URL, credential: string, input: Readable, output: Writable) {
   const one = new Pipe(address, headersOf(credential), (message) => {
@@ -36,7 +36,7 @@ class Pipe {
   readonly #credential: Record<string, string>;
   readonly #write: (message: object) => void;
   readonly #running = new Map<unknown, AbortController>();
-  /** The message that opened the session: it opens the next one when the server has lost this one. */
+  /** Message that opened the session. It also opens the next one if the server loses this one. */
   #opening: Message | undefined;
   #session: Record<string, string> = {};
   #reopened: Promise<void> | undefined;
@@ -60,20 +60,21 @@ class Pipe {
     else this.#write(errorTo(null, INVALID_REQUEST, 'Invalid request: a message is an object'));
   }
 
-  /** Ends what runs, and the session. */
+  /** Aborts running requests, and ends the session. */
   async close(): Promise<void> {
     for (const controller of this.#running.values()) controller.abort();
     if (this.#session['mcp-session-id'] !== undefined)
       await this.#fetch('DELETE', this.#session).catch(() => {});
   }
 
-  /** Passes a message on. What goes wrong is the answer to it; a notification has none, nor has an answer. */
+  /** Passes a message on. If that fails, the failure is the answer, except to notifications and to answers. */
   async #pass(message: Message): Promise<void> {
     const { method, params } = message;
     const id = method === undefined ? undefined : message.id;
     const running = new AbortController();
     if (id !== undefined) this.#running.set(id, running);
-    // Nothing answers what is cancelled, and a server without sessions knows it by the end of the request.
+    // A cancelled request gets no answer. A server without sessions notices the cancellation when the connection
+    // closes.
     if (method === 'notifications/cancelled') this.#running.get(params?.requestId)?.abort();
     try {
       const response = await this.#send(message, running.signal);
@@ -86,7 +87,7 @@ class Pipe {
       if (!isAnswered) throw new Error('the connection was cut');
     } catch (error) {
       if (running.signal.aborted || id === undefined) return;
-      this.#write(errorTo(id, FAILED, `The tool server cannot be reached: ${messageOf(error)}`));
+      this.#write(errorTo(id, SERVER_ERROR, `The tool server cannot be reached: ${messageOf(error)}`));
     } finally {
       this.#running.delete(id);
     }
@@ -96,7 +97,7 @@ class Pipe {
     const used = this.#session;
     const response = await this.#fetch('POST', { ...used, ...revisionHeaders(message) }, message, signal);
     if (response.status !== 404 || used['mcp-session-id'] === undefined) return response;
-    // The session has ended, or its process: the program at the other end need not know.
+    // The session or the server process has ended; open a new session, so that the program need not notice.
     await response.body?.cancel();
     if (used === this.#session) this.#reopened ??= this.#reopen();
     await this.#reopened;
@@ -134,7 +135,7 @@ class Pipe {
   }
 }
 
-/** The messages of an answer. An error of the server's own names no request: it is this one's. */
+/** Yields the messages in an answer. An error of the server itself names no request, so it gets this request's id. */
 async function* answersIn(response: Response, id: Message['id']): AsyncGenerator<Message> {
   if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
     for await (const { data } of eventsIn(response)) yield JSON.parse(data);
@@ -150,7 +151,7 @@ async function* answersIn(response: Response, id: Message['id']): AsyncGenerator
   }
 }
 
-/** A revision without sessions says in headers what a message is. */
+/** Returns the headers in which a protocol revision without sessions describes a message. */
 function revisionHeaders({ method = '', params = {} }: Message): Record<string, string> {
   const revision = params._meta?.[REVISION];
   if (typeof revision !== 'string') return {};
@@ -163,14 +164,14 @@ function revisionHeaders({ method = '', params = {} }: Message): Record<string, 
 }
 
 function headerOf(text: string): string {
-  return PLAIN.test(text) ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
+  return PLAIN_HEADER.test(text) ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
 }
 
 function errorTo(id: Message['id'], code: number, message: string): object {
   return { jsonrpc: '2.0', id, error: { code, message } };
 }
 
-/** `fetch` says in the cause what went wrong. */
+/** Returns an error's message. `fetch` has the reason in the cause. */
 function messageOf(error: unknown): string {
   const { message, cause } = error as Error;
   return cause instanceof Error && cause.message !== '' ? cause.message : message;

@@ -7,14 +7,14 @@ const HOME = process.env['CLAUDE_CONFIG_DIR'] ?? join(homedir(), '.claude');
 const SETTINGS = join(HOME, 'settings.json');
 export const TRANSCRIPTS = join(HOME, 'projects');
 
-/** The end of a turn of the agent, and that of the session. */
+/** Hook events: the end of an agent's turn, and the end of the session. */
 const EVENTS = ['Stop', 'SessionEnd'];
-/** Tells our hooks from others. */
+/** Matches our own hooks. */
 const OURS = /[/\\]\.forecue[/\\]record\.mjs" hook$/;
-/** Seconds: a hook only starts what records. */
+/** In seconds. Short, because a hook only starts the process that records. */
 const TIMEOUT_S = 10;
 
-/** Makes Claude Code call the program. Returns the path of the settings. */
+/** Makes Claude Code call the program. Returns the path of its settings. */
 export async function addHooks(program: string): Promise<string> {
   const command = `"${process.execPath}" "${program}" hook`;
   const hook = { hooks: [{ type: 'command', command, timeout: TIMEOUT_S }] };
@@ -30,7 +30,7 @@ export async function removeHooks(): Promise<void> {
   if (settings['hooks'] !== undefined) await writeSettings(withoutOurs(settings));
 }
 
-/** The settings without our hooks, and without what would be left empty. */
+/** Returns the settings without our hooks, and without keys that would be left empty. */
 function withoutOurs({ hooks, ...settings }: JsonObject): JsonObject {
   const left = Object.entries(objectOf(hooks)).flatMap(([event, groups]) => {
     if (!Array.isArray(groups) || !EVENTS.includes(event)) return [[event, groups]];
@@ -44,7 +44,9 @@ function isOurs(group: unknown): boolean {
   return objectsOf(objectOf(group)['hooks']).some(({ command }) => OURS.test(String(command)));
 }
 
-/** Throws a `TypeError` where they are not JSON: what a person wrote there would be lost. */
+/**
+ * Reads the settings. Throws a `TypeError` if they are not JSON, since rewriting them would lose what the person wrote.
+ */
 async function readSettings(): Promise<JsonObject> {
   const text = await readFile(SETTINGS, 'utf8').catch((error) => {
     if (error.code === 'ENOENT') return '{}';

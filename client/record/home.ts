@@ -5,21 +5,21 @@ import { join } from 'node:path';
 import { baseOf } from '../src/base-url.ts';
 import { checkCredential } from '../src/session.ts';
 
-/** The address that sessions are sent to, and the key to send them with. */
+/** Address that sessions are sent to, and the key to send them with. */
 export interface Connection {
   url: string;
   key: string;
 }
 
-/** Its owner alone can read it. */
+/** Folder that only its owner can read. */
 const HOME = join(homedir(), '.forecue');
 const CONNECTION = join(HOME, 'connection.json');
 const BOOKMARKS = join(HOME, 'bookmarks');
 const FAILURE = join(HOME, 'failure.txt');
-/** A copy of this program: the package may lie in a cache that is emptied. */
+/** A copy of this program, because the package may be in a cache that gets emptied. */
 const PROGRAM = join(HOME, 'record.mjs');
 
-/** The connection that the environment names. Throws a `TypeError` for one that cannot be. */
+/** Returns the connection that the environment names. Throws a `TypeError` if it is invalid. */
 export function connectionIn({
   FORECUE_URL: url,
   FORECUE_KEY: key,
@@ -31,13 +31,13 @@ export function connectionIn({
   return { url: baseOf(url), key };
 }
 
-/** The connection that was set up. */
+/** Returns the connection that was set up. */
 export async function readConnection(): Promise<Connection | undefined> {
   const text = await readFile(CONNECTION, 'utf8').catch(() => undefined);
   return text === undefined ? undefined : JSON.parse(text);
 }
 
-/** Keeps the connection, and this program. Returns the program's path. */
+/** Stores the connection and a copy of this program. Returns the program's path. */
 export async function setUp(connection: Connection): Promise<string> {
   await mkdir(BOOKMARKS, { recursive: true, mode: 0o700 });
   await replace(CONNECTION, JSON.stringify(connection));
@@ -51,7 +51,7 @@ export async function remove(): Promise<void> {
   await rm(HOME, { recursive: true, force: true });
 }
 
-/** Why the latest recording failed, for the next one to tell; undefined: it did not. */
+/** Stores why the latest recording failed, to be reported by the next one; undefined if it succeeded. */
 export async function noteFailure(failure: string | undefined): Promise<void> {
   if (failure === undefined) await rm(FAILURE, { force: true });
   else await replace(FAILURE, failure);
@@ -61,7 +61,9 @@ export function readFailure(): Promise<string | undefined> {
   return readFile(FAILURE, 'utf8').catch(() => undefined);
 }
 
-/** The id of the last event of a transcript that was recorded. Without it all are sent, which doubles none. */
+/**
+ * Returns the id of a transcript's last recorded event. Without it all events are sent again, which duplicates none.
+ */
 export function readBookmark(transcript: string): Promise<string | undefined> {
   return readFile(bookmarkOf(transcript), 'utf8').catch(() => undefined);
 }
@@ -74,7 +76,7 @@ function bookmarkOf(transcript: string): string {
   return join(BOOKMARKS, createHash('sha256').update(transcript).digest('hex').slice(0, 32));
 }
 
-/** Writes a file whole, or not at all. */
+/** Writes a file completely or not at all. */
 async function replace(path: string, text: string): Promise<void> {
   const next = `${path}.${process.pid}`;
   await writeFile(next, text, { mode: 0o600 });

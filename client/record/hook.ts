@@ -10,8 +10,8 @@ import { noteFailure, readBookmark, readConnection, readFailure, setBookmark } f
 import { storeAt } from './send.ts';
 
 /**
- * Claude Code calls it, and waits: it only starts what records, on its own, since a session that ends takes its hooks with
- * it. Tells the person why the recording before this one failed.
+ * Runs as a hook, for which Claude Code waits. It only starts the recording as a separate process, since a session that
+ * ends kills its hooks. Tells the person why the previous recording failed.
  */
 export async function hook(): Promise<void> {
   const called = objectOf(parseObject(await text(process.stdin)));
@@ -25,7 +25,7 @@ export async function hook(): Promise<void> {
     process.stdout.write(JSON.stringify({ systemMessage: `Forecue did not record: ${failure}` }));
 }
 
-/** Records what a transcript has that is not recorded yet. What fails is tried again with what comes next. */
+/** Records what a transcript has gained since the last time. If that fails, the next call tries again. */
 export async function catchUp(path: string, isOver: boolean): Promise<void> {
   try {
     await record(path, isOver);

@@ -5,7 +5,7 @@ import { type Connection, connectionIn, readConnection, remove, setUp } from './
 import { masksIn } from './masks.ts';
 import { sendAll } from './send.ts';
 
-/** Records these transcripts, or with none of them what is said from now on. */
+/** Records these transcripts, or without any, everything that is said from now on. */
 export async function record(paths: string[], yes: boolean): Promise<void> {
   const connection = connectionIn(process.env) ?? (await readConnection());
   if (connection === undefined)
@@ -44,7 +44,7 @@ Earlier sessions: npx forecue record ${TRANSCRIPTS}
 `);
 }
 
-/** Names the owner of the key. A key that may only write cannot read it. */
+/** Names the owner of the key. A key that may only write cannot read the name. */
 async function ownerOf({ url: baseUrl, key: credential }: Connection): Promise<string> {
   try {
     const { email } = await createAccountClient({ baseUrl, credential }).readAccount();

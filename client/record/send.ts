@@ -5,17 +5,17 @@ import { FileReport, faultsIn, Progress } from '../../shared/transcripts/report.
 import { type AccountClient, createAccountClient, ForecueError } from '../src/api.ts';
 import type { Connection } from './home.ts';
 
-/** Batches are large, and an account's quota of requests comes back by the second. */
+/** Batches are large, and an account's request quota refills every second. */
 const PATIENCE = { timeoutMs: 120_000, retries: 8 };
 
-/** Posts batches of events. */
+/** Returns a function that posts batches of events. */
 export function storeAt({ url: baseUrl, key: credential }: Connection): Store {
   const client = createAccountClient({ baseUrl, credential, ...PATIENCE });
   // The server checks each event.
   return (events) => client.recordEvents(events as Parameters<AccountClient['recordEvents']>[0]);
 }
 
-/** Sends transcripts, one file after the other; says what became of them. */
+/** Sends transcripts, one file after another. Returns a summary for the person. */
 export async function sendAll(
   connection: Connection,
   paths: readonly string[],
@@ -36,10 +36,10 @@ export async function sendAll(
       await importFile(path, report, { store, signal, progress: (bytes) => progress.add(bytes, reports) });
     } catch (error) {
       report.failed = (error as Error).message;
-      // If the events of this file cannot be stored, those of others cannot either.
+      // If this file's events cannot be stored, those of other files cannot either.
       isStopped = error instanceof ForecueError;
     }
-    // A folder has files that are no transcripts.
+    // Files in a folder that are not transcripts are left out.
     if (!named && report.format === null && !isStopped) reports.pop();
   }
   return { text: summaryOf(reports), failed: reports.some(({ failed }) => failed !== null) };

@@ -1,4 +1,4 @@
-/** Rejects with the signal's reason once that is aborted; `clean` then looks after what runs on. */
+/** Rejects with the signal's reason once the signal is aborted; `clean` then takes care of the work that still runs. */
 export function abortable<T>(work: Promise<T>, signal: AbortSignal, clean: () => void): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const abort = () => {

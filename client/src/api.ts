@@ -17,33 +17,36 @@ export type { CallOptions, ClientOptions } from './transport.ts';
 export interface AccountClientOptions extends ClientOptions, SessionOptions {}
 
 /**
- * The `/api` interface: an account. Signing up and logging in are remembered, and logging out is the end of it. An aborted
- * job is cancelled on the server too.
+ * Client for an account (`/api`). It remembers the log-in after signing up or logging in, and forgets it after logging
+ * out. Aborting the call of a job also cancels the job on the server.
  */
 export interface AccountClient extends ApiMethods {
-  /** Begins a job, and does not wait for it. */
+  /** Starts a job without waiting for it. */
   start<Name extends JobName>(
     name: Name,
     body?: ApiJobs[Name]['body'],
     options?: CallOptions,
   ): Promise<JobReceipt>;
   /**
-   * Begins a job, and follows it to its end. The stream goes on where it was cut. Who only leaves the loop does not cancel
-   * the job: abort the signal for that.
+   * Starts a job and follows it to its end. A stream that is cut continues where it was. Leaving the loop does not
+   * cancel the job: abort the signal for that.
    */
   stream<Name extends JobName>(
     name: Name,
     body?: ApiJobs[Name]['body'],
     options?: CallOptions,
   ): AsyncGenerator<JobEvent<ApiJobs[Name]['result']>>;
-  /** Follows a job that was begun before. */
+  /** Follows a job that was started before. */
   follow(jobId: string, options?: CallOptions): AsyncGenerator<JobEvent<object>>;
-  /** Ends the timer that renews the tokens, and what hears of other tabs. */
+  /** Stops the timer that renews the tokens, and stops listening to other tabs. */
   close(): void;
 }
 
-/** Operations, besides those that read and those with a key, that the server does once however often they come. */
-const REPEATABLE: readonly string[] = [
+/**
+ * Operations that may be sent again because the server performs them only once. Reads, and calls with an idempotency
+ * key, may always be repeated.
+ */
+const REPEATABLE_OPERATIONS: readonly string[] = [
   'logIn',
   'logOut',
   'refreshToken',
@@ -60,13 +63,13 @@ const REPEATABLE: readonly string[] = [
 const TIMEOUTS_MS = { keyed: 60_000, job: 300_000 };
 const EVENT_STREAM = { accept: 'text/event-stream' };
 
-/** Throws a `TypeError` for an address or a credential that cannot be one. */
+/** Throws a `TypeError` for an invalid address or credential. */
 export function createAccountClient(options: AccountClientOptions): AccountClient {
   const anonymous = new Transport(options, { headers: () => ({}) });
   const session = new Session(options, async (refresh) => (await methods.refreshToken({ refresh })).access);
   const authenticated = new Transport(options, session);
 
-  /** `key` is the job's name over all calls for it. */
+  /** Sends a call. The idempotency key identifies a job across all calls about it. */
   const send = <T>(
     { name, method, path, body, flags, options }: OperationCall,
     headers: Record<string, string> = {},
@@ -78,14 +81,14 @@ export function createAccountClient(options: AccountClientOptions): AccountClien
       method,
       path,
       body,
-      repeatable: method === 'GET' || isKeyed || REPEATABLE.includes(name),
+      repeatable: method === 'GET' || isKeyed || REPEATABLE_OPERATIONS.includes(name),
       headers: { ...(isKeyed && keyOf(options)), ...headers },
       ...(timeoutMs !== undefined && { timeoutMs }),
     };
     return (flags.includes('open') ? anonymous : authenticated).send<T>(request, options, read);
   };
-  /** One name for what a call asks for, and then asks again. */
-  const named = (call: OperationCall): OperationCall => ({
+  /** Gives a call an idempotency key, so that repeating it finds the same job. */
+  const withKey = (call: OperationCall): OperationCall => ({
     ...call,
     options: { idempotencyKey: crypto.randomUUID(), ...call.options },
   });
@@ -99,7 +102,7 @@ export function createAccountClient(options: AccountClientOptions): AccountClien
   const methods = methodsOf<ApiMethods>(apiOperations, (call) => {
     if (call.flags.includes('lines')) return lines(call);
     if (!call.flags.includes('keyed')) return send(call);
-    const one = named(call);
+    const one = withKey(call);
     const { signal } = one.options;
     const sent = send(one, { prefer: 'wait' });
     if (signal === undefined || signal.aborted || !call.flags.includes('job')) return sent;
@@ -134,24 +137,24 @@ export function createAccountClient(options: AccountClientOptions): AccountClien
     }
   }
 
-  const adopting = async (answer: Promise<LoginResponse>) => {
+  const adoptLogin = async (answer: Promise<LoginResponse>) => {
     const login = await answer;
     await session.adopt(login);
     return login;
   };
-  const begun = (name: JobName, given: unknown[]) => named(callOf(apiOperations, name, given));
+  const jobCall = (name: JobName, given: unknown[]) => withKey(callOf(apiOperations, name, given));
   return {
     ...methods,
-    signUp: (...given) => adopting(methods.signUp(...given)),
-    logIn: (...given) => adopting(methods.logIn(...given)),
+    signUp: (...given) => adoptLogin(methods.signUp(...given)),
+    logIn: (...given) => adoptLogin(methods.logIn(...given)),
     async logOut(body, options) {
       const refresh = await session.refreshToken();
       const answer = await methods.logOut(body ?? (refresh === undefined ? {} : { refresh }), options);
       await session.forget();
       return answer;
     },
-    start: (name, ...given) => send(begun(name, given), { prefer: 'wait, respond-async' }),
-    stream: (name, ...given) => events(begun(name, given)),
+    start: (name, ...given) => send(jobCall(name, given), { prefer: 'wait, respond-async' }),
+    stream: (name, ...given) => events(jobCall(name, given)),
     follow: (jobId, options) => events(callOf(apiOperations, 'readJob', [jobId, options]), jobId),
     close: () => session.close(),
   };

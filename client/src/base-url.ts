@@ -1,10 +1,10 @@
 /**
- * The address without a slash at its end, to which paths are added. In a browser it may be relative. Throws a `TypeError`
- * that says what is wrong.
+ * Returns the address without a trailing slash, so that paths can be appended. In a browser it may be relative. Throws
+ * a `TypeError` that says what is wrong.
  */
 export function baseOf(baseUrl: string | URL): string {
   const page = (globalThis as { location?: { href: string } }).location?.href;
-  const url = parsed(baseUrl, page);
+  const url = parseUrl(baseUrl, page);
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw new TypeError(`baseUrl: not an http or https address; is "https://" missing?`);
   if (url.username || url.password || url.search || url.hash)
@@ -12,7 +12,7 @@ export function baseOf(baseUrl: string | URL): string {
   return url.href.replace(/\/+$/, '');
 }
 
-function parsed(url: string | URL, base: string | undefined): URL | undefined {
+function parseUrl(url: string | URL, base: string | undefined): URL | undefined {
   try {
     return new URL(url, base);
   } catch {

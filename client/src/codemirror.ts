@@ -12,12 +12,12 @@ import { type Completer, type CompleterClient, type CompleterOptions, createComp
 
 export type { CompleterOptions } from './completer.ts';
 
-/** Says that there is something else to show; it changes nothing. */
-const shown = StateEffect.define();
+/** Effect that makes the editor draw again without changing anything. */
+const redraw = StateEffect.define();
 
 /**
- * Suggests in CodeMirror 6, while the caret is at the end of a line. Tab takes the suggestion over, Ctrl+→ (on a Mac Alt+→)
- * its next word, Escape hides it.
+ * Shows suggestions in CodeMirror 6 while the caret is at the end of a line. Tab accepts the suggestion, Ctrl+→ (on a
+ * Mac Alt+→) its next word, Escape hides it.
  */
 export function inlineSuggestions(client: CompleterClient, options: CompleterOptions): Extension {
   const plugin = ViewPlugin.define((view) => new Suggestions(view, client, options), {
@@ -53,8 +53,9 @@ class Suggestions {
     this.completer = createCompleter(client, {
       ...options,
       onSuggestion: (suggestion) => {
-        // An update draws anyway, and allows no other in it; keys may come between two of them.
-        if (!this.#isUpdating) queueMicrotask(() => view.dispatch({ effects: shown.of(null) }));
+        // During an update, the editor redraws anyway and allows no other update. Outside one, wait until the present
+        // task ends.
+        if (!this.#isUpdating) queueMicrotask(() => view.dispatch({ effects: redraw.of(null) }));
         options.onSuggestion?.(suggestion);
       },
     });
@@ -77,7 +78,7 @@ class Suggestions {
   }
 }
 
-/** Null where nothing is to be suggested: within a line, or beside a selection. */
+/** Returns the text before the caret; null if nothing should be suggested: within a line, or with a selection. */
 function textBefore({ state }: EditorView): string | null {
   const { empty, head } = state.selection.main;
   const isAtEnd = state.sliceDoc(head, state.doc.lineAt(head).to).trim() === '';

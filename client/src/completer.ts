@@ -9,7 +9,7 @@ export type CompleterContext = Partial<
   >
 >;
 
-/** Predicts and takes reports: a client of a relay, in a browser; or what stands in for one. */
+/** Client that predicts and takes reports: in a browser a relay's client, or a substitute for one. */
 export interface CompleterClient {
   predict(
     ...given: Parameters<AppClient['predict']>
@@ -21,62 +21,62 @@ export interface CompleterClient {
 }
 
 export interface CompleterOptions {
-  /** Person that the app calls for. A relay sets it by itself. */
+  /** Person for whom the app calls. A relay sets this itself. */
   userId: string;
-  /** Drafts of one session supersede each other; one for each completer by default. */
+  /** Drafts of one session supersede each other. By default each completer has a session of its own. */
   sessionId?: string;
-  /** Read at each call: the messages before the draft, what it is about. */
+  /** Returns the messages before the draft, and what it is about. Called before each prediction. */
   context?: () => CompleterContext;
-  /** Text to show after the caret; empty for nothing. */
+  /** Called with the text to show after the caret; empty for nothing. */
   onSuggestion?: (suggestion: string) => void;
   onError?: (error: unknown) => void;
-  /** Milliseconds of quiet before a call: half of the usual latency, within these bounds; 75 and 400. */
+  /** Bounds, in milliseconds, of the pause before a call, which is half of the usual latency; 75 and 400 by default. */
   minDelayMs?: number;
   maxDelayMs?: number;
 }
 
-/** Suggests how a text goes on while a person types it. The latest keystroke wins. */
+/** Suggests how a text continues while a person types it. The latest keystroke wins. */
 export interface Completer {
   /** Text shown after the caret. */
   readonly suggestion: string;
-  /** The text before the caret has changed. Null: nothing is to be suggested here. */
+  /** Call it when the text before the caret has changed. Null means that nothing should be suggested here. */
   update(text: string | null): void;
-  /** Takes the suggestion over. Returns what to insert. */
+  /** Accepts the suggestion. Returns the text to insert. */
   accept(): string;
-  /** Takes its next word over. Returns what to insert. */
+  /** Accepts the suggestion's next word. Returns the text to insert. */
   acceptWord(): string;
   /** Hides the suggestion until the text changes. */
   dismiss(): void;
-  /** The person has sent the text. The next one begins empty. */
+  /** Call it when the person has sent the text. The next one begins empty. */
   submit(): void;
   close(): void;
 }
 
-/** A call under way, for this text. */
+/** A call in progress for this text. */
 interface Flight {
   text: string;
   abort: AbortController;
 }
 
-/** A suggestion: `text` with it would be `whole`. */
+/** A suggestion that was shown: accepting it turns `text` into `whole`. */
 interface Shown {
   requestId: string;
   text: string;
   whole: string;
-  /** A part of it was taken over. */
+  /** True once a part of it has been accepted. */
   isTaken: boolean;
 }
 
 const DRAFT_MAX = 8000;
 const FIRST_LATENCY_MS = 300;
-/** The weight of the latest call in the usual latency. */
-const WEIGHT = 0.3;
+/** Weight of the latest call in the usual latency. */
+const LATENCY_WEIGHT = 0.3;
 const CALL_TIMEOUT_MS = 15_000;
-/** Seconds without a call after an error: where trying again may help, and where it does not. */
+/** Seconds without a call after an error: if trying again may help, and if it does not. */
 const PAUSE_S = 1;
 const LONG_PAUSE_S = 30;
 
-/** Calls by itself when the person pauses, and reports what became of each suggestion. */
+/** Creates a completer that calls whenever the person pauses, and reports what became of each suggestion. */
 export function createCompleter(client: CompleterClient, options: CompleterOptions): Completer {
   return new PausingCompleter(client, options);
 }
@@ -161,7 +161,7 @@ class PausingCompleter implements Completer {
     return part;
   }
 
-  /** Calls after a pause. */
+  /** Schedules a call after a pause. */
   #schedule(): void {
     const { minDelayMs = 75, maxDelayMs = 400 } = this.#options;
     clearTimeout(this.#timer);
@@ -178,7 +178,7 @@ class PausingCompleter implements Completer {
     this.#leave();
     const flight: Flight = { text, abort: new AbortController() };
     this.#flight = flight;
-    // A session may be older than this completer, and another tab may have it too.
+    // The time keeps revisions rising: the session may be older than this completer, or open in another tab too.
     this.#revision = Math.max(this.#revision + 1, Date.now());
     const since = Date.now();
     try {
@@ -194,7 +194,7 @@ class PausingCompleter implements Completer {
         { signal: flight.abort.signal, timeoutMs: CALL_TIMEOUT_MS },
       );
       if (prediction.status === 'suggested' || prediction.status === 'abstained')
-        this.#latencyMs += WEIGHT * (Date.now() - since - this.#latencyMs);
+        this.#latencyMs += LATENCY_WEIGHT * (Date.now() - since - this.#latencyMs);
       if (prediction.status !== 'suggested' || this.#flight !== flight) return;
       const { request_id: requestId, completion } = prediction;
       this.#show({ requestId, text, whole: text + completion, isTaken: false });
@@ -209,7 +209,7 @@ class PausingCompleter implements Completer {
     }
   }
 
-  /** Shows a suggestion if the person has not typed anything else meanwhile. */
+  /** Shows a suggestion unless the person has typed something else in the meantime. */
   #show(shown: Shown): void {
     if (this.#text === null || !continues(shown, this.#text)) return;
     clearTimeout(this.#timer);
@@ -231,7 +231,7 @@ class PausingCompleter implements Completer {
     this.#options.onSuggestion?.(this.suggestion);
   }
 
-  /** Gives a call up, on the server too. */
+  /** Abandons the present call, on the server too. */
   #leave(): void {
     this.#flight?.abort.abort();
     this.#flight = undefined;
@@ -247,12 +247,12 @@ class PausingCompleter implements Completer {
   }
 }
 
-/** True if the text is on the way from the one to the other, and not there yet. */
+/** Reports whether the typed text is between `text` and `whole`, and not complete yet. */
 function continues({ text, whole }: Shown, typed: string): boolean {
   return typed.length < whole.length && whole.startsWith(typed) && typed.startsWith(text);
 }
 
-/** The end of a text that is too long for a draft, not beginning within a character. */
+/** Returns the end of a text that is too long for a draft, without splitting a character. */
 function endOf(text: string): string {
   return text.slice(-DRAFT_MAX).replace(/^[\uDC00-\uDFFF]/, '');
 }

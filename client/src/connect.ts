@@ -5,42 +5,44 @@ import type { AppClient } from './v1.ts';
 export { nodeHandler } from './node-handler.ts';
 export { createRelay, type RelayOptions } from './relay.ts';
 
-/** Answers a request as the web's standards say: Hono, Next, Deno and Bun take it as it is, others with `nodeHandler`. */
+/** Answers a standard web `Request`. Hono, Next, Deno and Bun take it as it is, others with `nodeHandler`. */
 export type Handler = (request: Request) => Promise<Response>;
 
-/** Why a person came back without a connection. */
+/** Reason why a person came back without a connection. */
 export type ConnectFailure =
-  /** The person said no. */
+  /** The person refused. */
   | 'access_denied'
-  /** It is not the answer to what this browser began, or too late. */
+  /** The request does not belong to an attempt that this browser began, or came too late. */
   | 'invalid_state'
   /** No person is logged in to the app. */
   | 'not_authenticated'
   | ForecueError['code'];
 
 export interface ConnectorOptions {
-  /** The address at which `callback` answers; registered with the app. */
+  /** Address of `callback`, registered with the app. */
   redirectUri: string;
-  /** The user of the app who sends the request, by the app's own session; undefined when nobody is logged in. */
+  /** Returns the app's user who sends the request, from the app's own session; undefined if nobody is logged in. */
   userOf(request: Request): Promise<string | undefined> | string | undefined;
-  /** Keep the `connection_id` for the user here, and answer the person. */
+  /** Called when the user is connected: store the `connection_id`, and answer the person. */
   onConnected(
     connection: ConnectionExchangeResponse & { user_id: string },
     request: Request,
   ): Promise<Response> | Response;
-  /** Answers the person who could not be connected; a sentence by default. */
+  /** Answers a person who could not be connected; by default with a sentence. */
   onFailed?(failure: ConnectFailure, request: Request): Promise<Response> | Response;
 }
 
 export interface Connector {
   /** Sends the person to the consent page. */
   start: Handler;
-  /** Receives the person back. */
+  /** Receives the person who comes back. */
   callback: Handler;
   revoke(connectionId: string, userId: string): Promise<RevokeResponse>;
 }
 
-/** State that the browser keeps between leaving and coming back: it can only spoil its own attempt. */
+/**
+ * State that the browser keeps between leaving and coming back. Changing it can only spoil the person's own attempt.
+ */
 interface Attempt {
   id: string;
   state: string;
@@ -49,9 +51,12 @@ interface Attempt {
 }
 
 const ATTEMPT_S = 600;
-const PRIVATE = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' };
+const PRIVATE_HEADERS = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' };
 
-/** Connects users of an app to their Forecue accounts: PKCE (RFC 7636), state and issuer (RFC 9207) are its business. */
+/**
+ * Creates handlers that connect an app's users to their Forecue accounts. They take care of PKCE (RFC 7636), state and
+ * issuer (RFC 9207).
+ */
 export function createConnector(
   client: Pick<AppClient, 'startConnection' | 'exchangeConnection' | 'revokeConnection'>,
   options: ConnectorOptions,
@@ -72,12 +77,12 @@ export function createConnector(
       code_challenge: challenge,
     });
     const [issuer = ''] = authorize_url.split('/connect/');
-    const kept = encodeURIComponent(
+    const encodedAttempt = encodeURIComponent(
       JSON.stringify({ id: request_id, state, verifier, issuer } satisfies Attempt),
     );
     return new Response(null, {
       status: 303,
-      headers: { location: authorize_url, 'set-cookie': cookie(kept, ATTEMPT_S) },
+      headers: { location: authorize_url, 'set-cookie': cookie(encodedAttempt, ATTEMPT_S) },
     });
   };
 
@@ -110,20 +115,20 @@ export function createConnector(
     };
   const finished = forUser(finish);
   return {
-    start: async (request) => kept(await forUser(start)(request)),
-    callback: async (request) => kept(await finished(request), cookie('', 0)),
+    start: async (request) => withPrivateHeaders(await forUser(start)(request)),
+    callback: async (request) => withPrivateHeaders(await finished(request), cookie('', 0)),
     revoke: (connectionId, user_id) => client.revokeConnection(connectionId, { user_id }),
   };
 }
 
-/** A verifier and its challenge, by S256. */
+/** Creates a verifier and its S256 challenge. */
 export async function createPkce(): Promise<{ verifier: string; challenge: string }> {
   const verifier = randomText();
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier));
   return { verifier, challenge: base64Url(new Uint8Array(digest)) };
 }
 
-/** 43 characters: 256 bits. */
+/** Returns 43 random characters: 256 bits. */
 function randomText(): string {
   return base64Url(crypto.getRandomValues(new Uint8Array(32)));
 }
@@ -146,10 +151,10 @@ function attemptIn(request: Request, name: string): Attempt | undefined {
   }
 }
 
-/** A copy of the answer with what all answers have: that of an app may not be changed. */
-function kept(answer: Response, cookie?: string): Response {
+/** Copies an answer and adds the headers that all answers have: the app's own response may be immutable. */
+function withPrivateHeaders(answer: Response, cookie?: string): Response {
   const headers = new Headers(answer.headers);
-  for (const [name, value] of Object.entries(PRIVATE)) headers.set(name, value);
+  for (const [name, value] of Object.entries(PRIVATE_HEADERS)) headers.set(name, value);
   if (cookie !== undefined) headers.append('set-cookie', cookie);
   return new Response(answer.body, { status: answer.status, headers });
 }

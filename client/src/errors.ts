@@ -1,18 +1,18 @@
 import { messages } from './generated/errors.ts';
 
-/** The server's codes, and those of what happens on the way. */
+/** The server's codes, and codes for failures on the way. */
 export type ErrorCode =
   | keyof typeof messages
-  /** 422: `fields` says what is wrong. */
+  /** 422: `fields` lists what is wrong. */
   | 'validation_error'
   /** No answer came, or only a part of one. */
   | 'network_error'
   /** The call took longer than its `timeoutMs`. */
   | 'timeout'
-  /** Something else than Forecue answered: a proxy, a login page. */
+  /** Something other than Forecue answered: a proxy, a login page. */
   | 'unexpected_response';
 
-/** A faulty field of a request, and the first thing that is wrong with it. */
+/** A faulty field of a request, and its first fault. */
 export interface FieldFault {
   loc: (string | number)[];
   msg: string;
@@ -21,8 +21,8 @@ export interface FieldFault {
 }
 
 /**
- * The remedy: `retry` later, a new credential (`authenticate`), a larger plan (`upgrade`), a new connection
- * (`connect`), the same again under a new id (`new_id`), another request (`fix_request`), or only the people who run the
+ * Remedy: `retry` later, get a new credential (`authenticate`), a larger plan (`upgrade`) or a new connection
+ * (`connect`), repeat under a new id (`new_id`), change the request (`fix_request`), or tell the people who run the
  * server (`report`).
  */
 export type Remedy = 'retry' | 'authenticate' | 'upgrade' | 'connect' | 'new_id' | 'fix_request' | 'report';
@@ -74,17 +74,17 @@ interface Facts {
   cause?: unknown;
 }
 
-/** Why a call failed. It holds nothing of what was sent. */
+/** Why a call failed. It contains nothing of what was sent. */
 export class ForecueError extends Error {
   override readonly name = 'ForecueError';
   readonly code: ErrorCode;
-  /** The HTTP status; 0 where there was no answer. */
+  /** HTTP status; 0 if there was no answer. */
   readonly status: number;
-  /** The answer's `X-Request-Id`: give it to the people who run the server. */
+  /** `X-Request-Id` of the answer: give it to the people who run the server. */
   readonly requestId: string | undefined;
-  /** Seconds after which to try again, where the server says so. */
+  /** Seconds after which to try again, if the server says so. */
   readonly retryAfter: number | undefined;
-  /** Faults by field, with a `validation_error`. */
+  /** Faults by field, for a `validation_error`. */
   readonly fields: readonly FieldFault[];
 
   constructor(
@@ -99,13 +99,13 @@ export class ForecueError extends Error {
     this.fields = fields;
   }
 
-  /** Remedy. */
+  /** Remedy for the error. */
   get remedy(): Remedy {
     return RETRYABLE.includes(this.code) ? 'retry' : (REMEDIES[this.code] ?? 'fix_request');
   }
 }
 
-/** The error in an answer that is not a success. */
+/** Builds the error from an answer that is not a success. */
 export async function errorOf(response: Response): Promise<ForecueError> {
   const facts = {
     status: response.status,
@@ -131,7 +131,7 @@ export async function errorOf(response: Response): Promise<ForecueError> {
   return new ForecueError(code, { ...facts, ...(message !== undefined && { message }) });
 }
 
-/** The error in the data of an event. */
+/** Builds the error from the data of an event. */
 export function errorOfEvent({ detail }: { detail: { code: ErrorCode; message: string } }): ForecueError {
   return new ForecueError(detail.code, { status: 200, message: detail.message });
 }
@@ -140,7 +140,7 @@ function explanationOf(code: ErrorCode): string {
   return code in messages ? messages[code as keyof typeof messages] : code.replaceAll('_', ' ');
 }
 
-/** The `detail` of an error's body; undefined for what is not one of Forecue's. */
+/** Returns the `detail` of an error's body; undefined if the body is not Forecue's. */
 function detailOf(text: string): { code: ErrorCode; message?: string } | FieldFault[] | undefined {
   try {
     const { detail } = JSON.parse(text);
@@ -150,7 +150,7 @@ function detailOf(text: string): { code: ErrorCode; message?: string } | FieldFa
   }
 }
 
-/** Seconds; proxies also send a date, which is measured by the clock of its sender. */
+/** Returns the Retry-After in seconds. Proxies also send a date, which is compared with their own `Date` header. */
 function retryAfterOf(headers: Headers): number | undefined {
   const header = headers.get('retry-after');
   if (header === null) return undefined;

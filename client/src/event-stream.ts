@@ -1,14 +1,17 @@
-/** A server-sent event (HTML Living Standard, 9.2), as the server writes them. */
+/** A server-sent event (HTML Living Standard, 9.2), in the form that the server writes. */
 export interface ServerSentEvent {
   name: string;
   data: string;
   id: string | undefined;
 }
 
-/** A stream that is silent for longer than this is dead: the server sends a comment each ten seconds. */
+/** A stream that is silent for longer is dead: the server sends a comment every ten seconds. */
 const SILENT_MS = 30_000;
 
-/** The events of an answer. Ends where it is cut between two chunks, and throws where it is broken off or silent. */
+/**
+ * Yields the events of an answer. Ends if the stream is cut between two chunks; throws if it breaks off or falls
+ * silent.
+ */
 export async function* eventsIn(response: Response): AsyncGenerator<ServerSentEvent> {
   let fields: Record<string, string> = {};
   for await (const line of linesIn(response)) {
@@ -22,7 +25,7 @@ export async function* eventsIn(response: Response): AsyncGenerator<ServerSentEv
   }
 }
 
-/** The lines of an answer, without what is left after the last line break. */
+/** Yields the lines of an answer, without any text after the last line break. */
 export async function* linesIn(response: Response): AsyncGenerator<string> {
   const reader = response.body?.getReader();
   if (reader === undefined) return;

@@ -7,7 +7,7 @@ import { sleep } from './transport.ts';
 
 export type JobName = keyof ApiJobs;
 
-/** Events of a job: where it is found, first; `done` last. A failure is thrown. */
+/** Events of a job: `job` comes first, `done` last. A failure is thrown. */
 export type JobEvent<Result> =
   | { type: 'job'; job_id: string; status_url: string }
   | { type: 'progress'; done: number; total: number }
@@ -21,14 +21,14 @@ export interface Place {
   lastEventId: string | undefined;
 }
 
-/** Times that a stream may be cut without an event between. */
+/** Maximum number of cuts in a row without an event in between. */
 const CUTS_MAX = 6;
-/** Errors of a stream whose job runs on. */
-const PASSING: readonly string[] = ['overloaded', 'service_unavailable'];
+/** Errors of a stream whose job still runs. */
+const PASSING_CODES: readonly string[] = ['overloaded', 'service_unavailable'];
 
 /**
- * The events of a job, each once, however often the stream is cut. `open` asks for the job's stream from a place on; a
- * stream whose place has no job yet begins, or joins, the job.
+ * Yields each event of a job once, however often the stream is cut. `open` requests the job's stream from a place on;
+ * if the place has no job yet, that starts or joins the job.
  */
 export async function* follow<Result>(
   open: (place: Place) => Promise<Response>,
@@ -50,7 +50,7 @@ export async function* follow<Result>(
       }
     } catch (error) {
       signal?.throwIfAborted();
-      if (error instanceof ForecueError && !(error.status === 200 && PASSING.includes(error.code)))
+      if (error instanceof ForecueError && !(error.status === 200 && PASSING_CODES.includes(error.code)))
         throw error;
       cause = error;
     }
@@ -59,7 +59,7 @@ export async function* follow<Result>(
   }
 }
 
-/** Undefined for an event of a later version. */
+/** Parses an event; undefined for an event of a later version. */
 function read<Result>({ name, data }: ServerSentEvent): JobEvent<Result> | undefined {
   const content = JSON.parse(data);
   switch (name) {

@@ -1,19 +1,19 @@
 import type { CallOptions } from './transport.ts';
 
-/** One call of an operation, as the table and the arguments say. */
+/** One call of an operation, built from the table and the arguments. */
 export interface OperationCall {
   name: string;
   method: string;
   path: string;
   body?: unknown;
-  /** Without a credential; recognised by an `Idempotency-Key`; answered with JSON Lines. */
+  /** `body`, `query`, `lines` (JSON Lines), `open` (no credential), `keyed` (takes an `Idempotency-Key`), `job`. */
   flags: readonly string[];
   options: CallOptions;
 }
 
 /**
- * A method for each row of a table (`name: 'METHOD /path/{id}/ body'`, and flags). It takes what the path names, then the body or the
- * query, then options. The generated type says the same.
+ * Makes a method for each row of a table (`name: 'METHOD /path/{id}/ body'`, and flags). It takes the path's
+ * parameters, then the body or the query, then options. The generated type says the same.
  */
 export function methodsOf<Methods>(
   operations: Readonly<Record<string, string>>,
@@ -26,7 +26,7 @@ export function methodsOf<Methods>(
   return Object.fromEntries(methods);
 }
 
-/** Throws a `TypeError` for an id that no path can carry. */
+/** Builds a call from a method's arguments. Throws a `TypeError` for an id that no path can carry. */
 export function callOf(
   operations: Readonly<Record<string, string>>,
   name: string,
@@ -48,7 +48,7 @@ export function callOf(
   };
 }
 
-/** `fetch` folds dot segments, so these would name something else. */
+/** Encodes an id for a path. `fetch` resolves dot segments, so "." and ".." would address something else. */
 function segmentOf(parameter: string, id: unknown): string {
   if (typeof id === 'string' && !/^\.{0,2}$/.test(id)) return encodeURIComponent(id);
   throw new TypeError(`${parameter}: a text other than "", "." and ".." is needed`);

@@ -1,14 +1,14 @@
-/** Part of Node's `IncomingMessage`, and of what Express adds to it, that is used. */
+/** The parts of Node's `IncomingMessage`, with Express's additions, that are used. */
 interface IncomingRequest extends AsyncIterable<Uint8Array> {
   method?: string | undefined;
   url?: string | undefined;
   originalUrl?: string;
   headers: Record<string, string | string[] | undefined>;
-  /** Parsed before, by `express.json()`. */
+  /** Body parsed earlier, by `express.json()`. */
   body?: unknown;
 }
 
-/** Part of Node's `ServerResponse` that is used. */
+/** The parts of Node's `ServerResponse` that are used. */
 interface OutgoingResponse {
   writableFinished: boolean;
   writeHead(status: number, headers: [string, string][]): unknown;
@@ -19,7 +19,10 @@ interface OutgoingResponse {
 
 const BODY_MAX = 1024 * 1024;
 
-/** A handler for a server of Node: `app.use(nodeHandler(handler))` in Express, `nodeHandler(handler)(ctx.req, ctx.res)` in Koa. */
+/**
+ * Makes a handler usable in Node servers: `app.use(nodeHandler(handler))` in Express, `nodeHandler(handler)(ctx.req,
+ * ctx.res)` in Koa.
+ */
 export function nodeHandler(
   handler: (request: Request) => Promise<Response>,
 ): (request: IncomingRequest, response: OutgoingResponse) => Promise<void> {
@@ -51,7 +54,7 @@ function requestOf(incoming: IncomingRequest, body: string, signal: AbortSignal)
   });
 }
 
-/** Undefined for one that is too large. */
+/** Reads the body as text; undefined if it is too large. */
 async function bodyOf(incoming: IncomingRequest): Promise<string | undefined> {
   if (incoming.body !== undefined)
     return typeof incoming.body === 'string' ? incoming.body : JSON.stringify(incoming.body);

@@ -4,8 +4,8 @@ import { type Completer, type CompleterClient, type CompleterOptions, createComp
 export type { Completer, CompleterOptions } from './completer.ts';
 
 /**
- * Returns the text to show after the caret, and the completer to call with what the person does. A new one is made for
- * another client, user or session; other options may change at any time.
+ * Returns the text to show after the caret, and the completer to call when the person does something. Another client,
+ * user or session gets a new completer; other options may change at any time.
  */
 export function useCompleter(
   client: CompleterClient,

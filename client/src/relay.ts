@@ -2,24 +2,31 @@ import { baseOf } from './base-url.ts';
 import { checkCredential } from './session.ts';
 
 export interface RelayOptions {
-  /** Forecue's address. */
+  /** Address of Forecue. */
   baseUrl: string | URL;
-  /** The app's key, `fc_…`. */
+  /** Key of the app, `fc_…`. */
   appKey: string;
-  /** The user of the app who sends the request, by the app's own session; undefined when nobody is logged in. */
+  /** Returns the app's user who sends the request, from the app's own session; undefined if nobody is logged in. */
   userOf(request: Request): Promise<string | undefined> | string | undefined;
-  /** Used instead of the global `fetch`. */
+  /** Replaces the global `fetch`. */
   fetch?: typeof fetch;
 }
 
-/** Calls that a browser may make. */
-const RELAYED = /\/v1\/(?:predictions|predictions\/[^/]+\/cancel|prediction-events)$/;
+/** Matches the calls that a browser may make. */
+const RELAYED_PATHS = /\/v1\/(?:predictions|predictions\/[^/]+\/cancel|prediction-events)$/;
 const BODY_MAX = 1024 * 1024;
-const PASSED = ['content-type', 'retry-after', 'x-request-id', 'x-error-source', 'idempotency-replayed'];
+const PASSED_HEADERS = [
+  'content-type',
+  'retry-after',
+  'x-request-id',
+  'x-error-source',
+  'idempotency-replayed',
+];
 
 /**
- * Lets the app's pages predict without its key: they call the app, at any path, which calls Forecue for the user who is
- * logged in. `createAppClient({ baseUrl: '/that/path' })` is the client for it. Throws a `TypeError` like that one.
+ * Lets the app's pages predict without its key: they call the app, at any path, and the app calls Forecue for the
+ * logged-in user. Their client is `createAppClient({ baseUrl: '/that/path' })`. Throws a `TypeError` for an invalid
+ * address or key.
  */
 export function createRelay({
   baseUrl,
@@ -30,9 +37,9 @@ export function createRelay({
   const base = baseOf(baseUrl);
   checkCredential('appKey', appKey);
   return async (request) => {
-    const [path] = RELAYED.exec(new URL(request.url).pathname) ?? [];
+    const [path] = RELAYED_PATHS.exec(new URL(request.url).pathname) ?? [];
     if (path === undefined || request.method !== 'POST') return refuse(404, 'not_found');
-    // Pages of other origins cannot send it unasked.
+    // Pages of other origins cannot send this type without permission.
     if (!request.headers.get('content-type')?.startsWith('application/json'))
       return refuse(400, 'invalid_content_type');
     const user_id = await userOf(request);
@@ -53,7 +60,7 @@ export function createRelay({
         signal: request.signal,
         redirect: 'manual',
       });
-      const passed = PASSED.flatMap((name) => {
+      const passed = PASSED_HEADERS.flatMap((name) => {
         const value = answer.headers.get(name);
         return value === null ? [] : [[name, value] as [string, string]];
       });

@@ -1,34 +1,37 @@
 import { ForecueError } from './errors.ts';
 
-/** The first pause lasts up to this; each further one up to twice as long. */
+/** Maximum length of the first pause; each further maximum is twice the previous one. */
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 10_000;
-/** Retries that all calls of a client may have saved up. */
-const BUDGET = 20;
-/** Share that an answered call adds to it: when everything fails, one call in five is retried. */
-const EARNED = 0.2;
+/** Maximum number of retries that the calls of a client can save up together. */
+const RETRY_BUDGET = 20;
+/** Part of a retry that an answered call earns: if everything fails, one call in five is retried. */
+const EARNED_PER_ANSWER = 0.2;
 
-/** Refused before anything was done: safe to repeat, whatever the request. */
-const REFUSED: readonly string[] = ['rate_limited', 'overloaded', 'request_timeout'];
-/** No answer, or a passing one: safe to repeat where the server recognises the request. */
-const PASSING: readonly string[] = [
+/** Codes of requests that were refused before anything was done: always safe to repeat. */
+const REFUSED_CODES: readonly string[] = ['rate_limited', 'overloaded', 'request_timeout'];
+/** Codes of a missing or transient answer: safe to repeat if the server recognises the request. */
+const PASSING_CODES: readonly string[] = [
   'network_error',
   'service_unavailable',
   'request_in_flight',
   'provider_rate_limited',
 ];
-const GATEWAY: readonly number[] = [500, 502, 503, 504, 520, 521, 522, 523, 524];
+const GATEWAY_STATUSES: readonly number[] = [500, 502, 503, 504, 520, 521, 522, 523, 524];
 
-/** Decides about retries: full jitter, `Retry-After`, and a budget that all calls of a client share. */
+/**
+ * Decides about retries: exponential backoff with full jitter, `Retry-After`, and a budget that all calls of a client
+ * share.
+ */
 export class Retries {
-  #left = BUDGET;
+  #left = RETRY_BUDGET;
 
-  /** An answered call earns a part of a retry. */
+  /** Records an answered call, which earns part of a retry. */
   earn(): void {
-    this.#left = Math.min(BUDGET, this.#left + EARNED);
+    this.#left = Math.min(RETRY_BUDGET, this.#left + EARNED_PER_ANSWER);
   }
 
-  /** Milliseconds to wait before the retry after `attempt` (from 0); undefined where there is to be none. */
+  /** Returns the milliseconds to wait before the retry after `attempt` (from 0); undefined if there should be none. */
   pause(error: unknown, attempt: number, repeatable: boolean): number | undefined {
     if (!(error instanceof ForecueError) || !canHelp(error, repeatable) || this.#left < 1) return undefined;
     this.#left -= 1;
@@ -36,14 +39,15 @@ export class Retries {
   }
 }
 
-/** Milliseconds after the attempt (from 0): exponential, with full jitter. */
+/** Returns a random pause after the attempt (from 0), in milliseconds: exponential, with full jitter. */
 export function pauseOf(attempt: number): number {
   return Math.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt);
 }
 
 function canHelp({ code, status }: ForecueError, repeatable: boolean): boolean {
-  if (REFUSED.includes(code)) return true;
+  if (REFUSED_CODES.includes(code)) return true;
   return (
-    repeatable && (PASSING.includes(code) || (code === 'unexpected_response' && GATEWAY.includes(status)))
+    repeatable &&
+    (PASSING_CODES.includes(code) || (code === 'unexpected_response' && GATEWAY_STATUSES.includes(status)))
   );
 }

@@ -1,15 +1,15 @@
 import { ForecueError } from './errors.ts';
 import { type Credentials, sleep } from './transport.ts';
 
-/** Tokens that a log-in gives. */
+/** Tokens that a log-in returns. */
 export interface Tokens {
-  /** Good for an hour. */
+  /** Valid for an hour. */
   access: string;
-  /** Renews the other for 30 days. */
+  /** Renews the access token for 30 days. */
   refresh: string;
 }
 
-/** Keeps tokens for the next page, and shares them with other tabs: `localStorage` is one. */
+/** Keeps tokens for the next page, and shares them with other tabs, like `localStorage`. */
 export interface TokenStorage {
   getItem(key: string): string | null | Promise<string | null>;
   setItem(key: string, value: string): unknown;
@@ -17,27 +17,27 @@ export interface TokenStorage {
 }
 
 export interface SessionOptions {
-  /** An access token or a key, `service_…`: its shape chooses the header. Or both tokens, which are renewed. */
+  /** An access token, or a key (`service_…`): its form decides the header. Or both tokens, which are then renewed. */
   credential?: string | Tokens;
-  /** The storage for tokens; memory by default. */
+  /** Storage for the tokens; memory by default. */
   storage?: TokenStorage;
   /** Called with the tokens whenever they change, and with undefined when nobody is logged in any more. */
   onTokens?: (tokens: Tokens | undefined) => void;
 }
 
-/** Tokens, and when this machine got them: no two clocks are compared. */
+/** Tokens, and the time by this machine's clock at which it received them, so that clocks are never compared. */
 interface Kept extends Tokens {
   at: number;
 }
 
 const RENEW_AFTER_MS = 50 * 60_000;
-const KEY = 'forecue.tokens';
-/** Another tab's message, and its lock, may arrive before what it wrote shows in the storage. */
+const STORAGE_KEY = 'forecue.tokens';
+/** Time within which the storage shows what another tab wrote before its message, or before it gave up its lock. */
 const SEEN_WITHIN_MS = 1000;
 
 /**
- * An account's credential. Tokens are renewed after 50 minutes and on a 401: once, for any number of calls that wait for
- * it, and for all tabs that share the storage.
+ * Credential of an account. Tokens are renewed after 50 minutes and after a 401: once for all waiting calls, and once
+ * for all tabs that share the storage.
  */
 export class Session implements Credentials {
   readonly #storage: TokenStorage;
@@ -49,9 +49,9 @@ export class Session implements Credentials {
   readonly #channel: BroadcastChannel | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #begun: Promise<void>;
-  /** This tab has seen what another one did last. */
+  /** Resolves when this tab has applied the latest change of another tab. */
   #heard: Promise<void> = Promise.resolve();
-  /** The access token that the page was told of last. */
+  /** Access token that the page was last told of. */
   #told: string | undefined;
 
   /** Throws a `TypeError` for a credential that no header can carry. */
@@ -59,7 +59,7 @@ export class Session implements Credentials {
     { credential, storage, onTokens }: SessionOptions,
     exchange: (refresh: string) => Promise<string>,
   ) {
-    this.#storage = storage ?? memory();
+    this.#storage = storage ?? memoryStorage();
     this.#isShared = storage !== undefined;
     this.#onTokens = onTokens;
     this.#exchange = exchange;
@@ -80,13 +80,13 @@ export class Session implements Credentials {
     if (kept === undefined) return {};
     const headers = headersOf(kept.access);
     if (Date.now() - kept.at < RENEW_AFTER_MS) return headers;
-    // A machine that slept has missed its timer. Should this fail, the old token may still do.
+    // A machine that slept has missed its timer. If renewing fails, the old token may still work.
     await this.renew(headers).catch(() => {});
     const renewed = await this.#read();
     return renewed === undefined ? {} : headersOf(renewed.access);
   }
 
-  /** Renews the tokens, unless others than the refused ones are there already. */
+  /** Renews the tokens, unless they have already been replaced. Resolves with whether there are other tokens now. */
   renew(refused: Record<string, string>): Promise<boolean> {
     if (this.#fixed !== undefined) return Promise.resolve(false);
     this.#renewal ??= this.#alone((waited) => this.#renew(refused, waited)).finally(() => {
@@ -97,7 +97,7 @@ export class Session implements Credentials {
 
   async adopt({ access, refresh }: Tokens): Promise<void> {
     const text = JSON.stringify({ access, refresh, at: Date.now() } satisfies Kept);
-    await this.#storage.setItem(KEY, text);
+    await this.#storage.setItem(STORAGE_KEY, text);
     await this.#schedule();
     this.#tell({ access, refresh });
     this.#channel?.postMessage(text);
@@ -105,17 +105,17 @@ export class Session implements Credentials {
 
   async forget(): Promise<void> {
     clearTimeout(this.#timer);
-    await this.#storage.removeItem(KEY);
+    await this.#storage.removeItem(STORAGE_KEY);
     this.#tell(undefined);
     this.#channel?.postMessage(null);
   }
 
-  /** Undefined where nobody is logged in. */
+  /** Returns the refresh token; undefined if nobody is logged in. */
   async refreshToken(): Promise<string | undefined> {
     return (await this.#read())?.refresh;
   }
 
-  /** Ends the timer, and hears no other tab any more. */
+  /** Stops the timer, and stops listening to other tabs. */
   close(): void {
     clearTimeout(this.#timer);
     this.#channel?.close();
@@ -126,10 +126,10 @@ export class Session implements Credentials {
     await this.#schedule();
   }
 
-  /** Hears of other tabs, where there are any; keeps no program running. */
+  /** Listens to other tabs, if there can be any, without keeping the program running. */
   #listen(): BroadcastChannel | undefined {
     if (!('BroadcastChannel' in globalThis)) return undefined;
-    const channel = new BroadcastChannel(KEY);
+    const channel = new BroadcastChannel(STORAGE_KEY);
     channel.onmessage = ({ data }) => {
       this.#heard = this.#hear(data).catch(() => {});
     };
@@ -137,10 +137,10 @@ export class Session implements Credentials {
     return channel;
   }
 
-  /** Another tab has logged in or out, or renewed the tokens: so has this one, once it sees that in the storage too. */
+  /** Applies the change of another tab, which logged in or out or renewed the tokens, once the storage shows it too. */
   async #hear(text: string | null): Promise<void> {
     const late = performance.now() + SEEN_WITHIN_MS;
-    while ((await this.#storage.getItem(KEY)) !== text && performance.now() < late) await sleep(10);
+    while ((await this.#storage.getItem(STORAGE_KEY)) !== text && performance.now() < late) await sleep(10);
     const kept = await this.#read();
     if (kept?.access === this.#told) return;
     await this.#schedule();
@@ -169,7 +169,7 @@ export class Session implements Credentials {
       if (!(error instanceof ForecueError) || error.status !== 401) throw error;
       return undefined;
     });
-    // Somebody logged out or in meanwhile.
+    // Somebody has logged out or in in the meantime.
     if ((await this.#read())?.refresh !== kept.refresh) return false;
     if (access === undefined) await this.forget();
     else await this.adopt({ access, refresh: kept.refresh });
@@ -181,15 +181,15 @@ export class Session implements Credentials {
     const locks = this.#isShared ? globalThis.navigator?.locks : undefined;
     if (locks === undefined) return work(false);
     const atOnce = await locks.request(
-      KEY,
+      STORAGE_KEY,
       { ifAvailable: true },
       async (lock) => lock && { result: await work(false) },
     );
-    return atOnce === null ? locks.request(KEY, () => work(true)) : atOnce.result;
+    return atOnce === null ? locks.request(STORAGE_KEY, () => work(true)) : atOnce.result;
   }
 
   async #read(): Promise<Kept | undefined> {
-    const text = await this.#storage.getItem(KEY);
+    const text = await this.#storage.getItem(STORAGE_KEY);
     try {
       const kept = JSON.parse(text ?? 'null');
       return typeof kept?.access === 'string' ? kept : undefined;
@@ -203,7 +203,7 @@ export class Session implements Credentials {
     clearTimeout(this.#timer);
     if (kept === undefined) return;
     const left = Math.max(0, kept.at + RENEW_AFTER_MS - Date.now());
-    // `headers` renews what is due; another tab may have done so.
+    // `headers` renews old tokens, unless another tab has done so.
     const timer = setTimeout(
       () =>
         this.headers().then(
@@ -212,25 +212,25 @@ export class Session implements Credentials {
         ),
       left,
     );
-    // Keeps no program running.
+    // Does not keep the program running.
     if (typeof timer === 'object') (timer as { unref?(): void }).unref?.();
     this.#timer = timer;
   }
 }
 
-/** A credential in the header of its shape. */
+/** Returns the header for a credential of this form. */
 export function headersOf(credential: string): Record<string, string> {
   if (credential.startsWith('service_')) return { 'x-service-api-key': credential };
   return { authorization: `Bearer ${credential}` };
 }
 
-/** Throws a `TypeError`, without the credential: `fetch` would name it in its own. */
+/** Throws a `TypeError` that does not contain the credential, as the error of `fetch` would. */
 export function checkCredential(name: string, credential: string): void {
   if (!/^[\x21-\x7e]+$/.test(credential))
     throw new TypeError(`${name}: it is empty, or has spaces or line breaks in it`);
 }
 
-function memory(): TokenStorage {
+function memoryStorage(): TokenStorage {
   const kept = new Map<string, string>();
   return {
     getItem: (key) => kept.get(key) ?? null,

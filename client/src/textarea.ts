@@ -2,8 +2,8 @@ import { type Completer, type CompleterClient, type CompleterOptions, createComp
 
 export type { Completer, CompleterOptions } from './completer.ts';
 
-/** Styles that the ghost text takes from its field, so that it stands where it would be typed. */
-const COPIED = [
+/** Styles that the ghost text copies from its field, so that it appears where it would be typed. */
+const COPIED_STYLES = [
   'boxSizing',
   'padding',
   'borderStyle',
@@ -20,8 +20,9 @@ const COPIED = [
 ] as const;
 
 /**
- * Suggests in a `<textarea>`, or in an element with `contenteditable="plaintext-only"`, while the caret is at the end. Tab
- * takes the suggestion over, Ctrl+→ (on a Mac also Alt+→) its next word, Escape hides it. `close` detaches it.
+ * Shows suggestions in a `<textarea>`, or an element with `contenteditable="plaintext-only"`, while the caret is at the
+ * end. Tab accepts the suggestion, Ctrl+→ (on a Mac also Alt+→) its next word, Escape hides it. `close` detaches the
+ * completer.
  */
 export function attachCompleter(
   field: HTMLElement,
@@ -78,7 +79,7 @@ function textOf(field: HTMLElement): string {
   return isText(field) ? field.value : (field.textContent ?? '');
 }
 
-/** The caret is behind all of the text, and nothing is selected. */
+/** Reports whether the caret is after all of the text, and nothing is selected. */
 function isAtEnd(field: HTMLElement): boolean {
   if (isText(field)) return field.selectionStart === field.value.length;
   const selection = field.ownerDocument.getSelection();
@@ -96,7 +97,7 @@ function insert(field: HTMLElement, text: string): void {
   field.dispatchEvent(new InputEvent('input', { bubbles: true, inputType: 'insertText', data: text }));
 }
 
-/** A copy of the field over it, in which only the suggestion can be seen; a screen reader hears it. */
+/** Lays a copy of the field over it, in which only the suggestion is visible. A screen reader reads it out. */
 function ghostOf(field: HTMLElement) {
   const { ownerDocument } = field;
   const mirror = ownerDocument.createElement('div');
@@ -138,7 +139,7 @@ function ghostOf(field: HTMLElement) {
       mirror.hidden = suggestion === '';
       if (suggestion === '') return;
       const style = getComputedStyle(field);
-      for (const name of COPIED) mirror.style[name] = style[name];
+      for (const name of COPIED_STYLES) mirror.style[name] = style[name];
       const bar =
         field.offsetWidth -
         field.clientWidth -

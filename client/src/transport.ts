@@ -2,60 +2,60 @@ import { baseOf } from './base-url.ts';
 import { errorOf, ForecueError } from './errors.ts';
 import { Retries } from './retry.ts';
 
-/** Options of every client. */
+/** Options of all clients. */
 export interface ClientOptions {
-  /** The server's address, with a path where it has one: `https://forecue.example.com`. */
+  /** Address of the server, with its path if it has one: `https://forecue.example.com`. */
   baseUrl: string | URL;
-  /** Used instead of the global `fetch`. */
+  /** Replaces the global `fetch`. */
   fetch?: typeof fetch;
-  /** Most retries of a call; 3. */
+  /** Maximum number of retries of a call; 3 by default. */
   retries?: number;
-  /** Milliseconds for a call with its retries; 30,000, and 300,000 for jobs. */
+  /** Time limit of a call with its retries, in milliseconds; 30,000 by default, and 300,000 for jobs. */
   timeoutMs?: number;
 }
 
 export interface CallOptions {
-  /** Ends the call, and on the server what it had started. */
+  /** Ends the call, and on the server what the call had started. */
   signal?: AbortSignal | undefined;
   timeoutMs?: number;
   retries?: number;
-  /** The name under which the server knows a repeated request; made for each call that takes one. */
+  /** Key by which the server recognises a repeated request; generated for each call that takes one. */
   idempotencyKey?: string;
-  /** Sees each answer, with its headers, before it is read. */
+  /** Called with each answer, before its body is read. */
   onResponse?: (response: Response) => void;
 }
 
-/** A request, however often it is sent. */
+/** A request, which may be sent several times. */
 export interface Request {
   method: string;
   path: string;
   body?: unknown;
   headers?: Record<string, string>;
-  /** The server recognises it when it comes again. */
+  /** True if the server recognises the request when it is sent again. */
   repeatable: boolean;
   timeoutMs?: number;
-  /** The page may go away: the request is sent nevertheless. */
+  /** Sends the request even if the page is closed. */
   keepalive?: boolean;
 }
 
-/** The source of a call's credential. */
+/** Source of a call's credential. */
 export interface Credentials {
   headers(): Promise<Record<string, string>> | Record<string, string>;
-  /** A call with these headers was answered 401: resolves with whether there is another credential now. */
+  /** Called when these headers got a 401: resolves with whether there is another credential now. */
   renew?(refused: Record<string, string>): Promise<boolean>;
 }
 
 const TIMEOUT_MS = 30_000;
 const RETRIES = 3;
 
-/** Sends requests, with their retries. */
+/** Sends requests and retries them. */
 export class Transport {
   readonly #base: string;
   readonly #options: ClientOptions;
   readonly #credentials: Credentials;
   readonly #retries = new Retries();
 
-  /** Throws a `TypeError` for a base URL that cannot be one. */
+  /** Throws a `TypeError` for an invalid base URL. */
   constructor(options: ClientOptions, credentials: Credentials) {
     this.#base = baseOf(options.baseUrl);
     this.#options = options;
@@ -63,8 +63,9 @@ export class Transport {
   }
 
   /**
-   * The answer, as `read` makes it of a success. Rejects with a `ForecueError`, or with the signal's reason as soon as that
-   * is aborted: a request that is under way then runs on, so that the caller can cancel what it started.
+   * Sends a request and resolves with what `read` makes of a success. Rejects with a `ForecueError`, or, as soon as the
+   * signal is aborted, with its reason: a request in progress then runs on, so that the caller can cancel what it
+   * started.
    */
   async send<T>(
     request: Request,
@@ -110,7 +111,7 @@ export class Transport {
         method,
         headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
         signal: signal ? AbortSignal.any([signal, ended.signal]) : ended.signal,
-        // Elsewhere, a credential in a header of its own would be sent along.
+        // A redirect to another site would receive the credential if it is in a header that `fetch` does not strip.
         redirect: 'manual',
         ...(body !== undefined && { body: JSON.stringify(body) }),
         ...(keepalive && { keepalive }),
@@ -123,7 +124,7 @@ export class Transport {
     } catch (error) {
       if (error instanceof ForecueError) throw error;
       if (ended.signal.aborted) throw new ForecueError('timeout', { cause: error });
-      // Neither names the address: it may hold what a person wrote.
+      // Neither error may name the address: it may contain what a person wrote.
       throw new ForecueError('network_error', {
         message: 'no answer came, or only a part of one',
         cause: error,
@@ -134,7 +135,7 @@ export class Transport {
   }
 }
 
-/** The body of a success. Anything but JSON is not Forecue's. */
+/** Parses the body of a success. Anything but JSON does not come from Forecue. */
 export async function readJson<T>(response: Response): Promise<T> {
   if (response.status === 204) return undefined as T;
   const text = await response.text();
@@ -149,7 +150,7 @@ export async function readJson<T>(response: Response): Promise<T> {
   }
 }
 
-/** Rejects with the signal's reason. */
+/** Waits; rejects with the signal's reason if it is aborted. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const done = (settle: () => void) => () => {

@@ -16,40 +16,40 @@ export type * from './generated/schemas.ts';
 export type { CallOptions, ClientOptions } from './transport.ts';
 
 export interface AppClientOptions extends ClientOptions {
-  /** The app's key, `fc_…`. Left out where the address is a relay of yours, as it must be in a browser. */
+  /** Key of the app, `fc_…`. Leave it out if the address is a relay of yours, as you must in a browser. */
   appKey?: string;
 }
 
-/** A prediction as it is asked for: its id is made unless you bring one. */
+/** Request for a prediction; its id is generated unless you provide one. */
 export type PredictionInput = Omit<PredictionRequest, 'request_id'> & { request_id?: string };
 
-/** Ending of a prediction that did not fail: a failure is a `ForecueError`. */
+/** Outcome of a prediction that did not fail: a failure is a `ForecueError`. */
 export type Prediction = PredictionResponse | { status: 'cancelled' | 'superseded'; request_id: string };
 
-/** Fate of a prediction: its own id is made unless you bring one. */
+/** Fate of a prediction; the event's id is generated unless you provide one. */
 export type PredictionEventInput = Omit<PredictionEventRequest, 'event_id'> & { event_id?: string };
 
-/** The `/v1` interface: an app, on behalf of its users. */
+/** Client for an app (`/v1`), on behalf of its users. */
 export interface AppClient extends Omit<V1Methods, 'predict' | 'recordPredictionEvent'> {
   /**
-   * Predicts what the person will type next. However often it is sent, it is one prediction, and costs one unit at most.
-   * Aborted, it is cancelled on the server too.
+   * Predicts what the person will type next. However often it is sent, it is one prediction, and costs at most one
+   * unit. Aborting the call also cancels the prediction on the server.
    */
   predict(prediction: PredictionInput, options?: CallOptions): Promise<Prediction>;
   recordPredictionEvent(event: PredictionEventInput, options?: CallOptions): Promise<PredictionEventResponse>;
 }
 
-/** Repeated, it would begin another attempt. The server recognises all others by an id, or they change nothing. */
+/** Repeating it would begin another attempt. The server recognises all other calls by an id, or they change nothing. */
 const NOT_REPEATABLE: readonly string[] = ['startConnection'] satisfies (keyof V1Methods)[];
-/** Also sent by a page that goes away. */
+/** Calls that are sent even while the page is closing. */
 const KEEPALIVE_CALLS: readonly string[] = [
   'cancelPrediction',
   'recordPredictionEvent',
 ] satisfies (keyof V1Methods)[];
-/** A cancellation may overtake its prediction: then it is tried again after up to 1.6 s. */
+/** Pauses, in milliseconds, between tries to cancel: a cancellation may overtake its prediction. */
 const OVERTAKEN_PAUSES_MS = [100, 200, 400, 800, 1600];
 
-/** Throws a `TypeError` for an address that cannot be one, and for a key in a browser. */
+/** Throws a `TypeError` for an invalid address, and for a key in a browser. */
 export function createAppClient(options: AppClientOptions): AppClient {
   const { appKey } = options;
   if (appKey !== undefined && 'document' in globalThis)
@@ -74,7 +74,7 @@ export function createAppClient(options: AppClientOptions): AppClient {
       const body = { request_id: crypto.randomUUID(), ...prediction };
       const hangUp = new AbortController();
       const call = callOf(v1Operations, 'predict', [body, { ...options, signal: hangUp.signal }]);
-      // An attempt whose answer was lost still runs: the next one waits for the same answer.
+      // A prediction whose answer was lost still runs: the next try waits for the same answer.
       const ended = send<PredictionResponse>(call, { prefer: 'wait' }).catch((error) =>
         endingOf(error, body.request_id),
       );
@@ -94,7 +94,10 @@ function endingOf(error: unknown, request_id: string): Prediction {
   throw error;
 }
 
-/** Cancels a prediction whose request is under way, until one of both has reached the server. */
+/**
+ * Cancels a prediction whose request is in progress, repeatedly until the server knows the prediction or its request
+ * has ended.
+ */
 async function cancel(
   { cancelPrediction }: V1Methods,
   { request_id, user_id }: PredictionRequest,

@@ -14,15 +14,19 @@ import { pacedUntil } from '../support/paced-until.ts';
 import { residentMb } from '../support/resident-memory.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
-/** By hand, on an idle machine: hostile bodies against one ingress at its default limits, beside an app's predictions. */
+/**
+ * By hand, on an idle machine: hostile bodies hit one ingress at its default limits while an app asks for predictions.
+ */
 const MIB = 1024 * 1024;
 const ATTACK_MS = 10_000;
 const HEALTH_P99_MS = 100;
-const MOST_MB = 600;
-const SLOWER = 1.5;
-/** Memory is back when it is so near to what it was, while others predict: an idle process collects no garbage. */
-const LEFT_MB = 100;
-const BACK_WITHIN_MS = 60_000;
+const MEMORY_MAX_MB = 600;
+const SLOWDOWN_MAX = 1.5;
+/**
+ * Memory counts as released when it is within this much of its start, under load: an idle process collects no garbage.
+ */
+const LEFTOVER_MAX_MB = 100;
+const RELEASE_TIMEOUT_MS = 60_000;
 const SERVICE_MS = 100;
 
 await mochaGlobalSetup();
@@ -33,8 +37,8 @@ try {
   system.provider.respond(delay(SERVICE_MS));
   const app = await system.app();
   const url = app.url;
-  await beside(app, sleep(5000));
-  const alone = await beside(app, sleep(10_000));
+  await measureBeside(app, sleep(5000));
+  const alone = await measureBeside(app, sleep(10_000));
   console.log('alone', alone);
 
   let kept = true;
@@ -62,7 +66,7 @@ try {
       return holdUnfinished(100, Buffer.concat([noise, Buffer.alloc(15 * MIB, ' ')]));
     },
   };
-  // What is accepted takes the database's time too: shown, without a limit.
+  // Accepted bodies take the database's time too, so these figures are shown without a limit.
   const floods: typeof attacks = {
     'whole batches of 16 MiB, 12 at a time, of one account': () => floodAs(1),
     'the same, of 12 accounts': () => floodAs(12),
@@ -70,19 +74,19 @@ try {
   for (const [name, attack] of Object.entries({ ...attacks, ...floods })) {
     const before = await memory(system);
     const attacked = attack();
-    const figures = await beside(app, attacked);
-    const backS = await untilBack(app, before + LEFT_MB);
+    const figures = await measureBeside(app, attacked);
+    const backS = await untilBack(app, before + LEFTOVER_MAX_MB);
     const slower = figures.predictionP95 / alone.predictionP95;
     console.log(name, {
       ...figures,
       slower: slower.toFixed(2),
       before,
       backS,
-      ended: counted(await attacked),
+      ended: countAnswers(await attacked),
     });
     if (name in floods) continue;
-    kept &&= figures.healthP99 < HEALTH_P99_MS && figures.mostMb < MOST_MB;
-    kept &&= slower < SLOWER && figures.refused === 0 && backS <= BACK_WITHIN_MS / 1000;
+    kept &&= figures.healthP99 < HEALTH_P99_MS && figures.mostMb < MEMORY_MAX_MB;
+    kept &&= slower < SLOWDOWN_MAX && figures.refused === 0 && backS <= RELEASE_TIMEOUT_MS / 1000;
   }
   process.exitCode = kept ? 0 : 1;
 } finally {
@@ -90,8 +94,8 @@ try {
   await mochaGlobalTeardown();
 }
 
-/** What another app sees until the promise settles, and the memory that the ingress takes; milliseconds and MB. */
-async function beside(app: AppClient, done: Promise<unknown>) {
+/** Measures what another app sees until the promise settles, and the ingress's memory; milliseconds and MB. */
+async function measureBeside(app: AppClient, done: Promise<unknown>) {
   const client = new KeepAliveClient(app.key);
   const [health, predictions, sizes] = await Promise.all([
     pacedUntil(20, () => checkHealth(app), done),
@@ -116,12 +120,12 @@ async function checkHealth({ url }: AppClient): Promise<number> {
   return performance.now() - since;
 }
 
-/** Seconds until memory is down to that; infinite when it is not in time. */
+/** Returns the seconds until memory is down to `mb`; infinite if that takes too long. */
 async function untilBack(app: AppClient, mb: number): Promise<number> {
   const since = performance.now();
-  while (performance.now() - since < BACK_WITHIN_MS) {
+  while (performance.now() - since < RELEASE_TIMEOUT_MS) {
     if ((await memory(system)) < mb) return Math.round((performance.now() - since) / 1000);
-    await beside(app, sleep(2000));
+    await measureBeside(app, sleep(2000));
   }
   return Number.POSITIVE_INFINITY;
 }
@@ -137,7 +141,10 @@ async function whileTime<T>(attack: () => Promise<T[]>): Promise<T[]> {
   return all;
 }
 
-/** Sends bodies without their last byte, and waits until the other side ends the connections. Resolves with the answers. */
+/**
+ * Sends bodies without their last byte, and waits until the other side closes the connections. Resolves with the
+ * answers.
+ */
 async function holdUnfinished(count: number, content: Buffer): Promise<string[]> {
   const { access, url } = await signUp(system);
   const { port } = new URL(url);
@@ -164,7 +171,7 @@ async function floodAs(accounts: number): Promise<Record<string, number>> {
   return flood({ url: people[0]?.url ?? '', tokens, atOnce: 12, forMs: ATTACK_MS, bytes: 15 * MIB });
 }
 
-function counted(answers: unknown): Record<string, number> {
+function countAnswers(answers: unknown): Record<string, number> {
   if (!Array.isArray(answers)) return answers as Record<string, number>;
   const counts: Record<string, number> = {};
   for (const answer of answers) {

@@ -10,7 +10,8 @@ import { type System, startProcesses, type TestProcess } from '../support/system
 
 /**
  * By hand: the load grows tenfold in one step and falls again, while a small controller starts and stops workers as
- * `/scale/predict` says. `bin/node test/acceptance/autoscale.ts --rate 3 --seconds 60`; 1 when a call was 504, or the pool did not follow.
+ * `/scale/predict` says. `bin/node test/acceptance/autoscale.ts --rate 3 --seconds 60`; exits with 1 if a call ended
+ * with 504, or the pool did not follow the load.
  */
 const { values: options } = parseArgs({
   options: { rate: { type: 'string', default: '3' }, seconds: { type: 'string', default: '60' } },
@@ -23,13 +24,13 @@ const BEFORE_MS = 10_000;
 const AFTER_MS = 60_000;
 const SERVICE_MS = 400;
 const SLOTS = 8;
-/** As the product aims at, for the oracle. */
-const BUSY = 0.7;
-const MOST_WORKERS = 8;
-const LOOK_EVERY_MS = 1000;
-/** Worker seconds, as a multiple of those of an oracle that starts as many as are needed, in no time. */
-const COST_AT_MOST = 2.5;
-/** A smaller signal counts once it has lasted for this long: Kubernetes' `stabilizationWindowSeconds`, here shorter. */
+/** Share of busy slots that the product aims at, also used by the oracle. */
+const BUSY_SHARE = 0.7;
+const WORKERS_MAX = 8;
+const LOOK_INTERVAL_MS = 1000;
+/** Maximum worker seconds, as a multiple of an oracle's that starts exactly the workers needed, in no time. */
+const COST_MAX = 2.5;
+/** A lower signal counts once it has lasted this long: Kubernetes' `stabilizationWindowSeconds`, here shorter. */
 const SCALE_IN_AFTER_MS = 15_000;
 
 await mochaGlobalSetup();
@@ -56,7 +57,7 @@ async function trial({ app: makeApp }: System<TestProcess>) {
   const calls: Promise<{ status: number; code: string | undefined; tookMs: number }>[] = [];
   const call = () => void calls.push(client.predict(app.url, predictionBody()));
   const controller = control(system);
-  const oracle = (rate: number) => Math.ceil((rate * SERVICE_MS) / 1000 / SLOTS / BUSY);
+  const oracle = (rate: number) => Math.ceil((rate * SERVICE_MS) / 1000 / SLOTS / BUSY_SHARE);
 
   await steadily(RATE, BEFORE_MS, call);
   const stepAt = performance.now();
@@ -95,28 +96,25 @@ async function trial({ app: makeApp }: System<TestProcess>) {
   };
 }
 
-/** The promises that the trial broke, in words; none if it passed. */
+/** Lists the promises that the trial broke; empty if it passed. */
 function brokenPromises(run: Awaited<ReturnType<typeof trial>>): string[] {
   const promises: [kept: boolean, promise: string][] = [
     [Object.keys(run.answers).every((end) => end === '200' || end === '503 overloaded'), 'no call is 504'],
     [run.mostWorkers >= (run.workersOfTheOracle[1] ?? 0), 'the pool grows as far as it has to'],
     [run.oneAgainAfterS !== null, 'one worker is left in the end'],
-    [
-      run.cost <= COST_AT_MOST,
-      'it costs not much more than what waits makes it start, and the time it holds on',
-    ],
+    [run.cost <= COST_MAX, 'it costs not much more than what waits makes it start, and the time it holds on'],
   ];
   return promises.filter(([kept]) => !kept).map(([, promise]) => promise);
 }
 
 interface Sample {
   at: number;
-  /** Running ones, whether or not they are ready yet: each costs. */
+  /** Running workers, ready or not: each costs. */
   workers: number;
   forMs: number;
 }
 
-/** Follows the signal: up at once, down when it has been lower for a while. */
+/** Follows the signal: scales up at once, and down when the signal has been lower for a while. */
 function control({ workers: started, launch }: System<TestProcess>) {
   const running = [...started];
   const leaving: Promise<void>[] = [];
@@ -139,11 +137,11 @@ function control({ workers: started, launch }: System<TestProcess>) {
       const { desired } = (await response.json()) as { desired: number };
       wanted.push({ at, desired });
       const lately = wanted.filter((one) => one.at > at - SCALE_IN_AFTER_MS);
-      const target = Math.min(MOST_WORKERS, Math.max(...lately.map((one) => one.desired)));
+      const target = Math.min(WORKERS_MAX, Math.max(...lately.map((one) => one.desired)));
       while (running.length < target) running.push(launch('worker'));
       while (running.length > target) leaving.push((running.pop() as TestProcess).stop('SIGTERM'));
       controller.most = Math.max(controller.most, running.length);
-      await sleep(LOOK_EVERY_MS);
+      await sleep(LOOK_INTERVAL_MS);
       samples.push({ at, workers: running.length, forMs: performance.now() - at });
     }
   })();

@@ -8,22 +8,22 @@ import { forPrompts, inputsOf, predictBatch, proposing } from '../support/replie
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
 /**
- * By hand: how long a batch of 100 takes with a provider of 200 ms and 20 slots for its account, and how much later
- * interactive predictions are answered meanwhile. One worker process serves all pools, so they share everything but slots.
+ * By hand: how long a batch of 100 takes with a provider that needs 200 ms and 20 slots for its account, and how much
+ * that delays interactive predictions. One worker process serves all pools, so they share everything but slots.
  */
 const PROMPTS = 100;
 const SERVICE_MS = 200;
-/** Of these one party gets 20. */
+/** Slots of the pool, of which one party gets 20. */
 const SLOTS = 22;
 const PARTY_SLOTS = 20;
-const MOST_MS = 1.15 * (PROMPTS / PARTY_SLOTS) * SERVICE_MS + 100;
-const MOST_SLOWER = 1.2;
-const FAILING = ['Prompt 11?', 'Prompt 50?', 'Prompt 99?'];
+const BATCH_MAX_MS = 1.15 * (PROMPTS / PARTY_SLOTS) * SERVICE_MS + 100;
+const SLOWDOWN_MAX = 1.2;
+const FAILING_PROMPTS = ['Prompt 11?', 'Prompt 50?', 'Prompt 99?'];
 
 const { values: options } = parseArgs({
   options: {
     batches: { type: 'string', default: '10' },
-    /** Callers of interactive predictions, one call after the other each. */
+    /** Callers of interactive predictions; each makes one call after another. */
     callers: { type: 'string', default: '4' },
     seconds: { type: 'string', default: '10' },
   },
@@ -45,7 +45,7 @@ try {
 
 async function measure(installation: System<TestProcess>) {
   const reply = forPrompts(
-    (prompt) => FAILING.includes(prompt),
+    (prompt) => FAILING_PROMPTS.includes(prompt),
     status(500),
     proposing([{ response: 'Blue' }]),
   );
@@ -61,8 +61,8 @@ async function measure(installation: System<TestProcess>) {
   over.abort();
   const p95 = [percentile(alone, 0.95), percentile(beside, 0.95)] as const;
   const promises: [kept: boolean, promise: string][] = [
-    [Math.max(...tookMs) < MOST_MS, `every batch takes less than ${MOST_MS} ms`],
-    [p95[1] < MOST_SLOWER * p95[0], `interactive predictions keep their p95 within ${MOST_SLOWER} ×`],
+    [Math.max(...tookMs) < BATCH_MAX_MS, `every batch takes less than ${BATCH_MAX_MS} ms`],
+    [p95[1] < SLOWDOWN_MAX * p95[0], `interactive predictions keep their p95 within ${SLOWDOWN_MAX} ×`],
   ];
   return {
     batchMs: { median: Math.round(percentile(tookMs, 0.5)), slowest: Math.round(Math.max(...tookMs)) },
@@ -74,7 +74,7 @@ async function measure(installation: System<TestProcess>) {
   };
 }
 
-/** One batch, whole, in order, and with the errors that it must have. */
+/** Predicts one batch; its results must be complete, in order, and have the expected errors. */
 async function batchMs(person: UserClient): Promise<number> {
   const since = performance.now();
   const { status: code, body } = await predictBatch(person, inputsOf(PROMPTS));
@@ -84,8 +84,8 @@ async function batchMs(person: UserClient): Promise<number> {
   if (
     code !== 200 ||
     !isOrdered ||
-    body.succeeded !== PROMPTS - FAILING.length ||
-    `${failed}` !== `${FAILING}`
+    body.succeeded !== PROMPTS - FAILING_PROMPTS.length ||
+    `${failed}` !== `${FAILING_PROMPTS}`
   )
     throw new Error(`a batch was answered ${code}, ${body.succeeded} succeeded, failed: ${failed}`);
   return ms;
@@ -107,7 +107,7 @@ async function interactiveMs({ app: makeApp }: System<TestProcess>): Promise<num
   return took;
 }
 
-/** Does it again and again. Resolves with how often. */
+/** Repeats the work until the signal. Resolves with the number of times. */
 async function repeat(work: () => Promise<unknown>, over: AbortSignal): Promise<number> {
   let times = 0;
   while (!over.aborted) {

@@ -10,17 +10,18 @@ import { type System, startProcesses, type TestProcess } from '../support/system
 import { type Fates, unreliableRedis } from '../support/unreliable-redis.ts';
 
 /**
- * Predictions in a closed loop while wake-ups are dropped, duplicated and delayed, Redis is flushed and workers are killed.
- * Then the books must balance. Run by hand: `bin/node test/acceptance/chaos.ts`; 1 when a promise was broken.
+ * Predictions in a closed loop while wake-ups are dropped, duplicated and delayed, Redis is flushed and workers are
+ * killed. Afterwards charges and answers must match. Run by hand: `bin/node test/acceptance/chaos.ts`; exits with 1 if
+ * a promise was broken.
  */
 
-const FLUSH_EVERY_MS = 5000;
-const KILL_EVERY_MS = 3000;
+const FLUSH_INTERVAL_MS = 5000;
+const KILL_INTERVAL_MS = 3000;
 const DEADLINE_MS = 10_000;
 const LATE_MS = DEADLINE_MS + 1000;
 const WORKERS = 3;
-/** Every outcome that this load may have, of those in `docs/openapi.json`. */
-const DOCUMENTED = [
+/** Outcomes that this load may have, out of those in `docs/openapi.json`. */
+const DOCUMENTED_ENDS = [
   '200',
   '502 provider_failed',
   '503 service_unavailable',
@@ -71,17 +72,17 @@ async function unleash(system: System<TestProcess>, redis: RedisServer, fates: F
     asked += 1;
     return app.predict(body, { at });
   };
-  system.provider.respond(moody);
+  system.provider.respond(moodyStep);
   const since = performance.now();
   const load = startLoad(ask, { callers: Number(options.callers), most: Number(options.predictions) });
   const trouble = new AbortController();
   const chaos = { flushes: 0, kills: 0 };
   const troubles = [
-    every(FLUSH_EVERY_MS, trouble.signal, async () => {
+    every(FLUSH_INTERVAL_MS, trouble.signal, async () => {
       await redis.flush();
       chaos.flushes += 1;
     }),
-    every(KILL_EVERY_MS, trouble.signal, async () => {
+    every(KILL_INTERVAL_MS, trouble.signal, async () => {
       const victim = system.workers[chaos.kills % WORKERS];
       if (victim === undefined) return;
       await victim.stop('SIGKILL');
@@ -89,7 +90,7 @@ async function unleash(system: System<TestProcess>, redis: RedisServer, fates: F
       system.workers.pop();
       chaos.kills += 1;
     }),
-    every(FLUSH_EVERY_MS, trouble.signal, async () => {
+    every(FLUSH_INTERVAL_MS, trouble.signal, async () => {
       const seconds = Math.round((performance.now() - since) / 1000);
       process.stderr.write(`${seconds} s: ${JSON.stringify({ ...tally(load.calls), ...chaos })}\n`);
     }),
@@ -107,7 +108,7 @@ async function unleash(system: System<TestProcess>, redis: RedisServer, fates: F
   const checks = {
     ...books.checks,
     'every call ended with a documented status': calls.every(({ reply }) =>
-      DOCUMENTED.includes(endOf(reply)),
+      DOCUMENTED_ENDS.includes(endOf(reply)),
     ),
     'every 503 says when to come again': calls.every(
       ({ reply }) => reply.status !== 503 || Number(reply.headers.get('retry-after')) >= 1,
@@ -134,7 +135,7 @@ async function unleash(system: System<TestProcess>, redis: RedisServer, fates: F
   return Object.values(checks).every(Boolean);
 }
 
-/** Compares the charges with what the callers have, or get on a repeat. */
+/** Compares the charges with the answers that callers have, or get when they repeat their calls. */
 async function balance(
   system: System<TestProcess>,
   app: AppClient,
@@ -183,7 +184,7 @@ async function balance(
 }
 
 /** Mostly quick and right; sometimes unsure, broken, busy, cut off, or silent until its timeout. */
-const moody: Step = (response, call) => {
+const moodyStep: Step = (response, call) => {
   const mood = Math.random();
   return delay(30 + 70 * Math.random(), stepOf(mood))(response, call);
 };

@@ -4,17 +4,20 @@ import { openBrowser } from '../support/browser.ts';
 import { percentile } from '../support/keep-alive-client.ts';
 
 /**
- * By hand, on a quiet machine: how soon the console's pages can be used on a processor four times slower, and how many frames a
- * second are drawn while 10,000 messages are scrolled from the first to the last. 1 when one misses its aim.
+ * By hand, on a quiet machine: how soon the console's pages can be used on a processor four times slower, and how many
+ * frames per second are drawn while 10,000 messages scroll from first to last. Exits with 1 if a target is missed.
  */
 const SLOWDOWN = 4;
 const ROWS = 10_000;
 const RUNS = 5;
-const AIM = { interactiveMs: 1000, framesPerSecond: 58 };
-/** Pixels a frame: a person who throws the list. */
-const STEP = 600;
+const TARGET = { interactiveMs: 1000, framesPerSecond: 58 };
+/** Pixels per frame, as when a person flings the list. */
+const SCROLL_STEP = 600;
 
-/** Resolves with the moment from which a page can be used: what is waited for is there, and no task has taken long since. */
+/**
+ * Resolves with the moment from which a page can be used: the selector's element is there, and no long task has run
+ * since.
+ */
 const INTERACTIVE = (selector: string) => `new Promise((resolve) => {
   let last = 0;
   new PerformanceObserver((list) => {
@@ -29,7 +32,7 @@ const INTERACTIVE = (selector: string) => `new Promise((resolve) => {
   look();
 })`;
 
-/** Scrolls to the end of the list, a step each frame, and resolves with the time of each frame. */
+/** Scrolls to the end of the list, one step per frame, and resolves with the duration of each frame. */
 const SCROLL = `new Promise((resolve) => {
   const frames = [];
   let before;
@@ -41,7 +44,7 @@ const SCROLL = `new Promise((resolve) => {
     still = scrollY === top ? still + 1 : 0;
     top = scrollY;
     if (still > 120) return resolve(frames.slice(0, -120));
-    scrollBy(0, ${STEP});
+    scrollBy(0, ${SCROLL_STEP});
     requestAnimationFrame(step);
   };
   requestAnimationFrame(step);
@@ -49,7 +52,7 @@ const SCROLL = `new Promise((resolve) => {
 
 await mochaGlobalSetup();
 const [system, browser] = await Promise.all([startConsole({ RATE_LIMIT_RPS: '0' }), openBrowser()]);
-const slow: number[] = [];
+const medians: number[] = [];
 let rate = 0;
 try {
   const person = await personIn(browser, system);
@@ -68,8 +71,10 @@ try {
       times.push(await tab.evaluate<number>(INTERACTIVE(selector)));
       await tab.close();
     }
-    slow.push(percentile(times, 0.5));
-    console.log(`${name}: ${times.map(Math.round).join(', ')} ms, median ${Math.round(slow.at(-1) ?? 0)} ms`);
+    medians.push(percentile(times, 0.5));
+    console.log(
+      `${name}: ${times.map(Math.round).join(', ')} ms, median ${Math.round(medians.at(-1) ?? 0)} ms`,
+    );
   }
   await addMany(await clientOf(system, person), ROWS);
   await goTo(page, 'Memory');
@@ -88,4 +93,4 @@ try {
   await system.stop();
   await mochaGlobalTeardown();
 }
-process.exit(slow.every((ms) => ms < AIM.interactiveMs) && rate >= AIM.framesPerSecond ? 0 : 1);
+process.exit(medians.every((ms) => ms < TARGET.interactiveMs) && rate >= TARGET.framesPerSecond ? 0 : 1);

@@ -10,16 +10,17 @@ import type { FiringAlert } from '../support/prometheus.ts';
 import { until } from '../support/until.ts';
 
 /**
- * By hand, as root, with Debian's Prometheus: ten faults, one after the other in a random order, each mended by an operator who
- * knows only what alerts fire, their pages and `doctor`. Time runs fifteen times as fast for the rules that we ship.
- * `bin/node test/acceptance/drill.ts --only clock,disk`; 1 when an alert did not fire, had no page, or was not over after its remedy.
+ * By hand, as root, with Debian's Prometheus: ten faults in random order, each mended by an operator who knows only the
+ * firing alerts, their runbook pages and `doctor`. Time runs fifteen times as fast for the rules that we ship.
+ * `bin/node test/acceptance/drill.ts --only clock,disk`; exits with 1 if an alert did not fire, had no page, or kept
+ * firing after its remedy.
  */
 const { values: options } = parseArgs({ options: { only: { type: 'string', default: '' } } });
 
 const ALERT_WITHIN_MS = 90_000;
-/** Two and a half minutes of the rules' time, in which the alerts that say more than the first have fired as well. */
+/** Two and a half minutes of the rules' time, so that more specific alerts than the first have fired too. */
 const LOOK_MS = 10_000;
-const OVER_WITHIN_MS = 90_000;
+const MENDED_WITHIN_MS = 90_000;
 
 await mochaGlobalSetup();
 let failed = 0;
@@ -48,14 +49,14 @@ async function drill(fault: Fault, on: Installation) {
   assert.deepEqual(await on.prometheus.firing(), [], 'an alert fires before anything is broken');
   const since = performance.now();
   await fault.inject(on);
-  await until(async () => (await known(on)) !== undefined, ALERT_WITHIN_MS);
+  await until(async () => (await mostSpecificAlert(on)) !== undefined, ALERT_WITHIN_MS);
   const firedAfterS = seconds(since);
   await sleep(LOOK_MS);
 
   const firing = await on.prometheus.firing();
   for (const { name, annotations } of firing)
     assert.ok(pageOf(annotations.runbook), `${name} leads to no page: ${annotations.runbook}`);
-  const alert = await known(on);
+  const alert = await mostSpecificAlert(on);
   assert.ok(alert, 'the alert that fired is over by itself');
   const findings = await consult(on);
   const one = { on, alert, findings };
@@ -72,7 +73,7 @@ async function drill(fault: Fault, on: Installation) {
   if (fault.doctor !== null) assert.match(findings.join('\n'), fault.doctor);
   await until(
     async () => (await on.prometheus.firing()).every(({ name }) => name !== alert.name),
-    OVER_WITHIN_MS,
+    MENDED_WITHIN_MS,
   );
   const { status } = await on.app.predict(predictionBody());
   assert.equal(status, 200, 'calls are answered again');
@@ -87,8 +88,8 @@ async function drill(fault: Fault, on: Installation) {
   };
 }
 
-/** The alert that says most about its cause, of those with a remedy. */
-async function known(on: Installation): Promise<FiringAlert | undefined> {
+/** Returns the most specific alert that has a remedy. */
+async function mostSpecificAlert(on: Installation): Promise<FiringAlert | undefined> {
   const firing = await on.prometheus.firing();
   return Object.keys(REMEDIES).flatMap((name) => firing.find((one) => one.name === name) ?? [])[0];
 }

@@ -8,15 +8,15 @@ import { type Answer, KeepAliveClient, percentile } from '../support/keep-alive-
 import { fillRecording } from '../support/recording.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
-/** By hand: a large account is erased while others work; then once more, and its ingress is killed in the middle. */
+/** By hand: a large account is erased while others work; then another one, whose ingress is killed halfway through. */
 const EVENTS = Number(process.env['EVENTS'] ?? 1_500_000);
 const EVENTS_KILLED = Number(process.env['EVENTS_KILLED'] ?? EVENTS);
 const CALLERS = 3;
 const PAUSE_MS = 50;
 const SERVICE_MS = 50;
-/** Before and after: the quieter of the two is the baseline. */
+/** Quiet time before and after the erasure; the quieter of the two is the baseline. */
 const QUIET_MS = 20_000;
-const LOOK_EVERY_MS = 200;
+const LOOK_INTERVAL_MS = 200;
 
 interface Ended extends Answer {
   at: number;
@@ -48,7 +48,7 @@ try {
   await mochaGlobalTeardown();
 }
 
-/** Callers use `at`; the account is erased there too, or at `victim`, which is killed. */
+/** Callers use `at`. The account is erased there too, or at `victim`, which is killed. */
 async function erasure(system: System<TestProcess>, events: number, at: TestProcess, victim?: TestProcess) {
   const person = await signUp({ webs: [victim ?? at] });
   await fillRecording(system, person, events);
@@ -68,13 +68,13 @@ async function erasure(system: System<TestProcess>, events: number, at: TestProc
     .then(({ status, tookMs }) => ({ status, seconds: Math.round(tookMs / 100) / 10 }))
     .catch(() => 'cut off');
   if (victim !== undefined) {
-    while ((await sessionsOf(system, person)) > sessions / 2) await sleep(LOOK_EVERY_MS);
+    while ((await sessionsOf(system, person)) > sessions / 2) await sleep(LOOK_INTERVAL_MS);
     await victim.stop('SIGKILL');
   }
   const answered = await erased;
-  // Any answer but 204, unless the ingress was killed, means that it will never be erased.
+  // Unless the ingress was killed, any answer but 204 means that the account will never be erased.
   const mayEnd = victim !== undefined || (typeof answered !== 'string' && answered.status === 204);
-  while (mayEnd && !(await isGone(system, person))) await sleep(LOOK_EVERY_MS);
+  while (mayEnd && !(await isGone(system, person))) await sleep(LOOK_INTERVAL_MS);
   const over = performance.now();
   await sleep(QUIET_MS);
   stop.abort();
@@ -92,7 +92,7 @@ async function erasure(system: System<TestProcess>, events: number, at: TestProc
   };
 }
 
-/** Until the signal, a few callers that pause for a moment after each answer. */
+/** Runs a few callers until the signal; each pauses briefly after every answer. */
 async function callers(
   app: AppClient,
   { url }: TestProcess,
@@ -115,7 +115,7 @@ async function callers(
 
 function comparison(calls: Ended[], since: number, over: number) {
   const before = calls.filter(({ at }) => at < since);
-  // Calls answered after its end may have been slowed down by it.
+  // Calls answered after the erasure ended may still have been slowed down by it.
   const during = calls.filter(({ at, tookMs }) => at >= since && at - tookMs < over);
   const after = calls.filter(({ at, tookMs }) => at - tookMs >= over);
   const ms = (some: Ended[], share: number) =>

@@ -12,8 +12,8 @@ import { type System, startProcesses, type TestProcess } from '../support/system
 import { until, untilDone } from '../support/until.ts';
 
 /**
- * By hand: forty callers wait while two things fail at once. `bin/node test/acceptance/fault-pairs.ts --only frozen` runs the
- * pairs with that word; 1 when a promise was broken.
+ * By hand: forty callers wait while two things fail at once. `bin/node test/acceptance/fault-pairs.ts --only frozen`
+ * runs the pairs whose names contain that word; exits with 1 if a promise was broken.
  */
 const { values: options } = parseArgs({
   options: { only: { type: 'string', default: '' }, rounds: { type: 'string', default: '1' } },
@@ -22,13 +22,13 @@ const { values: options } = parseArgs({
 const CALLERS = 40;
 const DEADLINE_MS = 12_000;
 const LATE_MS = DEADLINE_MS + 1000;
-/** What is over by then was repaired without anybody's help. */
+/** Time by which everything must have recovered without help. */
 const RECOVERED_WITHIN_MS = 30_000;
 /** Some answers arrive during the faults, some after them. */
 const SERVICE_MS = { least: 500, most: 5000 };
 /** Longer than a leader waits between two renewals. */
-const RENEWAL_MS = 1500;
-const DOCUMENTED = [
+const RENEWAL_WAIT_MS = 1500;
+const DOCUMENTED_ENDS = [
   '200',
   '499 prediction_cancelled',
   '503 service_unavailable',
@@ -37,20 +37,20 @@ const DOCUMENTED = [
   '504 prediction_timeout',
 ];
 
-/** What a pair of faults is made with. */
+/** Everything that a pair of faults can act on. */
 interface Scene {
   system: System<TestProcess>;
   server: OwnServer;
   redis: RedisServer;
   /** The process that led the housekeeping when the calls began. */
   leader: TestProcess;
-  /** Ends a process that is not the leader, and starts another in its place when it has exited. */
+  /** Ends a process that is not the leader, and when it has exited starts another one. */
   replace(kind: 'webs' | 'workers', signal: NodeJS.Signals): Promise<void>;
-  /** Cancels every second call, until each cancel has an answer that says how the call ended. */
+  /** Cancels every second call, repeating each cancel until its answer says how the call ended. */
   cancelHalf(): Promise<void>;
 }
 
-/** Each name says both faults. */
+/** Pairs of faults by name; the name tells both faults. */
 const PAIRS: Record<string, (scene: Scene) => Promise<unknown>> = {
   'a worker is killed while Redis is flushed': ({ redis, replace }) =>
     Promise.all([replace('workers', 'SIGKILL'), redis.flush()]),
@@ -87,7 +87,7 @@ const PAIRS: Record<string, (scene: Scene) => Promise<unknown>> = {
     await replace('workers', 'SIGKILL');
     // Another worker takes over, and asks the provider, within a lease and a second.
     await sleep(7000);
-    system.provider.respond(slow);
+    system.provider.respond(slowStep);
   },
   'Redis is full while a worker is killed': ({ redis, replace }) =>
     Promise.all([fullFor(redis, 3000), replace('workers', 'SIGKILL')]),
@@ -97,7 +97,7 @@ const PAIRS: Record<string, (scene: Scene) => Promise<unknown>> = {
     Promise.all([takeDown(server, DEADLINE_MS + 2000, 'fast'), redis.flush()]),
 };
 
-const slow: Step = (response, call) => {
+const slowStep: Step = (response, call) => {
   const { least, most } = SERVICE_MS;
   return delay(least + (most - least) * Math.random(), ok())(response, call);
 };
@@ -108,7 +108,7 @@ interface Answer {
   status: number;
   code: string | undefined;
   text: string;
-  /** Says when to come again, where it should. */
+  /** True unless the answer lacks a Retry-After that it needs. */
   helpful: boolean;
   tookMs: number;
 }
@@ -147,7 +147,7 @@ async function runPair(
   const before = await usageOf(app, webs);
   const leader = await findLeader(system);
   provider.reset();
-  provider.respond(slow);
+  provider.respond(slowStep);
   const bodies = Array.from({ length: CALLERS }, () => predictionBody());
   const asked = bodies.map((body, n) => ask(app, body, webs[n % webs.length] ?? app));
   await provider.called(CALLERS, RECOVERED_WITHIN_MS);
@@ -199,7 +199,9 @@ async function runPair(
   const ends = tally(answers);
   const promises: [kept: boolean, promise: string][] = [
     [
-      Object.keys(ends).every((end) => DOCUMENTED.includes(end) || (end === '0 broken' && killed.size > 0)),
+      Object.keys(ends).every(
+        (end) => DOCUMENTED_ENDS.includes(end) || (end === '0 broken' && killed.size > 0),
+      ),
       'every end is a documented one',
     ],
     [answers.every(({ helpful }) => helpful), 'a 503 says when to come again'],
@@ -261,14 +263,14 @@ function usageOf(app: AppClient, [at]: TestProcess[]) {
   });
 }
 
-/** The process whose lease nobody renews while it is frozen. */
+/** Finds the leader: the process whose lease is not renewed while it is frozen. */
 async function findLeader({ database, webs, workers }: System<TestProcess>): Promise<TestProcess> {
   const renewed = async () =>
     (await database.pool.query<{ until: Date }>('select until from leases')).rows[0]?.until.getTime();
   for (const one of [...workers, ...webs]) {
     one.kill('SIGSTOP');
     const at = await renewed();
-    await sleep(RENEWAL_MS);
+    await sleep(RENEWAL_WAIT_MS);
     const isLeader = (await renewed()) === at;
     one.kill('SIGCONT');
     if (isLeader) return one;
@@ -288,7 +290,7 @@ async function fullFor(redis: RedisServer, ms: number): Promise<void> {
   await redis.fill(false);
 }
 
-/** As what a failover leaves behind. */
+/** Makes the server read-only for a while, as after a failover. */
 async function readOnlyFor({ url }: OwnServer, ms: number): Promise<void> {
   const set = async (mode: 'on' | 'off') => {
     await administer(url, `alter system set default_transaction_read_only = ${mode}`);

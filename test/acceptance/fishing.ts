@@ -7,9 +7,10 @@ import { LocalProvider } from '../../workers/providers/local.ts';
 import { anyCharge } from '../support/charge.ts';
 
 /**
- * By hand: what an app learns of a person's memory that fishes for an hour at its rate limit. It makes up drafts that begin
- * like other people's sentences, takes every suggestion, and asks on. Prints the share of the person's sentences that it gets
- * to read; 1 when it gets a planted secret. People are invented, or those of a folder of histories (`bench/quality/typing`).
+ * By hand: how much an app learns about a person's memory by fishing for an hour at its rate limit. It makes up drafts
+ * that begin like other people's sentences, takes every suggestion, and goes on from there. Prints the share of the
+ * person's sentences that it gets to read; exits with 1 if it gets a planted secret. People are invented, or read from
+ * a folder of histories (`bench/quality/typing`).
  */
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -17,12 +18,12 @@ const { values: options, positionals } = parseArgs({
     beginnings: { type: 'string', default: '10000' },
     /** 50 a second for an hour. */
     requests: { type: 'string', default: '180000' },
-    /** The app asks for what is hardly likely, too. */
+    /** Confidence that the app asks for; 0 includes unlikely suggestions. */
     confidence: { type: 'string', default: '0' },
   },
 });
 
-/** Of what the app typed itself, a sentence that it recovers has at most so many words. */
+/** Maximum number of words that the app typed itself in a sentence that counts as recovered. */
 const TYPED_MAX = 3;
 const SENTENCE_WORDS = 5;
 const CHAIN_MAX = 30;
@@ -37,13 +38,14 @@ const SECRETS = [
   'open https://example.org/reset?token=a8f5e1',
   'my account is @ada_lovelace',
 ];
-/** What of them must stay in the dark. */
-const PLANTED = /battery-9|Ab12Cd34|5519|3742|Baker Street|Hauptstraße 5|lovelace|482913|a8f5e1/i;
+/** Parts of the secrets that must stay hidden. */
+const PLANTED_PARTS = /battery-9|Ab12Cd34|5519|3742|Baker Street|Hauptstraße 5|lovelace|482913|a8f5e1/i;
 
 const predictor = new LocalProvider();
 const call = { model: 'local', signal: new AbortController().signal, timeoutMs: 1000, charge: anyCharge };
 
-const people = positionals[0] === undefined ? invented() : (await readHistories(positionals[0])).map(textsOf);
+const people =
+  positionals[0] === undefined ? inventTexts() : (await readHistories(positionals[0])).map(textsOf);
 let failed = false;
 for (const [place, texts] of people.entries()) {
   const others = people.filter((_, other) => other !== place).flat();
@@ -58,7 +60,7 @@ for (const [place, texts] of people.entries()) {
 }
 process.exitCode = Number(failed);
 
-function invented(): string[][] {
+function inventTexts(): string[][] {
   const personas = makePersonas({ seed: 1, personas: 4, sessions: 60 });
   return personas.map(({ sessions }) =>
     sessions.flatMap(({ events }) =>
@@ -78,7 +80,7 @@ function sentencesOf(text: string): string[] {
   );
 }
 
-/** The most common ways to begin a sentence, with up to `TYPED_MAX` words. */
+/** Lists the most common beginnings of sentences, of up to `TYPED_MAX` words. */
 function beginningsOf(texts: readonly string[]): string[] {
   const counts = new Map<string, number>();
   for (const sentence of [...texts, ...SECRETS].flatMap(sentencesOf)) {
@@ -106,7 +108,7 @@ async function fish(texts: readonly string[], beginnings: readonly string[]) {
       const phrases = memory.recall(endOf(draft).tails);
       const { completion, confidence } = await predictor.predict(taskOf(draft, phrases), call);
       if (completion === '' || confidence < Number(options.confidence)) break;
-      if (PLANTED.test(completion)) secrets.push(draft + completion);
+      if (PLANTED_PARTS.test(completion)) secrets.push(draft + completion);
       draft += completion;
       if (wanted.has(draft.toLowerCase())) read.add(draft.toLowerCase());
     }

@@ -5,9 +5,9 @@ import { residentMb } from '../support/resident-memory.ts';
 import { startProcesses } from '../support/system.ts';
 
 /**
- * Generated requests, hostile ones among them, to every operation of the published document. Run by hand:
- * `bin/node test/acceptance/fuzz.ts --requests 100000 --seed 1`; 1 when an answer was not as published. `--replay` sends a
- * request again that a run printed.
+ * Sends generated requests, some of them hostile, to every operation of the published document. Run by hand: `bin/node
+ * test/acceptance/fuzz.ts --requests 100000 --seed 1`; exits with 1 if an answer was not as published. `--replay`
+ * repeats a request that a run printed.
  */
 const { values: options } = parseArgs({
   options: {
@@ -17,9 +17,9 @@ const { values: options } = parseArgs({
     replay: { type: 'string' },
   },
 });
-const SHOWN = 2;
-const SORT_LENGTH = 150;
-const LOG_SHOWN = 5000;
+const FAILURES_SHOWN = 2;
+const FAULT_LENGTH_MAX = 150;
+const LOG_LENGTH_SHOWN = 5000;
 const PROGRESS_EVERY = 10_000;
 
 await mochaGlobalSetup();
@@ -45,12 +45,12 @@ try {
     .map(({ child, log }) => ({
       code: child.exitCode,
       signal: child.signalCode,
-      log: log.slice(-LOG_SHOWN),
+      log: log.slice(-LOG_LENGTH_SHOWN),
     }));
   const errors = errorsIn(system);
   const ingressMb = died.length === 0 && (await residentMb(system.webs[0]?.child.pid));
   process.stdout.write(
-    `${JSON.stringify({ seed, seconds, died, ingressMb, errors: errors.slice(0, SHOWN), ...shown(report) }, undefined, 1)}\n`,
+    `${JSON.stringify({ seed, seconds, died, ingressMb, errors: errors.slice(0, FAILURES_SHOWN), ...summarise(report) }, undefined, 1)}\n`,
   );
   process.exitCode = report.failures.length + errors.length + died.length === 0 ? 0 : 1;
 } finally {
@@ -58,10 +58,12 @@ try {
   await mochaGlobalTeardown();
 }
 
-/** The counts by operation and end, and some failures of each sort with what replays them. */
-function shown({ requests, ends, failures }: Report) {
+/**
+ * Summarises a run: counts by operation and outcome, and a few failures of each sort with the line that replays them.
+ */
+function summarise({ requests, ends, failures }: Report) {
   const sorts = Map.groupBy(failures, ({ fault, plan }) =>
-    `${plan.operation}: ${fault}`.slice(0, SORT_LENGTH),
+    `${plan.operation}: ${fault}`.slice(0, FAULT_LENGTH_MAX),
   );
   return {
     requests,
@@ -72,7 +74,9 @@ function shown({ requests, ends, failures }: Report) {
     failures: [...sorts].map(([sort, alike]) => ({
       sort,
       count: alike.length,
-      examples: alike.slice(0, SHOWN).map((failure) => ({ sent: failure.sent, replay: replayLine(failure) })),
+      examples: alike
+        .slice(0, FAILURES_SHOWN)
+        .map((failure) => ({ sent: failure.sent, replay: replayLine(failure) })),
     })),
   };
 }

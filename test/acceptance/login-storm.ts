@@ -11,15 +11,15 @@ import { measureNoise } from '../support/noise.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
 /**
- * By hand: 200 wrong passwords for 200 accounts from 200 addresses at once, during predictions. Then 45 sign-ups a second
- * from one address, during a victim's log-ins from another one: at the default limits, and with the limits off.
+ * By hand: 200 wrong passwords for 200 accounts from 200 addresses at once, during predictions. Then 45 sign-ups a
+ * second from one address while a victim logs in from another: at the default limits, and with the limits off.
  */
 const LOGINS = 200;
 const ROUNDS = 3;
-/** Of the fake provider: a quick model, then none at all, which shows the service's own share. */
+/** Answer times of the fake provider: a quick model's, then none, which shows the service's own share. */
 const PROVIDER_MS = [150, 0];
 const CALM_MS = 4000;
-const MOST_GROWTH = 1.5;
+const GROWTH_MAX = 1.5;
 
 const SIGN_UPS_PER_S = 45;
 const SIGN_UP_STORM_S = 20;
@@ -42,7 +42,7 @@ try {
   };
   console.log(JSON.stringify({ predictions, logIns }, undefined, 2));
   const isKept =
-    (predictions[0]?.growth ?? Number.POSITIVE_INFINITY) < MOST_GROWTH &&
+    (predictions[0]?.growth ?? Number.POSITIVE_INFINITY) < GROWTH_MAX &&
     Object.values(logIns).every(({ logInMs }) => logInMs.max < LOG_IN_WITHIN_MS);
   process.exitCode = isKept ? 0 : 1;
 } finally {
@@ -65,7 +65,7 @@ async function measure(system: System<TestProcess>, providerMs: number) {
   system.provider.respond(delay(providerMs, ok()));
   const app = await system.app();
   const client = new KeepAliveClient(app.key);
-  /** One prediction after the other, until it is over. */
+  /** Makes one prediction after another until `over` settles; returns their times. */
   const timesUntil = async (over: Promise<unknown>) => {
     const times: number[] = [];
     let isOver = false;
@@ -110,7 +110,7 @@ function compare(calm: number[], stormy: number[]) {
   return { growth: p95.storm / p95.calm, p95, p50, predictions: { calm: calm.length, storm: stormy.length } };
 }
 
-/** The same hash for all of them: the storm never gets as far as a right password. */
+/** Creates accounts that share one password hash, since the storm never uses the right password. */
 async function makeAccounts({ database }: System<TestProcess>): Promise<string[]> {
   const ids = Array.from({ length: LOGINS }, newId);
   await database.pool.query(
@@ -121,7 +121,7 @@ async function makeAccounts({ database }: System<TestProcess>): Promise<string[]
   return ids.map((id) => `${id}@example.com`);
 }
 
-/** What one address costs another one's log-ins, and how far it gets. */
+/** Measures how much sign-ups from one address slow down log-ins from another, and how many sign-ups succeed. */
 async function logInsDuringSignUps(system: System<TestProcess>) {
   const { email, password } = await signUp(system);
   const storm: Promise<Reply<unknown>>[] = [];

@@ -10,10 +10,10 @@ import { percentile } from '../support/keep-alive-client.ts';
 import { makePastWeeks } from '../support/past-weeks.ts';
 
 /**
- * By hand: the statements of the common path on an empty database and, in turn, on one with `--rows` of history; then
- * `--admissions` more in batches of `--batch`; then what erasing reads while as many answers expire as come. 1 when a
- * median is more than 1.3 times as long, a batch takes a second longer than the usual one, or erasing reads more than
- * twice what it deletes.
+ * By hand: measures the statements of the common path on an empty database and on one with `--rows` of history; then
+ * `--admissions` more in batches of `--batch`; then the rows that erasing reads while answers expire as fast as they
+ * come. Exits with 1 if a median is more than 1.3 times as long on the full database, a batch takes a second longer
+ * than the usual one, or erasing reads more than twice what it deletes.
  */
 const { values: options } = parseArgs({
   options: {
@@ -25,18 +25,21 @@ const { values: options } = parseArgs({
 });
 
 const WORST_RATIO = 1.3;
-const FILLED_AT_ONCE = 500_000;
+const ROWS_PER_INSERT = 500_000;
 const PER_SECOND = 200;
 const ERASE_EVERY_S = 5;
 
-/** A batch on its own, which must end whole. */
+/** Runs one batch on its own; all of its work must end. */
 async function passAlone({ pool, served }: Opened, size: number): Promise<Took> {
   const { took, ended } = await pass(pool, served, size);
   if (ended !== size) throw new Error('a pass lost work');
   return took;
 }
 
-/** The median of each step in each database, which take turns so that the machine's noise is the same for both. */
+/**
+ * Returns the median of each step in each database. The databases take turns, so that the machine's noise is the same
+ * for both.
+ */
 async function medians(both: readonly Opened[], samples: number): Promise<Took[]> {
   const passes = both.map((): Took[] => []);
   for (let n = 0; n < samples; n += 1)
@@ -52,10 +55,10 @@ async function medians(both: readonly Opened[], samples: number): Promise<Took[]
   );
 }
 
-/** History of many apps, over the last five weeks. */
+/** Adds history of many apps, over the last five weeks. */
 async function fill(pool: Pool, rows: number): Promise<void> {
   await makePastWeeks(pool);
-  for (let filled = 0; filled < rows; filled += FILLED_AT_ONCE) {
+  for (let filled = 0; filled < rows; filled += ROWS_PER_INSERT) {
     await pool.query(
       `insert into history (
          id, kind, party, key, fingerprint, state, attempt, admission, admitted_at, started_at, ended_at, expires_at,
@@ -64,15 +67,15 @@ async function fill(pool: Pool, rows: number): Promise<void> {
               'suggested', 1, gen_random_uuid(), t, t, t, t + interval '10 minutes', month_of(t), 'paid', 200000, 1,
               '{"requestId":"of-the-history","userId":"user","sessionId":"session"}', '{}'
          from (select now() - random() * interval '34 days' as t from generate_series(1, $1)) g`,
-      [Math.min(FILLED_AT_ONCE, rows - filled)],
+      [Math.min(ROWS_PER_INSERT, rows - filled)],
     );
-    process.stderr.write(`\r${filled + FILLED_AT_ONCE} rows of history`);
+    process.stderr.write(`\r${filled + ROWS_PER_INSERT} rows of history`);
   }
   process.stderr.write('\n');
   await pool.query('vacuum analyze');
 }
 
-/** The slowest batch and a usual one, of so many admissions in all. */
+/** Returns the time of the slowest and of a usual batch, out of this many admissions in all. */
 async function admitMany(
   opened: Opened,
   admissions: number,
@@ -88,7 +91,7 @@ async function admitMany(
   return { usualMs: percentile(took, 0.5), slowestMs: took.reduce((a, b) => Math.max(a, b), 0) };
 }
 
-/** Answers come at a rate and expire at the same one, in rounds; rows read for each that is erased. */
+/** Adds and expires answers at the same rate, in rounds. Returns the rows read and the answers erased. */
 async function readToErase(pool: Pool): Promise<{ read: number; erased: number }> {
   const add = (fromS: number, seconds: number) =>
     pool.query(
@@ -111,7 +114,7 @@ async function readToErase(pool: Pool): Promise<{ read: number; erased: number }
   await eraseAnswers(pool, WINDOW_S);
   const rounds = { read: 0, erased: 0 };
   for (let round = 1; round <= 20; round += 1) {
-    // Time passes: what is five seconds older has expired.
+    // Lets time pass: answers that age by five seconds expire.
     await pool.query(`update answers set expires_at = expires_at - make_interval(secs => ${ERASE_EVERY_S}),
       id = (lpad(to_hex(('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint - ${1000 * ERASE_EVERY_S}), 12, '0')
             || right(replace(id::text, '-', ''), 20))::uuid`);
@@ -131,7 +134,9 @@ interface Opened {
   served: Served;
 }
 
-/** A database with one app, and one connection, so that every statement keeps the plans that were made while it was empty. */
+/**
+ * Opens a database with one app. One connection keeps the plans that every statement got while the database was empty.
+ */
 async function open(): Promise<Opened> {
   const database = await createDatabase();
   const pool = new pg.Pool({ connectionString: database.url, max: 1 });

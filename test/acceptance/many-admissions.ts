@@ -7,13 +7,13 @@ import { type Answer, KeepAliveClient, percentile } from '../support/keep-alive-
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
 /**
- * By hand: very many admissions of one app behind a queue, in intervals that must all look like the first.
- * `--before` is a statement that sets the installation to just before a boundary that as many admissions would not
- * reach, such as the largest number that a counter takes.
+ * By hand: very many admissions of one app behind a queue, in intervals that must all look like the first. `--before`
+ * is a statement that moves the installation close to a limit that these admissions alone would not reach, such as the
+ * largest number that a counter can hold.
  */
 const SLOTS = 16;
 const SERVICE_MS = 10;
-const SPELL = 1000;
+const CALLS_PER_SPELL = 1000;
 
 const { values: options } = parseArgs({
   options: {
@@ -55,8 +55,8 @@ async function admitMany({ app: makeApp, database, provider }: System<TestProces
   const seconds = (performance.now() - since) / 1000;
   client.close();
 
-  const spells = Array.from({ length: Math.ceil(answers.length / SPELL) }, (_, n) =>
-    slowestOf(answers.slice(n * SPELL, (n + 1) * SPELL)),
+  const spells = Array.from({ length: Math.ceil(answers.length / CALLS_PER_SPELL) }, (_, n) =>
+    slowestOf(answers.slice(n * CALLS_PER_SPELL, (n + 1) * CALLS_PER_SPELL)),
   );
   const typicalMs = percentile(spells, 0.5);
   const counts = tally(answers);
@@ -73,24 +73,24 @@ async function admitMany({ app: makeApp, database, provider }: System<TestProces
     calls: answers.length,
     perSecond: Math.round(answers.length / seconds),
     counts,
-    medianMs: rounded(
+    medianMs: roundMs(
       percentile(
         answers.map(({ tookMs }) => tookMs),
         0.5,
       ),
     ),
-    slowestOfUsualSpellMs: rounded(typicalMs),
-    slowestMs: rounded(Math.max(...spells)),
+    slowestOfUsualSpellMs: roundMs(typicalMs),
+    slowestMs: roundMs(Math.max(...spells)),
     slowestSpell: spells.indexOf(Math.max(...spells)),
     broken: promises.filter(([kept]) => !kept).map(([, promise]) => promise),
   };
 }
 
-/** The slowest of the calls that ended in one interval. */
+/** Returns the time of the slowest call in one interval. */
 function slowestOf(answers: Answer[]): number {
   return Math.max(...answers.map(({ tookMs }) => tookMs));
 }
 
-function rounded(ms: number): number {
+function roundMs(ms: number): number {
   return Math.round(ms * 10) / 10;
 }

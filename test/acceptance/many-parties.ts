@@ -10,8 +10,9 @@ import { createDatabase } from '../support/database.ts';
 import { percentile } from '../support/keep-alive-client.ts';
 
 /**
- * By hand: what admission, claim and the reads of the queue cost in the database while that many parties have work queued,
- * besides `--parts` queued parts of batches. 1 when a p95 with the most parties is more than twice that with the fewest.
+ * By hand: measures the database cost of admission, claim and queue reads while `--parties` parties have work queued,
+ * besides `--parts` queued parts of batches. Exits with 1 if a p95 with the most parties is more than twice the p95
+ * with the fewest.
  */
 const { values: options } = parseArgs({
   options: {
@@ -21,11 +22,11 @@ const { values: options } = parseArgs({
   },
 });
 const WORST_RATIO = 2;
-/** What a worker with eight free slots asks for. */
-const ASKED = 8;
-const NAMES = Object.keys(kinds);
+/** Number of pieces that a worker with eight free slots asks for. */
+const SLOTS_ASKED = 8;
+const KIND_NAMES = Object.keys(kinds);
 
-/** Queued work of a kind, evenly over parties, with deadlines far away. */
+/** Queues work of a kind, spread evenly over parties, with deadlines far away. */
 async function fill(pool: Pool, kind: string, parties: readonly string[], count: number): Promise<void> {
   for (let from = 0; from < count; from += 100_000)
     await pool.query(
@@ -39,12 +40,12 @@ async function fill(pool: Pool, kind: string, parties: readonly string[], count:
     );
 }
 
-async function measured(parties: number): Promise<Map<string, number>> {
+async function measureParties(parties: number): Promise<Map<string, number>> {
   const database = await createDatabase();
   const pool = new pg.Pool({ connectionString: database.url, max: 1 });
   try {
     const served = await openServed(pool);
-    // Plans of the statements as they are made while a table is empty.
+    // Plans are those that the statements get while a table is empty.
     const ids = (await pool.query(`select gen_random_uuid() as id from generate_series(1, $1)`, [parties]))
       .rows;
     const names = ids.map(({ id }) => id as string);
@@ -60,18 +61,18 @@ async function measured(parties: number): Promise<Map<string, number>> {
       times.set(name, [...(times.get(name) ?? []), performance.now() - since]);
     };
     for (let n = 0; n < samples; n += 1) {
-      const asks = Array.from({ length: ASKED }, (_, k) => ({
+      const asks = Array.from({ length: SLOTS_ASKED }, (_, k) => ({
         kind: 'predict',
-        party: names[(n * ASKED + k) % names.length] as string,
+        party: names[(n * SLOTS_ASKED + k) % names.length] as string,
         count: 1,
         sinceMs: null,
       }));
       await timed('admission', () => queueWork(pool, served, 1));
       await timed('claim', () => claim(pool, claimTerms(served.process, asks)));
       await timed('load, by each ingress', () => readLoad(pool, Object.values(kinds)));
-      await timed('look, by each worker', () => queuedFlows(pool, NAMES));
+      await timed('look, by each worker', () => queuedFlows(pool, KIND_NAMES));
       await timed('repair, by the leader', async () => {
-        for await (const _ of overdue(pool, NAMES, 60_000));
+        for await (const _ of overdue(pool, KIND_NAMES, 60_000));
         await abandoned(pool, 60_000);
         await hasDeathsWithin(pool, 10_000);
       });
@@ -88,7 +89,7 @@ try {
   const counts = options.parties.split(',').map(Number);
   const rows = new Map<string, number[]>();
   for (const count of counts) {
-    for (const [name, p95] of await measured(count)) rows.set(name, [...(rows.get(name) ?? []), p95]);
+    for (const [name, p95] of await measureParties(count)) rows.set(name, [...(rows.get(name) ?? []), p95]);
     process.stdout.write(`measured with ${count} parties\n`);
   }
   process.stdout.write(`p95, ms, with ${counts.join(', ')} parties and ${options.parts} queued parts\n`);

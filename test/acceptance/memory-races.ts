@@ -10,8 +10,8 @@ import { post } from '../support/recording.ts';
 import { type System, startSystem } from '../support/system.ts';
 
 /**
- * By hand: eight syncs and eight promotions of each tier, of one account at once, while workers are killed at random
- * (kill -9); with a scripted model and without one. 1 when the rows differ from those of a quiet run.
+ * By hand: eight syncs and eight promotions of each tier run at once for one account while workers are killed at random
+ * (kill -9); with a scripted model and without one. Exits with 1 if the rows differ from those of a quiet run.
  */
 const { values: options } = parseArgs({
   options: {
@@ -63,7 +63,7 @@ async function race(system: System<HostedPart>, seed: number) {
     killWithinMs: Number(options.kill),
   };
   const { replies, kills } = await stormMemory(system, hurried, storm);
-  // What the storm has left: a promotion may have ended before there was anything to promote.
+  // Finishes what the storm has left: a promotion may have ended before there was anything to promote.
   await settleMemory(hurried);
   const found = await memoryOf(system, hurried);
   return {
@@ -74,7 +74,7 @@ async function race(system: System<HostedPart>, seed: number) {
   };
 }
 
-/** A person with the same recordings as every other one of the seed, but for the ids. */
+/** Signs up a person whose recordings, except for ids, equal those of every other person with this seed. */
 async function someone(system: System<HostedPart>, seed: number): Promise<UserClient> {
   const person = await signUp(system);
   const sessions = Number(options.sessions);

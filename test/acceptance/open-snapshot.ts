@@ -10,9 +10,9 @@ import { startRedisServer } from '../support/redis-server.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
 /**
- * By hand: a foreign transaction (a dump, a report) stays open while calls come at a steady rate. Each line
- * is half a minute. 1 when the last one is not within 1.3 times the one before the transaction began. With `--queue
- * postgres` the queue's own tables grow as well: BullMQ reads past every job removed since.
+ * By hand: another program's transaction (a dump, a report) stays open while calls come at a steady rate. Each printed
+ * line covers half a minute. Exits with 1 if the last window is not within 1.3 times the one before the transaction
+ * began. With `--queue postgres` the queue's own tables grow as well: BullMQ reads past every job removed since.
  */
 const { values: options } = parseArgs({
   options: {
@@ -30,21 +30,21 @@ const WINDOWS = Math.ceil((60_000 * Number(options.minutes)) / WINDOW_MS);
 const WORST_RATIO = 1.3;
 
 interface Window {
-  /** Calls answered with 200, of those begun in this window. */
+  /** Calls per second that began in this window and were answered with 200. */
   perSecond: number;
   p50Ms: number;
   p95Ms: number;
   others: number;
 }
 
-/** Calls at the rate, whatever their outcome, for one window; resolves when the last one has started. */
+/** Starts calls at the rate, whatever their outcome, for one window; resolves when the last one has started. */
 async function begin(ask: () => Promise<Answer>): Promise<Promise<Answer>[]> {
   const begun: Promise<Answer>[] = [];
   const since = performance.now();
   for (let passed = 0; passed < WINDOW_MS; passed = performance.now() - since) {
     while (begun.length < (passed * PER_SECOND) / 1000) {
       const asked = ask();
-      // Seen when the window is counted.
+      // A rejection is handled when the window is counted.
       asked.catch(() => {});
       begun.push(asked);
     }
@@ -69,7 +69,7 @@ async function count(begun: Promise<Answer>[]): Promise<Window> {
 async function holdSnapshot(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url, application_name: 'a report' });
   await client.connect();
-  // As pg_dump does: the product's limit on idle transactions must not end this one.
+  // Lifts the product's limit on idle transactions, which would end this one; pg_dump does the same.
   await client.query('set idle_in_transaction_session_timeout = 0');
   await client.query('begin isolation level repeatable read');
   // The first query takes the snapshot.
@@ -77,14 +77,14 @@ async function holdSnapshot(url: string): Promise<pg.Client> {
   return client;
 }
 
-/** One window without the transaction, then all with it; returns whether the last is like the first. */
+/** Runs one window without the transaction, then all others with it; returns whether the last is like the first. */
 async function run({ app: makeApp, database }: System<TestProcess>): Promise<boolean> {
   const app = await makeApp();
   const client = new KeepAliveClient(app.key);
   const ask = () => client.predict(app.url, predictionBody());
   const tell = (held: boolean, window: Window) =>
     process.stdout.write(`${JSON.stringify({ held, ...window, machineLoad: loadavg()[0] })}\n`);
-  // Starting is slow, and is not counted.
+  // The first window warms up, and is not counted.
   await count(await begin(ask));
   const first = await count(await begin(ask));
   tell(false, first);

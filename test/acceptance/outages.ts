@@ -5,8 +5,9 @@ import { type OwnServer, startOwnServer } from '../support/own-server.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
 /**
- * By hand: forty callers wait while PostgreSQL is down, by a clean stop and by a crash, and while a process is
- * frozen. `bin/node test/acceptance/outages.ts --seconds 1.5,3,4,8 --freeze 4 --rounds 1`; 1 when a promise was broken.
+ * By hand: forty callers wait while PostgreSQL is down, after a clean stop and after a crash, and while a process is
+ * frozen. `bin/node test/acceptance/outages.ts --seconds 1.5,3,4,8 --freeze 4 --rounds 1`; exits with 1 if a promise
+ * was broken.
  */
 const { values: options } = parseArgs({
   options: {

@@ -14,7 +14,7 @@ const CAPACITY = (SLOTS * 1000) / SERVICE_MS;
 const OVERLOAD_MS = 30_000;
 const DEADLINE_MS = 10_000;
 const LOOK_AFTER_MS = 8000;
-const LOOK_AT_MEMORY_EVERY_MS = 5000;
+const MEMORY_INTERVAL_MS = 5000;
 
 interface Ended extends Answer {
   at: number;
@@ -81,11 +81,11 @@ async function overload({ app: makeApp, webs, provider }: System<TestProcess>) {
     offered,
     refused: refused.length,
     refusedInForm: refused.filter(({ retryAfterS }) => (retryAfterS ?? 0) >= 1).length,
-    refusalMs: rounded([0.5, 0.95, 0.99].map((share) => percentile(refusalMs, share))),
+    refusalMs: roundAll([0.5, 0.95, 0.99].map((share) => percentile(refusalMs, share))),
     refusedUnder50Ms: refusalMs.filter((ms) => ms < 50).length / refused.length,
     accepted: accepted.length,
     acceptedInTime: inTime.length,
-    acceptedMs: rounded(
+    acceptedMs: roundAll(
       [0.5, 0.95, 1].map((share) =>
         percentile(
           accepted.map(({ tookMs }) => tookMs),
@@ -105,7 +105,7 @@ async function overload({ app: makeApp, webs, provider }: System<TestProcess>) {
   };
 }
 
-/** The promises that the run broke, in words; none if it passed. */
+/** Lists the promises that the run broke; empty if it passed. */
 function brokenPromises(run: Awaited<ReturnType<typeof overload>>): string[] {
   const [, , warm = 0, ...rest] = run.memoryMb;
   const promises: [kept: boolean, promise: string][] = [
@@ -130,7 +130,7 @@ async function pacedUntil(
   let looked = 0;
   for (let done = 0, passed = 0; passed < forMs; passed = performance.now() - since) {
     for (; done < (passed * perSecond) / 1000; done += 1) call();
-    if (passed > (looked + 1) * LOOK_AT_MEMORY_EVERY_MS) {
+    if (passed > (looked + 1) * MEMORY_INTERVAL_MS) {
       looked += 1;
       await look();
     }
@@ -139,6 +139,6 @@ async function pacedUntil(
   await look();
 }
 
-function rounded(values: number[]): number[] {
+function roundAll(values: number[]): number[] {
   return values.map((value) => Math.round(value * 10) / 10);
 }

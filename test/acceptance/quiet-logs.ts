@@ -10,8 +10,9 @@ import { startProcesses } from '../support/system.ts';
 import { startToolServer } from '../support/tool-server.ts';
 
 /**
- * By hand: a healthy installation of every kind of process logs nothing above `info`, idle for ten minutes and then under load.
- * `bin/node test/acceptance/quiet-logs.ts --minutes 10 --seconds 60`; the queues are on Redis with TEST_REDIS_URL. 1 when a line was.
+ * By hand: a healthy installation with every kind of process logs nothing above `info`, idle for ten minutes and then
+ * under load. `bin/node test/acceptance/quiet-logs.ts --minutes 10 --seconds 60`; TEST_REDIS_URL puts the queues on
+ * Redis. Exits with 1 if there was such a line.
  */
 const { values: options } = parseArgs({
   options: {
@@ -22,8 +23,8 @@ const { values: options } = parseArgs({
 
 const CALLERS = 32;
 const SERVICE_MS = 50;
-/** Pino's number of `info`. */
-const INFO = 30;
+/** Pino's number for the level `info`. */
+const INFO_LEVEL = 30;
 
 await mochaGlobalSetup();
 const system = await startProcesses({
@@ -58,8 +59,11 @@ try {
   await mochaGlobalTeardown();
 }
 
-/** A line that is no JSON comes from outside the logs: a warning of Node, a defect. */
+/**
+ * Reports whether a line is at most `info`. A line that is not JSON does not come from the logger: a Node warning, a
+ * defect.
+ */
 function isQuiet(line: string): boolean {
   if (!line.startsWith('{')) return false;
-  return (JSON.parse(line) as { level: number }).level <= INFO;
+  return (JSON.parse(line) as { level: number }).level <= INFO_LEVEL;
 }

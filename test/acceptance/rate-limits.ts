@@ -7,9 +7,10 @@ import { startRedisServer } from '../support/redis-server.ts';
 import { startProcesses, type TestProcess } from '../support/system.ts';
 
 /**
- * By hand: what rate limits cost, on Redis. One ingress with limits and one without, called in turn in short rounds, so
- * that a noisy machine affects both alike; the ratios are of neighbouring rounds. `bare` requests are refused right after
- * they are counted (400), so that little but the limit is measured. CPU is that of the ingress, on Linux.
+ * By hand: the cost of rate limits on Redis. One ingress with limits and one without are called in turn in short
+ * rounds, so that a noisy machine affects both alike; the ratios compare neighbouring rounds. `bare` requests are
+ * refused (400) right after they are counted, so that little but the limit is measured. CPU is that of the ingress, on
+ * Linux.
  */
 const HIGH = { RATE_LIMIT_RPS: '1000000', RATE_LIMIT_BURST: '1000000' };
 const TICKS_PER_S = 100;
@@ -81,7 +82,7 @@ async function round(app: AppClient, web: TestProcess, body: () => object | Buff
   return { rate: calls / seconds, cpuUs: ((await cpuUsOf(web)) - cpuSince) / calls };
 }
 
-/** CPU time of a process so far (proc(5): utime and stime), in microseconds. */
+/** Returns the CPU time of a process so far (proc(5): utime and stime), in microseconds. */
 async function cpuUsOf({ child }: TestProcess): Promise<number> {
   const stat = await readFile(`/proc/${child.pid}/stat`, 'utf8');
   const [utime, stime] = stat

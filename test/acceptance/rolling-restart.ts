@@ -2,7 +2,10 @@ import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
 import { rollingRestart } from '../support/rolling-restart.ts';
 import { noticedIn } from '../support/under-load.ts';
 
-/** By hand: two ingresses behind a balancer and two workers, each restarted in turn ten times at 100 requests a second. */
+/**
+ * By hand: two ingresses behind a balancer and two workers are each restarted in turn, ten times, at 100 requests a
+ * second.
+ */
 await mochaGlobalSetup();
 try {
   const run = await rollingRestart({ rounds: 10, perSecond: 100 });

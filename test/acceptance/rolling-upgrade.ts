@@ -6,9 +6,9 @@ import { noticedIn } from '../support/under-load.ts';
 import { releasedAfter, thisVersion, type Version, versionOf } from '../support/version.ts';
 
 /**
- * By hand: ten times in a row, at 100 requests a second, an installation goes by rolling upgrades from the version of an earlier
- * commit to this one, and through three releases after it that expand, migrate and contract tables of the hot path. 1 when
- * a caller noticed it, or when an answer was lost or charged twice.
+ * By hand: ten times, at 100 requests a second, rolling upgrades take an installation from the version of an earlier
+ * commit to this one, then through three later releases that expand, migrate and contract tables of the hot path. Exits
+ * with 1 if a caller noticed, or an answer was lost or charged twice.
  */
 const { values: options } = parseArgs({
   options: {

@@ -8,9 +8,9 @@ import { startRedisServer } from '../support/redis-server.ts';
 import { startProcesses } from '../support/system.ts';
 
 /**
- * By hand: calls a second of one, two and four workers with few slots each, on PostgreSQL alone and with Redis.
- * `TEST_DATABASE_URL` names a server to use instead of the embedded one. 1 when twice the workers do not do 1.9 times
- * the work, or four times the workers 3.6 times.
+ * By hand: calls per second of one, two and four workers with few slots each, on PostgreSQL alone and with Redis.
+ * `TEST_DATABASE_URL` names a server to use instead of the embedded one. Exits with 1 if twice the workers do less than
+ * 1.9 times the work, or four times the workers less than 3.6 times.
  */
 const { values: options } = parseArgs({
   options: {
@@ -23,12 +23,12 @@ const { values: options } = parseArgs({
   },
 });
 
-const NEEDED = new Map([
+const RATIOS_NEEDED = new Map([
   [1, 1],
   [2, 1.9],
   [4, 3.6],
 ]);
-/** Four workers share the calls: each has optimised its code only after some seconds. */
+/** Four workers share the calls, so each takes some seconds until its code is optimised. */
 const WARM_UP_MS = 10_000;
 
 async function measure(workers: number, redisUrl: string, provider: Child): Promise<Measurement> {
@@ -46,12 +46,12 @@ async function measure(workers: number, redisUrl: string, provider: Child): Prom
   });
   try {
     const app = await system.app();
-    // A generator per ingress, because each has one address.
+    // One generator per ingress, because a generator calls a single address.
     const share = Number(options.callers) / system.webs.length;
     const parts = await Promise.all(
       system.webs.map((web, n) => generate(n, { url: web.url, key: app.key, callers: share, ...DURATION })),
     );
-    return parts.reduce(added);
+    return parts.reduce(addMeasurements);
   } finally {
     await system.stop();
   }
@@ -66,7 +66,7 @@ async function generate(n: number, load: Load): Promise<Measurement> {
   return measurement;
 }
 
-function added(one: Measurement, other: Measurement): Measurement {
+function addMeasurements(one: Measurement, other: Measurement): Measurement {
   return {
     callsPerSecond: one.callsPerSecond + other.callsPerSecond,
     p50: Math.max(one.p50, other.p50),
@@ -88,7 +88,7 @@ try {
   let kept = true;
   for (const queue of options.queues.split(',')) {
     let alone = Number.NaN;
-    for (const [workers, needed] of NEEDED) {
+    for (const [workers, needed] of RATIOS_NEEDED) {
       const run = await measure(workers, queue === 'redis' ? redis.url : '', provider);
       if (workers === 1) alone = run.callsPerSecond;
       const ratio = run.callsPerSecond / alone;

@@ -14,9 +14,9 @@ import { type System, startProcesses, TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 /**
- * By hand: 4 scheduler processes, restarted 20 times (by SIGKILL and SIGTERM in turn) during a minute of ticks each second,
- * while an account records something all the time: `bin/node test/acceptance/scheduler-ticks.ts [--redis]`; 1 when a tick did
- * not fire exactly once.
+ * By hand: 4 scheduler processes are restarted 20 times (alternating SIGKILL and SIGTERM) during a minute with a tick
+ * each second, while an account keeps recording: `bin/node test/acceptance/scheduler-ticks.ts [--redis]`. Exits with 1
+ * if a tick did not fire exactly once.
  */
 
 const SCHEDULERS = 4;
@@ -76,11 +76,11 @@ async function restartThrough(system: System<TestProcess>): Promise<boolean> {
   const started: Promise<unknown>[] = [];
   for (let nth = 0; nth < restarts; nth += 1) {
     await sleep(Math.max(0, begun + ((nth + 0.5) * seconds * 1000) / restarts - performance.now()));
-    // On a machine so busy that a start takes as long as this, nobody would be left.
+    // On a machine so busy that starting takes as long as the interval, no scheduler would be left.
     await Promise.all(started.slice(0, -1));
     const victim = system.workers.shift();
     await victim?.stop(nth % 2 === 0 ? 'SIGKILL' : 'SIGTERM');
-    // It may be the next victim before it is ready.
+    // It may be stopped again before it is ready.
     started.push(system.startWorker().catch(() => {}));
   }
   await sleep(Math.max(0, begun + seconds * 1000 - performance.now()));
@@ -109,7 +109,7 @@ async function restartThrough(system: System<TestProcess>): Promise<boolean> {
       most: late.at(-1),
     },
     byTicket: late.filter((ms) => ms < 300).length,
-    // How long this process itself got no time: the machine was too busy to tell anything.
+    // Time during which this process itself did not run: the machine was too busy for a conclusion.
     stalledMs: Math.round(stalledMs),
     ticksWithAJob: keys.filter((key) => jobs.has(key)).length,
     ticksWithMoreJobs: keys.filter((key) => (jobs.get(key) ?? 0) > 1).length,
@@ -123,7 +123,7 @@ async function restartThrough(system: System<TestProcess>): Promise<boolean> {
   );
 }
 
-/** How many syncs of the account ended or are under way, by the keys of their requests. */
+/** Counts the account's syncs, ended or under way, by the keys of their requests. */
 async function jobsByKey({ database }: System<TestProcess>, accountId: string): Promise<Map<string, number>> {
   const { rows } = await database.pool.query<{ key: string; count: number }>(
     `select key, count(*)::int as count

@@ -14,25 +14,25 @@ import { thisVersion, versionOf } from '../support/version.ts';
 
 /**
  * By hand: the version of a commit and this checkout serve side by side, through the migration, under steady load with
- * repeats at the other ingress and cancels. 1 when anything was lost, changed or billed twice.
+ * repeats at the other ingress and cancels. Exits with 1 if anything was lost, changed or billed twice.
  */
 const { values: options } = parseArgs({
   options: {
     old: { type: 'string', default: 'HEAD' },
     'per-second': { type: 'string', default: '50' },
-    /** Of each phase. */
+    /** Seconds per phase. */
     seconds: { type: 'string', default: '10' },
     queue: { type: 'string', default: 'postgres' },
   },
 });
 
-/** How many broken requests, and slowest ones, are listed one by one. */
-const TOLD = 10;
+/** Number of broken requests, and of slowest ones, that are listed individually. */
+const LISTED_MAX = 10;
 const SERVICE_MS = { least: 30, most: 150 };
-const DOCUMENTED =
+const DOCUMENTED_END =
   /^(200|499 prediction_cancelled|409 request_in_flight|503 (service_unavailable|overloaded)|504 prediction_timeout)$/;
-/** A new connection is refused, or a kept-alive one is closed, by an ingress that goes. */
-const NOBODY_THERE = /^(ECONNREFUSED|ECONNRESET|UND_ERR_SOCKET|EPIPE)$/;
+/** Codes of a connection that a stopping ingress refuses, or closes although it was kept alive. */
+const CONNECTION_LOST = /^(ECONNREFUSED|ECONNRESET|UND_ERR_SOCKET|EPIPE)$/;
 
 interface Phase {
   name: string;
@@ -127,10 +127,10 @@ async function sideBySide(databaseUrl: string, redisUrl: string): Promise<boolea
   }
 }
 
-/** The last warnings and errors of a process's log. */
+/** Returns the last warnings and errors of a process's log. */
 function warningsOf(log: string): string {
   const lines = log.split('\n').filter((line) => /"level":[456]0/.test(line));
-  return `${lines.slice(-TOLD).join('\n')}\n---\n`;
+  return `${lines.slice(-LISTED_MAX).join('\n')}\n---\n`;
 }
 
 function phaseOf(name: string, settled: Settled[]): Phase {
@@ -144,7 +144,10 @@ function phaseOf(name: string, settled: Settled[]): Phase {
   };
 }
 
-/** Most requests are plain; some are repeated at the other ingress, some sent to both at once, some cancelled. */
+/**
+ * Chooses how a request is sent: most are plain; some are repeated at the other ingress, sent to both at once, or
+ * cancelled.
+ */
 function habit(): Habit {
   const mood = Math.random();
   if (mood < 0.15) return 'again';
@@ -152,10 +155,10 @@ function habit(): Habit {
   return mood < 0.35 ? 'cancel' : 'plain';
 }
 
-/** What identifies the request in logs and rows. */
+/** Returns the details that identify a request in logs and rows. */
 function story({ body, ways, last, twin, tookMs }: Settled) {
   const told = { last: last?.text, twin: twin?.text, tookMs: Math.round(tookMs) };
-  return { requestId: body.request_id, ways: ways.slice(-TOLD).join(', '), ...told };
+  return { requestId: body.request_id, ways: ways.slice(-LISTED_MAX).join(', '), ...told };
 }
 
 async function judge(
@@ -184,7 +187,7 @@ async function judge(
       ({ last, cancelled }) => last?.status === 200 || (cancelled && last?.status === 499),
     ),
     'every answer on the way is a documented one': Object.keys(counts).every(
-      (way) => DOCUMENTED.test(way) || NOBODY_THERE.test(way),
+      (way) => DOCUMENTED_END.test(way) || CONNECTION_LOST.test(way),
     ),
     'the same bytes at the other ingress': settled.every(
       ({ last, twin }) => twin === undefined || (twin.status === last?.status && twin.text === last?.text),
@@ -197,11 +200,11 @@ async function judge(
   const unfinished = settled.filter(({ last, cancelled }) => last?.status !== 200 && !cancelled);
   const unlike = settled.filter((_, n) => !repeated[n]);
   const figures = {
-    unfinished: unfinished.slice(0, TOLD).map(story),
-    unlike: unlike.slice(0, TOLD).map(story),
+    unfinished: unfinished.slice(0, LISTED_MAX).map(story),
+    unlike: unlike.slice(0, LISTED_MAX).map(story),
     slowest: settled
       .toSorted((one, other) => other.tookMs - one.tookMs)
-      .slice(0, TOLD)
+      .slice(0, LISTED_MAX)
       .map(story),
     requests: settled.length,
     suggested: answered.length,

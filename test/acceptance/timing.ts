@@ -12,19 +12,19 @@ import { type Comparison, compareTimes, type Difference, type Round } from '../s
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
 /**
- * By hand: whether the time of a refusal tells an e-mail address that has an account from one that has none, or a key that
- * is nearly right from one that is nobody's, and the time of an answer who is on the waitlist. Each round has two calls of
- * either class in random order, from a socket that sends bytes made before, of the same length. So the same calls also show,
- * divided otherwise, what differences noise makes (`control`). A log-in is measured a second time with a hash that takes no
- * time, since the noise of the hash hides the rest.
+ * By hand: reports whether the time of a refusal reveals that an e-mail address has an account, or that a key is nearly
+ * right; and whether the time of an answer reveals who is on the waitlist. Each round makes two calls of either class
+ * in random order, from a socket that sends prepared bytes of equal length. The same calls, divided otherwise, also
+ * show what differences noise makes (`control`). A log-in is measured a second time with a hash that takes no time,
+ * since the noise of the hash hides the rest.
  *
- * Exits with 1 (`different`) when chance would make such a difference, of the mean or of the distribution, in less than one
- * of a hundred runs, whatever its size. Exits with 2 when nothing can be said: `noisy control` when the control differs,
- * `too noisy` when a difference above the comparison's margin may be hidden. Differences of 15 to 100 µs have been told
- * over the Internet, with thousands of calls (Crosby, Wallach and Riedi, 2009); here an address has 50 an hour, from all
- * networks. Around the hash the margin is wider: what could differ there is whether a hash is made, and at which cost. So it is
- * for the waitlist: a timer of whole milliseconds sends its answers, and an address can be asked about only once, since that
- * puts it on the list.
+ * Exits with 1 (`different`) if chance would make such a difference, of the mean or of the distribution, in less than
+ * one of a hundred runs, whatever its size. Exits with 2 if nothing can be concluded: `noisy control` if the control
+ * differs, `too noisy` if a difference above the comparison's margin may be hidden. Differences of 15 to 100 us have
+ * been measured over the Internet, with thousands of calls (Crosby, Wallach and Riedi, 2009); here an address may make
+ * 50 an hour, from all networks together. With the real hash the margin is wider: the differences to find there are
+ * whether a hash is made, and at which cost. The waitlist's margin is wider too: a timer in whole milliseconds sends
+ * its answers, and an address can be asked about only once, since that puts it on the list.
  */
 const MARGIN_MS = 0.02;
 const HASH_MARGIN_MS = 1;
@@ -33,23 +33,26 @@ const HASH_ROUNDS = Number(process.env['HASH_ROUNDS'] ?? 250);
 const ROUNDS = Number(process.env['ROUNDS'] ?? 4000);
 const WARM_UP = 100;
 const COMPARISONS = 5;
-/** Of all tests of a run together, which are two for each comparison (Bonferroni). */
+/**
+ * Significance level of each test, so that all tests of a run together have 0.01 (Bonferroni); a comparison has two
+ * tests.
+ */
 const SIGNIFICANCE = 0.01 / (2 * COMPARISONS);
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const CHECKSUM_LENGTH = 6;
 
-/** Makes the bytes of a call of a class; each one is another. */
+/** Makes the bytes of a call of a class; different each time. */
 type Make = () => Buffer;
 
 type Verdict = 'alike' | 'different' | 'too noisy' | 'noisy control';
 
-/** Each call comes from a network of its own. */
+/** Number of networks used so far: each call comes from its own. */
 let networks = 0;
 let tried = 0;
 
 await mochaGlobalSetup();
-// With the limits of production, which count wrong credentials, and its log lines.
+// Uses production's limits, which count wrong credentials, and its log lines.
 const system = await startProcesses({
   workers: 0,
   env: { TRUST_PROXY: 'loopback', RATE_LIMIT_RPS: '50', RATE_LIMIT_BURST: '100' },
@@ -134,8 +137,8 @@ function inRandomOrder<T>(values: readonly T[]): T[] {
 }
 
 /**
- * Each address is tried once. They are in no order, so that neither those of accounts nor the others are together in an
- * index. The accounts have hashes of nothing, with a salt each.
+ * Makes log-ins for known and for unknown addresses; each address is tried once. The addresses are random, so that
+ * neither class lies together in an index. The known accounts have random hashes, each with its own salt.
  */
 async function logIns({ database }: System<TestProcess>, rounds: number): Promise<[Make, Make]> {
   const [, ...cost] = (await hashPassword('a horse with 9 staples')).split('$').slice(0, -2);
@@ -150,7 +153,7 @@ async function logIns({ database }: System<TestProcess>, rounds: number): Promis
        from unnest($1::uuid[], $2::text[], $3::text[]) as a (id, email, hash)`,
     [known.map(({ id }) => id), known.map(({ email }) => email), known.map(({ hash }) => hash)],
   );
-  // As of accounts that somebody attacks: the first reader of a new row marks it, which takes time.
+  // The first reader of a new row marks it, which takes time; the rows of attacked accounts are not new.
   await database.pool.query('vacuum (analyze) accounts');
   const logIn = (email: string) =>
     bytesOf('POST', '/api/auth/login/', {}, { email, password: 'a wrong guess 123' });
@@ -169,23 +172,26 @@ async function serviceKeys(installation: System<TestProcess>): Promise<[Make, Ma
   const person = await signUp(installation);
   const { body } = await person.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'k' });
   const use = (key: string) => bytesOf('GET', '/api/auth/me/', { 'x-service-api-key': key });
-  return [() => use(nearly(body.key)), () => use(newServiceKey().key)];
+  return [() => use(nearMissOf(body.key)), () => use(newServiceKey().key)];
 }
 
 async function appKeys(installation: System<TestProcess>): Promise<[Make, Make]> {
   const { key } = await installation.app();
   const use = (wrong: string) => bytesOf('GET', '/v1/usage', { authorization: `Bearer ${wrong}` });
-  return [() => use(nearly(key)), () => use(newAppKey().key)];
+  return [() => use(nearMissOf(key)), () => use(newAppKey().key)];
 }
 
-/** The key with three other characters near its end, and the checksum of that; another one each time, as none is looked up twice. */
-function nearly(key: string): string {
+/**
+ * Changes three characters near the key's end and fits the checksum; different each time, since no key is looked up
+ * twice.
+ */
+function nearMissOf(key: string): string {
   const secret = key.slice(0, -CHECKSUM_LENGTH);
   tried += 1;
   const varied = (tried % 36 ** 3).toString(36).padStart(3, '0');
   const other = secret.slice(0, -4) + varied + secret.slice(-1);
-  // It would be let in.
-  if (other === secret) return nearly(key);
+  // An unchanged key would be accepted.
+  if (other === secret) return nearMissOf(key);
   let rest = crc32(other);
   let checksum = '';
   for (let n = 0; n < CHECKSUM_LENGTH; n += 1) {
@@ -205,7 +211,7 @@ async function waitlist({ database }: System<TestProcess>): Promise<[Make, Make]
   return [() => join(listed.pop() ?? ''), () => join(newEmail())];
 }
 
-/** A request from a network of its own. */
+/** Builds a request that comes from a network of its own. */
 function bytesOf(method: string, path: string, headers: Record<string, string>, body?: object): Buffer {
   networks += 1;
   const [high, low] = [networks >> 16, networks & 0xffff].map((part) => part.toString(16).padStart(4, '0'));
@@ -221,13 +227,13 @@ function bytesOf(method: string, path: string, headers: Record<string, string>, 
   return Buffer.from(`${method} ${path} HTTP/1.1\r\n${head.join('')}\r\n${content}`);
 }
 
-/** A connection on which one call is made at a time; each must be answered as it should. */
+/** Opens a connection that makes one call at a time and checks each answer. */
 async function openLine(url: string) {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname).setNoDelay();
   await once(socket, 'connect');
   return {
-    /** The milliseconds until the answer was there. */
+    /** Returns the milliseconds until the answer was there. */
     async ask(bytes: Buffer): Promise<number> {
       const since = performance.now();
       socket.write(bytes);

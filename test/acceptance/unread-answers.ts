@@ -10,16 +10,18 @@ import { residentMb } from '../support/resident-memory.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { askUnread } from '../support/unread.ts';
 
-/** By hand, on an idle machine: 100 sockets ask for events of 8 MB and read nothing, of one person and of 25. */
+/** By hand, on an idle machine: 100 sockets ask for events of 8 MB and read nothing, for one person and for 25. */
 const SOCKETS = 100;
 const PEOPLE = [1, 25];
 const EVENT_BYTES = 8_000_000;
-/** By then all have been cut off, or refused. */
+/** Time by which all sockets must have been cut off or refused. */
 const WATCHED_MS = 40_000;
-const MOST = { mb: 600, healthP99Ms: 100 };
-/** Memory is back when it is so near to what it was, while others call: an idle process collects no garbage. */
-const LEFT_MB = 100;
-const BACK_WITHIN_MS = 60_000;
+const LIMITS = { mb: 600, healthP99Ms: 100 };
+/**
+ * Memory counts as released when it is within this much of its start, under load: an idle process collects no garbage.
+ */
+const LEFTOVER_MAX_MB = 100;
+const RELEASE_TIMEOUT_MS = 60_000;
 
 await mochaGlobalSetup();
 const system = await startProcesses({ workers: 0, env: { RATE_LIMIT_RPS: '50', RATE_LIMIT_BURST: '100' } });
@@ -29,9 +31,9 @@ try {
   console.log(JSON.stringify(results, undefined, 2));
   const isKept = results.every(
     ({ mb, healthMs, others }) =>
-      mb.most < MOST.mb &&
-      mb.backS <= BACK_WITHIN_MS / 1000 &&
-      healthMs.p99 < MOST.healthP99Ms &&
+      mb.most < LIMITS.mb &&
+      mb.backS <= RELEASE_TIMEOUT_MS / 1000 &&
+      healthMs.p99 < LIMITS.healthP99Ms &&
       Object.keys(others).join() === '200',
   );
   process.exitCode = isKept ? 0 : 1;
@@ -56,14 +58,14 @@ async function measure(at: System<TestProcess>, count: number) {
   const watched = await pacedUntil(10, () => sample(at, other, pid), sleep(WATCHED_MS));
   const sizes = watched.map(({ mb }) => mb);
   const times = watched.map(({ healthMs }) => healthMs);
-  const backS = await untilBack(at, other, before + LEFT_MB);
+  const backS = await untilBack(at, other, before + LEFTOVER_MAX_MB);
   for (const socket of sockets) socket.destroy();
   return {
     people: count,
     mb: { before, most: Math.max(...sizes), backS },
     healthMs: { p50: Math.round(percentile(times, 0.5)), p99: Math.round(percentile(times, 0.99)) },
-    unread: tallied(await Promise.all(firstBytes)),
-    others: tallied(watched.map(({ status }) => `${status}`)),
+    unread: countNames(await Promise.all(firstBytes)),
+    others: countNames(watched.map(({ status }) => `${status}`)),
   };
 }
 
@@ -74,14 +76,14 @@ async function withLargeEvent(at: System<TestProcess>): Promise<UserClient> {
   return person;
 }
 
-/** The status line, of what little Node reads by itself. */
+/** Returns the status code, from the little that Node reads by itself. */
 async function statusOf(socket: Socket): Promise<string> {
   await Promise.race([once(socket, 'readable'), once(socket, 'close')]);
   const chunk: Buffer | null = socket.read();
   return chunk?.toString('latin1', 9, 12) ?? 'closed';
 }
 
-/** The memory, and how a health check and another person's call fare. */
+/** Samples the memory, and how a health check and another person's call fare. */
 async function sample({ webs: [web] }: System<TestProcess>, other: UserClient, pid: number | undefined) {
   const since = performance.now();
   await (await fetch(`${web?.url}/healthz`)).text();
@@ -90,10 +92,10 @@ async function sample({ webs: [web] }: System<TestProcess>, other: UserClient, p
   return { healthMs, status, mb: await residentMb(pid) };
 }
 
-/** Seconds until memory is down to that; infinite when it is not in time. */
+/** Returns the seconds until memory is down to `mb`; infinite if that takes too long. */
 async function untilBack(at: System<TestProcess>, other: UserClient, mb: number): Promise<number> {
   const since = performance.now();
-  while (performance.now() - since < BACK_WITHIN_MS) {
+  while (performance.now() - since < RELEASE_TIMEOUT_MS) {
     const seen = await sample(at, other, at.webs[0]?.child.pid);
     if (seen.mb < mb) return Math.round((performance.now() - since) / 1000);
     await sleep(100);
@@ -101,7 +103,7 @@ async function untilBack(at: System<TestProcess>, other: UserClient, mb: number)
   return Number.POSITIVE_INFINITY;
 }
 
-function tallied(names: readonly string[]): Record<string, number> {
+function countNames(names: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
   return counts;

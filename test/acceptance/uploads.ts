@@ -9,7 +9,7 @@ import { pacedUntil } from '../support/paced-until.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { prepareUploads } from '../support/uploads.ts';
 
-/** By hand, on an idle machine: three people post 90 batches of 1,000 at once, during predictions. */
+/** By hand, on an idle machine: three people each post 90 batches of 1,000 events at once, during predictions. */
 const PEOPLE = 3;
 const BATCHES = 90;
 const ROWS = 1000;

@@ -5,7 +5,7 @@ import { until } from './until.ts';
 
 let people = 0;
 
-/** An e-mail address that nobody else has. */
+/** Returns an e-mail address that nobody else has. */
 export function someEmail(): string {
   people += 1;
   return `person-${process.pid}-${people}@example.com`;
@@ -32,7 +32,7 @@ export class UserClient {
     this.url = urlOf(system);
   }
 
-  /** A body that is text is sent as it is. */
+  /** Sends a request; a text body is sent as it is. */
   request<Body>(
     method: string,
     path: string,
@@ -44,7 +44,7 @@ export class UserClient {
   }
 }
 
-/** A new account of the installation, as a client of its first ingress. */
+/** Signs up a new account; returns a client of the installation's first ingress. */
 export async function signUp(
   system: Pick<System, 'webs'>,
   part: { email?: string; password?: string; name?: string } = {},
@@ -61,7 +61,7 @@ export async function signUp(
   return new UserClient({ ...person, id: user.id, access, refresh }, system);
 }
 
-/** A call of the first ingress without a credential, unless the headers carry one. */
+/** Calls the first ingress, with no credential unless the headers carry one. */
 export function anonymously<Body>(
   system: Pick<System, 'webs'>,
   method: string,
@@ -72,7 +72,7 @@ export function anonymously<Body>(
   return call(method, at.url + path, body, { headers, signal });
 }
 
-/** Whether the account has been erased wholly, which may take longer than the answer. */
+/** Reports whether the account has been erased completely, which may take longer than the answer. */
 export async function isGone(
   { database }: Pick<System, 'database'>,
   { id }: Pick<UserClient, 'id'>,

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 
-/** One run of the operator's command line. */
+/** One run of the operators' command line. */
 export interface AdminRequest {
   args: readonly string[];
   env: Readonly<Record<string, string>>;
-  /** Its standard input. */
+  /** Standard input of the run. */
   input: string;
 }
 
@@ -16,7 +16,7 @@ export interface AdminReply {
 
 let runs = 0;
 
-/** Runs the command line's own file again: only what it imports is loaded already. One at a time. */
+/** Runs the command line's main file again; the modules that it imports stay loaded. One run at a time. */
 async function run({ args, env, input }: AdminRequest): Promise<AdminReply> {
   const written = { stdout: '', stderr: '' };
   for (const stream of ['stdout', 'stderr'] as const)

@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url';
 import type { AdminReply, AdminRequest } from './admin-host.ts';
 import { bareEnvironment } from './environment.ts';
 
-/** Processes that have loaded the command line. */
+/** Processes that have already loaded the command line. */
 const idle: ChildProcess[] = [];
 
-/** Runs the real command line, in an environment of the given variables only. */
+/** Runs the real command line with only these environment variables. */
 export async function runAdmin(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
@@ -28,7 +28,7 @@ export async function runAdmin(
   }
 }
 
-/** The result of a command that succeeds. */
+/** Returns the JSON result of a command that must succeed. */
 export async function adminResult(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
@@ -41,7 +41,7 @@ export async function adminResult(
 
 function startHost(): ChildProcess {
   const path = fileURLToPath(new URL('admin-host.ts', import.meta.url));
-  // The hashes of passwords are those of the hosted ingresses.
+  // Hashes passwords like the hosted ingresses do.
   const execArgv = ['--import', new URL('quick-hash.ts', import.meta.url).href];
   const host = fork(path, { env: bareEnvironment(), execArgv });
   host.unref();

@@ -8,9 +8,9 @@ interface Violation {
   nodes: { html: string; failureSummary: string }[];
 }
 
-/** The faults that axe-core finds on a page: what is wrong, and with which elements. */
+/** Returns the faults that axe-core finds on a page: what is wrong, and with which elements. */
 export async function faultsOn(page: Page): Promise<string[]> {
-  // Evaluated by the browser's debugger: the policy of a page forbids a script element.
+  // The browser's debugger evaluates it, since the page's policy forbids script elements.
   await page.evaluate(`${axe.source}; undefined`);
   const options = JSON.stringify({ runOnly: TAGS });
   const { violations } = await page.evaluate<{ violations: Violation[] }>(`axe.run(document, ${options})`);

@@ -1,11 +1,14 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** Spreads connections over the known ingresses in turn, as a balancer of TCP does; one that broke is broken for its client too. */
+/**
+ * Spreads connections over the known ingresses in turn, as a TCP balancer does; if an ingress breaks a connection, the
+ * client's breaks too.
+ */
 export interface Balancer {
   url: string;
   add(url: string): void;
-  /** It gets no new connection; those that it has go on. */
+  /** Gives the ingress no new connections; existing ones go on. */
   remove(url: string): void;
   close(): Promise<void>;
 }

@@ -38,7 +38,7 @@ export class Operator {
     return this.post('sign-in', { token });
   }
 
-  /** The token in the forms of the board. */
+  /** Returns the CSRF token in the board's forms. */
   async csrf(): Promise<string> {
     const page = await (await this.get('')).text();
     return /name="csrf" value="([^"]+)"/.exec(page)?.[1] ?? '';
@@ -51,7 +51,7 @@ export class Operator {
   }
 }
 
-/** Starts an ingress with a board. */
+/** Starts an ingress with a board. Returns the board's port. */
 export async function startBoard(system: System<Part>, env: Record<string, string> = {}): Promise<number> {
   const port = await freePort();
   await system.startWeb({ OPERATOR_PORT: String(port), ...env });

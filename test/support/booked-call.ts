@@ -1,7 +1,7 @@
 import type { BookedCall } from '../../shared/db/stores/provider-calls.ts';
 import { newId } from '../../shared/ids.ts';
 
-/** A call to a provider that has just been answered, for the ledger. */
+/** Builds a ledger entry for a provider call that has just been answered. */
 export function aCall(
   fields: Partial<BookedCall & { age_ms: number }> = {},
 ): BookedCall & { age_ms: number } {

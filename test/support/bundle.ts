@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-/** A module of this source, from the root of the project, with all that it imports, as a browser takes it. */
+/** Bundles TypeScript source, whose imports start at the project's root, with everything it imports, for a browser. */
 export async function bundled(source: string, options: { minify?: boolean } = {}): Promise<string> {
   const resolveDir = fileURLToPath(new URL('../..', import.meta.url));
   const { outputFiles } = await build({

@@ -14,10 +14,10 @@ interface Response {
   content?: Record<string, unknown>;
 }
 
-/** An answer over HTTP, however it was asked for. */
+/** An HTTP response, whichever client received it. */
 export interface Received {
   method: string;
-  /** As it was sent. */
+  /** Address of the request, as it was sent. */
   url: string;
   status: number;
   /** The `Content-Type` header. */
@@ -25,37 +25,39 @@ export interface Received {
   text: string;
 }
 
-/** What no operation lists: off the table of routes, and what HTTP itself refuses at any address. */
-const EVERYWHERE: Record<number, string> = {
+/**
+ * Error codes that no operation lists, by status: answers from outside the route table, and refusals by HTTP itself.
+ */
+const UNIVERSAL_CODES: Record<number, string> = {
   408: 'request_timeout',
   414: 'uri_too_long',
   417: 'expectation_failed',
   431: 'headers_too_large',
 };
 
-const unpublished: string[] = [];
+const unpublishedAnswers: string[] = [];
 
 /**
- * Throws unless the answer is as published: a status that the document has for the operation, and a body that its schema
- * accepts, with one of the status's error codes.
+ * Throws unless the answer is as published: the operation documents its status, the body matches the schema, and the
+ * error code is one of the status's.
  */
 export function assertPublished(received: Received): void {
   const fault = faultOf(received);
   if (fault === undefined) return;
   const { method, url, status, text } = received;
   const message = `${method} ${pathnameOf(url)} answered ${status} ${text.slice(0, 2000)}: ${fault}`;
-  unpublished.push(message);
+  unpublishedAnswers.push(message);
   assert.fail(message);
 }
 
-/** What was not as published since the last call, for tests that catch the error of the call itself. */
+/** Returns the undocumented answers since the last call, for tests that catch the error of the call itself. */
 export function takeUnpublished(): string[] {
-  return unpublished.splice(0);
+  return unpublishedAnswers.splice(0);
 }
 
 function faultOf({ method, url, status, type, text }: Received): string | undefined {
   const pathname = pathnameOf(url);
-  const everywhere = EVERYWHERE[status];
+  const everywhere = UNIVERSAL_CODES[status];
   if (everywhere !== undefined) return codeFault({ method, text }, everywhere, pathname);
   const path = findPath(pathname);
   const operation = path?.methods[method === 'HEAD' ? 'get' : method.toLowerCase()];
@@ -75,7 +77,7 @@ function faultOf({ method, url, status, type, text }: Received): string | undefi
   const media = type?.split(';', 1)[0] ?? '';
   if (!(media in content)) return `the content type ${media} is not published`;
   if (media === EVENT_STREAM)
-    // What a job is followed by is answered with its request's body, not with the job.
+    // A GET follows a job, and `done` then has the result of the job's request, not the job that the schema describes.
     return streamFault(
       method === 'GET' ? undefined : validator([...place, 'content', 'application/json', 'schema']),
       text,
@@ -86,7 +88,10 @@ function faultOf({ method, url, status, type, text }: Received): string | undefi
 
 const EVENT_STREAM = 'text/event-stream';
 
-/** A stream begins with `job`, and ends with `done`, whose data are the body of an answer without a stream, or with `error`. */
+/**
+ * Checks a stream: it begins with `job` and ends with `error` or with `done`, whose data are the body of an answer
+ * without streaming.
+ */
 function streamFault(validate: ValidateFunction | undefined, text: string): string | undefined {
   const events = text
     .trimEnd()
@@ -103,12 +108,12 @@ function streamFault(validate: ValidateFunction | undefined, text: string): stri
     : 'neither done nor an error at its end';
 }
 
-/** `URL` would fold dot segments. */
+/** Returns the path of an address. `URL` would resolve dot segments. */
 function pathnameOf(url: string): string {
   return /^https?:\/\/[^/]*([^?#]*)/.exec(url)?.[1] ?? '';
 }
 
-/** What is wrong with a body that should be exactly this error, as the surface writes it. */
+/** Checks that a body is exactly this error, in the form of its API. */
 function codeFault(
   { method, text }: Pick<Received, 'method' | 'text'>,
   code: string,
@@ -138,7 +143,7 @@ interface Operation {
   responses: Record<string, Response>;
 }
 
-/** Paths with no parameter go before those with one that fits them, too. */
+/** Paths of the document. Those without parameters come first, since a path with parameters may match too. */
 const paths = Object.entries(document.paths)
   .map(([path, methods]) => ({
     pattern: patternOf(path),
@@ -161,7 +166,7 @@ function findPath(pathname: string) {
   return paths.find(({ pattern }) => pattern.test(pathname));
 }
 
-/** A response, and where in the document it stands. */
+/** Resolves a reference to a response; returns its content and its place in the document. */
 function follow(response: Response, place: string[]): { place: string[]; content: Response['content'] } {
   if (response.$ref === undefined) return { place, content: response.content };
   const [, ...target] = response.$ref.split('/');

@@ -5,10 +5,10 @@ import { assertPublished, type Received } from './client-contract.ts';
 export interface Reply<Body> {
   status: number;
   headers: Headers;
-  /** The body as it came. */
+  /** The body as received. */
   text: string;
   body: Body;
-  /** The error's code; undefined on success and on 422. */
+  /** Error code; undefined on success and on 422. */
   code: string | undefined;
   /** Milliseconds that the call took. */
   tookMs: number;
@@ -33,7 +33,7 @@ export class AppClient {
     this.url = url;
   }
 
-  /** A body that is text is sent as it is. */
+  /** Asks for a prediction; a text body is sent as it is. */
   predict(body: object | string, options: Options = {}): Promise<Reply<PredictionResponse>> {
     return this.request('POST', '/v1/predictions', body, options);
   }
@@ -57,7 +57,7 @@ export class AppClient {
   }
 }
 
-/** One HTTP call, whose answer must be as published. A body that is text is sent as it is. */
+/** Makes one HTTP call, whose answer must be as published. A text body is sent as it is. */
 export async function call<Body>(
   method: string,
   url: string,
@@ -73,7 +73,7 @@ export async function call<Body>(
   });
   const text = await response.text();
   const tookMs = performance.now() - since;
-  assertPublished({ ...described(method, url, response), text });
+  assertPublished({ ...describeResponse(method, url, response), text });
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
   const parsed = text === '' || isStream ? undefined : JSON.parse(text);
   return {
@@ -86,20 +86,27 @@ export async function call<Body>(
   };
 }
 
-/** Like `fetch`, for the calls that `call` cannot make. The answer has arrived whole then, and is as published. */
+/** Works like `fetch`, for calls that `call` cannot make. The answer has arrived completely, and is as published. */
 export async function fetchPublished(url: string, init: RequestInit = {}): Promise<Response> {
   const response = await fetch(url, init);
-  assertPublished({ ...described(init.method ?? 'GET', url, response), text: await response.clone().text() });
+  assertPublished({
+    ...describeResponse(init.method ?? 'GET', url, response),
+    text: await response.clone().text(),
+  });
   return response;
 }
 
-function described(method: string, url: string, { status, headers }: Response): Omit<Received, 'text'> {
+function describeResponse(
+  method: string,
+  url: string,
+  { status, headers }: Response,
+): Omit<Received, 'text'> {
   return { method, url: new URL(url).href, status, type: headers.get('content-type') };
 }
 
 let drafts = 0;
 
-/** A valid request that is like no other, with what the test is about on top. */
+/** Builds a valid request that differs from all others, overridden by `part`. */
 export function predictionBody<Part extends object>(part?: Part) {
   drafts += 1;
   return {

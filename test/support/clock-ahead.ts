@@ -1,4 +1,7 @@
-/** Preloaded with `--import`: this process's clock is CLOCK_AHEAD_MS ahead, as on a machine that does not synchronise it. */
+/**
+ * Preloaded with `--import`, sets this process's clock ahead by CLOCK_AHEAD_MS, as on a machine whose clock is not
+ * synchronised.
+ */
 const aheadMs = Number(process.env['CLOCK_AHEAD_MS']);
 const now = Date.now.bind(Date);
 const at = () => now() + aheadMs;

@@ -6,14 +6,14 @@ import { steadily } from './steadily.ts';
 import type { System } from './system.ts';
 
 export interface Timed extends Answer {
-  /** When it was sent. */
+  /** Time at which the call was sent. */
   at: number;
 }
 
 export interface Collapse {
-  /** Every call, in the order of sending. */
+  /** All calls, in the order of sending. */
   calls: Timed[];
-  /** When the provider began to hang, and when it recovered. */
+  /** Times at which the provider began to hang, and recovered. */
   hungAt: number;
   wellAt: number;
   noise: Noise;
@@ -23,7 +23,9 @@ const HEALTHY_MS = 2000;
 const HANGING_MS = 4500;
 const RECOVERED_MS = 4000;
 
-/** Calls `perSecond` times a second while the provider is healthy, hangs, and answers all that hung and what comes next. */
+/**
+ * Calls `perSecond` times a second while the provider is healthy, then hangs, then answers all hanging and new calls.
+ */
 export async function hangUnderLoad(
   system: System,
   { perSecond, serviceMs }: { perSecond: number; serviceMs: number },
@@ -54,7 +56,7 @@ export async function hangUnderLoad(
   return { calls, hungAt, wellAt, noise };
 }
 
-/** The calls sent within a span of time. */
+/** Returns the calls sent within a span of time. */
 export function between(calls: Timed[], from: number, to: number): Timed[] {
   return calls.filter(({ at }) => at >= from && at < to);
 }

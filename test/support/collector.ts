@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { until } from './until.ts';
 
-/** OTLP's numbers of the kinds of spans. */
+/** Kinds of spans, by OTLP's number. */
 const KINDS = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'];
 
 interface Value {
@@ -18,7 +18,7 @@ interface Attribute {
   value: Value;
 }
 
-/** A span as OTLP has it in JSON, as far as tests look at it. */
+/** The parts of an OTLP span in JSON that tests look at. */
 interface ExportedSpan {
   traceId: string;
   spanId: string;
@@ -40,11 +40,11 @@ interface Export {
 export interface CollectedSpan {
   traceId: string;
   id: string;
-  /** Empty for a root. */
+  /** Empty for a root span. */
   parent: string;
   name: string;
   kind: string | undefined;
-  /** What its process says of itself. */
+  /** Attributes that describe the process. */
   resource: Record<string, unknown>;
   attributes: Record<string, unknown>;
   links: string[];
@@ -52,16 +52,16 @@ export interface CollectedSpan {
 }
 
 export interface Collector {
-  /** For `OTEL_EXPORTER_OTLP_ENDPOINT`. */
+  /** Value for `OTEL_EXPORTER_OTLP_ENDPOINT`. */
   url: string;
   /** Everything received, as it came. */
   readonly received: string;
-  /** The spans of a trace, once they are as many as that. */
+  /** Resolves with the spans of a trace once there are this many. */
   trace(traceId: string, spans: number): Promise<CollectedSpan[]>;
   close(): Promise<void>;
 }
 
-/** A collector of OpenTelemetry that keeps what processes post to it. */
+/** Starts an OpenTelemetry collector that keeps what processes post to it. */
 export async function startCollector(): Promise<Collector> {
   const bodies: string[] = [];
   const spans: CollectedSpan[] = [];
@@ -95,11 +95,13 @@ export async function startCollector(): Promise<Collector> {
 function spansIn({ resourceSpans }: Export): CollectedSpan[] {
   return resourceSpans.flatMap(({ resource, scopeSpans }) => {
     const from = recordOf(resource.attributes);
-    return scopeSpans.flatMap((scope) => scope.spans.map((span) => ({ ...readable(span), resource: from })));
+    return scopeSpans.flatMap((scope) =>
+      scope.spans.map((span) => ({ ...readableSpan(span), resource: from })),
+    );
   });
 }
 
-function readable(span: ExportedSpan): Omit<CollectedSpan, 'resource'> {
+function readableSpan(span: ExportedSpan): Omit<CollectedSpan, 'resource'> {
   const { traceId, spanId: id, parentSpanId: parent = '', name, kind, attributes, links = [], status } = span;
   return {
     traceId,
@@ -114,10 +116,10 @@ function readable(span: ExportedSpan): Omit<CollectedSpan, 'resource'> {
 }
 
 function recordOf(attributes: Attribute[]): Record<string, unknown> {
-  return Object.fromEntries(attributes.map(({ key, value }) => [key, plain(value)]));
+  return Object.fromEntries(attributes.map(({ key, value }) => [key, plainValue(value)]));
 }
 
-function plain({ stringValue, intValue, arrayValue }: Value): unknown {
-  if (arrayValue !== undefined) return arrayValue.values.map(plain);
+function plainValue({ stringValue, intValue, arrayValue }: Value): unknown {
+  if (arrayValue !== undefined) return arrayValue.values.map(plainValue);
   return stringValue ?? (intValue === undefined ? undefined : Number(intValue));
 }

@@ -8,11 +8,11 @@ import { requestKey } from '../../shared/domain/work.ts';
 import { newId } from '../../shared/ids.ts';
 
 export const WINDOW_S = 600;
-/** A request of the usual size. */
+/** A text as long as a usual request. */
 export const TEXT = 'x'.repeat(1400);
 
 export const STEPS = ['admit', 'claim', 'complete', 'outcome'] as const;
-/** Milliseconds of each step. */
+/** Milliseconds that each step took. */
 export type Took = Record<(typeof STEPS)[number], number>;
 
 /** An app, and the process that serves it. */
@@ -36,15 +36,16 @@ export async function openServed(pool: Pool): Promise<Served> {
   return { party, process };
 }
 
-/** What a pass did. */
+/** Result of a pass. */
 export interface Pass {
   took: Took;
-  /** How many predictions it ended. */
+  /** Number of predictions that ended. */
   ended: number;
 }
 
 /**
- * The statements of the common path: admits a batch of the app, claims as many, completes and reads them.
+ * Runs the statements of the common path: admits a batch of the app, claims as many, completes them and reads the
+ * outcomes.
  */
 export async function pass(pool: Pool, { party, process }: Served, size: number): Promise<Pass> {
   const times: number[] = [];
@@ -71,13 +72,13 @@ export async function pass(pool: Pool, { party, process }: Served, size: number)
   return { took, ended: claims.length };
 }
 
-/** Claims what these asks say, in all slots that they need. */
+/** Builds the terms of a claim for these asks, with as many slots as they need. */
 export function claimTerms(worker: string, asks: readonly FlowAsk[]): ClaimTerms {
   const slots = asks.reduce((sum, { count }) => sum + count, 0);
   return { worker, asks, slots, oneAtATime: [], reachMs: 120_000 };
 }
 
-/** Queues that many pieces of work of the app. */
+/** Queues this many pieces of work of the app. */
 export async function queueWork(pool: Pool, { party, process }: Served, size: number): Promise<void> {
   const batch = Array.from({ length: size }, () => admission(party));
   await admitTo(pool, process, batch);
@@ -112,7 +113,7 @@ function admission(party: string): Admission {
   };
 }
 
-/** The end of a piece of work with a suggestion of the usual size. */
+/** Builds the completion of a piece of work: a suggestion of the usual size. */
 export function suggested({ id, party, month, attempt, worker }: Claim): Completion {
   const answer = TEXT.slice(0, 200);
   return {

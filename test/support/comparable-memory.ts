@@ -2,15 +2,15 @@ import type { Pool } from 'pg';
 
 type Row = Record<string, unknown> & { id: string };
 
-/** When something was written, which differs from run to run. Whether it was is kept. */
-const WRITTEN = ['created_at', 'updated_at', 'recorded_at', 'invalidated_at', 'promoted_at', 'stale_at'];
-/** What identifies the account or the row itself, or is computed of such. */
-const OWN = /^(id|account_id|episode_ids)$|digest|hash/;
+/** Columns with times, which differ from run to run. Only whether they are set is compared. */
+const TIME_COLUMNS = ['created_at', 'updated_at', 'recorded_at', 'invalidated_at', 'promoted_at', 'stale_at'];
+/** Columns that identify the account or the row, or are computed from such. */
+const IDENTITY_COLUMNS = /^(id|account_id|episode_ids)$|digest|hash/;
 
 /**
- * The rows of an account's memory as lines, links included, without what differs from run to run: ids are replaced by
- * what the rows say, and `prefix`, with which the ids of its events start, is left out. Equal
- * rows are one line, with their number.
+ * Returns the rows of an account's memory as lines, links included, without what differs from run to run: ids are
+ * replaced by the text of their rows, and `prefix`, with which the ids of the events start, is left out. Equal rows
+ * become one line with their number.
  */
 export async function comparableMemory(pool: Pool, accountId: string, prefix: string): Promise<string[]> {
   const read = async (table: string) => {
@@ -30,10 +30,10 @@ export async function comparableMemory(pool: Pool, accountId: string, prefix: st
   const lineOf = (row: Row) =>
     JSON.stringify(
       Object.entries(row)
-        .filter(([column]) => !OWN.test(column))
+        .filter(([column]) => !IDENTITY_COLUMNS.test(column))
         .map(([column, value]) => [
           column,
-          WRITTEN.includes(column) ? value !== null : (names.get(value) ?? value),
+          TIME_COLUMNS.includes(column) ? value !== null : (names.get(value) ?? value),
         ]),
     ).replaceAll(prefix, '');
   const lines = [raw, episodes, facts, links].flatMap((rows) => (rows ?? []).map(lineOf));

@@ -20,18 +20,18 @@ export interface Exchanged {
   status: string;
 }
 
-/** An attempt to connect, as the app remembers it: with its verifier. */
+/** An attempt to connect, as the app remembers it, with its verifier. */
 export interface Attempt extends Started {
   userId: string;
   verifier: string;
 }
 
-/** An app that may send people to `REDIRECT_URI`. */
+/** Creates an app that may send people to `REDIRECT_URI`. */
 export function connectingApp(system: System): Promise<AppClient> {
   return system.app({ redirectUris: [REDIRECT_URI] });
 }
 
-/** A valid start, and the verifier that the app keeps. */
+/** Builds a valid start, and the verifier that the app keeps. */
 export function startBody(userId = 'u-1') {
   const verifier = randomBytes(32).toString('base64url');
   const state = randomBytes(24).toString('base64url');
@@ -46,7 +46,7 @@ export async function startConnection(app: AppClient, userId = 'u-1'): Promise<A
   return { ...reply.body, userId, verifier };
 }
 
-/** The person agrees, as on the consent page. */
+/** Lets the person agree, as on the consent page. Returns the code. */
 export async function approve(
   system: Pick<System, 'em'>,
   attempt: Attempt,
@@ -61,7 +61,7 @@ export async function deny(system: Pick<System, 'em'>, attempt: Attempt): Promis
   if (!(await denyAttempt(system.em(), attempt.request_id))) throw new Error('the attempt cannot be denied');
 }
 
-/** The exchange of a code, with the test's changes on top. */
+/** Exchanges a code; `part` overrides fields of the request. */
 export function exchange(
   app: AppClient,
   attempt: Attempt,
@@ -80,7 +80,7 @@ export function exchange(
   return app.request('POST', '/v1/connections/exchange', body, { at });
 }
 
-/** A connection of the app's user with the account, from start to exchange. */
+/** Connects the app's user with the account, from start to exchange. */
 export async function connect(
   system: Pick<System, 'em'>,
   app: AppClient,

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 
-/** A database of a test file's own. */
+/** A database that only one test file uses. */
 export interface TestDatabase {
   url: string;
-  /** What the processes under test get as theirs: that of a pooler, where the run has one. */
+  /** Address for the processes under test: the pooler's, if the run has one. */
   serviceUrl: string;
   pool: pg.Pool;
   drop(): Promise<void>;
@@ -13,7 +13,7 @@ export interface TestDatabase {
 
 const SOMEBODY_USES_THE_TEMPLATE = '55006';
 
-/** A database that nobody else uses; migrated unless it is to be empty. */
+/** Creates a database that nobody else uses; migrated unless `empty`. */
 export async function createDatabase({ empty = false } = {}): Promise<TestDatabase> {
   const {
     FORECUE_TEST_SERVER: server,
@@ -30,27 +30,27 @@ export async function createDatabase({ empty = false } = {}): Promise<TestDataba
     serviceUrl: databaseUrl(pooler || server, name),
     pool,
     async drop() {
-      // Not awaited: it would wait for what a failed try never released, and the drop ends all sessions.
+      // Not awaited: it would wait for clients that a failed test never released, and the drop ends all sessions.
       void pool.end();
       await administer(server, `drop database ${name} with (force)`);
     },
   };
 }
 
-/** A pool of a test's database, which may be dropped before all sessions have ended. */
+/** Opens a pool on a test's database, which may be dropped before all sessions have ended. */
 export function openPool(url: string, max: number): pg.Pool {
   const pool = new pg.Pool({ connectionString: url, max });
   pool.on('error', () => {});
-  // The pool listens to its idle clients only; one that is in use or just ends must not fail the tests after it.
+  // The pool handles errors of idle clients only; one that is in use, or is ending, must not fail later tests.
   pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
 }
 
-/** Runs one statement on the server itself. */
+/** Runs one statement on the server's own database. */
 export async function administer(server: string, statement: string): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     const client = new pg.Client({ connectionString: server });
-    // What it runs fails as well; without a listener the process would.
+    // An error also rejects the query; without a listener it would end the process.
     client.on('error', () => {});
     await client.connect();
     try {
@@ -65,7 +65,7 @@ export async function administer(server: string, statement: string): Promise<voi
   }
 }
 
-/** The server's address with another database. */
+/** Returns the server's address with another database. */
 export function databaseUrl(server: string, name: string): string {
   const url = new URL(server);
   url.pathname = `/${name}`;

@@ -1,6 +1,6 @@
 import type { System } from './system.ts';
 
-/** Notes from now on how many rows of work, its history and replies each statement deletes. */
+/** Records, from now on, how many rows of work, history and replies each statement deletes. */
 export async function noteDeletes({ database: { pool } }: System): Promise<void> {
   await pool.query(`
     create table deletes (rows bigint);
@@ -21,7 +21,7 @@ export async function noteDeletes({ database: { pool } }: System): Promise<void>
     end $$`);
 }
 
-/** How many rows the largest one has deleted. */
+/** Returns the number of rows that the largest recorded delete removed. */
 export async function largestDelete({ database: { pool } }: System): Promise<number> {
   const { rows } = await pool.query<{ most: number }>('select max(rows)::int as most from deletes');
   return rows[0]?.most ?? 0;

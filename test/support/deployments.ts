@@ -1,23 +1,23 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { parse, parseAllDocuments } from 'yaml';
 
-/** A process as a file of `deploy/` starts it. */
+/** A process as a file in `deploy/` starts it. */
 export interface Deployed {
   args: string;
   env: Record<string, string>;
 }
 
-/** By the name of the Procfile. */
+/** Processes by their name in the Procfile. */
 export type Deployment = Map<string, Deployed>;
 
-/** What `bin/node` runs in each process of the Procfile. */
+/** Arguments of `bin/node` for each process in the Procfile. */
 export const PROCFILE = new Map(
   [...readFileSync('Procfile', 'utf8').matchAll(/^(\w+): bin\/node (.+)$/gm)].map(
     ([, name = '', args = '']) => [name, args] as const,
   ),
 );
 
-/** The variables that the image sets. */
+/** Variables that the image sets. */
 const ENV = /^ENV (.+)$/m;
 const IMAGE = Object.fromEntries(
   (readFileSync('deploy/Dockerfile', 'utf8').match(ENV)?.[1] ?? '').split(' ').map((pair) => pair.split('=')),
@@ -31,14 +31,14 @@ interface ComposeService {
   volumes?: string[];
 }
 
-/** The compose file. */
+/** The parsed compose file. */
 export const COMPOSE: { services: Record<string, ComposeService> } = parse(
   readFileSync('deploy/compose.yaml', 'utf8'),
   { merge: true },
 );
 
-/** A variable of compose as an operator sets it, or its default. */
-function interpolated(value: string, settings: Record<string, string>): string {
+/** Replaces the variables in a compose value by the operator's settings or their defaults. */
+function interpolate(value: string, settings: Record<string, string>): string {
   return value.replace(/\$\{(\w+):([?-])([^}]*)\}/g, (_, name, kind, other) => {
     const set = settings[name] ?? (kind === '-' ? other : undefined);
     if (set === undefined) throw new Error(`${name} is not set: ${other}`);
@@ -46,18 +46,18 @@ function interpolated(value: string, settings: Record<string, string>): string {
   });
 }
 
-/** The processes of the compose file, with the settings of an operator. */
+/** Returns the processes of the compose file, with an operator's settings. */
 export function ofCompose(settings: Record<string, string>): Deployment {
   const ours = Object.entries(COMPOSE.services).filter(([, { image }]) => image === 'forecue');
   return new Map(
     ours.map(([name, { command, environment = {} }]) => {
-      const env = Object.entries(environment).map(([key, value]) => [key, interpolated(value, settings)]);
+      const env = Object.entries(environment).map(([key, value]) => [key, interpolate(value, settings)]);
       return [name, { args: command.join(' '), env: { ...IMAGE, ...Object.fromEntries(env) } }];
     }),
   );
 }
 
-/** Any object of Kubernetes. What it must have, its kind's type says: test/deploy/kubernetes.test.ts. */
+/** Any Kubernetes object. The type of its kind says what it must have: test/deploy/kubernetes.test.ts. */
 export interface KubernetesObject {
   apiVersion: string;
   kind: string;
@@ -69,7 +69,7 @@ export interface KubernetesObject {
 
 const KUBERNETES = 'deploy/kubernetes';
 
-/** The objects of the base, by the files that it names. */
+/** The objects in all files that the base's kustomization names. */
 export const OBJECTS: KubernetesObject[] = parse(
   readFileSync(`${KUBERNETES}/kustomization.yaml`, 'utf8'),
 ).resources.flatMap((file: string) =>
@@ -79,12 +79,12 @@ export const OBJECTS: KubernetesObject[] = parse(
   }),
 );
 
-/** Those of a kind. */
+/** Returns the objects of these kinds. */
 export function objectsOf(...kinds: string[]): KubernetesObject[] {
   return OBJECTS.filter(({ kind }) => kinds.includes(kind));
 }
 
-/** The processes of the Deployments and Jobs. */
+/** Returns the processes of the Deployments and Jobs. */
 export function ofKubernetes(): Deployment {
   const [settings] = objectsOf('ConfigMap');
   return new Map(
@@ -101,7 +101,7 @@ export function ofKubernetes(): Deployment {
 
 export const UNITS = 'deploy/systemd';
 
-/** The processes of the units; `environment` is what /etc/forecue/environment has. */
+/** Returns the processes of the systemd units; `environment` stands for /etc/forecue/environment. */
 export function ofSystemd(environment: Record<string, string>): Deployment {
   const files = readdirSync(UNITS).filter((file) => file.endsWith('.service'));
   const common = variablesOf(readFileSync(`${UNITS}/forecue-.service.d/common.conf`, 'utf8'));

@@ -1,4 +1,7 @@
-/** A suite that needs what not every machine has. Where that is `missing`, it is pending, and its title says why. */
+/**
+ * Describes a suite that needs something that not every machine has. Without it, the suite is skipped, and its title
+ * says what is `missing`.
+ */
 export function describeWhere(
   isThere: boolean,
   title: string,

@@ -16,19 +16,19 @@ import type { System } from './system.ts';
 export interface EchoRequest {
   text: string;
   requestId?: string;
-  /** What the handler gets instead of the text and the gate. */
+  /** Replaces the handler's usual input of text and gate. */
   input?: string;
   kind?: typeof echo;
   party?: string;
 }
 
-/** The party of the echoes. */
+/** Party of all echoes, unless a request names another. */
 export const PARTY = newId();
 
-/** The ingress's side of echoes, without HTTP: this process is one more ingress of the installation. */
+/** The ingress's side of echoes, without HTTP: this process joins the installation as one more ingress. */
 export type EchoCaller = Awaited<ReturnType<typeof openEchoCaller>>;
 
-/** Joins an installation. Its echoes go through the gate at that address. */
+/** Joins an installation. Its echoes go through the gate at this address. */
 export async function openEchoCaller(
   { env }: Pick<System, 'env'>,
   gate: string,
@@ -55,7 +55,7 @@ export async function openEchoCaller(
       return work.service.perform(request.kind ?? echo, callOf(request, gate), gone);
     },
 
-    /** Resolves when it is admitted. */
+    /** Resolves when the echo is admitted. */
     start(request: EchoRequest) {
       return work.service.start(request.kind ?? echo, callOf(request, gate), signal);
     },
@@ -65,7 +65,7 @@ export async function openEchoCaller(
       return work.service.cancel(echo, key, () => {});
     },
 
-    /** Whether the request is queued. */
+    /** Reports whether the request is queued. */
     async isQueued(requestId: string): Promise<boolean> {
       const key = requestKey(echo.name, PARTY, requestId);
       const { rowCount } = await pool.query(`select from work where key = $1 and state = 'queued'`, [key]);

@@ -17,11 +17,11 @@ export interface EchoReport {
   length: number;
 }
 
-/** What an echo works on: a text, and where the gate is. */
+/** Input of an echo: a text, and the gate's address. */
 const EchoInput = closed({ text: Type.String(), gate: Type.String() });
 export type EchoInput = Static<typeof EchoInput>;
 
-/** A kind of the tests' own: it goes through a gate, then returns its input. */
+/** A kind of work for tests: it passes a gate, then returns its input. */
 export const echo: Kind<typeof EchoInput, EchoFacts, EchoReport> = {
   name: 'echo',
   input: EchoInput,
@@ -34,7 +34,7 @@ export const echo: Kind<typeof EchoInput, EchoFacts, EchoReport> = {
   oneAtATime: false,
 };
 
-/** The same, but a party has one running at a time. */
+/** Like `echo`, but a party may run only one at a time. */
 export const echoInTurn: Kind<typeof EchoInput, EchoFacts, EchoReport> = {
   ...echo,
   name: 'echoInTurn',
@@ -55,7 +55,7 @@ async function sayAgain({ text, gate }: EchoInput, attempt: number, { signal }: 
   return { state: 'echoed', answer: text, report: { attempt, length: text.length } };
 }
 
-// A worker that serves all pools, with this kind added to the product's.
+// When started as a process, serves all pools, with this kind added to the product's.
 if (import.meta.main)
   await runMain('echo', workerConfig, (config, log) =>
     startWorker(config, log, {

@@ -6,7 +6,7 @@ import { add } from './memory.ts';
 
 export type ProposedFact = FactsAnswer['facts'][number];
 
-/** What a model was shown when it was asked for facts. */
+/** The record that a model was shown when it was asked for facts. */
 export interface FactsRecord {
   facts: { n: number; text: string; slot: string | null }[];
   episodes: { title: string; rows: { n: number; by: string; text: string }[] }[];
@@ -14,17 +14,17 @@ export interface FactsRecord {
 
 export const recordOf = (call: ProviderCall) => call.record as unknown as FactsRecord;
 
-/** A fact as a model proposes it: by the words that it quotes, from the row that has them. */
+/** A fact as a model proposes it; `quote` is text of the row that supports it. */
 export type Proposal = Partial<ProposedFact> & { text: string; quote: string };
 
-/** The answer of a model that proposes these facts of whatever it is shown. */
+/** Answers like a model that proposes these facts from whatever it is shown. */
 export function proposing(...proposals: Proposal[]): Step {
   return structured((call) => ({
-    facts: proposals.flatMap((proposal) => proposed(proposal, recordOf(call))),
+    facts: proposals.flatMap((proposal) => proposedFacts(proposal, recordOf(call))),
   }));
 }
 
-function proposed({ quote, ...fact }: Proposal, { episodes }: FactsRecord): ProposedFact[] {
+function proposedFacts({ quote, ...fact }: Proposal, { episodes }: FactsRecord): ProposedFact[] {
   const row = episodes.flatMap(({ rows }) => rows).find(({ text }) => text.includes(quote));
   if (row === undefined && fact.evidence === undefined) return [];
   return [
@@ -42,10 +42,10 @@ function proposed({ quote, ...fact }: Proposal, { episodes }: FactsRecord): Prop
   ];
 }
 
-/** A text is the person's; others say who wrote it. */
+/** One raw row: a plain text is the person's; an object says who wrote it. */
 export type Line = string | (Partial<RawMemoryResponse> & { content: string });
 
-/** One episode of raw rows. */
+/** Adds one episode of raw rows. */
 export async function episode(
   person: UserClient,
   lines: readonly Line[],
@@ -71,13 +71,13 @@ export async function episode(
 
 export const byAgent = (content: string) => ({ content, kind: 'message', agent: 'coder' }) as const;
 
-/** All facts, the newest first. */
+/** Returns all facts, newest first. */
 export async function factsOf(person: UserClient): Promise<FactResponse[]> {
   const { body } = await person.request<{ results: FactResponse[] }>('GET', '/api/memory/facts/?limit=200');
   return body.results;
 }
 
-/** The texts of the facts that hold, in order. */
+/** Returns the texts of the facts that are not superseded, sorted. */
 export async function currentTexts(person: UserClient): Promise<string[]> {
   const facts = await factsOf(person);
   return facts

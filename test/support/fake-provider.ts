@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LIKELIHOODS, type Likelihood } from '../../shared/domain/likelihood.ts';
 
-/** What the product sent to the model: the JSON between the fences of its last message. */
+/** The record that the product sent to the model: the JSON between the fences of the last message. */
 export interface PromptRecord {
   mode: string;
   language: string;
@@ -21,41 +21,41 @@ export interface PromptRecord {
   draft: string;
 }
 
-/** One request that reached the fake. Times are milliseconds of `performance.now()` in the test's process. */
+/** One request that reached the fake. Times are `performance.now()` milliseconds in the test's process. */
 export interface ProviderCall {
-  /** From 0, in the order of arrival. */
+  /** Counts from 0, in the order of arrival. */
   index: number;
-  /** The request's JSON body, as sent. */
+  /** JSON body of the request, as sent. */
   body: { model?: string; messages?: { role: string; content: string }[]; [key: string]: unknown };
   headers: IncomingMessage['headers'];
-  /** The name of the schema that the answer must have; empty where the format has none. */
+  /** Name of the schema that the answer must have; empty if the format names none. */
   schema: string;
-  /** Read back from the prompt. Other questions than predictions have records of their own. */
+  /** Record read back from the prompt. Calls that do not ask for a prediction have records of other shapes. */
   record: PromptRecord;
   startedAt: number;
-  /** When the whole answer was sent, or the fake broke it off as scripted. */
+  /** Time at which the whole answer was sent, or the fake broke it off as scripted. */
   finishedAt: number | null;
-  /** When the client closed its socket before that. */
+  /** Time at which the client closed its socket before that. */
   abortedAt: number | null;
-  /** Resolves with `abortedAt`; stays pending for a call that the client lets finish. */
+  /** Resolves with `abortedAt`; stays pending if the client lets the call finish. */
   aborted: Promise<number>;
   /** Resolves when the call has ended, on either side. */
   ended: Promise<void>;
 }
 
-/** What the fake does with one call. A custom step may depend on the call: `(r, c) => ok()(r, c)`. */
+/** Reaction of the fake to one call. A custom step may depend on the call: `(r, c) => ok()(r, c)`. */
 export type Step = (response: ServerResponse, call: ProviderCall) => void | Promise<void>;
 
 export interface FakeProvider {
-  /** The base URL for `OPENAI_BASE_URL`; ends in `/v1`. */
+  /** Base URL for `OPENAI_BASE_URL`; ends in `/v1`. */
   readonly url: string;
-  /** Every call so far, in the order of arrival. */
+  /** All calls so far, in the order of arrival. */
   readonly calls: readonly ProviderCall[];
-  /** Calls that are neither finished nor aborted. */
+  /** Number of calls that are neither finished nor aborted. */
   readonly running: number;
-  /** What every call gets from now on; `ok()` by default. */
+  /** Sets the step for every call from now on; `ok()` by default. */
   respond(step: Step): void;
-  /** What the next calls get, one step each, before `respond` applies again. */
+  /** Sets the steps for the next calls, one each, before `respond` applies again. */
   next(...steps: Step[]): void;
   /** Waits for the n-th call, counted from 1. Rejects after `timeoutMs`. */
   called(n: number, timeoutMs?: number): Promise<ProviderCall>;
@@ -65,7 +65,9 @@ export interface FakeProvider {
   close(): Promise<void>;
 }
 
-/** An OpenAI-compatible server on a free port of 127.0.0.1 that answers `POST /v1/chat/completions` as scripted. */
+/**
+ * Starts an OpenAI-compatible server on a free port of 127.0.0.1 that answers `POST /v1/chat/completions` as scripted.
+ */
 export async function startFakeProvider(): Promise<FakeProvider> {
   const calls: ProviderCall[] = [];
   const queued: Step[] = [];
@@ -74,7 +76,7 @@ export async function startFakeProvider(): Promise<FakeProvider> {
 
   const server = createServer(async (request, response) => {
     if (request.url !== '/v1/chat/completions') return void response.writeHead(404).end();
-    // A client may disconnect while its body is in transit: then there was no call.
+    // If a client disconnects while its body is in transit, there was no call.
     const body = await text(request).catch(() => undefined);
     if (body === undefined) return;
     const call = record(calls.length, JSON.parse(body), request, response);
@@ -144,7 +146,7 @@ function record(
   };
   response.on('close', () => {
     const now = performance.now();
-    if (response.writableFinished || brokenOff.has(response)) call.finishedAt = now;
+    if (response.writableFinished || brokenResponses.has(response)) call.finishedAt = now;
     else {
       call.abortedAt = now;
       aborted.resolve(now);
@@ -160,7 +162,7 @@ function schemaIn(body: ProviderCall['body']): string {
 }
 
 function readRecord(body: ProviderCall['body']): PromptRecord {
-  // A repair comes after it.
+  // Searches all messages, since a repair adds messages after the record.
   const fenced = /<record>\n(.*)\n<\/record>/s.exec(
     body.messages?.map(({ content }) => content).join('\n') ?? '',
   );
@@ -168,15 +170,15 @@ function readRecord(body: ProviderCall['body']): PromptRecord {
   return JSON.parse(fenced[1]);
 }
 
-/** Responses that a step tore down: their close is not the client's doing. */
-const brokenOff = new WeakSet<ServerResponse>();
+/** Responses that a step broke off: the client did not close them. */
+const brokenResponses = new WeakSet<ServerResponse>();
 
 function breakOff(response: ServerResponse): void {
-  brokenOff.add(response);
+  brokenResponses.add(response);
   response.socket?.resetAndDestroy();
 }
 
-/** A suggestion of `continuation`, in the answer format that the prompt asks for. */
+/** Suggests `continuation`, in the answer format that the prompt asks for. */
 export function ok(options: { continuation?: string; likelihood?: Likelihood; usage?: unknown } = {}): Step {
   return (response) => {
     const { continuation = ' with care', likelihood = 'likely' } = options;
@@ -186,7 +188,7 @@ export function ok(options: { continuation?: string; likelihood?: Likelihood; us
   };
 }
 
-/** `step`, but `ms` later. */
+/** Runs `step` after `ms`. */
 export function delay(ms: number, step: Step = ok()): Step {
   return async (response, call) => {
     await Promise.race([sleep(ms), call.ended]);
@@ -194,7 +196,7 @@ export function delay(ms: number, step: Step = ok()): Step {
   };
 }
 
-/** `step`, once `ready` has resolved. */
+/** Runs `step` once `ready` has resolved. */
 export function when(ready: Promise<unknown>, step: Step = ok()): Step {
   return async (response, call) => {
     await Promise.race([ready, call.ended]);
@@ -202,10 +204,10 @@ export function when(ready: Promise<unknown>, step: Step = ok()): Step {
   };
 }
 
-/** No byte, ever. */
+/** Never sends a byte. */
 export const hang = (): Step => () => {};
 
-/** An error of the provider, in its own format. */
+/** Answers with an error in the provider's format. */
 export function status(code: number, headers: Record<string, string> = {}, message = 'scripted'): Step {
   return (response) => {
     const body = JSON.stringify({ error: { message, type: 'scripted', code: null } });
@@ -213,17 +215,17 @@ export function status(code: number, headers: Record<string, string> = {}, messa
   };
 }
 
-/** A 200 whose body is `value`: null, [], a wrong shape. */
+/** Answers 200 with `value` as the body: null, [], a wrong shape. */
 export const json =
   (value: unknown): Step =>
   (response) =>
     send(response, value);
 
-/** A completion whose message is as given: `{ content }`, `{ content: null, refusal }`. */
+/** Answers with a completion that has this message: `{ content }`, `{ content: null, refusal }`. */
 export const message = (fields: Record<string, unknown>, finishReason = 'stop'): Step =>
   json(completion(fields, finishReason));
 
-/** The answer to a structured question: a value, or what is made of the call. */
+/** Answers a structured question with a value, or with what a function makes of the call. */
 export const structured =
   (value: object | ((call: ProviderCall) => object)): Step =>
   (response, call) => {
@@ -231,7 +233,7 @@ export const structured =
     send(response, completion({ content }));
   };
 
-/** The step for the schema that a call asks for; `otherwise` for the others. */
+/** Chooses the step by the schema that a call asks for; `otherwise` for the rest. */
 export const bySchema =
   (steps: Record<string, Step>, otherwise: Step = ok()): Step =>
   (response, call) =>
@@ -241,10 +243,10 @@ export const refusal = (): Step => message({ content: null, refusal: 'I cannot h
 
 export const contentFilter = (): Step => message({ content: '{"next":"' }, 'content_filter');
 
-/** The answer stops where the provider's limit of output tokens was reached. */
+/** Answers with text cut off by the provider's limit on output tokens. */
 export const lengthStop = (): Step => message({ content: '{"next":"' }, 'length');
 
-/** A 200 with these bytes; HTML, nothing at all, half a JSON document. */
+/** Answers 200 with these bytes: HTML, nothing at all, half a JSON document. */
 export function raw(body: string, contentType = 'application/json'): Step {
   return (response) => void response.writeHead(200, { 'content-type': contentType }).end(body);
 }
@@ -255,7 +257,7 @@ export const empty = (): Step => raw('');
 
 export const truncatedJson = (): Step => raw('{"id":"x","choices":[{"index":0,"mess');
 
-/** A reset connection in the middle of the body. */
+/** Resets the connection in the middle of the body. */
 export function reset(): Step {
   return async (response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).write('{"id":"x",');
@@ -264,20 +266,20 @@ export function reset(): Step {
   };
 }
 
-/** Not HTTP any more, says the server, and the client did not ask for that. */
+/** Answers as if the connection switched to another protocol, which the client did not ask for. */
 export const switchProtocols = (): Step => (response) => {
-  brokenOff.add(response);
+  brokenResponses.add(response);
   response.socket?.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n');
 };
 
-/** A well-formed answer with `bytes` of continuation. */
+/** Suggests a well-formed continuation of `bytes` characters. */
 export const huge = (bytes = 20_000_000): Step => ok({ continuation: 'x'.repeat(bytes) });
 
 export const nul = (): Step => ok({ continuation: ' a\0b' });
 
 export const loneSurrogate = (): Step => ok({ continuation: ' a\ud800b' });
 
-/** A byte of white space each `ms`, indefinitely: alive, but never an answer. */
+/** Sends white space, one byte every `ms`, forever: alive, but never an answer. */
 export function drip(ms = 50): Step {
   return async (response, call) => {
     response.writeHead(200, { 'content-type': 'application/json' });

@@ -1,7 +1,7 @@
 import type { TestDatabase } from './database.ts';
 
-/** Notes every firing of a tick in a table, by a trigger: whoever fires it, and however often. */
-const NOTE = `
+/** Records every firing of a tick in a table, by a trigger, whoever causes it and however often. */
+const FIRINGS_TRIGGER = `
   create table firings (tick timestamptz not null, at timestamptz not null default clock_timestamp());
   create function note_firing() returns trigger language plpgsql as $$
     begin insert into firings (tick) values (new.last_tick); return null; end $$;
@@ -9,10 +9,12 @@ const NOTE = `
     for each row when (new.name = 'sync' and new.fired_at is distinct from old.fired_at) execute function note_firing()`;
 
 export async function noteFirings({ pool }: Pick<TestDatabase, 'pool'>): Promise<void> {
-  await pool.query(NOTE);
+  await pool.query(FIRINGS_TRIGGER);
 }
 
-/** Each tick of `sync` that fired: in Unix milliseconds, how often, and how late at first. */
+/**
+ * Returns each tick of `sync` that fired: its Unix milliseconds, how often it fired, and the delay of its first firing.
+ */
 export async function firingsOf({ pool }: Pick<TestDatabase, 'pool'>) {
   const { rows } = await pool.query<{ tick: number; count: number; lateMs: number }>(
     `select (extract(epoch from tick) * 1000)::float8 as tick, count(*)::int as count,

@@ -3,24 +3,24 @@ import { request } from 'node:http';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
 import { event } from './recording.ts';
 
-/** Who posts to what, how many at a time, and for how long. */
+/** Target, senders, concurrency and duration of a flood. */
 interface Flood {
   url: string;
-  /** Access tokens; those who post take turns with them. */
+  /** Access tokens, which the requests use in turn. */
   tokens: string[];
   atOnce: number;
   forMs: number;
-  /** Of each body, about. */
+  /** Approximate size of each body. */
   bytes: number;
 }
 
-const ROWS = 1000;
-/** Bodies made in advance. Posted again, they are duplicates. */
+const ROWS_PER_BODY = 1000;
+/** Number of bodies made in advance. When posted again, their rows are duplicates. */
 const BODIES = 4;
 
 /**
- * Posts large batches again and again, whatever they are answered, from a thread of its own, so that its work does not delay
- * what its caller measures. Resolves with the number of answers of each status; 0 stands for a cut connection.
+ * Posts large batches again and again, whatever the answers, in a separate thread, so that this does not delay what its
+ * caller measures. Resolves with the number of answers by status; 0 stands for a cut connection.
  */
 export async function flood(given: Flood): Promise<Record<string, number>> {
   const worker = new Worker(new URL(import.meta.url), { workerData: given });
@@ -33,7 +33,9 @@ if (parentPort !== null) parentPort.postMessage(await run(workerData));
 
 async function run({ url, tokens, atOnce, forMs, bytes }: Flood): Promise<Record<string, number>> {
   const bodies = Array.from({ length: BODIES }, () => {
-    const rows = Array.from({ length: ROWS }, () => event({ prompt: 'x'.repeat(bytes / ROWS - 300) }));
+    const rows = Array.from({ length: ROWS_PER_BODY }, () =>
+      event({ prompt: 'x'.repeat(bytes / ROWS_PER_BODY - 300) }),
+    );
     return Buffer.from(JSON.stringify(rows));
   });
   const until = performance.now() + forMs;

@@ -1,17 +1,20 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below the ports that systems give to outgoing connections: none of those takes one before the server listens. */
-const LOWEST = 10_000;
-const HIGHEST = 32_000;
-const given = new Set<number>();
+/**
+ * Range below the ports that systems use for outgoing connections, so that none of those takes a port before the server
+ * listens.
+ */
+const LOWEST_PORT = 10_000;
+const HIGHEST_PORT = 32_000;
+const givenPorts = new Set<number>();
 
-/** A port of 127.0.0.1 that is free at this moment; no other call in this process gets it. */
+/** Returns a port of 127.0.0.1 that is free at this moment; no other call in this process gets it. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST));
-    if (given.has(port)) continue;
-    given.add(port);
+    const port = LOWEST_PORT + Math.floor(Math.random() * (HIGHEST_PORT - LOWEST_PORT));
+    if (givenPorts.has(port)) continue;
+    givenPorts.add(port);
     if (await isFree(port)) return port;
   }
 }

@@ -7,7 +7,7 @@ import { until } from './until.ts';
 /** One run that has reached the gate. */
 export interface Visit<Subject> {
   subject: Subject;
-  /** Whether its worker aborted before it was let through. */
+  /** True if the worker aborted the run before it was let through. */
   aborted: boolean;
   letThrough(): void;
 }
@@ -17,7 +17,7 @@ export class Gate<Subject> {
   readonly visits: Visit<Subject>[] = [];
   #open = true;
   readonly #server = createServer(async (request, response) => {
-    // A worker that is killed while it sends does not count as a visit.
+    // A worker killed while it sends does not count as a visit.
     const subject = await json(request).catch(() => undefined);
     if (subject === undefined) return;
     const visit = { subject: subject as Subject, aborted: false, letThrough: () => void response.end() };
@@ -37,23 +37,23 @@ export class Gate<Subject> {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** From now on a visit waits until it is let through. */
+  /** Makes every visit from now on wait until it is let through. */
   shut(): void {
     this.#open = false;
   }
 
-  /** Lets every visit through from now on. */
+  /** Lets all visits through, waiting and future ones. */
   open(): void {
     this.#open = true;
     for (const { letThrough } of this.visits) letThrough();
   }
 
-  /** The n-th visit, counted from 1. */
+  /** Waits for the n-th visit, counted from 1. */
   async visited(n: number, withinMs?: number): Promise<Visit<Subject>> {
     return until(() => this.visits[n - 1], withinMs);
   }
 
-  /** Opens it, and forgets the visits. */
+  /** Opens the gate, and forgets the visits. */
   reset(): void {
     this.open();
     this.visits.length = 0;

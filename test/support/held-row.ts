@@ -9,7 +9,7 @@ import type { System } from './system.ts';
 
 type Answer = Reply<PredictionResponse>;
 
-/** Callers of an app, and what their requests have in common. */
+/** Callers of an app, and the fields that their requests share. */
 export interface Party {
   app: AppClient;
   part?: object;
@@ -20,21 +20,21 @@ export interface HeldRow {
   where: string;
   values: string[];
   heldMs: number;
-  /** The owner of the row. */
+  /** Owner of the row. */
   victim: Party;
-  /** More users of the owner: each calls as often as it does while the row is held. */
+  /** More users of the owner; each calls as often as the victim while the row is locked. */
   crowd?: readonly object[];
   /** Apps that must not be affected. */
   others: Party[];
 }
 
-/** The answers to each side. */
+/** Answers to both sides. */
 export interface WhileHeld {
-  /** The victim's: calls that were at the provider when the row was locked, and later ones. */
+  /** Answers to the victim: its calls that had reached the provider when the row was locked, and later ones. */
   own: Answer[];
-  /** The victim's first after the release. */
+  /** The victim's first answer after the release. */
   first: Answer;
-  /** In the order of `HeldRow.others`. */
+  /** Answers to the other apps, in the order of `HeldRow.others`. */
   others: { before: Answer[]; during: Answer[] }[];
   noise: Noise;
 }
@@ -42,9 +42,9 @@ export interface WhileHeld {
 const SERVICE_MS = 400;
 const CALM_MS = 2000;
 const PAUSE_MS = 50;
-const VICTIM_EVERY_MS = 500;
-/** Calls of the victim in progress when the row is locked. */
-const UNDER_WAY = 4;
+const VICTIM_INTERVAL_MS = 500;
+/** Number of the victim's calls in progress when the row is locked. */
+const CALLS_IN_PROGRESS = 4;
 
 /** Locks a row from outside while its owner and others call the product. */
 export async function whileRowIsHeld(system: System, held: HeldRow): Promise<WhileHeld> {
@@ -56,19 +56,19 @@ export async function whileRowIsHeld(system: System, held: HeldRow): Promise<Whi
   try {
     await sleep(CALM_MS);
     const callsBefore = loads.map(({ calls }) => calls.length);
-    const own = Array.from({ length: UNDER_WAY }, () => ask());
-    await atProvider(system, draft.text, UNDER_WAY);
+    const own = Array.from({ length: CALLS_IN_PROGRESS }, () => ask());
+    await atProvider(system, draft.text, CALLS_IN_PROGRESS);
     const noise = measureNoise(victim.app);
     const lock = await lockRow(system, held.table, held.where, held.values);
     const hungUp = victim.app
       .predict(predictionBody({ draft, ...victim.part }), {
         headers: { 'x-on-disconnect': 'cancel' },
-        signal: AbortSignal.timeout(VICTIM_EVERY_MS),
+        signal: AbortSignal.timeout(VICTIM_INTERVAL_MS),
       })
       .catch(() => {});
     for (const until = performance.now() + held.heldMs; performance.now() < until; ) {
       own.push(ask(), ...crowd.map(ask));
-      await sleep(Math.max(0, Math.min(VICTIM_EVERY_MS, until - performance.now())));
+      await sleep(Math.max(0, Math.min(VICTIM_INTERVAL_MS, until - performance.now())));
     }
     await lock.release();
     const first = await ask();
@@ -90,7 +90,7 @@ export async function whileRowIsHeld(system: System, held: HeldRow): Promise<Whi
   }
 }
 
-/** Answers to the victim that are none of those promised to it, or later than a second after its deadline. */
+/** Returns the victim's answers that are undocumented, or come later than a second after its deadline. */
 export function undocumented(own: readonly Answer[], deadlineMs: number): string[] {
   return own
     .filter(({ status, code = '', headers, tookMs }) => {
@@ -104,7 +104,7 @@ export function undocumented(own: readonly Answer[], deadlineMs: number): string
     .map(({ status, text, tookMs }) => `${status} ${text} after ${Math.round(tookMs)} ms`);
 }
 
-/** Two callers that pause a little, so that they measure the product and not the machine. */
+/** Runs two callers that pause a little, so that they measure the product and not the machine. */
 function inALoop({ app, part }: Party): Load {
   const ask = async (body: object) => {
     await sleep(PAUSE_MS);

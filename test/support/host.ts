@@ -3,10 +3,10 @@ import { withSecrets } from '../../shared/config/development.ts';
 import { createLog, type Log } from '../../shared/log.ts';
 import type { Running } from '../../shared/process/lifecycle.ts';
 
-/** Asks for a part of an installation, or, without `entry`, for the end of that part. */
+/** Asks to start a part of an installation, or, without `entry`, to stop it. */
 export interface HostRequest {
   part: number;
-  /** The file and the arguments that it would be started as by itself. */
+  /** File and arguments that would start the part as a separate process. */
   entry?: string[];
   env?: Record<string, string>;
 }
@@ -40,7 +40,7 @@ function failure(error: unknown): Omit<HostReply, 'part'> {
   return { error: error instanceof Error ? `${error.stack}` : String(error) };
 }
 
-/** Loads only the kind that it hosts. */
+/** Starts a part, and loads only the code of its kind. */
 async function start(
   part: number,
   [file, service = '']: string[],
@@ -64,7 +64,7 @@ async function start(
   return startWorker(config, logOf(part, service, config.logLevel), served);
 }
 
-/** The lines of a part carry its number, because all parts share the standard output. */
+/** Creates a log whose lines begin with the part's number, because all parts share the standard output. */
 function logOf(part: number, kind: string, level: string): Log {
   return createLog(kind, level, { write: (line) => void process.stdout.write(`${part} ${line}`) });
 }

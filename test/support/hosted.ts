@@ -8,17 +8,18 @@ import { bareEnvironment } from './environment.ts';
 import type { HostReply, HostRequest } from './host.ts';
 import { noteAnswer } from './noted-answers.ts';
 
-/** A part that has work left at its end, as a worker whose provider never answers, goes with its host. */
+/** Time that parts may take to stop. If one still has work (its provider never answers), the whole host is killed. */
 const STOP_MS = 1500;
 
 type Kind = 'web' | 'worker';
 
-/** Free ones, of both kinds. */
+/** Free hosts of both kinds. */
 const idle: Host[] = [];
 
 /**
- * A process for the ingresses or for the workers of one installation at a time. It has loaded the product's code already, so
- * that a part is ready in a fraction of the time and of the CPU that a process of its own takes; so is a password's hash.
+ * A process that hosts the ingresses or the workers of one installation at a time. It has already loaded the product's
+ * code and hashes passwords quickly, so a part is ready in a fraction of the time and CPU that a separate process
+ * takes.
  */
 class Host {
   readonly kind: Kind;
@@ -26,7 +27,7 @@ class Host {
   readonly #parts: HostedPart[] = [];
   readonly #waiting = new Map<number, (reply: HostReply) => void>();
 
-  /** One that is free, or a new one. */
+  /** Returns a free host, or a new one. */
   static take(kind: Kind): Host {
     const free = idle.findIndex((one) => one.kind === kind);
     const [taken = new Host(kind)] = free < 0 ? [] : idle.splice(free, 1);
@@ -41,7 +42,7 @@ class Host {
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     });
     this.#child = child;
-    // An idle host keeps no process of the tests alive.
+    // An idle host does not keep the test process alive.
     child.unref();
     child.channel?.unref();
     (child.stdout as Socket).unref();
@@ -54,7 +55,7 @@ class Host {
     });
   }
 
-  /** Starts what the entry would be as a process. */
+  /** Starts the part that `entry` would start as a separate process. */
   launch(entry: string[], env: Record<string, string>): HostedPart {
     const part = this.#parts.length;
     const hosted = new HostedPart(this.#ask({ part, entry, env }), {
@@ -66,7 +67,7 @@ class Host {
     return hosted;
   }
 
-  /** Stops all parts; the host serves the next installation, unless one of them does not stop in time. */
+  /** Stops all parts. The host then serves the next installation, or is killed if a part does not stop in time. */
   async free(): Promise<void> {
     const stopped = Promise.all(this.#parts.map((part) => part.stop())).then(() => true);
     const inTime = await Promise.race([stopped.catch(() => false), sleep(STOP_MS)]);
@@ -106,14 +107,14 @@ class Host {
   }
 }
 
-/** What a part may ask of its host. */
+/** Requests of a part to its host. */
 interface HostOfPart {
   stop(): Promise<HostReply>;
   signal(name: NodeJS.Signals): void;
   kill(): Promise<void>;
 }
 
-/** A part of the product in a process that it shares with the others of its installation. */
+/** A part of the product, in a process that it shares with others of its installation. */
 export class HostedPart {
   readonly #started: Promise<HostReply>;
   readonly #host: HostOfPart;
@@ -133,20 +134,20 @@ export class HostedPart {
     return this;
   }
 
-  /** In order, as a process at a signal: work that runs is finished. */
+  /** Stops the part in an orderly way, as a signal stops a process: running work is finished. */
   async stop(): Promise<void> {
     if (this.#isKilled) return;
     const { error } = await this.#host.stop();
     if (error !== undefined) throw new Error(`a part failed to stop: ${error}\n${this.log}`);
   }
 
-  /** Kills its host, so all of its kind unless they run apart. */
+  /** Kills the host, and with it all parts of the kind unless they run apart. */
   async kill(): Promise<void> {
     this.#isKilled = true;
     await this.#host.kill();
   }
 
-  /** Freezes or thaws its host, so all of its kind unless they run apart. */
+  /** Freezes or thaws the host, and with it all parts of the kind unless they run apart. */
   freeze(isFrozen: boolean): void {
     this.#host.signal(isFrozen ? 'SIGSTOP' : 'SIGCONT');
   }
@@ -156,7 +157,7 @@ export class HostedPart {
   }
 }
 
-/** The hosts of an installation: ingresses do not share one with workers, and `apart` no part shares one. */
+/** Hosts of an installation: ingresses never share one with workers, and with `apart` no two parts share one. */
 export class Hosts {
   readonly #taken: Host[] = [];
   readonly #apart: boolean;
@@ -172,7 +173,7 @@ export class Hosts {
     return host.launch(entry, env);
   }
 
-  /** Ends all that was launched. */
+  /** Ends everything that was launched. */
   async free(): Promise<void> {
     await Promise.all(this.#taken.map((host) => host.free()));
   }

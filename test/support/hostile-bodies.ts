@@ -5,18 +5,18 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 
-/** So many bytes of arrays in each other, in gzip. */
+/** Builds nested arrays of this many bytes, and gzips them. */
 export function nested(bytes: number): Buffer {
   return gzipSync('['.repeat(bytes / 2) + ']'.repeat(bytes / 2));
 }
 
-/** An array of empty ones, of so many bytes, and in gzip. */
+/** Builds an array of empty arrays, of this many bytes, plain and gzipped. */
 export function emptyArrays(bytes: number): { text: string; packed: Buffer } {
   const arrays = `[${'[],'.repeat(bytes / 3 - 2)}[]]`;
   return { text: arrays, packed: gzipSync(arrays) };
 }
 
-/** Posts packed JSON. The status is 0 when the connection ended without an answer. */
+/** Posts packed JSON. Status 0 means that the connection ended without an answer. */
 export async function postPacked(
   url: string,
   path: string,
@@ -43,7 +43,7 @@ export async function postPacked(
   }
 }
 
-/** A request, as it is sent, whose packed body lacks its last byte. */
+/** Builds the bytes of a request whose packed body lacks its last byte. */
 export function unfinished(path: string, content: Buffer, access: string): Buffer {
   const packed = gzipSync(content);
   const head = [
@@ -59,7 +59,7 @@ export function unfinished(path: string, content: Buffer, access: string): Buffe
   return Buffer.concat([Buffer.from(head), packed.subarray(0, -1)]);
 }
 
-/** The head of a request whose body has so many bytes; its connection closes after the answer. */
+/** Builds the head of a request with a body of this many bytes; its connection closes after the answer. */
 export function announced(path: string, bytes: number, access: string): string {
   return [
     `POST ${path} HTTP/1.1`,
@@ -73,7 +73,9 @@ export function announced(path: string, bytes: number, access: string): string {
   ].join('\r\n');
 }
 
-/** Sends the parts, with a pause after each, and resolves with the first answer, or with what came until the connection closed. */
+/**
+ * Sends the parts, pausing after each. Resolves with the first answer, or with what came until the connection closed.
+ */
 export async function sendRaw(url: string, parts: (string | Buffer)[], pauseMs = 0): Promise<string> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1').setEncoding('latin1');
   socket.on('error', () => {});

@@ -2,8 +2,8 @@ import crypto, { type Argon2Parameters } from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 
 /**
- * Preloaded into a process (`NODE_OPTIONS=--import=…`), makes a hash of a password take no time, so that what else a log-in
- * does can be measured to the microsecond. No password is right.
+ * Preloaded into a process (`NODE_OPTIONS=--import=…`), makes password hashes take no time, so that the rest of a
+ * log-in can be measured to the microsecond. No password is right.
  */
 crypto.argon2Sync = (_: string, { tagLength }: Argon2Parameters) => Buffer.alloc(tagLength);
 syncBuiltinESMExports();

@@ -2,27 +2,30 @@ import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:h
 import { text } from 'node:stream/consumers';
 import { assertPublished } from './client-contract.ts';
 
-/** How one request over HTTP ended; times are milliseconds. */
+/** Outcome of one HTTP request. */
 export interface Answer {
   status: number;
-  /** The error's code; undefined on success. */
+  /** Error code; undefined on success. */
   code: string | undefined;
   retryAfterS: number | undefined;
   tookMs: number;
 }
 
-/** Posts predictions on kept-alive connections, with Node's plain client, at a fraction of the cost of fetch. */
+/** Posts predictions over kept-alive connections, with Node's plain client, at a fraction of the cost of fetch. */
 export class KeepAliveClient {
   readonly #agent: Agent;
   readonly #key: string;
 
-  /** Without `keepAlive` each request has a connection of its own. */
+  /** Without `keepAlive`, each request gets a separate connection. */
   constructor(key: string, { keepAlive = true } = {}) {
     this.#key = key;
     this.#agent = new Agent({ keepAlive });
   }
 
-  /** Sends bytes as they are. Rejects when the connection was refused, reset or closed without an answer. */
+  /**
+   * Sends a prediction; bytes are sent as they are. Rejects if the connection is refused, reset or closed without an
+   * answer.
+   */
   async predict(url: string, body: object | Buffer): Promise<Answer> {
     const since = performance.now();
     const content = Buffer.isBuffer(body) ? body : JSON.stringify(body);
@@ -64,7 +67,7 @@ function responseOf(outgoing: ClientRequest): Promise<IncomingMessage> {
   });
 }
 
-/** The percentile of the values; NaN without values. */
+/** Returns a percentile of the values; NaN without values. */
 export function percentile(values: number[], share: number): number {
   const sorted = Float64Array.from(values).sort();
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;

@@ -3,7 +3,7 @@ import { predictionBody, type Reply } from './client.ts';
 
 type Body = ReturnType<typeof predictionBody>;
 
-/** One call that has ended, whatever its answer. Times are those of `performance.now()`. */
+/** One ended call, whatever its answer. Times are those of `performance.now()`. */
 export interface Call {
   body: Body;
   reply: Reply<PredictionResponse>;
@@ -12,15 +12,15 @@ export interface Call {
 }
 
 export interface Load {
-  /** What has ended so far, in the order of its end. */
+  /** Calls that have ended so far, in that order. */
   readonly calls: readonly Call[];
-  /** Resolves when every caller is done; rejects when one got no answer at all. */
+  /** Resolves when every caller is done; rejects if one got no answer at all. */
   readonly done: Promise<void>;
-  /** Lets calls in flight end, and starts no more. */
+  /** Starts no more calls, and waits for those in flight. */
   stop(): Promise<readonly Call[]>;
 }
 
-/** Callers that send a new request as soon as they have an answer, until stopped or after `most` requests. */
+/** Starts callers that send a new request as soon as they have an answer, until stopped or after `most` requests. */
 export function startLoad(
   ask: (body: Body) => Promise<Reply<PredictionResponse>>,
   { callers, most = Number.POSITIVE_INFINITY }: { callers: number; most?: number },
@@ -37,7 +37,7 @@ export function startLoad(
     }
   }
   const done = Promise.all(Array.from({ length: callers }, caller)).then(() => {});
-  // It is awaited later; until then a rejection is not unhandled.
+  // Awaited later; until then a rejection must not count as unhandled.
   done.catch(() => {});
   return {
     calls,

@@ -2,7 +2,10 @@ import { once } from 'node:events';
 import { createServer, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A proxy that loses the first answer to each of `paths`: a stream after its first result, any other before its first byte. */
+/**
+ * A proxy that loses the first answer to each of `paths`: a stream after its first result, others before their first
+ * byte.
+ */
 interface LossyLink extends AsyncDisposable {
   url: string;
   /** Paths whose first answer was lost, in that order. */

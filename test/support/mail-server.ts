@@ -2,26 +2,26 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 
-/** A mail as the server got it. */
+/** A mail as the server received it. */
 export interface Received {
   from: string;
   to: string[];
-  /** Its head and body, as they were sent. */
+  /** Head and body, as sent. */
   data: string;
 }
 
 export interface MailServer {
-  /** With user and password. */
+  /** Address with user and password. */
   url: string;
   mails: Received[];
-  /** Answers that the next recipients get, such as `451 later`. */
+  /** Answers for the next recipients, such as `451 later`. */
   refusals: string[];
   close(): Promise<void>;
 }
 
 const PLAIN = Buffer.from('\0forecue\0a password').toString('base64');
 
-/** A mail server on loopback that takes every mail of the one user it knows (RFC 5321, RFC 4954). */
+/** Starts a mail server on loopback that accepts all mail from its one user (RFC 5321, RFC 4954). */
 export async function startMailServer(): Promise<MailServer> {
   const mails: Received[] = [];
   const refusals: string[] = [];

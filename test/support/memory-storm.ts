@@ -20,15 +20,15 @@ export async function settleMemory(person: UserClient): Promise<void> {
 }
 
 export interface StormOptions {
-  /** Of each job, at once. */
+  /** Number of concurrent callers for each job. */
   callers: number;
-  /** A worker is killed after a random time of up to so much, again and again. */
+  /** Longest time until the next worker is killed; each wait is random. */
   killWithinMs: number;
 }
 
 /**
- * Syncs and promotes an account many times at once while workers are killed (kill -9) and replaced, until every call has
- * been answered.
+ * Syncs and promotes an account many times at once while workers are killed (kill -9) and replaced, until every call
+ * has been answered.
  */
 export async function stormMemory(
   system: System<HostedPart>,

@@ -18,7 +18,7 @@ interface Rows {
   facts: FactResponse;
 }
 
-/** Adds a row of a tier over HTTP; an episode needs no dates here. */
+/** Adds a row to a tier over HTTP; gives an episode default dates. */
 export async function add<Tier extends keyof Rows>(
   person: UserClient,
   tier: Tier,
@@ -33,7 +33,7 @@ export async function add<Tier extends keyof Rows>(
   return body;
 }
 
-/** Deletes a row of a tier, which must be there. */
+/** Deletes a row of a tier; the row must exist. */
 export async function forget(
   person: UserClient,
   tier: keyof Rows,
@@ -48,7 +48,7 @@ export async function forget(
   return body;
 }
 
-/** A row in every table of memory but the profile's. */
+/** Adds a row to every table of memory except the profiles. */
 export async function addMemory(system: In, person: UserClient): Promise<void> {
   const synced = await addSynced(system, person, { content: 'from an event', event_id: newId() });
   await forget(person, 'raw', synced);
@@ -57,7 +57,7 @@ export async function addMemory(system: In, person: UserClient): Promise<void> {
   await add(person, 'facts', { text: 'likes tea', episode_ids: [episode.id] });
 }
 
-/** A raw row as synchronisation makes it from a recorded event. */
+/** Adds a raw row as synchronisation makes it from a recorded event. */
 export async function addSynced(
   { database }: In,
   account: { id: string },
@@ -85,7 +85,7 @@ export async function quote(
     [account.id, fact.id, source.id, source.content.slice(0, 240)],
   );
 }
-/** A fact of the account, with the test's changes on top. */
+/** Adds a fact of the account, overridden by `part`. */
 export async function addFact(
   { database }: In,
   account: { id: string },
@@ -109,7 +109,7 @@ export async function addFact(
   await countChange({ database }, account);
 }
 
-/** The account's profile. */
+/** Sets the account's profile. */
 export async function setProfile(
   { database }: In,
   account: { id: string },

@@ -1,4 +1,4 @@
-/** The series of a scrape: a name with its labels, as Prometheus writes them, → its value. */
+/** Values of a scrape by series: a name with its labels, as Prometheus writes them. */
 export type Scrape = ReadonlyMap<string, number>;
 
 /** Scrapes the operator's port of a process. */
@@ -14,7 +14,7 @@ export async function scrape(operatorPort: number): Promise<Scrape> {
   );
 }
 
-/** The sum of a metric's series that have these labels; undefined when there is none. */
+/** Sums the metric's series that have these labels; undefined if there are none. */
 export function sumOf(
   scraped: Scrape,
   name: string,

@@ -3,19 +3,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { call } from './client.ts';
 import { percentile } from './keep-alive-client.ts';
 
-const EVERY_MS = 50;
+const INTERVAL_MS = 50;
 
-/** What the machine adds to a call just now, in milliseconds. */
+/** Delay that the machine adds to a call at present, in milliseconds. */
 export interface Noise {
   readonly slowest: number;
-  /** The most that it adds to this share of the calls. */
+  /** Maximum delay among this share of the calls. */
   percentile(share: number): number;
   stop(): Promise<void>;
 }
 
 /**
- * Measures what a busy machine adds: how long a call of the same ingress takes that needs neither the database nor the
- * queue. Time limits in tests are on top of this.
+ * Measures the delay that a busy machine adds: the time of a call to the same ingress that needs neither the database
+ * nor the queue. Tests add it to their time limits.
  */
 export function measureNoise({ url }: { url: string }): Noise {
   const took: number[] = [];
@@ -23,10 +23,10 @@ export function measureNoise({ url }: { url: string }): Noise {
   const measuring = (async () => {
     while (!stopped) {
       took.push((await call('GET', `${url}/healthz`)).tookMs);
-      await sleep(EVERY_MS);
+      await sleep(INTERVAL_MS);
     }
   })();
-  // A failure is reported by `stop`.
+  // Failures are reported by `stop`.
   measuring.catch(() => {});
   return {
     get slowest() {
@@ -40,7 +40,10 @@ export function measureNoise({ url }: { url: string }): Noise {
   };
 }
 
-/** Half of the calls took so long at most, on top of the usual noise, and 95 of 100 on top of the worst. */
+/**
+ * Asserts that half of the calls took no longer than the limit plus the usual noise, and 95 of 100 no longer than the
+ * limit plus the worst noise.
+ */
 export function expectWithin(calls: readonly { tookMs: number }[], withinMs: number, noise: Noise): void {
   const took = calls.map(({ tookMs }) => tookMs);
   for (const [share, added] of [

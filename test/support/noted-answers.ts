@@ -5,29 +5,29 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { until } from './until.ts';
 
-/** A folder where CI collects the kinds of answers that the tests got; unset elsewhere. */
+/** Folder where CI collects the kinds of answers that tests received; unset elsewhere. */
 const FOLDER = process.env['NOTED_ANSWERS'];
 
-const noted = new Set<string>();
+const notedAnswers = new Set<string>();
 
-/** Writes down each kind of answer that a process logs, a line `POST /v1/predictions 409 request_in_flight` for each. */
+/** Records each kind of answer that a process logs, as a line `POST /v1/predictions 409 request_in_flight`. */
 export function noteAnswers({ stdout }: ChildProcess): void {
   if (FOLDER && stdout !== null) createInterface({ input: stdout }).on('line', noteAnswer);
 }
 
-/** Writes down the kind of answer in a line of an ingress's log. */
+/** Records the kind of answer in a line of an ingress's log. */
 export function noteAnswer(line: string): void {
   if (!FOLDER || !line.endsWith('"msg":"request"}')) return;
   const { method, route, status, errorCode } = JSON.parse(line);
   const answer = [method, route, status, errorCode].filter((part) => part !== undefined).join(' ');
-  if (route === undefined || noted.has(answer)) return;
-  noted.add(answer);
+  if (route === undefined || notedAnswers.has(answer)) return;
+  notedAnswers.add(answer);
   appendFileSync(join(FOLDER, `${process.pid}.txt`), `${answer}\n`);
 }
 
 /**
- * Resolves when all that the ingress answered is noted: it logs an answer just after it was sent, and what a test file has
- * not read when it ends is lost. `log` is what was read of the ingress.
+ * Resolves when all answers of the ingress are recorded. It logs an answer just after sending it, and lines that a test
+ * file has not read when it ends are lost. `log` returns what was read of the ingress's log.
  */
 export async function untilNoted(url: string, log: () => string): Promise<void> {
   if (!FOLDER) return;
@@ -36,6 +36,6 @@ export async function untilNoted(url: string, log: () => string): Promise<void> 
     await fetch(`${url}/healthz`, { headers: { 'x-request-id': id }, signal: AbortSignal.timeout(1000) });
     await until(() => log().includes(id), 1000);
   } catch {
-    // It is dead or frozen, or logs no answers.
+    // The ingress is dead or frozen, or logs no answers.
   }
 }

@@ -8,12 +8,12 @@ import type { System, SystemOptions, TestProcess } from './system.ts';
 import { until, untilDone } from './until.ts';
 
 const CALLERS = 40;
-/** Some answers arrive during the outage, some after it. */
+/** Chosen so that some answers arrive during the outage, some after it. */
 const SERVICE_MS = { least: 1000, most: 5000 };
 const REACHES_PROVIDER_WITHIN_MS = 15_000;
 const CANCEL = { 'x-on-disconnect': 'cancel' };
 
-/** The product's default lease: outages are measured against it. */
+/** Uses the product's default lease, against which outages are measured. */
 export const OUTAGE_INSTALLATION: SystemOptions = {
   webs: 2,
   workers: 3,
@@ -21,27 +21,27 @@ export const OUTAGE_INSTALLATION: SystemOptions = {
     LEASE_MS: '',
     PREDICTION_TIMEOUT_MS: '20000',
     SANDBOX_UNITS: '1000000',
-    // Each worker holds a part of the calls.
+    // Small enough that every worker gets some of the calls.
     WORKER_CONCURRENCY: '16',
   },
 };
 
-/** What the provider, and callers that all stayed connected, saw of one fault. */
+/** Effects of one fault on the provider, and on callers that all stayed connected. */
 export interface Endured {
   predictions: number;
   providerCalls: number;
   ends: Record<string, number>;
-  /** 503 without a Retry-After. */
+  /** Number of 503s without a Retry-After. */
   unhelpful: number;
   p50Ms: number;
   slowestMs: number;
-  /** The answers to repeats of calls that had no 200. */
+  /** Answers to repeats of calls that had no 200. */
   askedAgain: Record<string, number>;
   units: number;
   reserved: number;
 }
 
-/** Forty callers wait for calls that have reached the provider; then something fails, and recovers. */
+/** Lets forty callers wait for calls that have reached the provider; then something fails, and recovers. */
 export async function endure(system: System, fail: () => Promise<void>): Promise<Endured> {
   const { provider, webs } = system;
   const app = await untilDone(() => system.app());
@@ -59,7 +59,7 @@ export async function endure(system: System, fail: () => Promise<void>): Promise
     return { body, reply, startedAt, endedAt: performance.now() };
   });
   const ended = Promise.all(asked);
-  // It is awaited below; until then a rejection is not unhandled.
+  // Awaited below; until then a rejection must not count as unhandled.
   ended.catch(() => {});
   await provider.called(CALLERS, REACHES_PROVIDER_WITHIN_MS);
   await fail();
@@ -90,15 +90,18 @@ export async function endure(system: System, fail: () => Promise<void>): Promise
   };
 }
 
-const DOCUMENTED = ['200', '503 service_unavailable', '503 overloaded', '504 prediction_timeout'];
+const DOCUMENTED_ENDS = ['200', '503 service_unavailable', '503 overloaded', '504 prediction_timeout'];
 
-/** The promises that an outage broke, in words; none if it passed. */
+/** Lists the promises that an outage broke; empty if it passed. */
 export function brokenPromises(run: Endured): string[] {
   const ends = Object.keys(run.ends);
   const promises: [kept: boolean, promise: string][] = [
     [!ends.some((end) => end.startsWith('499')), 'nobody whose connection is open is cancelled'],
     [run.providerCalls <= 1.1 * run.predictions, 'no work is bought again'],
-    [ends.every((end) => end.startsWith('499') || DOCUMENTED.includes(end)), 'every end is a documented one'],
+    [
+      ends.every((end) => end.startsWith('499') || DOCUMENTED_ENDS.includes(end)),
+      'every end is a documented one',
+    ],
     [run.unhelpful === 0, 'a 503 says when to come again'],
     [Object.keys(run.askedAgain).every((end) => end === '200'), 'what failed succeeds when asked again'],
     [run.units === run.predictions && run.reserved === 0, 'the books balance'],
@@ -106,7 +109,7 @@ export function brokenPromises(run: Endured): string[] {
   return promises.filter(([kept]) => !kept).map(([, promise]) => promise);
 }
 
-/** The server is down for this time; `immediate` simulates a failover of this length. */
+/** Takes the server down for this time; `immediate` simulates a failover of this length. */
 export async function takeDown(server: OwnServer, ms: number, how: 'fast' | 'immediate'): Promise<void> {
   const over = performance.now() + ms;
   await server.stop(how);
@@ -114,7 +117,7 @@ export async function takeDown(server: OwnServer, ms: number, how: 'fast' | 'imm
   await server.start();
 }
 
-/** The process is frozen for this time and does not notice. */
+/** Freezes the process for this time; the process does not notice. */
 export async function freeze(one: TestProcess | undefined, ms: number): Promise<void> {
   one?.kill('SIGSTOP');
   await sleep(ms);
@@ -129,7 +132,7 @@ function isHelpful({ headers }: Call['reply']): boolean {
   return Number(headers.get('retry-after')) >= 1;
 }
 
-/** The number of each answer. */
+/** Counts the answers by status and code. */
 export function tally(
   replies: readonly { status: number; code: string | undefined }[],
 ): Record<string, number> {

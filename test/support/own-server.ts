@@ -8,32 +8,32 @@ import { freePort } from './free-port.ts';
 import { startPgBouncer } from './pgbouncer.ts';
 import { scratchFolder } from './scratch.ts';
 
-/** A PostgreSQL server of one test file's own, which it may stop, crash and fill. */
+/** A PostgreSQL server of one test file, which may stop, crash and fill it. */
 export interface OwnServer {
-  /** Of the superuser, for the database `postgres`. */
+  /** Superuser address of the database `postgres`. */
   url: string;
-  /** Breaks every connection; committed data stays. */
+  /** Stops the server and breaks every connection; committed data stay. */
   stop(how: 'fast' | 'immediate'): Promise<void>;
-  /** At the same address, over the same data. */
+  /** Starts it at the same address, with the same data. */
   start(): Promise<void>;
-  /** A copy of it, which follows it: every commit waits for it. */
+  /** Creates a synchronous replica: every commit waits for it. */
   replicate(): Promise<Replica>;
-  /** While it is stopped: starts as a read-only replica of the other. */
+  /** Starts the stopped server as a read-only replica of `primary`. */
   follow(primary: { url: string }): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A streaming replica, at an address of its own. */
+/** A streaming replica at an address of its own. */
 export interface Replica {
   url: string;
-  /** From now on it takes writes, and waits for nobody. */
+  /** Makes it accept writes, and commit without waiting for a replica. */
   promote(): Promise<void>;
   close(): Promise<void>;
 }
 
 const TEMPLATE = 'forecue_template';
 
-/** The connections that the server takes: enough for an installation and few enough to be filled. */
+/** Number of connections that the server accepts: enough for an installation, and few enough to be exhausted. */
 export const SLOTS = 60;
 
 /** Commits reach the operating system, so that a crash of the server alone loses none. */
@@ -46,13 +46,13 @@ const SETTINGS = [
 ];
 
 interface OwnServerOptions {
-  /** Behind a PgBouncer of its own. */
+  /** Puts the server behind a PgBouncer of its own. */
   pooled?: boolean;
-  /** Where it keeps its data; a scratch folder by default. */
+  /** Data folder; a scratch folder by default. */
   folder?: string;
 }
 
-/** Until `close`, the databases of this process's tests are made there. */
+/** Starts the server. Until `close`, this process's tests create their databases on it. */
 export async function startOwnServer({
   pooled = false,
   folder: own,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Starts `call` at a fixed rate until `done` settles, whatever the calls return; resolves with all of their results. */
+/** Starts `call` at a fixed rate until `done` settles, whatever the calls return; resolves with all their results. */
 export async function pacedUntil<Result>(
   perSecond: number,
   call: () => Promise<Result>,

@@ -5,21 +5,21 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-/** Without npm's own: run by `npm test`, they would name this project as the one to install into. */
+/** Environment without npm's variables: under `npm test`, they would make npm install into this project. */
 const ENV = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')));
 const ROOT = join(import.meta.dirname, '../..');
 
-/** A project of a stranger, with the client's package installed as it would be published. */
+/** A user's project, with the client's package installed as it would be published. */
 export interface PackedClient {
   folder: string;
-  /** What the package has in it. */
+  /** Files in the package. */
   files: string[];
-  /** Runs a module of the project, on Node unless told otherwise; resolves with what it prints. Rejects with what it fails with. */
+  /** Runs a module of the project, on Node by default. Resolves with its output; rejects with its error. */
   run(source: string, options: { env: Record<string, string>; command?: readonly string[] }): Promise<string>;
   remove(): Promise<void>;
 }
 
-/** Builds, packs and installs the client, from a copy: other test files do so at the same time. */
+/** Builds, packs and installs the client from a copy, because other test files do so at the same time. */
 export async function installClient(): Promise<PackedClient> {
   const [base, folder] = await Promise.all([temporary(), temporary()]);
   await cp(join(ROOT, 'client'), join(base, 'client'), { recursive: true });
@@ -29,7 +29,7 @@ export async function installClient(): Promise<PackedClient> {
     cwd: join(base, 'client'),
     env: ENV,
   });
-  // What the build prints goes before it.
+  // The output of the build comes before the JSON.
   const [packed] = JSON.parse(stdout.slice(stdout.indexOf('[\n'))) as {
     filename: string;
     files: { path: string }[];

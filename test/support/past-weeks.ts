@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 
-/** Makes the history's partitions of the last six weeks. The product makes none of a week that is over. */
+/** Creates the history partitions of the last six weeks. The product creates none for past weeks. */
 export async function makePastWeeks(pool: Pool): Promise<void> {
   const { rows } = await pool.query<{ name: string; from: string; to: string }>(`
     select 'history_' || to_char(week, 'YYYYMMDD') as name, week || '+00' as from, week + interval '1 week' || '+00' as to

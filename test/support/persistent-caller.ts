@@ -3,8 +3,8 @@ import { AppClient, predictionBody, type Reply } from './client.ts';
 
 const LONGEST_PAUSE_MS = 1000;
 const GIVES_UP_AFTER_MS = 120_000;
-/** A caller retries after these, as their `Retry-After` or the table of idempotency says. */
-const TRANSIENT = [
+/** Answers after which a caller retries, as their `Retry-After` or the idempotency table says. */
+const TRANSIENT_ENDS = [
   '503 service_unavailable',
   '503 overloaded',
   '409 request_in_flight',
@@ -13,26 +13,26 @@ const TRANSIENT = [
 
 type Body = ReturnType<typeof predictionBody>;
 
-/** The outcome of one request, however many times it was sent. */
+/** Outcome of one request, however many times it was sent. */
 export interface Settled {
   body: Body;
-  /** The final answer; absent when there was none in two minutes. */
+  /** Final answer; absent if there was none within two minutes. */
   last: Pick<Reply<unknown>, 'status' | 'text'> | undefined;
-  /** Every answer on the way, `200` or `503 overloaded`, and the codes of connections that broke. */
+  /** All intermediate answers, `200` or `503 overloaded`, and the codes of broken connections. */
   ways: string[];
-  /** The answer to the same request at another ingress, if it was sent there. */
+  /** Answer to the same request at another ingress, if it was sent there. */
   twin: Pick<Reply<unknown>, 'status' | 'text'> | undefined;
-  /** Whether a cancel was sent. */
+  /** True if a cancel was sent. */
   cancelled: boolean;
   tookMs: number;
 }
 
-/** What else is done to a request. */
+/** Anything else that is done to a request besides sending it. */
 export type Habit = 'plain' | 'again' | 'at once' | 'cancel';
 
 /**
  * Sends a request to the ingresses in turn, and retries until there is a final answer. `again` repeats it at the next
- * ingress after the answer, `at once` concurrently, `cancel` cancels it there while it may still run.
+ * ingress after the answer, `at once` concurrently; `cancel` cancels it there while it may still run.
  */
 export class PersistentCaller {
   /** The ingresses; may change at any time. */
@@ -57,7 +57,7 @@ export class PersistentCaller {
     return { body, last, ways, twin, cancelled: habit === 'cancel', tookMs };
   }
 
-  /** The stored answer of a request that has ended. */
+  /** Returns the stored answer of a request that has ended. */
   repeat(body: Body): Promise<Reply<unknown> | undefined> {
     return this.#untilItStays(body, []);
   }
@@ -71,7 +71,7 @@ export class PersistentCaller {
         const reply = await this.#app.predict(body, { at });
         const end = reply.code === undefined ? `${reply.status}` : `${reply.status} ${reply.code}`;
         ways.push(end);
-        if (!TRANSIENT.includes(end)) return reply;
+        if (!TRANSIENT_ENDS.includes(end)) return reply;
         pauseMs = Math.min(LONGEST_PAUSE_MS, 1000 * Number(reply.headers.get('retry-after') ?? 0.05));
       } catch (error) {
         const { cause } = error as { cause?: { code?: string } };
@@ -84,7 +84,7 @@ export class PersistentCaller {
 
   async #cancel({ request_id, user_id }: Body, afterMs: number): Promise<void> {
     await sleep(afterMs);
-    // Whether it came too early, too late or to no work shows in the outcome of the request.
+    // The request's outcome shows whether the cancel came too early, too late or for no work.
     await this.#app.cancel(request_id, user_id, { at: this.#next() }).catch(() => {});
   }
 

@@ -10,20 +10,20 @@ import { until } from './until.ts';
 
 const PROGRAM = process.env['PGBOUNCER_PATH'] || 'pgbouncer';
 
-/** A pooler of the tests' own. */
+/** A PgBouncer that a test has started. */
 export interface Pooler {
-  /** Of the server's database `postgres`; other databases keep their names. */
+  /** Address of the server's database `postgres`; other databases keep their names. */
   url: string;
   close(): Promise<void>;
 }
 
-/** A suite that starts a PgBouncer of its own. */
+/** Describes a suite that starts a PgBouncer. */
 export function describeWithPgBouncer(title: string, suite: (this: Mocha.Suite) => void): void {
   const isThere = spawnSync(PROGRAM, ['--version']).status === 0;
   describeWhere(isThere, title, 'there is no PgBouncer here: PGBOUNCER_PATH', suite);
 }
 
-/** Starts PgBouncer in front of every database of the server; it ends with this process at the latest. */
+/** Starts PgBouncer in front of all databases of the server; it ends with this process at the latest. */
 export async function startPgBouncer(
   server: string,
   mode: 'transaction' | 'session' = 'transaction',
@@ -60,8 +60,8 @@ export async function startPgBouncer(
 }
 
 /**
- * What the README requires, and none of the product's own settings. Fewer sessions than the processes under test have
- * connections, so that they share them.
+ * Writes the configuration that the README requires, without the product's own settings. It has fewer sessions than the
+ * processes under test have connections, so that they share them.
  */
 function configuration(
   { hostname, port, username, password }: URL,
@@ -72,7 +72,7 @@ function configuration(
   const target = Object.entries(login)
     .filter(([, value]) => value !== '')
     .map(([name, value]) => `${name}='${decodeURIComponent(value).replaceAll("'", "''")}'`);
-  // It refuses to run as root.
+  // PgBouncer refuses to run as root.
   const account = process.getuid?.() === 0 ? ['user = nobody'] : [];
   return [
     '[databases]',

@@ -7,8 +7,11 @@ import { join } from 'node:path';
 import { freePort } from './free-port.ts';
 import { until } from './until.ts';
 
-/** A quarter of an hour passes in a minute: a scrape each second instead of each 15 s, and all times of the rules as much shorter. */
-const FASTER = 15;
+/**
+ * Speed-up: a quarter of an hour passes in a minute. Scrapes come every second instead of every 15 s, and all times in
+ * the rules shrink alike.
+ */
+const SPEED_UP = 15;
 const DURATION = /(for: |\[)(\d+)([sm])\b/g;
 
 export interface FiringAlert {
@@ -19,12 +22,12 @@ export interface FiringAlert {
 
 /** Debian's Prometheus with the rules that we ship. */
 export interface Prometheus {
-  /** The alerts that fire now. */
+  /** Returns the alerts that fire now. */
   firing(): Promise<FiringAlert[]>;
   close(): Promise<void>;
 }
 
-/** Starts it, to scrape the operator's ports of these processes under their names. */
+/** Starts Prometheus, which scrapes the operator ports of these processes under their names. */
 export async function startPrometheus(targets: ReadonlyMap<string, number>): Promise<Prometheus> {
   const folder = await mkdtemp(join(tmpdir(), 'forecue-prometheus-'));
   await chmod(folder, 0o755);
@@ -71,7 +74,7 @@ interface Alert {
 }
 
 function faster(_: string, before: string, length: string, unit: string): string {
-  return `${before}${(Number(length) * (unit === 'm' ? 60 : 1)) / FASTER}s`;
+  return `${before}${(Number(length) * (unit === 'm' ? 60 : 1)) / SPEED_UP}s`;
 }
 
 function configuration(targets: ReadonlyMap<string, number>): string {

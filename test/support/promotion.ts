@@ -4,7 +4,7 @@ import type { UserClient } from './account.ts';
 import type { Reply } from './client.ts';
 import { type ProviderCall, type Step, structured } from './fake-provider.ts';
 
-/** A row of the prompt for an episode. */
+/** One row in the prompt for an episode. */
 interface EpisodeRow {
   n: number;
   by: string;
@@ -13,13 +13,13 @@ interface EpisodeRow {
   text: string;
 }
 
-/** Rows that a call for an episode shows the model. */
+/** Returns the rows that a call for an episode shows the model. */
 export function rowsIn(call: ProviderCall | undefined): EpisodeRow[] {
   if (call === undefined) throw new Error('the provider was not called');
   return (call.record as unknown as { rows: EpisodeRow[] }).rows;
 }
 
-/** A usable answer to the question for an episode: it is about the first row, unless `part` says otherwise. */
+/** Answers the question for an episode usably: it cites the first row, unless `part` says otherwise. */
 export function episode(part: object = {}): Step {
   return structured((call) => ({
     title: `About ${rowsIn(call)[0]?.text}`,
@@ -42,7 +42,9 @@ export function promote(
   return person.request<PromoteResult>('POST', `/api/memory/promote/${tier}/`, body, { headers });
 }
 
-/** What the person says in a session, a second apart; a line that begins with `agent:` is an agent's. */
+/**
+ * Adds what is said in a session, a second apart; lines that begin with `agent:` are an agent's, others the person's.
+ */
 export async function say(
   person: UserClient,
   lines: readonly string[],
@@ -59,7 +61,7 @@ export async function say(
   return body;
 }
 
-/** All episodes, the earliest first. */
+/** Returns all episodes, earliest first. */
 export async function episodesOf(person: UserClient): Promise<EpisodeResponse[]> {
   const { body } = await person.request<{ results: EpisodeResponse[] }>(
     'GET',
@@ -68,7 +70,7 @@ export async function episodesOf(person: UserClient): Promise<EpisodeResponse[]>
   return body.results.toReversed();
 }
 
-/** All raw rows, the earliest first. */
+/** Returns all raw rows, earliest first. */
 export async function rawOf(person: UserClient): Promise<RawMemoryResponse[]> {
   const { body } = await person.request<{ results: RawMemoryResponse[] }>(
     'GET',

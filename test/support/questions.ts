@@ -1,4 +1,4 @@
-/** An agent's questions whose answer can be taken back. */
+/** Questions of an agent about actions that can be undone. */
 export const ROUTINE: readonly string[] = [
   'I have changed the parser. Shall I run the tests now?',
   'Shall I also format the router?',
@@ -9,7 +9,7 @@ export const ROUTINE: readonly string[] = [
   'Would you like me to rename the helper?',
 ];
 
-/** Questions about what cannot be undone: in the words of the list of risky words, and in others. */
+/** Questions about actions that cannot be undone, in words of the list of risky words, and in others. */
 export const IRREVERSIBLE: readonly string[] = [
   'Shall I delete the production database now?',
   'Shall I force-push the branch now?',

@@ -3,8 +3,8 @@ import { type KindLoad, LoadEstimate, STANDING_MS } from '../../shared/domain/lo
 const TICK_MS = 5;
 const DEADLINE_MS = 10_000;
 const SPENDABLE_MS = 7000;
-const LOOK_EVERY_MS = 200;
-const BEAT_EVERY_MS = 500;
+const LOOK_INTERVAL_MS = 200;
+const BEAT_INTERVAL_MS = 500;
 
 interface Call {
   party: string;
@@ -14,7 +14,7 @@ interface Call {
   endsAt: number;
 }
 
-/** The outcomes of the calls sent in a span of time. */
+/** Outcomes of the calls sent in a span of time. */
 export interface Tally {
   refused: number;
   answered: number;
@@ -22,25 +22,26 @@ export interface Tally {
 }
 
 /**
- * Workers that serve parties in turn, and ingresses that read the load, in steps of simulated time: beats move `claimed`
- * each half second, a read is up to 0.2 s old, and an admission counts what waits of its party, as in the real system.
+ * Simulates workers that serve parties in turn, and ingresses that read the load, in small steps of time. As in the
+ * real system, beats move `claimed` every half second, a read is up to 0.2 s old, and an admission counts its party's
+ * waiting work.
  */
 export class QueueModel {
   now = 0;
   workers = 2;
   slotsPerWorker = 8;
-  /** How long work that starts now takes. */
+  /** Returns the time that a call takes if it starts now. */
   serviceMs: () => number = () => 100;
-  /** Calls a second, by party. */
+  /** Calls per second, by party. */
   arrivals: Record<string, number> = {};
-  /** Whether workers learn that there is work. */
+  /** True while workers learn that there is work. */
   isHeard = true;
-  /** Whether the database answers the ingresses. */
+  /** True while the ingresses can read the database. */
   isReadable = true;
   readonly fates: { party: string; at: number; fate: keyof Tally }[] = [];
 
   #ingresses = [new LoadEstimate(), new LoadEstimate()];
-  /** Of the parties that have some, the one whose turn comes next first. */
+  /** Queued calls of the parties that have some; the party whose turn is next comes first. */
   #queues = new Map<string, Call[]>();
   #running: Call[] = [];
   #due = new Map<string, number>();
@@ -53,7 +54,7 @@ export class QueueModel {
     for (const end = this.now + ms; this.now < end; this.now += TICK_MS) this.#tick();
   }
 
-  /** The outcomes of the calls sent in [from, until), of one party or of all. */
+  /** Counts the outcomes of calls sent in [from, until), of one party or of all. */
   tally(from: number, until: number, party?: string): Tally {
     const tally = { refused: 0, answered: 0, late: 0 };
     for (const call of this.fates)
@@ -62,35 +63,35 @@ export class QueueModel {
     return tally;
   }
 
-  /** When the first call at or after `from` was refused, or undefined. */
+  /** Returns the time of the first refused call sent at or after `from`; undefined if there is none. */
   refusedFrom(from: number): number | undefined {
     return this.#refusals(from)[0];
   }
 
-  /** When the last call at or after `from` was refused, or undefined. */
+  /** Returns the time of the last refused call sent at or after `from`; undefined if there is none. */
   refusedUntil(from: number): number | undefined {
     return this.#refusals(from).at(-1);
   }
 
-  /** How much of a party's work waits. */
+  /** Returns the number of a party's waiting calls. */
   queuedOf(party: string): number {
     return this.#queues.get(party)?.length ?? 0;
   }
 
-  /** An ingress that starts now, and has read the load once. */
+  /** Returns the estimate of an ingress that starts now, and has read the load once. */
   freshIngress(): LoadEstimate {
     const fresh = new LoadEstimate();
     fresh.observe(this.#load());
     return fresh;
   }
 
-  /** The provider hangs, for running and for new calls. */
+  /** Makes the provider hang, for running and new calls. */
   hang(): void {
     this.serviceMs = () => Number.POSITIVE_INFINITY;
     for (const call of this.#running) call.endsAt = Number.POSITIVE_INFINITY;
   }
 
-  /** Every worker dies, with all that it runs. */
+  /** Kills all workers, with everything that they run. */
   kill(): void {
     this.workers = 0;
     for (const call of this.#running) this.#end(call, 'late');
@@ -103,8 +104,8 @@ export class QueueModel {
     this.#arrive();
     this.#finish();
     this.#claim();
-    if (this.now % BEAT_EVERY_MS === 0) this.#beaten = this.#claimed;
-    if (this.isReadable && (this.now + 100) % LOOK_EVERY_MS === 0)
+    if (this.now % BEAT_INTERVAL_MS === 0) this.#beaten = this.#claimed;
+    if (this.isReadable && (this.now + 100) % LOOK_INTERVAL_MS === 0)
       for (const ingress of this.#ingresses) ingress.observe(this.#load());
   }
 

@@ -8,17 +8,17 @@ import { type SilentProxy, silentProxy } from './silent-proxy.ts';
 
 export type QueueConfig = Pick<BaseConfig, 'database' | 'queuePrefix' | 'redis'>;
 
-/** A store for queues of a suite's own, and a way to it that can fall silent. */
+/** A store for one suite's queues, and a proxy to it that can fall silent. */
 export interface QueueStore {
-  /** Straight to the store, or through the proxy. */
+  /** Configuration that leads straight to the store, or through the proxy. */
   config(proxy?: SilentProxy): QueueConfig;
   proxy(): Promise<SilentProxy>;
-  /** How many tickets wait. */
+  /** Returns the number of waiting tickets. */
   waiting(queue: string): Promise<number>;
   database: TestDatabase;
 }
 
-/** The suite once for each store that this machine has. */
+/** Describes the suite once for each store that this machine has. */
 export function describeOnEachStore(
   title: string,
   suite: (this: Mocha.Suite, store: () => QueueStore, kind: 'PostgreSQL' | 'Redis') => void,
@@ -29,7 +29,7 @@ export function describeOnEachStore(
       database = await createDatabase();
     });
     suite.call(this, () => onPostgres(database), 'PostgreSQL');
-    // After the suite's own: its queues close while their store is there.
+    // Runs after the suite's own hooks: its queues close while their store still exists.
     after(() => database?.drop());
   });
   describeWithRedis(`${title}, on Redis`, function () {

@@ -3,7 +3,7 @@ import { queueOnRedis } from './redis.ts';
 import type { TestQueue } from './test-queue.ts';
 import { dropWakeUps } from './wake-up-proxy.ts';
 
-/** On the Redis at `TEST_REDIS_URL`, or on the test's own PostgreSQL where that is not set. */
+/** Creates a queue on the Redis at `TEST_REDIS_URL`, or else on the test's own PostgreSQL. */
 export async function createQueue(
   database: TestDatabase,
   options: { withoutWakeUps: boolean },

@@ -4,7 +4,7 @@ import type { UserClient } from './account.ts';
 import type { Reply } from './client.ts';
 import type { System } from './system.ts';
 
-/** A valid, unique event in a session of its own, with the test's changes on top. */
+/** Builds a valid, unique event in a new session, overridden by `part`. */
 export function event<Part extends object>(part?: Part) {
   return {
     id: randomUUID(),
@@ -18,7 +18,7 @@ export function event<Part extends object>(part?: Part) {
   };
 }
 
-/** A body that is text is sent as it is. */
+/** Posts events; a text body is sent as it is. */
 export function post(user: UserClient, batch: unknown[] | string): Promise<Reply<RecordingReceipt>> {
   return user.request('POST', '/api/recording/events/', batch);
 }
@@ -29,7 +29,7 @@ interface Page {
   next: string | null;
 }
 
-/** What a user reads of their recordings. */
+/** Calls that read a user's recordings. */
 export const recording = {
   event: (user: UserClient, id: string): Promise<Reply<Record<string, unknown>>> =>
     user.request('GET', `/api/recording/events/${encodeURIComponent(id)}/`),
@@ -39,7 +39,7 @@ export const recording = {
     user.request('GET', `/api/recording/sessions/${encodeURIComponent(id)}/events/${query}`),
 };
 
-/** How many events the table holds of a user, and how many different ids they have. */
+/** Counts the user's events in the table, and their different ids. */
 export async function countOf(
   { database }: Pick<System, 'database'>,
   user: UserClient,
@@ -56,8 +56,8 @@ export async function countOf(
 const ROWS_AT_ONCE = 100_000;
 
 /**
- * Inserts that many events of a user by SQL: a third of them in one long session, the others in short ones of 50. The ids of
- * the sessions start with the user's.
+ * Inserts this many events of a user by SQL: a third in one long session, the others in short ones of 50. The sessions'
+ * ids start with the user's.
  */
 export async function fillRecording(
   { database }: Pick<System, 'database'>,

@@ -1,12 +1,12 @@
 import { command, type RedisServer, startRedisServer } from './redis-server.ts';
 import { until } from './until.ts';
 
-/** Three primaries, each with a replica. */
+/** A cluster of three primaries, each with a replica. */
 export interface RedisCluster {
-  /** The value of `REDIS_URL`. */
+  /** Value for `REDIS_URL`. */
   url: string;
   nodes: readonly RedisServer[];
-  /** The node that serves the key as its primary. */
+  /** Returns the node that serves the key as its primary. */
   primaryOf(key: string): Promise<RedisServer>;
   close(): Promise<void>;
 }
@@ -71,7 +71,7 @@ export async function startRedisCluster(): Promise<RedisCluster> {
   };
 }
 
-/** Port of the cluster's own protocol. */
+/** Returns the port of the cluster's own protocol. */
 async function bus(url: string): Promise<string> {
   const [line = ''] = String(await command(url, 'CLUSTER', 'NODES')).split('\n');
   return line.match(/@(\d+)/)?.[1] ?? '';

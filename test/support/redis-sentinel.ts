@@ -9,11 +9,11 @@ import { until, untilDone } from './until.ts';
 
 /** A primary and its replica, watched by three Sentinels. */
 export interface Sentinels {
-  /** The value of `REDIS_URL`. */
+  /** Value for `REDIS_URL`. */
   url: string;
-  /** The present primary, as the Sentinels name it, and the other one. */
+  /** Returns the present primary, as the Sentinels name it, and the other server. */
   servers(): Promise<{ primary: RedisServer; other: RedisServer }>;
-  /** Makes the replica the primary, and the primary its read-only replica, as an operator does. */
+  /** Promotes the replica and makes the primary its read-only replica, as an operator does. */
   switchOver(): Promise<unknown>;
   close(): Promise<void>;
 }
@@ -25,7 +25,7 @@ export async function startSentinels(): Promise<Sentinels> {
   await second.follow(first);
   const sentinels = await Promise.all([1, 2, 3].map(() => startSentinel(new URL(first.url).port)));
   const [one = ''] = sentinels.map(({ url }) => url);
-  // All have found each other and the replica: only then can they agree.
+  // Only when all have found each other and the replica can they agree.
   await until(async () => {
     const seen = await Promise.all(sentinels.map(({ url }) => whatItSees(url)));
     return seen.every((fields) => fields['num-other-sentinels'] === '2' && fields['num-slaves'] === '1');
@@ -75,7 +75,7 @@ async function startSentinel(primaryPort: string): Promise<{ url: string; close(
   };
 }
 
-/** The primary's fields, with its address. */
+/** Returns the primary's fields as a Sentinel sees them, including its address. */
 async function whatItSees(sentinel: string): Promise<Record<string, string>> {
   const fields = (await command(sentinel, 'SENTINEL', 'MASTER', NAME)) as string[] | Record<string, string>;
   if (!Array.isArray(fields)) return fields;

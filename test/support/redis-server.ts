@@ -8,31 +8,31 @@ import { describeWhere } from './describe-where.ts';
 import { freePort } from './free-port.ts';
 import { untilDone } from './until.ts';
 
-/** A Redis of a test's own, without persistence: however it ends, it restarts empty. */
+/** A Redis that a test has started, without persistence: it always restarts empty. */
 export interface RedisServer {
   url: string;
-  /** Starts it, unless it is up; resolves when it answers. */
+  /** Starts the server unless it is up; resolves when it answers. */
   start(): Promise<void>;
-  /** By SIGKILL: no connection is closed properly. */
+  /** Kills the server (SIGKILL): no connection is closed properly. */
   kill(): Promise<void>;
   flush(): Promise<unknown>;
-  /** From now on it is a read-only replica of the other, or a primary again. */
+  /** Makes it a read-only replica of `primary`, or a primary again. */
   follow(primary: RedisServer | undefined): Promise<unknown>;
-  /** The ids and names of the product's connections to it. */
+  /** Returns the ids and names of the product's connections to it. */
   clients(): Promise<Map<string, string>>;
-  /** Whether the text is in the name or in the content of any key. */
+  /** Reports whether any key's name or content contains the text. */
   holds(text: string): Promise<boolean>;
-  /** From now on it accepts connections and commands, and answers none until the time is over. */
+  /** Accepts connections and commands from now on, but answers none until the time is over. */
   pause(ms: number): Promise<unknown>;
-  /** As the whole of a cluster: has all slots, at this address. */
+  /** Makes it a whole cluster: it serves all slots, at this address. */
   serveAllSlots(address: string): Promise<void>;
-  /** From now on it has no memory for writes, or has some again. */
+  /** Makes it refuse writes for lack of memory, or accept them again. */
   fill(full: boolean): Promise<unknown>;
-  /** Sets its `maxmemory-policy`. */
+  /** Sets `maxmemory-policy`. */
   setPolicy(policy: string): Promise<unknown>;
 }
 
-/** A suite that starts a Redis of its own. */
+/** Describes a suite that starts a Redis. */
 export function describeWithRedis(title: string, suite: (this: Mocha.Suite) => void): void {
   const isThere = spawnSync('redis-server', ['--version']).status === 0;
   describeWhere(isThere, title, 'there is no redis-server here', suite);
@@ -43,9 +43,9 @@ export async function startRedisServer({ isCluster = false } = {}): Promise<Redi
   const port = await freePort();
   const url = `redis://127.0.0.1:${port}`;
   const args = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
-  // A replica is in sync at once, not 5 s later.
+  // Makes a replica sync at once instead of 5 s later.
   args.push('--repl-diskless-sync-delay', '0');
-  // A file that another server left in the folder would be loaded.
+  // Avoids loading a file that another server has left in the folder.
   args.push('--dbfilename', `forecue-${port}.rdb`);
   const file = `forecue-nodes-${port}.conf`;
   if (isCluster) {
@@ -59,7 +59,7 @@ export async function startRedisServer({ isCluster = false } = {}): Promise<Redi
     async start() {
       if (child !== undefined && child.exitCode === null && child.signalCode === null) return;
       child = spawn('redis-server', args, { cwd: tmpdir(), stdio: 'ignore' });
-      // A test that fails to stop it does not keep the tests from ending.
+      // A test that fails to stop the server does not keep the tests from ending.
       child.unref();
       process.once('exit', end);
       await untilDone(() => command(url, 'PING'));
@@ -78,7 +78,7 @@ export async function startRedisServer({ isCluster = false } = {}): Promise<Redi
       const { hostname = 'NO', port = 'ONE' } = primary === undefined ? {} : new URL(primary.url);
       return command(url, 'REPLICAOF', hostname, port);
     },
-    clients: () => connected(url, clients),
+    clients: () => withConnection(url, clients),
     holds: (text) => holds(url, text),
     pause: (ms) => command(url, 'CLIENT', 'PAUSE', `${ms}`, 'ALL'),
     async serveAllSlots(address) {
@@ -103,7 +103,7 @@ export async function startRedisServer({ isCluster = false } = {}): Promise<Redi
 
 /** Sends a command on a connection of its own. */
 export function command(url: string, name: string, ...args: string[]): Promise<unknown> {
-  return connected(url, (client) => client.call(name, ...args));
+  return withConnection(url, (client) => client.call(name, ...args));
 }
 
 async function clients(client: Redis): Promise<Map<string, string>> {
@@ -113,17 +113,17 @@ async function clients(client: Redis): Promise<Map<string, string>> {
 }
 
 function holds(url: string, text: string): Promise<boolean> {
-  return connected(url, async (client) => {
+  return withConnection(url, async (client) => {
     const keys = await client.keys('*');
     const contents = await Promise.all(keys.map((key) => client.dumpBuffer(key)));
     return keys.some((key) => key.includes(text)) || contents.some((content) => content?.includes(text));
   });
 }
 
-/** On a connection of its own, without reconnecting. */
-async function connected<T>(url: string, use: (client: Redis) => Promise<T>): Promise<T> {
+/** Runs `use` on a connection of its own, without reconnecting. */
+async function withConnection<T>(url: string, use: (client: Redis) => Promise<T>): Promise<T> {
   const client = new Redis(url, { lazyConnect: true, retryStrategy: () => null });
-  // An error of the connection rejects the command too.
+  // A connection error rejects the command too.
   client.on('error', () => {});
   try {
     await client.connect();

@@ -8,7 +8,7 @@ import { connectRedis, type RedisClient } from '../../shared/queue/redis.ts';
 import type { TestQueue } from './test-queue.ts';
 
 /**
- * A key prefix of the Redis at the address that no other test file uses. Without wake-ups the product logs in as a user that
+ * Creates a queue under a key prefix that no other test file uses. Without wake-ups, the product logs in as a user that
  * may do everything but publish and subscribe, on any kind of Redis.
  */
 export async function queueOnRedis(url: string, options: { withoutWakeUps: boolean }): Promise<TestQueue> {
@@ -57,11 +57,14 @@ export async function queueOnRedis(url: string, options: { withoutWakeUps: boole
 
 interface Monitor {
   socket: Socket;
-  /** All that was said to the node since. */
+  /** Returns everything that was sent to the node since the monitor started. */
   overheard(): string;
 }
 
-/** ioredis takes the first lines for answers when they come together with that to MONITOR. */
+/**
+ * Monitors a node over a plain socket: ioredis mistakes the first lines for answers if they arrive together with
+ * MONITOR's.
+ */
 async function monitor({ options: { host = '127.0.0.1', port = 6379, password } }: Redis): Promise<Monitor> {
   const socket = connect(port, host).setEncoding('utf8');
   let said = '';
@@ -73,7 +76,7 @@ async function monitor({ options: { host = '127.0.0.1', port = 6379, password } 
   return { socket, overheard: () => said };
 }
 
-/** An entry is a list of names and values; a repeated refusal only raises its count. */
+/** Counts the refusals in an entry, a list of names and values; a repeated refusal only raises its count. */
 function deniedTo(user: string, entry: unknown): number {
   if (!Array.isArray(entry) || !entry.includes(user)) return 0;
   return Number(entry[entry.indexOf('count') + 1]);

@@ -7,7 +7,7 @@ import { add } from './memory.ts';
 
 export const PREDICT = '/api/predictions/predict/';
 
-/** What an agent asks, unless the test says otherwise. */
+/** Builds a request for a reply, overridden by `part`. */
 export function replyBody<Part extends object>(part?: Part) {
   return { agent: 'coder', agent_input: 'Which colour shall the button have?', ...part };
 }
@@ -20,7 +20,7 @@ export function predictReply<Body = ReplyResponse>(
   return person.request<Body>('POST', PREDICT, replyBody(part), options);
 }
 
-/** Stores a prompt, and what the person replied to it, as raw rows of a session of their own. */
+/** Stores a prompt, and the person's reply to it, as raw rows in a new session. */
 export async function replied(
   person: UserClient,
   prompt: string,
@@ -33,7 +33,7 @@ export async function replied(
   return add(person, 'raw', { ...common, content: reply, kind: 'reply', occurred_at: at(2) });
 }
 
-/** A prediction that must succeed. */
+/** Predicts a reply; must succeed. */
 export async function predicted(person: UserClient, part: object = {}): Promise<ReplyResponse> {
   const { status, text, body } = await predictReply(person, part);
   if (status !== 200) throw new Error(`predicting was answered ${status} ${text}`);
@@ -42,7 +42,7 @@ export async function predicted(person: UserClient, part: object = {}): Promise<
 
 export const BATCH = '/api/predictions/predict/batch/';
 
-/** A batch of prompts with these texts. */
+/** Builds a batch of prompts with these texts. */
 export function batchBody<Part extends object>(inputs: readonly string[], part?: Part) {
   return { prompts: inputs.map((agent_input) => ({ agent: 'coder', agent_input })), ...part };
 }
@@ -55,21 +55,21 @@ export function predictBatch<Body = BatchResponse>(
   return person.request<Body>('POST', BATCH, batchBody(inputs, part), options);
 }
 
-/** `Prompt 0?`, `Prompt 1?`, … */
+/** Returns `Prompt 0?`, `Prompt 1?`, … */
 export const inputsOf = (count: number) => Array.from({ length: count }, (_, n) => `Prompt ${n}?`);
 
-/** The prompt that a call for a reply asks about. */
+/** Returns the prompt that a call for a reply asks about. */
 export function promptIn(call: ProviderCall): string {
   return (call.record as unknown as { prompt: string }).prompt;
 }
 
-/** The step for the prompts of which the test says so; `otherwise` for the others. */
+/** Chooses the step by the prompt: `step` where `is` returns true, `otherwise` for the rest. */
 export const forPrompts =
   (is: (prompt: string) => boolean, step: Step, otherwise: Step = proposing([{ response: 'Blue' }])): Step =>
   (response, call) =>
     (is(promptIn(call)) ? step : otherwise)(response, call);
 
-/** The fake answers each prompt with itself. */
+/** Answers each prompt with itself. */
 export const echoing: Step = (response, call) =>
   proposing([{ response: `Re: ${promptIn(call)}` }])(response, call);
 
@@ -88,7 +88,7 @@ interface Proposal {
   needs_unknown_fact?: boolean;
 }
 
-/** The provider's step: these candidates, in the answer format that the prompt asks for. */
+/** Answers with these candidates, in the format that the prompt asks for. */
 export function proposing(candidates: Proposal[], { none = 'guess', situation = 'approval' } = {}): Step {
   return structured({
     situation,

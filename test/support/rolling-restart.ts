@@ -6,7 +6,7 @@ import { type System, startProcesses, type TestProcess } from './system.ts';
 import { type Seen, underLoad } from './under-load.ts';
 
 const SERVICE_MS = 50;
-/** The load before the first restart and after the last one. */
+/** Time under load before the first restart and after the last one. */
 const CALM_MS = 1000;
 
 type Kind = 'web' | 'worker';
@@ -15,27 +15,27 @@ export interface RollingRestart extends Seen {
   exits: (number | string | null)[];
 }
 
-/** What is restarted. */
+/** The installation that is restarted. */
 export interface Installation {
   system: System<TestProcess>;
-  /** The address of the ingresses. */
+  /** Address of the ingresses. */
   url: string;
 }
 
 interface Rounds {
   rounds: number;
   perSecond: number;
-  /** Settings of all processes at first. */
+  /** Initial settings of all processes. */
   env?: Record<string, string>;
-  /** Called before each round; resolves with settings of the processes that it starts. */
+  /** Called before each round; resolves with settings for the processes that it starts. */
   before?: (round: number, installation: Installation) => Promise<Record<string, string>>;
-  /** Called after the last round, while all still run. */
+  /** Called after the last round, while all processes still run. */
   after?: () => Promise<unknown>;
 }
 
 /**
- * Two ingresses behind a balancer and two workers under `perSecond` requests, each restarted in turn, `rounds` times: with the
- * successor started first, or after the old process has exited.
+ * Restarts two ingresses behind a balancer and two workers in turn, `rounds` times, under `perSecond` requests. The
+ * successor starts first, or after the old process has exited.
  */
 export async function rollingRestart(options: Rounds): Promise<RollingRestart> {
   const env = { SANDBOX_UNITS: '1000000', LEASE_MS: '3000', ...options.env };

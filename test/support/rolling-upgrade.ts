@@ -10,9 +10,9 @@ import type { Release, Version } from './version.ts';
 
 const SERVICE_MS = 50;
 const CALM_MS = 500;
-const EACH = 2;
+const PROCESSES_PER_KIND = 2;
 
-/** A column of the hot path's tables comes and goes: added and written, filled in, dropped. Each is a release. */
+/** Three releases that add a column to the hot path's tables and write it, fill it in, and drop it again. */
 export const EXPAND: Release = {
   up: ['alter table work add column trial text', 'alter table history add column trial text'],
   functions: `
@@ -42,13 +42,14 @@ export const CONTRACT: Release = {
 
 export interface RollingUpgrade extends Seen {
   exits: (number | string | null)[];
-  /** Of each migration. */
+  /** Duration of each migration. */
   migratedMs: number[];
 }
 
 /**
- * Two ingresses behind a balancer and two workers, under `perSecond` requests, go from each version to the next: migrated, then
- * the workers, then the ingresses replaced one by one, each successor before its predecessor stops.
+ * Takes two ingresses behind a balancer and two workers from each version to the next, under `perSecond` requests:
+ * migrates, then replaces the workers and then the ingresses one by one. A successor starts before its predecessor
+ * stops.
  */
 export async function rollingUpgrade(
   [first, ...later]: [Version, ...Version[]],
@@ -103,7 +104,8 @@ export async function rollingUpgrade(
   try {
     provider.respond(delay(SERVICE_MS, ok()));
     await first.migrate(env);
-    for (let n = 0; n < EACH; n += 1) await Promise.all([start(first, 'web'), start(first, 'worker')]);
+    for (let n = 0; n < PROCESSES_PER_KIND; n += 1)
+      await Promise.all([start(first, 'web'), start(first, 'worker')]);
     const args = ['app', 'create', '--name', 'upgraded', '--redirect-uri', 'https://a.example', '--json'];
     const { app_id: id, key } = JSON.parse(await first.admin(args, env)) as { app_id: string; key: string };
     const app = new AppClient(id, key, balancer.url);

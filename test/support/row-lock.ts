@@ -1,13 +1,13 @@
 import pg from 'pg';
 import type { System } from './system.ts';
 
-/** What is locked from outside: by an operator's psql, or by a process that froze between two statements. */
+/** A lock held from outside the product: by an operator's psql, or by a process that froze between two statements. */
 export interface RowLock {
-  /** Rejects when the lock was lost before. */
+  /** Rejects if the lock was lost before. */
   release(): Promise<void>;
 }
 
-/** Holds the only row of `table` that matches `where`, as `for update` does, until it is released. */
+/** Locks the only row of `table` that matches `where`, as `for update` does, until it is released. */
 export function lockRow(
   system: Pick<System, 'database'>,
   table: string,
@@ -20,12 +20,12 @@ export function lockRow(
   });
 }
 
-/** Lets nobody read a table until it is released. */
+/** Prevents all reads of a table until it is released. */
 export function lockTable(system: Pick<System, 'database'>, table: string): Promise<RowLock> {
   return hold(system, (client) => client.query(`lock table ${table}`));
 }
 
-/** Lets nothing of a party be admitted, as an admission that froze, until it is released. */
+/** Prevents admissions of a party until released, like an admission that froze. */
 export function lockAdmissions(system: Pick<System, 'database'>, party: string): Promise<RowLock> {
   return hold(system, (client) => client.query('select lock_admissions_v1($1)', [party]));
 }
@@ -37,7 +37,7 @@ async function hold(
   const client = new pg.Client({ connectionString: database.url });
   client.on('error', () => {});
   await client.connect();
-  // Such a connection has none of the product's own limits.
+  // This connection has none of the product's own limits.
   await client.query(
     'set lock_timeout = 0; set statement_timeout = 0; set idle_in_transaction_session_timeout = 0',
   );

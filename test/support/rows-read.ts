@@ -1,21 +1,21 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { System } from './system.ts';
 
-/** PostgreSQL's own count, in this transaction: rows of tables that are read in order, and entries of indexes. */
-const READ = `
+/** Reads PostgreSQL's own counts for this transaction: rows read in order, and index entries. */
+const ROWS_READ_QUERY = `
   select sum(pg_stat_get_xact_tuples_returned(c.oid))::int as read from pg_class c
    where c.relkind in ('r', 'i') and c.relnamespace = current_schema()::regnamespace`;
 
-/** How many rows and entries of indexes the stores visit while they read something. */
+/** Counts the rows and index entries that the stores visit during a read. */
 export function rowsRead(
   system: Pick<System, 'em'>,
   read: (em: EntityManager) => Promise<unknown>,
 ): Promise<number> {
   return system.em().transactional(async (em) => {
-    // Counts of other processes are not this transaction's.
+    // Counts of parallel workers do not belong to this transaction.
     await em.execute('set local max_parallel_workers_per_gather = 0');
     await read(em);
-    const [found] = await em.execute<{ read: number }[]>(READ);
+    const [found] = await em.execute<{ read: number }[]>(ROWS_READ_QUERY);
     return found?.read ?? Number.NaN;
   });
 }

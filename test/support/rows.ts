@@ -1,6 +1,6 @@
 import type { System } from './system.ts';
 
-/** A prediction as its tables have it, live or ended, as far as tests look at it. */
+/** The columns of a prediction, live or ended, that tests look at. */
 export interface PredictionRow {
   id: string;
   state: string;
@@ -14,12 +14,12 @@ export interface PredictionRow {
   started_at: Date | null;
   deadline_at: Date | null;
   ended_at: Date | null;
-  /** Whether its texts are erased. */
+  /** True once its texts are erased. */
   erased: boolean;
   profile_revision: string;
 }
 
-const ROW = `
+const ROW_QUERY = `
   select * from (
     select id, state, null as code, attempt, worker, waiters, 0 as units, detached_at, cancel_on_disconnect, started_at,
            deadline_at, null::timestamptz as ended_at, false as erased, 'none' as profile_revision
@@ -30,12 +30,12 @@ const ROW = `
       from history h left join answers a on a.id = h.id where h.facts::json ->> 'requestId' = $1) r
    order by ended_at desc nulls first limit 1`;
 
-/** The row of a request as it is now. */
+/** Returns a request's row as it is now. */
 export async function rowOf(
   { database }: Pick<System, 'database'>,
   { request_id }: { request_id: string },
 ): Promise<PredictionRow> {
-  const { rows } = await database.pool.query<PredictionRow>(ROW, [request_id]);
+  const { rows } = await database.pool.query<PredictionRow>(ROW_QUERY, [request_id]);
   const [row] = rows;
   if (row === undefined) throw new Error(`no row of ${request_id}`);
   return row;

@@ -1,37 +1,37 @@
-/** The times of one round: two calls of one class and two of the other, made in random order. */
+/** Times of one round: two calls of one class and two of the other, made in random order. */
 export type Round = readonly [one: readonly [number, number], other: readonly [number, number]];
 
-/** How much longer calls of one class take than those of another. */
+/** Difference between the times of two classes of calls. */
 export interface Difference {
-  /** The trimmed mean, and how far the true one may be from it, with a probability of 99 %. */
+  /** Trimmed mean; the true mean is within `plusMinusMs` of it with a probability of 99 %. */
   ms: number;
   plusMinusMs: number;
-  /** How often chance makes as large a difference between classes that are alike. */
+  /** Probability that chance makes as large a difference between equal classes. */
   p: number;
   /**
-   * How much better than chance one call tells its class, by the best threshold there is (the statistic of Kolmogorov
-   * and Smirnov): 0 is not at all, 1 is always. Calls that are alike have one as well, by chance.
+   * Advantage over chance in telling a single call's class, with the best threshold (the statistic of Kolmogorov and
+   * Smirnov): 0 is none, 1 is certainty. By chance, even equal classes have some.
    */
   advantage: number;
   pOfAdvantage: number;
 }
 
 export interface Comparison {
-  /** Between the classes. */
+  /** Difference between the classes. */
   classes: Difference;
-  /** The same statistic of the same calls, but between halves of which each has one call of either class: noise. */
+  /** The same statistic of the same calls, between halves that each have one call of either class: noise. */
   control: Difference;
 }
 
 const PERMUTATIONS = 10_000;
-/** Of each end: what the machine did meanwhile. */
-const TRIMMED = 0.1;
-/** Of the normal distribution, for 99 % on both sides. */
+/** Share cut off at each end: outliers that the machine caused. */
+const TRIMMED_SHARE = 0.1;
+/** Quantile of the normal distribution that covers 99 % on both sides together. */
 const Z_99 = 2.576;
 
 /**
- * Compares the times of two classes of calls. All four calls of a round are exchangeable if the classes are alike, so
- * chance is what permutations of them within their rounds show; and the control has the very noise of the comparison.
+ * Compares the times of two classes of calls. If the classes are equal, all four calls of a round are exchangeable, so
+ * permutations within the rounds show what chance does. The control has exactly the noise of the comparison.
  */
 export function compareTimes(rounds: readonly Round[]): Comparison {
   return {
@@ -68,7 +68,7 @@ function difference(rounds: readonly Round[]): Difference {
   };
 }
 
-/** The advantage when the classes of the rounds with the sign -1 are exchanged. */
+/** Returns a function that computes the advantage when the classes are swapped in the rounds with sign -1. */
 function advantageOf(rounds: readonly Round[]): (signs?: readonly number[]) => number {
   const calls = rounds
     .flatMap((round, at) =>
@@ -92,18 +92,18 @@ function trimmedMean(values: readonly number[]): number {
   return kept.reduce((sum, one) => sum + one, 0) / kept.length;
 }
 
-/** Of the trimmed mean: by the winsorized variance (Tukey and McLaughlin). */
+/** Standard error of the trimmed mean, from the winsorized variance (Tukey and McLaughlin). */
 function standardError(values: readonly number[]): number {
   const { kept, cut } = trim(values);
   const [first = 0] = kept;
   const winsorized = [...kept, ...Array(cut).fill(first), ...Array(cut).fill(kept.at(-1) ?? 0)];
   const mean = winsorized.reduce((sum, one) => sum + one, 0) / values.length;
   const variance = winsorized.reduce((sum, one) => sum + (one - mean) ** 2, 0) / (values.length - 1);
-  return Math.sqrt(variance / values.length) / (1 - 2 * TRIMMED);
+  return Math.sqrt(variance / values.length) / (1 - 2 * TRIMMED_SHARE);
 }
 
 function trim(values: readonly number[]): { kept: Float64Array; cut: number } {
-  const cut = Math.floor(values.length * TRIMMED);
+  const cut = Math.floor(values.length * TRIMMED_SHARE);
   const sorted = Float64Array.from(values).sort();
   return { kept: sorted.subarray(cut, values.length - cut), cut };
 }

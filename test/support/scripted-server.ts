@@ -11,7 +11,7 @@ export interface ScriptedRequest {
   body: string;
 }
 
-/** Undefined: the connection is cut without an answer. */
+/** A scripted answer; undefined cuts the connection without one. */
 export type ScriptedAnswer = { status?: number; headers?: Record<string, string>; body?: string } | undefined;
 
 export interface ScriptedServer extends AsyncDisposable {
@@ -19,7 +19,10 @@ export interface ScriptedServer extends AsyncDisposable {
   requests: ScriptedRequest[];
 }
 
-/** A server that stands where the product would, or a proxy before it: answers each request as scripted, the last step repeats. */
+/**
+ * Starts a server in place of the product, or of a proxy in front of it. Answers each request as scripted; the last
+ * step repeats.
+ */
 export async function scriptedServer(...steps: ScriptedAnswer[]): Promise<ScriptedServer> {
   const requests: ScriptedRequest[] = [];
   const server = createServer(async (request, response) => {
@@ -43,7 +46,7 @@ export async function scriptedServer(...steps: ScriptedAnswer[]): Promise<Script
   };
 }
 
-/** An error's answer, as `/v1` writes it. */
+/** Builds an error answer, as `/v1` writes it. */
 export function refusal(status: number, code: string, headers: Record<string, string> = {}): ScriptedAnswer {
   return { status, headers, body: JSON.stringify({ detail: { code } }) };
 }

@@ -1,27 +1,27 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A proxy that can go silent, like a balancer that has forgotten its connections: it forwards not even a close. */
+/** A proxy that can go silent, like a balancer that has forgotten its connections: it does not even forward a close. */
 export interface SilentProxy {
   url: string;
   /**
-   * From now on no present connection forwards anything, nor is closed; later ones work. Listening connections are
-   * those with a LISTEN or a SUBSCRIBE.
+   * Makes existing connections forward nothing and never close; later ones work. `listening` means those that have sent
+   * a LISTEN or a SUBSCRIBE.
    */
   silence(which?: 'all' | 'listening'): void;
-  /** The same, only for connections idle for this long; returns how many these are. */
+  /** Silences only connections that have been idle for this long; returns their number. */
   silenceIdle(ms: number): number;
-  /** No connection carries anything, whenever it was made, until `unmute`; those of that time never will. */
+  /** Silences all connections, old and new, until `unmute`; those made before then stay silent forever. */
   mute(): void;
   unmute(): void;
-  /** Later connections go to this server instead, as those to a name that has moved. */
+  /** Sends later connections to this server instead, as if the name had moved. */
   move(target: string): void;
   close(): Promise<void>;
 }
 
 export async function silentProxy(target: string): Promise<SilentProxy> {
   let { protocol, hostname, port } = new URL(target);
-  /** With the time at which the client last sent something. */
+  /** Connections, with the time at which the client last sent something. */
   const pairs = new Map<readonly [Socket, Socket], number>();
   let muted = false;
   const listening = new WeakSet<readonly [Socket, Socket]>();

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { textsIn } from '../../bench/memory/scoring.ts';
 
-const TABLES = `
+const TABLES_QUERY = `
   select quote_ident(t.table_schema) || '.' || quote_ident(t.table_name) as name,
          (select c.column_name from information_schema.columns c
            where c.table_schema = t.table_schema and c.table_name = t.table_name and c.column_name in ('account_id', 'party')
@@ -10,11 +10,11 @@ const TABLES = `
    where t.table_type = 'BASE TABLE' and t.table_schema not in ('pg_catalog', 'information_schema')`;
 
 /**
- * Every text in the rows of an account, in all tables; in those without an account's column, every text. Texts within
- * JSON count on their own.
+ * Yields every text in an account's rows, in all tables; from tables without an account column, every text. Texts
+ * within JSON are yielded separately.
  */
 export async function* storedTexts(pool: Pool, accountId: string): AsyncGenerator<string> {
-  const { rows: tables } = await pool.query<{ name: string; owner: string | null }>(TABLES);
+  const { rows: tables } = await pool.query<{ name: string; owner: string | null }>(TABLES_QUERY);
   for (const { name, owner } of tables) {
     const { rows } =
       owner === null
@@ -22,17 +22,17 @@ export async function* storedTexts(pool: Pool, accountId: string): AsyncGenerato
         : await pool.query<{ row: unknown }>(`select to_jsonb(t) as row from ${name} t where ${owner} = $1`, [
             accountId,
           ]);
-    for (const { row } of rows) for (const text of textsIn(row)) yield* unpacked(text);
+    for (const { row } of rows) for (const text of textsIn(row)) yield* textsInside(text);
   }
 }
 
-/** A text column may hold JSON. */
-function* unpacked(text: string): Generator<string> {
+/** Yields a text and, if it holds JSON, the texts inside. */
+function* textsInside(text: string): Generator<string> {
   yield text;
   if (!/^\s*[[{]/.test(text)) return;
   try {
     yield* textsIn(JSON.parse(text));
   } catch {
-    // A text that only looks like JSON.
+    // The text only looks like JSON.
   }
 }

@@ -22,13 +22,16 @@ const WEB_ENTRY = ['ingress/main.ts'];
 const WORKER_ENTRY = ['workers/main.ts', 'predict'];
 
 export interface SystemOptions {
-  /** Ingresses; 1. */
+  /** Number of ingresses; 1 by default. */
   webs?: number;
-  /** Workers; 1. */
+  /** Number of workers; 1 by default. */
   workers?: number;
-  /** The process that a worker is: a file and its arguments; the product's, for predictions. */
+  /** File and arguments of a worker's process; by default the product's worker for predictions. */
   workerEntry?: string[];
-  /** Configuration of all of them, on top of what tests need: a fake provider and a lease longer than any pause of a slow machine. */
+  /**
+   * Configuration of all processes, on top of what tests need: a fake provider and a lease longer than any pause of a
+   * slow machine.
+   */
   env?: Environment;
   /** Hosts each ingress and worker in a process of its own, which a test may kill or freeze. */
   apart?: boolean;
@@ -36,39 +39,39 @@ export interface SystemOptions {
   withoutWakeUps?: boolean;
 }
 
-/** What tests know of each ingress and worker. */
+/** The parts of an ingress or worker that tests use. */
 export interface Part {
   url: string;
-  /** Its last log lines. */
+  /** Last log lines. */
   log: string;
   ready(): Promise<this>;
-  /** Ends it; a process is killed. */
+  /** Ends the part; a process is killed. */
   stop(): Promise<void>;
-  /** Stops it from running, or lets it go on. */
+  /** Freezes the part, or lets it go on. */
   freeze(isFrozen: boolean): void;
 }
 
-/** A real installation of a test file's own: its database, its queue, its ingresses and workers. */
+/** A real installation of one test file: its database, queue, ingresses and workers. */
 export interface System<P extends Part = Part> {
   database: TestDatabase;
   queue: TestQueue;
   provider: FakeProvider;
   webs: P[];
   workers: P[];
-  /** The configuration of all its ingresses and workers. */
+  /** Configuration of all ingresses and workers. */
   env: Readonly<Environment>;
   startWeb(env?: Environment): Promise<P>;
   startWorker(env?: Environment): Promise<P>;
-  /** Starts one of the kind without waiting until it is ready. */
+  /** Starts a part of this kind without waiting until it is ready. */
   launch(kind: Kind, env?: Environment): P;
-  /** For what a test does with the product's own stores, behind its back. */
+  /** Entity manager for what a test does with the product's stores, behind the product's back. */
   em(): EntityManager;
-  /** A new app, as a client of the first ingress. */
+  /** Creates an app; returns a client of the first ingress. */
   app(app?: Partial<NewApp>): Promise<AppClient>;
   stop(): Promise<void>;
 }
 
-/** One process of the product. Its last log lines are in the message of whatever goes wrong at its start. */
+/** One process of the product. If its start fails, the error has its last log lines. */
 export class TestProcess {
   readonly child: ChildProcess;
   readonly exited: Promise<unknown>;
@@ -113,14 +116,14 @@ export class TestProcess {
   }
 }
 
-/** How the parts of an installation run. */
+/** Way in which the parts of an installation run. */
 interface Running<P extends Part> {
   launch(kind: Kind, entry: string[], env: Environment): P;
-  /** Ends all. */
+  /** Ends all parts. */
   end(parts: readonly P[]): Promise<void>;
 }
 
-/** Starts an installation whose ingresses share a process, and its workers another. To be stopped in `after`. */
+/** Starts an installation whose ingresses share one process and whose workers share another. Stop it in `after`. */
 export function startSystem(options: SystemOptions = {}): Promise<System<HostedPart>> {
   const hosts = new Hosts(options.apart ?? false);
   return start<HostedPart>(options, {
@@ -129,7 +132,9 @@ export function startSystem(options: SystemOptions = {}): Promise<System<HostedP
   });
 }
 
-/** Starts an installation of the product's own processes, for tests that send one a signal or measure it. To be stopped in `after`. */
+/**
+ * Starts an installation with the product's own processes, for tests that signal or measure them. Stop it in `after`.
+ */
 export function startProcesses(options: SystemOptions = {}): Promise<System<TestProcess>> {
   return start(options, {
     launch: (_, entry, env) => launch(entry, env),

@@ -1,6 +1,6 @@
 import type { System } from './system.ts';
 
-/** Tables of the database, of all schemas unless one is named, that contain the text, as it is or as bytes. */
+/** Returns the tables that contain the text, plain or as bytes, in all schemas unless one is named. */
 export async function tablesWith(
   { database: { pool } }: Pick<System, 'database'>,
   text: string,

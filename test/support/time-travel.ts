@@ -3,8 +3,8 @@ import type { Part, System } from './system.ts';
 type In = Pick<System, 'database'>;
 
 /**
- * Sets columns of a prediction behind the product's back, such as `expires_at = now()`: of its live row, or of its history
- * once it has ended.
+ * Sets columns of a prediction behind the product's back, such as `expires_at = now()`: in its live row, or in its
+ * history once it has ended.
  */
 export async function alterRow(
   { database }: In,
@@ -26,7 +26,7 @@ export async function alterRow(
   if (past.rowCount !== 1) throw new Error(`no row of ${request_id}`);
 }
 
-/** Ends a prediction's recovery window, as if it was admitted and had ended a day ago. */
+/** Ends a prediction's recovery window, as if it had been admitted and had ended a day ago. */
 export async function expire({ database }: In, { request_id }: { request_id: string }): Promise<void> {
   const dayAgo = (Date.now() - 24 * 60 * 60 * 1000).toString(16).padStart(12, '0');
   await database.pool.query(
@@ -46,12 +46,12 @@ export async function alterApp({ database }: In, app: { id: string }, assignment
   await database.pool.query(`update apps set ${assignments} where id = $1`, [app.id]);
 }
 
-/** Moves the drafts' rows to `days` ago. */
+/** Moves all rows of drafts to `days` ago. */
 export async function ageDrafts({ database }: In, days: number): Promise<void> {
   await database.pool.query('update drafts set updated_at = now() - make_interval(days => $1)', [days]);
 }
 
-/** Does `work` while the parts are frozen, as on an overloaded machine; their leases outlast it. */
+/** Runs `work` while the parts are frozen, as on an overloaded machine; their leases outlast it. */
 export async function whileFrozen<T>(parts: readonly Part[], work: () => Promise<T>): Promise<T> {
   for (const part of parts) part.freeze(true);
   try {

@@ -10,14 +10,14 @@ import { TestProcess } from './system.ts';
 
 const ENTRY = fileURLToPath(new URL('../../ingress/mcp/main.ts', import.meta.url));
 
-/** A tool server in a process of its own, in front of this upstream. */
+/** Starts a tool server in a process of its own, in front of this upstream. */
 export function startToolServer(upstream: string, env: Record<string, string> = {}): Promise<TestProcess> {
   const ports = { MCP_PORT: '0', OPERATOR_PORT: '0' };
   const settings = { ...bareEnvironment(), ...ports, MCP_UPSTREAM_URL: upstream, ...env };
   return new TestProcess(fork(ENTRY, [], { env: settings, silent: true })).ready();
 }
 
-/** A session of the SDK's own client. */
+/** Opens a session with the SDK's own client. */
 export async function openSession(
   { url }: Pick<TestProcess, 'url'>,
   credential: string,
@@ -31,7 +31,7 @@ export async function openSession(
   return { client, transport };
 }
 
-/** What a tool answered. */
+/** Calls a tool and returns its answer. Throws if the tool reports an error. */
 export async function called<Result = Record<string, unknown>>(
   client: Client,
   name: string,
@@ -42,14 +42,14 @@ export async function called<Result = Record<string, unknown>>(
   return answer.structuredContent as Result;
 }
 
-/** A key of the person's account. */
+/** Issues a key for the person's account. */
 export async function keyOf(person: UserClient, scopes?: readonly string[]): Promise<string> {
   const body = { label: 'agent', ...(scopes && { scopes }) };
   const issued = await person.request<{ key: string }>('POST', '/api/auth/keys/', body);
   return issued.body.key;
 }
 
-/** A proxy in front of an ingress that notes the headers of every call. */
+/** Starts a proxy in front of an ingress that records the headers of every call. */
 export async function startWatchedUpstream(target: string) {
   const calls: { path: string; headers: IncomingHttpHeaders }[] = [];
   const server = createServer(async (request, response) => {

@@ -1,4 +1,4 @@
-/** Waits for some work, and counts the turns that the event loop had meanwhile. */
+/** Waits for some work, and counts the turns of the event loop in the meantime. */
 export async function turnsDuring<T>(work: Promise<T>): Promise<{ turns: number; result: T }> {
   let turns = 0;
   let isDone = false;

@@ -7,31 +7,31 @@ import { tally } from './outage.ts';
 import { pacedUntil } from './paced-until.ts';
 import { until, untilDone } from './until.ts';
 
-/** One request in so many has a connection of its own; the others share kept-alive ones. */
-const OWN_CONNECTION_EACH = 4;
+/** One in this many requests has a connection of its own; the others share kept-alive ones. */
+const REQUESTS_PER_OWN_CONNECTION = 4;
 const REPEATED_WITHIN_MS = 60_000;
 
-/** What callers, the ledger and the provider saw while something was done to an installation. */
+/** Observations of callers, ledger and provider while something was done to an installation. */
 export interface Seen {
   requests: number;
   answered: number;
-  /** Refused with a 503 that has a Retry-After, and any other status but 200: code → count. */
+  /** Number of 503s with a Retry-After, and of other statuses but 200, by code. */
   refused: Record<string, number>;
   others: Record<string, number>;
-  /** Requests whose connection broke: code → count. */
+  /** Number of requests whose connection broke, by code. */
   broken: Record<string, number>;
-  /** Requests that had no 200, not even when they were repeated at the end. */
+  /** Requests that had no 200, not even when repeated at the end. */
   lost: number;
-  /** Requests that ended with a suggestion, by their rows. */
+  /** Requests that ended with a suggestion, according to their rows. */
   suggested: number;
   units: number;
   reserved: number;
-  /** Calls that the provider answered whole. */
+  /** Calls that the provider answered completely. */
   provided: number;
   p50Ms: number;
   p95Ms: number;
   slowestMs: number;
-  /** The longest time between two answers with 200. */
+  /** Longest time between two answers with 200. */
   silenceMs: number;
 }
 
@@ -42,7 +42,9 @@ interface Delivered {
   broken?: string;
 }
 
-/** Sends `perSecond` requests of the app to its address until `act` is done, whatever their answers, then repeats what had none. */
+/**
+ * Sends `perSecond` requests of the app until `act` is done, whatever their answers, then repeats those without a 200.
+ */
 export async function underLoad(
   { app, pool, provider }: { app: AppClient; pool: Pool; provider: FakeProvider },
   perSecond: number,
@@ -53,7 +55,7 @@ export async function underLoad(
   let nth = 0;
   const call = async (): Promise<Delivered> => {
     nth += 1;
-    const client = clients[nth % OWN_CONNECTION_EACH === 0 ? 1 : 0];
+    const client = clients[nth % REQUESTS_PER_OWN_CONNECTION === 0 ? 1 : 0];
     const body = predictionBody();
     try {
       const answer = await client.predict(app.url, body);
@@ -98,9 +100,9 @@ export async function underLoad(
   };
 }
 
-/** The promises that were broken by what may cost time, but neither an answer nor a unit; none if it passed. */
+/** Lists the broken promises of an event that may cost time, but neither an answer nor a unit; empty if it passed. */
 export function lossesIn(seen: Seen): string[] {
-  return broken([
+  return brokenPromises([
     [seen.lost === 0, 'every request has an answer, if only when it is repeated'],
     [seen.suggested === seen.requests, 'every answer is in its row'],
     [seen.units === seen.requests, 'no answer is charged twice'],
@@ -109,9 +111,9 @@ export function lossesIn(seen: Seen): string[] {
   ]);
 }
 
-/** The promises of a deploy that were broken: callers do not notice it. */
+/** Lists the broken promises of a deploy: callers must not notice it. */
 export function noticedIn(seen: Seen): string[] {
-  return broken([
+  return brokenPromises([
     [Object.keys(seen.broken).length === 0, 'no connection breaks under a request'],
     [Object.keys(seen.others).length === 0, 'no answer but 200, or 503 with Retry-After'],
     [seen.answered > 0.9 * seen.requests, 'nine of ten are answered'],
@@ -119,7 +121,7 @@ export function noticedIn(seen: Seen): string[] {
   ]).concat(lossesIn(seen));
 }
 
-function broken(promises: [kept: boolean, promise: string][]): string[] {
+function brokenPromises(promises: [kept: boolean, promise: string][]): string[] {
   return promises.filter(([kept]) => !kept).map(([, promise]) => promise);
 }
 

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { UserClient } from './account.ts';
 
-/** A plain connection, which nobody reads from before the test does. */
+/** Opens a plain connection, from which nobody reads before the test does. */
 export async function openSocket(url: string, localAddress?: string): Promise<Socket> {
   const { hostname: host, port } = new URL(url);
   const socket = connect({ host, port: Number(port), ...(localAddress && { localAddress }) });
@@ -12,7 +12,7 @@ export async function openSocket(url: string, localAddress?: string): Promise<So
   return socket;
 }
 
-/** The text of a request as this person. */
+/** Returns the text of a request by this person. */
 export function getText({ access }: UserClient, path: string, connection = 'keep-alive'): string {
   const lines = [
     `GET ${path} HTTP/1.1`,
@@ -30,7 +30,7 @@ export async function askUnread(person: UserClient, path: string, at = person.ur
   return socket;
 }
 
-/** Reads that many bytes every 100 ms until the end of the connection; resolves with how many there were. */
+/** Reads `bytes` every 100 ms until the connection ends; resolves with the total. */
 export async function sip(socket: Socket, bytes: number): Promise<number> {
   let total = 0;
   let ended = false;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What happened to the wake-ups in transit. */
+/** Numbers of wake-ups by what happened to them on the way. */
 export interface Fates {
   passed: number;
   dropped: number;
@@ -13,8 +13,8 @@ export interface Fates {
 const LONGEST_DELAY_MS = 3000;
 
 /**
- * A proxy to the Redis at the address that drops, duplicates, delays or forwards the product's wake-ups, each equally often,
- * and changes nothing else.
+ * Starts a proxy to a Redis that drops, duplicates, delays or forwards the product's wake-ups, each equally often, and
+ * changes nothing else.
  */
 export async function unreliableRedis(
   target: string,
@@ -72,12 +72,15 @@ async function befall(wakeUp: Buffer, client: Socket, fates: Fates): Promise<voi
   if (fate === 'doubled') client.write(wakeUp);
 }
 
-/** A message is an array (RESP 2) or a push (RESP 3) of `message`, the channel's name and the content. */
+/**
+ * Reports whether a frame is a wake-up: an array (RESP 2) or push (RESP 3) of `message`, the channel's name and the
+ * content.
+ */
 function isWakeUp(frame: Buffer): boolean {
   return /^[*>]3\r\n\$7\r\nmessage\r\n\$\d+\r\n\S+_(ended|cancel)\r\n/.test(frame.toString('latin1', 0, 200));
 }
 
-/** Where the value of Redis' protocol that begins at `start` is over; undefined when not all of it is there yet. */
+/** Returns the end of the Redis protocol value that begins at `start`; undefined if part of it has not arrived yet. */
 function frameEnd(buffer: Buffer, start: number): number | undefined {
   const line = buffer.indexOf('\r\n', start);
   if (line === -1) return undefined;

@@ -3,8 +3,8 @@ import type { Reply } from './client.ts';
 import { until } from './until.ts';
 
 /**
- * Asks until the ingress has learnt that there is no worker, and sheds what is new. Before that a call waits for its whole
- * time and ends with the code of its deadline, never otherwise; after that each is shed, with a `Retry-After`.
+ * Asks until the ingress has noticed that there is no worker and sheds new calls. Until then each call must wait for
+ * its whole time and end with its deadline's code; after that, each is shed with a `Retry-After`.
  */
 export async function untilShed<Body>(
   ask: () => Promise<Reply<Body>>,

@@ -13,7 +13,10 @@ export async function until<T>(condition: () => T | Promise<T>, withinMs = 20_00
   }
 }
 
-/** Tries until it does not throw, and resolves with what it returns. Rejects after `withinMs`, with its last error as cause. */
+/**
+ * Retries until `work` does not throw, and resolves with its result. Rejects after `withinMs`, with the last error as
+ * the cause.
+ */
 export async function untilDone<T>(work: () => Promise<T>, withinMs = 20_000): Promise<T> {
   const deadline = performance.now() + withinMs;
   for (;;) {

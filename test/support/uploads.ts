@@ -5,7 +5,7 @@ import { call } from './client.ts';
 import { tally } from './flood.ts';
 import { event } from './recording.ts';
 
-/** Who uploads how many batches, and of how many events. */
+/** People who upload, batches per person, and events per batch. */
 interface Uploads {
   people: Pick<UserClient, 'url' | 'access'>[];
   batches: number;
@@ -19,8 +19,8 @@ interface ReadyUploads {
 }
 
 /**
- * Makes the batches in a thread of their own, which also posts them, so that this does not delay what its caller measures.
- * Each batch is a session of its own.
+ * Prepares the batches in a separate thread, which also posts them, so that this does not delay what the caller
+ * measures. Each batch is a session of its own.
  */
 export async function prepareUploads({ people, batches, rows }: Uploads): Promise<ReadyUploads> {
   // Clients themselves cannot be sent to a thread.

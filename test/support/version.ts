@@ -15,14 +15,14 @@ type Environment = Record<string, string>;
 /** One version of the product, as files that can be run. */
 export interface Version {
   start(kind: keyof typeof ENTRIES, env: Environment): Promise<TestProcess>;
-  /** Brings the database of `DATABASE_URL` up to this version. */
+  /** Migrates the database of `DATABASE_URL` to this version. */
   migrate(env: Environment): Promise<void>;
-  /** The output of an operator's command. */
+  /** Returns the output of an operators' command. */
   admin(args: string[], env: Environment): Promise<string>;
   remove(): Promise<void>;
 }
 
-/** The files of a commit, in a folder of their own, with the packages of that commit. */
+/** Checks out a commit into a folder of its own, with the packages of that commit. */
 export async function versionOf(commit: string): Promise<Version> {
   const folder = await mkdtemp(join(tmpdir(), 'forecue-version-'));
   const archive = spawn('git', ['-C', CHECKOUT, 'archive', commit], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -34,15 +34,15 @@ export async function versionOf(commit: string): Promise<Version> {
   return temporary(folder);
 }
 
-/** Files of a later release: a migration, and SQL that is installed after it. */
+/** A later release: a migration, and SQL that is installed after it. */
 export interface Release {
-  /** Of the migration, which is the latest one; a statement each. */
+  /** Statements of the migration, which is the latest one. */
   up: string[];
-  /** Functions and triggers. */
+  /** SQL that creates functions and triggers. */
   functions: string;
 }
 
-/** The files of this checkout, and those of the releases after it. */
+/** Copies this checkout and adds these later releases. */
 export async function releasedAfter(releases: readonly Release[]): Promise<Version> {
   const folder = await mkdtemp(join(tmpdir(), 'forecue-version-'));
   await Promise.all(RUNNING.map((name) => cp(join(CHECKOUT, name), join(folder, name), { recursive: true })));
@@ -56,7 +56,7 @@ export async function releasedAfter(releases: readonly Release[]): Promise<Versi
       export class ${name} extends Migration { override name = '${name}'; override up(): void { ${statements} } }`,
     );
   }
-  // The latest release has its own.
+  // Only the latest release's functions are installed.
   await writeFile(join(folder, 'shared/db/sql/zz-release.sql'), releases.at(-1)?.functions ?? '');
   const file = join(folder, 'shared/db/functions.ts');
   const known = await readFile(file, 'utf8');
@@ -67,14 +67,14 @@ export async function releasedAfter(releases: readonly Release[]): Promise<Versi
   return temporary(folder);
 }
 
-/** What the processes of a version are made of. */
+/** Files and folders that the processes of a version need. */
 const RUNNING = ['package.json', 'bin', 'client', 'docs', 'ingress', 'migrations', 'shared', 'workers'];
 
 function temporary(folder: string): Version {
   return { ...versionAt(folder), remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
-/** The files of this checkout as they are. */
+/** Returns the version of this checkout as it is. */
 export function thisVersion(): Version {
   return { ...versionAt(CHECKOUT), remove: async () => {} };
 }

@@ -6,7 +6,7 @@ const NOTIFICATION = 'A'.charCodeAt(0);
 const HEADER_BYTES = 5;
 
 /**
- * A proxy to the database that drops every notification of the product's own channels, and nothing else
+ * Starts a proxy to the database that drops every notification on the product's own channels, and nothing else
  * (PostgreSQL's frontend/backend protocol, version 3).
  */
 export async function dropWakeUps(
@@ -60,7 +60,10 @@ export async function dropWakeUps(
   };
 }
 
-/** A notification is its type, its length, the sender's process id, then the channel's name, ended by a NUL. */
+/**
+ * Reports whether a message is a notification: its type, its length, the sender's process id, then the channel's name,
+ * ended by a NUL.
+ */
 function isWakeUp(message: Buffer): boolean {
   if (message[0] !== NOTIFICATION) return false;
   const start = HEADER_BYTES + 4;

@@ -1,7 +1,7 @@
 const ROUNDS = 12;
 
-/** Weights of a logistic regression, by Newton's method; a ridge of 1 keeps features that say nothing at 0. */
-export function fitted(samples: readonly { features: number[]; right: boolean }[]): number[] {
+/** Fits the weights of a logistic regression by Newton's method. A ridge of 1 keeps uninformative features at 0. */
+export function fitWeights(samples: readonly { features: number[]; right: boolean }[]): number[] {
   const size = samples[0]?.features.length ?? 0;
   let weights = Array.from({ length: size }, () => 0);
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -18,14 +18,14 @@ export function fitted(samples: readonly { features: number[]; right: boolean }[
           line[column] = (line[column] ?? 0) + spread * value * other;
       }
     }
-    const step = solved(curve, slope);
+    const step = solveSystem(curve, slope);
     weights = weights.map((weight, place) => weight + (step[place] ?? 0));
   }
   return weights;
 }
 
 /** Solves a positive definite system by elimination. */
-function solved(matrix: number[][], right: number[]): number[] {
+function solveSystem(matrix: number[][], right: number[]): number[] {
   const rows = matrix.map((row, place) => [...row, right[place] ?? 0]);
   for (const [place, pivot] of rows.entries())
     for (const [other, row] of rows.entries()) {

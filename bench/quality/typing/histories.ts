@@ -2,27 +2,27 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Message } from '../../../shared/schemas/predictions.ts';
 
-/** A message that a person typed, after that of the agent. */
+/** A message that a person typed, and the agent's message before it. */
 export interface TypedMessage {
   agent: string;
   text: string;
-  /** Messages of a session follow each other in one conversation. */
+  /** Id of the session; its messages are one conversation. */
   session: string;
 }
 
-/** Messages that one person typed, the oldest first. */
+/** Messages that one person typed, oldest first. */
 export interface History {
   person: string;
   messages: TypedMessage[];
 }
 
-/** A speaker's line in SpecStory's Markdown. */
+/** Matches a speaker's line in SpecStory's Markdown. */
 const SPEAKER = /^_\*\*(User|Human|Agent|Assistant)[^\n]*\*\*_$/m;
-/** Written by a program, in the person's name. */
+/** Matches messages that a program wrote in the person's name. */
 const PROGRAM = /^<[a-z-]+>|^\[Request interrupted|^Caveat:|^This session is being continued|^# |^<!--/m;
 
 /**
- * Reads chats with coding agents as SpecStory saves them: a folder for each person, with Markdown files whose names begin
+ * Reads chats with coding agents as SpecStory saves them: a folder per person, with Markdown files whose names begin
  * with their time. A message that was saved twice, because its session was resumed, counts once.
  */
 export async function readHistories(folder: string): Promise<History[]> {
@@ -55,11 +55,11 @@ async function readPerson(folder: string): Promise<TypedMessage[]> {
   return messages;
 }
 
-/** Parts of an agent's message that it does not say: its thoughts, and the tools that it used. */
-const UNSAID = /<(tool-use|think|details)\b[\s\S]*?<\/\1>|^_\*\*.*\*\*_$/gm;
-const SHORTEST = 20;
+/** Matches the parts of an agent's message that it does not say: thoughts and tool uses. */
+const UNSAID_PARTS = /<(tool-use|think|details)\b[\s\S]*?<\/\1>|^_\*\*.*\*\*_$/gm;
+const MESSAGE_LENGTH_MIN = 20;
 
-/** The distinct messages of agents in such a folder, by project. */
+/** Reads the distinct messages of agents in such a folder, by project. */
 export async function readAgentMessages(root: string): Promise<{ name: string; messages: string[] }[]> {
   const projects = await readdir(root, { withFileTypes: true });
   return Promise.all(
@@ -70,9 +70,9 @@ export async function readAgentMessages(root: string): Promise<{ name: string; m
         const messages = new Set<string>();
         for (const file of files)
           for (const { speaker, text } of turnsOf(await readFile(join(root, name, file), 'utf8'))) {
-            const said = text.replaceAll(UNSAID, '').trim();
+            const said = text.replaceAll(UNSAID_PARTS, '').trim();
             const isAgent = speaker === 'Agent' || speaker === 'Assistant';
-            if (isAgent && said.length >= SHORTEST) messages.add(said);
+            if (isAgent && said.length >= MESSAGE_LENGTH_MIN) messages.add(said);
           }
         return { name, messages: [...messages] };
       }),
@@ -90,23 +90,25 @@ function turnsOf(markdown: string): { speaker: string | undefined; text: string 
 const CONTENT_MAX = 4000;
 const MESSAGES_MAX = 30;
 
-/** The conversation before a message, as an app sends it. */
+/** Returns the conversation before a message, as an app sends it. */
 export function conversationBefore(messages: readonly TypedMessage[], at: number): Message[] {
   const now = messages[at];
   const before = messages.slice(0, at).filter(({ session }) => session === now?.session);
-  const turns = before.flatMap(({ agent, text }) => [said('assistant', agent), said('user', text)]);
-  return [...turns, said('assistant', now?.agent ?? '')].slice(-MESSAGES_MAX);
+  const turns = before.flatMap(({ agent, text }) => [messageOf('assistant', agent), messageOf('user', text)]);
+  return [...turns, messageOf('assistant', now?.agent ?? '')].slice(-MESSAGES_MAX);
 }
 
-function said(role: 'user' | 'assistant', content: string): Message {
+function messageOf(role: 'user' | 'assistant', content: string): Message {
   return { role, origin: role === 'user' ? 'human' : 'agent', content: content.slice(-CONTENT_MAX) };
 }
 
-const LONGEST = 400;
+const TYPED_LENGTH_MAX = 400;
 
-/** Guesses whether a person typed a message by hand: neither code, nor a log, nor a document. */
+/** Guesses whether a person typed a message by hand: it is neither code, nor a log, nor a document. */
 export function looksTyped({ text }: TypedMessage): boolean {
   return (
-    text.length <= LONGEST && text.length >= 8 && !/```|[{}<>|]|https?:|^\s*(?:at|\$|>)\s|\n/m.test(text)
+    text.length <= TYPED_LENGTH_MAX &&
+    text.length >= 8 &&
+    !/```|[{}<>|]|https?:|^\s*(?:at|\$|>)\s|\n/m.test(text)
   );
 }

@@ -8,29 +8,29 @@ import { LocalProvider } from '../../../workers/providers/local.ts';
 import { seedOf } from '../../memory/random.ts';
 import { randomOf } from '../../replies/random.ts';
 import { WRITERS } from '../../replies/writers.ts';
-import { fitted } from './fit.ts';
+import { fitWeights } from './fit.ts';
 import { conversationBefore, type History, looksTyped, readHistories } from './histories.ts';
 import { isTyped, total, typeOut } from './type-out.ts';
 import { Written } from './written.ts';
 
-/** Types what people typed, with completions by the built-in predictor: invented people, or those of a folder of histories. */
+/** Types the messages of invented people, or of a folder of histories, with completions by the built-in predictor. */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    /** Messages of each person that are typed, from the second half of the history; all before are known. */
+    /** Number of messages that each person types, from the second half of the history; all earlier ones are known. */
     messages: { type: 'string', default: '60' },
-    /** Only people whose folder's name contains one of these, separated by commas. */
+    /** Uses only people whose folder's name contains one of these, separated by commas. */
     people: { type: 'string', default: '' },
-    /** `min_confidence` of the app, several separated by commas: a line of the curve each. */
+    /** Values of the app's `min_confidence`, separated by commas; each gives a line of the curve. */
     confidence: { type: 'string', default: '0.3,0.5,0.7' },
     seed: { type: 'string', default: '1' },
-    /** Fits the weights of confidence to what was typed, and prints them. */
+    /** Fits the weights of the confidence to what was typed, and prints them. */
     fit: { type: 'boolean', default: false },
   },
 });
 
-/** Knowledge of the predictor: nothing but the session, or what was written before as well. */
-const KNOWN = { session: false, memory: true };
+/** Ways to run the predictor: it knows only the session, or the person's earlier messages too. */
+const KNOWLEDGE = { session: false, memory: true };
 const LIMITS = { model: 'local', timeoutMs: 10_000, signal: new AbortController().signal };
 const CALL = { ...LIMITS, charge: { accountId: null, appId: null, workId: '', attempt: 1, kind: 'bench' } };
 const predictor = new LocalProvider();
@@ -42,13 +42,13 @@ interface Sample {
 
 async function run(): Promise<void> {
   const wanted = values.people.split(',');
-  const histories = positionals[0] === undefined ? invented() : await readHistories(positionals[0]);
+  const histories = positionals[0] === undefined ? inventHistories() : await readHistories(positionals[0]);
   const people = histories.filter(({ person }) => wanted.some((name) => person.includes(name)));
   if (values.fit) {
     const samples: Sample[] = [];
     for (const history of people) await typeAll(history, { remembers: true, minConfidence: 0.3, samples });
     console.log(
-      fitted(samples)
+      fitWeights(samples)
         .map((weight) => weight.toFixed(3))
         .join(', '),
     );
@@ -59,7 +59,7 @@ async function run(): Promise<void> {
   );
   console.log('|---|---|--:|--:|--:|--:|--:|');
   for (const history of people)
-    for (const [knows, remembers] of Object.entries(KNOWN))
+    for (const [knows, remembers] of Object.entries(KNOWLEDGE))
       for (const minConfidence of values.confidence.split(',').map(Number)) {
         const { typed, times } = await typeAll(history, { remembers, minConfidence });
         const { characters, keys, shown, taken, saved } = total(typed);
@@ -114,7 +114,7 @@ async function typeAll({ messages }: History, { remembers, minConfidence, sample
   return { typed, times };
 }
 
-/** Each continuation once, however many keys it would have stayed for. */
+/** Records a sample for each continuation once, however many keys it would have stayed for. */
 function judge(task: ReturnType<typeof taskOf>, text: string, judged: Set<string>, samples: Sample[]): void {
   const end = endOf(task.draft);
   for (const continuation of continuations(evidenceFor(task, end), end)) {
@@ -130,8 +130,8 @@ function taskOf(draft: string, messages: Message[], local: LocalHints) {
   return { mode: 'complete_draft' as const, draft, draftHead: '', messages, ...nothing, local };
 }
 
-/** People who give an agent one task after the other, in ways that are known. */
-function invented(): History[] {
+/** Generates people who give an agent one task after another, in known ways. */
+function inventHistories(): History[] {
   return WRITERS.map(({ name, next }) => {
     const random = randomOf(seedOf(`${name}, ${values.seed}`));
     const session = (place: number) => String(Math.floor(place / 10));

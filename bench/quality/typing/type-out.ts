@@ -1,23 +1,23 @@
-/** A completion of what is typed so far; empty for none. */
+/** Completes what has been typed so far; returns an empty text for no completion. */
 export type Complete = (draft: string) => Promise<string>;
 
-/** The worth of completions to somebody who typed texts. */
+/** Worth of completions to somebody who typed texts. */
 export interface Typed {
   characters: number;
   keys: number;
-  /** Suggestions shown, each once for however many keys it stayed. */
+  /** Number of suggestions shown; each counts once, however many keys it stayed for. */
   shown: number;
-  /** Taken, because exactly they followed. */
+  /** Number of suggestions accepted, because the text continued exactly so. */
   taken: number;
-  /** Characters of those, less a key for each. */
+  /** Number of characters in accepted suggestions, minus one key each. */
   saved: number;
 }
 
 const NOTHING_TYPED: Typed = { characters: 0, keys: 0, shown: 0, taken: 0, saved: 0 };
 
 /**
- * Types a text key by key, and takes a suggestion when exactly that follows, up to the end of a word. A suggestion that the
- * next keys agree with stays the same one.
+ * Types a text key by key, and accepts a suggestion if the text continues exactly so, up to the end of a word. A
+ * suggestion that agrees with the next keys stays the same one.
  */
 export async function typeOut(text: string, complete: Complete): Promise<Typed> {
   const typed = { ...NOTHING_TYPED, characters: text.length };
@@ -37,7 +37,7 @@ export async function typeOut(text: string, complete: Complete): Promise<Typed> 
   return typed;
 }
 
-/** Reports whether a text begins so, and a word of it ends there. */
+/** Reports whether a text has this beginning, and a word ends there. */
 export function isTyped(text: string, beginning: string): boolean {
   const joint = text.slice(beginning.length - 1, beginning.length + 1);
   return text.startsWith(beginning) && !/^[\p{L}\p{M}\p{N}_]{2}/u.test(joint);

@@ -1,13 +1,13 @@
 import type { RecalledPhrase } from '../../../shared/domain/context-envelope.ts';
 import { type Phrase, phrasesOf } from '../../../shared/text/phrases.ts';
 
-/** As `recall_phrases_v1` reads them. */
+/** Limits of `recall_phrases_v1`. */
 const RECALLED_MAX = 128;
-const SAMPLE = 64;
-/** Interval assumed between the messages of a history, whose times are unknown. */
+const SAMPLE_SIZE = 64;
+/** Number of messages assumed per day, since the times of a history's messages are unknown. */
 const MESSAGES_A_DAY = 10;
 
-/** The words of a person, as the table `phrases` has it, for measurements without a database. */
+/** A person's words, as the table `phrases` holds them, for measurements without a database. */
 export class Written {
   readonly #phrases: (Phrase & { message: number })[] = [];
   #messages = 0;
@@ -24,7 +24,7 @@ export class Written {
     this.#sorted = true;
     return tails.flatMap((tail, words) => {
       const found = tail === '' || tail === '\n' ? [] : this.#startingWith(tail);
-      const scale = found.length > RECALLED_MAX ? found.length / SAMPLE : 1;
+      const scale = found.length > RECALLED_MAX ? found.length / SAMPLE_SIZE : 1;
       const sample = scale === 1 ? found : found.filter((_, place) => place % Math.floor(scale) === 0);
       return sample.map((phrase) => ({
         following: (phrase.written ?? phrase.words).slice(tail.length),

@@ -9,25 +9,25 @@ import { type Manifest, writeBackup } from './write.ts';
 type Store = Pick<AdminConfig, 'database' | 'queuePrefix'>;
 
 /**
- * Copies every row to an empty database, after both were migrated, by way of a file in the folder that is gone afterwards.
- * Returns how many.
+ * Migrates both databases, then copies every row to the empty one, through a temporary file in `folder`. Returns the
+ * number of rows.
  */
 export async function copyDatabase(from: Store, to: Store, folder: string): Promise<number> {
   const file = join(folder, 'move.backup');
-  // Left by a move that was killed.
+  // Remove the file of a move that was killed.
   await rm(file, { force: true });
   using _file = removedAtEnd(file);
-  await migrated(from);
+  await migrateStore(from);
   await writeBackup(from.database.directUrl, file);
   return await fill(to, file, await verifyBackup(file));
 }
 
-/** Migrates an empty database and fills it from a backup that was verified. Returns how many rows it has. */
+/** Migrates an empty database and fills it from a verified backup. Returns the number of rows. */
 export async function fill(store: Store, file: string, manifest: Manifest): Promise<number> {
-  await migrated(store);
+  await migrateStore(store);
   return restoreBackup(store.database.directUrl, file, manifest);
 }
 
-function migrated({ database: { directUrl }, queuePrefix }: Store): Promise<void> {
+function migrateStore({ database: { directUrl }, queuePrefix }: Store): Promise<void> {
   return migrate({ directUrl, queuePrefix });
 }

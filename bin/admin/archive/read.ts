@@ -5,14 +5,14 @@ import { createGunzip } from 'node:zlib';
 import type pg from 'pg';
 import { from } from 'pg-copy-streams';
 import { AdminError } from '../admin-error.ts';
-import { damaged, type Frame, unpacked } from './frames.ts';
-import { inTransaction, listed, migrationsOf, ourTables, type Table } from './tables.ts';
+import { backupDamagedError, type Frame, unpacked } from './frames.ts';
+import { inTransaction, migrationsOf, ourTables, quoteNames, type Table } from './tables.ts';
 import type { Manifest } from './write.ts';
 
-/** Reads a whole backup, and returns what it is of. Throws if it is damaged or cut short. */
+/** Reads a whole backup and returns its manifest. Throws if it is damaged or cut short. */
 export async function verifyBackup(file: string): Promise<Manifest> {
   const [manifest] = await summaryOf(file);
-  if (manifest === undefined) throw damaged('it has no manifest');
+  if (manifest === undefined) throw backupDamagedError('it has no manifest');
   return manifest;
 }
 
@@ -26,35 +26,37 @@ async function summaryOf(file: string): Promise<Manifest[]> {
 async function* framesIn(file: string): AsyncGenerator<Frame> {
   const source = createReadStream(file);
   const bytes = createGunzip();
-  // A fault of either ends the other. Not awaited: it never settles when the reader leaves while bytes are unpacked.
+  // An error in either stream ends the other. Not awaited: it never settles if the reader stops early.
   pipeline(source, bytes).catch(() => {});
   try {
     yield* unpacked(bytes);
   } catch (error) {
     if (error instanceof AdminError) throw error;
     const { code = '', message } = Object(error) as NodeJS.ErrnoException;
-    throw code.startsWith('Z_') ? damaged(message) : new AdminError(`${file} cannot be read (${message})`);
+    throw code.startsWith('Z_')
+      ? backupDamagedError(message)
+      : new AdminError(`${file} cannot be read (${message})`);
   } finally {
     source.destroy();
   }
 }
 
-/** Fills a database that has been migrated and has no rows yet, in one transaction. Returns how many rows it stored. */
+/** Fills a migrated database that has no rows yet, in one transaction. Returns the number of stored rows. */
 export function restoreBackup(url: string, file: string, manifest: Manifest): Promise<number> {
   return inTransaction(url, 'begin', async (client) => {
     const tables = await ourTables(client);
     await assertSameRelease(client, manifest);
     const names = tables.map(({ name }) => name);
-    await client.query(`lock table ${listed(names)} in exclusive mode`);
+    await client.query(`lock table ${quoteNames(names)} in exclusive mode`);
     await assertEmpty(client, names);
     await makeWeeks(client, manifest.weeks);
-    // The triggers have done their work on these rows before.
-    for (const name of names) await client.query(`alter table ${listed([name])} disable trigger user`);
+    // The triggers already ran for these rows in the original database.
+    for (const name of names) await client.query(`alter table ${quoteNames([name])} disable trigger user`);
     const stored = await copyAll(client, file, tables);
-    for (const name of names) await client.query(`alter table ${listed([name])} enable trigger user`);
-    // The processes of the backup do not run here: what they held is taken over.
+    for (const name of names) await client.query(`alter table ${quoteNames([name])} enable trigger user`);
+    // The processes of the original database do not run here, so mark their work as free to be taken over.
     await client.query('update processes set alive_until = least(alive_until, now()), pools = null');
-    await client.query(`analyze ${listed(names)}`);
+    await client.query(`analyze ${quoteNames(names)}`);
     return stored;
   });
 }
@@ -69,7 +71,7 @@ async function assertSameRelease(client: pg.Client, { version, migrations }: Man
 async function assertEmpty(client: pg.Client, names: readonly string[]): Promise<void> {
   const filled: string[] = [];
   for (const name of names) {
-    const { rowCount } = await client.query(`select from ${listed([name])} limit 1`);
+    const { rowCount } = await client.query(`select from ${quoteNames([name])} limit 1`);
     if (rowCount !== 0) filled.push(name);
   }
   if (filled.length > 0)
@@ -81,10 +83,13 @@ async function assertEmpty(client: pg.Client, names: readonly string[]): Promise
 
 const WEEK_MS = 7 * 24 * 60 * 60 * 1000;
 
-/** Makes the partitions of the rows' weeks, as `sql/weeks.sql` made them; the migration has made the present ones. */
+/**
+ * Creates the weekly partitions that the rows need, like `sql/weeks.sql`; the migration has already created the current
+ * ones.
+ */
 async function makeWeeks(client: pg.Client, weeks: readonly string[]): Promise<void> {
   for (const week of weeks) {
-    if (!/^\d{4}-\d\d-\d\d$/.test(week)) throw damaged('a week is no date');
+    if (!/^\d{4}-\d\d-\d\d$/.test(week)) throw backupDamagedError('a week is no date');
     const next = new Date(Date.parse(week) + WEEK_MS).toISOString().slice(0, 10);
     for (const [parent, time] of [
       ['history', ' 00:00:00+00'],
@@ -112,8 +117,8 @@ async function copyAll(client: pg.Client, file: string, tables: readonly Table[]
     }
     const { name, columns }: Table = JSON.parse(frame.value.body.toString());
     if (!tables.some((table) => isDeepStrictEqual(table, { name, columns })))
-      throw damaged(`a table ${name} that this release does not have`);
-    const copy = client.query(from(`copy ${listed([name])} (${listed(columns)}) from stdin`));
+      throw backupDamagedError(`a table ${name} that this release does not have`);
+    const copy = client.query(from(`copy ${quoteNames([name])} (${quoteNames(columns)}) from stdin`));
     await pipeline(rows(), copy);
     stored += copy.rowCount;
   }

@@ -2,12 +2,12 @@ import { rmSync } from 'node:fs';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Removes a file when it goes out of scope, or when a signal ends the process before that. */
+/** Removes a file when the returned object is disposed, or when a signal ends the process before that. */
 export function removedAtEnd(file: string): Disposable {
   const remove = () => rmSync(file, { force: true });
   const end = (signal: NodeJS.Signals) => {
     remove();
-    // Ends the process, as nobody listens any more.
+    // Ends the process, since `once` has removed this handler.
     process.kill(process.pid, signal);
   };
   for (const signal of SIGNALS) process.once(signal, end);

@@ -1,16 +1,19 @@
 import pg from 'pg';
 
-/** A table of ours, and the columns that a backup has of it. */
+/** One of our tables, and the columns that a backup contains. */
 export interface Table {
   name: string;
   columns: string[];
 }
 
-/** Written by the migration of every release for itself. */
-const NOT_KEPT = ['mikro_orm_migrations', 'installed_functions'];
+/** Tables that a release's own migration fills. */
+const SKIPPED_TABLES = ['mikro_orm_migrations', 'installed_functions'];
 
-/** Unlogged tables hold nothing that a crash may not lose. A partition's rows are its parent's. */
-const TABLES = `
+/**
+ * Excludes unlogged tables, whose rows may be lost in a crash, and partitions, whose rows are copied with their
+ * parent's.
+ */
+const TABLES_QUERY = `
   select c.relname as name,
          array(select a.attname::text from pg_attribute a
                 where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
@@ -22,9 +25,9 @@ const TABLES = `
      and c.relpersistence = 'p' and c.relname <> all ($1)
    order by c.relname`;
 
-/** Our tables, each after those that its foreign keys lead to. */
+/** Lists our tables; every table comes after those that its foreign keys reference. */
 export async function ourTables(client: pg.Client): Promise<Table[]> {
-  const { rows } = await client.query<Table & { parents: string[] }>(TABLES, [NOT_KEPT]);
+  const { rows } = await client.query<Table & { parents: string[] }>(TABLES_QUERY, [SKIPPED_TABLES]);
   const ordered: Table[] = [];
   for (let left = rows; left.length > 0; ) {
     const next = left.filter(({ parents }) => !left.some(({ name }) => parents.includes(name)));
@@ -35,7 +38,7 @@ export async function ourTables(client: pg.Client): Promise<Table[]> {
   return ordered;
 }
 
-/** The names of the migrations that the database has, in order. */
+/** Names of the migrations that the database has, in order. */
 export async function migrationsOf(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     'select name from mikro_orm_migrations order by name',
@@ -43,23 +46,23 @@ export async function migrationsOf(client: pg.Client): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** Settles how values are written, whatever the server's own settings are, and sets no limit on time. */
-const SESSION = `
+/** Fixes how values are written, whatever the server's settings are, and removes all time limits. */
+const SESSION_SETTINGS = `
   set client_encoding = 'UTF8'; set datestyle = 'ISO'; set intervalstyle = 'postgres'; set extra_float_digits = 3;
   set statement_timeout = 0; set lock_timeout = 0; set idle_in_transaction_session_timeout = 0`;
 
-/** Runs `work` in one session and one transaction. */
+/** Runs `work` in a session and transaction of its own. */
 export async function inTransaction<T>(
   url: string,
   begin: string,
   work: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
   const client = new pg.Client({ connectionString: url, application_name: 'forecue admin' });
-  // The statement that runs then fails as well.
+  // Ignored: the running statement fails as well.
   client.on('error', () => {});
   await client.connect();
   try {
-    await client.query(SESSION);
+    await client.query(SESSION_SETTINGS);
     await client.query(begin);
     const result = await work(client);
     await client.query('commit');
@@ -69,7 +72,7 @@ export async function inTransaction<T>(
   }
 }
 
-/** Quoted names, as a list. */
-export function listed(names: readonly string[]): string {
+/** Quotes names and joins them with commas. */
+export function quoteNames(names: readonly string[]): string {
   return names.map((name) => pg.escapeIdentifier(name)).join(', ');
 }

@@ -9,20 +9,20 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import { AdminError } from '../admin-error.ts';
 import { type Frame, packed } from './frames.ts';
 import { removedAtEnd } from './removed-at-end.ts';
-import { inTransaction, listed, migrationsOf, ourTables, type Table } from './tables.ts';
+import { inTransaction, migrationsOf, ourTables, quoteNames, type Table } from './tables.ts';
 
-/** The origin of a backup. */
+/** Origin of a backup. */
 export interface Manifest {
   version: string;
   taken_at: string;
   migrations: string[];
-  /** Monday of each week of which there are rows in partitions. */
+  /** Mondays of the weeks that have a partition. */
   weeks: string[];
 }
 
 /**
- * Writes all rows of one moment to a file that only its owner can read, while the system runs: one snapshot, which nothing waits for but a
- * migration. The file gets its name when it is complete.
+ * Writes all rows, as of one moment, to a file that only its owner can read. The system keeps running: the snapshot
+ * blocks only migrations. The file gets its final name when it is complete.
  */
 export async function writeBackup(url: string, file: string): Promise<Manifest & { bytes: number }> {
   if (existsSync(file)) throw new AdminError(`${file} exists: give another name`);
@@ -39,20 +39,20 @@ export async function writeBackup(url: string, file: string): Promise<Manifest &
 async function writeAll(client: pg.Client, file: string): Promise<Manifest> {
   const tables = await ourTables(client);
   if (tables.length > 0)
-    await client.query(`lock table ${listed(tables.map(({ name }) => name))} in access share mode`);
+    await client.query(`lock table ${quoteNames(tables.map(({ name }) => name))} in access share mode`);
   const manifest = await manifestOf(client);
   const target = createWriteStream(file, { mode: 0o600, flush: true });
   await pipeline(Readable.from(packed(framesOf(client, manifest, tables))), createGzip(), target);
   return manifest;
 }
 
-const WEEKS = `
+const WEEKS_QUERY = `
   select distinct to_char(to_date(right(c.relname, 8), 'YYYYMMDD'), 'YYYY-MM-DD') as week
     from pg_inherits i join pg_class c on c.oid = i.inhrelid
    where i.inhparent in ('history'::regclass, 'drafts'::regclass) order by week`;
 
 async function manifestOf(client: pg.Client): Promise<Manifest> {
-  const { rows: weeks } = await client.query<{ week: string }>(WEEKS);
+  const { rows: weeks } = await client.query<{ week: string }>(WEEKS_QUERY);
   return {
     version: packageJson.version,
     taken_at: new Date().toISOString(),
@@ -69,7 +69,7 @@ async function* framesOf(
   yield { type: 'M', body: Buffer.from(JSON.stringify(manifest)) };
   for (const table of tables) {
     yield { type: 'T', body: Buffer.from(JSON.stringify(table)) };
-    const rows = `copy (select ${listed(table.columns)} from ${listed([table.name])}) to stdout`;
+    const rows = `copy (select ${quoteNames(table.columns)} from ${quoteNames([table.name])}) to stdout`;
     for await (const body of client.query(to(rows))) yield { type: 'D', body };
   }
 }

@@ -17,13 +17,13 @@ import {
   choice,
   confidence,
   redirectUri,
-  required,
+  requireValue,
   unknownApp,
 } from '../arguments.ts';
 import { type Admin, command, EXAMPLE_ID, type Outcome, usageError } from '../command.ts';
 import { lines, table } from '../text.ts';
 
-/** The kinds of an app's work. */
+/** Kinds of work whose parties are apps. */
 const KINDS = Object.values(kinds).flatMap(({ name, parties }) => (parties === 'apps' ? name : []));
 
 export const appCreate = command({
@@ -38,7 +38,7 @@ export const appCreate = command({
   },
   read(values) {
     const app = {
-      name: appName(required('--name', values.name)),
+      name: appName(requireValue('--name', values.name)),
       redirectUris: values['redirect-uri'].map(redirectUri),
       plan: choice('--plan', values.plan, PLANS),
       capCents: capCents(values['cap-cents']),
@@ -102,18 +102,18 @@ export const appUpdate = command({
     const id = appId(operand);
     if (values.active && values.inactive) throw new AdminError('give --active or --inactive, not both');
     const change: AppChange = {
-      name: given(values.name, appName),
-      plan: given(values.plan, (plan) => choice('--plan', plan, PLANS)),
-      capCents: given(values['cap-cents'], capCents),
+      name: mapGiven(values.name, appName),
+      plan: mapGiven(values.plan, (plan) => choice('--plan', plan, PLANS)),
+      capCents: mapGiven(values['cap-cents'], capCents),
       redirectUris: values['redirect-uri']?.map(redirectUri),
-      minConfidence: given(values['min-confidence'], confidence),
+      minConfidence: mapGiven(values['min-confidence'], confidence),
       supersede: values.supersede,
-      onDisconnect: given(values['on-disconnect'], (what) =>
+      onDisconnect: mapGiven(values['on-disconnect'], (what) =>
         choice('--on-disconnect', what, ['continue', 'cancel']),
       ),
       enable: values.enable?.map((name) => choice('--enable', name, FEATURES)),
       disable: values.disable?.map((name) => choice('--disable', name, FEATURES)),
-      active: values.active ?? given(values.inactive, (inactive) => !inactive),
+      active: values.active ?? mapGiven(values.inactive, (inactive) => !inactive),
     };
     const both = change.enable?.find((name) => change.disable?.includes(name));
     if (both !== undefined) throw new AdminError(`give --enable ${both} or --disable ${both}, not both`);
@@ -139,11 +139,11 @@ async function update(admin: Admin, id: string, change: AppChange): Promise<Outc
   return showApp(admin, id);
 }
 
-function given<T, R>(value: T | undefined, read: (value: T) => R): R | undefined {
+function mapGiven<T, R>(value: T | undefined, read: (value: T) => R): R | undefined {
   return value === undefined ? undefined : read(value);
 }
 
-/** The app and its keys, of which neither secret nor hash is ever shown. */
+/** Shows an app and its keys, without their secrets or hashes. */
 async function showApp({ em, database, config }: Admin, id: string): Promise<Outcome> {
   const found = await readUsage(em, id);
   if (found === undefined) throw unknownApp(id);
@@ -164,7 +164,7 @@ async function showApp({ em, database, config }: Admin, id: string): Promise<Out
   return { data: { ...fields, keys, used: { month: found.month, ...used }, using, refused }, text };
 }
 
-/** The units of a month. */
+/** Units of a month. */
 function presentUsage({ prediction_units, reserved_units, invoice_cents, sandbox_remaining }: UsageResponse) {
   return { prediction_units, reserved_units, invoice_cents, sandbox_remaining };
 }
@@ -178,7 +178,7 @@ function presentRefusals({ code, calls, lastAt }: Refusals) {
   return { code, calls, last_at: lastAt, means };
 }
 
-/** The app, with the field names of `/v1`. */
+/** Fields of an app, named as in `/v1`. */
 function presentApp(app: App) {
   return {
     app_id: app.id,

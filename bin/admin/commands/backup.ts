@@ -2,7 +2,7 @@ import { adminConfig } from '../../../shared/config/config.ts';
 import { copyDatabase, fill } from '../archive/copy.ts';
 import { verifyBackup } from '../archive/read.ts';
 import { writeBackup } from '../archive/write.ts';
-import { required } from '../arguments.ts';
+import { requireValue } from '../arguments.ts';
 import { command, standalone } from '../command.ts';
 import { DATA, openEmbedded, openTarget } from '../target.ts';
 
@@ -12,7 +12,7 @@ export const backup = command({
   example: 'forecue-2026-11-25.backup',
   operands: 1,
   read(_, operand) {
-    const file = required('FILE', operand);
+    const file = requireValue('FILE', operand);
     return async ({ config }) => {
       const { version, taken_at, bytes } = await writeBackup(config.database.directUrl, file);
       const text = `${file} has every row of ${taken_at}, in ${bytes} bytes. It holds people's texts: keep it as safe as the database.`;
@@ -27,7 +27,7 @@ export const restore = standalone({
   example: 'forecue-2026-11-25.backup',
   operands: 1,
   read(_, operand) {
-    const file = required('FILE', operand);
+    const file = requireValue('FILE', operand);
     return async () => {
       const manifest = await verifyBackup(file);
       await using target = await openTarget(process.env);

@@ -1,8 +1,8 @@
-import { choice, required } from '../arguments.ts';
+import { choice, requireValue } from '../arguments.ts';
 import { type Command, standalone } from '../command.ts';
 import { completions, SHELLS } from '../completion.ts';
 
-/** `commands` is the table that it stands in itself. */
+/** Builds the completion command. `commands` is a function because the table contains this command too. */
 export function completionOf(commands: () => ReadonlyMap<string, Command>): Command {
   return standalone({
     summary: 'Print a function `forecue-admin` for a shell, and its completion',
@@ -10,7 +10,7 @@ export function completionOf(commands: () => ReadonlyMap<string, Command>): Comm
     example: 'bash',
     operands: 1,
     read(_, operand) {
-      const shell = choice('the shell', required('the shell', operand), SHELLS);
+      const shell = choice('the shell', requireValue('the shell', operand), SHELLS);
       return async () => {
         const text = completions(shell, commands());
         return { data: { shell, script: text }, text };

@@ -11,13 +11,13 @@ import { UUID } from '../../../shared/schemas/limits.ts';
 import { challengeOf } from '../../../shared/security/fingerprint.ts';
 import { newToken } from '../../../shared/security/keys.ts';
 import { AdminError } from '../admin-error.ts';
-import { appId, required, unknownApp, userId } from '../arguments.ts';
+import { appId, requireValue, unknownApp, userId } from '../arguments.ts';
 import { command, EXAMPLE_ID } from '../command.ts';
 import { lines, table } from '../text.ts';
 
 const ATTEMPT_TTL_S = 60;
 
-/** Approves in the person's place, for trying things out. Refused in production, where only they can consent. */
+/** Approves on the user's behalf, for trials. Refused in production, where only the user can consent. */
 export const connectionCreate = command({
   summary: 'Connect an app with a user, as the consent page would; not in production',
   synopsis: '[APP_ID] --email E --user-id U',
@@ -25,8 +25,8 @@ export const connectionCreate = command({
   options: { email: { type: 'string' }, 'user-id': { type: 'string' } },
   operands: 1,
   read(values, operand) {
-    const email = required('--email', values.email);
-    const userId = required('--user-id', values['user-id']);
+    const email = requireValue('--email', values.email);
+    const userId = requireValue('--user-id', values['user-id']);
     const id = operand === undefined ? undefined : appId(operand);
     return async ({ em, config }) => {
       if (config.production)
@@ -79,7 +79,7 @@ export const connectionRevoke = command({
   example: EXAMPLE_ID,
   operands: 1,
   read(_, operand) {
-    const id = required('CONNECTION_ID', operand).toLowerCase();
+    const id = requireValue('CONNECTION_ID', operand).toLowerCase();
     return async ({ em, config }) => {
       const unknown = new AdminError(`there is no connection ${id}: \`connection list\` shows them`);
       if (!UUID.test(id)) throw unknown;
@@ -92,7 +92,7 @@ export const connectionRevoke = command({
   },
 });
 
-/** The app with this id; without one, the only app there is. */
+/** Finds the app with this id; without an id, the only app. */
 async function appOf(em: EntityManager, id: string | undefined): Promise<App> {
   if (id !== undefined) {
     const app = await findApp(em, id);
@@ -105,7 +105,7 @@ async function appOf(em: EntityManager, id: string | undefined): Promise<App> {
   return only;
 }
 
-/** The three steps of a connection: the app's start, the person's approval, the app's exchange. */
+/** Runs the three steps of a connection: the app starts, the person approves, the app exchanges the code. */
 async function connect(
   em: EntityManager,
   { id, redirectUris: [redirectUri] }: App,

@@ -9,7 +9,7 @@ import { importFile } from '../../../shared/transcripts/import-file.ts';
 import type { Store } from '../../../shared/transcripts/recorder.ts';
 import { FileReport, faultsIn, Progress } from '../../../shared/transcripts/report.ts';
 import { AdminError } from '../admin-error.ts';
-import { required } from '../arguments.ts';
+import { requireValue } from '../arguments.ts';
 import { type Admin, command, type Outcome } from '../command.ts';
 import { table } from '../text.ts';
 
@@ -23,8 +23,8 @@ export const importTranscripts = command({
   options: { user: { type: 'string' } },
   operands: 'many',
   read(values, first, paths) {
-    const email = required('--user', values.user);
-    required('FILE', first);
+    const email = requireValue('--user', values.user);
+    requireValue('FILE', first);
     return async (admin) => importAll(storeOf(admin, await idOf(admin, email)), await findFiles(paths));
   },
 });
@@ -35,7 +35,10 @@ async function idOf({ em }: Admin, email: string): Promise<string> {
   throw new AdminError('there is no active user with this e-mail address: `user list` shows the users');
 }
 
-/** Stores for an account what the rules of recording allow. Throws `quota_exceeded` or `not_authenticated`. */
+/**
+ * Returns a function that records events for an account, by the same rules as the API. It throws `quota_exceeded` or
+ * `not_authenticated`.
+ */
 function storeOf({ database: { pool }, config: { quotas } }: Admin, accountId: string): Store {
   return async (events) => {
     const batch = await checkBatch(events, Date.now());
@@ -48,7 +51,7 @@ function storeOf({ database: { pool }, config: { quotas } }: Admin, accountId: s
   };
 }
 
-/** Imports one file after the other, until the process is interrupted or the account can hold no more. */
+/** Imports the files one after another, until the process is interrupted or the account is full. */
 async function importAll(store: Store, files: readonly FoundFile[]): Promise<Outcome> {
   const interrupted = new AbortController();
   process.once('SIGINT', () => interrupted.abort());
@@ -66,14 +69,14 @@ async function importAll(store: Store, files: readonly FoundFile[]): Promise<Out
       report.failed = causeOf(error);
       if (error instanceof AppError) stopped = report.failed;
     }
-    // A directory has files that are no transcripts.
+    // Files of a directory that are not transcripts are left out of the report.
     if (!named && report.format === null && report.failed !== null) reports.pop();
   }
   if (signal.aborted) stopped = 'interrupted; the same command continues';
   return outcomeOf(reports, stopped);
 }
 
-/** Why a file cannot be imported. Throws what is wrong with more than this file. */
+/** Explains why a file cannot be imported. Rethrows errors that concern more than this file. */
 function causeOf(error: unknown): string {
   if (error instanceof AppError)
     return error.code === 'not_authenticated' ? 'The user is gone.' : error.explanation;

@@ -13,7 +13,7 @@ import { top } from './top.ts';
 import { usage } from './usage.ts';
 import { userCreate, userDisable, userEnable, userErase, userList, userResetPassword } from './user.ts';
 
-/** Every command by its name, in the order of the help. */
+/** All commands by name, in the order of the help. */
 export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['app create', appCreate],
   ['app list', appList],

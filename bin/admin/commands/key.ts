@@ -1,6 +1,6 @@
 import { findApp, revokeKeys, rotateKey } from '../../../shared/db/stores/apps.ts';
 import { AdminError } from '../admin-error.ts';
-import { appId, graceSeconds, required, unknownApp } from '../arguments.ts';
+import { appId, graceSeconds, requireValue, unknownApp } from '../arguments.ts';
 import { command, EXAMPLE_ID } from '../command.ts';
 import { lines } from '../text.ts';
 
@@ -31,11 +31,11 @@ export const keyRevoke = command({
   operands: 1,
   read(values, operand) {
     const id = appId(operand);
-    const prefix = required('--prefix', values.prefix);
+    const prefix = requireValue('--prefix', values.prefix);
     return async ({ em }) => {
       if ((await findApp(em, id)) === undefined) throw unknownApp(id);
       const revoked = await revokeKeys(em, id, prefix);
-      // The prefix is not repeated: it may be a whole key.
+      // The given prefix is not printed: it may be a whole key.
       if (revoked === 0)
         throw new AdminError(`no working key of this app has that prefix: \`app show ${id}\` lists them`);
       return { data: { revoked }, text: `${prefix}… has stopped working.` };

@@ -1,11 +1,11 @@
 import { POOLS, type PoolName } from '../../../shared/config/config.ts';
 import { drain, pause, type Retried, resume, retryFailed } from '../../../shared/work/operate.ts';
-import { choice, required } from '../arguments.ts';
+import { choice, requireValue } from '../arguments.ts';
 import { type Admin, command, type Outcome } from '../command.ts';
 
 const pool = (value: string) => choice('POOL', value, POOLS);
 
-/** One pool, or all of them. */
+/** Returns the named pool, or all pools. */
 const poolsOf = (operand: string | undefined) => (operand === undefined ? POOLS : [pool(operand)]);
 
 export const queuePause = command({
@@ -44,7 +44,7 @@ export const queueDrain = command({
   example: 'batch',
   operands: 1,
   read(_, operand) {
-    const drained = pool(required('POOL', operand));
+    const drained = pool(requireValue('POOL', operand));
     return async ({ database, config: { recoveryWindowS } }) => {
       const ended = await drain(database.pool, drained, recoveryWindowS);
       const text = `${ended} ended as service_unavailable. What runs goes on; new work is taken unless the pool is paused.`;

@@ -9,9 +9,9 @@ import { explain } from '../admin-error.ts';
 import { type Admin, command, type Outcome } from '../command.ts';
 import { table } from '../text.ts';
 
-const EVERY_MS = 1000;
-/** Moves the cursor home, and clears what is on the screen. */
-const CLEAR = '\x1b[H\x1b[2J';
+const REDRAW_INTERVAL_MS = 1000;
+/** Escape sequence that moves the cursor home and clears the screen. */
+const CLEAR_SCREEN = '\x1b[H\x1b[2J';
 
 export const top = command({
   summary: 'Watch the pools; with --json, or where there is no terminal, look once',
@@ -21,7 +21,7 @@ export const top = command({
   },
 });
 
-/** A read of the pools, and the work that their workers had claimed by then. */
+/** The pools at one moment; `claimed` counts the work that their workers have claimed so far. */
 interface Look {
   at: number;
   pools: { pool: string; state: string; claimed: number; [column: string]: string | number }[];
@@ -48,9 +48,9 @@ async function look(pool: Pool): Promise<Look> {
   return { at: performance.now(), pools };
 }
 
-/** The pools with what they took per second between two reads. A worker that has ended takes its count along. */
+/** Adds to each pool what it claimed per second between two looks. The count of a worker that has ended is lost. */
 function snapshot(before: Look, now: Look): Outcome {
-  // The first read is compared with itself.
+  // For the first look, both arguments are the same.
   const seconds = Math.max(1, now.at - before.at) / 1000;
   const pools = now.pools.map(({ claimed, ...shown }) => {
     const earlier = before.pools.find(({ pool }) => pool === shown.pool)?.claimed ?? claimed;
@@ -62,11 +62,11 @@ function snapshot(before: Look, now: Look): Outcome {
 
 async function lookOnce({ database }: Admin): Promise<Outcome> {
   const before = await look(database.pool);
-  await sleep(EVERY_MS);
+  await sleep(REDRAW_INTERVAL_MS);
   return snapshot(before, await look(database.pool));
 }
 
-/** Redraws the pools until Ctrl-C, also through an outage of the database. */
+/** Redraws the pools until Ctrl-C, even through a database outage. */
 async function watch({ database }: Admin): Promise<Outcome> {
   const stopping = new AbortController();
   process.once('SIGINT', () => stopping.abort());
@@ -79,9 +79,9 @@ async function watch({ database }: Admin): Promise<Outcome> {
     } catch (error) {
       shown = { data: {}, text: explain(error) };
     }
-    process.stdout.write(`${CLEAR}${shown.text}\n\n${new Date().toISOString()}, Ctrl-C ends\n`);
-    await sleep(EVERY_MS, undefined, { signal: stopping.signal }).catch(() => {});
+    process.stdout.write(`${CLEAR_SCREEN}${shown.text}\n\n${new Date().toISOString()}, Ctrl-C ends\n`);
+    await sleep(REDRAW_INTERVAL_MS, undefined, { signal: stopping.signal }).catch(() => {});
   }
-  process.stdout.write(CLEAR);
+  process.stdout.write(CLEAR_SCREEN);
   return shown;
 }

@@ -65,7 +65,7 @@ async function usageOfAll({ em, config }: Admin, asked: string | undefined): Pro
   return { data, text: table(data, COLUMNS) };
 }
 
-/** An account has no units: its work costs what its provider's calls cost. */
+/** Shows what a user's provider calls cost. Users have no units. */
 async function usageOfUser(
   { em }: Admin,
   find: (em: EntityManager) => Promise<Account | undefined>,

@@ -26,12 +26,12 @@ import { hashPassword } from '../../../shared/security/passwords.ts';
 import { endingTerms } from '../../../shared/work/housekeeper.ts';
 import { kinds } from '../../../shared/work/kinds.ts';
 import { AdminError } from '../admin-error.ts';
-import { required, userId } from '../arguments.ts';
+import { requireValue, userId } from '../arguments.ts';
 import { type Admin, command, EXAMPLE_ID, type Outcome } from '../command.ts';
 import { ingressAt } from '../ingress-address.ts';
 import { lines, table } from '../text.ts';
 
-/** Time for which the command goes on with an erasure. */
+/** Time for which the command itself erases; the running processes finish the rest. */
 const ERASE_WITHIN_MS = 10_000;
 
 export const userCreate = command({
@@ -44,7 +44,7 @@ export const userCreate = command({
     'password-stdin': { type: 'boolean', default: false },
   },
   read(values) {
-    const email = required('--email', values.email);
+    const email = requireValue('--email', values.email);
     return async ({ em }) => {
       const password = await passwordOf(values);
       const { name } = values;
@@ -92,7 +92,7 @@ async function setPassword(
   return { data, text: lines(data) };
 }
 
-/** Longer than a mailed one: it is passed on by hand. */
+/** Longer than for a mailed link, because this one is passed on by hand. */
 const LINK_HOURS = 24;
 
 async function makeResetLink({ em, config }: Admin, account: Account): Promise<Outcome> {
@@ -162,11 +162,14 @@ export const userErase = command({
   },
 });
 
-/** Nothing is left to undo once it has begun; the housekeeping of the running processes finishes what is not done in time. */
+/**
+ * Erases a user. Cannot be undone once begun; what is not done in time is finished by the running processes'
+ * housekeeping.
+ */
 async function erase({ em, config }: Admin, id: string): Promise<Outcome> {
   if ((await findById(em, id)) === undefined) throw unknownUser(id);
   await beginErasure(em, { id });
-  // Callers who wait for ended work notice by themselves, within about a second.
+  // Requests that wait for the ended work notice by themselves, within about a second.
   const terms = endingTerms(kinds, { ended: () => {} }, config.recoveryWindowS);
   const finished = await continueErasure(em, id, terms, ERASE_WITHIN_MS);
   const text = finished
@@ -183,7 +186,7 @@ interface PasswordOptions {
   'password-stdin': boolean;
 }
 
-/** One line of standard input, without its line break, or a random one. */
+/** Reads a password from one line of standard input, without its line break, or generates a random one. */
 async function passwordOf({ 'password-stdin': given }: PasswordOptions): Promise<string> {
   return given ? givenPassword() : randomBytes(18).toString('base64url');
 }
@@ -192,7 +195,7 @@ async function givenPassword(): Promise<string> {
   return (await readText(process.stdin)).replace(/\r?\n$/, '');
 }
 
-/** Shows the password only if nobody has chosen it. */
+/** Shows the password only if it was generated. */
 function withPassword(
   account: Account,
   password: string,
@@ -205,7 +208,7 @@ function withPassword(
 
 const check = compile(NewUser);
 
-/** Applies the rules of signing up. */
+/** Applies the rules for signing up. */
 function checkUser(user: { email: string; name: string; password: string }): void {
   const result = check({ ...user });
   const [fault] = result.ok ? [] : result.faults;

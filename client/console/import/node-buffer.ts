@@ -1,4 +1,7 @@
-/** Part of Node's `Buffer` that the importer uses: reading base64, with either alphabet, as far as it goes. */
+/**
+ * The part of Node's `Buffer` that the importer uses: decoding base64 in either alphabet, up to the first invalid
+ * character.
+ */
 export const Buffer = {
   from(text: string, _encoding: 'base64') {
     const [run = ''] = /^[\w+/-]*/.exec(text) ?? [];

@@ -1,6 +1,9 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 
-/** Part of `node:crypto` that the importer uses: a digest of texts, at once. The Web Crypto API has it with a promise only. */
+/**
+ * The part of `node:crypto` that the importer uses: a synchronous digest of texts. The Web Crypto API has only an
+ * asynchronous one.
+ */
 export function createHash(_algorithm: 'sha256') {
   const hash = sha256.create();
   const hashing = {

@@ -3,23 +3,23 @@ import { FileReport } from '../../../shared/transcripts/report.ts';
 import { LINE_MAX, type Line, Transcript } from '../../../shared/transcripts/transcript.ts';
 
 const ENDINGS = ['.jsonl', '.json', '.md'];
-/** As many as a person looks at. */
+/** Limited to what a person will look at. */
 const EXCERPTS_MAX = 20;
 const MARKER = /\[masked [a-z ]+\]/g;
-const AROUND = 40;
+const EXCERPT_MARGIN = 40;
 
-/** The contents of the files, ready to be sent. */
+/** Contents of the files, ready to be sent. */
 export interface Found {
   events: ImportedEvent[];
   sessions: number;
-  /** Files of no known format. */
+  /** Number of files without a known format. */
   unknown: number;
-  /** Secrets that were masked, and the words around the first of them. */
+  /** Number of masked secrets; the excerpts show the text around the first ones. */
   masked: number;
   excerpts: string[];
 }
 
-/** Reads transcripts as the importer does, and sends nothing. */
+/** Reads transcripts as the importer does, without sending anything. */
 export async function readFiles(
   files: readonly File[],
   say: (done: number, all: number) => void,
@@ -52,14 +52,16 @@ export async function readFiles(
   return found;
 }
 
-/** Counts what was masked in the event's text. */
+/** Counts the masks in the event's text. */
 function note({ prompt, text, reply }: ImportedEvent, found: Found): void {
   const words = prompt ?? text ?? reply ?? '';
   for (const { index, 0: marker } of words.matchAll(MARKER)) {
     found.masked += 1;
     if (found.excerpts.length < EXCERPTS_MAX)
       found.excerpts.push(
-        words.slice(Math.max(0, index - AROUND), index + marker.length + AROUND).toWellFormed(),
+        words
+          .slice(Math.max(0, index - EXCERPT_MARGIN), index + marker.length + EXCERPT_MARGIN)
+          .toWellFormed(),
       );
   }
 }

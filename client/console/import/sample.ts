@@ -3,7 +3,7 @@ import type { AccountClient } from '../../src/api.ts';
 const AGENT = 'coder';
 const SOURCE = 'sample';
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Questions of an agent, and what the sample person replied on each of eight days. */
+/** Questions of an agent, and the sample person's replies on each of eight days. */
 const DAYS: [question: string, reply: string][][] = [
   ['yes, I always want coverage', 'rebase, I never want merge commits'],
   ['yes, I always want coverage', 'rebase, please'],
@@ -18,10 +18,10 @@ const DAYS: [question: string, reply: string][][] = [
   ['Shall I merge or rebase this branch?', history],
 ]);
 
-/** A session of this account's own: another's cannot be written to. */
+/** Returns the id of a session that belongs to this account only: an account cannot write to another's sessions. */
 const sessionOf = (userId: string, day: number) => `${SOURCE}-${userId}-${day}`;
 
-/** Records the sample person's days, the last of them yesterday. */
+/** Records the sample person's days, the last one yesterday. */
 export async function loadSample(client: AccountClient, userId: string): Promise<void> {
   const first = Date.now() - DAYS.length * DAY_MS;
   const events = DAYS.flatMap((asked, day) =>
@@ -46,7 +46,7 @@ export async function loadSample(client: AccountClient, userId: string): Promise
   await client.recordEvents(events);
 }
 
-/** Forgets the sample person's rows, with their events, and all that was derived from them. */
+/** Forgets the sample person's rows, their events, and everything derived from them. */
 export async function removeSample(client: AccountClient, userId: string): Promise<void> {
   for (const row of await rowsOf(client, userId))
     await client.deleteRawMemory(row.id, { purge_event: 'true' });

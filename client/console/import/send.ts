@@ -6,7 +6,7 @@ type Batch = Parameters<AccountClient['recordEvents']>[0];
 const BATCH_MAX = 500;
 const LENGTH_MAX = 2_000_000;
 
-/** Records the events in batches, in their order. What is there already counts as a duplicate: it may be done again. */
+/** Records the events in batches, in order. May be repeated: events that are already there count as duplicates. */
 export async function send(
   client: AccountClient,
   events: readonly ImportedEvent[],
@@ -17,7 +17,7 @@ export async function send(
   let done = 0;
   const flush = async () => {
     if (batch.length === 0) return;
-    // The server checks each row by itself, and says which it refuses.
+    // The server checks each row itself, and reports which it refuses.
     await client.recordEvents(batch as unknown as Batch);
     done += batch.length;
     say(done, events.length);

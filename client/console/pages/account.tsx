@@ -6,7 +6,7 @@ import { Button, Card, Done, ErrorNote, Field, FormError, faultOf, Title } from 
 import { useAction } from '../parts/work.ts';
 import { choose, language, languages, t } from '../strings/index.ts';
 
-/** The account: who it is, how to get in, how to take everything along, how to end it. */
+/** The account page: name, password, sessions, language, export and erasure. */
 export function Account() {
   const { user } = useSignedIn();
   return (
@@ -32,7 +32,7 @@ function Name() {
   });
   return (
     <Card title={t.account.profile}>
-      <form onSubmit={submits(saving)}>
+      <form onSubmit={submitHandler(saving)}>
         <Field
           label={t.account.name}
           value={name}
@@ -56,7 +56,7 @@ function Password() {
   const [next, setNext] = useState('');
   const changing = useAction(async () => {
     await client.changeAccount({ current_password: current, password: next });
-    // The change has ended every log-in, this one too.
+    // The change has ended every log-in, including this one.
     await client.logIn({ email: user.email, password: next });
     setCurrent('');
     setNext('');
@@ -66,7 +66,7 @@ function Password() {
   const { error } = changing;
   return (
     <Card title={t.account.password}>
-      <form onSubmit={submits(changing)}>
+      <form onSubmit={submitHandler(changing)}>
         <FormError error={error} fields={['password']} />
         <Field
           label={t.account.current}
@@ -151,7 +151,7 @@ function Erase() {
   const [typed, setTyped] = useState('');
   const erasing = useAction(async () => {
     await client.eraseAccount();
-    // Its log-ins are gone with it; this forgets the tab's.
+    // Its log-ins are gone with it; the call makes this tab forget its own.
     await client.readAccount().catch(() => {});
   });
   return (
@@ -168,7 +168,7 @@ function Erase() {
   );
 }
 
-function submits(action: { run(): void }) {
+function submitHandler(action: { run(): void }) {
   return (event: Event) => {
     event.preventDefault();
     action.run();
@@ -179,6 +179,6 @@ function save(content: Blob, name: string): void {
   const url = URL.createObjectURL(content);
   const link = Object.assign(document.createElement('a'), { href: url, download: name });
   link.click();
-  // After the browser has begun to read it.
+  // Waits until the browser has surely begun to read it.
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

@@ -4,7 +4,7 @@ import { Card, Confirmed, Done, Empty, ErrorNote, Skeleton, Title } from '../par
 import { useAction, useLoad } from '../parts/work.ts';
 import { day, moment, number, t } from '../strings/index.ts';
 
-/** The apps that may use the memory, and the end of that. */
+/** Lists the apps that may use the memory, and lets the person revoke them. */
 export function Connections() {
   const { client } = useSignedIn();
   const { value, error, again } = useLoad(() => client.listOwnConnections(), []);
@@ -41,7 +41,7 @@ export function Connections() {
   );
 }
 
-/** Shows what the app used the memory for. */
+/** Shows how much the app used the memory. */
 function Use({ id }: { id: string }) {
   const { client } = useSignedIn();
   const { value, error, again } = useLoad(() => client.readOwnConnection(id), [id]);

@@ -7,14 +7,14 @@ import { t } from '../strings/index.ts';
 
 interface EnterProps {
   client: AccountClient;
-  /** Somebody was signed in here before. */
+  /** True if somebody was signed in here before. */
   hasEnded: boolean;
   onEntered(user: UserResponse, isNew: boolean): void;
 }
 
 const FIELDS = ['email', 'password', 'invite_code'];
 
-/** Signing in, or up. */
+/** The form for signing in or signing up. */
 export function Enter({ client, hasEnded, onEntered }: EnterProps) {
   const [isNew, setNew] = useState(false);
   const [email, setEmail] = useState('');

@@ -17,13 +17,13 @@ interface Decision {
   feedback: FeedbackRequest;
 }
 
-/** The predictions that wait for the person, one after the other. */
+/** Shows the predictions that wait for the person, one after another. */
 export function Inbox() {
   const { client } = useSignedIn();
   const { value, error, again } = useLoad(() => client.listReplies({ status: 'escalated', limit: PAGE }), []);
   const [decided, setDecided] = useState<ReadonlySet<string>>(new Set());
   const [chosen, setChosen] = useState<string>();
-  const sending = useDecisions(({ id }) => setDecided(without(decided, id)));
+  const sending = useDecisions(({ id }) => setDecided(withoutId(decided, id)));
   const { held, hold, drop } = useHeld(sending.send);
   const root = useRef<HTMLElement>(null);
 
@@ -34,7 +34,7 @@ export function Inbox() {
   );
   const current = waiting[at];
   const move = (by: number) => setChosen(waiting[Math.min(waiting.length - 1, Math.max(0, at + by))]?.id);
-  // Keys are heard here: the button that was pressed may be gone.
+  // Keeps the focus here, where keys are handled: the button that was pressed may be gone.
   useEffect(() => root.current?.focus({ preventScroll: true }), [current?.id]);
 
   const decide = async (decision: Decision) => {
@@ -45,7 +45,7 @@ export function Inbox() {
   const undo = () => {
     const taken = drop();
     if (taken === undefined) return;
-    setDecided(without(decided, taken.id));
+    setDecided(withoutId(decided, taken.id));
     setChosen(taken.id);
   };
   return (
@@ -95,7 +95,7 @@ export function Inbox() {
   );
 }
 
-/** Sends decisions; what could not be sent waits again. */
+/** Sends decisions; those that could not be sent go back to the inbox. */
 function useDecisions(onFailed: (decision: Decision) => void) {
   const { client } = useSignedIn();
   const [error, setError] = useState<unknown>();
@@ -111,7 +111,7 @@ function useDecisions(onFailed: (decision: Decision) => void) {
   return { send, error };
 }
 
-function without(ids: ReadonlySet<string>, id: string): ReadonlySet<string> {
+function withoutId(ids: ReadonlySet<string>, id: string): ReadonlySet<string> {
   return new Set([...ids].filter((one) => one !== id));
 }
 
@@ -138,7 +138,7 @@ function List({ waiting, current, onChoose }: ListProps) {
   );
 }
 
-/** Shows what the agent asked, the candidates for an answer, and what these rest on. */
+/** Shows the agent's question, the candidate replies, and the memory behind them. */
 function Waiting({ id, onDecide }: { id: string; onDecide(feedback: FeedbackRequest): Promise<unknown> }) {
   const { client } = useSignedIn();
   const { value, error, again } = useLoad(() => client.readReply(id), []);

@@ -6,7 +6,7 @@ import { Button, Card, Confirmed, Copy, Empty, ErrorNote, Field, Skeleton, Title
 import { useAction, useLoad } from '../parts/work.ts';
 import { moment, t } from '../strings/index.ts';
 
-/** Keys: issued, shown once, revoked. */
+/** Lists the account's keys; issues new ones, shown once, and revokes them. */
 export function Keys() {
   const { client } = useSignedIn();
   const { value, error, again } = useLoad(() => client.listKeys(), []);

@@ -11,12 +11,12 @@ import { number, t } from '../strings/index.ts';
 
 type Tab = keyof typeof t.memory.tiers;
 const TABS = Object.keys(t.memory.tiers) as Tab[];
-/** Rows that are asked for at once. */
+/** Number of rows in one request. */
 const PAGE = 100;
 
 const isTier = (tab: Tab): tab is Tier => tab !== 'profile' && tab !== 'timeline';
 
-/** The memory, by its tiers and by its sessions: seen, searched, corrected, forgotten. */
+/** Shows the memory by tier and by session; lets the person search, correct and forget. */
 export function Memory() {
   const { client } = useSignedIn();
   const [, rest] = useRoute();
@@ -47,7 +47,7 @@ export function Memory() {
   );
 }
 
-/** A tier's rows, the latest first, or those that match. */
+/** Lists a tier's rows, latest first, or those that match a search. */
 function Rows({ tier, onChange }: { tier: Tier; onChange(): void }) {
   const { client } = useSignedIn();
   const [typed, setTyped] = useState('');
@@ -105,7 +105,7 @@ function Rows({ tier, onChange }: { tier: Tier; onChange(): void }) {
 
 const idOf = ({ id }: Shown) => id;
 
-/** Takes recorded events into memory, and on to facts, with progress. */
+/** Takes recorded events into memory and on to facts, showing progress. */
 function Learn({ onLearnt }: { onLearnt(): void }) {
   const { client } = useSignedIn();
   const [step, setStep] = useState('');

@@ -8,7 +8,7 @@ import { ErrorNote, Skeleton, Title } from '../parts/ui.tsx';
 import { useLoad } from '../parts/work.ts';
 import { money, number, percent, t } from '../strings/index.ts';
 
-/** Shows how good the predictions are, what they saved, and what was learnt and spent. */
+/** Shows how good the predictions are, what they saved, and how much was learnt and spent. */
 export function Overview() {
   const { client } = useSignedIn();
   const { value, error, again } = useLoad(
@@ -97,7 +97,7 @@ function Saved({ days }: Days) {
   );
 }
 
-/** Charts the size of a tier on each day: its size now, less the rows that came later. */
+/** Charts a tier's size per day: its present size minus the rows added later. */
 function Growth({ tier, days, now }: Days & { tier: 'raw' | 'episodes' | 'facts'; now: number }) {
   const added = days.map((one) => one[tier]);
   const values = added.map((_, at) => Math.max(0, now - sum(added.slice(at + 1))));

@@ -10,7 +10,7 @@ import { useAction, useLoad } from '../parts/work.ts';
 import { curlOf, type Request, typescriptOf } from '../requests.ts';
 import { number, t } from '../strings/index.ts';
 
-/** Predicts while the person types, and a whole reply beside it, with what both rest on and how to ask for them. */
+/** Predicts while the person types, and a whole reply; shows the memory behind both, and how to request them. */
 export function Try() {
   const { client } = useSignedIn();
   const stats = useLoad(() => client.readMemoryStats(), []);
@@ -46,7 +46,7 @@ export function Try() {
   );
 }
 
-/** The reply that the person would give, all of it at once. */
+/** Predicts the whole reply that the person would give. */
 function Reply({ request }: { request: { agent: string; agent_input: string; k: number } }) {
   const { client } = useSignedIn();
   const [reply, setReply] = useState<ReplyDetail>();

@@ -7,7 +7,7 @@ import { learn } from './learn.ts';
 import { Button, Card, ErrorNote } from './ui.tsx';
 import { useAction } from './work.ts';
 
-/** Sessions of agents: read here, shown, and sent when the person says so. */
+/** Reads agents' sessions in the browser, shows what was found, and sends it when the person agrees. */
 export function Bring({ onLearnt }: { onLearnt(): void }) {
   const { client } = useSignedIn();
   const [found, setFound] = useState<Found>();
@@ -42,7 +42,7 @@ export function Bring({ onLearnt }: { onLearnt(): void }) {
   );
 }
 
-/** Two choosers, and a place to drop files on. */
+/** Offers two file choosers, and an area to drop files on. */
 function Choice({ onFiles }: { onFiles(files: readonly File[]): void }) {
   const [isOver, setOver] = useState(false);
   const drop = async (event: DragEvent) => {
@@ -115,7 +115,7 @@ function Ready({ found: { events, sessions, unknown, masked, excerpts } }: { fou
   );
 }
 
-/** The files of what was dropped, at any depth. */
+/** Returns the files in a dropped entry, at any depth. */
 async function filesIn(entry: FileSystemEntry | null): Promise<File[]> {
   if (entry === null) return [];
   if (entry.isFile)
@@ -125,7 +125,7 @@ async function filesIn(entry: FileSystemEntry | null): Promise<File[]> {
   const reader = (entry as FileSystemDirectoryEntry).createReader();
   const found: File[] = [];
   for (;;) {
-    // Browsers give a hundred at a time.
+    // Browsers return a hundred entries at a time.
     const some = await new Promise<FileSystemEntry[]>((resolve, reject) =>
       reader.readEntries(resolve, reject),
     );

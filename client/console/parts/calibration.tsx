@@ -4,13 +4,15 @@ import { Card } from './ui.tsx';
 
 type Bin = ReplyCalibration['bins'][number];
 
-/** The 97.5th percentile of the normal distribution. */
+/** 97.5th percentile of the normal distribution. */
 const Z = 1.96;
-/** The plot's side and margin, in its own units. */
+/** Side and margin of the plot, in its own units. */
 const SIDE = 320;
 const EDGE = 48;
 
-/** Shows how often predictions of each confidence were right: a picture, and a table for those who cannot see it. */
+/**
+ * Shows how often predictions of each confidence were right, as a picture and as a table for those who cannot see it.
+ */
 export function Calibration({ calibration }: { calibration: ReplyCalibration }) {
   const { bins } = calibration;
   const { noCalibration, calibrationLead } = t.overview;
@@ -112,7 +114,7 @@ function titleOf({ mean_confidence, observed, count }: Bin): string {
   return `${t.overview.stated} ${percent(mean_confidence)}, ${t.overview.observed} ${percent(observed)} (${number(count)})`;
 }
 
-/** The range that chance allows around the share of a bin: the 95 % interval of Wilson (1927). */
+/** Returns the 95 % confidence interval for a bin's share of right predictions (Wilson, 1927). */
 function intervalOf({ observed, count }: Bin): [low: number, high: number] {
   const square = Z ** 2 / count;
   const middle = (observed + square / 2) / (1 + square);

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { day, t } from '../strings/index.ts';
 import { Card } from './ui.tsx';
 
-/** The values of one thing, day by day, and how they look: `a`, `b` or `c`. */
+/** Daily values of one quantity; `look` chooses their style. */
 export interface Series {
   name: string;
   look: 'a' | 'b' | 'c';
@@ -11,13 +11,13 @@ export interface Series {
 
 interface ChartProps {
   title: string;
-  /** The days, as `YYYY-MM-DD`. */
+  /** Dates as `YYYY-MM-DD`. */
   dates: readonly string[];
-  /** Columns stand on each other. */
+  /** The series; their columns are stacked. */
   series: readonly Series[];
-  /** Columns are amounts of a day; an area is what has come together until then. */
+  /** `columns` are daily amounts; an `area` is a running total. */
   kind?: 'columns' | 'area';
-  /** The picture in words. */
+  /** A description of the picture in words. */
   lead: string;
   format(value: number): string;
 }
@@ -25,7 +25,7 @@ interface ChartProps {
 const SIZE = { height: 168, left: 64, right: 8, top: 10, bottom: 24 };
 const GAP = 0.2;
 
-/** A picture of some days, with a table behind it. */
+/** Charts a number of days, with the figures in a table as well. */
 export function Chart({ title, dates, series, kind = 'columns', lead, format }: ChartProps) {
   return (
     <Card title={title}>
@@ -116,7 +116,7 @@ function Picture({ title, dates, series, kind, format }: Required<Omit<ChartProp
   );
 }
 
-/** Measures the picture on the page: a unit of it is a pixel, so that its letters have their size. */
+/** Measures the picture on the page. A unit is then a pixel, so its letters keep their size. */
 function useWidth() {
   const root = useRef<SVGSVGElement>(null);
   const [width, setWidth] = useState(480);
@@ -161,7 +161,7 @@ function Table({ title, dates, series, format }: Omit<ChartProps, 'lead' | 'kind
   );
 }
 
-/** The next of 2, 4, 10, 20, 40, 100 …: half of it is a number of the same length. */
+/** Rounds up to the next of 2, 4, 10, 20, 40, 100 …, whose halves are round numbers too. */
 function niceAbove(value: number): number {
   if (value <= 0) return 2;
   const power = 10 ** Math.floor(Math.log10(value));

@@ -9,7 +9,7 @@ interface ChoicesProps<T extends string> {
   children?: ComponentChildren;
 }
 
-/** A few options, one of which holds. */
+/** Shows a few options, one of which is chosen. */
 export function Choices<T extends string>({ label, options, chosen, onChoose, children }: ChoicesProps<T>) {
   return (
     <div class="row choices" role="group" aria-label={label}>

@@ -7,13 +7,13 @@ import { useAction } from './work.ts';
 interface DecideProps {
   reply: ReplyDetail;
   onDecide(feedback: FeedbackRequest): Promise<unknown>;
-  /** Keys press the buttons here: 1 to 5 accept, e edits, x rejects. */
+  /** Lets keys press the buttons: 1 to 5 accept, e edits, x rejects. */
   hasKeys?: boolean;
 }
 
 const KEYS_MAX = 5;
 
-/** A prediction's candidates, for the person to accept one, say something else, or reject all. */
+/** Shows a prediction's candidates. The person accepts one, says something else, or rejects all. */
 export function Decide({ reply, onDecide, hasKeys = false }: DecideProps) {
   const [draft, setDraft] = useState<string>();
   const form = useRef<HTMLFormElement>(null);

@@ -7,10 +7,10 @@ import { type Quote, Quotes } from './quotes.tsx';
 import { Card, ErrorNote, Skeleton } from './ui.tsx';
 import { useLoad } from './work.ts';
 
-/** More would be no evidence, but a list. */
+/** Maximum number of rows per tier. More would be a list, not evidence. */
 const EACH_MAX = 12;
 
-/** The rows of memory that were used, by their tiers. */
+/** Ids of the memory rows that were used, by tier. */
 interface Used {
   fact_ids: readonly string[];
   episode_ids: readonly string[];
@@ -21,7 +21,7 @@ interface Used {
 
 export const NOTHING_USED: Used = { fact_ids: [], episode_ids: [], raw_ids: [] };
 
-/** The rows of memory that a prediction rests on, in a card. */
+/** Shows the memory rows behind a prediction in a card. */
 export function Evidence({ used }: { used: Used | null }) {
   return (
     <Card title={t.try.evidence}>
@@ -30,10 +30,10 @@ export function Evidence({ used }: { used: Used | null }) {
   );
 }
 
-/** Rows that are read already, by their ids. */
+/** Rows that were already requested, by id. */
 type Known = Map<string, Promise<Quote | undefined>>;
 
-/** The rows of memory that a prediction used, as far as they are still there. */
+/** Shows the memory rows that a prediction used, if they still exist. */
 export function UsedRows({ used }: { used: Used }) {
   const { client } = useSignedIn();
   const known = useRef<Known>(new Map());
@@ -79,7 +79,7 @@ async function piecesOf(
   return { pieces, isPartial: pieces.length < found.length };
 }
 
-/** Reads the first rows that are not known; one that was forgotten since is undefined. */
+/** Reads the first rows, unless they are known; a row that has been forgotten since is undefined. */
 function read(
   known: Known,
   ids: readonly string[],

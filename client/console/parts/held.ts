@@ -4,15 +4,15 @@ const HELD_MS = 6000;
 
 interface Holding<T> {
   held: T | undefined;
-  /** Holds something back for a moment, in place of what was held before, which is sent. */
+  /** Holds a decision back for a moment. The one held before is sent. */
   hold(one: T): void;
-  /** Drops what is held, and returns it. */
+  /** Drops the held decision, and returns it. */
   drop(): T | undefined;
 }
 
 /**
- * Holds the last decision back for some seconds, so that it can be undone: the server knows no undo. It is sent with the next
- * one, when its time is over, and when the person leaves the page or the tab.
+ * Holds the last decision back for some seconds so that it can be undone, since the server has no undo. It is sent when
+ * the next decision comes, when its time is over, and when the person leaves the page or the tab.
  */
 export function useHeld<T>(send: (one: T) => void): Holding<T> {
   const [held, setHeld] = useState<T>();

@@ -1,12 +1,12 @@
-const TYPED = 'input, textarea, select';
+const TYPING_FIELDS = 'input, textarea, select';
 
 /**
- * Presses the button within that names the key as its shortcut (`aria-keyshortcuts`). Only while the focus is within, so that
- * no key of a person's means something elsewhere (WCAG 2.2, 2.1.4), and not while they type.
+ * Presses the button inside the element that names the key as its shortcut (`aria-keyshortcuts`). Works only while the
+ * focus is inside, so that single keys do nothing elsewhere (WCAG 2.2, 2.1.4), and not while the person types.
  */
 export function pressByKey(event: KeyboardEvent): void {
   const { key, ctrlKey, metaKey, altKey, target, currentTarget } = event;
-  if (ctrlKey || metaKey || altKey || (target as Element).matches(TYPED)) return;
+  if (ctrlKey || metaKey || altKey || (target as Element).matches(TYPING_FIELDS)) return;
   const button = (currentTarget as Element).querySelector<HTMLElement>(
     `[aria-keyshortcuts="${CSS.escape(key)}"]`,
   );

@@ -1,14 +1,16 @@
 import type { AccountClient } from '../../src/api.ts';
 import { t } from '../strings/index.ts';
 
-/** The number of new rows in each tier. */
+/** Number of new rows in each tier. */
 export interface Learnt {
   raw: number;
   episodes: number;
   facts: number;
 }
 
-/** Takes what was recorded into memory, sums it up, and distils facts; says which step is on, and how far. */
+/**
+ * Takes recorded events into memory, summarises them, and extracts facts; reports the current step and its progress.
+ */
 export async function learn(client: AccountClient, say: (step: string) => void): Promise<Learnt> {
   const { sync, episodes, facts } = t.memory.steps;
   return {

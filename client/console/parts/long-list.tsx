@@ -5,30 +5,30 @@ interface LongListProps<Row> {
   rows: readonly Row[];
   keyOf(row: Row): string;
   children(row: Row): ComponentChildren;
-  /** The end of the rows comes near. */
+  /** Called when the end of the rows is near. */
   onEnd(): void;
 }
 
-/** A row that was not seen yet counts as so high, in pixels. */
-const GUESS = 160;
-/** Pixels above and below the window in which rows are kept. */
-const AROUND = 1200;
-/** The end is near when so many rows are left. */
-const NEAR = 40;
+/** Assumed height of a row that has not been shown yet, in pixels. */
+const GUESSED_HEIGHT = 160;
+/** Pixels above and below the window within which rows stay on the page. */
+const KEPT_PIXELS = 1200;
+/** Number of remaining rows at which the end counts as near. */
+const NEAR_END_ROWS = 40;
 
-/** A list of any length, of which the page holds what is in sight: the rest is room of the rows' heights. */
+/** A list of any length. Only rows near the window are on the page; blank space as high as the others replaces them. */
 export function LongList<Row>({ rows, keyOf, children, onEnd }: LongListProps<Row>) {
   const list = useRef<HTMLUListElement>(null);
   const heights = useRef(new Map<string, number>());
   const [range, setRange] = useState({ first: 0, end: 12, above: 0, below: 0 });
-  const height = (row: Row) => heights.current.get(keyOf(row)) ?? GUESS;
+  const height = (row: Row) => heights.current.get(keyOf(row)) ?? GUESSED_HEIGHT;
 
   const look = () => {
     if (list.current === null) return;
     const top = -list.current.getBoundingClientRect().top;
-    const next = rangeOf(rows.map(height), top - AROUND, top + innerHeight + AROUND);
+    const next = rangeOf(rows.map(height), top - KEPT_PIXELS, top + innerHeight + KEPT_PIXELS);
     setRange((now) => (isSame(now, next) ? now : next));
-    if (next.end > rows.length - NEAR) onEnd();
+    if (next.end > rows.length - NEAR_END_ROWS) onEnd();
   };
   const latest = useRef(look);
   latest.current = look;
@@ -43,7 +43,7 @@ export function LongList<Row>({ rows, keyOf, children, onEnd }: LongListProps<Ro
         latest.current();
       });
     };
-    // A row grows when it is opened, and all of them do when the window becomes narrow.
+    // A row grows when it is opened, and all rows do when the window becomes narrower.
     const sizes = new ResizeObserver(() => {
       for (const child of list.current?.children ?? [])
         if (child instanceof HTMLElement && child.dataset['key'])
@@ -82,7 +82,7 @@ interface Range {
   below: number;
 }
 
-/** The rows between two places, and the room above and below them. */
+/** Returns the rows between two positions, and the height of the rows above and below them. */
 function rangeOf(heights: readonly number[], from: number, to: number): Range {
   let at = 0;
   let first = 0;

@@ -1,4 +1,4 @@
-/** The mark: a caret, and what may come after it. */
+/** The logo: a caret, and text that may come after it. */
 export function Mark() {
   return (
     <svg viewBox="0 0 24 24" aria-hidden="true">

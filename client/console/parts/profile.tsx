@@ -4,14 +4,14 @@ import { useSignedIn } from './context.ts';
 import { Button, Card, Done, ErrorNote, Field, faultOf, Skeleton } from './ui.tsx';
 import { useAction, useLoad } from './work.ts';
 
-/** A field of the profile, as it is typed. */
+/** A field of the profile while it is edited. */
 interface Line {
   id: string;
   name: string;
   value: string;
 }
 
-/** Edits what the person says about themselves: their words, and fields that nobody else writes. */
+/** Edits what the person says about themselves: a summary, and fields that nobody else writes. */
 export function Profile() {
   const { client } = useSignedIn();
   const { value, error, again } = useLoad(async () => {
@@ -129,7 +129,7 @@ function Lock() {
   );
 }
 
-/** A text stands as it is, anything else as JSON. */
+/** Turns the data into lines: texts unchanged, anything else as JSON. */
 function linesOf(data: Record<string, unknown>): Line[] {
   return Object.entries(data).map(([name, value]) => ({
     id: name,
@@ -138,12 +138,12 @@ function linesOf(data: Record<string, unknown>): Line[] {
   }));
 }
 
-/** Reads the values back: JSON stays what it was, all else is a text. */
+/** Reads the data back: values that are JSON keep their type, all others are texts. */
 function dataOf(lines: readonly Line[]): Record<string, unknown> {
-  return Object.fromEntries(lines.map(({ name, value }) => [name.trim(), parsed(value)]));
+  return Object.fromEntries(lines.map(({ name, value }) => [name.trim(), parseValue(value)]));
 }
 
-function parsed(text: string): unknown {
+function parseValue(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'string' ? text : value;

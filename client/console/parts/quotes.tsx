@@ -1,16 +1,16 @@
 import { moment, t } from '../strings/index.ts';
 import { Words } from './ui.tsx';
 
-/** Words that something rests on. */
+/** A quote that supports something. */
 export interface Quote {
   text: string;
-  /** The sort of row that has them. */
+  /** Kind of row that the quote is from. */
   tier: string;
   at?: string;
   session?: string | null;
 }
 
-/** Quotes, the latest first; the same words are shown once, with how often they were said. */
+/** Shows quotes, latest first; equal ones are shown once with their number. */
 export function Quotes({ quotes }: { quotes: readonly Quote[] }) {
   const said = Map.groupBy(quotes, ({ text, tier }) => `${tier}\n${text}`);
   return (

@@ -9,7 +9,7 @@ import { useAction, useLoad } from './work.ts';
 
 const PAGE = 20;
 
-/** The latest predictions, to be read and decided on. */
+/** Lists the latest predictions, to be read and decided on. */
 export function Recent({ onDecided }: { onDecided(): void }) {
   const { client } = useSignedIn();
   const [filter, setFilter] = useState<'all' | 'escalated'>('all');

@@ -8,13 +8,13 @@ import { useAction } from './work.ts';
 
 export type Tier = 'facts' | 'episodes' | 'raw';
 
-/** A row of any tier, as it is shown. */
+/** A row of any tier, as it is displayed. */
 export interface Shown {
   id: string;
   title?: string;
   text: string;
   at: string;
-  /** Words for its origin and its kind. */
+  /** Words for the row's origin and kind. */
   marks: string[];
   isPinned?: boolean;
 }
@@ -25,7 +25,7 @@ interface Query {
   q?: string;
 }
 
-/** The operations on a tier's rows. */
+/** Returns the operations on a tier's rows. */
 export function tierOf(client: AccountClient, tier: Tier) {
   const tiers = {
     facts: {
@@ -80,7 +80,7 @@ interface RowProps {
   tier: Tier;
   row: Shown;
   onChange(): void;
-  /** With what else is gone, in words. */
+  /** Called with a sentence about everything that was deleted with the row. */
   onForgotten(receipt: string): void;
 }
 
@@ -149,7 +149,7 @@ export function Row({ tier, row, onChange, onForgotten }: RowProps) {
   );
 }
 
-/** Says what else changed when a row was forgotten. */
+/** Describes what else changed when a row was forgotten. */
 function receiptOf({ facts, episodes }: DeletionReceipt): string {
   const { receipt } = t.memory;
   const others = [

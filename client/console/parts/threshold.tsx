@@ -5,11 +5,11 @@ import { useSignedIn } from './context.ts';
 import { Card, ErrorNote } from './ui.tsx';
 import { useLoad, useSettled } from './work.ts';
 
-/** The slider counts as at rest. */
+/** Time after which the slider counts as at rest. */
 const SETTLED_MS = 150;
 const TARGETS = { least: 50, most: 99, first: 95 };
 
-/** Lets a person choose how often predictions are to be right, and shows what that would have meant for past ones. */
+/** Lets the person choose how often predictions should be right, and shows the effect on past ones. */
 export function Threshold() {
   const { client } = useSignedIn();
   const id = useId();

@@ -5,10 +5,10 @@ import { useSignedIn } from './context.ts';
 import { Card, Empty, ErrorNote, Skeleton, Words } from './ui.tsx';
 import { useLoad } from './work.ts';
 
-/** More of a session would be a list: the tabs have that. */
+/** Maximum number of rows per session. More would be a list, which the tabs have. */
 const EACH_MAX = 20;
 
-/** The recorded sessions, the latest first, each with what became of it. */
+/** Lists the recorded sessions, latest first, each with what memory made of it. */
 export function Timeline() {
   const { client } = useSignedIn();
   const { value, error, again } = useLoad(() => client.listSessions(), []);
@@ -62,7 +62,7 @@ function Stages({ session: { session_id, started_at } }: { session: Session }) {
       client.listEpisodes(ofSession),
     ]);
     const ids = new Set(episodes.results.map(({ id }) => id));
-    // Facts that are derived from a session are later than it.
+    // Facts derived from a session are recorded after it.
     const facts = ids.size === 0 ? [] : (await client.listFacts({ since: started_at, limit: 200 })).results;
     return {
       raw: raw.results.map(({ id, content, occurred_at }): Shown => ({ id, text: content, at: occurred_at })),

@@ -8,14 +8,14 @@ import { NOTHING_USED, UsedRows } from './evidence.tsx';
 import { Card, ErrorNote } from './ui.tsx';
 import { Waterfall } from './waterfall.tsx';
 
-/** Characters of a message in a draft's request. */
+/** Maximum length of a message in a request for a draft. */
 const MESSAGE_MAX = 8000;
 
-/** A prediction of what the person types next. */
+/** A prediction of the text that the person types next. */
 interface Predicted {
   request: DraftRequest;
   answer: DraftResponse;
-  /** Milliseconds from this page and back. */
+  /** Milliseconds from the request to the answer, seen from this page. */
   tookMs: number;
 }
 
@@ -24,7 +24,7 @@ interface TypingProps {
   onRequest(request: DraftRequest): void;
 }
 
-/** A field that goes on as the person types, by the client's own completer; and how each suggestion came about. */
+/** A text field with suggestions from the client's own completer, which also shows how each suggestion came about. */
 export function Typing({ question, onRequest }: TypingProps) {
   const { client } = useSignedIn();
   const id = useId();
@@ -62,13 +62,13 @@ export function Typing({ question, onRequest }: TypingProps) {
   );
 }
 
-/** The agent's question, as the message before the draft. */
+/** Builds the message before the draft: the agent's question. */
 function messagesOf(question: string): DraftRequest['messages'] {
   const content = question.slice(-MESSAGE_MAX).toWellFormed();
   return content.trim() === '' ? [] : [{ role: 'assistant', content, origin: 'agent' }];
 }
 
-/** The client of a completer: asks for the account itself, and says what came of it. */
+/** Builds the completer's client: it calls the account's own operation, and reports each prediction. */
 function draftsOf(client: AccountClient, tell: (predicted: Predicted) => void): CompleterClient {
   return {
     async predict({ mode, draft, messages = [] }, options) {
@@ -79,7 +79,7 @@ function draftsOf(client: AccountClient, tell: (predicted: Predicted) => void): 
       const { status, completion } = answer;
       return { status, completion, request_id: crypto.randomUUID() };
     },
-    // The account's own drafts are not judged.
+    // Drafts of the account itself take no feedback.
     recordPredictionEvent: async () => {},
   };
 }

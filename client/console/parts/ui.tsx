@@ -26,13 +26,13 @@ export function Card({ title, children }: { title?: string; children: ComponentC
 
 interface ButtonProps {
   children: ComponentChildren;
-  /** Begins when the button is pressed; without it the button sends its form. */
+  /** Started when the button is pressed; without it the button submits its form. */
   action?: Action;
   onPress?: () => void;
   kind?: 'primary' | 'secondary' | 'link' | 'danger';
   isBusy?: boolean;
   label?: string;
-  /** The key that presses it, where `pressByKey` listens. */
+  /** Key that presses the button, where `pressByKey` listens. */
   shortcut?: string | undefined;
 }
 
@@ -81,7 +81,7 @@ export function Field({ label, value, onInput, type = 'text', hint, fault, rows,
       {rows === undefined ? (
         <input
           {...shared}
-          // The types are a union by the kind of input, and all of these kinds have what is set here.
+          // The input's props are a union by type; the members for all types used here have the props set here.
           type={type as 'text'}
           autocapitalize="none"
           onInput={(event) => onInput(event.currentTarget.value)}
@@ -98,13 +98,13 @@ export function Field({ label, value, onInput, type = 'text', hint, fault, rows,
   );
 }
 
-/** Says what went wrong, and what to do. */
+/** Shows what went wrong, and what to do. */
 export function ErrorNote({ error, again }: { error: unknown; again?: () => void }) {
   if (error === undefined) return null;
   const known = error instanceof ForecueError ? error : undefined;
   return (
     <div class="alert fault" role="alert">
-      <p>{explained(error)}</p>
+      <p>{explanationOf(error)}</p>
       {known?.requestId && known.remedy === 'report' && <p class="small">{t.requestId(known.requestId)}</p>}
       {again && (
         <Button kind="link" onPress={again}>
@@ -115,19 +115,19 @@ export function ErrorNote({ error, again }: { error: unknown; again?: () => void
   );
 }
 
-/** An error in words. */
-function explained(error: unknown): string {
+/** Describes an error in words. */
+function explanationOf(error: unknown): string {
   if (!(error instanceof ForecueError)) return t.errors['internal_error'] ?? '';
   return t.errors[error.code] ?? error.message;
 }
 
-/** The fault of a field of the request, by the server's own rules. */
+/** Returns the server's message about a field of the request, if any. */
 export function faultOf(error: unknown, field: string): string | undefined {
   if (!(error instanceof ForecueError)) return undefined;
   return error.fields.find(({ loc }) => loc.at(-1) === field)?.msg;
 }
 
-/** An error that no field of the form shows. */
+/** Shows an error unless a field of the form shows it. */
 export function FormError({ error, fields }: { error: unknown; fields: readonly string[] }) {
   return fields.some((field) => faultOf(error, field) !== undefined) ? null : <ErrorNote error={error} />;
 }
@@ -165,17 +165,20 @@ export function Skeleton({ lines = 3 }: { lines?: number }) {
   );
 }
 
-const LONG = 600;
+const SHORTENED_LENGTH = 600;
 
 /**
- * A text of somebody's: it stays text, in its own direction and its own box, however long it is and whatever it holds.
+ * A text written by anybody. It is shown as plain text, in its own direction and box, however long it is and whatever
+ * it contains.
  */
 export function Words({ children }: { children: string }) {
   const [isWhole, setWhole] = useState(false);
-  const isLong = children.length > LONG;
+  const isLong = children.length > SHORTENED_LENGTH;
   return (
     <>
-      <bdi class="words">{isLong && !isWhole ? `${children.slice(0, LONG).toWellFormed()}…` : children}</bdi>
+      <bdi class="words">
+        {isLong && !isWhole ? `${children.slice(0, SHORTENED_LENGTH).toWellFormed()}…` : children}
+      </bdi>
       {isLong && !isWhole && (
         <Button kind="link" onPress={() => setWhole(true)}>
           {t.all}
@@ -185,7 +188,7 @@ export function Words({ children }: { children: string }) {
   );
 }
 
-/** Asks before something that cannot be undone. */
+/** Asks before an action that cannot be undone. */
 export function Confirmed({
   label,
   of,

@@ -5,7 +5,7 @@ interface Stage {
   ms: number;
 }
 
-/** Stages of a call, one after the other, each as long as it took. */
+/** Shows the stages of a call one after another, each as wide as it was long. */
 export function Waterfall({ label, stages }: { label: string; stages: readonly Stage[] }) {
   const all = Math.max(
     1,

@@ -7,7 +7,7 @@ import { type Quote, Quotes } from './quotes.tsx';
 import { ErrorNote, Skeleton, Words } from './ui.tsx';
 import { useLoad } from './work.ts';
 
-/** Shows what a fact rests on: its words, when and where they were said, and the fact that it replaced. */
+/** Shows the sources of a fact: their words, when and where they were said, and the fact that this one replaced. */
 export function Why({ id }: { id: string }) {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -53,7 +53,7 @@ function Sources({ id }: { id: string }) {
   );
 }
 
-/** The words of a source, with when and where they were said; undefined for one that is gone, or has none. */
+/** Returns a source's words, with when and where they were said; undefined if the source is gone or has no words. */
 async function quoteOf(client: AccountClient, { tier, id, quote }: MemorySource): Promise<Quote | undefined> {
   const { tiers } = t.memory;
   try {

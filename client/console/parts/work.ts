@@ -3,13 +3,13 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 interface Loaded<T> {
   value: T | undefined;
   error: unknown;
-  /** Loads it once more; what is shown stays until then. */
+  /** Loads once more; the present value stays until then. */
   again(): void;
 }
 
 /**
- * Loads something, and again when a key changes, and what failed when the connection is back. The answer to an old question
- * is dropped.
+ * Loads something, and loads again when a key changes, or after a failure when the connection is back. An answer to
+ * earlier keys is dropped.
  */
 export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, keys: readonly unknown[]): Loaded<T> {
   const [state, setState] = useState<{ value?: T; error?: unknown }>({});
@@ -40,7 +40,7 @@ export interface Action<Given = void> {
   run(given: Given): void;
 }
 
-/** Something that a press begins: one at a time, with what went wrong the last time. */
+/** Runs work when a button is pressed: one run at a time. Keeps the error of the last run. */
 export function useAction<Given = void>(work: (given: Given) => Promise<unknown>): Action<Given> {
   const [state, setState] = useState<{ isBusy: boolean; error?: unknown }>({ isBusy: false });
   const latest = useRef(work);
@@ -63,7 +63,7 @@ export function useAction<Given = void>(work: (given: Given) => Promise<unknown>
   return { isBusy: state.isBusy, error: state.error, run };
 }
 
-/** The value that has not changed for a while. */
+/** Returns the value once it has not changed for a while. */
 export function useSettled<T>(value: T, forMs: number): T {
   const [settled, setSettled] = useState(value);
   useEffect(() => {
@@ -73,11 +73,11 @@ export function useSettled<T>(value: T, forMs: number): T {
   return settled;
 }
 
-/** The page that the address names, behind its `#/`, and the rest of the way. */
+/** Returns the page that the address names after `#/`, and the rest of the path. */
 export function useRoute(): [page: string, rest: string] {
   const [hash, setHash] = useState(location.hash);
   useEffect(() => {
-    // Another fragment leads within the page.
+    // Any other fragment leads to a place within the page.
     const read = () => location.hash.startsWith('#/') && setHash(location.hash);
     addEventListener('hashchange', read);
     return () => removeEventListener('hashchange', read);

@@ -9,7 +9,7 @@ import { KeepAliveClient } from '../keep-alive-client.ts';
 import { steadily } from '../steadily.ts';
 import type { Installation } from './installation.ts';
 
-/** What breaks, the alert that has to fire, and what `doctor` has to find; null where it looks elsewhere. */
+/** A fault, the alert that must fire, and what `doctor` must find; null if `doctor` cannot see the fault. */
 export interface Fault {
   name: string;
   alert: string;
@@ -17,7 +17,7 @@ export interface Fault {
   inject(on: Installation): Promise<unknown>;
 }
 
-/** The key that the provider takes from now on. */
+/** The key that the provider accepts from now on. */
 export const NEW_KEY = 'sk-rotated';
 const SLOW_MS = 20_000;
 const FLOOD = { perSecond: 100, forMs: 300_000 };
@@ -97,14 +97,14 @@ function slowFor(model: string): Step {
   return (response, call) => (call.body.model === model ? delay(SLOW_MS) : ok())(response, call);
 }
 
-/** A program of somebody else's takes all sessions that are not reserved. */
+/** Takes all unreserved sessions, like another program that opens too many. */
 async function takeConnections(server: string): Promise<void> {
   await administer(server, `create role report login password 'report'`);
   const url = new URL(databaseUrl(server, 'postgres'));
   [url.username, url.password] = ['report', 'report'];
   for (;;) {
     const client = new pg.Client({ connectionString: url.href, application_name: 'a report' });
-    // The operator ends it.
+    // The operator ends the session.
     client.on('error', () => {});
     try {
       await client.connect();
@@ -115,7 +115,7 @@ async function takeConnections(server: string): Promise<void> {
   }
 }
 
-/** Until its key stops working. */
+/** Floods the product with an app's calls until the app's key stops working. */
 async function flood({ system, app: { url } }: Installation): Promise<void> {
   const app = await system.app({ name: 'Flood' });
   const client = new KeepAliveClient(app.key);
@@ -132,10 +132,12 @@ async function flood({ system, app: { url } }: Installation): Promise<void> {
   void steadily(FLOOD.perSecond, FLOOD.forMs, call);
 }
 
-/** The latest migration that makes a table. */
+/** The latest migration that creates a table. */
 const MAKES_A_TABLE = 'Migration20261125000003';
 
-/** A release whose migration finds a table that somebody made by hand: it is not applied, and the release's first ingress waits. */
+/**
+ * Simulates a release whose migration fails because its table already exists: the release's first ingress waits for it.
+ */
 async function forgetMigration(on: Installation): Promise<void> {
   const { pool } = on.system.database;
   await pool.query('delete from mikro_orm_migrations where name = $1', [MAKES_A_TABLE]);

@@ -14,7 +14,7 @@ import { type System, startProcesses, type TestProcess } from '../system.ts';
 const NAMES = ['web-1', 'web-2', 'worker-1', 'worker-2'] as const;
 export type Name = (typeof NAMES)[number];
 
-/** The usual calls, which the limits allow. */
+/** Rate of the usual calls, below the limits. */
 const CALLS_PER_SECOND = 5;
 const SETTINGS = {
   SANDBOX_UNITS: '1000000',
@@ -29,23 +29,23 @@ const DISK = '2500m';
 
 const run = promisify(execFile);
 
-/** What the drill breaks, and its operator mends: an installation under usual calls, watched by a Prometheus. */
+/** An installation that the drill breaks and its operator mends: under usual calls, watched by a Prometheus. */
 export interface Installation {
   system: System<TestProcess>;
   server: OwnServer;
   redis: RedisServer;
   prometheus: Prometheus;
-  /** A small disk, where PostgreSQL keeps its data. */
+  /** Folder of a small disk, where PostgreSQL keeps its data. */
   disk: string;
-  /** Whose calls come all the time. */
+  /** The app that calls all the time. */
   app: AppClient;
   process(name: Name): TestProcess;
-  /** Ends the process, and starts it with what its environment has by now, and with this. */
+  /** Ends the process, and starts it with the installation's present environment and `env`. */
   restart(name: Name, env?: Record<string, string>, options?: { untilReady?: boolean }): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts it; needs root, for the disk. */
+/** Starts the installation. Needs root, to mount the disk. */
 export async function startInstallation(): Promise<Installation> {
   await using opening = new AsyncDisposableStack();
   const disk = await mountDisk(opening);
@@ -93,7 +93,7 @@ export async function startInstallation(): Promise<Installation> {
     process,
     async restart(name, more, { untilReady = true } = {}) {
       const before = process(name);
-      // One that hangs does not hear anything else.
+      // A process that hangs reacts to SIGKILL only.
       await before.stop(name.startsWith('web') ? 'SIGTERM' : 'SIGKILL');
       processes.set(name, launch(name, more));
       if (untilReady) await process(name).ready();

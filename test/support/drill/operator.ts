@@ -13,7 +13,7 @@ import type { Installation, Name } from './installation.ts';
 
 const RUNBOOK = readFileSync('docs/runbook.md', 'utf8');
 
-/** The page of the runbook under this anchor; undefined when there is none. */
+/** Returns the page of the runbook under this anchor; undefined if there is none. */
 export function pageOf(runbook: string): string | undefined {
   const anchor = runbook.split('#')[1];
   return RUNBOOK.split(/^## /m).find(
@@ -21,27 +21,27 @@ export function pageOf(runbook: string): string | undefined {
   );
 }
 
-/** What `doctor` finds wrong. */
+/** Returns the faults that `doctor` finds. */
 export async function consult({ system }: Installation): Promise<string[]> {
   const { stdout } = await runAdmin(['doctor', '--json'], system.env);
   const { checks } = JSON.parse(stdout) as { checks: { ok: boolean; found: string }[] };
   return checks.flatMap(({ ok, found }) => (ok ? [] : found));
 }
 
-/** What the operator knows: an alert that fires, and what `doctor` says. Not what was broken. */
+/** Everything the operator knows: a firing alert, and the findings of `doctor`. Not what was broken. */
 interface Case {
   on: Installation;
   alert: FiringAlert;
   findings: readonly string[];
 }
 
-/** An entry of a page's "Do", in words that the page has, and how it is done here. */
+/** An entry of a page's "Do", in words that the page contains, and how it is done here. */
 interface Remedy {
   words: string;
   apply(one: Case): Promise<unknown>;
 }
 
-/** By alert; the one that says most about its cause comes first. */
+/** Remedies by alert, the most specific alert first. */
 export const REMEDIES: Readonly<Record<string, (one: Case) => Remedy>> = {
   ForecueProviderRefusesKey: () => ({
     words: 'set `OPENAI_API_KEY`',
@@ -79,7 +79,7 @@ async function restartWorkers(on: Installation, env: Record<string, string>): Pr
   for (const name of ['worker-1', 'worker-2'] as const) await on.restart(name, env);
 }
 
-/** Runs the release step; removes what it names, and runs it again. */
+/** Runs the release step. If a table is in its way, drops it and runs the step again. */
 async function migrate({ system }: Installation): Promise<void> {
   const step = () =>
     promisify(execFile)('bin/node', ['bin/migrate.ts'], { env: { ...bareEnvironment(), ...system.env } });
@@ -93,9 +93,9 @@ async function migrate({ system }: Installation): Promise<void> {
   await step();
 }
 
-/** Ends the sessions of whoever has most of them and is not ours; the superuser has some in reserve. */
+/** Ends the sessions of the foreign program that has most of them, through a reserved superuser session. */
 async function endStrangers(server: string): Promise<void> {
-  const client = await until(() => connected(server));
+  const client = await until(() => tryConnect(server));
   try {
     await client.query(
       `select pg_terminate_backend(pid) from pg_stat_activity
@@ -109,7 +109,7 @@ async function endStrangers(server: string): Promise<void> {
   }
 }
 
-async function connected(server: string): Promise<pg.Client | undefined> {
+async function tryConnect(server: string): Promise<pg.Client | undefined> {
   const client = new pg.Client({ connectionString: server });
   client.on('error', () => {});
   return client.connect().then(
@@ -118,7 +118,7 @@ async function connected(server: string): Promise<pg.Client | undefined> {
   );
 }
 
-/** PostgreSQL's own folder stays. */
+/** Removes everything from the disk except PostgreSQL's folder. */
 async function removeStrangers(disk: string): Promise<void> {
   for (const name of await readdir(disk)) if (!name.startsWith('postgres')) await rm(join(disk, name));
 }

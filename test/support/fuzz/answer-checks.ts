@@ -2,27 +2,27 @@ import type { ValidationErrorBody } from '../../../shared/schemas/errors.ts';
 import type { Json } from './document.ts';
 import type { Received } from './send.ts';
 
-/** What a client needs in the headers of an answer, by its status. */
-const NEEDED: Record<number, string> = {
+/** The header that a client needs, by the answer's status. */
+const HEADER_BY_STATUS: Record<number, string> = {
   401: 'www-authenticate',
   405: 'allow',
   429: 'retry-after',
   503: 'retry-after',
 };
-const EVERYWHERE = ['x-request-id', 'x-content-type-options', 'cache-control'];
+const UNIVERSAL_HEADERS = ['x-request-id', 'x-content-type-options', 'cache-control'];
 
-/** A header that the answer lacks. */
+/** Reports a header that the answer lacks. */
 export function headersFault({ status, headers }: Pick<Received, 'status' | 'headers'>): string | undefined {
   const needed = [
-    ...EVERYWHERE,
-    ...(status in NEEDED ? [NEEDED[status] ?? ''] : []),
+    ...UNIVERSAL_HEADERS,
+    ...(status in HEADER_BY_STATUS ? [HEADER_BY_STATUS[status] ?? ''] : []),
     ...(status >= 400 ? ['x-error-source'] : []),
   ];
   const missing = needed.find((name) => headers[name] === undefined);
   return missing === undefined ? undefined : `${status} without ${missing}`;
 }
 
-/** Whether the list of a 422 is right about the body that was sent: one item for each place, with the value that is there. */
+/** Checks a 422's list against the body that was sent: one item per place, each with the value found there. */
 export function listFault(sent: Json, text: string): string | undefined {
   const { detail }: ValidationErrorBody = JSON.parse(text);
   const places = detail.map(({ loc }) => JSON.stringify(loc));

@@ -1,16 +1,16 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 
-/** What happens to a body's bytes before they are packed. */
+/** A change to a body's bytes before they are packed. */
 export interface ByteEdit {
   kind: 'cut' | 'insert' | 'flip' | 'append' | 'utf16' | 'latin1' | 'empty' | 'twice';
-  /** Where, counting over and over. */
+  /** Position, modulo the body's length. */
   at: number;
-  /** Latin-1. */
+  /** Bytes to insert, as Latin-1. */
   bytes: string;
 }
 
-/** Byte sequences that are not UTF-8, or mean something to a careless reader. */
+/** Byte sequences that are invalid UTF-8 or mislead a careless reader. */
 const BYTES = [
   '\xef\xbb\xbf',
   '\xff',
@@ -39,7 +39,7 @@ export const byteEdits: fc.Arbitrary<ByteEdit> = fc.record({
   bytes: fc.constantFrom(...BYTES),
 });
 
-export function bytesEdited(body: Buffer, { kind, at, bytes }: ByteEdit): Buffer {
+export function applyByteEdit(body: Buffer, { kind, at, bytes }: ByteEdit): Buffer {
   const place = body.length === 0 ? 0 : at % body.length;
   const inserted = Buffer.from(bytes, 'latin1');
   switch (kind) {
@@ -65,7 +65,7 @@ export function bytesEdited(body: Buffer, { kind, at, bytes }: ByteEdit): Buffer
   }
 }
 
-/** How a body is packed; the header may say something else. */
+/** Ways in which a body is packed; the header may say something else. */
 export const PACKINGS = [
   'gzip',
   'gzip cut',
@@ -88,7 +88,7 @@ const BOMBS = {
   lists: gzipSync(Buffer.alloc(200 * KIB, '[')),
 };
 
-export function packed(body: Buffer, packing: Packing): Buffer {
+export function packBody(body: Buffer, packing: Packing): Buffer {
   switch (packing) {
     case 'plain':
       return body;
@@ -97,7 +97,7 @@ export function packed(body: Buffer, packing: Packing): Buffer {
     case 'gzip cut':
       return gzipSync(body).subarray(0, -5);
     case 'gzip damaged':
-      return bytesEdited(gzipSync(body), { kind: 'flip', at: 21, bytes: '' });
+      return applyByteEdit(gzipSync(body), { kind: 'flip', at: 21, bytes: '' });
     case 'gzip twice':
       return gzipSync(gzipSync(body));
     case 'gzip of two members':

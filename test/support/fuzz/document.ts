@@ -3,7 +3,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { DOCUMENT_FILE } from '../../../ingress/openapi/write.ts';
 
-/** A JSON Schema, as far as the published document uses them. */
+/** A JSON Schema, as far as the published document uses the language. */
 export interface Schema {
   $ref?: string;
   anyOf?: Schema[];
@@ -43,7 +43,7 @@ interface Document {
   components: { parameters: Record<string, Parameter>; schemas: Record<string, Schema> };
 }
 
-/** Who may call an operation. */
+/** Kind of credential that an operation takes. */
 export type CredentialKind = 'app' | 'user' | 'none';
 
 /** One operation of the published document. */
@@ -56,24 +56,24 @@ export interface Operation {
   credential: CredentialKind;
   parameters: readonly Parameter[];
   body: Schema | undefined;
-  /** Whether the document allows this body; always for an operation without one. */
+  /** Reports whether the document allows this body; always true for an operation without one. */
   allows: (body: unknown) => boolean;
 }
 
 const document: Document = JSON.parse(readFileSync(DOCUMENT_FILE, 'utf8'));
 const ajv = new Ajv2020({ strict: false });
 formats.default(ajv);
-// White space around an address does not count, which no format says.
+// White space around an address is ignored, which no format can say.
 ajv.addFormat('email', true);
 ajv.addSchema({ $id: 'document', components: document.components });
 
-/** Every operation of the published document. */
+/** All operations of the published document. */
 export const operations: readonly Operation[] = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, published]) => operationOf(path, method.toUpperCase(), published)),
 );
 
-/** The schema itself, whatever refers to it. */
-export function followed(schema: Schema): Schema {
+/** Resolves a reference to a schema. */
+export function resolveSchema(schema: Schema): Schema {
   if (schema.$ref === undefined) return schema;
   return document.components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {};
 }

@@ -1,20 +1,23 @@
 import fc from 'fast-check';
 import type { Json } from './document.ts';
 
-/** A change of a JSON text that its value could not express. */
+/** An edit of a JSON text that no edit of its value could express. */
 export interface JsonEdit {
-  /** Counts the values in the order of the text, over and over. */
+  /** Index of a value, in the order of the text, modulo their number. */
   at: number;
-  /** Puts the text in a value's place, or into it under a name; drops a member, or repeats it with the text. */
+  /**
+   * `replace` puts the text in a value's place, `insert` adds it inside under a name, `drop` removes a member, `repeat`
+   * repeats a member with the text.
+   */
   kind: 'replace' | 'insert' | 'drop' | 'repeat';
-  /** A JSON string. */
+  /** Member name, as a JSON string. */
   name: string;
   text: string;
 }
 
 const nested = (open: string, close: string, depth: number) => open.repeat(depth) + close.repeat(depth);
 
-/** JSON that is legal, however odd, and some that is not. */
+/** Legal JSON, however odd, and some illegal. */
 const TEXTS = [
   'null',
   'true',
@@ -101,8 +104,8 @@ export const jsonEdits: fc.Arbitrary<JsonEdit[]> = fc.array(
   { minLength: 1, maxLength: 3 },
 );
 
-/** The value as JSON text, with the edits. */
-export function edited(value: Json, edits: readonly JsonEdit[]): string {
+/** Writes the value as JSON text, with the edits applied. */
+export function applyJsonEdits(value: Json, edits: readonly JsonEdit[]): string {
   const total = sizeOf(value);
   const byPlace = new Map(edits.map((edit) => [edit.at % total, edit]));
   let place = -1;
@@ -115,23 +118,23 @@ export function edited(value: Json, edits: readonly JsonEdit[]): string {
       return edit.text;
     }
     if (isLeaf) return JSON.stringify(node);
-    if (Array.isArray(node)) return `[${listEdited(node.map(write), edit).join()}]`;
+    if (Array.isArray(node)) return `[${editList(node.map(write), edit).join()}]`;
     const members = Object.entries(node).map(
       ([name, one]) => [JSON.stringify(name), write(one)] satisfies [string, string],
     );
-    return `{${membersEdited(members, edit)
+    return `{${editMembers(members, edit)
       .map(([name, text]) => `${name}:${text}`)
       .join()}}`;
   };
   return write(value);
 }
 
-function listEdited(items: string[], edit: JsonEdit | undefined): string[] {
+function editList(items: string[], edit: JsonEdit | undefined): string[] {
   if (edit === undefined) return items;
   return edit.kind === 'drop' ? items.slice(1) : [...items, edit.text];
 }
 
-function membersEdited(members: [string, string][], edit: JsonEdit | undefined): [string, string][] {
+function editMembers(members: [string, string][], edit: JsonEdit | undefined): [string, string][] {
   if (edit === undefined) return members;
   const one = edit.at % Math.max(1, members.length);
   const [name] = members[one] ?? [edit.name];
@@ -145,7 +148,7 @@ function membersEdited(members: [string, string][], edit: JsonEdit | undefined):
   }
 }
 
-/** How many values it holds, itself included. */
+/** Counts the values inside a value, itself included. */
 function sizeOf(value: Json): number {
   if (typeof value !== 'object' || value === null) return 1;
   return Object.values(value).reduce((sum: number, one) => sum + sizeOf(one), 1);

@@ -9,11 +9,11 @@ import type { Request } from './request.ts';
 import type { Received } from './send.ts';
 import type { Twist } from './twists.ts';
 
-/** What is wrong with the answer to a request; undefined when nothing is. */
+/** Returns what is wrong with an answer; undefined if nothing is. */
 export function faultOf(plan: Plan, request: Request, received: Received): string | undefined {
   const { status, answers } = received;
   if (status >= 500 && status !== 502 && status !== 503 && status !== 504) return `status ${status}`;
-  // The parser takes ASCII alone (RFC 3986, 2).
+  // The parser accepts ASCII only (RFC 3986, 2).
   const isBroken = request.wire !== undefined || !/^[\x21-\x7e]*$/.test(request.target);
   if (isBroken) {
     if (status >= 502) return `status ${status} to broken bytes`;
@@ -21,14 +21,17 @@ export function faultOf(plan: Plan, request: Request, received: Received): strin
   }
   if (isPage(request.operation)) return pageFault(received);
   return (
-    unpublished(request, received) ??
+    unpublishedFault(request, received) ??
     headersFault(received) ??
     authorizationFault(plan, request, received) ??
     bodyFault(plan, request, received)
   );
 }
 
-function unpublished({ method, target }: Request, { status, headers, text }: Received): string | undefined {
+function unpublishedFault(
+  { method, target }: Request,
+  { status, headers, text }: Received,
+): string | undefined {
   const url = /^https?:/.test(target) ? target : `http://127.0.0.1${target === '*' ? '/*' : target}`;
   try {
     const type = headers['content-type'];
@@ -41,7 +44,7 @@ function unpublished({ method, target }: Request, { status, headers, text }: Rec
   }
 }
 
-/** A bad credential does nothing. */
+/** Checks that a bad credential has no effect, and that a good app key is accepted. */
 function authorizationFault({ twists }: Plan, { operation, authorized }: Request, { status }: Received) {
   if (authorized) {
     const isSuspect = twists.every(({ kind }) => kind !== 'header');
@@ -56,15 +59,15 @@ function authorizationFault({ twists }: Plan, { operation, authorized }: Request
     : undefined;
 }
 
-/** Twists after which the answer still depends on what the body is. */
-const KEEP_THE_BODY: readonly Twist['kind'][] = ['json', 'bytes', 'framing'];
-/** Rows are judged one by one. */
-const JUDGES_ROWS = 'recordEvents';
-/** Passwords may be too weak, which no schema can tell. */
-const JUDGES_PASSWORDS = ['signUp', 'signUpToConsole', 'changeAccount'];
+/** Twists after which the answer still depends on the body's content. */
+const BODY_KEEPING_TWISTS: readonly Twist['kind'][] = ['json', 'bytes', 'framing'];
+/** The operation whose rows are judged one by one. */
+const ROW_JUDGING_OPERATION = 'recordEvents';
+/** Operations that refuse weak passwords, which no schema can express. */
+const PASSWORD_JUDGING_OPERATIONS = ['signUp', 'signUpToConsole', 'changeAccount'];
 
-/** Times, forms of ids, and rows that are referred to may not be right, which no schema can tell. */
-const JUDGES_VALUES = [
+/** Operations that check times, forms of ids or references, which no schema can express. */
+const VALUE_JUDGING_OPERATIONS = [
   'changeAccount',
   'addEpisodes',
   'changeEpisode',
@@ -77,16 +80,16 @@ const JUDGES_VALUES = [
   'promoteFacts',
 ];
 
-/** What the document allows is not refused for its form, and what it forbids is not taken. */
+/** Checks that a body the document allows is not refused for its form, and that a forbidden one is not accepted. */
 function bodyFault(
   { twists }: Plan,
   { operation, json }: Request,
   { status, text }: Received,
 ): string | undefined {
-  if (json === undefined || !twists.every(({ kind }) => KEEP_THE_BODY.includes(kind))) return undefined;
-  const sent = parsed(json);
+  if (json === undefined || !twists.every(({ kind }) => BODY_KEEPING_TWISTS.includes(kind))) return undefined;
+  const sent = parseJson(json);
   if (sent === undefined) return status < 400 ? 'what is no JSON is taken' : undefined;
-  if (operation.id === JUDGES_ROWS) return rowsFault(sent.value, { status, text });
+  if (operation.id === ROW_JUDGING_OPERATION) return rowsFault(sent.value, { status, text });
   if (status === 422 && listFault(sent.value, text) !== undefined) return listFault(sent.value, text);
   const isAllowed = operation.allows(sent.value);
   if (!isAllowed) return status < 300 ? 'what the document forbids is taken' : undefined;
@@ -98,7 +101,7 @@ function bodyFault(
   return unexplained && `what the document allows is refused: ${JSON.stringify(unexplained)}`;
 }
 
-/** An item of a 422. */
+/** One item of a 422. */
 interface Fault {
   loc: string[];
   type: string;
@@ -114,7 +117,7 @@ function rowsFault(rows: Json, { status, text }: Pick<Received, 'status' | 'text
 
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 
-function parsed(json: Buffer): { value: Json } | undefined {
+function parseJson(json: Buffer): { value: Json } | undefined {
   try {
     return { value: JSON.parse(UTF_8.decode(json)) };
   } catch {
@@ -122,7 +125,7 @@ function parsed(json: Buffer): { value: Json } | undefined {
   }
 }
 
-/** The document does not say which texts cannot be stored. */
+/** Reports whether all texts in a value can be stored; the document does not say which can. */
 function isStorableDeep(value: Json): boolean {
   if (typeof value === 'string') return isStorable(value);
   if (typeof value !== 'object' || value === null) return true;
@@ -131,7 +134,7 @@ function isStorableDeep(value: Json): boolean {
 
 const VALUE_FAULTS = ['value_error', 'datetime_parsing', 'uuid_parsing'];
 
-/** Which models there are, and how many candidates, is configured. */
+/** Fields whose allowed values are configured, with the type of the fault. */
 const SETTINGS: Readonly<Record<string, string>> = { model: 'enum', k: 'less_than_equal' };
 
 function isOfSettings({ loc, type }: Fault): boolean {
@@ -139,16 +142,18 @@ function isOfSettings({ loc, type }: Fault): boolean {
   return root === 'body' && deeper.length === 0 && SETTINGS[name] === type;
 }
 
-/** A password may be too weak, an e-mail address none. */
+/**
+ * Reports whether a fault concerns a value that the document cannot judge: a weak password, an invalid e-mail address.
+ */
 function isOfValues(operationId: string, { loc, type, msg }: Fault): boolean {
-  if (JUDGES_PASSWORDS.includes(operationId) && loc.join('.') === 'body.password') return true;
-  if (JUDGES_VALUES.includes(operationId) && VALUE_FAULTS.includes(type)) return true;
-  // An edit needs the reply.
+  if (PASSWORD_JUDGING_OPERATIONS.includes(operationId) && loc.join('.') === 'body.password') return true;
+  if (VALUE_JUDGING_OPERATIONS.includes(operationId) && VALUE_FAULTS.includes(type)) return true;
+  // An edit must contain the reply.
   if (operationId === 'giveFeedback' && loc.join('.') === 'body.actual_response') return true;
   return loc.join('.') === 'body.email' && /e-mail/.test(msg);
 }
 
-/** Whether it may be nested more deeply than a body may be; brackets in texts count too. */
+/** Reports whether JSON may be nested deeper than allowed. Brackets inside texts count too. */
 function isDeep(json: Buffer | string): boolean {
   let depth = 0;
   let most = 0;

@@ -4,7 +4,7 @@ import { refer } from './references.ts';
 
 const UUID = { type: 'string', format: 'uuid' };
 
-/** The pages and files beside the document. They are called like operations, and answer with pages. */
+/** Pages and files that are not in the document. They are called like operations, and answer with pages. */
 export const pages: readonly Operation[] = [
   page('showConsent', 'GET', '/connect/{request_id}'),
   page('actOnConsent', 'POST', '/connect/{request_id}'),
@@ -57,7 +57,7 @@ const CREDENTIALS = {
   invite_code: fc.string(),
 };
 
-/** The fields of a posted form; `csrf` and the cookie are those of a browser that was shown it, mostly. */
+/** Fields of a posted form; mostly, `csrf` and the cookie belong to a browser that was shown the form. */
 export const forms = fc.record(
   { shown: fc.nat(255).map((nth) => refer('shown', nth)), do: fc.constantFrom(...BUTTONS), ...CREDENTIALS },
   { requiredKeys: ['do', 'email'], noNullPrototype: true },
@@ -67,7 +67,7 @@ function pooled(pool: string): fc.Arbitrary<Json> {
   return fc.nat(255).map((nth) => refer(pool, nth));
 }
 
-/** The posted form, and the browser it comes from. */
+/** Returns the posted form, and the browser that it comes from. */
 export function formOf(fields: Json): { text: string; shown: Shown | undefined } {
   const { shown, ...others } = (fields ?? {}) as Record<string, Json>;
   const browser = typeof shown === 'object' ? (shown as unknown as Shown) : undefined;
@@ -76,14 +76,14 @@ export function formOf(fields: Json): { text: string; shown: Shown | undefined }
   return { text, shown: browser };
 }
 
-/** What a page showed, for the form that it holds. */
+/** Returns the browser's state after a page with a form; undefined if the page has none. */
 export function shownBy(target: string, cookie: string, text: string): Shown | undefined {
   const csrf = /name="csrf" value="([^"]+)"/.exec(text)?.[1];
   const attempt = /\/connect\/([^/?#]+)/.exec(target)?.[1];
   return csrf && attempt ? { attempt, cookie: cookie.split(';')[0] ?? '', csrf } : undefined;
 }
 
-/** What is wrong with an answer to a request for a page. */
+/** Returns what is wrong with the answer to a request for a page. */
 export function pageFault({ status, text }: { status: number; text: string }): string | undefined {
   if (status >= 500 && status !== 503) return `status ${status}`;
   return /\bat \w+ \(|node_modules|select .* from /i.test(text) && !text.startsWith('{"openapi"')

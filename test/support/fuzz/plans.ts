@@ -5,11 +5,11 @@ import { refer } from './references.ts';
 import { type Twist, twistsFor } from './twists.ts';
 import { valuesOf } from './values.ts';
 
-/** A request before it meets an installation: plain JSON, so that it can be printed and replayed. */
+/** A request that is not yet tied to an installation: plain JSON, so that it can be printed and replayed. */
 export interface Plan {
-  /** The operation's name. */
+  /** Name of the operation. */
   operation: string;
-  /** Which of the apps or people calls, and from where: 16 bits. */
+  /** Chooses the calling app or person and the network, by 16 bits. */
   caller: number;
   params: Record<string, Json>;
   query: Record<string, Json>;
@@ -19,8 +19,8 @@ export interface Plan {
 }
 
 /**
- * How often an operation is called, where not as often as the others: passwords take 35 ms of a core each, an export reads
- * all that an account has, an erasure ends the account. More is made than is deleted.
+ * Relative frequency of operations that differ from the rest: a password takes 35 ms of a core, an export reads
+ * everything an account has, an erasure ends the account. More is created than deleted.
  */
 const WEIGHTS: Record<string, number> = {
   predict: 40,
@@ -42,7 +42,7 @@ const WEIGHT = 20;
 
 const BODY_OF_BEFORE = 4;
 
-/** Values of published headers that change what a call does. */
+/** Values of documented headers that change what a call does. */
 const HEADERS: Record<string, readonly string[]> = {
   Prefer: ['respond-async'],
   Accept: ['application/json', 'text/event-stream'],
@@ -52,7 +52,7 @@ const HEADERS: Record<string, readonly string[]> = {
 const WITH_HEADERS = 1;
 const WITHOUT_HEADERS = 5;
 
-/** Requests to every operation of the published document, and to the pages. */
+/** Requests to all operations of the published document, and to the pages. */
 export const plans: fc.Arbitrary<Plan> = fc.oneof(
   ...[...operations, ...pages].map((operation) => ({
     weight: WEIGHTS[operation.id] ?? WEIGHT,

@@ -1,9 +1,9 @@
-import { bytesEdited, packed } from './byte-edits.ts';
+import { applyByteEdit, packBody } from './byte-edits.ts';
 import type { Json, Operation } from './document.ts';
-import { edited } from './json-edits.ts';
+import { applyJsonEdits } from './json-edits.ts';
 import { formOf, isPage, type Shown } from './pages.ts';
 import type { Plan } from './plans.ts';
-import { type Pools, resolved } from './references.ts';
+import { type Pools, resolveReferences } from './references.ts';
 import type { CredentialForm, Framing, PathForm, Twist, WireForm } from './twists.ts';
 
 /** A request as it is sent. */
@@ -11,40 +11,40 @@ export interface Request {
   operation: Operation;
   method: string;
   target: string;
-  /** In the order of the wire. */
+  /** Headers in the order in which they are sent. */
   headers: [name: string, value: string][];
-  /** Before it is packed. */
+  /** Body before it is packed. */
   json: Buffer | undefined;
   body: Buffer | undefined;
   framing: Framing | undefined;
   wire: WireForm | undefined;
-  /** Whether the credential is good; true where none is needed. */
+  /** True if the credential is good, or none is needed. */
   authorized: boolean;
 }
 
-/** What a plan needs of an installation. */
+/** Everything that a plan needs from an installation. */
 export interface Surroundings extends Pools {
   credential(operation: Operation): Credentials;
 }
 
 export interface Credentials {
-  /** For `Authorization: Bearer`. */
+  /** Value for `Authorization: Bearer`. */
   bearer: string;
-  /** For `X-Service-API-Key`. */
+  /** Value for `X-Service-API-Key`. */
   key: string;
-  /** A good one of the other surface. */
+  /** A good credential for the other API. */
   other: string;
 }
 
-/** The request of a plan in these surroundings. */
+/** Turns a plan into a request to this installation. */
 export function requestOf(plan: Plan, operation: Operation, at: Surroundings): Request {
   const { caller, twists } = plan;
   const form =
-    operation.body !== undefined && isPage(operation) ? formOf(resolved(plan.body, at)) : undefined;
+    operation.body !== undefined && isPage(operation) ? formOf(resolveReferences(plan.body, at)) : undefined;
   const json =
     operation.body === undefined ? undefined : ((form && bytesAfter(twists, form.text)) ?? jsonOf(plan, at));
   const packing = find(twists, 'packing');
-  const body = json && (packing === undefined ? json : packed(json, packing.packing));
+  const body = json && (packing === undefined ? json : packBody(json, packing.packing));
   const { headers, authorized } = credentialHeaders(
     operation,
     at.credential(operation),
@@ -82,17 +82,17 @@ function find<K extends Twist['kind']>(twists: readonly Twist[], kind: K) {
 }
 
 function jsonOf({ body, twists }: Plan, at: Surroundings): Buffer {
-  const text = edited(resolved(body, at), find(twists, 'json')?.edits ?? []);
+  const text = applyJsonEdits(resolveReferences(body, at), find(twists, 'json')?.edits ?? []);
   return bytesAfter(twists, text);
 }
 
 function bytesAfter(twists: readonly Twist[], text: string): Buffer {
   const bytes = Buffer.from(text);
   const edit = find(twists, 'bytes')?.edit;
-  return edit === undefined ? bytes : bytesEdited(bytes, edit);
+  return edit === undefined ? bytes : applyByteEdit(bytes, edit);
 }
 
-/** Many networks, so that what is counted by network does not end a run. */
+/** Returns an address in one of many networks, so that limits per network do not end a run. */
 function addressOf(caller: number): string {
   return `10.${caller >> 8}.${caller & 255}.1`;
 }
@@ -167,7 +167,7 @@ function credentialHeaders(
   }
 }
 
-/** A form goes to the attempt that it was shown for. */
+/** Sends a form to the attempt that it was shown for. */
 function withAttempt(plan: Plan, shown: Shown | undefined): Plan {
   return shown === undefined ? plan : { ...plan, params: { request_id: shown.attempt } };
 }
@@ -178,7 +178,7 @@ function targetOf({ params, query, twists }: Plan, { path }: Operation, at: Surr
   const filled = path.replaceAll(/\{(\w+)\}/g, (all, name) =>
     all === first && raw !== undefined
       ? raw
-      : encodeURIComponent(String(resolved(params[name] ?? '', at)).toWellFormed()),
+      : encodeURIComponent(String(resolveReferences(params[name] ?? '', at)).toWellFormed()),
   );
   const odd = find(twists, 'path');
   return (

@@ -8,7 +8,7 @@ import { requestOf } from './request.ts';
 import { Sender } from './send.ts';
 import { operationOf, World } from './world.ts';
 
-/** The fuzzed installation: workers for everything, no limit of rates, the built-in predictor, callers from everywhere. */
+/** The fuzzed installation: workers for everything, no rate limits, the built-in predictor, callers from everywhere. */
 export const FUZZED = {
   workerEntry: ['workers/main.ts', 'all'],
   env: {
@@ -22,12 +22,12 @@ export const FUZZED = {
   },
 };
 
-/** The longest deadline of a call, and what a busy machine adds. */
+/** A call's longest deadline, plus what a busy machine adds. */
 const HANG_MS = Math.max(...Object.values(readDeadlines(new Env(FUZZED.env)))) + 5000;
 
 export interface Options {
   requests: number;
-  /** The same seed makes the same requests, up to what is learnt from answers that arrive in another order. */
+  /** Equal seeds make equal requests, except for values learnt from answers that arrive in another order. */
   seed: number;
   connections: number;
   /** Called after every thousand requests. */
@@ -37,26 +37,26 @@ export interface Options {
 export interface Failure {
   fault: string;
   plan: Plan;
-  /** What was sent and what came back, shortened, for people. */
+  /** Request and answer, shortened for people. */
   sent: string;
 }
 
 export interface Report {
   requests: number;
-  /** By operation, how often each end came. */
+  /** Number of times that each outcome occurred, by operation. */
   ends: Map<string, Map<string, number>>;
   failures: Failure[];
 }
 
-const BATCH = 100;
+const PLANS_PER_SAMPLE = 100;
 
-/** Sends generated requests to the first ingress of the system, and reports how they ended. */
+/** Sends generated requests to the system's first ingress, and reports how they ended. */
 export async function fuzz(system: System, options: Options): Promise<Report> {
   const world = await World.open(system);
   const { requests, seed, connections, progress = () => {} } = options;
   const sender = new Sender(system.webs[0]?.url ?? '', { connections, hangMs: HANG_MS });
   const report: Report = { requests: 0, ends: new Map(), failures: [] };
-  const upcoming = generated(seed, requests);
+  const upcoming = generatePlans(seed, requests);
   const work = async () => {
     for (const plan of upcoming) {
       await attempt(plan, world, sender, report);
@@ -69,14 +69,14 @@ export async function fuzz(system: System, options: Options): Promise<Report> {
   return report;
 }
 
-const AN_ERROR = /^\{"level":[56]0/;
+const ERROR_LINE = /^\{"level":[56]0/;
 
-/** What the processes logged as errors, which no request may cause. */
+/** Returns the errors in the processes' logs, which no request may cause. */
 export function errorsIn({ webs, workers }: System): string[] {
-  return [...webs, ...workers].flatMap(({ log }) => log.split('\n').filter((line) => AN_ERROR.test(line)));
+  return [...webs, ...workers].flatMap(({ log }) => log.split('\n').filter((line) => ERROR_LINE.test(line)));
 }
 
-/** Sends a single request again, as `replayLine` printed it. */
+/** Repeats a single request, as `replayLine` printed it. */
 export async function replay(system: System, line: string): Promise<Report> {
   const report: Report = { requests: 1, ends: new Map(), failures: [] };
   const sender = new Sender(system.webs[0]?.url ?? '', { connections: 1, hangMs: HANG_MS });
@@ -90,14 +90,14 @@ export async function replay(system: System, line: string): Promise<Report> {
   return report;
 }
 
-/** The request for the command line of `test/acceptance/fuzz.ts --replay`. */
+/** Returns the argument of `test/acceptance/fuzz.ts --replay` that repeats the request. */
 export function replayLine({ plan }: Failure): string {
   return Buffer.from(JSON.stringify(plan)).toString('base64url');
 }
 
-function* generated(seed: number, requests: number): Generator<Plan> {
-  for (let made = 0; made < requests; made += BATCH)
-    yield* fc.sample(plans, { seed: seed + made, numRuns: Math.min(BATCH, requests - made) });
+function* generatePlans(seed: number, requests: number): Generator<Plan> {
+  for (let made = 0; made < requests; made += PLANS_PER_SAMPLE)
+    yield* fc.sample(plans, { seed: seed + made, numRuns: Math.min(PLANS_PER_SAMPLE, requests - made) });
 }
 
 async function attempt(plan: Plan, world: World, sender: Sender, report: Report): Promise<void> {

@@ -4,31 +4,31 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Request } from './request.ts';
 import { bytesOf } from './wire.ts';
 
-/** What came back. Bytes that are no HTTP request may get no answer at all. */
+/** An answer. Bytes that are not an HTTP request may get no answer at all. */
 export interface Received {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   text: string;
-  /** How many answers came on a connection of its own. */
+  /** Number of answers that came on a separate connection. */
   answers: number;
 }
 
 const LEAVE_AFTER_MS = 20;
 
-/** Sends requests on kept-alive connections, so many at once. */
+/** Sends requests over kept-alive connections, up to `connections` at once. */
 export class Sender {
   readonly #agent: Agent;
   readonly #port: number;
   readonly #hangMs: number;
 
-  /** A request without an answer for `hangMs` hangs. */
+  /** Sets the limits; a request without an answer after `hangMs` counts as hanging. */
   constructor(url: string, { connections, hangMs }: { connections: number; hangMs: number }) {
     this.#agent = new Agent({ keepAlive: true, maxSockets: connections });
     this.#port = Number(new URL(url).port);
     this.#hangMs = hangMs;
   }
 
-  /** The answer; undefined when it was not waited for. Rejects when none came. */
+  /** Resolves with the answer; undefined if it was not waited for. Rejects if none came. */
   async send(request: Request): Promise<Received | undefined> {
     if (request.wire !== undefined) return this.#bytes(bytesOf(request, request.wire));
     if (request.framing === 'abandoned') return this.#leave(request, { missing: 9 });
@@ -36,8 +36,8 @@ export class Sender {
     try {
       return await this.#ask(request);
     } catch (error) {
-      // A connection may close while it is used again, or before a body that is refused was written.
-      if (!RETRIED.includes((error as { code?: string }).code ?? '')) throw error;
+      // A connection may close just as it is reused, or before a refused body is written completely.
+      if (!RETRIED_CODES.includes((error as { code?: string }).code ?? '')) throw error;
       return this.#ask(request);
     }
   }
@@ -75,14 +75,14 @@ export class Sender {
         resolve({ status, headers, text: Buffer.concat(chunks).toString(), answers: 1 });
       });
     });
-    if (framing === 'bytewise') for (const piece of piecesOf(body ?? NOTHING)) outgoing.write(piece);
+    if (framing === 'bytewise') for (const piece of piecesOf(body ?? NO_BODY)) outgoing.write(piece);
     outgoing.end(framing === 'bytewise' ? undefined : body);
     return promise;
   }
 
-  /** Leaves without an answer, with so many bytes announced that were never sent. */
+  /** Leaves without waiting for an answer, with `missing` announced bytes never sent. */
   async #leave(
-    { method, target, headers, body = NOTHING }: Request,
+    { method, target, headers, body = NO_BODY }: Request,
     { missing }: { missing: number },
   ): Promise<undefined> {
     const socket = connect(this.#port, '127.0.0.1').on('error', () => {});
@@ -100,21 +100,21 @@ export class Sender {
     const socket = connect(this.#port, '127.0.0.1');
     const chunks: Buffer[] = [];
     socket.on('data', (chunk: Buffer) => chunks.push(chunk));
-    // What is refused is closed while it is still sent.
+    // A refused request's connection may be closed while it is still being sent.
     socket.on('error', () => {});
-    socket.on('close', () => resolve(parsed(Buffer.concat(chunks))));
+    socket.on('close', () => resolve(parseAnswers(Buffer.concat(chunks))));
     socket.setTimeout(this.#hangMs, () => {
       reject(new Error(`the connection stayed open for ${this.#hangMs} ms`));
       socket.destroy();
     });
-    // Half-closed by the client, so that what has no end ends.
+    // Half-closes the connection, so that a body without an end ends.
     socket.end(bytes);
     return promise;
   }
 }
 
-const NOTHING = Buffer.alloc(0);
-const RETRIED = ['ECONNRESET', 'EPIPE'];
+const NO_BODY = Buffer.alloc(0);
+const RETRIED_CODES = ['ECONNRESET', 'EPIPE'];
 const PIECES = 50;
 
 function piecesOf(body: Buffer): Buffer[] {
@@ -124,8 +124,8 @@ function piecesOf(body: Buffer): Buffer[] {
   );
 }
 
-/** The first answer of a connection that is closed by now. */
-function parsed(bytes: Buffer): Received | undefined {
+/** Parses the first answer of a closed connection, and counts them. */
+function parseAnswers(bytes: Buffer): Received | undefined {
   const all = bytes.toString('latin1');
   const answers = [...all.matchAll(/(?:^|[}\n])HTTP\/1\.1 (\d{3}) /g)].filter(
     ([, status]) => status !== '100',

@@ -3,11 +3,11 @@ import { type ByteEdit, byteEdits, PACKINGS, type Packing } from './byte-edits.t
 import { type JsonEdit, jsonEdits } from './json-edits.ts';
 import { MONTHS, ODD_UUIDS } from './values.ts';
 
-/** One thing that is odd about a request. */
+/** One odd thing about a request. */
 export type Twist =
   | { kind: 'method'; method: string }
   | { kind: 'path'; form: PathForm }
-  /** In the place of the path's first parameter, as it is. */
+  /** Replaces the path's first parameter, unencoded. */
   | { kind: 'param'; raw: string }
   | { kind: 'query'; raw: string }
   | { kind: 'credential'; form: CredentialForm }
@@ -19,7 +19,7 @@ export type Twist =
   | { kind: 'framing'; form: Framing }
   | { kind: 'wire'; form: WireForm };
 
-/** Node's own client and server know no others. */
+/** Methods to try. Node's client and server accept no invented ones. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY'];
 
 export const PATH_FORMS = [
@@ -39,7 +39,7 @@ export const PATH_FORMS = [
 ] as const;
 export type PathForm = (typeof PATH_FORMS)[number];
 
-/** The last three are good. */
+/** Forms of a credential; the last three are good. */
 export const CREDENTIAL_FORMS = [
   'none',
   'other kind',
@@ -56,11 +56,11 @@ export const CREDENTIAL_FORMS = [
 ] as const;
 export type CredentialForm = (typeof CREDENTIAL_FORMS)[number];
 
-/** `abandoned`: the body's end never comes, and the connection closes; `unheard`: it closes before the answer. */
+/** `abandoned`: the connection closes before the end of the body; `unheard`: it closes before the answer. */
 export const FRAMINGS = ['chunked', 'bytewise', 'abandoned', 'unheard'] as const;
 export type Framing = (typeof FRAMINGS)[number];
 
-/** What no HTTP client would send. */
+/** Forms that no HTTP client would send. */
 export const WIRE_FORMS = [
   'two lengths',
   'length and chunked',
@@ -232,7 +232,7 @@ const QUERIES = [
 const one = <const V extends readonly unknown[]>(values: V) =>
   fc.constantFrom(...values) as fc.Arbitrary<V[number]>;
 
-const OF_HEADS: fc.Arbitrary<Twist>[] = [
+const HEAD_TWISTS: fc.Arbitrary<Twist>[] = [
   one(METHODS).map((method) => ({ kind: 'method', method })),
   one(PATH_FORMS).map((form) => ({ kind: 'path', form })),
   one(RAW_PARAMS).map((raw) => ({ kind: 'param', raw })),
@@ -241,7 +241,7 @@ const OF_HEADS: fc.Arbitrary<Twist>[] = [
   one(headerPairs),
 ];
 
-const OF_BODIES: fc.Arbitrary<Twist>[] = [
+const BODY_TWISTS: fc.Arbitrary<Twist>[] = [
   jsonEdits.map((edits) => ({ kind: 'json', edits })),
   byteEdits.map((edit) => ({ kind: 'bytes', edit })),
   one(TYPES).map((value) => ({ kind: 'type', value })),
@@ -249,16 +249,16 @@ const OF_BODIES: fc.Arbitrary<Twist>[] = [
   one(FRAMINGS).map((form) => ({ kind: 'framing', form })),
 ];
 
-const OF_WIRES: fc.Arbitrary<Twist> = one(WIRE_FORMS).map((form) => ({ kind: 'wire', form }));
+const WIRE_TWISTS: fc.Arbitrary<Twist> = one(WIRE_FORMS).map((form) => ({ kind: 'wire', form }));
 
-/** What is odd about a request: nothing for a third of them, edits of the body for most others that have one. */
+/** Generates twists: none for a third of the requests, edits of the body for most others that have one. */
 export function twistsFor({ hasBody }: { hasBody: boolean }): fc.Arbitrary<Twist[]> {
-  const [edits, ...others] = OF_BODIES;
+  const [edits, ...others] = BODY_TWISTS;
   const twist = fc.oneof(
     ...(hasBody && edits ? [{ weight: 14, arbitrary: edits }] : []),
     ...(hasBody ? others.map((arbitrary) => ({ weight: 2, arbitrary })) : []),
-    ...OF_HEADS.map((arbitrary) => ({ weight: 2, arbitrary })),
-    { weight: 1, arbitrary: OF_WIRES },
+    ...HEAD_TWISTS.map((arbitrary) => ({ weight: 2, arbitrary })),
+    { weight: 1, arbitrary: WIRE_TWISTS },
     { weight: 1, arbitrary: fc.constant<Twist>({ kind: 'framing', form: 'unheard' }) },
   );
   return fc.oneof(

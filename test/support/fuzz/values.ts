@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import { followed, type Json, type Schema } from './document.ts';
+import { type Json, resolveSchema, type Schema } from './document.ts';
 import { refer } from './references.ts';
 
-/** How far values may stray from their schema: `valid` never does, `loose` often, in ways near its bounds. */
+/** Distance of values from their schema: `valid` ones keep to it, `loose` ones often stray, close to its limits. */
 export type Manner = 'valid' | 'loose';
 
-/** Texts that trip programs up. None has a lone surrogate or a NUL: those are edits of the JSON. */
-const NAUGHTY = [
+/** Texts that trip programs up. Lone surrogates and NULs are not among them: those are edits of the JSON. */
+const NAUGHTY_TEXTS = [
   ' ',
   '\t\n\r',
   '\u00a0\u2003',
@@ -38,7 +38,7 @@ const NAUGHTY = [
   'a'.repeat(90),
 ];
 
-/** Code points of one and of two UTF-16 units, one that grows in NFC, one that combines. */
+/** Characters of one and of two UTF-16 units, one that NFC expands, and one that combines. */
 const UNITS = ['x', 'é', '中', '😀', '\u{1d160}', '\u0301', '\u{10ffff}'];
 
 const TIMES = [
@@ -77,8 +77,8 @@ export const ODD_UUIDS = [
 ];
 export const MONTHS = ['2026-11', '2026-01', '2026-12', '2024-02', '0000-01', '9999-12', '1970-01'];
 
-/** What makes a property's value mean something in an installation: ids that exist, words that were used before. */
-const MEANINGFUL: Record<string, fc.Arbitrary<Json>> = {
+/** Values that mean something in an installation, by property: existing ids, words used before. */
+const MEANINGFUL_VALUES: Record<string, fc.Arbitrary<Json>> = {
   user_id: fc.constantFrom('u-1', 'u-2', 'u-3'),
   session_id: fc.oneof(fc.constantFrom('s-1', 's-2', 's-3', 's-4'), fc.uuid()),
   request_id: fc.oneof(fc.uuid(), pooled('predictions'), pooled('attempts')),
@@ -108,10 +108,10 @@ const MEANINGFUL: Record<string, fc.Arbitrary<Json>> = {
 };
 const MEANINGFUL_OFTEN = { weight: 3 };
 
-/** Values of a schema of the published document. */
+/** Generates values for a schema of the published document. */
 export function valuesOf(schema: Schema, manner: Manner, name?: string): fc.Arbitrary<Json> {
-  const plain = byKind(followed(schema), manner);
-  const meaningful = name === undefined ? undefined : MEANINGFUL[name];
+  const plain = byKind(resolveSchema(schema), manner);
+  const meaningful = name === undefined ? undefined : MEANINGFUL_VALUES[name];
   return meaningful === undefined
     ? plain
     : fc.oneof({ ...MEANINGFUL_OFTEN, arbitrary: meaningful }, { weight: 1, arbitrary: plain });
@@ -146,13 +146,13 @@ const anything = fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<Json>;
 
 function objects({ properties = {}, required = [] }: Schema, manner: Manner): fc.Arbitrary<Json> {
   const model = Object.entries(properties).map(([name, schema]) => [name, valuesOf(schema, manner, name)]);
-  // A loose one may also miss what is required.
+  // A loose object may also lack a required property.
   const requiredKeys = manner === 'valid' ? required : required.slice(1);
   const record: Record<string, fc.Arbitrary<Json>> = Object.fromEntries(model);
   return fc.record(record, { requiredKeys, noNullPrototype: true }) as fc.Arbitrary<Json>;
 }
 
-/** Long lists are of one element: what is long is then cheap to make. */
+/** Generates lists. Long ones repeat one element, so that they are cheap to make. */
 function arrays({ items = {}, minItems = 0, maxItems = 50 }: Schema, manner: Manner): fc.Arbitrary<Json> {
   const element = valuesOf(items, manner);
   const short = fc.array(element, { minLength: minItems, maxLength: Math.min(maxItems, 4) });
@@ -168,17 +168,19 @@ function strings(schema: Schema, manner: Manner): fc.Arbitrary<string> {
     return fc.constantFrom(...TIMES, ...(manner === 'valid' ? [] : ODD_TIMES));
   if (schema.format === 'uuid') return fc.constantFrom(...UUIDS, ...(manner === 'valid' ? [] : ODD_UUIDS));
   if (schema.format === 'email') return emails(schema, manner);
-  return schema.pattern === undefined ? texts(schema, manner) : patterned(schema, schema.pattern, manner);
+  return schema.pattern === undefined
+    ? texts(schema, manner)
+    : matchingPattern(schema, schema.pattern, manner);
 }
 
-/** Cheap ones mostly; those of a bound's length rarely, the rarer the longer. */
+/** Generates texts: mostly short ones, and rarely ones at a limit, the longer the rarer. */
 function texts({ minLength = 0, maxLength = 300 }: Schema, manner: Manner): fc.Arbitrary<string> {
   const fits = (text: string) => {
     const { length } = [...text];
     return length >= minLength && length <= maxLength;
   };
   const short = fc.string({ unit: 'binary', minLength, maxLength: Math.min(maxLength, minLength + 12) });
-  const naughty = NAUGHTY.map((text) => text.padEnd(minLength, text)).filter(fits);
+  const naughty = NAUGHTY_TEXTS.map((text) => text.padEnd(minLength, text)).filter(fits);
   const lengths = manner === 'valid' ? [minLength, maxLength] : [minLength - 1, maxLength, maxLength + 1];
   return fc.oneof(
     { weight: 20, arbitrary: short },
@@ -195,7 +197,7 @@ function ofLength(lengths: number[], units: string[]): fc.Arbitrary<string> {
 
 const ONE_CLASS = /^\^(\[[^\]]+\])\+\$$/;
 
-function patterned(
+function matchingPattern(
   { minLength = 1, maxLength = 80 }: Schema,
   pattern: string,
   manner: Manner,
@@ -212,7 +214,7 @@ function patterned(
   const bounds = ofLength(manner === 'valid' ? [minLength, maxLength] : [minLength - 1, maxLength + 1], [
     'x',
   ]);
-  const odd = fc.oneof(bounds, fc.constantFrom(...NAUGHTY));
+  const odd = fc.oneof(bounds, fc.constantFrom(...NAUGHTY_TEXTS));
   const either = unit === undefined && manner === 'valid' ? matching : manner === 'valid' ? bounds : odd;
   return fc.oneof({ weight: 5, arbitrary: matching }, { weight: 1, arbitrary: either });
 }

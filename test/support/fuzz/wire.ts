@@ -1,7 +1,7 @@
 import type { Request } from './request.ts';
 import type { WireForm } from './twists.ts';
 
-/** A request's bytes in a form that no HTTP client would send. It asks for the connection to be closed. */
+/** Writes a request in a form that no HTTP client would send. It asks for the connection to be closed. */
 export function bytesOf(
   { method, target, headers, body = Buffer.alloc(0) }: Request,
   form: WireForm,

@@ -16,20 +16,32 @@ interface Person {
 }
 
 const PEOPLE = 3;
-/** Pools of what only its owner finds. */
-const OWNED = ['keys', 'events', 'sessions', 'refreshes', 'raw rows', 'episodes', 'facts', 'replies', 'jobs'];
-const NOTHING = '00000000-0000-0000-0000-000000000000';
-const REMEMBERED = 64;
-/** Deep bodies are left out, too. */
-const REMEMBERED_BYTES = 5000;
-/** An account collects rows, and reading them all takes ever longer. */
+/** Pools of values that only their owner can find. */
+const OWNED_POOLS = [
+  'keys',
+  'events',
+  'sessions',
+  'refreshes',
+  'raw rows',
+  'episodes',
+  'facts',
+  'replies',
+  'jobs',
+];
+const UNKNOWN_ID = '00000000-0000-0000-0000-000000000000';
+const REMEMBERED_MAX = 64;
+/** Size from which bodies are not remembered, which excludes deeply nested ones too. */
+const REMEMBERED_BYTES_MAX = 5000;
+/**
+ * Number of requests after which a person is replaced: their account collects rows, and reading them takes ever longer.
+ */
 const REQUESTS_OF_A_PERSON = 10_000;
 
-/** Of every attempt, so that each can be exchanged. */
+/** Verifier of all attempts, so that each can be exchanged. */
 export const VERIFIER = 'v'.repeat(43);
 export const CHALLENGE = challengeOf(VERIFIER);
 
-/** The installation that is fuzzed: who calls it, and what a run has made in it so far. */
+/** The fuzzed installation: its callers, and everything that a run has made in it so far. */
 export class World {
   readonly #system: System;
   readonly #apps: AppClient[];
@@ -44,7 +56,7 @@ export class World {
     this.#people = people;
   }
 
-  /** Apps of every sort and a few people; each pool has something in it. */
+  /** Creates apps of every sort and a few people; every pool has something in it. */
   static async open(system: System): Promise<World> {
     const redirectUris = [REDIRECT_URI];
     const apps = await Promise.all([
@@ -57,14 +69,14 @@ export class World {
     return world;
   }
 
-  /** What a caller knows of the installation. Three of four things that belong to somebody are the caller's own. */
+  /** Returns what a caller knows of the installation. Three quarters of the owned values are the caller's own. */
   around(caller: number): Surroundings {
     return {
       lookUp: (alias, nth) => {
         const pool = ALIASES[alias] ?? alias;
         const owner = nth % 4 === 0 ? nth : caller;
-        const values = this.#pools.get(OWNED.includes(pool) ? this.#own(pool, owner) : pool) ?? [];
-        return values[(nth >> 2) % values.length] ?? NOTHING;
+        const values = this.#pools.get(OWNED_POOLS.includes(pool) ? this.#own(pool, owner) : pool) ?? [];
+        return values[(nth >> 2) % values.length] ?? UNKNOWN_ID;
       },
       credential: (operation) => this.#credential(operation, caller),
     };
@@ -81,7 +93,7 @@ export class World {
       : { bearer: access, key: person.key, other: key };
   }
 
-  /** Remembers what the answer made, and replaces who is gone. */
+  /** Remembers what the answer created, and replaces erased people. */
   async learn(
     { operation, method, target, headers: sent, json }: Request,
     { caller }: { caller: number },
@@ -92,15 +104,16 @@ export class World {
       await this.#replace(this.#requests / REQUESTS_OF_A_PERSON);
     if (status === 401 && operation.credential === 'user') return this.#replaceGone(sent);
     if (status >= 300) return;
-    // Also when another operation's method was changed.
+    // Also matches a request whose method a twist has changed.
     if (method === 'DELETE' && operation.path === '/api/auth/me/') return this.#replace(caller);
     if (operation.id === 'showConsent')
       return this.#see(shownBy(target, String(headers['set-cookie'] ?? ''), text));
     const [body, answered] = [read(json?.toString() ?? ''), read(text)];
-    if (body !== undefined && (json?.length ?? 0) < REMEMBERED_BYTES)
+    if (body !== undefined && (json?.length ?? 0) < REMEMBERED_BYTES_MAX)
       this.#remember(`body of ${operation.id}`, body);
     await LESSONS[operation.id]?.(body ?? null, answered ?? null, {
-      remember: (pool, value) => this.#remember(OWNED.includes(pool) ? this.#own(pool, caller) : pool, value),
+      remember: (pool, value) =>
+        this.#remember(OWNED_POOLS.includes(pool) ? this.#own(pool, caller) : pool, value),
       approve: (attempt) => this.#approve(attempt, caller),
     });
   }
@@ -111,22 +124,22 @@ export class World {
 
   #see(shown: Shown | undefined): void {
     if (shown !== undefined)
-      this.#pools.set('shown', [{ ...shown }, ...(this.#pools.get('shown') ?? [])].slice(0, REMEMBERED));
+      this.#pools.set('shown', [{ ...shown }, ...(this.#pools.get('shown') ?? [])].slice(0, REMEMBERED_MAX));
   }
 
-  /** A row that was refused may have anything for its id. */
+  /** Remembers a value. Ids must be strings: a refused row may have anything as its id. */
   #remember(pool: string, value: Json): void {
     if (!pool.startsWith('body of') && typeof value !== 'string') return;
     const values = this.#pools.get(pool) ?? [];
-    this.#pools.set(pool, [value, ...values].slice(0, REMEMBERED));
+    this.#pools.set(pool, [value, ...values].slice(0, REMEMBERED_MAX));
   }
 
   async #replace(nth: number): Promise<void> {
     this.#people[nth % this.#people.length] = await newPerson(this.#system);
-    for (const pool of OWNED) this.#pools.delete(this.#own(pool, nth));
+    for (const pool of OWNED_POOLS) this.#pools.delete(this.#own(pool, nth));
   }
 
-  /** Somebody whose good token is refused was erased by a request whose answer nobody heard. */
+  /** Replaces a person whose good token is refused: a request whose answer nobody heard has erased them. */
   async #replaceGone(headers: Request['headers']): Promise<void> {
     const nth = this.#people.findIndex(({ client }) =>
       headers.some(([, value]) => value === `Bearer ${client.access}`),
@@ -162,7 +175,7 @@ async function newPerson(system: System): Promise<Person> {
   return { client, key: body.key };
 }
 
-/** What the parameters of paths are in the terms of the pools. */
+/** Pools that hold the values of path parameters. */
 const ALIASES: Record<string, string> = {
   'request_id of /connect/{request_id}': 'attempts',
   'connection_id of /v1/connections/{connection_id}/revoke': 'connections',
@@ -213,30 +226,30 @@ const LESSONS: Record<string, Lesson> = {
   },
   signUp: (_, answered, { remember }) => remember('refreshes', get(answered, 'refresh')),
   logIn: (_, answered, { remember }) => remember('refreshes', get(answered, 'refresh')),
-  addRawMemory: made('raw rows'),
-  addEpisodes: made('episodes'),
-  addFacts: made('facts'),
-  syncMemory: promised,
-  promoteEpisodes: promised,
-  promoteFacts: promised,
-  predictReply: made('replies'),
+  addRawMemory: rememberIds('raw rows'),
+  addEpisodes: rememberIds('episodes'),
+  addFacts: rememberIds('facts'),
+  syncMemory: rememberJob,
+  promoteEpisodes: rememberJob,
+  promoteFacts: rememberJob,
+  predictReply: rememberIds('replies'),
   predictReplies(sent, answered, memory) {
-    promised(sent, answered, memory);
+    rememberJob(sent, answered, memory);
     const results = get(answered, 'results');
     const predictions = Array.isArray(results) ? results.map((one) => get(one, 'prediction')) : null;
-    made('replies')(sent, predictions, memory);
+    rememberIds('replies')(sent, predictions, memory);
   },
 };
 
-/** The ids of what an answer has, which is one thing or a list. */
-function made(pool: string): Lesson {
+/** Remembers the ids in an answer, which holds one object or a list. */
+function rememberIds(pool: string): Lesson {
   return (_, answered, { remember }) => {
     for (const one of [answered].flat().slice(0, 2)) remember(pool, get(one, 'id'));
   };
 }
 
-/** A job that was started and not waited for. */
-function promised(_: Json, answered: Json, { remember }: Memory): void {
+/** Remembers a job that was started and not waited for. */
+function rememberJob(_: Json, answered: Json, { remember }: Memory): void {
   remember('jobs', get(answered, 'job_id'));
 }
 
@@ -253,7 +266,7 @@ function read(text: string): Json | undefined {
   }
 }
 
-/** The operation of a plan. */
+/** Finds a plan's operation. */
 export function operationOf(name: string): Operation {
   const operation = [...operations, ...pages].find((one) => one.name === name);
   if (operation === undefined) throw new Error(`the document has no ${name}`);
