@@ -21,7 +21,7 @@ export class Migration20261124000001 extends Migration {
   }
 }
 
-/** Trusted: whoever may create in the database may create them. They may be in any schema already. */
+/** Trusted extensions: any role that may create in the database may create them. They may already be in any schema. */
 const EXTENSIONS = `
   create extension if not exists unaccent;
   create extension if not exists pg_trgm;
@@ -29,13 +29,13 @@ const EXTENSIONS = `
 `;
 
 /**
- * Text as it is searched: compatibility forms, case and accents do not count. Part of the schema, because indexes are made
- * of it: with another body they would have to be built again.
+ * Function that returns a text as it is searched: compatibility forms, case and accents do not count. It belongs to the
+ * schema, because indexes are built on it: with another body they would have to be built again.
  *
  * An index needs an immutable function, and names with their schema, because maintenance runs without a search path.
- * `unaccent` is stable only because its dictionary could be changed. Its cost stands for what is done with the text as well:
- * without an index a long text takes milliseconds. Normalizing takes most of the function's own time, and ASCII does not
- * need it.
+ * `unaccent` is declared stable only because its dictionary could be changed. The cost declared here includes what is
+ * then done with the text: without an index a long text takes milliseconds. Normalizing takes most of the function's
+ * own time, and ASCII does not need it.
  */
 const SEARCH_TEXT = `
   do $do$ begin
@@ -437,9 +437,10 @@ const REPLIES = `
 `;
 
 /**
- * No index and no predicate names a column of `work` that changes, so that every update of it is HOT, but for those of work
- * whose callers have left. Rows that change all the time get room to change in place. Only the primary key has the id:
- * of a table that is empty but for ended work, the planner takes all of any index that has it for a look-up.
+ * Tables of work. No index on `work` and no index predicate names a column that changes, except `detached_at`: so every
+ * update is HOT, unless the callers have left. Rows that change all the time get room to change in place. Only the
+ * primary key contains the id: if another index did, the planner might look an id up by reading all of that index,
+ * because it planned while the table was empty but for ended work.
  */
 const WORK = `
   create table work (

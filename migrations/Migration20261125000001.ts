@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * The settings that a process states with its heartbeat, and an index by which the operators' board looks up a few minutes of
- * the history. Partitions that exist keep without it until they are dropped: building it there would hold up their writers.
+ * The settings that a process states with its heartbeat, and an index by which the operators' board reads a few minutes
+ * of the history. Existing partitions never get the index: building it there would hold up their writers.
  */
 export class Migration20261125000001 extends Migration {
   override name = 'Migration20261125000001';

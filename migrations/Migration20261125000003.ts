@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Counts of the calls of each app that ended with an error, by hour and code. */
+/** Counts of each app's calls that ended with an error, by hour and error code. */
 export class Migration20261125000003 extends Migration {
   override name = 'Migration20261125000003';
 

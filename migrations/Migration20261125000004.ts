@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** The precision that an account wants of its suggested threshold. */
+/** The precision that an account wants at its suggested threshold. */
 export class Migration20261125000004 extends Migration {
   override name = 'Migration20261125000004';
 

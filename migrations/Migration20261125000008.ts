@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** An index by which an account's activity reads its newest calls of models; it serves all that the former one did. */
+/** An index by which an account's activity reads its newest model calls. It replaces `provider_calls_account`. */
 export class Migration20261125000008 extends Migration {
   override name = 'Migration20261125000008';
 

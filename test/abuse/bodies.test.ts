@@ -19,7 +19,7 @@ import { until } from '../support/until.ts';
 const KIB = 1024;
 const MIB = 1024 * KIB;
 const RECORDING = '/api/recording/events/';
-/** A body may take 5 s before it must have come at 32 KiB/s; without such a limit it takes 30 s. */
+/** After 5 s a body must have arrived at 32 KiB/s on average. Without that limit it could take 30 s. */
 const CUT_OFF_MS = 15_000;
 const GROWTH_MB = 300;
 
@@ -37,7 +37,7 @@ describe('hostile bodies', () => {
   const packed = (body: Buffer, path = RECORDING) =>
     postPacked(user.url, path, body, { access: user.access });
 
-  it('nested arrays are refused before they are parsed, with a credential or without', async () => {
+  it('deeply nested arrays are refused before they are parsed, with a credential or without', async () => {
     const refused = { status: 400, code: 'invalid_json' };
     assert.deepEqual(await packed(nested(200 * KIB)), refused);
     assert.deepEqual(await packed(nested(8 * KIB), '/api/auth/waitlist/'), refused);
@@ -45,7 +45,7 @@ describe('hostile bodies', () => {
     assert.deepEqual(large, { status: 413, code: 'body_too_large' });
   });
 
-  it('JSON of more values than the endpoint can need is refused before it is parsed', async () => {
+  it('JSON with more values than the endpoint can need is refused before it is parsed', async () => {
     const { text } = emptyArrays(MIB);
     assert.equal((await post(user, text)).code, 'invalid_json');
     const values = (count: number) => JSON.stringify([event({ more: Array(count).fill(0) })]);
@@ -53,10 +53,10 @@ describe('hostile bodies', () => {
     assert.equal((await post(user, values(100_000))).code, 'invalid_json');
   });
 
-  it('a nesting of 64 is let in, and brackets in texts count for nothing', async () => {
+  it('JSON nested 64 levels deep is accepted, one level more is refused, and brackets in strings do not count', async () => {
     const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
     const text = `\\"${'['.repeat(1000)}\\\\`;
-    // The batch and the event are two levels.
+    // The batch and the event are the first two levels.
     const batch = (levels: number) =>
       JSON.stringify([event()]).replace('}]', `,"more":${deep(levels)},"text":"${text}"}]`);
     assert.equal((await post(user, batch(62))).status, 201);
@@ -70,7 +70,7 @@ describe('hostile bodies', () => {
     assert.equal((await packed(gzipSync(text))).status, 201);
   });
 
-  it('packed bytes that unpack to nothing are refused beyond the size of a body', async () => {
+  it('packed bytes that unpack to nothing are refused once they exceed the size limit of a body', async () => {
     const head = [
       'POST /api/auth/waitlist/ HTTP/1.1',
       'Host: x',
@@ -87,7 +87,7 @@ describe('hostile bodies', () => {
     assert.match(answer, /^HTTP\/1.1 413 [\s\S]*"body_too_large"/);
   });
 
-  it('a hundred bodies that never end hold neither memory nor the budget', async () => {
+  it('a hundred bodies that never end are cut off, and take little memory and no lasting share of the body budget', async () => {
     const request = unfinished(RECORDING, Buffer.alloc(16 * MIB, ' '), user.access);
     const memory = () => residentMb(system.webs[0]?.child.pid);
     const isLinux = process.platform === 'linux';
@@ -99,11 +99,11 @@ describe('hostile bodies', () => {
     assert.ok(most - before < GROWTH_MB, `from ${before} to ${most} MB`);
     assert.ok(performance.now() - since < CUT_OFF_MS);
     const large = `${' '.repeat(4 * MIB)}${JSON.stringify([event()])}`;
-    // Those that never end were counted as well.
+    // The bodies that never end counted towards the budget until they were cut off.
     await until(async () => (await post(user, large)).status === 201);
   });
 
-  it('a body that comes too slowly is 408, and frees its share; one that comes at a fair pace is read', async () => {
+  it('a body that arrives too slowly is 408 request_timeout, and one that arrives at a fair pace is read', async () => {
     const stalled = sendRaw(user.url, [announced(RECORDING, 16 * MIB, user.access), '[']);
     const trickling = sendRaw(
       user.url,
@@ -140,10 +140,10 @@ describe('size of a body', () => {
   });
   after(() => system?.stop());
 
-  /** An array that is no batch, of so many bytes; it is 422. */
+  /** Makes a body of `bytes` that is 422: an empty array. */
   const body = (bytes: number) => '[]'.padStart(bytes);
 
-  it('a body costs a point of the rate limit for each 512 KiB, packed or not, and every answer says what is left', async () => {
+  it('a body costs rate-limit points for each 512 KiB, packed or not, and every answer states the remaining points', async () => {
     const user = await signUp({ webs: [web] });
     const left = async (answer: Promise<{ headers: Headers }>) =>
       Number(/r=(\d+)/.exec((await answer).headers.get('ratelimit') ?? '')?.[1]);
@@ -163,7 +163,7 @@ describe('size of a body', () => {
     assert.equal(await left(packed), POINTS - 9);
   });
 
-  it('a body that costs more than is left is 429; one that costs more than the whole window gets in at its start', async () => {
+  it('a body that costs more than the remaining points is 429, but the first body of a window may cost more than the window has', async () => {
     const user = await signUp({ webs: [web] });
     assert.equal((await post(user, body(16 * MIB))).status, 422);
     const other = await signUp({ webs: [web] });

@@ -23,7 +23,7 @@ describe('bounds', () => {
   });
   after(() => system?.stop());
 
-  it('an account has at most 100 log-ins, of which the oldest end first', async () => {
+  it('an account has at most 100 log-ins, and a further one ends the oldest', async () => {
     const user = await signUp(system);
     const account = await system.em().findOneOrFail(Account, { id: user.id });
     const tokens = [user.refresh];
@@ -37,7 +37,7 @@ describe('bounds', () => {
     assert.deepEqual(await Promise.all([0, 2, 3, 102].map((n) => statusOf(tokens[n]))), [401, 401, 200, 200]);
   });
 
-  it('an app has at most 10,000 undecided connection attempts, until the first one has expired', async () => {
+  it('an app has at most 10,000 undecided connection attempts, and may start another when one expires', async () => {
     const [app, other] = await Promise.all([connectingApp(system), connectingApp(system)]);
     await system.database.pool.query(
       `insert into connection_attempts
@@ -61,7 +61,7 @@ describe('bounds', () => {
     assert.deepEqual([(await start()).status, (await start()).status], [200, 429]);
   });
 
-  it('an account has at most 1,000 connections, and may connect those again', async () => {
+  it('an account has at most 1,000 connections, and may renew existing ones', async () => {
     const user = await signUp(system);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, user, 'u-0');
@@ -79,7 +79,7 @@ describe('bounds', () => {
     assert.equal(body.results.length, 1000);
   });
 
-  it('a prediction has at most 100 events, and repeats do not count', async () => {
+  it('a prediction has at most 100 events, not counting repeated ones', async () => {
     const app = await system.app();
     const [request, other] = [predictionBody(), predictionBody()];
     for (const one of [request, other]) assert.equal((await app.predict(one)).status, 200);
@@ -99,16 +99,16 @@ describe('bounds', () => {
     assert.deepEqual([(await record('e-100')).status, (await record('e-101', other)).status], [200, 200]);
   });
 
-  it('the waitlist takes no more when it is full, and 100 entries by one network in an hour', async () => {
+  it('the waitlist refuses entries when it is full, and takes at most 100 from one network in an hour', async () => {
     const join = () => anonymously(system, 'POST', '/api/auth/waitlist/', { email: someEmail() });
-    const full = (rows: number) =>
+    const setWaitlistEstimate = (rows: number) =>
       system.database.pool.query(`update pg_class set reltuples = $1 where oid = 'waitlist'::regclass`, [
         rows,
       ]);
-    await full(1_000_000);
+    await setWaitlistEstimate(1_000_000);
     const refused = await join();
     assert.deepEqual([refused.status, refused.code], [503, 'overloaded']);
-    await full(0);
+    await setWaitlistEstimate(0);
     const replies = await Promise.all(Array.from({ length: 104 }, join));
     assert.deepEqual(tally(replies), { 200: 99, '429 rate_limited': 5 });
     const retryAfter = Number(replies.find(({ status }) => status === 429)?.headers.get('retry-after'));

@@ -6,11 +6,11 @@ import { pacedUntil } from '../support/paced-until.ts';
 import { predictReply, proposing } from '../support/replies.ts';
 import { type System, startSystem } from '../support/system.ts';
 
-/** Their order is normalized in quadratic time. */
+/** Makes a text of combining marks, whose order takes quadratic time to normalize. */
 const marks = (count: number) => `a${'\u0301'.repeat(count / 2)}${'\u0327'.repeat(count / 2 - 1)}`;
 const SOON_MS = 1000;
 
-describe('text of combining marks alone', function () {
+describe('text of combining marks', function () {
   this.timeout(60_000);
   let system: System;
   before(async () => {
@@ -18,14 +18,14 @@ describe('text of combining marks alone', function () {
   });
   after(() => system?.stop());
 
-  /** How long the slowest call of an app took while that call went on. */
+  /** Returns the milliseconds of an app's slowest call while `work` runs. */
   async function slowestBeside(work: Promise<unknown>): Promise<number> {
     const app = await system.app();
     const times = await pacedUntil(20, async () => (await app.predict(predictionBody())).tookMs, work);
     return Math.max(...times);
   }
 
-  it('a text of combining marks alone delays nobody as a prompt', async () => {
+  it('a prompt of 32,000 combining marks delays no other call', async () => {
     const ann = await signUp(system);
     system.provider.respond(bySchema({ reply: proposing([{ response: 'Blue' }]) }));
     const asked = predictReply(ann, { agent_input: marks(32_000) });
@@ -34,7 +34,7 @@ describe('text of combining marks alone', function () {
     assert.ok(slowest < SOON_MS, `another call took ${slowest} ms`);
   });
 
-  it('a text of combining marks alone delays nobody as a completion', async () => {
+  it('a completion of 100,000 combining marks delays no other call', async () => {
     const app = await system.app();
     const isLong = (draft: string) => draft.startsWith('Long');
     system.provider.respond((response, call) =>

@@ -4,7 +4,7 @@ import { type AppClient, predictionBody, type Reply } from '../support/client.ts
 import { ok } from '../support/fake-provider.ts';
 import { type System, startSystem } from '../support/system.ts';
 
-/** What a terminal obeys, and what makes a text look like another one. */
+/** Texts with characters that a terminal obeys, or that make a text look like another one. */
 const HOSTILE: Record<string, string> = {
   'an escape sequence': '\u001b[2J\u001b[H the report',
   'an escape sequence of one character': ' the \u009b31mreport',
@@ -43,7 +43,7 @@ describe('completion', () => {
     }
 
     for (const [what, continuation] of Object.entries(HOSTILE))
-      it(`a completion with ${what} is unusable: 502 provider_failed, for no unit`, async () => {
+      it(`a completion with ${what} is 502 provider_failed and costs nothing`, async () => {
         for (const part of [{ draft: DRAFT }, { draft: { text: 'Please send ', revision: 1 } }, PROMPT]) {
           const messages = [{ role: 'assistant', content: 'Done.' }];
           const { status, code } = await ask(continuation, { messages, ...part });
@@ -53,18 +53,18 @@ describe('completion', () => {
         assert.deepEqual([prediction_units, reserved_units], [0, 0]);
       });
 
-    it('a completion of a provider may have line breaks, tabs, joiners and the marks of right-to-left scripts', async () => {
+    it('a completion may have line breaks, tabs, joiners and marks of right-to-left scripts', async () => {
       for (const continuation of HARMLESS)
         assert.equal((await ask(continuation)).body.completion, continuation);
     });
 
-    it('a completion without control characters may continue a draft that has them, also when the model repeats the draft', async () => {
+    it('a completion may continue a draft with control characters, even if the model repeats the draft first', async () => {
       const draft = { text: `first\r\n${ESCAPE}second`, revision: 1 };
       for (const continuation of [' third', `${draft.text} third`])
         assert.equal((await ask(continuation, { draft })).body.completion, ' third');
     });
 
-    it('a completion of a provider abstains where it would echo the control characters of the draft', async () => {
+    it("a prediction abstains if its completion would repeat the draft's control characters", async () => {
       const draft = { text: `Please ${ESCAPE}send`, revision: 1 };
       const { status, body } = await ask(' the report', { mode: 'next_prompt', draft });
       assert.deepEqual([status, body.status, body.completion], [200, 'abstained', '']);
@@ -80,14 +80,14 @@ describe('completion', () => {
     });
     after(() => system.stop());
 
-    /** A chat in which the person answers the same question with each of the texts, and is asked it again. */
+    /** Makes a chat in which the person answers the same question with each of the texts and is asked it again. */
     function answered(...contents: string[]) {
       const asked = { role: 'assistant', content: 'Done. Shall I go on?' };
       const said = contents.map((content) => ({ role: 'user', content, origin: 'human' }));
       return [...said.flatMap((message) => [asked, message]), asked];
     }
 
-    it('a completion of the built-in predictor never has control characters of the draft or the messages', async () => {
+    it('a completion of the built-in predictor never repeats control characters of the draft or the messages', async () => {
       const learned = 'Please summarise the quarterly sales report for the board';
       for (const hostile of Object.values(HOSTILE)) {
         const messages = answered(learned, `${learned}${hostile} now`, `Well ${hostile} ${learned}`);
@@ -102,7 +102,7 @@ describe('completion', () => {
       }
     });
 
-    it('the built-in predictor suggests another prompt than one with control characters', async () => {
+    it('the built-in predictor passes over a prompt with control characters and suggests another', async () => {
       const messages = answered('continue', `${ESCAPE}continue`);
       const { body } = await app.predict(predictionBody({ ...PROMPT, messages }));
       assert.deepEqual([body.status, body.completion], ['suggested', 'continue']);

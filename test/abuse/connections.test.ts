@@ -27,7 +27,7 @@ describe('connections', () => {
     return socket;
   };
 
-  /** Whether a request on it gets an answer; otherwise the connection was closed without one. */
+  /** Reports whether a request on the socket is answered before the socket is closed. */
   const isServed = (socket: Socket) =>
     new Promise<boolean>((resolve) => {
       socket.once('data', () => resolve(true));
@@ -35,25 +35,25 @@ describe('connections', () => {
       socket.write(HEALTHY);
     });
 
-  const served = async (count: number, from?: string) => {
+  const countServed = async (count: number, from?: string) => {
     const results = [];
     for (let n = 0; n < count; n += 1) results.push(await isServed(await open(from)));
     return results.filter(Boolean).length;
   };
 
-  (process.platform === 'linux' ? it : it.skip)('connections are limited for each address', async () => {
+  (process.platform === 'linux' ? it : it.skip)('connections are limited per address', async () => {
     web = await system.startWeb({ MAX_CONNECTIONS_PER_ADDRESS: '5' });
-    assert.equal(await served(8), 5);
-    assert.equal(await served(8, '127.0.0.2'), 5);
+    assert.equal(await countServed(8), 5);
+    assert.equal(await countServed(8, '127.0.0.2'), 5);
     sockets[0]?.destroy();
     assert.ok(await until(async () => isServed(await open())));
     assert.equal(web.log.match(/connections are refused/g)?.length, 1);
   });
 
-  it('connections of a trusted proxy are limited for the whole process, not for its address', async () => {
+  it('connections of a trusted proxy are limited per process, not per address', async () => {
     const limits = { MAX_CONNECTIONS: '8', MAX_CONNECTIONS_PER_ADDRESS: '5' };
     web = await system.startWeb({ ...limits, TRUST_PROXY: 'loopback' });
-    assert.equal(await served(12), 8);
+    assert.equal(await countServed(12), 8);
     sockets[0]?.destroy();
     assert.ok(await until(async () => isServed(await open())));
   });
@@ -79,10 +79,10 @@ describe('connections', () => {
       assert.deepEqual([statuses.join(), isClosed], ['404,200,200,404,200,200', false]);
     });
 
-    /** Names the request, as the answer does. */
+    /** Makes a request with an id, which its answer repeats. */
     const named = (n: number, lines: string[], body = '') =>
       [...lines, 'Host: x', `X-Request-Id: r-${n}`, '', body].join('\r\n');
-    /** The requests that were answered, and how. */
+    /** Returns the status and the request id of each answer. */
     const answersOf = (text: string) =>
       [...text.matchAll(/HTTP\/1\.1 (\d+) [\s\S]*?X-Request-Id: (\S+)/g)].map(
         ([, status, id]) => `${status} ${id}`,
@@ -95,7 +95,7 @@ describe('connections', () => {
       return received;
     };
 
-    it('a thousand pipelined requests are answered in their order: more are read when those before are answered', async () => {
+    it('a thousand pipelined requests with large answers are all answered in their order', async () => {
       web = await system.startWeb();
       const person = await signUp({ webs: [web] });
       const row = event({ id: 'e', type: 'custom.large', payload: { filler: 'x'.repeat(20_000) } });
@@ -120,7 +120,7 @@ describe('connections', () => {
       assert.ok(await isServed(socket));
     });
 
-    it('a connection closes after the answers to the pipelined requests before one that is no HTTP', async () => {
+    it('a connection with pipelined requests answers those before a malformed one, then 400, and closes', async () => {
       web = await system.startWeb();
       const person = await signUp({ webs: [web] });
       const authorization = `Authorization: Bearer ${person.access}`;
@@ -133,7 +133,7 @@ describe('connections', () => {
       assert.deepEqual([first, second, third?.slice(0, 4)], ['200 r-0', '200 r-1', '400 ']);
     });
 
-    it('a connection closes before a pipelined request whose body is broken is answered, and after those before it', async () => {
+    it('a connection with pipelined requests answers those before one with a broken body, then 400, and closes', async () => {
       web = await system.startWeb();
       const person = await signUp({ webs: [web] });
       const authorization = `Authorization: Bearer ${person.access}`;
@@ -149,11 +149,11 @@ describe('connections', () => {
       assert.deepEqual([first, second?.slice(0, 4), more], ['200 r-0', '400 ', []]);
     });
 
-    it('connections are closed when too many pipelined requests wait on all of them together, and others are served', async () => {
+    it('connections are closed when too many pipelined requests wait on all of them together, and new connections are served', async () => {
       web = await system.startWeb();
       const smallest = 'GET /connect/x HTTP/1.1\r\nHost:\r\n\r\n';
       const sockets = await Promise.all(Array.from({ length: 20 }, () => open()));
-      // Nobody reads the answers.
+      // The answers are not read.
       for (const socket of sockets) socket.write(smallest.repeat(4000));
       await until(() => sockets.some(({ closed }) => closed));
       assert.ok(await isServed(await open()));

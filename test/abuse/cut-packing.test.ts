@@ -4,11 +4,11 @@ import { newId } from '../../shared/ids.ts';
 import { fetchPublished } from '../support/client.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
-const CUT = -5;
-/** More than may be sent by these bytes: reading stops just before the end of what is packed, and of what is missing. */
-const EXCESSES = [1, 100, 4000, 16_385];
+const CUT_BYTES = -5;
+/** Bytes over the size limit: reading stops just before the end of the packed data, or of the missing part. */
+const EXCESS_BYTES = [1, 100, 4000, 16_385];
 
-/** Packed bytes that are cut short fail after whoever read them has stopped listening. */
+/** Packed bytes that are cut short raise an error after their reader has stopped listening. */
 describe('cut compression', () => {
   let system: System<TestProcess>;
 
@@ -20,7 +20,7 @@ describe('cut compression', () => {
   const urlOf = (path: string) => `${system.webs[0]?.url}${path}`;
 
   const assertAlive = async () => {
-    // It dies after its answer.
+    // A crash would follow the answer, so this makes one more call.
     await fetchPublished(urlOf('/healthz')).catch(() => {});
     assert.equal(system.webs[0]?.child.exitCode, null);
   };
@@ -32,10 +32,10 @@ describe('cut compression', () => {
       body,
     });
 
-  it('a packed form that is cut just past a limit ends no process, since no packed form is taken', async () => {
-    for (const excess of EXCESSES) {
+  it('a packed form, whole or cut short just over the size limit, is 400 and does not crash the process', async () => {
+    for (const excess of EXCESS_BYTES) {
       const packed = gzipSync(Buffer.alloc(16 * 1024 + excess, 'x'));
-      for (const body of [packed.subarray(0, CUT), packed]) {
+      for (const body of [packed.subarray(0, CUT_BYTES), packed]) {
         const { status } = await postForm(body, 'gzip');
         await assertAlive();
         assert.equal(status, 400);
@@ -43,15 +43,15 @@ describe('cut compression', () => {
     }
     for (const encoding of ['GZIP', 'deflate', 'br', 'gzip, gzip', 'zstd'])
       assert.equal((await postForm(gzipSync('do=approve'), encoding)).status, 400, encoding);
-    // No browser was shown a form of this attempt.
+    // 403 because no browser was shown a form of this attempt.
     assert.equal((await postForm(Buffer.from('do=approve'), 'identity')).status, 403);
   });
 
-  it('a packed body of JSON that is cut just past a limit ends no process', async () => {
+  it('a packed JSON body cut short just over the size limit does not crash the process', async () => {
     const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
     for (const limit of [8 * 1024, 256 * 1024])
-      for (const excess of EXCESSES) {
-        const body = gzipSync(Buffer.alloc(limit + excess, 'x')).subarray(0, CUT);
+      for (const excess of EXCESS_BYTES) {
+        const body = gzipSync(Buffer.alloc(limit + excess, 'x')).subarray(0, CUT_BYTES);
         const { status } = await fetchPublished(urlOf('/api/auth/waitlist/'), {
           method: 'POST',
           headers,

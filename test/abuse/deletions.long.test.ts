@@ -5,7 +5,7 @@ import { add, forget } from '../support/memory.ts';
 import { type System, startSystem } from '../support/system.ts';
 
 const SECRET = 'the key hangs behind the boathouse door';
-/** As many words as a row can have. */
+/** A text with as many words as a row can have. */
 const LONG = Array.from({ length: 4000 }, (_, n) => String.fromCharCode(97 + ((n * n) % 26))).join(' ');
 const RAW = 1200;
 const EPISODES = 40;
@@ -20,7 +20,7 @@ describe('large deletions', () => {
   });
   after(() => system?.stop());
 
-  it('a deletion that has much to compare delays no other request, and comes to an end', async () => {
+  it('a deletion that compares 40 episodes with 1200 long rows delays no other request, and succeeds', async () => {
     const secret = await add(person, 'raw', { content: SECRET, kind: 'reply' });
     await repeatSecret();
     let isDone = false;
@@ -34,11 +34,11 @@ describe('large deletions', () => {
       waits.push(performance.now() - since);
     }
     assert.deepEqual((await deletion).episodes, { deleted: 0, stale: EPISODES });
-    // The words of all sources of one episode take longer than that; those of all episodes, a minute.
+    // In one go, comparing the sources of one episode would take longer than that; all episodes would take a minute.
     assert.ok(Math.max(...waits) < LONGEST_MS, `${Math.max(...waits)} ms`);
   }).timeout(30_000);
 
-  /** Episodes in the person's own words, each derived from all raw rows. */
+  /** Adds episodes that repeat the secret, each derived from all raw rows. */
   async function repeatSecret() {
     const idsOf = (length: number) => Array.from({ length }, newId);
     const { pool } = system.database;

@@ -17,7 +17,7 @@ describe('disabling an account', () => {
   });
   after(() => system.stop());
 
-  /** What is left of the account's consent. */
+  /** Returns the kinds of consent that the account still has. */
   const consentOf = async (accountId: string) => {
     const { rows } = await system.database.pool.query(
       `select 'connection' as what from connections where account_id = $1 and status = 'connected'
@@ -28,8 +28,8 @@ describe('disabling an account', () => {
     return rows.map(({ what }) => what);
   };
 
-  /** Until so many statements wait for a lock. */
-  const waitingForLocks = (count: number) =>
+  /** Waits until `count` statements wait for a lock. */
+  const untilLockWaits = (count: number) =>
     until(async () => {
       const { rows } = await system.database.pool.query(
         `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
@@ -37,15 +37,15 @@ describe('disabling an account', () => {
       return rows.length >= count;
     });
 
-  it('consent does not survive when it is given while the disabling of its account revokes connections', async () => {
+  it('consent given while its account is being disabled is refused or revoked', async () => {
     const [person, app] = await Promise.all([signUp(system), connectingApp(system)]);
     const earlier = await connect(system, app, person, 'u-1');
     const [granted, approved] = [await startConnection(app, 'u-2'), await startConnection(app, 'u-3')];
     const code = await approve(system, granted, person);
-    // Stops the operator's command midway.
+    // The lock stops the operator's command midway.
     const lock = await lockRow(system, 'connections', 'id = $1', [earlier.connection_id]);
     const disabling = disableAccount(system.em(), person.id, WINDOW_S);
-    await waitingForLocks(1);
+    await untilLockWaits(1);
     const exchanging = exchange(app, granted, code);
     const late = await approveAttempt(system.em(), approved.request_id, person.id);
     await lock.release();
@@ -55,15 +55,15 @@ describe('disabling an account', () => {
     assert.deepEqual(await consentOf(person.id), []);
   });
 
-  it('consent does not survive when it has begun just before its account is disabled', async () => {
+  it('consent that is being stored when its account is disabled is revoked', async () => {
     const [person, app] = await Promise.all([signUp(system), connectingApp(system)]);
     const attempt = await startConnection(app);
     const lock = await lockRow(system, 'connection_attempts', 'id = $1', [attempt.request_id]);
     const approving = approveAttempt(system.em(), attempt.request_id, person.id);
-    await waitingForLocks(1);
+    await untilLockWaits(1);
     const disabling = disableAccount(system.em(), person.id, WINDOW_S);
-    // It waits for the approval; if it did not, it would end here.
-    await Promise.race([disabling, waitingForLocks(2)]);
+    // Disabling waits for the approval; if it did not, it would end here.
+    await Promise.race([disabling, untilLockWaits(2)]);
     await lock.release();
     await Promise.all([approving, disabling]);
     assert.deepEqual(await consentOf(person.id), []);

@@ -19,20 +19,20 @@ import { type System, startSystem } from '../support/system.ts';
 import { tablesWith } from '../support/tables-with.ts';
 import { until } from '../support/until.ts';
 
-/** What stays with the app: its own ids of requests, users and events, of predictions, connections and what became of them. */
+/** Tables that keep tombstones for the app: its ids of requests, users and events, of predictions and connections. */
 const TOMBSTONES = ['public.connections', 'public.history', 'public.prediction_events'];
 
 const WORKER = ['workers/main.ts', 'all'];
 
 const newMarker = (name: string) => `${name}-${randomBytes(8).toString('hex')}`;
 
-/** Everything of the person that is erased has `mine` in it; the ids that are the app's own have `theirs`. */
+/** `mine` marks everything of the person that is erased; `theirs` marks the app's own ids, which stay. */
 interface Markers {
   mine: string;
   theirs: string;
 }
 
-/** An account that calls every endpoint there is, and by what it called it. */
+/** An account that calls every endpoint, and the endpoints that it has called. */
 class Person {
   readonly used = new Set<string>();
   readonly #app: AppClient;
@@ -45,7 +45,7 @@ class Person {
     this.#url = app.url;
   }
 
-  /** `path` as in the table of routes; `names` are what its parameters stand for. */
+  /** Calls a `path` of the route table; `names` are the values of its parameters. */
   async use<Body>(
     method: string,
     path: string,
@@ -59,7 +59,7 @@ class Person {
     return call<Body>(method, this.#url + actual, body, { headers: headers ?? authorization });
   }
 
-  /** The same, when it has to succeed. */
+  /** Calls an endpoint, which must succeed. */
   async done<Body>(...given: Parameters<Person['use']>): Promise<Body> {
     const reply = await this.use<Body>(...given);
     assert.ok(reply.status < 300, `${given[0]} ${given[1]} answered ${reply.status} ${reply.text}`);
@@ -158,7 +158,7 @@ async function useMemory(person: Person, { mine }: Markers): Promise<void> {
   await person.done('GET', '/api/memory/stats/');
 }
 
-/** By the request, and by the job. */
+/** Syncs by a waiting request and by a job. */
 async function useJobs(person: Person, { mine }: Markers): Promise<void> {
   await person.done('POST', '/api/memory/sync/', { body: { session_id: mine } });
   const headers = {
@@ -171,7 +171,7 @@ async function useJobs(person: Person, { mine }: Markers): Promise<void> {
   await person.done('DELETE', '/api/jobs/:job_id/', { names: [job_id] });
 }
 
-/** What a model makes of it has the marker too. */
+/** Promotes memory; the model's answers contain the marker too. */
 async function usePromotion(system: System, person: Person, { mine }: Markers): Promise<void> {
   const quoting = proposingFacts({ text: `${mine} again and again`, quote: mine, slot: mine });
   system.provider.respond(
@@ -207,7 +207,7 @@ async function useReplies(system: System, person: Person, { mine }: Markers): Pr
   await person.done('POST', '/api/predictions/draft/', { body: { draft: mine } });
 }
 
-/** By the app's user `userId`, approved on the page. */
+/** Connects the app's user `userId`, who approves on the consent page. Returns the connection's id. */
 async function connect(person: Person, { mine }: Markers, userId: string): Promise<string> {
   const { body, verifier } = startBody(userId);
   const started = await person.done<Started>('POST', '/v1/connections', { body });
@@ -230,7 +230,7 @@ async function connect(person: Person, { mine }: Markers, userId: string): Promi
   return connection_id;
 }
 
-/** With the marker in every text. */
+/** Makes a prediction request with the marker in every text. */
 function marked({ mine, theirs }: Markers, connectionId: string, nth: number) {
   return predictionBody({
     request_id: `${theirs}-${nth}`,
@@ -273,14 +273,14 @@ async function usePredictions(
     body: { user_id: theirs },
   });
   await person.done('GET', '/v1/usage');
-  // One still runs when the account is erased.
+  // One prediction still runs when the account is erased.
   system.provider.respond(hang());
   const running = person.use('POST', '/v1/predictions', { body: marked(markers, connection, 2) });
   await until(() => system.provider.running === 1);
   return { running };
 }
 
-/** What every installation of this file does, wherever its queues are. */
+/** Defines the tests, for any store of the queues. */
 function suite(open: () => Promise<{ system: System; redis?: RedisServer }>) {
   let system: System;
   let redis: RedisServer | undefined;
@@ -311,7 +311,7 @@ function suite(open: () => Promise<{ system: System; redis?: RedisServer }>) {
     await redis?.kill();
   });
 
-  it('erasing an account leaves nothing but tombstones, in tables and in Redis', async () => {
+  it("erasing an account leaves nothing of it in tables, queue, Redis and logs, except the app's tombstones", async () => {
     const before = await tablesWith(system, markers.mine);
     assert.ok(before.length > 3, `only ${before.join()} had anything of the account`);
     const exported = await fetch(`${system.webs[0]?.url}/api/export/`, {
@@ -326,7 +326,7 @@ function suite(open: () => Promise<{ system: System; redis?: RedisServer }>) {
     assert.deepEqual(await tablesWith(system, markers.mine), []);
     assert.deepEqual(await tablesWith(system, person.id), []);
     const kept = await tablesWith(system, markers.theirs);
-    // A partition is part of its table.
+    // Partitions count as their table.
     const tables = new Set(kept.map((table) => table.replace(/_\d{8}$/, '')));
     assert.deepEqual([...tables].sort(), TOMBSTONES);
     for (const text of [markers.mine, markers.theirs, person.id]) {
@@ -336,7 +336,7 @@ function suite(open: () => Promise<{ system: System; redis?: RedisServer }>) {
     for (const { log } of [...system.webs, ...system.workers]) assert.ok(!log.includes(markers.mine));
   });
 
-  it('the erasure is tried on an account that used every endpoint there is', () => {
+  it('the account of the erasure test has used every endpoint', () => {
     const all = endpoints.map(({ method, path }) => `${method} ${path}`);
     assert.deepEqual([...person.used].sort(), all.sort());
   });

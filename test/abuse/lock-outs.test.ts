@@ -7,10 +7,10 @@ import { tablesWith } from '../support/tables-with.ts';
 const PASSWORD = 'a horse with 9 staples';
 const HOME = '203.0.113.9';
 const HOTEL = '192.0.2.77';
-/** Wrong passwords for an account: of one network in 15 minutes, of all unknown ones in an hour. */
+/** Wrong passwords allowed for an account: from one network in 15 minutes, from all unknown networks in an hour. */
 const PER_NETWORK = 10;
 const PER_ACCOUNT = 50;
-/** For any accounts, of one network in 15 minutes. */
+/** Wrong passwords allowed from one network in 15 minutes, for all accounts together. */
 const PER_SHARED_NETWORK = 100;
 
 describe('wrong passwords of strangers', () => {
@@ -26,8 +26,8 @@ describe('wrong passwords of strangers', () => {
   const logIn = (email: string, address: string, password = PASSWORD) =>
     post('/api/auth/login/', { email, password }, address);
 
-  /** Signed up at home. */
-  const resident = async () => {
+  /** Signs a person up from the home network. */
+  const signUpAtHome = async () => {
     const email = someEmail();
     const { body, status, text } = await post('/api/auth/signup/', { email, password: PASSWORD }, HOME);
     assert.equal(status, 201, text);
@@ -36,7 +36,7 @@ describe('wrong passwords of strangers', () => {
   };
 
   let networks = 0;
-  /** Guesses once from each of so many new networks. The statuses, in order. */
+  /** Guesses once from each of `times` new networks; returns the statuses in order. */
   const guessFromEverywhere = async (email: string, times: number) => {
     const statuses: number[] = [];
     for (let n = 0; n < times; n += 1) {
@@ -47,8 +47,8 @@ describe('wrong passwords of strangers', () => {
     return statuses;
   };
 
-  it('wrong passwords from one network shut out that network, and nobody else', async () => {
-    const person = await resident();
+  it('wrong passwords from one network lock the account only for that network', async () => {
+    const person = await signUpAtHome();
     const stranger = '198.51.100.7';
     for (let n = 0; n < PER_NETWORK; n += 1)
       assert.equal((await logIn(person.email, stranger, 'a wrong guess 123')).status, 401);
@@ -60,8 +60,8 @@ describe('wrong passwords of strangers', () => {
     assert.equal((await logIn(person.email, HOTEL)).status, 200);
   });
 
-  it('wrong passwords from many networks shut out new ones, but none from which the account logged in before', async () => {
-    const person = await resident();
+  it('wrong passwords from many networks lock the account for unknown networks, not for those it logged in from before', async () => {
+    const person = await signUpAtHome();
     assert.deepEqual(await guessFromEverywhere(person.email, PER_ACCOUNT + 2), [
       ...Array(PER_ACCOUNT).fill(401),
       429,
@@ -69,15 +69,15 @@ describe('wrong passwords of strangers', () => {
     ]);
     assert.equal((await logIn(person.email, HOTEL)).code, 'rate_limited');
     assert.equal((await logIn(person.email, HOME)).status, 200);
-    // Not even by tries from there, beyond those of any network.
+    // Wrong passwords from home lock that network as they lock any other.
     for (let n = 0; n < PER_NETWORK; n += 1)
       assert.equal((await logIn(person.email, HOME, 'a wrong guess 123')).status, 401);
     assert.equal((await logIn(person.email, HOME)).code, 'rate_limited');
   });
 
-  it('wrong passwords from a network that many share shut out new accounts there, but none that logged in from it before', async () => {
-    const person = await resident();
-    const guest = await resident();
+  it('wrong passwords from a shared network lock it for accounts new to it, not for those that logged in from it before', async () => {
+    const person = await signUpAtHome();
+    const guest = await signUpAtHome();
     const shared = '198.51.100.99';
     assert.equal((await logIn(person.email, shared)).status, 200);
     for (let n = 0; n < PER_SHARED_NETWORK; n += 1)
@@ -86,15 +86,15 @@ describe('wrong passwords of strangers', () => {
     assert.equal((await logIn(person.email, shared)).status, 200);
   });
 
-  it('wrong passwords are counted alike for an account that does not exist', async () => {
+  it('wrong passwords for an account that does not exist are limited the same way', async () => {
     assert.deepEqual(await guessFromEverywhere(someEmail(), PER_ACCOUNT + 1), [
       ...Array(PER_ACCOUNT).fill(401),
       429,
     ]);
   });
 
-  it('wrong passwords of strangers keep nobody from changing the password, from anywhere', async () => {
-    const person = await resident();
+  it('wrong passwords of strangers do not stop the owner from changing the password from an unknown network', async () => {
+    const person = await signUpAtHome();
     await guessFromEverywhere(person.email, PER_ACCOUNT);
     const change = { password: 'two horses with 18 staples', current_password: PASSWORD };
     const headers = { 'x-forwarded-for': HOTEL };
@@ -102,8 +102,8 @@ describe('wrong passwords of strangers', () => {
     assert.equal(status, 200, text);
   });
 
-  it('networks that an account knows are told from others without storing an address, for as long as that is remembered', async () => {
-    const person = await resident();
+  it('networks that an account logged in from are remembered until they expire, without storing their addresses', async () => {
+    const person = await signUpAtHome();
     for (const text of [HOME, person.email.replace('@', ' ')])
       assert.deepEqual(await tablesWith(system, text), []);
     await guessFromEverywhere(person.email, PER_ACCOUNT);

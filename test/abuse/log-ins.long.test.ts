@@ -4,9 +4,9 @@ import type { Reply } from '../support/client.ts';
 import { type System, startProcesses } from '../support/system.ts';
 
 const PASSWORD = 'a horse with 9 staples';
-/** What one network sends at once; less than its line holds. */
-const STORM = 60;
-/** Tries to sign up that a network has in an hour. */
+/** Sign-ups that one network sends at once, fewer than may wait in line. */
+const STORM_SIGN_UPS = 60;
+/** Sign-up attempts that a network has in an hour. */
 const SIGN_UPS = 100;
 const STRANGER = '198.51.100.7';
 const VICTIM = '203.0.113.9';
@@ -25,11 +25,11 @@ describe('storm of sign-ups', () => {
     ['another', VICTIM],
     ['the same', STRANGER],
   ] as const)
-    it(`a storm of sign-ups from one network lets a log-in from ${whose} network pass`, async () => {
+    it(`a log-in from ${whose} network overtakes a storm of 60 sign-ups from one network`, async () => {
       const { email, password } = await signUp(system);
       const storm = new AbortController();
       let made = 0;
-      const storming = Array.from({ length: STORM }, async () => {
+      const storming = Array.from({ length: STORM_SIGN_UPS }, async () => {
         const person = { email: someEmail(), password: PASSWORD };
         const options = { ...from(STRANGER), signal: storm.signal };
         await anonymously(system, 'POST', '/api/auth/signup/', person, options).catch(() => {});
@@ -43,12 +43,12 @@ describe('storm of sign-ups', () => {
       storm.abort();
       await Promise.all(storming);
       assert.equal(status, 200, text);
-      // One of the storm was being hashed; at its turn the log-in is next.
-      assert.ok(overtakers < STORM / 4, `${overtakers} of ${STORM} came first`);
+      // One sign-up was being hashed; the log-in is next.
+      assert.ok(overtakers < STORM_SIGN_UPS / 4, `${overtakers} of ${STORM_SIGN_UPS} came first`);
     });
 });
 
-describe('limit of sign-ups', () => {
+describe('sign-up limit', () => {
   let system: System;
 
   before(async () => {
@@ -59,11 +59,11 @@ describe('limit of sign-ups', () => {
   });
   after(() => system.stop());
 
-  it('the limit of sign-ups lets a network try a hundred times an hour, and no other network pays for it', async () => {
+  it('the sign-up limit is a hundred attempts an hour for one network and does not affect another network', async () => {
     const { email } = await signUp(system);
     const tryFrom = (address: string, part: object = {}): Promise<Reply<object>> =>
       anonymously(system, 'POST', '/api/auth/signup/', { email, password: PASSWORD, ...part }, from(address));
-    // A taken address costs no hash, but a try all the same: else a program could look for people.
+    // A taken address counts as an attempt too, though it needs no hash: otherwise a program could look for people.
     for (let n = 0; n < SIGN_UPS; n += 1) assert.equal((await tryFrom(STRANGER)).code, 'email_taken');
     const refused = await tryFrom(STRANGER, { email: someEmail() });
     assert.deepEqual([refused.status, refused.code], [429, 'rate_limited']);

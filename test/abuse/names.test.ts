@@ -6,7 +6,7 @@ import { event, post, recording } from '../support/recording.ts';
 import { BATCH, feedback, predictReply, proposing, replyBody } from '../support/replies.ts';
 import { type System, startSystem } from '../support/system.ts';
 
-/** What every object of JavaScript inherits; a client may give any of its own things such a name. */
+/** Names that every JavaScript object inherits. Clients may use them as names and values. */
 const NAMES = Object.getOwnPropertyNames(Object.prototype);
 const DAY = '2026-05-01T12:00:00Z';
 
@@ -15,10 +15,10 @@ interface Clients {
   person: UserClient;
 }
 
-/** Where the name stands, the status that is due, and the call. */
+/** Place where the name is used, expected status, and the call. */
 type Use = [where: string, status: number, call: (name: string, clients: Clients) => Promise<Reply<unknown>>];
 
-/** As a property of its own: in an object literal `__proto__` is none. */
+/** Makes an object with the name as an own property; in an object literal `__proto__` is none. */
 const keyed = (name: string) => Object.fromEntries([[name, name]]);
 const read = (path: string, { person }: Clients) => person.request('GET', path);
 
@@ -150,7 +150,7 @@ const RECORDING: Use[] = [
   ],
 ];
 
-/** Adds the row, and finds it by the query. */
+/** Adds a row and finds it by the query. */
 const added = (tier: string, row: (name: string) => object, query: (name: string) => string): Use => [
   `a row of ${tier}`,
   200,
@@ -229,7 +229,7 @@ describe('inherited names', function () {
   after(() => system?.stop());
 
   for (const name of NAMES)
-    it(`the name ${name}, which every object of JavaScript inherits, is like any other`, async () => {
+    it(`the inherited name ${name} is accepted in requests like any other name`, async () => {
       system.provider.respond(
         bySchema({ reply: proposing([{ response: name }]), facts: structured({ facts: [] }) }),
       );

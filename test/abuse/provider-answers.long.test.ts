@@ -10,10 +10,10 @@ import { episode, promote, say } from '../support/promotion.ts';
 import { inputsOf, predictBatch, predictReply, proposing } from '../support/replies.ts';
 import { type System, startSystem } from '../support/system.ts';
 
-/** What an answer may take of the time of others. Without bounds these take several seconds and more. */
+/** Time that another call may take meanwhile. Without bounds these answers would block it for several seconds. */
 const SOON_MS = 1000;
 
-/** Words that no other text has. */
+/** Makes a text of words that no other text has. */
 const wordsOf = (seed: number, characters: number) =>
   createHash('shake256', { outputLength: characters })
     .update(`${seed}`)
@@ -21,7 +21,7 @@ const wordsOf = (seed: number, characters: number) =>
     .replaceAll(/[+/]/g, ' ')
     .slice(0, characters);
 
-/** Lists in a schema that have no bound. */
+/** Returns the array types in a schema that have no `maxItems`. */
 function unbounded(node: unknown): unknown[] {
   if (typeof node !== 'object' || node === null) return [];
   const isOpen = 'type' in node && node.type === 'array' && !('maxItems' in node);
@@ -46,13 +46,13 @@ describe('large answers', function () {
     system.provider.reset();
   });
 
-  /** How long the slowest call of an app took while that work went on. */
+  /** Returns the milliseconds of an app's slowest call while `work` runs. */
   async function slowestBeside(work: Promise<unknown>): Promise<number> {
     const times = await pacedUntil(20, async () => (await app.predict(predictionBody())).tookMs, work);
     return Math.max(...times);
   }
 
-  it('an answer of a provider that is larger than what was asked for costs no more than a usual one in a reply: 250 candidates of 2 to 4 kB', async () => {
+  it('a provider answer of 250 reply candidates of 2 to 4 kB, more than was asked for, delays no other call', async () => {
     const candidates = Array.from({ length: 250 }, (_, n) => ({ response: wordsOf(n, 2000 + 8 * n) }));
     system.provider.respond(bySchema({ reply: proposing(candidates) }));
     const asked = predictReply(ann, { k: 5 });
@@ -63,7 +63,7 @@ describe('large answers', function () {
     assert.ok(slowest < SOON_MS, `another call took ${slowest} ms`);
   });
 
-  it('an answer of a provider that is larger than what was asked for costs no more than a usual one in a promotion: 40 facts of 320 long quotes', async () => {
+  it('a provider answer of 40 facts with 320 long quotes, more than was asked for, delays no other call', async () => {
     const rows = await say(
       ann,
       Array.from({ length: 5 }, (_, n) => `${n} ${'a '.repeat(3990)}`),
@@ -96,7 +96,7 @@ describe('large answers', function () {
     assert.ok(slowest < SOON_MS, `another call took ${slowest} ms`);
   });
 
-  it('each question to a provider has a limit of tokens, and of the items of each list, so that no large answer was asked for', async () => {
+  it('every provider call limits the tokens of its answer and the items of each list', async () => {
     const malformed = message({ content: 'Certainly!' });
     const isRepair = ({ body }: ProviderCall) => body.messages?.at(-2)?.role === 'assistant';
     const repaired =

@@ -30,7 +30,7 @@ describe('account', () => {
   const messageOf = ({ body }: { body: unknown }) => (body as { detail: { message: string } }).detail.message;
 
   describe('keys', () => {
-    /** A busy machine refuses some of many at once for the time that they would have to wait. */
+    /** Issues a key, and repeats if a busy machine refuses the call as overload. */
     const issue = (n = 0) =>
       until(async () => {
         const reply = await user.request('POST', '/api/auth/keys/', { label: `key ${n}` }, { at: anyWeb(n) });
@@ -39,7 +39,7 @@ describe('account', () => {
     const list = (query = ''): Promise<Reply<{ results: KeyResponse[] }>> =>
       user.request('GET', `/api/auth/keys/${query}`);
 
-    it('an account gets no more than 100 keys, however many are asked for at the same time', async () => {
+    it('an account gets at most 100 keys, even if 130 are requested at once', async () => {
       const replies = await Promise.all(Array.from({ length: KEYS + 30 }, (_, n) => issue(n)));
       assert.deepEqual(tally(replies), { 201: KEYS, '403 quota_exceeded': 30 });
       assert.equal((await list()).body.results.length, KEYS);
@@ -53,7 +53,7 @@ describe('account', () => {
       assert.deepEqual(tally(again), { 201: 1, '403 quota_exceeded': 1 });
     });
 
-    it('an account with more than 100 keys from before the quota lists them in pages', async () => {
+    it('an account with more keys than the quota allows can list all of them in pages', async () => {
       await system.database.pool.query(
         `insert into service_keys (id, account_id, hash, prefix, label, created_at)
          select gen_random_uuid(), $1::uuid, sha256(convert_to($1::text || n, 'UTF8')), 'service_', n, now()
@@ -82,7 +82,7 @@ describe('account', () => {
     const inSession = (session_id: string, events: number, part: object = {}) =>
       Array.from({ length: events }, () => event({ session_id, ...part }));
 
-    /** What is counted, and what there is. */
+    /** Asserts that the counted usage equals the stored rows, and returns it. */
     const usage = async (owner = user) => {
       const { rows } = await system.database.pool.query(
         `select u.sessions::int, u.events::int, u.bytes::int from account_usage u where u.account_id = $1
@@ -96,7 +96,7 @@ describe('account', () => {
       return stored as { sessions: number; events: number; bytes: number };
     };
 
-    it('an account records exactly as much as its quotas allow, however many post at the same time through any ingress', async () => {
+    it('an account stores exactly as many events as its quota allows, even if 20 batches are posted at once through two ingresses', async () => {
       const session = randomUUID();
       const posts = Array.from({ length: 20 }, (_, n) =>
         user.request('POST', '/api/recording/events/', inSession(session, 10), { at: anyWeb(n) }),
@@ -121,7 +121,7 @@ describe('account', () => {
       assert.equal((await usage()).events, EVENTS);
     });
 
-    it('an account records as many sessions as its quota allows', async () => {
+    it('an account stores as many sessions as its quota allows, and more events in these', async () => {
       const sessions = Array.from({ length: SESSIONS }, () => event());
       assert.equal((await post(user, sessions)).body.accepted, SESSIONS);
       const refused = await post(user, [event()]);
@@ -133,7 +133,7 @@ describe('account', () => {
       );
     });
 
-    it('an account records as many bytes as its quota allows, counted as the events are given back', async () => {
+    it('an account stores as many bytes as its quota allows, counted in UTF-8 as events are returned', async () => {
       const session = randomUUID();
       const large = () => inSession(session, 1, { prompt: 'é'.repeat(BYTES / 5) });
       assert.equal((await post(user, large())).status, 201);
@@ -148,7 +148,7 @@ describe('account', () => {
       assert.equal((await usage()).bytes, bytes);
     });
 
-    it('the sessions for which two posters race are counted once', async () => {
+    it('a session that two accounts post at once is counted for one of them only', async () => {
       const other = await signUp(system);
       const ids = Array.from({ length: 6 }, () => randomUUID());
       const batch = () => ids.map((session_id) => event({ session_id }));
@@ -161,7 +161,7 @@ describe('account', () => {
       assert.equal((await usage()).sessions + (await usage(other)).sessions, ids.length);
     });
 
-    it('a batch that fails in the middle counts nothing towards a quota', async () => {
+    it('a batch that fails midway does not count towards a quota', async () => {
       const { pool } = system.database;
       const batch = inSession(randomUUID(), 20);
       await post(user, inSession(randomUUID(), 1));
@@ -181,7 +181,7 @@ describe('account', () => {
       assert.equal((await usage()).events, before.events + 20);
     });
 
-    it("the erasure of an account frees nothing of another's quota", async () => {
+    it("erasing an account leaves the usage of another account's quota unchanged", async () => {
       const other = await signUp(system);
       await post(user, [event()]);
       const session = randomUUID();

@@ -4,11 +4,11 @@ import type { AppClient, Reply } from '../support/client.ts';
 import { describeWithRedis, type RedisServer, startRedisServer } from '../support/redis-server.ts';
 import { type System, startSystem, type TestProcess } from '../support/system.ts';
 
-/** No window ends while a test looks at it. */
+/** Points of a window, which is so long that it does not end during a test. */
 const POINTS = 100;
 const WINDOW_S = 100;
-/** How far an ingress may count ahead of the store. */
-const SHARE = 4;
+/** Points that an ingress may grant before the store has counted them. */
+const LEASE_POINTS = 4;
 
 describe('leases on rate limits', () => {
   let system: System;
@@ -18,18 +18,18 @@ describe('leases on rate limits', () => {
   });
   after(() => system?.stop());
 
-  it('rate limits that are counted by leases hold over all ingresses within their shares, and refuse nobody below the limit', async () => {
+  it('rate limits counted by leases let two ingresses together exceed the limit by at most their leases, and refuse no call below it', async () => {
     const app = await system.app();
     const answers: Reply<unknown>[] = [];
     for (let batch = 0; batch < 15; batch += 1)
       answers.push(...(await Promise.all(Array.from({ length: 20 }, (_, n) => usage(app, at(n))))));
     const granted = answers.filter(({ status }) => status === 200).length;
-    assert.ok(granted >= POINTS && granted <= POINTS + 2 * SHARE, `${granted}`);
+    assert.ok(granted >= POINTS && granted <= POINTS + 2 * LEASE_POINTS, `${granted}`);
     const refused = answers.slice(0, POINTS).filter(({ status }) => status === 429);
     assert.deepEqual(refused, []);
   });
 
-  it('rate limits that are counted by leases are exact for a caller of one ingress, headers included', async () => {
+  it('rate limits counted by leases are exact for a caller of one ingress, including the headers', async () => {
     const app = await system.app();
     for (let left = POINTS - 1; left >= 0; left -= 1) {
       const { status, headers } = await usage(app, at(0));
@@ -41,11 +41,11 @@ describe('leases on rate limits', () => {
     assert.ok(retryAfterS > WINDOW_S / 2 && retryAfterS <= WINDOW_S);
   });
 
-  it('rate limits that are counted by leases are reported to a caller of another ingress, too', async () => {
+  it('rate limits counted by leases show calls to one ingress in the headers of another', async () => {
     const app = await system.app();
     for (let n = 0; n < 50; n += 1) await usage(app, at(0));
     const { headers } = await usage(app, at(1));
-    assert.ok(remainingOf(headers) <= POINTS - 51 + SHARE, `${remainingOf(headers)}`);
+    assert.ok(remainingOf(headers) <= POINTS - 51 + LEASE_POINTS, `${remainingOf(headers)}`);
   });
 
   const at = (n: number) => system.webs[n % system.webs.length] as TestProcess;
@@ -64,7 +64,7 @@ describeWithRedis('rate limit on Redis', () => {
     await redis?.kill();
   });
 
-  it('a rate limit on Redis costs no command for each call', async () => {
+  it('a rate limit on Redis runs far fewer scripts than calls', async () => {
     const [web] = system.webs as [TestProcess];
     const app = await system.app();
     const before = await scriptsOf(redis);
@@ -81,12 +81,12 @@ function usage(app: AppClient, at: TestProcess): Promise<Reply<unknown>> {
   return app.request('GET', '/v1/usage', undefined, { at });
 }
 
-/** What `RateLimit: "app";r=57;t=1` says. */
+/** Returns the remaining points of a header such as `RateLimit: "app";r=57;t=1`. */
 function remainingOf(headers: Headers): number {
   return Number(headers.get('ratelimit')?.match(/;r=(\d+);/)?.[1]);
 }
 
-/** How many scripts the server has run. */
+/** Returns the number of scripts that the server has run. */
 async function scriptsOf({ url }: RedisServer): Promise<number> {
   const client = new Redis(url);
   try {

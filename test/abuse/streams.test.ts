@@ -9,17 +9,17 @@ const STREAMS = 20;
 describe('event streams', () => {
   let system: System;
   let person: UserClient;
-  /** An answer that nobody holds may be collected, which closes its stream. */
+  /** Keeps answers referenced: garbage collection would close their streams. */
   const held: Response[] = [];
   before(async () => {
     system = await startSystem({ workerEntry: ['workers/main.ts', 'all'] });
-    // The jobs wait for it, and their streams stay open.
+    // The jobs wait for the provider, so their streams stay open.
     system.provider.respond(hang());
     person = await withMemory();
   });
   after(() => system?.stop());
 
-  /** A person with something to promote. */
+  /** Signs up a person with something to promote. */
   const withMemory = async () => {
     const one = await signUp(system);
     const rows = [
@@ -48,7 +48,7 @@ describe('event streams', () => {
     return answer.status;
   };
 
-  it('event streams are bounded for each account, and those that end make room', async () => {
+  it('event streams are limited to 20 per account, and a stream that ends makes room for another', async () => {
     const cut = new AbortController();
     for (let n = 0; n < STREAMS; n += 1) assert.equal(await open(person, cut.signal), 200);
     assert.equal(await open(person, cut.signal), 503);

@@ -12,31 +12,31 @@ import { residentMb } from '../support/resident-memory.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { askUnread, sip } from '../support/unread.ts';
 
-const LARGE = 7_800_000;
+const LARGE_BYTES = 7_800_000;
 const SEND_TIMEOUT_MS = 2000;
-/** Without a bound it is 25 MB for each unread answer, over 700 MB together. */
+/** Without a bound each unread answer would take 25 MB, together over 700 MB. */
 const GROWTH_MB = 350;
 
-describe('answers that are not read', () => {
+describe('unread answers', () => {
   let system: System<TestProcess>;
-  /** Cuts a client off after 30 s, as by default. */
+  /** An ingress that cuts clients off after the default 30 s. */
   let patient: TestProcess;
   let person: UserClient;
   const sockets: Socket[] = [];
   before(async () => {
-    // One issuer, so that both ingresses take the same tokens.
+    // Both ingresses have one token issuer, so that they accept the same tokens.
     const env = { SEND_TIMEOUT_MS: `${SEND_TIMEOUT_MS}`, PUBLIC_URL: 'http://localhost' };
     system = await startProcesses({ workers: 0, env });
     patient = await system.startWeb({ SEND_TIMEOUT_MS: '' });
-    person = await withEvent(LARGE);
+    person = await signUpWithEvent(LARGE_BYTES);
   });
   afterEach(() => {
     for (const socket of sockets.splice(0)) socket.destroy();
   });
   after(() => system?.stop());
 
-  /** A person with an event `large` of so many bytes, in a session of their own id. */
-  const withEvent = async (bytes: number) => {
+  /** Signs up a person with an event `large` of `bytes`, in a session named by the person's id. */
+  const signUpWithEvent = async (bytes: number) => {
     const one = await signUp(system);
     const filler = 'x'.repeat(bytes);
     const row = event({ id: 'large', session_id: one.id, type: 'custom.large', payload: { filler } });
@@ -44,7 +44,7 @@ describe('answers that are not read', () => {
     return one;
   };
 
-  const unread = async (one: UserClient, path: string, at?: string) => {
+  const askWithoutReading = async (one: UserClient, path: string, at?: string) => {
     const socket = await askUnread(one, path, at);
     sockets.push(socket);
     return socket;
@@ -56,34 +56,36 @@ describe('answers that are not read', () => {
     '/api/export/',
   ];
 
-  it('answers that are not read are cut off, and what they held is there for the next', async () => {
+  it('unread answers are cut off, and their memory is free for the next answer', async () => {
     for (const bytes of [0, 1000]) {
-      const holding = await Promise.all([1, 2].map(() => unread(person, '/api/recording/events/large/')));
+      const holding = await Promise.all(
+        [1, 2].map(() => askWithoutReading(person, '/api/recording/events/large/')),
+      );
       await Promise.all(holding.map((socket) => once(socket, 'readable')));
       const sipping = setInterval(() => {
         for (const socket of holding) if (bytes > 0) socket.read(bytes);
       }, 100);
-      // The third one does not fit into the share of its account.
+      // A third answer does not fit into the account's share.
       const { status, tookMs } = await recording.event(person, 'large');
       assert.equal(status, 200);
       assert.ok(tookMs > SEND_TIMEOUT_MS / 2, `there was room after ${tookMs} ms`);
       clearInterval(sipping);
       for (const { length } of await Promise.all(holding.map((socket) => text(socket))))
-        assert.ok(length < 0.9 * LARGE, `${length} bytes were sent`);
+        assert.ok(length < 0.9 * LARGE_BYTES, `${length} bytes were sent`);
     }
   });
 
-  it('answers that are not read arrive whole when they are read slowly', async () => {
+  it('a large answer that is read slowly arrives whole', async () => {
     const since = performance.now();
-    const length = await sip(await unread(person, '/api/recording/events/large/'), 150_000);
-    assert.ok(performance.now() - since > 2 * SEND_TIMEOUT_MS, 'that was not slow');
-    assert.ok(length > LARGE, `${length} bytes`);
+    const length = await sip(await askWithoutReading(person, '/api/recording/events/large/'), 150_000);
+    assert.ok(performance.now() - since > 2 * SEND_TIMEOUT_MS, 'the answer was not read slowly');
+    assert.ok(length > LARGE_BYTES, `${length} bytes`);
   });
 
-  it('answers that are not read hold no more than their account’s share: what else is large gets 503, and all else its answer', async () => {
+  it("unread answers use up only their account's share: its other large answers are 503, its small ones and other accounts get theirs", async () => {
     const at = { at: patient };
     for (const socket of await Promise.all(
-      [1, 2].map(() => unread(person, '/api/recording/events/large/', patient.url)),
+      [1, 2].map(() => askWithoutReading(person, '/api/recording/events/large/', patient.url)),
     ))
       await once(socket, 'readable');
     const refused = await Promise.all(
@@ -95,11 +97,11 @@ describe('answers that are not read', () => {
     );
     assert.ok(refused.every(({ headers }) => headers.has('retry-after')));
     assert.equal((await person.request('GET', '/api/recording/sessions/', undefined, at)).status, 200);
-    const other = await withEvent(LARGE);
+    const other = await signUpWithEvent(LARGE_BYTES);
     assert.equal((await other.request('GET', '/api/recording/events/large/', undefined, at)).status, 200);
   });
 
-  it('lists that are not read hold no more than their account’s share', async () => {
+  it("unread lists use up only their account's share: its other large lists are 503, its small ones and other accounts get theirs", async () => {
     const at = { at: patient };
     const one = await signUp(system);
     await system.database.pool.query(
@@ -115,8 +117,8 @@ describe('answers that are not read', () => {
     );
     const paths = ['raw', 'episodes', 'facts'].map((tier) => `/api/memory/${tier}/?limit=200`);
     const replies = '/api/predictions/?limit=200';
-    // Eight million bytes each.
-    for (const socket of await Promise.all([1, 2].map(() => unread(one, replies, patient.url))))
+    // Each list has eight million bytes.
+    for (const socket of await Promise.all([1, 2].map(() => askWithoutReading(one, replies, patient.url))))
       await once(socket, 'readable');
     const refused = await Promise.all(
       [...paths, replies].map((path) => one.request('GET', path, undefined, at)),
@@ -129,7 +131,7 @@ describe('answers that are not read', () => {
     assert.equal((await person.request('GET', replies, undefined, at)).status, 200);
   });
 
-  it('results of a batch that are not read hold no more than their account’s share', async () => {
+  it("unread batch results use up only their account's share: they are 503 until the unread ones are closed", async () => {
     const at = { at: patient };
     const one = await signUp(system);
     const id = newId();
@@ -146,7 +148,7 @@ describe('answers that are not read', () => {
          from rows`,
       [one.id, id],
     );
-    // Eight million bytes, in the longest replies that a prediction has.
+    // The result has eight million bytes: replies of maximum length.
     await system.database.pool.query(
       `update replies set response = repeat('漢', 4000), reasoning = 'A habit.', candidates = (
          select json_agg(json_build_object('response', repeat('漢', 4000), 'confidence', 0.5, 'reasoning', 'A habit.'))
@@ -155,7 +157,7 @@ describe('answers that are not read', () => {
       [one.id],
     );
     const path = `/api/jobs/${id}/`;
-    for (const socket of await Promise.all([1, 2].map(() => unread(one, path, patient.url))))
+    for (const socket of await Promise.all([1, 2].map(() => askWithoutReading(one, path, patient.url))))
       await once(socket, 'readable');
     const refused = await Promise.all(
       ['GET', 'DELETE'].map((method) => one.request(method, path, undefined, at)),
@@ -168,14 +170,14 @@ describe('answers that are not read', () => {
   });
 
   (process.platform === 'linux' ? it : it.skip)(
-    'answers that are not read cost a bounded amount of memory, of whatever kind',
+    'unread events, session events and exports take at most 350 MB of memory',
     async () => {
-      const people = await Promise.all([1, 2, 3].map(() => withEvent(LARGE)));
+      const people = await Promise.all([1, 2, 3].map(() => signUpWithEvent(LARGE_BYTES)));
       const memory = () => residentMb(patient.child.pid);
       const before = await memory();
       const asked = Promise.all(
         people.flatMap((one) =>
-          pathsOf(one).flatMap((path) => [1, 2, 3, 4].map(() => unread(one, path, patient.url))),
+          pathsOf(one).flatMap((path) => [1, 2, 3, 4].map(() => askWithoutReading(one, path, patient.url))),
         ),
       );
       const answered = asked.then((all) => Promise.all(all.map((socket) => once(socket, 'readable'))));

@@ -6,10 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type System, startSystem } from '../support/system.ts';
 
 const MIB = 1024 * 1024;
-/** What the four take into buffers beyond what is read of them. */
-const BUFFERED = 32 * MIB;
+/** Bytes that the buffers of the four connections may take beyond what is read. */
+const BUFFERED_BYTES = 32 * MIB;
 
-describe('rest of a refused body', () => {
+describe('unread rest of a refused body', () => {
   let system: System;
   let url: string;
   before(async () => {
@@ -18,7 +18,7 @@ describe('rest of a refused body', () => {
   });
   after(() => system?.stop());
 
-  /** Posts a body without end, as fast as it is taken. */
+  /** Posts an endless body as fast as the server takes it. */
   const flood = (): Socket => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     socket.on('error', () => {});
@@ -32,26 +32,26 @@ describe('rest of a refused body', () => {
     return socket;
   };
 
-  it('the rest of a refused body is read at a bounded pace, of all connections together', async () => {
+  it('the rest of refused bodies is read at a bounded pace, for all connections together', async () => {
     const sockets = Array.from({ length: 4 }, flood);
     await Promise.all(sockets.map((socket) => once(socket, 'data')));
     const sent = () => sockets.reduce((sum, { bytesWritten }) => sum + bytesWritten, 0);
     const before = sent();
     const since = performance.now();
     await sleep(2000);
-    const mibPerS = (sent() - before - BUFFERED) / MIB / ((performance.now() - since) / 1000);
+    const mibPerS = (sent() - before - BUFFERED_BYTES) / MIB / ((performance.now() - since) / 1000);
     for (const socket of sockets) socket.destroy();
     assert.ok(mibPerS < 100, `${mibPerS} MiB/s were read`);
   });
 
-  it('the rest of a refused body does not keep the answer from a client that closes, nor the connection from one that goes on', async () => {
+  it('a client whose body is refused gets its answer, and a client that keeps its connection can use it again', async () => {
     const post = async (agent: Agent | false) => {
       const outgoing = request(`${url}/v1/predictions`, {
         method: 'POST',
         agent,
         headers: { 'content-length': 8 * MIB },
       });
-      // A slow client is closed on while it writes; the answer has arrived by then.
+      // The connection of a slow client is closed while it writes, after the answer has arrived.
       const sent = new Promise((resolve) => outgoing.once('close', resolve).once('finish', resolve));
       outgoing.on('error', () => {});
       const answered = once(outgoing, 'response');

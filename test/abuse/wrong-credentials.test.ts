@@ -5,7 +5,7 @@ import { type AppClient, call, type Reply } from '../support/client.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-/** Wrong credentials of one network that are answered with 401 in 10 s, and those that may be looked up meanwhile. */
+/** Wrong credentials of one network that get 401 in 10 s, and the number that may be looked up at once. */
 const LIMIT = 50;
 const AT_ONCE = 10;
 const WINDOW_S = 10;
@@ -23,22 +23,22 @@ describe('wrong credentials', function () {
   after(() => system?.stop());
 
   let networks = 0;
-  /** The headers of a network of its own. */
-  const network = () => {
+  /** Makes the headers of a new network. */
+  const newNetwork = () => {
     networks += 1;
     return { 'x-forwarded-for': `192.0.2.${networks}` };
   };
-  type From = ReturnType<typeof network>;
+  type From = ReturnType<typeof newNetwork>;
 
   const usage = (key: string, from: From) =>
     call('GET', `${url}/v1/usage`, undefined, { headers: { ...from, authorization: `Bearer ${key}` } });
   const me = (credential: Record<string, string>, from: From) =>
     call('GET', `${url}/api/auth/me/`, undefined, { headers: { ...from, ...credential } });
-  /** Sends so many wrong keys that the network's limit is reached, whenever its window began. */
+  /** Sends enough wrong keys to reach the network's limit, whenever its window began. */
   const flood = (from: From) => inBatches(4 * LIMIT, () => usage(newAppKey().key, from));
 
-  it('wrong credentials are 429 after a number per network, whatever their sort, and say when to come back', async () => {
-    const from = network();
+  it('wrong credentials of all kinds together are 429 with Retry-After once their network has reached its limit', async () => {
+    const from = newNetwork();
     const answers = await inBatches(6 * LIMIT, (n) => {
       if (n % 3 === 0) return usage(newAppKey().key, from);
       if (n % 3 === 1) return me({ 'x-service-api-key': newServiceKey().key }, from);
@@ -47,7 +47,7 @@ describe('wrong credentials', function () {
     const wrong = answers.filter(({ status }) => status === 401);
     const refused = answers.filter(({ status }) => status === 429);
     assert.equal(wrong.length + refused.length, answers.length);
-    // Two windows at most are touched.
+    // The calls fall into at most two windows.
     assert.ok(wrong.length >= LIMIT && wrong.length <= 2 * (LIMIT + AT_ONCE), `${wrong.length}`);
     for (const { code, headers } of refused) {
       assert.equal(code, 'rate_limited');
@@ -56,8 +56,8 @@ describe('wrong credentials', function () {
     }
   });
 
-  it('wrong credentials keep out no credential of the same network that was right before', async () => {
-    const from = network();
+  it('wrong credentials do not lock out right ones of the same network that were used before', async () => {
+    const from = newNetwork();
     const app = await system.app();
     const person = await signUp(system);
     const token = { authorization: `Bearer ${person.access}` };
@@ -73,8 +73,8 @@ describe('wrong credentials', function () {
     assert.deepEqual(await honest(), [200, 200, 200]);
   });
 
-  it('wrong credentials keep out no right credential of the same network that was never seen, while they go on', async () => {
-    const from = network();
+  it('wrong credentials do not lock out right ones of the same network that are new, even while the flood lasts', async () => {
+    const from = newNetwork();
     const person = await signUp(system);
     const made = await person.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'new' });
     const flooding = flood(from);
@@ -86,8 +86,8 @@ describe('wrong credentials', function () {
     await flooded;
   });
 
-  it('wrong credentials alone count: an office of right credentials that nobody has seen is let in at once', async () => {
-    const from = network();
+  it('new right credentials and missing ones do not count as wrong: 100 new apps of one network get in at once', async () => {
+    const from = newNetwork();
     const apps: AppClient[] = [];
     for (let n = 0; n < 2 * LIMIT; n += 1) apps.push(await system.app());
     const answers = await Promise.all(apps.map(({ key }) => usage(key, from)));
@@ -98,8 +98,8 @@ describe('wrong credentials', function () {
     assert.ok(missing.every(({ status }) => status === 401));
   });
 
-  it('revoked credentials are refused like wrong ones within two seconds', async () => {
-    const from = network();
+  it('a revoked service key is 401 within two seconds', async () => {
+    const from = newNetwork();
     const person = await signUp(system);
     const made = await person.request<{ id: string; key: string }>('POST', '/api/auth/keys/', {
       label: 'old',
@@ -111,7 +111,7 @@ describe('wrong credentials', function () {
     await until(async () => (await me(serviceKey, from)).status === 401);
   });
 
-  it('wrong credentials are not counted where RATE_LIMIT_RPS is 0', async () => {
+  it('wrong credentials are not limited if RATE_LIMIT_RPS is 0', async () => {
     const free = await system.startWeb({ RATE_LIMIT_RPS: '0' });
     const answers = await inBatches(2 * LIMIT, () =>
       call('GET', `${free.url}/v1/usage`, undefined, {
@@ -131,7 +131,7 @@ async function inBatches(count: number, one: (n: number) => Promise<Reply<unknow
   return answers;
 }
 
-/** A token that somebody else has signed. */
+/** Makes a token with a forged signature. */
 function forged(n: number): string {
   const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
   return `${encode({ alg: 'HS256', typ: 'JWT' })}.${encode({ sub: `${n}` })}.${'A'.repeat(43)}`;

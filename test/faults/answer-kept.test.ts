@@ -15,7 +15,7 @@ describe('kept answers', function () {
   let system: System;
   before(async () => {
     server = await startOwnServer();
-    // The lease is the product's default.
+    // An empty value means the default lease.
     system = await startSystem({ env: { LEASE_MS: '', PREDICTION_TIMEOUT_MS: '20000' } });
   });
   after(async () => {
@@ -23,7 +23,7 @@ describe('kept answers', function () {
     await server?.close();
   });
 
-  it('an answer that comes while PostgreSQL is down is kept until it can be stored: every caller gets it, and the provider is not called again', async () => {
+  it('an answer that arrives while PostgreSQL is down is stored later: every caller gets it, and the provider is hardly called again', async () => {
     const app = await system.app();
     const { promise: isDown, resolve: answer } = Promise.withResolvers<void>();
     system.provider.respond(when(isDown, ok()));

@@ -10,7 +10,7 @@ import { type System, startSystem } from '../support/system.ts';
 import { alterRow, whileFrozen } from '../support/time-travel.ts';
 import { until } from '../support/until.ts';
 
-describe('clock that has gone back', () => {
+describe('clock set back', () => {
   describe('end of a request', () => {
     let database: TestDatabase;
     const [party, key] = [newId(), newId()];
@@ -18,7 +18,7 @@ describe('clock that has gone back', () => {
     before(async () => {
       database = await createDatabase();
       await makePastWeeks(database.pool);
-      // The first one was forgotten, and is not old enough any more.
+      // Attempt 3 is of an earlier, forgotten request that the clock has made too young to be forgotten.
       await end({ id: past, attempt: 3, state: 'failed', at: '-35 days 1 minute' });
       await end({ id: present, attempt: 1, state: 'failed', at: '2 seconds' });
       await end({ id: present, attempt: 2, state: 'succeeded', at: '0' });
@@ -33,7 +33,7 @@ describe('clock that has gone back', () => {
         [row.id, party, key, row.state, row.attempt, row.at],
       );
 
-    it("the end of a request is that of its latest attempt when the database's clock has gone back, for whoever asks", async () => {
+    it("a request's outcome is that of its latest attempt after the database clock was set back, for every reader", async () => {
       const [found, outcomes, [job]] = await Promise.all([
         findRequest(database.pool, key),
         outcomesOf(database.pool, [key]),
@@ -57,7 +57,7 @@ describe('clock that has gone back', () => {
       app = await system.app();
     });
 
-    it('a prediction is claimed and answered after one that was admitted when the clock was an hour ahead', async () => {
+    it('a prediction is claimed and answered after the clock was set back an hour, and so is one admitted before', async () => {
       const early = predictionBody();
       const answered = await whileFrozen(system.workers, async () => {
         const waiting = app.predict(early);
@@ -72,7 +72,7 @@ describe('clock that has gone back', () => {
       assert.equal((await app.predict(predictionBody())).status, 200);
     });
 
-    it('a prediction that ran again after the clock went back is given to whoever repeats it, for one unit', async () => {
+    it('a prediction that ran again after the clock was set back is replayed to a repeated request, for one unit', async () => {
       const body = predictionBody();
       system.provider.respond(status(400));
       assert.equal((await app.predict(body)).code, 'provider_failed');
@@ -87,7 +87,7 @@ describe('clock that has gone back', () => {
   });
 
   describe('callers at their deadline', () => {
-    // Time for all of them to reach the provider on a busy machine.
+    // Long enough for all calls to reach the provider on a busy machine.
     const TIMEOUT_MS = 4000;
     const CALLERS = 50;
     let system: System;
@@ -100,7 +100,7 @@ describe('clock that has gone back', () => {
     });
     after(() => system.stop());
 
-    it("callers at their deadline ask a bounded number of times when the database's clock has gone back, and no more once they are gone", async () => {
+    it('callers at their deadline cause a bounded number of transactions if the database clock was set back, and none once answered', async () => {
       const { pool } = system.database;
       const transactions = async () => {
         const { rows } = await pool.query<{ n: number }>(
@@ -124,7 +124,7 @@ describe('clock that has gone back', () => {
         );
         const [since, before] = [performance.now(), await transactions()];
         for (const { code } of await Promise.all(asked)) assert.equal(code, 'service_unavailable');
-        // A session of PostgreSQL reports its transactions ten seconds late at most.
+        // A PostgreSQL session reports its transactions at most ten seconds late.
         await until(async () => (await perSecond(() => sleep(1000))) < idle + 10, 15_000);
         const ofIdling = (idle * (performance.now() - since)) / 1000;
         const perCaller = ((await transactions()) - before - ofIdling) / CALLERS;

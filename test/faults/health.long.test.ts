@@ -7,20 +7,20 @@ import { type SilentProxy, silentProxy } from '../support/silent-proxy.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-/** Ten seconds of silence, counted from the last answer, which may be a pulse of 5 s ago. */
+/** A process is stuck after ten seconds of silence since its last answer, which may be a pulse of 5 s ago. */
 const STUCK_AFTER_MS = { least: 4000, most: 13_000 };
-/** The connections of the silence are given up, and new ones are made. */
-const WELL_WITHIN_MS = 20_000;
-/** The pulse of a connection, or the time-out of the question, and the second for which an answer counts. */
+/** Time in which the silent connections are given up and new ones are made. */
+const HEALTHY_WITHIN_MS = 20_000;
+/** The pulse of a connection, or the query timeout, plus the second for which an answer is cached. */
 const UNREADY_WITHIN_MS = 6000;
 
-/** The statuses on the public port and on the operator's. */
+/** Returns the statuses at each of the URLs: the public port and the operator port. */
 async function healthOf(urls: readonly string[], path = '/healthz'): Promise<string> {
   const answers = await Promise.all(urls.map((url) => fetch(`${url}${path}`)));
   return answers.map(({ status }) => status).join();
 }
 
-/** An ingress that reaches some of its stores by a proxy only: silent for 10 s it is unhealthy, until it is heard again. */
+/** Asserts that an ingress is unhealthy once the proxy to its store is silent for 10 s, and healthy afterwards. */
 async function assertSaysSo(
   system: System<TestProcess>,
   proxy: SilentProxy,
@@ -34,16 +34,16 @@ async function assertSaysSo(
     proxy.mute();
     const since = performance.now();
     await until(async () => (await healthOf(urls)) === '503,503', STUCK_AFTER_MS.most);
-    assert.ok(performance.now() - since > STUCK_AFTER_MS.least, 'a short silence is none');
+    assert.ok(performance.now() - since > STUCK_AFTER_MS.least, 'a short silence is tolerated');
     proxy.unmute();
-    await until(async () => (await healthOf(urls)) === '200,200', WELL_WITHIN_MS);
+    await until(async () => (await healthOf(urls)) === '200,200', HEALTHY_WITHIN_MS);
   } finally {
     await web.stop();
     await proxy.close();
   }
 }
 
-/** An ingress that reaches the store of its queue by a proxy only: silent, it is not ready, and healthy all the same. */
+/** Asserts that an ingress whose proxy to the queue's store is silent is not ready, but healthy and serving calls. */
 async function assertServesWithout(
   system: System<TestProcess>,
   proxy: SilentProxy,
@@ -65,7 +65,7 @@ async function assertServesWithout(
       await sleep(200);
     }
     proxy.unmute();
-    await until(async () => (await healthOf(urls, '/readyz')) === '200,200', WELL_WITHIN_MS);
+    await until(async () => (await healthOf(urls, '/readyz')) === '200,200', HEALTHY_WITHIN_MS);
   } finally {
     await web.stop();
     await proxy.close();
@@ -76,7 +76,7 @@ describe('health of an ingress', function () {
   this.timeout(60_000);
   let system: System<TestProcess>;
   before(async () => {
-    // Queue and wake-ups are on PostgreSQL, wherever the other suites have them.
+    // Queue and wake-ups are on PostgreSQL here, even if the other suites use Redis.
     const env = { REDIS_URL: '', QUEUE_PREFIX: 'forecue' };
     system = await startProcesses({ webs: 0, env });
   });
@@ -89,12 +89,12 @@ describe('health of an ingress', function () {
     return url.href;
   };
 
-  it('the health of an ingress is bad while it writes no heartbeat', async () => {
+  it('an ingress is unhealthy while it cannot write its heartbeat, and healthy again afterwards', async () => {
     const proxy = await silentProxy(system.database.url);
     await assertSaysSo(system, proxy, { DATABASE_URL: through(proxy) });
   });
 
-  it('the health of an ingress is good while it reaches no queue and hears no wake-ups, since calls are answered, if later', async () => {
+  it('an ingress without a queue and wake-ups on PostgreSQL is not ready but healthy, and answers calls', async () => {
     const proxy = await silentProxy(system.database.url);
     await assertServesWithout(system, proxy, { DATABASE_DIRECT_URL: through(proxy) });
   });
@@ -113,7 +113,7 @@ describeWithRedis('health of an ingress on Redis', function () {
     await redis?.kill();
   });
 
-  it('the health of an ingress whose queues are on Redis is good while it reaches no Redis, since calls are answered, if later', async () => {
+  it('an ingress that cannot reach Redis is not ready but healthy, and answers calls', async () => {
     const proxy = await silentProxy(redis.url);
     await assertServesWithout(system, proxy, { REDIS_URL: proxy.url });
   });

@@ -4,18 +4,18 @@ import { describeWithRedis, type RedisServer, startRedisServer } from '../suppor
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
 const WATCHED_MS = 12_000;
-/** Transactions a second. */
-const MOST = { onPostgres: 20, onRedis: 10 };
-/** The processes have read what they need at their start. */
+/** Maximum number of transactions a second. */
+const MAX_PER_SECOND = { onPostgres: 20, onRedis: 10 };
+/** Time in which the processes have read what they need at their start. */
 const SETTLED_MS = 10_000;
 
-/** An ingress and a worker of all pools, schedules included. */
-const installation = (redisUrl: string) => ({
+/** Options of an ingress and a worker of all pools, with default schedules. */
+const installationOptions = (redisUrl: string) => ({
   workerEntry: ['workers/main.ts', 'all'],
   env: { REDIS_URL: redisUrl, QUEUE_PREFIX: 'forecue', SYNC_EVERY: '', PROMOTE_EVERY: '', LEASE_MS: '' },
 });
 
-/** Nothing is logged that calls for somebody, and the database commits at most so often a second. */
+/** Asserts that no warning is logged and that the database runs at most `mostPerSecond` transactions a second. */
 async function assertRests(
   { database, webs, workers }: System<TestProcess>,
   mostPerSecond: number,
@@ -32,7 +32,7 @@ async function assertRests(
     return (1000 * ((await transactions()) - before)) / (performance.now() - since);
   };
   await sleep(SETTLED_MS);
-  // The lesser of two: PostgreSQL counts its own autovacuum too.
+  // The lower of two rates, since PostgreSQL also counts its own autovacuum.
   const least = Math.min(await perSecond(), await perSecond());
   const lines = [...webs, ...workers].flatMap(({ log }) => log.split('\n'));
   assert.deepEqual(
@@ -46,12 +46,12 @@ describe('idle installation', function () {
   this.timeout(90_000);
   let system: System<TestProcess>;
   before(async () => {
-    system = await startProcesses(installation(''));
+    system = await startProcesses(installationOptions(''));
   });
   after(() => system?.stop());
 
-  it('an idle installation on PostgreSQL alone logs no warning, and hardly asks the database', () =>
-    assertRests(system, MOST.onPostgres));
+  it('an idle installation on PostgreSQL alone logs no warning and runs at most 20 transactions a second', () =>
+    assertRests(system, MAX_PER_SECOND.onPostgres));
 });
 
 describeWithRedis('idle installation on Redis', function () {
@@ -60,13 +60,13 @@ describeWithRedis('idle installation on Redis', function () {
   let system: System<TestProcess>;
   before(async () => {
     redis = await startRedisServer();
-    system = await startProcesses(installation(redis.url));
+    system = await startProcesses(installationOptions(redis.url));
   });
   after(async () => {
     await system?.stop();
     await redis?.kill();
   });
 
-  it('an idle installation whose queues are on Redis logs no warning, and hardly asks the database', () =>
-    assertRests(system, MOST.onRedis));
+  it('an idle installation with queues on Redis logs no warning and runs at most 10 transactions a second', () =>
+    assertRests(system, MAX_PER_SECOND.onRedis));
 });

@@ -22,7 +22,7 @@ describe('memory races', function () {
   });
   after(() => system?.stop());
 
-  /** A person with the same recordings as every other one, but for the ids. */
+  /** Signs up a person with the same recordings as every other one, except for ids. */
   async function someone(): Promise<UserClient> {
     const person = await signUp(system);
     const [persona] = makePersonas({ seed: 7, prefix: person.id, personas: 1, sessions: SESSIONS });
@@ -34,14 +34,14 @@ describe('memory races', function () {
 
   const memoryOf = ({ id }: UserClient) => comparableMemory(system.database.pool, id, id);
 
-  it('memory jobs of one account at once whose workers are killed make the rows of one quiet run', async () => {
+  it('concurrent memory jobs of one account whose workers are killed make the same rows as an undisturbed run', async () => {
     const [quiet, hurried] = [await someone(), await someone()];
     await settleMemory(quiet);
     const storm = { callers: 8, killWithinMs: 400 };
     const { replies, kills } = await stormMemory(system, hurried, storm);
     assert.ok(kills > 0);
     assert.deepEqual([...new Set(replies.map(({ status }) => status))], [200]);
-    // A promotion may have ended before there was anything to promote.
+    // A promotion may have ended before its rows were synced.
     await settleMemory(hurried);
     const expected = await memoryOf(quiet);
     assert.ok(expected.length > SESSIONS);

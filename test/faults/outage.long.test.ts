@@ -3,7 +3,7 @@ import { brokenPromises, endure, freeze, OUTAGE_INSTALLATION, takeDown } from '.
 import { type OwnServer, startOwnServer } from '../support/own-server.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
-/** Other durations are run by hand: `test/acceptance/outages.ts`. */
+/** `test/acceptance/outages.ts` runs other durations by hand. */
 describe('outages', function () {
   this.timeout(90_000);
   let server: OwnServer;
@@ -28,15 +28,15 @@ describe('outages', function () {
     assert.deepEqual(brokenPromises(run), [], JSON.stringify(run));
   }
 
-  it('waiting callers outlive 3 s without PostgreSQL: none is cancelled, no provider call is repeated', () =>
+  it('waiting callers get their answers across 3 s without PostgreSQL, and no provider call is repeated', () =>
     assertEndures(() => takeDown(server, 3000, 'fast')));
 
-  it('waiting callers outlive a failover of PostgreSQL in 4 s: none is cancelled, no provider call is repeated', () =>
+  it('waiting callers get their answers across a PostgreSQL crash of 4 s, and no provider call is repeated', () =>
     assertEndures(() => takeDown(server, 4000, 'immediate')));
 
-  it('waiting callers outlive 4 s of a frozen ingress: none is cancelled, no provider call is repeated', () =>
+  it('waiting callers get their answers across 4 s of a frozen ingress, and no provider call is repeated', () =>
     assertEndures(() => freeze(system.webs[0], 4000)));
 
-  it('waiting callers outlive 4 s of a frozen worker: none is cancelled, no provider call is repeated', () =>
+  it('waiting callers get their answers across 4 s of a frozen worker, and no provider call is repeated', () =>
     assertEndures(() => freeze(system.workers[0], 4000)));
 });

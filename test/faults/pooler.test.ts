@@ -18,7 +18,7 @@ const SETTINGS = `
   select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock,
          current_setting('idle_in_transaction_session_timeout') as idle,
          current_setting('enable_seqscan') as seqscan, current_setting('jit') as jit`;
-const OURS = { statement: '10s', lock: '2s', idle: '5s', seqscan: 'off', jit: 'off' };
+const OUR_SETTINGS = { statement: '10s', lock: '2s', idle: '5s', seqscan: 'off', jit: 'off' };
 
 describeWithPgBouncer('PgBouncer in transaction mode', function () {
   this.timeout(60_000);
@@ -47,28 +47,28 @@ describeWithPgBouncer('PgBouncer in transaction mode', function () {
     return rowCount ?? 0;
   };
 
-  it('a transaction has our settings, and leaks none of them to the next user of its session', async () => {
+  it('a transaction through PgBouncer has our settings and does not leak them to the next user of its session', async () => {
     const { rows: others } = await database.pool.query(SETTINGS);
-    assert.notDeepEqual(others, [OURS]);
-    assert.deepEqual(await inTransaction(SETTINGS), [OURS]);
+    assert.notDeepEqual(others, [OUR_SETTINGS]);
+    assert.deepEqual(await inTransaction(SETTINGS), [OUR_SETTINGS]);
     for (let n = 0; n < 10; n += 1) assert.deepEqual((await database.pool.query(SETTINGS)).rows, others);
   });
 
   it('every statement on a direct connection has our settings', async () => {
     const addresses = { url: test.url, directUrl: test.url, poolSize: 2 };
     const direct = await openDatabase({ database: addresses }, createLog('test', 'silent'), 'forecue test');
-    assert.deepEqual((await direct.pool.query(SETTINGS)).rows, [OURS]);
+    assert.deepEqual((await direct.pool.query(SETTINGS)).rows, [OUR_SETTINGS]);
     await direct.close();
   });
 
-  it('a transaction whose owner froze is ended after 5 s, so that its locks are free', async () => {
+  it('a transaction whose client freezes is ended after 5 s, which frees its locks', async () => {
     const frozen = transaction(database.orm.em, async (tx) => {
       await tx.execute('select pg_advisory_xact_lock(1)');
       await sleep(6500);
       await tx.execute('select 1');
     });
     const failed = assert.rejects(frozen);
-    // For this statement only: a lock of the session would keep the transaction waiting.
+    // The lock lasts for this statement only: a session lock would keep the transaction waiting.
     const isFree = async () => {
       const { rows } = await test.pool.query<{ free: boolean }>(
         'select pg_try_advisory_xact_lock(1) as free',
@@ -80,7 +80,7 @@ describeWithPgBouncer('PgBouncer in transaction mode', function () {
     await failed;
   });
 
-  it('connections that break inside transactions free their places in the pool', async () => {
+  it('connections that break inside transactions free their slots in the pool', async () => {
     for (let n = 0; n < 3; n += 1) {
       const ended = Promise.allSettled([1, 2].map(() => inTransaction('select pg_sleep(5)')));
       await until(async () => (await running('pg_sleep(5)')) === 2);
@@ -94,7 +94,7 @@ describeWithPgBouncer('PgBouncer in transaction mode', function () {
     assert.deepEqual(await inTransaction('select 1 as n'), [{ n: 1 }]);
   });
 
-  it('a statement that takes too long is cancelled on the server too, and its connection is usable again', async () => {
+  it('a statement that takes too long is also cancelled on the server, and its connection can be used again', async () => {
     for (const { cancelAfterMs, limit } of [
       { cancelAfterMs: 1000, limit: {} },
       { cancelAfterMs: 60_000, limit: { query_timeout: 3000 } },
@@ -118,7 +118,7 @@ describeWithPgBouncer('PgBouncer in transaction mode', function () {
     }
   });
 
-  it('a recording behind a locked account gives up as it does on a direct connection', async () => {
+  it('recording events of a locked account gives up through PgBouncer as on a direct connection', async () => {
     const account = await createAccount(database.orm.em.fork(), {
       email: 'locked@example.com',
       name: '',
@@ -133,7 +133,7 @@ describeWithPgBouncer('PgBouncer in transaction mode', function () {
     assert.deepEqual(await recordBatch(database.pool, account.id, [], {}), { accepted: 0, foreign: [] });
   });
 
-  it('a server that was down is usable again within seconds, and callers get 503 meanwhile', async () => {
+  it('callers behind PgBouncer get 503 while PostgreSQL is down, and 200 within 8 s of its return', async () => {
     const system = await startSystem();
     try {
       const app = await system.app();

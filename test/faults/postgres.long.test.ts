@@ -14,15 +14,15 @@ import { until, untilDone } from '../support/until.ts';
 const SERVICE_MS = 50;
 const CALLERS = 20;
 const POOL = 4;
-/** Far less than the second after which polling finds an answer whose wake-up was lost. */
+/** Much less than the second after which polling finds an answer whose wake-up was lost. */
 const PROMPT_MS = 500;
 
-describe('PostgreSQL that fails', function () {
+describe('PostgreSQL faults', function () {
   this.timeout(60_000);
   let server: OwnServer;
   let system: System<TestProcess>;
   let app: AppClient;
-  /** What a test opens, closed also when it fails: it is tried again, and the next one needs the server's slots. */
+  /** Resources of a test, closed even if it fails: its retry and the next test need the server's slots. */
   let opened: AsyncDisposableStack;
   before(async () => {
     server = await startOwnServer();
@@ -52,7 +52,7 @@ describe('PostgreSQL that fails', function () {
       `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${nameOf(system.database.url)}'`,
     );
 
-  it('PostgreSQL loses all connections once: every call ends as documented, answers are prompt again, the books balance', async () => {
+  it('when PostgreSQL drops all connections once, every call ends as documented, answers are prompt again, and usage is exact', async () => {
     const load = startLoad((body) => app.predict(body), { callers: CALLERS });
     await sleep(500);
     await terminateAll();
@@ -65,7 +65,7 @@ describe('PostgreSQL that fails', function () {
     await assertBooks(system, app, calls);
   });
 
-  it('PostgreSQL loses all connections every 500 ms, more often than a pool has places: calls still end as documented', async () => {
+  it('when PostgreSQL drops all connections every 500 ms, every call ends as documented, and usage is exact', async () => {
     const load = startLoad((body) => app.predict(body), { callers: CALLERS });
     for (let n = 0; n < 10; n += 1) {
       await sleep(500);
@@ -80,7 +80,7 @@ describe('PostgreSQL that fails', function () {
     await assertBooks(system, app, calls);
   });
 
-  it('PostgreSQL ends connections inside transactions: each frees its place in the pool', async () => {
+  it('a connection that PostgreSQL ends inside a transaction frees its slot in the pool', async () => {
     const { url } = system.database;
     const database = await openDatabase(
       { database: { url, directUrl: url, poolSize: 2 } },
@@ -103,7 +103,7 @@ describe('PostgreSQL that fails', function () {
   });
 
   for (const how of ['fast', 'immediate'] as const) {
-    it(`PostgreSQL stops (${how}) and starts: 503 meanwhile, then everything works, and every answer given is unchanged`, async () => {
+    it(`when PostgreSQL is stopped (${how}) and started, calls get 503 meanwhile, then succeed, and given answers are unchanged`, async () => {
       const load = startLoad((body) => app.predict(body), { callers: CALLERS });
       await sleep(500);
       await server.stop(how);
@@ -124,7 +124,7 @@ describe('PostgreSQL that fails', function () {
     });
   }
 
-  it('PostgreSQL has no slot free: 503 within 3 s while /healthz is fine, and all works once there are slots', async () => {
+  it('while PostgreSQL has no free connection slot, calls get 503 within 3 s and /healthz is 200, and calls succeed once slots are free', async () => {
     const fillers: pg.Client[] = [];
     const freeSlots = () => Promise.all(fillers.splice(0).map((client) => client.end()));
     opened.defer(async () => {
@@ -133,7 +133,7 @@ describe('PostgreSQL that fails', function () {
     const keep = await connected(server);
     assert.ok(keep);
     fillers.push(keep);
-    // Every connection that the product gives up is taken by another client, until it has none left.
+    // Another client takes every connection that the product gives up, until the product has none left.
     await until(async () => {
       for (let more = await connected(server); more; more = await connected(server)) fillers.push(more);
       await keep.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [
@@ -158,7 +158,7 @@ describe('PostgreSQL that fails', function () {
     assert.equal(usage.reserved_units, 0);
   });
 
-  it('PostgreSQL goes silent on every connection of an ingress: 503 soon after the deadline, and recovery by itself', async () => {
+  it('while PostgreSQL is silent on every connection of an ingress, calls get 503 within 3 s, and the ingress recovers by itself', async () => {
     const proxy = await silentProxy(server.url);
     opened.defer(() => proxy.close());
     const behind = new URL(system.database.url);
@@ -186,7 +186,7 @@ describe('PostgreSQL that fails', function () {
 
 const nameOf = (url: string) => new URL(url).pathname.slice(1);
 
-/** A connection that takes a slot from the product; undefined when there is none left. */
+/** Opens a connection, which takes a slot from the product; undefined if no slot is left. */
 async function connected({ url }: OwnServer): Promise<pg.Client | undefined> {
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => {});
@@ -223,7 +223,7 @@ function assertUnavailable({ status, code, headers, tookMs }: Call['reply']): vo
   assert.ok(tookMs < 3000, `${tookMs} ms`);
 }
 
-/** Answered, or refused with a Retry-After. */
+/** Asserts that each call was answered, timed out, or was refused with a Retry-After. */
 function assertHonest(calls: readonly Call[]): void {
   for (const { reply } of calls) {
     if (reply.status === 200 || reply.code === 'prediction_timeout') continue;
@@ -233,14 +233,14 @@ function assertHonest(calls: readonly Call[]): void {
   assert.ok(calls.every(({ reply }) => reply.tookMs < 11_000));
 }
 
-/** The first answer came within three seconds after the fault. */
+/** Asserts that the first answer came within three seconds after the fault. */
 function assertBack(calls: readonly Call[], over: number): void {
   const answered = calls.filter(({ reply, endedAt }) => reply.status === 200 && endedAt > over);
   const first = Math.min(...answered.map(({ endedAt }) => endedAt));
   assert.ok(first - over < 3000, `back after ${first - over} ms`);
 }
 
-/** Wake-ups arrive again. Without them, consecutive calls all wait for the poll; a busy machine delays only a few. */
+/** Asserts that wake-ups arrive again: without them most calls would wait for a poll. A busy machine delays a few. */
 async function assertPrompt(app: AppClient): Promise<void> {
   const isPrompt = async () => {
     const { status, tookMs } = await app.predict(predictionBody());
@@ -252,7 +252,7 @@ async function assertPrompt(app: AppClient): Promise<void> {
   assert.ok(prompt > 5, `${prompt} of 10 did not wait`);
 }
 
-/** Every failed call succeeds when repeated, and each answer has cost one unit, however often it was requested. */
+/** Asserts that every failed call succeeds when repeated, and that each answer costs one unit. */
 async function assertBooks(
   system: System<TestProcess>,
   app: AppClient,

@@ -18,9 +18,9 @@ import { until } from '../support/until.ts';
 const LOG = createLog('test', 'silent');
 const [WARN, INFO] = [40, 30];
 const NOTICED_WITHIN_MS = 12_000;
-/** Well under the ten seconds after which an idle worker asks by itself. */
+/** Well under the ten seconds after which an idle worker polls. */
 const PROMPTLY_MS = 500;
-/** A ticket that was on its way to it goes to another worker within twenty seconds; then it asks within ten. */
+/** A ticket lost in the silence is freed within twenty seconds, and the worker polls within ten more. */
 const TAKEN_AGAIN_WITHIN_MS = 35_000;
 const CLOSED_WITHIN_MS = 3000;
 
@@ -46,30 +46,30 @@ describeOnEachStore('silent queue connections', function (store) {
   const take = async () => {
     taken += 1;
   };
-  /** Whether a ticket reaches the worker within this time. */
-  const comes = async (queue: TicketQueue, withinMs: number) => {
+  /** Adds a ticket; resolves with whether it reaches the worker within `withinMs`. */
+  const arrivesWithin = async (queue: TicketQueue, withinMs: number) => {
     const before = taken;
     queue.add(['a']);
     return until(() => taken > before, withinMs).catch(() => false);
   };
 
-  it('a worker takes tickets again after its connection to the queue fell silent', async () => {
+  it('a worker takes tickets again within 35 s after its queue connection fell silent', async () => {
     const queue = (await open()).queue('silent');
     (await open(proxy)).worker('silent', take);
-    await until(() => comes(queue, PROMPTLY_MS));
+    await until(() => arrivesWithin(queue, PROMPTLY_MS));
     proxy.silence();
-    await until(() => comes(queue, PROMPTLY_MS), TAKEN_AGAIN_WITHIN_MS);
+    await until(() => arrivesWithin(queue, PROMPTLY_MS), TAKEN_AGAIN_WITHIN_MS);
   });
 
-  it('a producer adds tickets again after its connection to the queue fell silent', async () => {
+  it('a producer adds tickets again within 12 s after its queue connection fell silent', async () => {
     const queue = (await open(proxy)).queue('silent');
     (await open()).worker('silent', take);
-    await until(() => comes(queue, PROMPTLY_MS));
+    await until(() => arrivesWithin(queue, PROMPTLY_MS));
     proxy.silence();
-    await until(() => comes(queue, PROMPTLY_MS), NOTICED_WITHIN_MS);
+    await until(() => arrivesWithin(queue, PROMPTLY_MS), NOTICED_WITHIN_MS);
   });
 
-  it('listeners for wake-ups reconnect and hear them after their connections fell silent', async () => {
+  it('a wake-up listener reconnects and gets wake-ups within 12 s after its connection fell silent', async () => {
     const { config } = store();
     const pool = new pg.Pool({ connectionString: config().database.url });
     opened.push({ close: () => pool.end() });
@@ -94,11 +94,11 @@ describeOnEachStore('silent queue connections', function (store) {
     await until(() => arrives('after'), NOTICED_WITHIN_MS);
   });
 
-  it('a shutdown does not wait for silent connections to the queue', async () => {
+  it('a shutdown does not wait for silent queue connections', async () => {
     const queues = await open(proxy);
     const worker = queues.worker('silent', take);
     const queue = queues.queue('silent');
-    await until(() => comes(queue, PROMPTLY_MS));
+    await until(() => arrivesWithin(queue, PROMPTLY_MS));
     proxy.silence();
     const since = performance.now();
     await worker.close();
@@ -107,7 +107,7 @@ describeOnEachStore('silent queue connections', function (store) {
   });
 });
 
-describeWithRedis('silent connection to a cluster of Redis', function () {
+describeWithRedis('silent connection to a Redis cluster', function () {
   this.timeout(60_000);
   let redis: RedisServer;
   before(async () => {
@@ -115,7 +115,7 @@ describeWithRedis('silent connection to a cluster of Redis', function () {
   });
   after(() => redis?.kill());
 
-  it('a connection to a cluster of Redis that listens for wake-ups and goes silent is replaced, and wake-ups are heard again', async () => {
+  it('a listening connection to a Redis cluster that falls silent is replaced, and wake-ups arrive again within 12 s', async () => {
     const proxy = await silentProxy(redis.url);
     await redis.serveAllSlots(proxy.url);
     const port = Number(new URL(proxy.url).port);
@@ -145,7 +145,7 @@ describe('queues without PostgreSQL', function () {
   });
   after(() => database.drop());
 
-  it('a PostgreSQL that cannot be reached when the queues are opened is used as soon as it can be, and the outage is logged once', async () => {
+  it('queues opened while PostgreSQL is unreachable work within 2 s once it is reachable, and log the outage once', async () => {
     const levels: number[] = [];
     const log = createLog('test', 'info', { write: (line) => void levels.push(JSON.parse(line).level) });
     const { hostname, port } = new URL(database.url);

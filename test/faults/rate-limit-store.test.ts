@@ -11,15 +11,15 @@ import { describeWithRedis, type RedisServer, startRedisServer } from '../suppor
 import { type Part, type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-/** So few a second that no window ends while a test looks at it. */
+/** Points of a window, which is so long that it does not end during a test. */
 const POINTS = 20;
 const LIMITS = { RATE_LIMIT_RPS: '1', RATE_LIMIT_BURST: `${POINTS}` };
-const AWAY = 'rate-limit store unreachable';
-const BACK = 'rate-limit store reachable again';
-/** What waits for a store that says nothing waits for a third of it; the rest is for a busy machine. */
+const STORE_LOST_MESSAGE = 'rate-limit store unreachable';
+const STORE_BACK_MESSAGE = 'rate-limit store reachable again';
+/** Maximum wait: three times the wait for a silent store, since the machine may be busy. */
 const HELD_MS = 3000;
 
-describe('rate-limit store that is down', function () {
+describe('rate-limit store outage', function () {
   this.timeout(60_000);
 
   describe('PostgreSQL', () => {
@@ -52,7 +52,7 @@ describe('rate-limit store that is down', function () {
       await server?.close();
     });
 
-    it('when the rate-limit store on PostgreSQL stops, the ingress counts callers itself, logs it once, and asks the store again when it is back', async () => {
+    it('when the rate-limit store on PostgreSQL stops, the ingress enforces limits itself, logs that once, and uses the store again when it is back', async () => {
       const limiter = limits.open({ name: 'app', points: POINTS, windowS: 600 });
       await limiter.take('early');
       await server.stop('fast');
@@ -61,15 +61,15 @@ describe('rate-limit store that is down', function () {
       assert.ok(verdicts.every(({ allowed, resetS }) => allowed || resetS > 0));
       await limiter.refund('late');
       assert.equal((await limiter.take('late')).allowed, false);
-      assert.equal(occurrences(lines, AWAY), 1);
+      assert.equal(occurrences(lines, STORE_LOST_MESSAGE), 1);
 
       await server.start();
       await until(async () => {
         await limiter.take('probe');
-        return lines.includes(BACK);
+        return lines.includes(STORE_BACK_MESSAGE);
       });
       assert.equal((await limiter.take('early')).remaining, POINTS - 2);
-      assert.equal(occurrences(lines, AWAY), 1);
+      assert.equal(occurrences(lines, STORE_LOST_MESSAGE), 1);
     });
   });
 
@@ -80,14 +80,14 @@ describe('rate-limit store that is down', function () {
     });
     after(() => system?.stop());
 
-    it('a table of rate limits that somebody has locked holds no request for longer than a moment, and lets no more through than the limit', async () => {
+    it('a locked rate-limit table delays no request by more than a moment, and the limit still holds', async () => {
       const [web] = system.webs as [Part];
       const app = await system.app();
       const locker = await system.database.pool.connect();
       try {
         await locker.query('begin; lock table rate_limits in access exclusive mode');
         assertCounted(await usages(app, 2 * POINTS));
-        assert.equal(occurrences(web.log, AWAY), 1);
+        assert.equal(occurrences(web.log, STORE_LOST_MESSAGE), 1);
       } finally {
         await locker.query('rollback');
         locker.release();
@@ -95,7 +95,7 @@ describe('rate-limit store that is down', function () {
 
       await until(async () => {
         await usages(await system.app(), 1);
-        return web.log.includes(BACK);
+        return web.log.includes(STORE_BACK_MESSAGE);
       });
       const fresh = await system.app();
       await usages(fresh, 2);
@@ -116,7 +116,7 @@ describe('rate-limit store that is down', function () {
       await redis?.kill();
     });
 
-    it('rate limits on Redis count for all ingresses; without it each counts for itself; then all together again', async () => {
+    it('rate limits on Redis are shared by all ingresses, are per ingress while Redis is down, and are shared again afterwards', async () => {
       const webs = system.webs as [Part, Part];
       const shared = await usagesAtAll(await system.app(), webs, 2 * POINTS);
       assert.equal(shared.filter(({ status }) => status === 200).length, POINTS);
@@ -129,14 +129,14 @@ describe('rate-limit store that is down', function () {
       await until(async () => {
         const another = await system.app();
         for (const at of webs) await usages(another, 1, at);
-        return webs.every(({ log }) => log.includes(BACK));
+        return webs.every(({ log }) => log.includes(STORE_BACK_MESSAGE));
       });
       const again = await usagesAtAll(await system.app(), webs, 2 * POINTS);
       assert.equal(again.filter(({ status }) => status === 200).length, POINTS);
-      for (const { log } of webs) assert.equal(occurrences(log, AWAY), 1);
+      for (const { log } of webs) assert.equal(occurrences(log, STORE_LOST_MESSAGE), 1);
     });
 
-    it('rate limits on a frozen Redis hold no request for longer than a moment, and the limit holds', async () => {
+    it('a frozen Redis with the rate limits delays no request by more than a moment, and the limit still holds', async () => {
       const app = await system.app();
       await redis.pause(4000);
       assertCounted(await usages(app, 2 * POINTS));
@@ -144,7 +144,7 @@ describe('rate-limit store that is down', function () {
   });
 });
 
-/** Calls that need no store but the database, all at once. */
+/** Sends `count` calls at once that need no store but the database. */
 function usages(app: AppClient, count: number, at: { url: string } = app): Promise<Reply<unknown>[]> {
   return Promise.all(Array.from({ length: count }, () => app.request('GET', '/v1/usage', undefined, { at })));
 }
@@ -153,7 +153,7 @@ async function usagesAtAll(app: AppClient, webs: Part[], count: number): Promise
   return (await Promise.all(webs.map((web) => usages(app, count, web)))).flat();
 }
 
-/** Exactly the limit was answered, the rest refused, and none had to wait for the store. */
+/** Asserts that exactly the limit was answered, the rest refused, and that no call waited for the store. */
 function assertCounted(calls: readonly Reply<unknown>[]): void {
   const statuses = calls.map(({ status }) => status);
   assert.equal(statuses.filter((status) => status === 200).length, POINTS, `${statuses}`);

@@ -13,11 +13,11 @@ import { until } from '../support/until.ts';
 const PER_SECOND = 50;
 const CALM_MS = 1000;
 const RECOVERED_WITHIN_MS = 20_000;
-/** Polls find every answer: a caller is never without one for longer than the work and two looks take. */
+/** Polls find every answer, so the longest silence is the duration of the work plus two polls. */
 const SILENCE_MS = 2500;
 const NAMES = ['forecue-producer', 'forecue-consumer', 'forecue-listener'];
 
-/** An ingress and a worker whose queues and wake-ups are on the Redis at the address. */
+/** An ingress and a worker whose queues and wake-ups are on the Redis at `redisUrl`. */
 class Installation implements AsyncDisposable {
   readonly system: System<TestProcess>;
   readonly #operators: string[];
@@ -42,13 +42,13 @@ class Installation implements AsyncDisposable {
     );
   }
 
-  /** Every process says that it can do its work. */
+  /** Reports whether every process is ready. */
   async isReady(): Promise<boolean> {
     const answers = await Promise.all(this.#operators.map((url) => fetch(url)));
     return answers.every(({ status }) => status === 200);
   }
 
-  /** Sends a steady load while `fail` runs and until all processes are ready afterwards. */
+  /** Sends a steady load while `fail` runs, until all processes are ready afterwards. */
   async endure(fail: () => Promise<void>): Promise<Seen & { recoveredMs: number }> {
     const app = await this.system.app();
     let recoveredMs = Number.NaN;
@@ -87,7 +87,7 @@ async function holdsAll(server: RedisServer): Promise<boolean> {
 describeWithRedis('a failover of Redis under load', function () {
   this.timeout(90_000);
 
-  it('Sentinel makes the replica the primary after a crash: every call gets its 200, each billed once', async () => {
+  it('while Sentinel replaces a crashed Redis primary, every call gets 200 and is billed once', async () => {
     const sentinels = await startSentinels();
     try {
       await using installation = await Installation.start(sentinels.url);
@@ -103,7 +103,7 @@ describeWithRedis('a failover of Redis under load', function () {
     }
   });
 
-  it('Sentinel demotes a primary that stays as a read-only replica: every connection leaves it, every call gets its 200', async () => {
+  it('when Sentinel demotes a primary to a read-only replica, every connection leaves it and every call gets 200', async () => {
     const sentinels = await startSentinels();
     try {
       await using installation = await Installation.start(sentinels.url);
@@ -119,7 +119,7 @@ describeWithRedis('a failover of Redis under load', function () {
     }
   });
 
-  it('a cluster loses the primary of the queue, and a replica takes over: every call gets its 200, each billed once', async () => {
+  it('while a Redis cluster replaces the crashed primary of the queue, every call gets 200 and is billed once', async () => {
     const cluster = await startRedisCluster();
     try {
       await using installation = await Installation.start(cluster.url);

@@ -15,15 +15,15 @@ import { until } from '../support/until.ts';
 const CALLERS = 20;
 const CALLS_PER_SECOND = 50;
 const PAUSE_MS = 10_000;
-/** The long version, of 60 s, is run by hand. */
+/** The long version of 60 s is run by hand. */
 const OUTAGE_MS = 1000 * Number(process.env['REDIS_OUTAGE_S'] ?? 8);
-/** Workers and waiting callers look once a second, or oftener; half of the calls need less than both looks. */
+/** Median in an outage: workers and waiting callers poll once a second, and half of the calls need less than both. */
 const P50_MS = 1200;
 const NOTICED_AS_REPLICA_MS = 5000;
 const RESUMED_WITHIN_MS = 5000;
-/** With wake-ups, a provider of 50 to 100 ms, and a busy machine. */
+/** Median with wake-ups and a provider of 50 to 100 ms, on a busy machine. */
 const PROMPT_MS = 400;
-/** A silence is noticed at a worker's connection after 8 s, at an ingress's after 7 s; one may come after the other. */
+/** A silent connection is noticed by a worker after 8 s and by an ingress after 7 s, possibly one after the other. */
 const NOTICED_WITHIN_MS = 25_000;
 
 describeWithRedis('Redis', function () {
@@ -31,7 +31,7 @@ describeWithRedis('Redis', function () {
   let redis: RedisServer;
   let system: System<TestProcess>;
   let app: AppClient;
-  /** The operator's ports of the ingress and the worker. */
+  /** Operator ports of the ingress and the worker. */
   let operators: { url: string }[];
 
   before(async () => {
@@ -72,7 +72,7 @@ describeWithRedis('Redis', function () {
     return answers.map(({ status }) => status).join();
   };
 
-  /** Nothing admitted is lost, nothing is charged without an answer, and no process was restarted. */
+  /** Asserts that no work is lost or left, only answers are charged, and no process ended. */
   async function assertBalanced(calls: readonly Call[]): Promise<void> {
     const { rows } = await system.database.pool.query<{ live: number; suggested: number }>(
       `select (select count(*) from work where party = $1)::int as live,
@@ -89,7 +89,7 @@ describeWithRedis('Redis', function () {
       assert.deepEqual([child.exitCode, child.signalCode], [null, null]);
   }
 
-  it('every call gets its 200 although Redis loses everything again and again', async () => {
+  it('every call gets 200 while Redis loses all its data four times', async () => {
     const asking = load();
     for (let n = 0; n < 4; n += 1) {
       await sleep(700);
@@ -101,7 +101,7 @@ describeWithRedis('Redis', function () {
     await assertBalanced(calls);
   });
 
-  it('every call gets its 200 although Redis is killed and is back at once with nothing', async () => {
+  it('every call gets 200 while Redis is killed twice and comes back at once without data', async () => {
     const asking = load();
     for (let n = 0; n < 2; n += 1) {
       await sleep(700);
@@ -114,7 +114,7 @@ describeWithRedis('Redis', function () {
     await assertBalanced(calls);
   });
 
-  it('every call gets its 200, if later, while Redis pauses, and the processes say that they are not ready', async () => {
+  it('every call gets 200 while Redis pauses for 10 s, and the processes report that they are not ready', async () => {
     const asking = load();
     await sleep(500);
     const over = performance.now() + PAUSE_MS;
@@ -127,7 +127,7 @@ describeWithRedis('Redis', function () {
     await assertBalanced(calls);
   });
 
-  it('every call gets its 200 in an outage of Redis under 50 calls a second, half of them within 1.2 s', async () => {
+  it('every call gets 200 during a Redis outage under 50 calls a second, half of them within 1.2 s', async () => {
     const call = async (): Promise<Call> => {
       const body = predictionBody();
       const startedAt = performance.now();
@@ -150,7 +150,7 @@ describeWithRedis('Redis', function () {
     assert.ok(p50 < P50_MS, `p50 ${p50} ms`);
   });
 
-  it('a Redis that is demoted to a read-only replica is left by every connection within 5 s, and every call gets its 200', async () => {
+  it('every connection leaves a Redis that is demoted to a read-only replica within 5 s, and every call gets 200', async () => {
     const successor = await startRedisServer();
     const proxy = await silentProxy(redis.url);
     const started: TestProcess[] = [];
@@ -173,7 +173,7 @@ describeWithRedis('Redis', function () {
       );
 
       await redis.follow(successor);
-      // While its name still leads there.
+      // The address still leads to the demoted server.
       const since = performance.now();
       await until(async () => (await ready(urls)) === '503,503', NOTICED_AS_REPLICA_MS);
       await until(async () => {
@@ -200,7 +200,7 @@ describeWithRedis('Redis', function () {
     }
   });
 
-  it('connections to Redis that go silent without closing are dropped, and work is as fast as before', async () => {
+  it('Redis connections that fall silent without closing are replaced, and answers are as fast as before', async () => {
     const proxy = await silentProxy(redis.url);
     try {
       const env = { REDIS_URL: proxy.url, QUEUE_PREFIX: 'silent' };
@@ -208,7 +208,7 @@ describeWithRedis('Redis', function () {
       assert.equal((await app.predict(predictionBody(), { at: web })).status, 200);
       proxy.silence();
       const answer = () => app.predict(predictionBody(), { at: web });
-      // A wake-up saves its caller the wait for the next poll: several fast answers in a row show that wake-ups arrive.
+      // Without wake-ups callers wait for the next poll, so several fast answers in a row show that wake-ups arrive.
       await until(async () => {
         const replies = [await answer(), await answer(), await answer()];
         return replies.every(({ status, tookMs }) => status === 200 && tookMs < 500);
@@ -221,7 +221,7 @@ describeWithRedis('Redis', function () {
     }
   });
 
-  it('processes that start while Redis is unreachable start unready, and become ready when it is up', async () => {
+  it('processes started while Redis is unreachable are unready but answer calls, and become ready when Redis is up', async () => {
     await redis.kill();
     const ports = [await freePort(), await freePort()] as const;
     const [web, worker] = await Promise.all([
@@ -241,7 +241,7 @@ describeWithRedis('Redis', function () {
     assert.equal(worker.child.exitCode, null);
   });
 
-  it('processes that stop while Redis is unreachable end in time, and in order', async () => {
+  it('processes stopped while Redis is unreachable exit with code 0 within the stop limit', async () => {
     const [web, worker] = await Promise.all([system.startWeb(), system.startWorker()]);
     assert.equal((await app.predict(predictionBody(), { at: web })).status, 200);
     await redis.kill();
@@ -256,9 +256,9 @@ describeWithRedis('Redis', function () {
     ]);
   });
 
-  /** Until then, each time it is asked. */
+  /** Asserts that no process is ready at any time until `until`. */
   async function assertUnready(until: number): Promise<void> {
-    // A frozen server is noticed after the time that a pulse may take.
+    // A frozen server is noticed once a pulse times out.
     await sleep(2500);
     do {
       assert.equal(await ready(), '503,503');
@@ -266,7 +266,7 @@ describeWithRedis('Redis', function () {
     } while (performance.now() < until);
   }
 
-  /** Without a restart: every process is ready soon, and answers are as prompt as before. */
+  /** Asserts that every process is ready soon, and that answers are as prompt as before. */
   async function assertResumes(calls: readonly Call[]): Promise<void> {
     await until(async () => (await ready()) === '200,200', RESUMED_WITHIN_MS);
     await until(() => {

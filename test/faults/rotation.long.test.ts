@@ -17,7 +17,7 @@ const PROVIDER_KEYS = { old: 'sk-old', new: 'sk-new' };
 const GRACE_S = 600;
 const PAUSE_MS = 100;
 
-/** A role that acts as the owner of the tables, as docs/production.md makes it. */
+/** Creates a role that acts as the owner of the tables, as in docs/production.md. */
 async function makeRole(server: string): Promise<{ name: string; url: (database: string) => string }> {
   const name = `forecue_${randomBytes(6).toString('hex')}`;
   const { username: owner } = new URL(server);
@@ -43,7 +43,7 @@ describe('the rotation of every secret under load', function () {
     made = [];
   });
 
-  it('signing secrets, an app key, the database role and the provider key change by rolling restarts, and no request fails', async () => {
+  it('rotating the signing secret, an app key, the database role and the provider key by rolling restarts fails no request', async () => {
     const roles = [await makeRole(server()), await makeRole(server())] as const;
     made = roles.map(({ name }) => name);
     const failed: string[] = [];
@@ -52,7 +52,7 @@ describe('the rotation of every secret under load', function () {
     let login: LoginResponse | undefined;
     let logIn = async () => ({ status: 0, text: '' });
 
-    /** Calls one after the other until the end; each must be 200. */
+    /** Makes calls one after the other until the end; each must be 200. */
     const keepCalling = (what: string, ask: () => Promise<{ status: number; text: string }>) => {
       let isOver = false;
       const done = (async () => {
@@ -124,7 +124,7 @@ describe('the rotation of every secret under load', function () {
       await until(async () => (await sessionsOf(installation, 0)) === 0);
       await administer(server(), `drop role ${roles[0].name}`);
       accepted.delete(`Bearer ${PROVIDER_KEYS.old}`);
-      // What the old secret has signed is over.
+      // Tokens signed with the old secret end here, so this gets a new one.
       await logIn();
       return { ...later, JWT_SECRET: NEW };
     };

@@ -12,7 +12,7 @@ const NORMAL_P50_MS = 150;
 const CALLS = 7;
 const ROUNDS = 3;
 
-/** Which process's connections go silent, which of them, and how it reaches its server through a proxy. */
+/** The process and its connections that fall silent, and how it reaches its server through a proxy. */
 interface Silence {
   of: 'web' | 'worker';
   which: 'all' | 'listening';
@@ -20,7 +20,7 @@ interface Silence {
   through(proxyUrl: string): Record<string, string>;
 }
 
-/** The wake-ups and the queue of one process go silent; then calls are as fast as before, or the process is unhealthy. */
+/** Silences a process's connections; asserts that calls are soon as fast as before, or the process is unhealthy. */
 async function assertIsNoticed(
   system: System<TestProcess>,
   { of, which, server, through }: Silence,
@@ -57,7 +57,7 @@ async function assertIsNoticed(
   }
 }
 
-/** A process that exits, and is restarted, counts as unhealthy too. */
+/** Reports whether the process is healthy; one that has exited is not. */
 async function isHealthy(operatorPort: number, { child }: TestProcess): Promise<boolean> {
   if (child.exitCode !== null || child.signalCode !== null) return false;
   const { status } = await fetch(`http://127.0.0.1:${operatorPort}/healthz`);
@@ -68,7 +68,7 @@ describe('silent connections to PostgreSQL', function () {
   this.timeout(60_000);
   let system: System<TestProcess>;
   before(async () => {
-    // Queue and wake-ups are on PostgreSQL, wherever the other suites have them.
+    // Queue and wake-ups are on PostgreSQL here, even if the other suites use Redis.
     const env = { REDIS_URL: '', QUEUE_PREFIX: 'forecue', SANDBOX_UNITS: '1000000' };
     system = await startProcesses({ webs: 0, workers: 0, env });
   });
@@ -87,13 +87,13 @@ describe('silent connections to PostgreSQL', function () {
       },
     });
 
-  it("a worker's queue on PostgreSQL falls silent: calls are normal within 12 s, or the worker is unhealthy", () =>
+  it("calls are normal 12 s after a worker's PostgreSQL queue connections fell silent, or the worker is unhealthy", () =>
     fallSilent('worker', 'all'));
 
-  it("an ingress's queue on PostgreSQL falls silent: calls are normal within 12 s, or the ingress is unhealthy", () =>
+  it("calls are normal 12 s after an ingress's PostgreSQL queue connections fell silent, or the ingress is unhealthy", () =>
     fallSilent('web', 'all'));
 
-  it("an ingress's connection that listens to PostgreSQL falls silent: answers are prompt within 12 s, or the ingress is unhealthy", () =>
+  it("calls are normal 12 s after an ingress's listening PostgreSQL connection fell silent, or the ingress is unhealthy", () =>
     fallSilent('web', 'listening'));
 });
 
@@ -119,9 +119,9 @@ describeWithRedis('silent connections to Redis', function () {
       through: (proxyUrl) => ({ REDIS_URL: proxyUrl }),
     });
 
-  it("calls are normal 12 s after a worker's connections to Redis fell silent, or the worker is unhealthy", () =>
+  it("calls are normal 12 s after a worker's Redis connections fell silent, or the worker is unhealthy", () =>
     fallSilent('worker'));
 
-  it("calls are normal 12 s after an ingress's connections to Redis fell silent, or the ingress is unhealthy", () =>
+  it("calls are normal 12 s after an ingress's Redis connections fell silent, or the ingress is unhealthy", () =>
     fallSilent('web'));
 });

@@ -20,10 +20,10 @@ import { type System, startProcesses, type TestProcess } from '../support/system
 import { until } from '../support/until.ts';
 
 const ROW = { content: 'A note.', kind: 'note', origin: 'human' };
-/** An ingress has 10 connections, and each change waits for the lock for up to 2 s. */
+/** Changes a second. An ingress has 10 connections, and each change waits for the lock for up to 2 s. */
 const CHANGES_PER_SECOND = 40;
 const HELD_MS = 4000;
-/** More than have their turn or may wait for it. */
+/** More calls of one account than may run or wait. */
 const TOO_MANY = 105;
 
 describe('account whose row is locked', () => {
@@ -41,7 +41,7 @@ describe('account whose row is locked', () => {
   const rename = () => person.request('PATCH', '/api/auth/me/', { name: 'Another' });
   const lock = () => lockRow(system, 'accounts', 'id = $1', [person.id]);
 
-  it('an account whose row is locked delays nobody else, however many changes of its memory wait', async () => {
+  it('an account whose row is locked delays no other account or app, however many of its memory changes wait', async () => {
     const app = await system.app();
     const other = await signUp(system);
     const locked = await lock();
@@ -65,7 +65,7 @@ describe('account whose row is locked', () => {
   });
 
   for (const { method, path, operationId, inTurn, body } of endpoints.filter((one) => one.inTurn))
-    it(`an account whose row is locked is refused ${operationId} at once while many others wait`, async () => {
+    it(`an account whose row is locked gets 503 for ${operationId} at once while 105 of its calls wait`, async () => {
       const fill = inTurn === 'memory' ? change : rename;
       const locked = await lock();
       const others = Array.from({ length: TOO_MANY }, fill);
@@ -80,14 +80,14 @@ describe('account whose row is locked', () => {
     });
 });
 
-describe('connection whose uses take long to read', () => {
+describe('connection with slow usage reads', () => {
   let system: System<TestProcess>;
   before(async () => {
     system = await startProcesses();
   });
   after(() => system?.stop());
 
-  it('a connection whose uses take long to read keeps neither its person nor another from what secures the account, however often it is read', async () => {
+  it("a connection whose usage is slow to read does not block account changes, its owner's or another's, however often it is read", async () => {
     const [person, other] = [await signUp(system), await signUp(system)];
     const { connection_id } = await connect(system, await connectingApp(system), person);
     const locked = await lockTable(system, 'history');
@@ -111,7 +111,7 @@ describe('app whose rows are locked', () => {
   });
   after(() => system?.stop());
 
-  /** What the app did, and what another app and another person did meanwhile. */
+  /** Runs `change` at a pace; returns its statuses and those of another app's and another person's calls meanwhile. */
   const during = async (change: () => Promise<{ status: number }>) => {
     const [app, person] = [await connectingApp(system), await signUp(system)];
     const changes = pacedUntil(CHANGES_PER_SECOND, change, sleep(HELD_MS));
@@ -128,7 +128,7 @@ describe('app whose rows are locked', () => {
   };
   const undisturbed = { others: new Set(['200 201']), changes: new Set([503]) };
 
-  it('an app whose rows are locked delays nobody else, however many connections it starts', async () => {
+  it('an app whose rows are locked delays no other app or account, however many connections it starts', async () => {
     const app = await connectingApp(system);
     const locked = await lockRow(system, 'apps', 'id = $1', [app.id]);
     assert.deepEqual(
@@ -139,7 +139,7 @@ describe('app whose rows are locked', () => {
     assert.equal((await app.request('POST', '/v1/connections', startBody().body)).status, 200);
   });
 
-  it('an app whose rows are locked delays nobody else, however often it exchanges and revokes', async () => {
+  it('an app whose rows are locked delays no other app or account, however often it exchanges codes and revokes connections', async () => {
     const app = await connectingApp(system);
     const attempt = await startConnection(app);
     const code = await approve(system, attempt, await signUp(system));
@@ -151,7 +151,7 @@ describe('app whose rows are locked', () => {
     let n = 0;
     const change = () => {
       n += 1;
-      // Wrong codes, no two alike, share nothing.
+      // Each wrong code is different, since equal exchanges would share one execution.
       return n % 2 === 0 ? revoke(app, connection_id) : exchange(app, attempt, `${n}`.padStart(43, 'c'));
     };
     assert.deepEqual(await during(change), undisturbed);

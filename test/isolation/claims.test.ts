@@ -22,7 +22,7 @@ import { until } from '../support/until.ts';
 
 const SLOTS = 8;
 
-/** Asks for so much of the work of an app. */
+/** Asks for `count` pieces of an app's work. */
 const askOf = ({ party }: Served, count: number): FlowAsk => ({
   kind: 'predict',
   party,
@@ -40,11 +40,11 @@ describe('claim', () => {
   });
   afterEach(() => database.drop());
 
-  const claimed = (asks: readonly FlowAsk[], more: Partial<ClaimTerms> = {}) =>
+  const claimWith = (asks: readonly FlowAsk[], more: Partial<ClaimTerms> = {}) =>
     claim(database.pool, { ...claimTerms(worker, asks), ...more });
 
-  /** Apps of which so much waits. */
-  const waiting = async (...counts: number[]) => {
+  /** Makes one app per count, with that many pieces of work queued. */
+  const queueApps = async (...counts: number[]) => {
     const apps: Served[] = [];
     for (const count of counts) {
       const app = await openServed(database.pool);
@@ -54,12 +54,12 @@ describe('claim', () => {
     return apps as [Served, Served, Served];
   };
 
-  it('a claim takes the oldest pieces of each flow, as many as it asks for, and says of which some are left', async () => {
-    const [many, few, none] = await waiting(5, 1, 0);
-    const { claims, left } = await claimed([many, few, none].map((app) => askOf(app, 3)));
+  it("a claim takes the requested number of each flow's oldest pieces, and reports the flows that have more", async () => {
+    const [many, few, none] = await queueApps(5, 1, 0);
+    const { claims, left } = await claimWith([many, few, none].map((app) => askOf(app, 3)));
     assert.deepEqual(partiesOf(claims).sort(), [many, many, many, few].map(({ party }) => party).sort());
     assert.deepEqual(partiesOf(left), [many.party]);
-    const rest = await claimed([askOf(many, 3)]);
+    const rest = await claimWith([askOf(many, 3)]);
     assert.deepEqual(rest.left, []);
     const newest = Math.max(
       ...claims.filter(({ party }) => party === many.party).map((one) => one.queuedAtMs),
@@ -67,9 +67,9 @@ describe('claim', () => {
     assert.ok(rest.claims.length === 2 && rest.claims.every((one) => one.queuedAtMs >= newest));
   });
 
-  it('a claim takes no more than there are slots, from the flows that it names first', async () => {
-    const apps = await waiting(2, 2, 2);
-    const { claims, left } = await claimed(
+  it('a claim takes no more pieces than it has slots, and serves the flows in the order it names them', async () => {
+    const apps = await queueApps(2, 2, 2);
+    const { claims, left } = await claimWith(
       apps.map((app) => askOf(app, 2)),
       { slots: 3 },
     );
@@ -78,15 +78,15 @@ describe('claim', () => {
     assert.deepEqual(partiesOf(left), [second, third]);
   });
 
-  it('a claim takes what is past a piece that others are just claiming, and says that some is left', async () => {
-    const [app] = await waiting(2);
+  it('a claim skips a piece that another worker is claiming, and reports that the flow has more', async () => {
+    const [app] = await queueApps(2);
     const holder = await database.pool.connect();
     try {
       await holder.query('begin');
       await holder.query('select from work where party = $1 order by queued_at limit 1 for update', [
         app.party,
       ]);
-      const { claims, left } = await claimed([askOf(app, 2)]);
+      const { claims, left } = await claimWith([askOf(app, 2)]);
       assert.deepEqual([claims.length, partiesOf(left)], [1, [app.party]]);
     } finally {
       await holder.query('rollback');
@@ -94,43 +94,43 @@ describe('claim', () => {
     }
   });
 
-  it('a claim takes no work that is past its deadline or whose callers have left, and does not say that it is left', async () => {
-    const [overdue, left] = await waiting(1, 1);
+  it('a claim ignores work that is past its deadline or whose callers have left, and does not report its flow as having more', async () => {
+    const [overdue, left] = await queueApps(1, 1);
     const alter = (assignment: string, { party }: Served) =>
       database.pool.query(`update work set ${assignment} where party = $1`, [party]);
     await alter('deadline_at = now()', overdue);
     await alter('detached_at = now()', left);
     const asks = [askOf(overdue, 1), askOf(left, 1)];
-    assert.deepEqual(await claimed(asks), { claims: [], left: [] });
+    assert.deepEqual(await claimWith(asks), { claims: [], left: [] });
     await alter("detached_at = 'infinity'", left);
-    assert.equal((await claimed(asks)).claims.length, 1, 'it outlives its callers');
+    assert.equal((await claimWith(asks)).claims.length, 1, 'work that outlives its callers is claimed');
   });
 
-  it('a claim takes one piece at a time of a party of such a kind, the next one when that has ended', async () => {
-    const [app] = await waiting(3);
+  it("a claim of a one-at-a-time kind takes a party's next piece only after the running one has ended", async () => {
+    const [app] = await queueApps(3);
     const inTurn = { oneAtATime: ['predict'] };
-    const first = await claimed([askOf(app, 3)], inTurn);
+    const first = await claimWith([askOf(app, 3)], inTurn);
     assert.deepEqual([first.claims.length, first.left], [1, []]);
-    assert.deepEqual(await claimed([askOf(app, 3)], inTurn), { claims: [], left: [] });
+    assert.deepEqual(await claimWith([askOf(app, 3)], inTurn), { claims: [], left: [] });
     await complete(database.pool, first.claims.map(suggested), WINDOW_S);
-    assert.equal((await claimed([askOf(app, 3)], inTurn)).claims.length, 1);
+    assert.equal((await claimWith([askOf(app, 3)], inTurn)).claims.length, 1);
   });
 
-  it('a claim ends with the piece that reaches 256 KiB of requests', async () => {
-    const apps = await waiting(1, 1, 1);
+  it('a claim stops at the piece with which its requests exceed 256 KiB', async () => {
+    const apps = await queueApps(1, 1, 1);
     await database.pool.query(`update work set input = repeat('x', 200000)`);
-    const { claims, left } = await claimed(apps.map((app) => askOf(app, 1)));
+    const { claims, left } = await claimWith(apps.map((app) => askOf(app, 1)));
     const [first, second, third] = partiesOf(apps);
     assert.deepEqual(partiesOf(claims).sort(), [first, second].sort());
     assert.deepEqual(partiesOf(left), [third]);
   });
 
-  it('a claim finds work that nobody heard of: the flows of the oldest and the newest pieces of its kinds', async () => {
-    const apps = await waiting(3, 1, 0);
+  it('a look for unannounced work finds the flows of the oldest and the newest queued pieces of its kinds', async () => {
+    const apps = await queueApps(3, 1, 0);
     const [first, second] = partiesOf(apps);
     const found = await queuedFlows(database.pool, ['predict', 'reply']);
     assert.deepEqual(partiesOf(found).sort(), [first, second].sort());
-    // As much as one look reads, queued before and after what is not seen.
+    // One look reads a bounded number of pieces from each end of the queue, so the hidden ones in between are not seen.
     const hidden = newId();
     await database.pool.query(
       `insert into work (
@@ -149,9 +149,9 @@ describe('claim', () => {
   });
 });
 
-describe('claims of ended work', () => {
+describe('claim when work ends', () => {
   let database: TestDatabase;
-  /** Of which work runs, and waits. */
+  /** An app with running and queued work. */
   let served: Served;
   let running: Claim[];
   beforeEach(async () => {
@@ -167,7 +167,7 @@ describe('claims of ended work', () => {
   const endAndClaim = (pool: Pool) =>
     completeAndClaim(pool, running.map(suggested), WINDOW_S, termsOf(SLOTS));
 
-  it('a claim in the statement that ends work takes what waits', async () => {
+  it('a complete-and-claim statement ends work and claims queued work', async () => {
     const { ended, claimed } = await endAndClaim(database.pool);
     assert.deepEqual(ended, [true, true]);
     assert.equal(claimed.claims.length, 1);
@@ -175,14 +175,14 @@ describe('claims of ended work', () => {
     assert.deepEqual(claimed.left, []);
   });
 
-  it('the end of work of a party that has one piece running at a time claims its next one', async () => {
+  it("a complete-and-claim statement of a one-at-a-time kind claims the party's next piece", async () => {
     const one = { ...termsOf(1), oneAtATime: ['predict'] };
     assert.deepEqual((await claim(database.pool, one)).claims, []);
     const { claimed } = await completeAndClaim(database.pool, running.map(suggested), WINDOW_S, one);
     assert.equal(claimed.claims.length, 1);
   });
 
-  it('a claim in the statement that ends work waits for the disk with it', async () => {
+  it('a complete-and-claim statement waits for the disk, unlike a claim alone', async () => {
     const single = openPool(database.url, 1);
     const settingAfter = async (work: () => Promise<unknown>) => {
       await single.query('begin');
@@ -193,14 +193,14 @@ describe('claims of ended work', () => {
       return rows[0]?.setting;
     };
     try {
-      assert.equal(await settingAfter(() => claim(single, termsOf(1))), 'off', 'a claim alone does not');
+      assert.equal(await settingAfter(() => claim(single, termsOf(1))), 'off', 'a claim alone does not wait');
       assert.equal(await settingAfter(() => endAndClaim(single)), 'remote_write');
     } finally {
       await single.end();
     }
   });
 
-  it('a claim in the statement that ends work leaves what others have queued to other workers while a lock holds the end up', async () => {
+  it("a complete-and-claim statement that waits for a lock leaves other parties' work to other workers", async () => {
     const other = await openServed(database.pool);
     await queueWork(database.pool, other, 1);
     const holder = await database.pool.connect();

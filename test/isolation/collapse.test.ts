@@ -4,13 +4,13 @@ import { tally } from '../support/flood.ts';
 import { expectWithin } from '../support/noise.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
-/** Eight slots of 100 ms are 80 calls a second. `test/acceptance/collapse.ts` does it with twice as many. */
+/** Eight slots of 100 ms serve 80 calls a second. `test/acceptance/collapse.ts` uses twice as many slots. */
 const SLOTS = 8;
 const SERVICE_MS = 100;
 const PER_SECOND = 35;
-/** How soon after the collapse calls are refused, and how soon after its end none is. */
+/** Time after which calls are refused once the provider hangs, and accepted once it recovers. */
 const NOTICED_MS = 2000;
-/** A tenth of what a call waits for that is not refused. `test/acceptance/collapse.ts` measures it: 50 ms are promised. */
+/** A tenth of the wait of a call that is not refused. `test/acceptance/collapse.ts` measures the promised 50 ms. */
 const REFUSAL_MS = 400;
 
 describe('collapse', () => {
@@ -23,12 +23,12 @@ describe('collapse', () => {
   });
   after(() => system.stop());
 
-  it('calls before those that hang at the provider are not affected by them', () => {
+  it('calls made more than a second before the provider hangs all succeed', () => {
     const early = between(run.calls, 0, run.hungAt - 1000);
     assert.deepEqual(tally(early), { 200: early.length });
   });
 
-  it('a provider that hangs in the middle of a load makes the refusals begin within two seconds', () => {
+  it('a provider that hangs under load makes the ingress refuse calls within two seconds', () => {
     const { calls, hungAt, wellAt } = run;
     const [first] = refused(between(calls, hungAt, wellAt));
     assert.ok(first !== undefined, `none: ${JSON.stringify(tally(between(calls, hungAt, wellAt)))}`);
@@ -37,14 +37,14 @@ describe('collapse', () => {
     assert.ok(refused(late).length > 0.9 * late.length, `from then on: ${JSON.stringify(tally(late))}`);
   });
 
-  it('a call to a provider that hangs is refused at once, with a Retry-After', () => {
+  it('calls refused while the provider hangs are answered at once, with a Retry-After', () => {
     const refusals = refused(between(run.calls, run.hungAt, run.wellAt));
     assert.ok(refusals.length > 0, 'none was refused');
     expectWithin(refusals, REFUSAL_MS, run.noise);
     assert.ok(refusals.every(({ retryAfterS = 0 }) => retryAfterS >= 1));
   });
 
-  it('the collapse of a provider is over two seconds after its recovery: all calls succeed', () => {
+  it('all calls made later than two seconds after the provider recovers succeed', () => {
     const later = between(run.calls, run.wellAt + NOTICED_MS, Number.POSITIVE_INFINITY);
     assert.deepEqual(tally(later), { 200: later.length });
   });

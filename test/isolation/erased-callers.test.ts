@@ -8,7 +8,7 @@ import { inputsOf, predictBatch, predictReply, proposing } from '../support/repl
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-/** Far less than the deadlines of these calls, and more than the polls need on a busy machine. */
+/** Much less than the deadlines of these calls, and more than the polls need on a busy machine. */
 const SOON_MS = 8000;
 const ROUNDS = 12;
 const CALLS = 16;
@@ -23,14 +23,14 @@ describe('callers of an erased account', () => {
   after(() => system.stop());
   beforeEach(() => system.provider.reset());
 
-  /** As if a process that erases the account had died at once: another one goes on, which tells nobody. */
+  /** Marks the account as if its erasing process had died: another one takes over, without waking the callers. */
   const eraseSilently = ({ id }: UserClient) =>
     system.database.pool.query(
       `update accounts set active = false, erasing_at = now() - interval '1 minute' where id = $1`,
       [id],
     );
 
-  it('a call that waits while its account is erased is answered soon, whatever it waits for and whoever erases', async () => {
+  it('a call that waits while another process erases its account is answered soon, whether it waits for a reply, batch, promotion or prediction', async () => {
     const person = await signUp(system);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);
@@ -46,7 +46,7 @@ describe('callers of an erased account', () => {
     const ends = new Map<string, string>();
     for (const [name, call] of Object.entries(calls))
       void call.then(({ status, code }) => ends.set(name, `${status} ${code}`));
-    // All but the one in the queue ask the model; the batch, twice.
+    // All calls but the queued promotion ask the model, the batch twice.
     await until(() => system.provider.running === 5);
     await eraseSilently(person);
     await until(() => isGone(system, person));
@@ -62,7 +62,7 @@ describe('callers of an erased account', () => {
     for (const end of Object.values(own)) assert.match(end, /^(401 not_authenticated|499 \w+_cancelled)$/);
   });
 
-  it('the stream of a job that waits while its account is erased ends with an error', async () => {
+  it("a job's event stream ends with an error when the account is erased", async () => {
     const person = await signUp(system);
     await say(person, ['I want coverage']);
     system.provider.respond(hang());
@@ -77,7 +77,7 @@ describe('callers of an erased account', () => {
     );
   });
 
-  it('a call that comes just before the erasure of its account, during it or just after is answered soon', async () => {
+  it('calls made just before, during or just after the erasure of their account are answered soon', async () => {
     system.provider.respond(proposing([{ response: 'Blue' }]));
     for (let round = 0; round < ROUNDS; round += 1) {
       const person = await signUp(system);

@@ -14,7 +14,7 @@ import { until } from '../support/until.ts';
 
 const EVENTS = 100_000;
 
-describe('account that is being erased', () => {
+describe('account erasure', () => {
   let system: System<TestProcess>;
 
   before(async () => {
@@ -37,8 +37,8 @@ describe('account that is being erased', () => {
     return (await system.database.pool.query(found, [id])).rows.length;
   };
 
-  /** Does `work` while the erasure of the person's recordings is stopped in the middle. */
-  const whileHeld = async (person: UserClient, work: () => Promise<void>) => {
+  /** Runs `work` while a lock stops the erasure of the person's recordings midway. */
+  const whileErasureIsHeld = async (person: UserClient, work: () => Promise<void>) => {
     const holder = await system.database.pool.connect();
     try {
       await holder.query('begin');
@@ -50,13 +50,13 @@ describe('account that is being erased', () => {
     }
   };
 
-  it('an account that is being erased delays nobody else, however long it takes: neither other apps nor the one connected to it', async () => {
+  it('account erasure delays no predictions while it is held up: neither of other apps nor of the connected app', async () => {
     const person = await signUp(system);
     await post(person, [event()]);
     const [app, other] = await Promise.all([connectingApp(system), system.app()]);
     const { connection_id } = await connect(system, app, person);
     let erased: ReturnType<typeof person.request> | undefined;
-    await whileHeld(person, async () => {
+    await whileErasureIsHeld(person, async () => {
       erased = person.request('DELETE', '/api/auth/me/');
       await until(() => isBeingErased(person));
       await until(async () => (await app.predict(predictionBody({ connection_id }))).status === 403);
@@ -75,12 +75,12 @@ describe('account that is being erased', () => {
     await until(() => isGone(system, person));
   });
 
-  it('an account that is being erased cannot be used from its first moment: its address is free, no credential works, nothing is added', async () => {
+  it('account erasure takes effect at once: no credential works, nothing is added, and the e-mail address is free', async () => {
     const person = await signUp(system);
     const { email, password } = person;
     await post(person, [event()]);
     let erased: ReturnType<typeof person.request> | undefined;
-    await whileHeld(person, async () => {
+    await whileErasureIsHeld(person, async () => {
       erased = person.request('DELETE', '/api/auth/me/');
       await until(() => isBeingErased(person));
       const replies = await Promise.all([
@@ -97,7 +97,7 @@ describe('account that is being erased', () => {
     assert.equal((await erased)?.status, 204);
   });
 
-  it('an account that is being erased leaves no work behind that was admitted at the last moment', async () => {
+  it('account erasure removes work that is admitted while the erasure begins', async () => {
     const person = await signUp(system);
     const { pool } = system.database;
     const late = await pool.connect();
@@ -122,11 +122,11 @@ describe('account that is being erased', () => {
     );
   });
 
-  it('an account that is being erased is erased even when the person disconnects', async () => {
+  it('account erasure is completed even if the person disconnects', async () => {
     const person = await signUp(system);
     await post(person, [event()]);
     const leaving = new AbortController();
-    await whileHeld(person, async () => {
+    await whileErasureIsHeld(person, async () => {
       const left = assert.rejects(
         person.request('DELETE', '/api/auth/me/', undefined, { signal: leaving.signal }),
       );
@@ -137,7 +137,7 @@ describe('account that is being erased', () => {
     await until(() => isGone(system, person));
   });
 
-  it('an account that is being erased is finished even when the process that erases it dies before it has revoked anything', async () => {
+  it('account erasure is completed, and ends running predictions, if the erasing process dies before it has revoked anything', async () => {
     const person = await signUp(system);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);
@@ -152,7 +152,7 @@ describe('account that is being erased', () => {
     await until(() => isGone(system, person));
   });
 
-  it('an account that is being erased is finished by another process when the ingress dies in the middle', async () => {
+  it('account erasure is completed by another process if its ingress dies midway', async () => {
     const person = await signUp(system);
     const { email } = person;
     await fillRecording(system, person, EVENTS);
@@ -162,7 +162,7 @@ describe('account that is being erased', () => {
     const [victim, survivor] = system.webs;
     const at = { url: survivor?.url ?? '' };
 
-    // Answered or cut off: the answer does not wait for all of it.
+    // The call is answered or cut off: its answer does not wait for the whole erasure.
     const erased = person.request('DELETE', '/api/auth/me/').catch(() => undefined);
     await until(async () => (await sessionsOf(person)) < sessions);
     await victim?.stop('SIGKILL');

@@ -12,11 +12,11 @@ import { until } from '../support/until.ts';
 
 const SLOTS = 2;
 const DEADLINE_MS = 1500;
-/** How soon after its deadline a call has its answer. */
+/** Time after its deadline within which a call is answered. */
 const GRACE_MS = 1000;
-/** With every wake-up lost, only polling each second is left; without polling, nothing before the deadline. */
+/** Enough for some polls, one a second. With neither wake-ups nor polls an answer would take until the deadline. */
 const UNWOKEN_MS = 4000;
-/** A prediction that found a free slot takes less. */
+/** A prediction that finds a free slot takes less. */
 const PROMPT_MS = 1000;
 
 describe('unknown kind', function () {
@@ -31,7 +31,7 @@ describe('unknown kind', function () {
     beforeEach(() => gate.reset());
     afterEach(letAllEnd);
 
-    it('work of a kind that the product does not know goes from admission to the waiting caller, with its facts and its report', async () => {
+    it('work of an unknown kind is admitted, run and returned to the waiting caller, with its facts and report', async () => {
       const { outcome, replayed } = await caller.ask({ text: 'hello' });
       const { state, code, answer, attempt, units, month } = outcome;
       assert.deepEqual(
@@ -42,7 +42,7 @@ describe('unknown kind', function () {
       assert.deepEqual(outcome.report, { attempt: 1, length: 'hello'.length });
     });
 
-    it('work of a kind that the product does not know is run once for a request that is repeated, and refuses its id to another one', async () => {
+    it('work of an unknown kind runs once for a repeated request, and its id is refused to a different request', async () => {
       const requestId = newId();
       const first = await caller.ask({ text: 'once', requestId });
       const second = await caller.ask({ text: 'once', requestId });
@@ -51,12 +51,12 @@ describe('unknown kind', function () {
       assert.equal(gate.visits.length, 1);
     });
 
-    it('work of a kind that the product does not know ends as a defect when its handler throws, even before it returns a promise', async () => {
+    it('work of an unknown kind fails with internal_error when its handler throws, even synchronously', async () => {
       const { outcome } = await caller.ask({ text: '' });
       assert.deepEqual([outcome.state, outcome.code, outcome.source], ['failed', 'internal_error', 'worker']);
     });
 
-    it('work of a kind that the product does not know ends as a defect when its input does not suit it', async () => {
+    it('work of an unknown kind fails with internal_error when its input is not valid', async () => {
       for (const input of ['no JSON', '{"text":1}']) {
         const { outcome } = await caller.ask({ text: '', input });
         assert.deepEqual(
@@ -66,7 +66,7 @@ describe('unknown kind', function () {
       }
     });
 
-    it('work of a kind that the product does not know is run by another worker when its own is killed, for the same waiting call', async () => {
+    it('work of an unknown kind is run again by another worker when its worker is killed, and the waiting caller gets the answer', async () => {
       gate.shut();
       const waiting = caller.ask({ text: 'again' });
       await gate.visited(1);
@@ -79,7 +79,7 @@ describe('unknown kind', function () {
       assert.deepEqual(outcome.report, { attempt: 2, length: 'again'.length });
     });
 
-    it('work of a kind that the product does not know is cancelled while it runs: its handler stops, its caller gets the outcome', async () => {
+    it('work of an unknown kind can be cancelled while it runs: its handler is aborted, and its caller gets the outcome', async () => {
       gate.shut();
       const requestId = newId();
       const waiting = caller.ask({ text: 'stop', requestId });
@@ -91,7 +91,7 @@ describe('unknown kind', function () {
       await until(() => visit.aborted);
     });
 
-    it('work of a kind that the product does not know is cancelled while it is queued, and never runs', async () => {
+    it('work of an unknown kind that is cancelled while queued never runs', async () => {
       const filling = await fillSlots();
       const requestId = newId();
       const waiting = caller.ask({ text: 'never', requestId });
@@ -104,7 +104,7 @@ describe('unknown kind', function () {
       assert.ok(!gate.visits.some(({ subject }) => subject === 'never'));
     });
 
-    it('work of a kind that the product does not know is admitted without waiting, runs to its end, and answers whoever asks again', async () => {
+    it('work of an unknown kind can be started without waiting, runs to its end, and its answer is returned to a later request', async () => {
       const requestId = newId();
       const { replayed } = await caller.start({ text: 'later', requestId });
       assert.equal(replayed, false);
@@ -113,7 +113,7 @@ describe('unknown kind', function () {
       assert.equal(gate.visits.length, 1);
     });
 
-    it('work of a kind that the product does not know is not abandoned in the queue when its caller has left, nor when its ingress died', async () => {
+    it('work of an unknown kind stays queued when its caller has left or its ingress has died', async () => {
       const filling = await fillSlots();
       const left = new AbortController();
       const [leaver, orphan, canary] = [newId(), newId(), newId()];
@@ -126,7 +126,7 @@ describe('unknown kind', function () {
       const { pool } = system.database;
       const longAgo = `now() - interval '1 minute'`;
       await pool.query(`update work set admitted_at = ${longAgo}, waiters = '{}' where state = 'queued'`);
-      // Work of a kind that does not outlive its callers: whoever abandons it has seen the others.
+      // The canary looks like work that ends with its callers. When it is abandoned, the others have been seen too.
       const key = requestKey(echo.name, PARTY, canary);
       await pool.query(`update work set detached_at = ${longAgo} where key = $1`, [key]);
       await until(async () => !(await caller.isQueued(canary)));
@@ -135,7 +135,7 @@ describe('unknown kind', function () {
       await filling.ended();
       const { outcome } = await caller.ask({ text: 'orphaned', requestId: orphan });
       assert.equal(outcome.state, 'echoed');
-      // Until the load of a queue that has stood for a minute is read again, load is shed.
+      // Calls are refused as overload until the load is read again, since the queue seemed to stand for a minute.
       const isTaken = () =>
         caller.ask({ text: 'new' }).then(
           ({ outcome: { state } }) => state,
@@ -144,7 +144,7 @@ describe('unknown kind', function () {
       assert.equal(await until(isTaken), 'echoed');
     });
 
-    it('a kind of which a party has one running at a time leaves slots to other parties', async () => {
+    it("a one-at-a-time kind runs a party's pieces one after another and leaves slots to other parties", async () => {
       gate.shut();
       const mine = ['one', 'two', 'three'].map((text) => caller.ask({ text, kind: echoInTurn }));
       await gate.visited(1);
@@ -170,7 +170,7 @@ describe('unknown kind', function () {
       });
       after(() => hurried.close());
 
-      it('work with a short deadline ends at it although its handler is not done, and its caller gets the outcome in time', async () => {
+      it('work that is running at its deadline is aborted, and its caller gets the timeout in time', async () => {
         gate.shut();
         const waiting = expectTimeout(hurried);
         const visit = await gate.visited(1);
@@ -178,7 +178,7 @@ describe('unknown kind', function () {
         await until(() => visit.aborted);
       });
 
-      it('work with a short deadline ends at it in the queue, and its caller gets the outcome in time', async () => {
+      it('work that is still queued at its deadline never runs, and its caller gets the timeout in time', async () => {
         const filling = await fillSlots();
         await expectTimeout(hurried);
         assert.equal(gate.visits.length, SLOTS);
@@ -187,7 +187,7 @@ describe('unknown kind', function () {
       });
     });
 
-    it('a kind in a pool of its own has slots of its own: predictions do not wait for them', async () => {
+    it('predictions are answered promptly while the slots of another pool are full', async () => {
       await system.startWeb();
       const app = await system.app();
       const filling = await fillSlots();
@@ -210,7 +210,7 @@ describe('unknown kind', function () {
     beforeEach(() => gate.reset());
     afterEach(letAllEnd);
 
-    it('work is answered soon after its end while every wake-up is lost', async () => {
+    it('work is answered within 4 s of its end while every wake-up is lost', async () => {
       gate.shut();
       const waiting = caller.ask({ text: 'unheard' });
       const visit = await gate.visited(1);
@@ -221,7 +221,7 @@ describe('unknown kind', function () {
       assert.ok((await system.queue.droppedWakeUps()) > 0, 'no wake-up was dropped');
     });
 
-    it('work stops soon after its cancellation while every wake-up is lost', async () => {
+    it('work stops within 4 s of its cancellation while every wake-up is lost', async () => {
       gate.shut();
       const requestId = newId();
       const waiting = caller.ask({ text: 'stop', requestId });
@@ -234,7 +234,7 @@ describe('unknown kind', function () {
     });
   });
 
-  it('a kind does not compile without its handler, or with another kind’s', () => {
+  it('a table of handlers does not compile if a kind has no handler or that of another kind', () => {
     type Compiles<Table> = Table extends Handlers<typeof kinds> ? true : false;
     type WithoutEcho = Omit<Handlers<typeof kinds>, 'echo'>;
     const whole: Compiles<WithoutEcho & { echo: Handler<typeof echo> }> = true;
@@ -255,7 +255,7 @@ describe('unknown kind', function () {
     caller = await openEchoCaller(system, gate.url);
   }
 
-  /** A test that fails leaves nothing behind that would run in the next one. */
+  /** Ends all work, so that a failed test leaves none to run during the next one. */
   async function letAllEnd(): Promise<void> {
     gate.open();
     await until(async () => (await system.database.pool.query('select from work')).rows.length === 0);

@@ -11,10 +11,10 @@ import { type System, startProcesses, type TestProcess } from '../support/system
 import { until } from '../support/until.ts';
 
 const MIB = 1024 * 1024;
-/** Just under the rate limit of requests. */
+/** Just under the default rate limit. */
 const PER_SECOND = 45;
 const GROWTH_MB = 300;
-/** Without turns another app's calls take several seconds. */
+/** Without turns for large bodies another app's calls would take several seconds. */
 const NOTICED_MS = 1000;
 
 describe('large bodies', () => {
@@ -22,7 +22,7 @@ describe('large bodies', () => {
   let app: AppClient;
   let other: AppClient;
   before(async () => {
-    // Without rate limits, in which such bodies weigh much.
+    // Rate limits are off, since large bodies cost many points.
     system = await startProcesses({
       env: {
         SANDBOX_UNITS: '1000000',
@@ -41,10 +41,10 @@ describe('large bodies', () => {
   const askOther = () => other.predict(predictionBody());
 
   (process.platform === 'linux' ? it : it.skip)(
-    'bodies of 3.9 MiB, 400 of one key that are mostly blanks, cost 300 MB at most, and not for good',
+    '400 bodies of 3.9 MiB, mostly blanks, take at most 300 MB of memory, and most of it is freed again',
     async function () {
       this.timeout(120_000);
-      // So that all calls wait at the same time.
+      // Makes all calls wait at the same time.
       system.provider.respond(delay(5000));
       const blanks = Buffer.alloc(3.9 * MIB, ' ');
       const client = new KeepAliveClient(app.key);
@@ -73,7 +73,7 @@ describe('large bodies', () => {
     },
   );
 
-  it('bodies of 16 MiB, sent at once by one account, use no more than the budget', async function () {
+  it('20 bodies of 16 MiB sent at once by one account take at most 300 MB of memory', async function () {
     this.timeout(60_000);
     const before = await memory();
 
@@ -90,7 +90,7 @@ describe('large bodies', () => {
       assert.ok(status === 200 || code === 'overloaded', `${status} ${code}`);
   });
 
-  it('bodies of 16 MiB that accounts never finish leave room for those of apps', async () => {
+  it('bodies of 16 MiB that five accounts never finish leave room for bodies of apps', async () => {
     const people = await Promise.all(Array.from({ length: 5 }, () => signUp(system)));
     const stalled = people.map(({ access, url }) =>
       sendRaw(url, [announced('/api/recording/events/', 16 * MIB, access), '[']),
@@ -113,11 +113,11 @@ describe('large bodies', () => {
   });
 
   const sizes = {
-    'of 670 kB': { texts: 14, code: undefined },
-    'of 1.4 MB, over the envelope': { texts: 30, code: 'context_too_large' },
+    'bodies of 670 kB': { texts: 14, code: undefined },
+    'bodies of 1.4 MB (over the envelope)': { texts: 30, code: 'context_too_large' },
   };
   for (const [name, { texts, code }] of Object.entries(sizes))
-    it(`${name}, 90 at once, do not hold up another app’s calls`, async function () {
+    it(`${name} sent 90 at once do not delay another app's calls`, async function () {
       this.timeout(60_000);
       const before = await pacedUntil(20, askOther, sleep(2000));
       const message = { role: 'user', content: '\u0001'.repeat(7900) };

@@ -14,14 +14,14 @@ import { until } from '../support/until.ts';
 const BATCHES = 110;
 const PARTS = 100;
 const JOBS = 50_000;
-/** Most rows that one statement may end or delete. */
+/** Maximum number of rows that one statement may end or delete. */
 const STEP = 1000;
 
 describe('large erasure', function () {
   this.timeout(180_000);
   let system: System<TestProcess>;
   before(async () => {
-    // Its worker serves no batches: their parts stay queued.
+    // The worker serves no batches, so their parts stay queued.
     system = await startProcesses();
     await noteDeletes(system);
   });
@@ -34,7 +34,7 @@ describe('large erasure', function () {
     );
     return rows[0]?.count ?? 0;
   };
-  it('the erasure of an account with very much work is answered within a second, delays nobody, and ends and deletes all of it in steps of a thousand rows', async () => {
+  it('erasing an account with 60,000 rows of work is answered within a second, delays no other call, and deletes at most 1000 rows per statement', async () => {
     const [person, other, app] = await Promise.all([signUp(system), signUp(system), system.app()]);
     system.provider.next(hang());
     const waiting = predictReply(person);
@@ -61,7 +61,7 @@ describe('large erasure', function () {
   });
 });
 
-/** As if the account had posted so many batches, and a worker had admitted their parts. */
+/** Queues batches of the account and their parts, as an ingress and a worker would. */
 async function queueParts(
   { database: { pool } }: System<TestProcess>,
   { id: accountId }: UserClient,
@@ -81,7 +81,7 @@ async function queueParts(
   }
 }
 
-/** Jobs that have ended. */
+/** Adds jobs of the account that have ended. */
 async function addHistory({ database: { pool } }: System<TestProcess>, { id }: UserClient): Promise<void> {
   await pool.query(
     `insert into history (id, kind, party, key, fingerprint, state, attempt, admission, admitted_at, ended_at, expires_at, facts)
@@ -91,7 +91,7 @@ async function addHistory({ database: { pool } }: System<TestProcess>, { id }: U
   );
 }
 
-/** Repeats calls one after the other; `stop` resolves with the milliseconds of the slowest. Each must succeed. */
+/** Repeats the calls, which must succeed, until `stop`; that resolves with the milliseconds of the slowest one. */
 function slowestCall(calls: () => Promise<Reply<unknown>>[]): { stop(): Promise<number> } {
   let stopped = false;
   let slowest = 0;

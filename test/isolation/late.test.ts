@@ -6,9 +6,9 @@ import { type System, startProcesses, type TestProcess } from '../support/system
 import { until } from '../support/until.ts';
 
 const DEADLINE_MS = 3000;
-/** How long an unwanted run would last. */
+/** Duration of a provider call. */
 const SERVICE_MS = 2000;
-/** For how long a retry may get `request_in_flight`. */
+/** Time for which a retry may get `request_in_flight`. */
 const IN_FLIGHT_MS = 1000;
 
 describe('calls that got 503', function () {
@@ -25,8 +25,8 @@ describe('calls that got 503', function () {
   });
   after(() => system.stop());
 
-  it('a call that got 503 because its admission had to wait for a lock leaves no orphaned run behind', async () => {
-    const { draft } = await refused();
+  it('a call refused with 503 because its admission waited for a lock never runs', async () => {
+    const { draft } = await predictRefused();
     const after = await app.predict(predictionBody({ draft: { text: 'And after it ', revision: 1 } }));
     assert.equal(after.status, 200, after.text);
     const drafts = system.provider.calls.map(({ record }) => record.draft);
@@ -34,9 +34,9 @@ describe('calls that got 503', function () {
     await expectUnits(2);
   });
 
-  it('a call that got 503 because its admission had to wait for a lock can be retried at once, and costs one unit', async () => {
+  it('a call refused with 503 because its admission waited for a lock can be retried at once, and costs one unit', async () => {
     system.provider.respond(delay(SERVICE_MS, ok()));
-    const body = await refused();
+    const body = await predictRefused();
     const released = performance.now();
     const retry = await until(async () => {
       const reply = await app.predict(body);
@@ -52,8 +52,8 @@ describe('calls that got 503', function () {
     await expectUnits(2);
   });
 
-  it('many calls that got 503 because their admission had to wait for a lock leave nothing behind: no run, and no unit', async () => {
-    const lock = await held();
+  it('five calls refused with 503 because their admission waited for a lock neither run nor keep a unit reserved', async () => {
+    const lock = await lockUsage();
     const replies = await Promise.all(Array.from({ length: 5 }, () => app.predict(predictionBody())));
     await lock.release();
     for (const reply of replies) assert.deepEqual([reply.status, reply.code], [503, 'service_unavailable']);
@@ -61,10 +61,10 @@ describe('calls that got 503', function () {
     await expectUnits(2);
   });
 
-  /** A request that was refused under a lock that has been released since. */
-  async function refused() {
+  /** Sends a request that is refused because of a lock, and releases the lock. */
+  async function predictRefused() {
     const body = predictionBody({ draft: { text: 'Held up ', revision: 1 } });
-    const lock = await held();
+    const lock = await lockUsage();
     const reply = await app.predict(body).finally(() => lock.release());
     assert.deepEqual([reply.status, reply.code], [503, 'service_unavailable'], reply.text);
     assert.ok(Number(reply.headers.get('retry-after')) >= 1);
@@ -72,7 +72,7 @@ describe('calls that got 503', function () {
     return body;
   }
 
-  function held(): Promise<RowLock> {
+  function lockUsage(): Promise<RowLock> {
     return lockRow(system, 'usage', 'app_id = $1', [app.id]);
   }
 

@@ -10,17 +10,17 @@ import { type System, startProcesses, type TestProcess } from '../support/system
 import { until } from '../support/until.ts';
 
 const HELD_MS = 6000;
-/** The time limit of any transaction. */
+/** Time for which a lock is held that calls should wait out. */
 const MOMENT_MS = 150;
 const DEADLINE_MS = 10_000;
 /**
- * How much longer somebody else's call may take than before: much less than the row is held.
- * `test/acceptance/locked-app.ts` measures it: 300 ms are promised.
+ ** How much longer another app's call may take than before: much less than the row is held.
+ * The promise is 300 ms: `test/acceptance/locked-app.ts` measures it.
  */
 const NOTICED_MS = 1500;
-/** How many connected users call at once, each over a connection of its own. */
+/** Number of connected users who call at once, each over a different connection. */
 const USERS = 40;
-/** How long the app's own calls may take that do not need the row. */
+/** Time that the app's own calls may take if they do not need the locked row. */
 const OWN_MS = 3000;
 
 describe('locked rows', () => {
@@ -32,7 +32,7 @@ describe('locked rows', () => {
   });
   after(() => system.stop());
 
-  describe('app’s usage', () => {
+  describe("app's usage", () => {
     let seen: WhileHeld;
     let reserved: () => Promise<number>;
     before(async function () {
@@ -47,20 +47,20 @@ describe('locked rows', () => {
       });
     });
 
-    it('a lock on an app’s usage keeps no call of another app from being answered', () =>
-      expectAnswered(seen, 0));
+    it("a lock on an app's usage row fails no call of another app", () => expectAnswered(seen, 0));
 
-    it('a lock on an app’s usage holds no call of another app', () => expectUnnoticed(seen, 0, NOTICED_MS));
+    it("a lock on an app's usage row does not delay calls of another app", () =>
+      expectUnnoticed(seen, 0, NOTICED_MS));
 
-    it('a lock on an app’s usage lets each call of the app itself end as documented, a second after its deadline at the latest', () => {
+    it("a lock on an app's usage row lets each call of the app end with a documented answer, at most a second after its deadline", () => {
       assert.deepEqual(undocumented(seen.own, DEADLINE_MS), []);
     });
 
-    it('a lock on an app’s usage has no effect after its release: the app’s next call is answered at once', () => {
+    it("a lock on an app's usage row has no effect after its release: the app's next call is answered at once", () => {
       expectAtOnce(seen);
     });
 
-    it('a lock on an app’s usage leaves no unit reserved', async () => {
+    it("a lock on an app's usage row leaves no unit reserved", async () => {
       await until(async () => (await reserved()) === 0, DEADLINE_MS + 2000);
     });
   });
@@ -86,18 +86,18 @@ describe('locked rows', () => {
       });
     });
 
-    it('a lock on an app’s usage, while many of its connected users call, keeps no call of another app from being answered', () =>
+    it("a lock on an app's usage row fails no call of another app while 40 connected users call", () =>
       expectAnswered(seen, 0));
 
-    it('a lock on an app’s usage, while many of its connected users call, holds no call of another app', () =>
+    it("a lock on an app's usage row does not delay calls of another app while 40 connected users call", () =>
       expectUnnoticed(seen, 0, NOTICED_MS));
 
-    it('a lock on an app’s usage, while many of its connected users call, lets each call of the app itself end as documented', () => {
+    it("a lock on an app's usage row lets each call of 40 connected users end with a documented answer", () => {
       assert.deepEqual(undocumented(seen.own, DEADLINE_MS), []);
     });
   });
 
-  it('a lock that is held for a moment only is waited out: no call fails', async () => {
+  it("a lock on an app's usage row that is held for 150 ms fails no call", async () => {
     const app = await system.app();
     await app.predict(predictionBody());
     const lock = await lockRow(system, 'usage', 'app_id = $1', [app.id]);
@@ -125,27 +125,27 @@ describe('locked rows', () => {
       });
     });
 
-    it('a lock on a connection of an app keeps no call of another app from being answered', () =>
-      expectAnswered(seen, 0));
+    it('a lock on a connection row fails no call of another app', () => expectAnswered(seen, 0));
 
-    it('a lock on a connection of an app holds no call of another app', () =>
+    it('a lock on a connection row does not delay calls of another app', () =>
       expectUnnoticed(seen, 0, NOTICED_MS));
 
-    it('a lock on a connection of an app leaves the app’s calls without that connection alone', () => {
+    it("a lock on a connection row does not affect the app's calls without a connection", () => {
       expectAnswered(seen, 1);
       expectUnnoticed(seen, 1, OWN_MS);
     });
 
-    it('a lock on a connection of an app leaves the app’s calls with another person’s connection alone', () => {
+    it("a lock on a connection row does not affect the app's calls with another person's connection", () => {
       expectAnswered(seen, 2);
       expectUnnoticed(seen, 2, NOTICED_MS);
     });
 
-    it('a lock on a connection of an app lets each call with the connection end as documented', () => {
+    it('a lock on a connection row lets each call with the connection end with a documented answer', () => {
       assert.deepEqual(undocumented(seen.own, DEADLINE_MS), []);
     });
 
-    it('a lock on a connection of an app has no effect after its release', () => expectAtOnce(seen));
+    it("a lock on a connection row has no effect after its release: the app's next call is answered at once", () =>
+      expectAtOnce(seen));
   });
 });
 

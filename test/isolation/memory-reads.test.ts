@@ -12,20 +12,20 @@ import { predicted, predictReply, proposing } from '../support/replies.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
 const CONTEXT = '/api/memory/context/';
-/** A process has 10 connections for a read of a second each. */
+/** Reads a second. A process has 10 connections, and each read takes a second. */
 const PER_SECOND = 30;
 const CALLS = 10;
-/** Of their median, milliseconds. */
-const QUICK = 500;
+/** Maximum of the median duration. */
+const QUICK_MS = 500;
 
-describe('memory that takes long to read', function () {
+describe('slow memory reads', function () {
   this.timeout(60_000);
   let system: System<TestProcess>;
   let slow: UserClient;
   before(async () => {
     system = await startProcesses();
     system.provider.respond(bySchema({ reply: proposing([{ response: 'Blue' }]) }));
-    // Such a fact takes a second to look at.
+    // Reading this fact takes a second.
     await system.database.pool.query(`
       create or replace function fact_holds_v1(f facts) returns boolean language plpgsql as $$
       begin
@@ -44,8 +44,8 @@ describe('memory that takes long to read', function () {
   });
   after(() => system?.stop());
 
-  /** Another's calls, one after the other, are quick meanwhile. */
-  const areQuickBeside = async (load: () => Promise<unknown>, call: () => Promise<{ status: number }>) => {
+  /** Asserts that calls of another party, one after the other, are quick during the load. */
+  const assertQuickBeside = async (load: () => Promise<unknown>, call: () => Promise<{ status: number }>) => {
     const took: number[] = [];
     const calls = (async () => {
       for (let n = 0; n < CALLS; n += 1) {
@@ -57,18 +57,18 @@ describe('memory that takes long to read', function () {
     })();
     await pacedUntil(PER_SECOND, load, calls);
     took.sort((a, b) => a - b);
-    assert.ok((took[CALLS / 2] ?? Number.NaN) < QUICK, `${took.map(Math.round)} ms`);
+    assert.ok((took[CALLS / 2] ?? Number.NaN) < QUICK_MS, `${took.map(Math.round)} ms`);
   };
 
-  it("memory that takes long to read delays no other app's predictions, however many replies are predicted from it", async () => {
+  it("memory that is slow to read delays no app's predictions, however many replies are predicted from it", async () => {
     const app = await system.app();
-    await areQuickBeside(
+    await assertQuickBeside(
       () => predictReply(slow),
       () => app.predict(predictionBody()),
     );
   });
 
-  it("memory that takes long to read delays no other app's predictions, however many connections of an app have such memory", async () => {
+  it("memory that is slow to read, behind four connections of one app, delays no other app's predictions", async () => {
     const [app, other] = [await connectingApp(system), await connectingApp(system)];
     const connectionOf = async (to: AppClient, person: UserClient, userId: string) =>
       (await connect(system, to, person, userId)).connection_id;
@@ -77,7 +77,7 @@ describe('memory that takes long to read', function () {
     );
     const quick = await connectionOf(other, await signUp(system), 'u-1');
     let n = 0;
-    await areQuickBeside(
+    await assertQuickBeside(
       () => {
         n = (n + 1) % connections.length;
         return app.predict(predictionBody({ user_id: `u-${n}`, connection_id: connections[n] ?? '' }));
@@ -86,15 +86,15 @@ describe('memory that takes long to read', function () {
     );
   });
 
-  it("memory that takes long to read delays no other account's contexts, however often it is asked for", async () => {
+  it("memory that is slow to read delays no other account's contexts, however often it is read", async () => {
     const other = await signUp(system);
-    await areQuickBeside(
+    await assertQuickBeside(
       () => slow.request('POST', CONTEXT, {}),
       () => other.request('POST', CONTEXT, {}),
     );
   });
 
-  it('memory that takes long to read is left out of a context, which says so and has the profile', async () => {
+  it('memory that is slow to read is left out of a context, which reports the timeout and still has the profile', async () => {
     const { status, body } = await slow.request<{
       profile: { summary: string };
       facts: object[];
@@ -107,13 +107,13 @@ describe('memory that takes long to read', function () {
     assert.equal(body.meta.revision, 2);
   });
 
-  it('memory that takes long to read is left out of the prediction of a reply, which says so', async () => {
+  it('memory that is slow to read is left out of a predicted reply, which reports its context as truncated', async () => {
     const { id } = await predicted(slow);
     const { body } = await slow.request<ReplyDetail>('GET', `/api/predictions/${id}/`);
     assert.deepEqual([body.context?.truncated, body.context?.fact_ids], [true, []]);
   });
 
-  it('memory that takes long to read is left out of a connected prediction, which says so', async () => {
+  it('memory that is slow to read is left out of a connected prediction, which reports its context as truncated', async () => {
     const app: AppClient = await connectingApp(system);
     const { connection_id, profile_revision } = await connect(system, app, slow);
     const { status, body } = await app.predict(predictionBody({ connection_id }));
@@ -124,8 +124,8 @@ describe('memory that takes long to read', function () {
   });
 });
 
-describe('thousands of long rows of memory', function () {
-  // Indexing them takes longest.
+describe('large memory', function () {
+  // Inserting and indexing the rows takes most of the time.
   this.timeout(90_000);
   let system: System<TestProcess>;
   before(async () => {
@@ -133,7 +133,7 @@ describe('thousands of long rows of memory', function () {
   });
   after(() => system?.stop());
 
-  it('thousands of long rows of memory are searched for a hundred words at once, also when their table was never analyzed', async () => {
+  it('2000 long memory rows are searched for a hundred words within two seconds, even if their table was never analyzed', async () => {
     system.provider.respond(proposing([{ response: 'Blue' }]));
     const person = await signUp(system);
     await system.database.pool.query('alter table raw_memories set (autovacuum_enabled = false)');

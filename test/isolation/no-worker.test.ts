@@ -10,9 +10,9 @@ import { until } from '../support/until.ts';
 import { untilShed } from '../support/until-shed.ts';
 
 const LEASE_MS = 2000;
-/** How soon after its last heartbeat every process counts a worker as dead. */
+/** Time after its last heartbeat within which every process counts a worker as dead. */
 const KNOWN_MS = LEASE_MS + 2000;
-/** Much less than the deadline, which a call would wait for that is not refused. */
+/** Much less than the deadline, for which a call that is not refused would wait. */
 const REFUSAL_MS = 400;
 const CLEAN_MS = 20_000;
 const SLOTS = 4;
@@ -25,7 +25,7 @@ const env = {
   WORKER_CONCURRENCY: `${SLOTS}`,
 };
 
-describe('with no worker that ever started', function () {
+describe('without any worker so far', function () {
   this.timeout(60_000);
   let system: System<TestProcess>;
   before(async () => {
@@ -33,7 +33,7 @@ describe('with no worker that ever started', function () {
   });
   after(() => system.stop());
 
-  it('new calls are refused at once with no worker that ever started, until there is one', async () => {
+  it('new calls are refused at once while no worker has ever started, and accepted once one has', async () => {
     const app = await system.app();
     await expectRefusals(app);
     await system.startWorker();
@@ -58,7 +58,11 @@ describe('with no worker left alive', function () {
     // One slot is kept free for another app.
     await system.provider.called(1 + SLOTS - 1);
     await until(async () => (await app.usage()).body.reserved_units === CALLERS);
-    assert.notDeepEqual(await tablesWith(system, marker), [], 'the texts are where they are looked for');
+    assert.notDeepEqual(
+      await tablesWith(system, marker),
+      [],
+      'the texts are stored before the worker is killed',
+    );
     await system.workers[0]?.stop('SIGKILL');
     lost.abort();
     await callers;
@@ -66,17 +70,17 @@ describe('with no worker left alive', function () {
   });
   after(() => system.stop());
 
-  it('new calls are refused at once with no worker left alive', () => expectRefusals(app));
+  it('new calls are refused at once while no worker is alive', () => expectRefusals(app));
 
-  it('the units of callers who disconnected are refunded with no worker left alive', async () => {
+  it('units of disconnected callers are refunded while no worker is alive', async () => {
     await until(async () => (await app.usage()).body.reserved_units === 0, leftMs());
   });
 
-  it('texts are erased when their window is over with no worker left alive', async () => {
+  it('texts are erased after their recovery window while no worker is alive', async () => {
     await until(async () => (await tablesWith(system, marker)).length === 0, leftMs());
   });
 
-  it('the next worker after none was left alive is noticed, and has nothing to do for disconnected callers', async () => {
+  it('a new worker is noticed after none was alive, and runs nothing for disconnected callers', async () => {
     system.provider.reset();
     await system.startWorker();
     await until(async () => (await app.predict(predictionBody())).status === 200, KNOWN_MS);
@@ -92,7 +96,7 @@ describe('with no worker left alive', function () {
   }
 });
 
-/** Once it is known that no worker is alive. */
+/** Waits until the ingress knows that no worker is alive, and asserts that calls are refused at once. */
 async function expectRefusals(app: AppClient): Promise<void> {
   const ask = () => app.predict(predictionBody());
   await untilShed(ask, 'prediction_timeout', KNOWN_MS);

@@ -5,8 +5,8 @@ import { openServed, pass } from '../support/common-path.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 const START = `array[0, 0]::float8[], array_fill('00000000-0000-0000-0000-000000000000'::uuid, array[2])`;
-/** What is read however much work has ended. */
-const LOOKS = {
+/** Statements that must read a bounded number of blocks, however much work has ended. */
+const STATEMENTS = {
   'the load': `select * from load_v1(array['predict', 'reply'], array['predict', 'predict'], 2000, 150)`,
   'the flows that a worker has not heard of': `select * from queued_flows_v1(array['predict', 'reply'])`,
   'overdue work': `select * from casualties_v1(array['predict', 'reply'], ${START}, 60000, null, null, 5000)`,
@@ -23,7 +23,7 @@ const completeOf = (party: string) => `
   select * from complete_v1(
     '${party}', '[{"place": 0, "id": "01a1fbaf-da04-7722-9848-4cf73b953179", "guard": "attempt"}]',
     array[null], 600, 5000)`;
-/** More heartbeats than a process has in two minutes. */
+/** Number of updates: more heartbeats than a process sends in two minutes. */
 const TIMES = 600;
 
 describe('open snapshot', () => {
@@ -44,7 +44,7 @@ describe('open snapshot', () => {
     await database.drop();
   });
 
-  it('a claim under a foreign snapshot reads as much after much work of its party as after none, from what it claimed last', async () => {
+  it('a claim reads no more blocks after much ended work of its party, even while an open snapshot keeps the dead rows', async () => {
     const served = await openServed(database.pool);
     const read = () => blocksOf(database, claimOf(served.party, 'extract(epoch from now()) * 1000'));
     const before = await read();
@@ -54,8 +54,8 @@ describe('open snapshot', () => {
     assert.ok(all > 10 * since, `${all} blocks of the whole queue: the snapshot kept nothing`);
   });
 
-  for (const [name, look] of Object.entries(LOOKS))
-    it(`a look for ${name} under a foreign snapshot reads as much after much work whose deadline is over as after none`, async () => {
+  for (const [name, look] of Object.entries(STATEMENTS))
+    it(`a look for ${name} reads no more blocks after much ended work, even while an open snapshot keeps the dead rows`, async () => {
       const before = await blocksOf(database, look);
       await database.pool.query(
         `insert into work (
@@ -71,7 +71,7 @@ describe('open snapshot', () => {
       assert.ok(after <= before + 10, `${before} blocks before, ${after} after`);
     });
 
-  it('a completion under a foreign snapshot reads as much after many heartbeats as after one', async () => {
+  it('a completion reads no more blocks after many heartbeats, even while an open snapshot keeps the dead rows', async () => {
     await database.pool.query(
       `insert into processes (id, kind, alive_until) values (gen_random_uuid(), 'test', now() + interval '1 hour')`,
     );
@@ -82,30 +82,30 @@ describe('open snapshot', () => {
     assert.ok(after <= before + 4, `${before} blocks before, ${after} after`);
   });
 
-  it('a completion under a foreign snapshot reads as much after much work of its party as after none', async () => {
+  it('a completion reads no more blocks after much ended work of its party, even while an open snapshot keeps the dead rows', async () => {
     const served = await openServed(database.pool);
     const before = await blocksOf(database, completeOf(served.party));
     for (let n = 0; n < TIMES / 10; n += 1) await pass(database.pool, served, 10);
-    // As autovacuum does, in a moment with little work.
+    // Autovacuum does the same, at a time with little work.
     await database.pool.query('analyze work');
     const after = await blocksOf(database, completeOf(served.party));
     assert.ok(after <= before + 10, `${before} blocks before, ${after} after`);
   });
 });
 
-/** The blocks that a statement reads, by a session that has planned it. */
+/** Returns the number of blocks that a statement reads in a session that has already planned it. */
 async function blocksOf({ pool }: TestDatabase, statement: string): Promise<number> {
   const client = await pool.connect();
   try {
     await client.query('set enable_seqscan = off');
-    await explained(client, statement);
-    return await explained(client, statement);
+    await blocksInPlan(client, statement);
+    return await blocksInPlan(client, statement);
   } finally {
     client.release(true);
   }
 }
 
-async function explained(client: ClientBase, statement: string): Promise<number> {
+async function blocksInPlan(client: ClientBase, statement: string): Promise<number> {
   const { rows } = await client.query(`explain (analyze, buffers, format json) ${statement}`);
   const [{ Plan: plan }] = rows[0]['QUERY PLAN'];
   return plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];

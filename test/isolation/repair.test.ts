@@ -10,7 +10,7 @@ import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 
 const LEASE_MS = 1000;
-/** More than one look returns. */
+/** One more row than a page has. */
 const MANY = 1001;
 
 describe('repair', () => {
@@ -28,7 +28,7 @@ describe('repair', () => {
   });
   after(() => database.drop());
 
-  /** Work of a dead worker, past its deadline or before it. */
+  /** Adds running work of a dead worker; `deadline` is relative to now. */
   async function addWork(kind: string, party: string, { deadline = '1 hour', count = 1 }): Promise<void> {
     await database.pool.query(
       `insert into work (
@@ -41,7 +41,7 @@ describe('repair', () => {
     );
   }
 
-  it("overdue work beside that of a locked app is found, each piece once, however much of the app's there is", async () => {
+  it('overdue work of others is found, each piece once, behind 1001 pieces of a locked app', async () => {
     const others = [newId(), newId()];
     for (const other of others) await addWork('predict', other, { deadline: '-1 second' });
     const found = await foundIn(overdue(database.pool, ['predict', 'sync'], null));
@@ -49,7 +49,7 @@ describe('repair', () => {
     assert.deepEqual(partiesOf(found), [locked, ...others].sort());
   });
 
-  it("orphaned work of other parties is found behind all of a locked app's", async () => {
+  it('orphaned work of another party is found behind 1001 pieces of one party', async () => {
     const [mine, other] = [newId(), newId()];
     await addWork('promote_facts', mine, { count: MANY });
     await addWork('promote_facts', other, { deadline: '2 hours' });
@@ -60,7 +60,7 @@ describe('repair', () => {
     await database.pool.query("delete from work where kind = 'promote_facts'");
   });
 
-  it('work beside that of a locked app is taken over and ended, of its own kind and of others, round after round', async () => {
+  it("work of other parties and kinds is taken over and ended, round after round, while a locked app's work cannot end", async () => {
     const [orphaned, overdue, later] = [newId(), newId(), newId()];
     await addWork('predict', orphaned, {});
     await addWork('sync', overdue, { deadline: '-1 second' });

@@ -8,7 +8,7 @@ import { type System, startProcesses, type TestProcess } from '../support/system
 
 const SLOTS = 16;
 const SERVICE_MS = 400;
-const OTHERS = 60;
+const SMALL_APPS = 60;
 const CALLERS_OF_BIG = 16;
 const CALLERS_OF_EACH = 4;
 
@@ -29,35 +29,35 @@ describe('busy app among many parties', function () {
   });
   afterEach(() => system.stop());
 
-  it('a busy app among many parties keeps its share among sixty small apps, minute after minute', async () => {
-    const { of, ofOthers } = await answered({ others: await smallApps(), forS: 60, lastS: 20 });
-    const share = (of + ofOthers) / (OTHERS + 1);
+  it('a busy app keeps its share of answers for a minute among sixty small apps', async () => {
+    const { of, ofOthers } = await countAnswers({ others: await smallApps(), forS: 60, lastS: 20 });
+    const share = (of + ofOthers) / (SMALL_APPS + 1);
     assert.ok(of > 0.8 * share, `${of} answers a second, its share is ${share}`);
   });
 
-  it('a busy app among many parties keeps its share although its callers cancel, supersede and leave', async () => {
+  it('a busy app keeps its share of answers even if its callers cancel, supersede and disconnect', async () => {
     const others = await smallApps();
-    const { of, ofOthers } = await answered({ others, besides: restless, forS: 60, lastS: 20 });
-    const share = (of + ofOthers) / (OTHERS + 1);
+    const { of, ofOthers } = await countAnswers({ others, besides: restless, forS: 60, lastS: 20 });
+    const share = (of + ofOthers) / (SMALL_APPS + 1);
     assert.ok(of > 0.8 * share, `${of} answers a second, its share is ${share}`);
   });
 
-  it('a busy app among many parties keeps half of the slots beside sixty accounts, however many they are', async () => {
+  it('a busy app keeps about half of the answers beside sixty busy accounts', async () => {
     const people: UserClient[] = [];
-    for (let n = 0; n < OTHERS; n += 1) people.push(await signUp(system));
+    for (let n = 0; n < SMALL_APPS; n += 1) people.push(await signUp(system));
     const others = people.map((person) => () => predictReply(person));
-    const { of, ofOthers } = await answered({ others, forS: 25, lastS: 15 });
+    const { of, ofOthers } = await countAnswers({ others, forS: 25, lastS: 15 });
     const all = of + ofOthers;
     assert.ok(of > 0.45 * all, `${of} answers a second of ${all}`);
     assert.ok(ofOthers > 0.4 * all, `the accounts got ${ofOthers} a second of ${all}`);
   });
 
   const smallApps = async () => {
-    const clients = await Promise.all(Array.from({ length: OTHERS }, () => system.app()));
+    const clients = await Promise.all(Array.from({ length: SMALL_APPS }, () => system.app()));
     return clients.map((app) => () => app.predict(predictionBody()));
   };
 
-  /** Callers that cancel, type on, and hang up. */
+  /** Callers that cancel, type on and hang up. */
   const restless: ((ask: Ask, n: number) => Promise<unknown>)[] = [
     async (ask) => {
       const body = predictionBody();
@@ -79,20 +79,20 @@ describe('busy app among many parties', function () {
     },
   ];
 
-  /** How many calls of the big app, and of all others, were answered 200 a second, in the last seconds of some. */
-  async function answered({ others, besides = [], forS, lastS }: Trial) {
+  /** Runs all callers for `forS`; returns how many 200s a second the big app and the others got in the last `lastS`. */
+  async function countAnswers({ others, besides = [], forS, lastS }: Trial) {
     const start = performance.now();
     const isOver = () => performance.now() > start + forS * 1000;
     const count = { of: 0, ofOthers: 0 };
     const counted = async (whose: keyof typeof count, reply: Promise<{ status: number }>) => {
-      // A caller that hung up gets none.
+      // A caller that hung up gets no status.
       const { status } = await reply.catch(() => ({ status: 0 }));
       const isLate = performance.now() > start + (forS - lastS) * 1000;
       if (status === 200 && isLate && !isOver()) count[whose] += 1;
       return status;
     };
     const caller = async (whose: keyof typeof count, call: () => Promise<{ status: number }>) => {
-      // As a client does that is told to come back.
+      // A client that is told to come back does the same.
       while (!isOver()) if ((await counted(whose, call())) === 503) await sleep(1000);
     };
     const ask: Ask = (body, options) => counted('of', big.predict(body, options));

@@ -8,14 +8,14 @@ import { type System, startProcesses, type TestProcess } from '../support/system
 const SLOW_MS = 7000;
 const SLOW_CALLS = 90;
 const SLOTS = 64;
-/** Much less than a slow call's time. */
+/** Much less than the duration of a slow call. */
 const PROMPT_MS = 2500;
 const SLOW_DRAFT = { text: 'A slow one ', revision: 1 };
 
 describe('slots of a worker', function () {
   this.timeout(60_000);
   let system: System<TestProcess>;
-  /** Ends all slow calls early, once the others were answered. */
+  /** Ends all slow calls early, once the others are answered. */
   let enough: PromiseWithResolvers<void>;
   before(async () => {
     system = await startProcesses({
@@ -37,35 +37,35 @@ describe('slots of a worker', function () {
   afterEach(() => enough.resolve());
   after(() => system.stop());
 
-  it('the slots of a worker are never all an app’s with slow calls: another app’s call is answered meanwhile', async () => {
+  it("an app with slow calls never takes all slots of a worker: another app's call is answered meanwhile", async () => {
     const [slow, other] = [await system.app(), await system.app()];
     const flooded = flood(slow, SLOW_CALLS, { draft: SLOW_DRAFT });
-    await taken();
+    await untilSlotsAreTaken();
     await expectPrompt(other);
     enough.resolve();
     assert.deepEqual(tally(await flooded), { 200: SLOW_CALLS });
   });
 
-  it('the slots of a worker are never all two such apps’ either: the call of a third is answered meanwhile', async () => {
+  it("two apps with slow calls never take all slots of a worker: a third app's call is answered meanwhile", async () => {
     const [slow, slower, third] = [await system.app(), await system.app(), await system.app()];
     const floods = [slow, slower].map((app) => flood(app, SLOW_CALLS, { draft: SLOW_DRAFT }));
-    await taken();
+    await untilSlotsAreTaken();
     await expectPrompt(third);
     enough.resolve();
     for (const flooded of floods) assert.deepEqual(tally(await flooded), { 200: SLOW_CALLS });
   });
 
-  it('all slots of a worker but a sixteenth go to an app that is alone', async () => {
+  it('an app that is alone gets all slots of a worker but a sixteenth', async () => {
     const slow = await system.app();
     const flooded = flood(slow, SLOW_CALLS, { draft: SLOW_DRAFT });
-    await taken();
+    await untilSlotsAreTaken();
     assert.equal(system.provider.running, (SLOTS * 15) / 16);
     enough.resolve();
     assert.deepEqual(tally(await flooded), { 200: SLOW_CALLS });
   });
 
-  /** Until the worker claims no more of them: for half a second none has reached the provider. */
-  async function taken(): Promise<void> {
+  /** Waits until the worker claims no more calls: none has reached the provider for half a second. */
+  async function untilSlotsAreTaken(): Promise<void> {
     for (let calls = -1; calls !== system.provider.calls.length || calls === 0; ) {
       calls = system.provider.calls.length;
       await sleep(500);

@@ -9,10 +9,10 @@ import { until } from '../support/until.ts';
 const SLOTS = 16;
 const SERVICE_MS = 400;
 const HISTORY = 400;
-/** Callers of a new app; most of them are waiting at any time. */
+/** Number of callers of a new app, most of which are waiting at any time. */
 const FLOOD = 120;
 
-describe('what an app did before', function () {
+describe('past work of an app', function () {
   this.timeout(60_000);
   let system: System<TestProcess>;
   before(async () => {
@@ -26,24 +26,24 @@ describe('what an app did before', function () {
   });
   after(() => system.stop());
 
-  it('what an app did before does not count against it when its worker was replaced and forgotten', async () => {
+  it('past work does not count against an app after its worker was replaced and forgotten', async () => {
     const app = await system.app();
     system.provider.respond(ok());
     assert.deepEqual(tally(await flood(app, HISTORY)), { 200: HISTORY });
     await Promise.all(system.workers.map((worker) => worker.stop()));
-    // As an hour later.
+    // Processes are forgotten after an hour.
     await system.database.pool.query(`delete from processes where kind <> 'web'`);
     await system.startWorker();
     await expectFairShare(app);
   });
 
-  it('what an app did before does not count against it when it was cancelled before it ran', async () => {
+  it('past work that was cancelled before it ran does not count against an app', async () => {
     const app = await system.app();
     system.provider.respond(delay(SERVICE_MS, ok()));
     const bodies = Array.from({ length: HISTORY }, (_, n) => predictionBody({ user_id: `u-${n}` }));
     const replies = Promise.all(bodies.map((body) => app.predict(body)));
     await until(async () => (await app.usage()).body.reserved_units > HISTORY * 0.8);
-    // The latest first, so that a freed slot finds little to run.
+    // Cancels the latest first, so that a freed slot finds little to run.
     await Promise.all(bodies.toReversed().map(({ request_id, user_id }) => app.cancel(request_id, user_id)));
     const { 200: answered = 0, ...others } = tally(await replies);
     assert.deepEqual(others, { '499 prediction_cancelled': HISTORY - answered });
@@ -51,7 +51,7 @@ describe('what an app did before', function () {
     await expectFairShare(app);
   });
 
-  /** Calls of the app, one after the other, pass a new app's flood, and wait like those of an app without a history. */
+  /** Asserts that the app's calls pass a new app's flood, waiting no longer than those of an app without a history. */
   async function expectFairShare(app: AppClient): Promise<void> {
     system.provider.respond(delay(SERVICE_MS, ok()));
     const [newcomer, other] = [await system.app(), await system.app()];
@@ -59,7 +59,7 @@ describe('what an app did before', function () {
     try {
       await until(() => flooding.calls.length >= 2 * SLOTS);
       const [waits, usual] = await Promise.all([waitsOf(app), waitsOf(other)]);
-      // On a machine too busy for the flood, everybody waits.
+      // All apps wait if the machine is too busy for the flood.
       const bound = Math.max(2 * SERVICE_MS, Math.max(...usual) + SERVICE_MS);
       assert.ok(Math.max(...waits) < bound, `waited ${waits} ms, another app ${usual} ms`);
     } finally {

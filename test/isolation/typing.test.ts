@@ -12,7 +12,7 @@ const SLOTS = 16;
 const SERVICE_MS = 600;
 const LETTERS = 300;
 const LETTER_EVERY_MS = 10;
-/** Callers of the other app; most of them are waiting at any time. */
+/** Number of callers of the other app, most of which are waiting at any time. */
 const FLOOD = 120;
 
 describe('typing', function () {
@@ -30,7 +30,7 @@ describe('typing', function () {
   });
   after(() => system.stop());
 
-  it("a person who types during another app's flood waits no longer for the last letter than for the first", async () => {
+  it("a person who types during another app's flood waits about as long after the last letter as after the first", async () => {
     const [app, flooding] = [await system.app(), await system.app()];
     const flood = startLoad((body) => flooding.predict(body), { callers: FLOOD });
     const noise = measureNoise(app);

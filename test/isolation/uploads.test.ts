@@ -8,11 +8,11 @@ import { countOf, event, post } from '../support/recording.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-/** How long each upload's statement takes here, whatever the machine. */
+/** Duration that a trigger adds to each upload's statement. */
 const SLOW_MS = 200;
-/** The lock by which each running upload is counted. */
-const RUNNING = 8401;
-/** How much longer somebody else's call may take: less than those that wait for uploads. */
+/** Advisory lock held by each running upload, by which they are counted. */
+const UPLOAD_LOCK = 8401;
+/** How much longer another call may take during uploads: less than if it waited for them. */
 const NOTICED_MS = 600;
 
 describe('slow uploads of recorded events', () => {
@@ -24,7 +24,7 @@ describe('slow uploads of recorded events', () => {
     await system.database.pool.query(`
       create function take_time() returns trigger language plpgsql as
         $$ begin
-             perform pg_advisory_xact_lock_shared(${RUNNING}), pg_sleep(${SLOW_MS / 1000});
+             perform pg_advisory_xact_lock_shared(${UPLOAD_LOCK}), pg_sleep(${SLOW_MS / 1000});
              return null;
            end $$;
       create trigger take_time before insert on recording_events execute function take_time()`);
@@ -37,9 +37,9 @@ describe('slow uploads of recorded events', () => {
 
   const uploadsRunning = async () => {
     const { rows } = await system.database.pool.query<{ count: number }>(
-      // In one snapshot, which a list of the sessions is not: one could end and another begin while it is read.
+      // Unlike pg_stat_activity, this is one snapshot: no upload can end and another begin while it is read.
       `select count(*)::int from pg_locks
-        where locktype = 'advisory' and objid = ${RUNNING}
+        where locktype = 'advisory' and objid = ${UPLOAD_LOCK}
           and database = (select oid from pg_database where datname = current_database())`,
     );
     return rows[0]?.count ?? 0;
@@ -47,7 +47,7 @@ describe('slow uploads of recorded events', () => {
   const uploadOne = (signal?: AbortSignal) =>
     user.request<{ accepted: number }>('POST', '/api/recording/events/', [event()], { signal });
 
-  it('slow uploads of recorded events delay nobody’s prediction when three people post 30 at once, and all are stored', async function () {
+  it('slow uploads, 30 each of three people at once, delay no prediction and are all stored, at most three at a time', async function () {
     this.timeout(60_000);
     const ask = () => app.predict(predictionBody());
     const before = await pacedUntil(20, ask, sleep(2000));
@@ -67,7 +67,7 @@ describe('slow uploads of recorded events', () => {
     for (const person of people) assert.equal((await countOf(system, person)).events, 30);
   });
 
-  it('slow uploads of one person do not delay another’s', async () => {
+  it("slow uploads of one person do not make another person's upload wait for all of them", async () => {
     let stored = 0;
     const uploads = Promise.all(
       Array.from({ length: 12 }, async () => {
@@ -78,11 +78,11 @@ describe('slow uploads of recorded events', () => {
     await until(async () => stored > 0);
     const other = await signUp(system);
     assert.equal((await post(other, [event()])).status, 201);
-    assert.ok(stored < 12, 'all of the other’s came first');
+    assert.ok(stored < 12, "all of the first person's uploads came first");
     await uploads;
   });
 
-  it('slow uploads of recorded events are not stored for callers who disconnected while queued', async () => {
+  it('slow uploads that are queued are dropped when their callers disconnect', async () => {
     const hangUp = new AbortController();
     const first = uploadOne();
     await until(async () => (await uploadsRunning()) > 0);
@@ -94,7 +94,7 @@ describe('slow uploads of recorded events', () => {
     assert.ok((await countOf(system, user)).events <= 3);
   });
 
-  it('slow uploads of recorded events are 503 overloaded when a hundred of the person are queued already', async () => {
+  it('slow uploads are 503 overloaded while a hundred of the same person are queued', async () => {
     const storm = new AbortController();
     const refused = await Promise.any(
       Array.from({ length: 105 }, async () => {

@@ -26,7 +26,7 @@ describe('bin/node', () => {
     return { child, output: output.trimEnd() };
   }
 
-  it('bin/node becomes the Node of the platform, which npm 10 does not link: a signal reaches it directly', async () => {
+  it('bin/node replaces itself with the Node binary of the platform, passing on its arguments', async () => {
     const { child, output } = await run(
       '-p',
       '[process.pid, process.version, ...process.argv.slice(1)]',
@@ -36,12 +36,12 @@ describe('bin/node', () => {
     assert.equal(output, `[ ${child.pid}, '${process.version}', 'a b', '*' ]`);
   });
 
-  it('bin/node has the C library return large blocks to the system', async () => {
+  it('bin/node makes the C library return large memory blocks to the system', async () => {
     const { output } = await run('-p', 'process.env.MALLOC_MMAP_THRESHOLD_');
     assert.equal(output, '1048576');
   });
 
-  it('bin/node is of the version that package-lock.json pins', async () => {
+  it('bin/node runs the Node version that package-lock.json pins', async () => {
     const lock = JSON.parse(await readFile(join(CHECKOUT, 'package-lock.json'), 'utf8'));
     const { optionalDependencies } = lock.packages[''];
     const pinned = Object.entries(optionalDependencies).filter(([name]) => name.startsWith('node-'));

@@ -31,7 +31,7 @@ describe('restart of PostgreSQL', () => {
     for (const path of [postgres, directory]) await rm(path, { recursive: true, force: true });
   });
 
-  it('npm start starts its PostgreSQL again within 5 s of a SIGKILL, each time, with nothing lost, and reports it', async () => {
+  it('npm start restarts its PostgreSQL within 5 s of each SIGKILL, loses nothing, and reports it', async () => {
     const body = predictionBody();
     const first = await forecue.app.predict(body);
     assert.equal(first.status, 200);
@@ -48,7 +48,7 @@ describe('restart of PostgreSQL', () => {
     assert.doesNotMatch(forecue.output, /^(web|worker) ended/m);
   });
 
-  it('npm start starts its PostgreSQL again although a statement of the dead server still runs', async () => {
+  it('npm start restarts its PostgreSQL even if a statement of the dead server still runs', async () => {
     const client = new pg.Client(await forecue.databaseUrl());
     client.on('error', () => undefined);
     await client.connect();
@@ -68,7 +68,7 @@ describe('restart of PostgreSQL', () => {
     }
   });
 
-  it('npm start restarts its PostgreSQL when something else stops it', async () => {
+  it('npm start restarts its PostgreSQL when pg_ctl stops it', async () => {
     const { programs, account, folder } = await preparePostgresHome(join(directory, 'postgres'));
     const args = ['stop', '-m', 'fast', '-W', '-D', join(folder, 'data')];
     assert.ok((await run(programs.pg_ctl, args, account)).ok);
@@ -76,7 +76,7 @@ describe('restart of PostgreSQL', () => {
     await forecue.predictsAgain();
   });
 
-  it('npm start says why its PostgreSQL does not start, keeps trying, and reports when it is back', async () => {
+  it('npm start reports why its PostgreSQL does not start, keeps trying, and reports when it is back', async () => {
     const control = join(directory, 'postgres/data/global/pg_control');
     const postmaster = await forecue.postmaster();
     await rename(control, `${control}.aside`);
@@ -95,32 +95,32 @@ describe('restart of PostgreSQL', () => {
     assert.doesNotMatch(forecue.output, /^(web|worker) ended/m);
   });
 
-  it('npm start is stopped in order while it restarts its PostgreSQL, and leaves nothing running', async () => {
+  it('npm start can be stopped while it restarts its PostgreSQL, and leaves no server running', async () => {
     const url = await forecue.databaseUrl();
     process.kill(await forecue.postmaster(), 'SIGKILL');
     await until(() => forecue.output.includes('PostgreSQL stopped unexpectedly'));
     await forecue.stop('SIGINT');
     assert.match(forecue.output, /\nStopped\.\n$/);
-    await refused(url);
+    await untilRefused(url);
   });
 
-  it('npm start takes its own stop of PostgreSQL for no crash', async () => {
+  it('npm start does not report a crash when it stops its PostgreSQL itself', async () => {
     const url = await forecue.databaseUrl();
     await forecue.stop('SIGINT');
     assert.doesNotMatch(forecue.output, /unexpectedly/);
-    await refused(url);
+    await untilRefused(url);
   });
 
-  it('npm start leaves no server behind when it is killed itself after a restart of PostgreSQL', async () => {
+  it('npm start leaves no server running when it is killed after a PostgreSQL restart', async () => {
     const url = await forecue.databaseUrl();
     process.kill(await forecue.postmaster(), 'SIGKILL');
     await until(() => forecue.output.includes('PostgreSQL is back'));
     await forecue.stop('SIGKILL');
-    await refused(url);
+    await untilRefused(url);
   });
 });
 
-/** One `npm start` over the directory, ready. */
+/** A running `npm start` in the directory. */
 class Started {
   readonly #child: ChildProcess;
   readonly #directory: string;
@@ -162,12 +162,12 @@ class Started {
     return Number((await this.#text('postgres/data/postmaster.pid')).split('\n')[0]);
   }
 
-  /** The only value of a statement's only row. */
+  /** Returns the only value of a statement's only row. */
   async query(statement: string): Promise<unknown> {
     return Object.values((await query(await this.databaseUrl(), statement))[0] ?? {})[0];
   }
 
-  /** Call it when the server ends: the 5 s start then. */
+  /** Asserts that predictions succeed within 5 s of the call, which must be made when the server ends. */
   async predictsAgain(): Promise<void> {
     const body = predictionBody();
     const since = performance.now();
@@ -199,7 +199,7 @@ async function query(url: string, text: string): Promise<Record<string, unknown>
   }
 }
 
-async function refused(url: string): Promise<void> {
+async function untilRefused(url: string): Promise<void> {
   await until(async () => {
     const fault = await query(url, 'select 1').catch((error) => error);
     return fault.code === 'ECONNREFUSED';

@@ -26,7 +26,7 @@ describe('embedded PostgreSQL', () => {
       await rm(path, { recursive: true, force: true });
   });
 
-  it('the embedded PostgreSQL answers at its address, in UTF-8 and UTC, and nowhere but on the loopback', async () => {
+  it('the embedded PostgreSQL uses UTF-8 and UTC, and listens on the loopback address only', async () => {
     const { url, stop } = await start();
     const settings = ['server_encoding', 'timezone', 'listen_addresses', 'unix_socket_directories'];
     const values = settings.map((name) => `current_setting('${name}')`).join(', ');
@@ -53,7 +53,7 @@ describe('embedded PostgreSQL', () => {
     await second.stop();
   });
 
-  it('the embedded PostgreSQL takes the place of a server that already runs on the same data', async () => {
+  it('the embedded PostgreSQL replaces a server that already runs on the same data', async () => {
     const [first, second] = [await start(), await start()];
     await assert.rejects(query(first.url, 'select 1'), { code: 'ECONNREFUSED' });
     await query(second.url, 'select 1');
@@ -61,19 +61,19 @@ describe('embedded PostgreSQL', () => {
     await first.stop();
   });
 
-  it('the embedded PostgreSQL is gone once stop has returned', async () => {
+  it('the embedded PostgreSQL has ended when stop returns, and stop can be repeated', async () => {
     const { url, stop } = await start();
     await stop();
     await assert.rejects(query(url, 'select 1'), { code: 'ECONNREFUSED' });
     await stop();
   });
 
-  it('the embedded PostgreSQL ends when the process that owns it is killed, and starts again', async () => {
+  it('the embedded PostgreSQL ends when its owner process is killed, and can be started again', async () => {
     const holder = spawn(process.execPath, [HOLDER, directory], { stdio: ['ignore', 'pipe', 'inherit'] });
     const [url] = (await once(createInterface(holder.stdout), 'line')) as [string];
     await query(url, 'select 1');
     holder.kill('SIGKILL');
-    await refused(url);
+    await untilRefused(url);
     const { url: next, stop } = await start();
     await query(next, 'select 1');
     await stop();
@@ -81,9 +81,9 @@ describe('embedded PostgreSQL', () => {
 
   for (const [state, content] of [
     ['is empty', ''],
-    ['names a process that is something else', `${process.ppid}\n-\n0\n1\n\n127.0.0.1\n\nready\n`],
+    ['names a process that is not PostgreSQL', `${process.ppid}\n-\n0\n1\n\n127.0.0.1\n\nready\n`],
   ] as const)
-    it(`the embedded PostgreSQL starts although postmaster.pid ${state}`, async () => {
+    it(`the embedded PostgreSQL starts even if postmaster.pid ${state}`, async () => {
       await (await start()).stop();
       await writeFile(join(directory, 'data/postmaster.pid'), content);
       const { url, stop } = await start();
@@ -103,7 +103,7 @@ async function query(url: string, text: string): Promise<Record<string, unknown>
   }
 }
 
-async function refused(url: string): Promise<void> {
+async function untilRefused(url: string): Promise<void> {
   for (;;) {
     const fault = await query(url, 'select 1').catch((error) => error);
     if (fault.code === 'ECONNREFUSED') return;

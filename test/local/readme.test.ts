@@ -24,11 +24,11 @@ describe('README', function () {
   });
   after(() => system?.stop());
 
-  it('the README prints what its blocks print when they are pasted in order, and its consent walk can be finished', async () => {
+  it("the README's commands, pasted in order, print what the README shows, and its consent flow can be completed", async () => {
     const { key, url } = await system.app({ redirectUris: ['http://localhost:8080/connect/callback'] });
     const [start, ...pasted] = blocks('sh');
     assert.equal(start, 'npm ci && npm start\n');
-    // Where the story says what `npm start` prints.
+    // These values replace those that `npm start` prints.
     const script = pasted
       .join(`\necho '${PASTED}'\n`)
       .replaceAll('http://127.0.0.1:8080', url)
@@ -41,7 +41,7 @@ describe('README', function () {
     assert.ok(README.includes(`It prints \`${completion.trim()}\``), completion);
   });
 
-  /** Runs it in a shell, and answers its question for a code as a person who allows the app would. Returns what each block printed. */
+  /** Runs the script in a shell, answering its question for a code as a consenting person. Returns the outputs. */
   async function paste(script: string): Promise<string[]> {
     const env = { ...bareEnvironment(), DATABASE_URL: system.database.url };
     const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', script], { cwd: CHECKOUT, env });
@@ -58,7 +58,7 @@ describe('README', function () {
   }
 });
 
-/** The code with which the page sends the person of the story back to the app. */
+/** Approves on the consent page as the README's person; returns the code sent back to the app. */
 async function allowed(url: string): Promise<string> {
   const person = new Visitor();
   const { email, password } = JSON.parse(/\{ "email": .*? \}/.exec(README)?.[0] ?? '');
@@ -72,7 +72,7 @@ function blocks(language: string): string[] {
   return found.flatMap(([, of, block = '']) => (of === language ? [block] : []));
 }
 
-/** What is the same in each run of an answer. */
+/** Blanks the fields of an answer that differ between runs. */
 function lasting(answer: object): object {
   return { ...answer, prediction_id: '', expires_at: 0 };
 }

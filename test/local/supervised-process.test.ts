@@ -7,7 +7,7 @@ import { until } from '../support/until.ts';
 
 const NODE = process.execPath;
 
-/** Logs its process id, and ends with its supervisor. */
+/** A process that logs its id and ends with its supervisor. */
 const ENTRY = `
 console.log(process.pid);
 process.send({ type: 'ready' });
@@ -38,14 +38,14 @@ describe('supervised process', () => {
       say: (line) => said.push(line),
     });
   const pids = async () => (await readFile(join(folder, 'log'), 'utf8')).trim().split('\n').map(Number);
-  /** From now on the system starts no process. */
+  /** Makes the system unable to start processes from now on. */
   const failForks = () => {
     process.execPath = join(folder, 'missing');
   };
   const killLatest = async () => process.kill((await pids()).at(-1) ?? 0, 'SIGKILL');
   const failures = () => said.filter((line) => line.includes('ENOENT')).length;
 
-  it('a process that npm start keeps running is started again and again until the system can start it', async () => {
+  it('a supervised process is restarted again and again until the system can start it', async () => {
     await using worker = supervise();
     await worker.ready();
     failForks();
@@ -55,7 +55,7 @@ describe('supervised process', () => {
     await until(async () => (await pids()).length === 2);
   });
 
-  it('a process that npm start keeps running is disposed of at once when the system could not start it', async () => {
+  it('a supervised process that the system could not restart is disposed of at once', async () => {
     const worker = supervise();
     await worker.ready();
     failForks();
@@ -64,7 +64,7 @@ describe('supervised process', () => {
     await worker[Symbol.asyncDispose]();
   });
 
-  it('a process that npm start keeps running fails the start when the system cannot start it the first time', async () => {
+  it('a supervised process that the system cannot start the first time fails its start', async () => {
     failForks();
     await using worker = supervise();
     await assert.rejects(worker.ready(), /^Error: the worker ended \(spawn .*ENOENT\)/);

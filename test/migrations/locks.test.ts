@@ -8,7 +8,7 @@ import { migrate } from '../../shared/process/migrate.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 
-/** A step with a table that it writes, a lock that it waits for, and what was done before it. */
+/** Each step, a lock that it waits for, and whether the migrations are done before it. */
 const STEPS = [
   { step: 'a migration', lock: 'mikro_orm_migrations in share mode', migrated: false },
   { step: 'an installation of the functions', lock: 'work in row exclusive mode', migrated: true },
@@ -31,7 +31,7 @@ for (const { step, lock, migrated } of STEPS)
         queuePrefix: 'forecue',
         ...(patienceMs !== undefined && { patienceMs }),
       });
-    const waiting = async () => {
+    const isWaiting = async () => {
       const { rowCount } = await database.pool.query(
         `select from pg_stat_activity where datname = current_database() and application_name = 'forecue migrate'
             and wait_event_type = 'Lock'`,
@@ -41,17 +41,17 @@ for (const { step, lock, migrated } of STEPS)
     const isDone = async () =>
       (await missingMigrations(database.pool)).length === 0 && (await hasFunctions(database.pool));
 
-    it(`${step} that needs a table in use stops waiting and retries, so that nobody waits long behind it, and is done once the table is free`, async () => {
+    it(`${step} that needs a locked table keeps retrying without blocking other statements for long, and succeeds once the table is free`, async () => {
       const user = await database.pool.connect();
       await user.query(`begin; lock table ${lock}`);
       const done = migrating();
       const other = await database.pool.connect();
       await other.query(`set lock_timeout = ${HOT_PATH_LOCK_TIMEOUT_MS}`);
       for (let n = 0; n < 3; n += 1) {
-        await until(waiting);
-        // Behind the step in the queue for the lock.
+        await until(isWaiting);
+        // This statement queues for the lock behind the step.
         await other.query(`begin; lock table ${lock}; commit`);
-        await until(async () => !(await waiting()));
+        await until(async () => !(await isWaiting()));
       }
       await user.query('rollback');
       user.release();
@@ -60,7 +60,7 @@ for (const { step, lock, migrated } of STEPS)
       assert.equal(await isDone(), true);
     });
 
-    it(`${step} that needs a table in use keeps what was done before it, and says what is the matter when it gives up`, async () => {
+    it(`${step} that needs a locked table gives up with an error that explains why, keeps earlier steps, and can be repeated`, async () => {
       const user = await database.pool.connect();
       await user.query(`begin; lock table ${lock}`);
       await assert.rejects(migrating(500), /stays locked/);

@@ -12,27 +12,27 @@ describe('migrations', () => {
   before(async () => {
     files = await readdir(MIGRATIONS);
     database = await createDatabase({ empty: true });
-    // Without the queue's tables, which no entity describes.
+    // The queue's tables are left out, since no entity describes them.
     await migrateDatabase({ directUrl: database.url, others: async () => {} });
   });
 
   after(() => database.drop());
 
-  it('the migrations write nothing into the installation', async () => {
+  it('migrating writes no files into the migrations folder', async () => {
     assert.deepEqual(await readdir(MIGRATIONS), files);
   });
 
-  it('the migrations make exactly the tables that the entities describe', async () => {
+  it('the migrations create exactly the tables that the entities describe', async () => {
     assert.equal(await differs(database), false);
   });
 
-  it('migrations and entities are compared in the database itself: a missing column is a difference', async () => {
+  it('the comparison of migrations and entities finds a column that is missing in the database', async () => {
     await database.pool.query('alter table accounts drop column if exists email');
     assert.equal(await differs(database), true);
   });
 });
 
-/** Whether the tables differ from what the entities describe. */
+/** Reports whether the tables differ from the entities. */
 async function differs({ url }: TestDatabase): Promise<boolean> {
   const orm = new MikroORM({ ...ormOptions(url), logger: () => {} });
   try {

@@ -7,7 +7,7 @@ import { ormOptions } from '../../shared/db/orm.ts';
 import { migrate } from '../../shared/process/migrate.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
-/** Another body of a function, from an earlier version. */
+/** An earlier version's body of a function. */
 const OLDER_FUNCTIONS = `
   create function take_over_v1(_ids uuid[]) returns table (kind text, party uuid) language sql set work_mem = '1MB'
     as 'select null::text, null::uuid'`;
@@ -18,9 +18,9 @@ describe('upgrade', () => {
     database = await createDatabase({ empty: true });
   });
   afterEach(() => database.drop());
-  const migrated = () => migrate({ directUrl: database.url, queuePrefix: 'forecue' });
+  const runMigrations = () => migrate({ directUrl: database.url, queuePrefix: 'forecue' });
 
-  it('an upgrade gives the schema of a fresh installation, whichever versions were installed before', async () => {
+  it('an upgrade from any earlier version gives the same schema as a fresh installation', async () => {
     const orm = new MikroORM({ ...ormOptions(database.url), logger: () => {} });
     for (const name of await missingMigrations(database.pool)) await orm.migrator.up({ to: name });
     await orm.close(true);
@@ -28,7 +28,7 @@ describe('upgrade', () => {
     await database.pool.query(
       `insert into installed_functions (hash, version) values ('of an older version', 0)`,
     );
-    await migrated();
+    await runMigrations();
 
     const fresh = await createDatabase();
     try {
@@ -38,12 +38,12 @@ describe('upgrade', () => {
     }
   });
 
-  it('an upgrade is not undone by an older version that migrates later, whose processes go on', async () => {
-    await migrated();
+  it('an older version that migrates after an upgrade does not undo it, and its processes can run', async () => {
+    await runMigrations();
     await database.pool.query(`
       create or replace function clock_slack() returns interval language sql immutable as $$ select interval '7 minutes' $$;
       insert into installed_functions (hash, version) values ('of a newer version', 1000)`);
-    await migrated();
+    await runMigrations();
     const { rows } = await database.pool.query('select clock_slack()::text as slack');
     assert.deepEqual(rows, [{ slack: '00:07:00' }]);
     await database.pool.query(`delete from installed_functions where version < 1000`);
@@ -51,7 +51,7 @@ describe('upgrade', () => {
   });
 });
 
-/** A line for each column, index, constraint, function and type. A week's partition is its parent's, and not of the schema. */
+/** Returns a line for each column, index, constraint, function and type; weekly partitions are left out. */
 async function schemaOf(pool: Pool): Promise<string[]> {
   const { rows } = await pool.query<{ line: string }>(`
     with tables as (

@@ -23,8 +23,8 @@ describe('batch', function () {
     system.provider.respond(echoing);
   };
   const workerIds = async () => [...(await workerBeats(system.database.pool, ['batch'])).keys()];
-  /** How often the model was asked about each prompt. */
-  const asked = () => {
+  /** Returns the number of model calls for each prompt. */
+  const callCounts = () => {
     const counts = new Map<string, number>();
     for (const call of system.provider.calls)
       counts.set(promptIn(call), (counts.get(promptIn(call)) ?? 0) + 1);
@@ -39,10 +39,10 @@ describe('batch', function () {
   };
 
   for (const [victim, isParent] of [
-    ['the worker that runs the batch', true],
+    ['the worker that runs it', true],
     ['a worker that runs some of its predictions', false],
   ] as const)
-    it(`a batch goes on when ${victim} is killed: nothing that is done is lost, or asked again`, async () => {
+    it(`a batch completes when ${victim} is killed, without losing or repeating predictions that are done`, async () => {
       await begin({ LEASE_MS: '1500', BATCH_CONCURRENCY: '3' });
       const [first] = await workerIds();
       await system.startWorker();
@@ -51,7 +51,7 @@ describe('batch', function () {
       const late = (prompt: string) => Number(prompt.match(/\d+/)) >= 12;
       system.provider.respond(forPrompts(late, when(answered.promise, echoing), echoing));
       const waiting = predictBatch(ann, inputs);
-      // The first half is done, and each worker has some of the second.
+      // The first half of the prompts is done, and each worker runs some of the second half.
       await until(() => system.provider.running === 6);
       const { rows } = await system.database.pool.query<{ worker: string }>(
         `select worker from work where kind = 'predict_batch' and state = 'running'`,
@@ -63,12 +63,12 @@ describe('batch', function () {
       await killed?.kill();
       answered.resolve();
       assertWhole(await waiting, inputs);
-      const counts = asked();
+      const counts = callCounts();
       for (const prompt of done) assert.equal(counts.get(prompt), 1, prompt);
       assert.equal(system.provider.calls.length, inputs.length + 3);
     });
 
-  it('a batch is handed to another worker at once when its own stops', async () => {
+  it('a batch is taken over at once by another worker when the worker that runs it stops', async () => {
     await begin({ BATCH_CONCURRENCY: '2' });
     const answered = Promise.withResolvers<void>();
     system.provider.respond(when(answered.promise, echoing));
@@ -89,9 +89,9 @@ describe('batch', function () {
     assert.equal(system.provider.calls.length, 10);
   });
 
-  it('a batch ends at its deadline with what is done; what is not is an item error', async () => {
+  it('a batch ends at its deadline with 200: finished predictions, and an item error for each unfinished one', async () => {
     await begin({ BATCH_TIMEOUT_MS: '3000', BATCH_CONCURRENCY: '4' });
-    // Three of four slots are one party's; so some prompts are never asked about.
+    // One party gets at most three of the four slots, so the model is never asked about some prompts.
     const hanging = (prompt: string) => prompt !== 'Prompt 0?';
     system.provider.respond(forPrompts(hanging, hang(), echoing));
     const { status, body } = await predictBatch(ann, inputsOf(6));
@@ -103,7 +103,7 @@ describe('batch', function () {
     await until(() => system.provider.running === 0);
   });
 
-  it('a batch does not wait for one prompt longer than a prediction alone may take', async () => {
+  it('a batch gives up on a prompt after the time limit of a single prediction', async () => {
     await begin({ REPLY_TIMEOUT_MS: '1000', PROVIDER_TIMEOUT_MS: '700' });
     system.provider.respond(forPrompts((prompt) => prompt === 'Prompt 1?', hang(), echoing));
     const { status, body } = await predictBatch(ann, inputsOf(3));
@@ -111,28 +111,28 @@ describe('batch', function () {
     assert.deepEqual(body.results[1], { index: 1, error: { code: 'prediction_timeout' } });
   });
 
-  it('a batch is 504 when no worker has begun it in time, and is done under the same key then', async () => {
+  it('a batch that no worker starts before its deadline is 504, and a retry with the same key completes it', async () => {
     await begin({ BATCH_TIMEOUT_MS: '2000' });
     const { pool } = system.database;
-    const paused = async (change: typeof pausePools) => {
+    const changePools = async (change: typeof pausePools) => {
       await change(pool, ['batch']);
       const before = await workerBeats(pool, ['batch']);
-      // A heartbeat on its way may have read before the change; the one after it has not.
+      // A heartbeat under way may have read the pools before the change, so this waits for the second one.
       for (let beats = 0, last = [...before.values()][0]; beats < 2; beats += 1)
         last = await until(async () => {
           const [now] = (await workerBeats(pool, ['batch'])).values();
           return now !== last && now;
         });
     };
-    await paused(pausePools);
+    await changePools(pausePools);
     const headers = { 'idempotency-key': 'k' };
     const { status, code } = await predictBatch(ann, inputsOf(2), { headers });
     assert.deepEqual([status, code], [504, 'job_timeout']);
-    await paused(resumePools);
+    await changePools(resumePools);
     assertWhole(await predictBatch(ann, inputsOf(2), { headers }), inputsOf(2));
   });
 
-  it('a batch is gone under its key after the recovery window, but its predictions are not', async () => {
+  it('a batch key answers 410 after the recovery window, and the predictions of the batch remain', async () => {
     await begin({ RECOVERY_WINDOW_S: '1' });
     const headers = { 'idempotency-key': 'k' };
     await predictBatch(ann, inputsOf(2), { headers });
@@ -145,7 +145,7 @@ describe('batch', function () {
     assert.equal(body.total, 2);
   });
 
-  it('a batch is shed while no worker serves it', async () => {
+  it('a batch is refused with 503 overloaded while no worker serves batches', async () => {
     system = await startSystem({ apart: true, env: { BATCH_TIMEOUT_MS: '1000' } });
     ann = await signUp(system);
     const shed = await until(async () => {
@@ -155,7 +155,7 @@ describe('batch', function () {
     assert.equal(shed.status, 503);
   });
 
-  it('a batch holds no slot while it waits: many batches at once share a single one', async () => {
+  it('a batch holds no slot while it waits for its predictions: four batches at once share a single slot', async () => {
     await begin({ BATCH_CONCURRENCY: '1' });
     const bob = await signUp(system);
     const all = await Promise.all([ann, bob, ann, bob].map((person) => predictBatch(person, inputsOf(4))));

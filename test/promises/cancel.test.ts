@@ -9,7 +9,7 @@ import { until } from '../support/until.ts';
 
 const CANCELLED = { status: 'cancelled', prediction_units: 0 };
 
-/** Milliseconds from the cancel, through another ingress, to the caller's answer and to the closing of the provider's socket. */
+/** Cancels through another ingress; returns the milliseconds until the caller is answered and the socket closed. */
 async function cancelAndMeasure(system: System, app: AppClient) {
   system.provider.reset();
   system.provider.respond(hang());
@@ -39,17 +39,17 @@ describe('cancelling', () => {
   after(() => system.stop());
   beforeEach(() => system.provider.reset());
 
-  it('cancelling through any ingress closes the socket to the provider and answers the caller within 500 ms each', async () => {
+  it("cancelling through another ingress closes the provider's socket and answers the caller, both within 500 ms", async () => {
     const app = await system.app();
     const times = [];
     for (let n = 0; n < 9; n += 1) times.push(await cancelAndMeasure(system, app));
-    // Without wake-ups half of them would be slower; a busy machine may be slow once.
+    // Without wake-ups about half would be slower. One slow cancel is tolerated, since the machine may be busy.
     const slow = times.filter(({ answered, closed }) => answered > 500 || closed > 500);
     assert.ok(slow.length <= 1, JSON.stringify(slow));
     await assertNothingCharged(app);
   });
 
-  it('a prediction that is cancelled while it is queued never runs', async () => {
+  it('a prediction cancelled while queued never runs', async () => {
     const app = await system.app();
     const body = predictionBody();
     await whileFrozen(system.workers, async () => {
@@ -60,13 +60,13 @@ describe('cancelling', () => {
       assert.equal((await waiting).code, 'prediction_cancelled');
       await assertNothingCharged(app);
     });
-    // A later one in the same queue has run, so its turn has passed.
+    // A later prediction in the same queue has run, so the cancelled one's turn has passed.
     assert.equal((await app.predict(predictionBody())).status, 200);
     assert.equal(system.provider.calls.length, 1);
     assert.equal((await rowOf(system, body)).state, 'cancelled');
   });
 
-  it('cancelling is idempotent and stays true after the window', async () => {
+  it('cancelling is idempotent, and gives the same answer after the recovery window', async () => {
     const app = await system.app();
     system.provider.respond(hang());
     const body = predictionBody();
@@ -84,9 +84,9 @@ describe('cancelling', () => {
     assert.deepEqual([status, answer], [200, CANCELLED]);
   });
 
-  it('cancelling after the end reports how the prediction ended, and changes nothing', async () => {
+  it('cancelling a prediction that has ended reports its outcome and changes nothing', async () => {
     const app = await system.app();
-    const ended = async (expected: object, body = predictionBody()) => {
+    const assertOutcome = async (expected: object, body = predictionBody()) => {
       await app.predict(body);
       const before = await rowOf(system, body);
       for (const later of [false, true]) {
@@ -97,13 +97,13 @@ describe('cancelling', () => {
       const { state, units, code } = await rowOf(system, body);
       assert.deepEqual([state, units, code], [before.state, before.units, before.code]);
     };
-    await ended({ status: 'suggested', prediction_units: 1 });
-    await ended(
+    await assertOutcome({ status: 'suggested', prediction_units: 1 });
+    await assertOutcome(
       { status: 'abstained', prediction_units: 0 },
       predictionBody({ draft: { text: ' ', revision: 1 } }),
     );
     system.provider.next(status(500));
-    await ended({ status: 'failed', prediction_units: 0 });
+    await assertOutcome({ status: 'failed', prediction_units: 0 });
     assert.equal((await app.usage()).body.prediction_units, 1);
   });
 
@@ -121,27 +121,27 @@ describe('cancelling', () => {
     assert.equal((await app.predict(old)).code, 'prediction_superseded');
   });
 
-  it('an app cancels only its own requests, and each only for the user who made it', async () => {
+  it('an app cancels only its own requests, and only with the user_id of the request', async () => {
     const [app, stranger] = [await system.app(), await system.app()];
     system.provider.respond(hang());
     const body = predictionBody();
     const waiting = app.predict(body);
     await system.provider.called(1);
-    const refused = async (refusal: ReturnType<AppClient['cancel']>, expected: unknown[]) => {
+    const assertRefused = async (refusal: ReturnType<AppClient['cancel']>, expected: unknown[]) => {
       const { status, code } = await refusal;
       assert.deepEqual([status, code], expected);
     };
-    await refused(app.cancel('unknown', body.user_id), [404, 'not_found']);
-    await refused(stranger.cancel(body.request_id, body.user_id), [404, 'not_found']);
-    await refused(app.cancel(body.request_id, 'somebody-else'), [403, 'access_denied']);
+    await assertRefused(app.cancel('unknown', body.user_id), [404, 'not_found']);
+    await assertRefused(stranger.cancel(body.request_id, body.user_id), [404, 'not_found']);
+    await assertRefused(app.cancel(body.request_id, 'somebody-else'), [403, 'access_denied']);
     assert.equal((await rowOf(system, body)).state, 'running');
     await app.cancel(body.request_id, body.user_id);
     await waiting;
-    await refused(app.cancel(body.request_id, 'somebody-else'), [403, 'access_denied']);
-    await refused(stranger.cancel(body.request_id, body.user_id), [404, 'not_found']);
+    await assertRefused(app.cancel(body.request_id, 'somebody-else'), [403, 'access_denied']);
+    await assertRefused(stranger.cancel(body.request_id, body.user_id), [404, 'not_found']);
   });
 
-  it('cancelling agrees with the prediction’s own answer, however close the race, and so does the usage', async () => {
+  it("cancelling, the prediction's answer and the usage agree on the outcome, even when cancel and answer race", async () => {
     const app = await system.app();
     const reached = new Map<string, () => void>();
     system.provider.respond(async (response, call) => {
@@ -172,7 +172,7 @@ describe('cancelling', () => {
       const won = units.reduce<number>((sum, one) => sum + one, 0);
       raced += units.length;
       suggested += won;
-      // However fast the machine is, half of the cancels should win.
+      // Aims at half of the cancels winning the race, on a machine of any speed.
       patience *= won < units.length / 2 ? 1.5 : 1 / 1.5;
     }
     const { body: usage } = await app.usage();
@@ -187,7 +187,7 @@ describe('cancelling while every wake-up is lost', () => {
   });
   after(() => system.stop());
 
-  it('cancelling while every wake-up is lost closes the socket to the provider and answers the caller within 1.5 s each', async () => {
+  it("cancelling while every wake-up is lost closes the provider's socket and answers the caller, both within 1.5 s", async () => {
     const app = await system.app();
     const { answered, closed } = await cancelAndMeasure(system, app);
     assert.ok(answered < 1500, `the caller was answered after ${answered} ms`);
@@ -196,7 +196,7 @@ describe('cancelling while every wake-up is lost', () => {
     await assertNothingCharged(app);
   });
 
-  it('a prediction that is cancelled while every wake-up is lost stays cancelled although the provider answers afterwards', async () => {
+  it('a prediction cancelled while every wake-up is lost stays cancelled when the provider answers afterwards', async () => {
     const app = await system.app();
     system.provider.reset();
     const answers = new Map<string, () => void>();

@@ -7,7 +7,7 @@ import { rowOf } from '../support/rows.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-describe('worker that dies', () => {
+describe('dead worker', () => {
   let system: System<HostedPart>;
   before(async () => {
     system = await startSystem({
@@ -20,7 +20,7 @@ describe('worker that dies', () => {
   beforeEach(() => system.provider.reset());
   afterEach(() => Promise.all(system.workers.map((worker) => worker.stop())));
 
-  it('a worker that dies is replaced in time for the same call to get its 200, for one unit', async () => {
+  it('a dead worker is replaced in time for the waiting caller to get 200, charged as one unit', async () => {
     const app = await system.app();
     const victim = await system.startWorker();
     system.provider.next(delay(3000));
@@ -38,7 +38,7 @@ describe('worker that dies', () => {
     assert.deepEqual([usage.prediction_units, usage.reserved_units], [1, 0]);
   });
 
-  it('a worker that dies cannot complete its work when it was only frozen and another worker has taken over', async () => {
+  it('a frozen worker that wakes up cannot complete work that another worker has taken over', async () => {
     const app = await system.app();
     const frozen = await system.startWorker();
     const second = Promise.withResolvers<void>();
@@ -64,7 +64,7 @@ describe('worker that dies', () => {
     assert.equal((await rowOf(system, body)).attempt, 2);
 
     frozen.freeze(false);
-    // Two heartbeats, a second: enough for the answer that it finds in its socket.
+    // Two heartbeats take a second: enough for the worker to handle the answer waiting in its socket.
     const first = await beat(system, worker);
     await until(async () => (await beat(system, worker)) > first);
     const row = await rowOf(system, body);
@@ -81,7 +81,7 @@ describe('worker that dies', () => {
   });
 });
 
-/** The last heartbeat of the process, as soon as it is alive. */
+/** Waits until the process is alive; returns the time until which its last heartbeat is valid. */
 async function beat({ database }: System<HostedPart>, id: string | null): Promise<number> {
   return until(async () => {
     const { rows } = await database.pool.query<{ at: Date }>(

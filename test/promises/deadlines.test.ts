@@ -7,7 +7,7 @@ import { type System, startSystem } from '../support/system.ts';
 import { whileFrozen } from '../support/time-travel.ts';
 
 const TIMEOUT_MS = 1500;
-/** Workers stop a little before the deadline, and a busy machine may be late. */
+/** Accepted deviations: workers stop a little before the deadline, and a busy machine may be late. */
 const [EARLY_MS, LATE_MS] = [500, 1000];
 
 function assertTimedOut(reply: Reply<unknown>, afterMs = TIMEOUT_MS) {
@@ -22,7 +22,7 @@ async function assertUnits(app: AppClient, units: number) {
 }
 
 describe('deadlines', () => {
-  describe('provider without a limit', () => {
+  describe('without a time limit per attempt', () => {
     let system: System;
     before(async () => {
       system = await startSystem({ env: { PREDICTION_TIMEOUT_MS: String(TIMEOUT_MS) } });
@@ -30,7 +30,7 @@ describe('deadlines', () => {
     after(() => system.stop());
     beforeEach(() => system.provider.reset());
 
-    it('a prediction whose provider hangs ends in 504 at the deadline, its call aborted, and costs nothing', async () => {
+    it('a prediction whose provider hangs is 504 at the deadline, aborts the provider call and costs nothing', async () => {
       const app = await system.app();
       system.provider.respond(hang());
       const body = predictionBody();
@@ -45,9 +45,9 @@ describe('deadlines', () => {
       await assertUnits(app, 0);
     });
 
-    it('a prediction is never a success after its deadline, although the provider answers in the moment of it', async () => {
+    it('a prediction never succeeds after its deadline, even when the provider answers right at it', async () => {
       const app = await system.app();
-      // From before the worker's own limit to after the caller's.
+      // Answers come from before the worker's limit to after the caller's deadline.
       system.provider.respond(async (response, call) => {
         await sleep(1150 + (call.index % 20) * 20);
         if (call.abortedAt === null) await ok()(response, call);
@@ -64,11 +64,11 @@ describe('deadlines', () => {
         assert.equal(state, status === 200 ? 'suggested' : 'failed', `answered ${status}`);
       }
       const suggested = calls.filter((call) => call.status === 200).length;
-      assert.ok(suggested < 40, 'none was too late');
+      assert.ok(suggested < 40, 'no answer was too late');
       await assertUnits(app, suggested);
     });
 
-    it('the deadline of an attached caller is that of the attempt, not one of its own', async () => {
+    it('a caller that attaches later keeps the deadline of the running attempt, and gets none of its own', async () => {
       const app = await system.app();
       system.provider.respond(hang());
       const body = predictionBody();
@@ -76,7 +76,7 @@ describe('deadlines', () => {
       const left = assert.rejects(app.predict(body, { signal: first.signal }));
       await system.provider.called(1);
       const since = performance.now();
-      // Nobody else can end it: the worker is frozen, and the first caller has disconnected.
+      // Only the second caller's ingress can end it: the worker is frozen, and the first caller has disconnected.
       await whileFrozen(system.workers, async () => {
         await sleep(700);
         first.abort();
@@ -87,7 +87,7 @@ describe('deadlines', () => {
       });
     });
 
-    it('a deadline does not hold up a refusal of the provider, which is as fast as an answer', async () => {
+    it('a prediction that the provider refuses is answered at once, not at its deadline', async () => {
       const app = await system.app();
       for (const refusal of [status(500), status(429), status(401)]) {
         system.provider.respond(refusal);
@@ -100,7 +100,7 @@ describe('deadlines', () => {
     });
   });
 
-  describe('attempts with a limit', () => {
+  describe('with a time limit per attempt', () => {
     let system: System;
     before(async () => {
       system = await startSystem({
@@ -110,7 +110,7 @@ describe('deadlines', () => {
     after(() => system.stop());
     beforeEach(() => system.provider.reset());
 
-    it('a prediction that no worker claims in time ends in 504 and never starts', async () => {
+    it('a prediction that no worker claims before its deadline is 504 and never starts', async () => {
       const app = await system.app();
       const body = predictionBody();
       await whileFrozen(system.workers, async () => {
@@ -118,7 +118,7 @@ describe('deadlines', () => {
         assert.equal((await rowOf(system, body)).state, 'failed');
         await assertUnits(app, 0);
       });
-      // Its job is ahead of this one's in the queue.
+      // The first prediction is ahead of this one in the queue.
       assert.equal((await app.predict(predictionBody())).status, 200);
       assert.equal(system.provider.calls.length, 1);
       const { state, started_at } = await rowOf(system, body);
@@ -126,7 +126,7 @@ describe('deadlines', () => {
       await assertUnits(app, 1);
     });
 
-    it('an attempt that times out is followed by another one while there is time', async () => {
+    it('a prediction whose first provider call times out makes another call before its deadline, and succeeds', async () => {
       const app = await system.app();
       system.provider.next(hang());
       const reply = await app.predict(predictionBody());
@@ -136,7 +136,7 @@ describe('deadlines', () => {
       await assertUnits(app, 1);
     });
 
-    it('attempts that all time out end in 504 in time', async () => {
+    it('a prediction whose provider calls all time out is 504 at its deadline', async () => {
       const app = await system.app();
       system.provider.respond(hang());
       assertTimedOut(await app.predict(predictionBody()), 2000);

@@ -16,7 +16,7 @@ import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const TIMEOUT_MS = 20_000;
-/** Tickets of a process that are asked for within this time share one. */
+/** A process merges all tickets that it is asked to send within this time. */
 const TICKET_EVERY_MS = 250;
 
 describe('delivery', () => {
@@ -35,7 +35,7 @@ describe('delivery', () => {
   });
   beforeEach(() => system.provider.reset());
 
-  /** What an ingress does before it queues. */
+  /** Admits requests as an ingress does, without queueing tickets for them. */
   const admitOnly = (admissions: Admission[], process = newId()) =>
     admit(system.database.pool, admissions, {
       kind: 'predict',
@@ -47,7 +47,7 @@ describe('delivery', () => {
       unitPriceMicrocents: 1,
     });
 
-  /** Nobody claims meanwhile: after a real crash, owners reclaim first. */
+  /** Runs `work` while no worker claims: after a real crash, the workers that ran the work reclaim it first. */
   const whilePaused = async (work: () => Promise<void>) => {
     const { pool } = system.database;
     await pausePools(pool, ['predict']);
@@ -65,7 +65,7 @@ describe('delivery', () => {
     assert.deepEqual([body.prediction_units, body.reserved_units], [units, 0]);
   };
 
-  it('stranded work, admitted but never queued because its ingress died, still runs within its deadline', async () => {
+  it('work that was admitted but never queued, since its ingress died, still runs before its deadline', async () => {
     const app = await system.app();
     const admitted = await Promise.all(
       Array.from({ length: 200 }, async (_, n) => {
@@ -73,7 +73,7 @@ describe('delivery', () => {
           `insert into processes (id, kind, alive_until) values ($1, 'web', now() + make_interval(secs => $2)) returning id`,
           [newId(), Math.random() * 3],
         );
-        // Half of the ingresses are dead already, the others live a moment longer.
+        // Half of the ingresses are dead already; the others die within three seconds.
         const [one] = await admitOnly([admission(app)], n % 2 === 0 ? rows[0]?.id : newId());
         assert.equal(one?.decision, 'admitted');
         return one.id;
@@ -94,7 +94,7 @@ describe('delivery', () => {
     await assertUnits(app, 200);
   });
 
-  it('a ticket that is delivered again, however often, runs its work once and charges one unit', async () => {
+  it('work whose ticket is delivered several times runs once and costs one unit', async () => {
     const app = await system.app();
     const request = admission(app);
     const [one] = await admitOnly([request]);
@@ -122,7 +122,7 @@ describe('delivery', () => {
     await assertUnits(app, 1);
   });
 
-  it('an answer whose claim a crash of the database undid is stored, and the provider is not asked again', async () => {
+  it('an answer is stored even if a database crash undid its claim, and the provider is not asked again', async () => {
     const app = await system.app();
     const answered = Promise.withResolvers<void>();
     system.provider.respond(when(answered.promise, ok()));
@@ -142,13 +142,13 @@ describe('delivery', () => {
     await assertUnits(app, 1);
   });
 
-  it('a claim whose confirmation was lost is released and run, as the same attempt', async () => {
+  it('work whose claim succeeded without the worker learning of it is released, and runs as the same attempt', async () => {
     const app = await system.app();
     const request = admission(app);
     await admitOnly([request]);
     const lock = await system.database.pool.connect();
     try {
-      // Claims that fail: each worker has to expect that one of them took effect.
+      // Claims fail while the table is locked, so each worker must expect that one of them took effect.
       await lock.query('begin');
       await lock.query('lock table work in exclusive mode');
       await until(() => system.workers.every(({ log }) => log.includes('could not claim')));

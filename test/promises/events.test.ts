@@ -15,7 +15,7 @@ describe('prediction events', () => {
   beforeEach(() => system.provider.reset());
 
   let events = 0;
-  const eventOf = ({ request_id }: { request_id: string }, part: object = {}) => {
+  const makeEvent = ({ request_id }: { request_id: string }, part: object = {}) => {
     events += 1;
     return { event_id: `e-${events}`, request_id, user_id: 'u-1', kind: 'presented', ...part };
   };
@@ -25,11 +25,11 @@ describe('prediction events', () => {
   };
   const RECORDED = { status: 'recorded' };
 
-  it('events of every kind are accepted in any order, once each', async () => {
+  it('prediction events of every kind are accepted in any order, and a repeated event is stored once', async () => {
     const body = predictionBody();
     await app.predict(body);
     for (const kind of ['submitted', 'accepted', 'presented', 'edited', 'dismissed']) {
-      const event = eventOf(body, { kind });
+      const event = makeEvent(body, { kind });
       assert.deepEqual(await send(event), RECORDED);
       assert.deepEqual(await send(event), RECORDED);
     }
@@ -40,10 +40,10 @@ describe('prediction events', () => {
     assert.equal(rows.length, 5);
   });
 
-  it('an event with the id of another one is a conflict, even concurrently', async () => {
+  it('two different events with one id conflict: the second is 409, even when sent concurrently; another app may use the id', async () => {
     const body = predictionBody();
     await app.predict(body);
-    const event = eventOf(body);
+    const event = makeEvent(body);
     const twins = await Promise.all(
       Array.from({ length: 20 }, (_, n) => send(n % 2 === 0 ? event : { ...event, kind: 'accepted' })),
     );
@@ -56,42 +56,42 @@ describe('prediction events', () => {
     assert.deepEqual(await send({ ...event, request_id: foreign.request_id }, other), RECORDED);
   });
 
-  it('prediction events belong to the app, the user and the prediction', async () => {
+  it('prediction events are 404 for an unknown request or another app, and 403 for another user', async () => {
     const body = predictionBody();
     await app.predict(body);
-    assert.deepEqual(await send(eventOf({ request_id: 'unknown' })), [404, 'not_found']);
-    assert.deepEqual(await send(eventOf(body), await system.app()), [404, 'not_found']);
-    assert.deepEqual(await send(eventOf(body, { user_id: 'u-2' })), [403, 'access_denied']);
+    assert.deepEqual(await send(makeEvent({ request_id: 'unknown' })), [404, 'not_found']);
+    assert.deepEqual(await send(makeEvent(body), await system.app()), [404, 'not_found']);
+    assert.deepEqual(await send(makeEvent(body, { user_id: 'u-2' })), [403, 'access_denied']);
   });
 
-  it('prediction events are accepted after the end, however it ended', async () => {
+  it('prediction events are 409 while the prediction runs, and accepted once it has been cancelled or has failed', async () => {
     system.provider.next(hang());
     const body = predictionBody();
     const waiting = app.predict(body);
     await system.provider.called(1);
-    const reply = await app.request('POST', '/v1/prediction-events', eventOf(body));
+    const reply = await app.request('POST', '/v1/prediction-events', makeEvent(body));
     assert.deepEqual([reply.status, reply.code], [409, 'request_in_flight']);
     assert.equal(reply.headers.get('retry-after'), '1');
     await app.cancel(body.request_id, body.user_id);
     await waiting;
-    assert.deepEqual(await send(eventOf(body)), RECORDED);
+    assert.deepEqual(await send(makeEvent(body)), RECORDED);
 
     system.provider.next(status(500));
     const failed = predictionBody();
     await app.predict(failed);
-    assert.deepEqual(await send(eventOf(failed)), RECORDED);
+    assert.deepEqual(await send(makeEvent(failed)), RECORDED);
   });
 
-  it('prediction events are accepted until the tombstone is deleted, and an old id may be used again', async () => {
+  it("prediction events are accepted until the prediction's tombstone is deleted; a new event is then 404", async () => {
     const body = predictionBody();
     await app.predict(body);
     await alterRow(system, app, body, `expires_at = now() - interval '1 hour'`);
-    const event = eventOf(body);
+    const event = makeEvent(body);
     assert.deepEqual(await send(event), RECORDED);
     await system.database.pool.query(`delete from history where facts::json ->> 'requestId' = $1`, [
       body.request_id,
     ]);
     assert.deepEqual(await send(event), RECORDED);
-    assert.deepEqual(await send(eventOf(body)), [404, 'not_found']);
+    assert.deepEqual(await send(makeEvent(body)), [404, 'not_found']);
   });
 });

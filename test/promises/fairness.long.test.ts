@@ -11,7 +11,7 @@ const SERVICE_MS = 500;
 describe('fairness', () => {
   let system: System;
   before(async () => {
-    // Sixteen at once in each worker, so that a flood of hundreds stays in the queue for seconds.
+    // Workers run 16 calls at once, so that a flood of 300 stays in the queue for seconds.
     system = await startSystem({ env: { WORKER_CONCURRENCY: '16', PREDICTION_TIMEOUT_MS: '30000' } });
     system.provider.respond(delay(SERVICE_MS, ok()));
   });
@@ -22,7 +22,7 @@ describe('fairness', () => {
     return ((await system.database.pool.query(queued, [id])).rowCount ?? 0) > 16;
   };
 
-  it('an app with few calls passes one that floods, however many users the flood has', async () => {
+  it('an app with few calls waits less than two service times while another app floods with calls of many users', async () => {
     const flooding = await system.app();
     const polite = await system.app();
     const replies = flood(flooding, 300);
@@ -39,7 +39,7 @@ describe('fairness', () => {
       slowest < 2 * SERVICE_MS,
       `waited ${waits.map(Math.round)} ms, two service times are ${2 * SERVICE_MS}`,
     );
-    // Alone, the flooding app gets everything.
+    // The flooding app is alone now, and every call of it is answered.
     assert.deepEqual(tally(await replies), { '200': 300 });
   });
 });

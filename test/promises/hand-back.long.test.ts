@@ -16,12 +16,12 @@ describe('unfinished work', function () {
   });
   after(() => system.stop());
 
-  it('unfinished work is handed back by a worker that shuts down, as the same attempt, and left by an ingress with 503, within 25 s; nothing is lost', async () => {
+  it('unfinished work survives a shutdown: the worker hands it back as the same attempt, the ingress answers 503, and a retry gets the result', async () => {
     const app = await system.app();
     const [other, web] = system.webs;
     const [worker] = system.workers;
     assert.ok(web && other && worker);
-    // One caller waits at the ingress that stops, one at the ingress that stays, and the provider answers neither.
+    // One caller waits at the ingress that stops, one at the ingress that stays. The provider answers neither call.
     const [cutOff, patient] = [predictionBody(), predictionBody()];
     const answer = Promise.withResolvers<void>();
     system.provider.next(hang(), hang());

@@ -12,34 +12,34 @@ type Body = ReturnType<typeof predictionBody>;
 type Answer = Reply<PredictionResponse>;
 
 const SANDBOX_UNITS = 3;
-const ENVELOPE = 2000;
-/** Work that nobody has waited for this long is abandoned. */
+const ENVELOPE_CHARS = 2000;
+/** SQL that sets a row's caller as gone for 6 s: such work is abandoned. */
 const LONG_AGO = `admitted_at = now() - interval '6 seconds', detached_at = now() - interval '6 seconds'`;
 const WAIT = { headers: { prefer: 'wait' } };
 
 describe('idempotency', () => {
   let system: System;
   before(async () => {
-    const env = { SANDBOX_UNITS: `${SANDBOX_UNITS}`, CONTEXT_ENVELOPE_CHARS: `${ENVELOPE}` };
+    const env = { SANDBOX_UNITS: `${SANDBOX_UNITS}`, CONTEXT_ENVELOPE_CHARS: `${ENVELOPE_CHARS}` };
     system = await startSystem({ webs: 2, env });
   });
   beforeEach(() => system.provider.reset());
   after(() => system.stop());
 
   describe('requests whose callers wait', () => {
-    it('a request that is repeated while a caller waits is 409 request_in_flight with Retry-After, and the first caller is left alone', async () => {
+    it('a request repeated while a caller waits is 409 request_in_flight with Retry-After, and the first caller gets its answer', async () => {
       const [app, body, gate] = await heldRequest();
       const first = app.predict(body);
       await system.provider.called(1);
-      for (const at of system.webs) inFlight(await app.predict(body, { at }));
+      for (const at of system.webs) assertInFlight(await app.predict(body, { at }));
       gate.resolve();
       const answer = await first;
-      assert.deepEqual([answer.status, replayed(answer)], [200, false]);
+      assert.deepEqual([answer.status, isReplay(answer)], [200, false]);
       assert.equal(system.provider.calls.length, 1);
       await expectUnits(app, 1);
     });
 
-    it('a request that is repeated while a caller waits may wait too with `Prefer: wait`, at any ingress: the same bytes from one call', async () => {
+    it('a request repeated with `Prefer: wait` while a caller waits gets the same bytes at any ingress, from one provider call', async () => {
       const [app, body, gate] = await heldRequest();
       const first = app.predict(body);
       await system.provider.called(1);
@@ -51,15 +51,15 @@ describe('idempotency', () => {
       assert.deepEqual(attached.deadline_at, before.deadline_at, 'attaching adds no time');
       gate.resolve();
       const [answer, ...others] = await Promise.all([first, ...attaching]);
-      assert.deepEqual([answer.status, replayed(answer)], [200, false]);
+      assert.deepEqual([answer.status, isReplay(answer)], [200, false]);
       for (const other of others)
-        assert.deepEqual([other.status, other.text, replayed(other)], [200, answer.text, true]);
+        assert.deepEqual([other.status, other.text, isReplay(other)], [200, answer.text, true]);
       assert.equal((await rowOf(system, body)).attempt, before.attempt);
       assert.equal(system.provider.calls.length, 1);
       await expectUnits(app, 1);
     });
 
-    it('all callers that wait for a request get the same answer when the work fails, and none of them a replay', async () => {
+    it('all callers waiting for a request get the same error when the work fails, and none is marked as a replay', async () => {
       const [app, body, gate] = await heldRequest(status(500));
       const first = app.predict(body);
       await system.provider.called(1);
@@ -67,36 +67,36 @@ describe('idempotency', () => {
       await until(async () => (await rowOf(system, body)).waiters.length === 2);
       gate.resolve();
       for (const answer of await Promise.all([first, ...attaching]))
-        assert.deepEqual([answer.status, answer.code, replayed(answer)], [502, 'provider_failed', false]);
+        assert.deepEqual([answer.status, answer.code, isReplay(answer)], [502, 'provider_failed', false]);
       assert.equal(system.provider.calls.length, 1);
     });
 
-    it('another body under the id of a request that runs is 409 idempotency_conflict, also with `Prefer: wait`', async () => {
+    it('another body with the id of a running request is 409 idempotency_conflict, even with `Prefer: wait`', async () => {
       const [app, body, gate] = await heldRequest();
       const first = app.predict(body);
       await system.provider.called(1);
-      conflict(await app.predict(another(body)));
-      conflict(await app.predict(another(body), WAIT));
+      assertConflict(await app.predict(withOtherContext(body)));
+      assertConflict(await app.predict(withOtherContext(body), WAIT));
       gate.resolve();
       assert.equal((await first).status, 200);
     });
   });
 
   describe('requests whose callers have disconnected', () => {
-    it('a request that runs without callers is attached by the same body and answers it from the same work; another body is a conflict', async () => {
+    it('a request that runs without callers answers a repeat of the same body from the same work, and conflicts with another body', async () => {
       const [app, body, gate] = await heldRequest();
       await predictAndLeave(app, body);
-      conflict(await app.predict(another(body)));
+      assertConflict(await app.predict(withOtherContext(body)));
       const again = app.predict(body);
       await until(async () => (await rowOf(system, body)).waiters.length === 1);
       gate.resolve();
       const answer = await again;
-      assert.deepEqual([answer.status, replayed(answer)], [200, true]);
+      assert.deepEqual([answer.status, isReplay(answer)], [200, true]);
       assert.equal(system.provider.calls.length, 1);
       await expectUnits(app, 1);
     });
 
-    it('the callers of a dead ingress are gone for a request that is repeated', async () => {
+    it("a request repeated after its caller's ingress died is not refused as in flight, but attaches to the running work", async () => {
       const [app, body, gate] = await heldRequest();
       const first = app.predict(body);
       await system.provider.called(1);
@@ -105,35 +105,35 @@ describe('idempotency', () => {
       await until(async () => !sameWaiters(before, await rowOf(system, body)));
       gate.resolve();
       const [answer, replay] = await Promise.all([first, again]);
-      assert.deepEqual([replay.status, replay.text, replayed(replay)], [200, answer.text, true]);
+      assert.deepEqual([replay.status, replay.text, isReplay(replay)], [200, answer.text, true]);
       assert.equal(system.provider.calls.length, 1);
     });
   });
 
   describe('answered requests', () => {
     for (const state of ['suggested', 'abstained'] as const) {
-      it(`a request that is repeated once it was ${state} is answered byte for byte at any ingress and charges nothing`, async () => {
+      it(`a request repeated after it was ${state} gets the same bytes at any ingress and costs nothing`, async () => {
         const [app, body] = [await system.app(), predictionBody()];
         const answer = await endAs[state](app, body);
-        assert.deepEqual([answer.status, answer.body.status, replayed(answer)], [200, state, false]);
+        assert.deepEqual([answer.status, answer.body.status, isReplay(answer)], [200, state, false]);
         const usage = await app.usage();
         for (const at of system.webs) {
           const replay = await app.predict(body, { at });
-          assert.deepEqual([replay.status, replay.text, replayed(replay)], [200, answer.text, true]);
+          assert.deepEqual([replay.status, replay.text, isReplay(replay)], [200, answer.text, true]);
         }
         assert.equal(system.provider.calls.length, 1);
         assert.equal((await app.usage()).text, usage.text);
       });
 
-      it(`another body under the id of a request that was ${state} is 409 idempotency_conflict`, async () => {
+      it(`another body with the id of a request that was ${state} is 409 idempotency_conflict`, async () => {
         const [app, body] = [await system.app(), predictionBody()];
         await endAs[state](app, body);
-        conflict(await app.predict(another(body)));
-        conflict(await app.predict(another(body), WAIT));
+        assertConflict(await app.predict(withOtherContext(body)));
+        assertConflict(await app.predict(withOtherContext(body), WAIT));
       });
     }
 
-    it('an answer has the end of its recovery window, rounded up to a second, as expires_at', async () => {
+    it("an answer's expires_at is the end of its recovery window, rounded up to a second", async () => {
       const [app, body] = [await system.app(), predictionBody()];
       const { expires_at } = (await app.predict(body)).body;
       const endedAt = Number((await rowOf(system, body)).ended_at) / 1000;
@@ -145,7 +145,7 @@ describe('idempotency', () => {
 
   describe('cancelled and superseded requests', () => {
     for (const end of ['cancelled', 'superseded'] as const) {
-      it(`a request that was ${end} answers the same body 499 with its code, another body 409, and calls no provider again`, async () => {
+      it(`a repeat of a request that was ${end} is 499 with the same code, or 409 with another body, and calls no provider`, async () => {
         const [app, body] = [await system.app(), predictionBody()];
         const ended = [499, `prediction_${end}`];
         const answer = await endAs[end](app, body);
@@ -153,9 +153,9 @@ describe('idempotency', () => {
         const calls = system.provider.calls.length;
         for (const at of system.webs) {
           const again = await app.predict(body, { at });
-          assert.deepEqual([again.status, again.code, replayed(again)], [...ended, false]);
+          assert.deepEqual([again.status, again.code, isReplay(again)], [...ended, false]);
         }
-        conflict(await app.predict(another(body)));
+        assertConflict(await app.predict(withOtherContext(body)));
         assert.equal(system.provider.calls.length, calls);
       });
     }
@@ -167,16 +167,16 @@ describe('idempotency', () => {
       ['limited', 503, 'provider_rate_limited'],
       ['timedOut', 504, 'prediction_timeout'],
     ] as const) {
-      it(`a request that failed with ${expected.join(' ')} runs again for the same body, as the same prediction, for one unit`, async () => {
+      it(`a request that failed with ${expected.join(' ')} runs again when repeated, as the same prediction, for one unit`, async () => {
         const [app, body] = [await system.app(), predictionBody()];
         const failed = await endAs[end](app, body);
         assert.deepEqual([failed.status, failed.code], expected);
         const before = await rowOf(system, body);
         await expectUnits(app, 0);
-        conflict(await app.predict(another(body)));
+        assertConflict(await app.predict(withOtherContext(body)));
 
         const answer = await app.predict(body);
-        assert.deepEqual([answer.status, answer.body.status, replayed(answer)], [200, 'suggested', false]);
+        assert.deepEqual([answer.status, answer.body.status, isReplay(answer)], [200, 'suggested', false]);
         assert.equal(answer.body.prediction_id, before.id);
         const after = await rowOf(system, body);
         assert.equal(after.attempt, before.attempt + 1);
@@ -185,7 +185,7 @@ describe('idempotency', () => {
       });
     }
 
-    it('a request that was abandoned in the queue was never run, and runs when it is requested again', async () => {
+    it('a request abandoned in the queue never runs, but runs when it is repeated', async () => {
       const [app, body] = [await system.app(), predictionBody()];
       await whileFrozen(system.workers, async () => {
         await predictAndLeave(app, body);
@@ -201,21 +201,21 @@ describe('idempotency', () => {
       await expectUnits(app, 1);
     });
 
-    it('a request that failed runs again once, however many repeat it at once', async () => {
+    it('a failed request that 20 callers repeat at once runs again only once', async () => {
       const [app, body] = [await system.app(), predictionBody()];
       await endAs.refused(app, body);
-      const answers = await everywhere(20, (at) => app.predict(body, { at, ...WAIT }));
+      const answers = await callAllIngresses(20, (at) => app.predict(body, { at, ...WAIT }));
       assert.equal(system.provider.calls.length, 2);
       assert.deepEqual(
         answers.map(({ status }) => status).filter((status) => status !== 200),
         [],
       );
       assert.equal(new Set(answers.map(({ text }) => text)).size, 1);
-      assert.equal(answers.filter(replayed).length, 19);
+      assert.equal(answers.filter(isReplay).length, 19);
       await expectUnits(app, 1);
     });
 
-    it('a request that failed stays failed while units refuse to run it again, and runs when they allow it', async () => {
+    it('a failed request stays failed while the app has no units left, and a repeat runs once it has units again', async () => {
       const [app, body] = [await system.app(), predictionBody()];
       await endAs.refused(app, body);
       for (let i = 0; i < SANDBOX_UNITS; i += 1)
@@ -234,10 +234,10 @@ describe('idempotency', () => {
       await expectUnits(app, SANDBOX_UNITS + 1);
     });
 
-    it('a request that failed stays failed when the session has moved on meanwhile, and runs when that no longer counts', async () => {
+    it('a failed request stays failed once its session has a newer draft, and runs again when that draft is 36 days old', async () => {
       const [app, body] = [await system.app(), predictionBody()];
       await endAs.refused(app, body);
-      assert.equal((await app.predict(newer(body))).status, 200);
+      assert.equal((await app.predict(nextRevision(body))).status, 200);
       const before = await rowOf(system, body);
       const refused = await app.predict(body);
       assert.deepEqual([refused.status, refused.code], [409, 'context_revision_conflict']);
@@ -253,12 +253,12 @@ describe('idempotency', () => {
     const ends = ['suggested', 'abstained', 'cancelled', 'superseded', 'refused'] as const;
 
     for (const end of ends) {
-      it(`a request that ended ${end} answers the same body and any other 410 recovery_window_expired when its window is over`, async () => {
+      it(`a request that ended ${end} is 410 recovery_window_expired after its window, with the same body or another`, async () => {
         const [app, body] = [await system.app(), predictionBody()];
         await endAs[end](app, body);
         await alterRow(system, app, body, 'expires_at = now()');
         const calls = system.provider.calls.length;
-        for (const late of [body, another(body)]) {
+        for (const late of [body, withOtherContext(body)]) {
           const answer = await app.predict(late, WAIT);
           assert.deepEqual([answer.status, answer.code], [410, 'recovery_window_expired']);
         }
@@ -266,44 +266,48 @@ describe('idempotency', () => {
       });
     }
 
-    it('the end of the recovery window erases the texts, however the request ended, and keeps a tombstone', async () => {
+    it('the end of the recovery window erases the texts of a request and keeps a tombstone, however it ended', async () => {
       const app = await system.app();
       const bodies: Body[] = [];
       for (const end of ends) {
         const body = predictionBody();
         await endAs[end](app, body);
-        assert.equal(await texts(body), end === 'suggested' ? 1 : 0);
+        assert.equal(await countAnswers(body), end === 'suggested' ? 1 : 0);
         bodies.push(body);
       }
       const kept = predictionBody();
       const answer = await app.predict(kept);
       for (const body of bodies) await expire(system, body);
       for (const body of bodies) {
-        await until(async () => (await texts(body)) === 0);
+        await until(async () => (await countAnswers(body)) === 0);
         assert.equal((await app.predict(body)).status, 410);
       }
-      assert.equal((await app.predict(kept)).text, answer.text, 'another one, inside its window, is whole');
+      assert.equal(
+        (await app.predict(kept)).text,
+        answer.text,
+        'a request inside its window keeps its answer',
+      );
     });
   });
 
-  it('a request is forgotten after 35 days, and only then: its id is a new request, its unit stays counted', async () => {
+  it('a request id can be used again after 35 days and not before, and the old unit stays counted', async () => {
     const app = await system.app();
     const [old, younger] = [predictionBody(), predictionBody()];
     const first = await app.predict(old);
     assert.deepEqual([first.status, (await app.predict(younger)).status], [200, 200]);
-    await age(app, old, 36);
-    await age(app, younger, 34);
-    const answer = await app.predict(another(old));
-    assert.deepEqual([answer.status, replayed(answer)], [200, false]);
+    await makeAged(app, old, 36);
+    await makeAged(app, younger, 34);
+    const answer = await app.predict(withOtherContext(old));
+    assert.deepEqual([answer.status, isReplay(answer)], [200, false]);
     assert.notEqual(answer.body.prediction_id, first.body.prediction_id);
     assert.equal((await app.predict(younger)).status, 410);
     await expectUnits(app, 3);
   });
 
-  it('the request ids of one app are kept apart from those of another', async () => {
+  it('two apps may use the same request_id for different requests', async () => {
     const [app, other, body] = [await system.app(), await system.app(), predictionBody()];
-    const [answer, others] = [await app.predict(body), await other.predict(another(body))];
-    assert.deepEqual([answer.status, others.status, replayed(others)], [200, 200, false]);
+    const [answer, others] = [await app.predict(body), await other.predict(withOtherContext(body))];
+    assert.deepEqual([answer.status, others.status, isReplay(others)], [200, 200, false]);
     assert.notEqual(others.body.prediction_id, answer.body.prediction_id);
     assert.equal(system.provider.calls.length, 2);
     await expectUnits(app, 1);
@@ -319,20 +323,17 @@ describe('idempotency', () => {
         'the notation of a number',
         (body: Full) => JSON.stringify(body).replace('"revision":1}', '"revision":1.0e0}'),
       ],
-      ['a default that is spelled out', (body: Full) => JSON.stringify({ ...body, ...DEFAULTS })],
-      [
-        'a default inside a list or an object',
-        (body: Full) => JSON.stringify({ ...body, ...INNER_DEFAULTS }),
-      ],
+      ['defaults that are spelled out', (body: Full) => JSON.stringify({ ...body, ...DEFAULTS })],
+      ['defaults inside a list or an object', (body: Full) => JSON.stringify({ ...body, ...INNER_DEFAULTS })],
     ] as const) {
-      it(`two bodies are the same whatever ${how} does`, async () => {
+      it(`two bodies count as the same if they differ only in ${how}`, async () => {
         const [app, body] = [await system.app(), fullBody()];
         const said = say(body);
         assert.notEqual(said, JSON.stringify(body));
         const answer = await app.predict(body);
         assert.equal(answer.status, 200, answer.text);
         const replay = await app.predict(said);
-        assert.deepEqual([replay.status, replay.text, replayed(replay)], [200, answer.text, true]);
+        assert.deepEqual([replay.status, replay.text, isReplay(replay)], [200, answer.text, true]);
       });
     }
   });
@@ -360,7 +361,7 @@ describe('idempotency', () => {
       'no artifact': { artifact: null },
     };
 
-    it('two bodies differ when one field does, whichever: 409 idempotency_conflict', async () => {
+    it('two bodies that differ in any one field are 409 idempotency_conflict', async () => {
       const [app, body] = [await system.app(), fullBody()];
       assert.equal((await app.predict(body)).status, 200);
       for (const [what, change] of Object.entries(changes)) {
@@ -391,31 +392,31 @@ describe('idempotency', () => {
         return reply;
       },
       '413 context_too_large': (app, body) =>
-        app.predict({ ...body, draft: { text: 'x'.repeat(ENVELOPE + 1), revision: 9 } }),
+        app.predict({ ...body, draft: { text: 'x'.repeat(ENVELOPE_CHARS + 1), revision: 9 } }),
       '422 undefined': (app, body) => app.predict({ ...body, extra: 1 }),
     };
     for (const [expected, refuse] of Object.entries(refusals)) {
-      it(`a request refused with ${expected.replace('undefined', 'for a faulty body')} leaves no trace, and its id counts as new`, async () => {
+      it(`a request refused with ${expected.replace('undefined', 'for a faulty body')} leaves no trace, and its id can be used for another request`, async () => {
         const [app, body] = [await system.app(), predictionBody()];
         const refused = await refuse(app, body);
         assert.equal(`${refused.status} ${refused.code}`, expected);
         assert.equal(await leftBehindBy(app), 0);
         await expectUnits(app, 0);
-        const answer = await app.predict(another(body));
-        assert.deepEqual([answer.status, replayed(answer)], [200, false], answer.text);
+        const answer = await app.predict(withOtherContext(body));
+        assert.deepEqual([answer.status, isReplay(answer)], [200, false], answer.text);
       });
     }
   });
 
   describe('many identical requests at once', () => {
-    it('one of 100 identical requests at once, at two ingresses, runs: one provider call, one unit; the others get its bytes or 409 request_in_flight', async () => {
+    it('of 100 identical requests at once at two ingresses one runs, for one unit; the others get its bytes or 409 request_in_flight', async () => {
       const [app, body] = [await system.app(), predictionBody()];
       system.provider.respond(delay(100));
-      const replies = await everywhere(100, (at) => app.predict(body, { at }));
+      const replies = await callAllIngresses(100, (at) => app.predict(body, { at }));
       const answers = replies.filter(({ status }) => status === 200);
-      for (const reply of replies) if (reply.status !== 200) inFlight(reply);
+      for (const reply of replies) if (reply.status !== 200) assertInFlight(reply);
       assert.equal(new Set(answers.map(({ text }) => text)).size, 1);
-      assert.equal(answers.filter((answer) => !replayed(answer)).length, 1);
+      assert.equal(answers.filter((answer) => !isReplay(answer)).length, 1);
       assert.equal(system.provider.calls.length, 1);
       await expectUnits(app, 1);
     });
@@ -423,16 +424,16 @@ describe('idempotency', () => {
     it('100 identical requests at once with `Prefer: wait` all get the same 200', async () => {
       const [app, body] = [await system.app(), predictionBody()];
       system.provider.respond(delay(100));
-      const answers = await everywhere(100, (at) => app.predict(body, { at, ...WAIT }));
+      const answers = await callAllIngresses(100, (at) => app.predict(body, { at, ...WAIT }));
       assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
       assert.equal(new Set(answers.map(({ text }) => text)).size, 1);
-      assert.equal(answers.filter((answer) => !replayed(answer)).length, 1);
+      assert.equal(answers.filter((answer) => !isReplay(answer)).length, 1);
       assert.equal(system.provider.calls.length, 1);
       await expectUnits(app, 1);
     });
   });
 
-  /** Brings a request to its end in each way; resolves with what its caller got. */
+  /** Makes a request end in the named way; resolves with its caller's answer. */
   const endAs = {
     suggested: (app: AppClient, body: Body) => app.predict(body),
     abstained(app: AppClient, body: Body) {
@@ -440,13 +441,13 @@ describe('idempotency', () => {
       return app.predict(body);
     },
     async cancelled(app: AppClient, body: Body) {
-      const first = await hanging(app, body);
+      const first = await predictHanging(app, body);
       assert.equal((await app.cancel(body.request_id, body.user_id)).body.status, 'cancelled');
       return first.reply;
     },
     async superseded(app: AppClient, body: Body) {
-      const first = await hanging(app, body);
-      assert.equal((await app.predict(newer(body))).status, 200);
+      const first = await predictHanging(app, body);
+      assert.equal((await app.predict(nextRevision(body))).status, 200);
       return first.reply;
     },
     refused(app: AppClient, body: Body) {
@@ -458,21 +459,21 @@ describe('idempotency', () => {
       return app.predict(body);
     },
     async timedOut(app: AppClient, body: Body) {
-      const first = await hanging(app, body);
+      const first = await predictHanging(app, body);
       await alterRow(system, app, body, 'deadline_at = now()');
       return first.reply;
     },
   } satisfies Record<string, (app: AppClient, body: Body) => Promise<Answer>>;
 
-  /** A request whose provider call lasts until the gate is opened, then ends by `step`. */
+  /** Prepares a request whose provider call lasts until the gate is opened, and then ends with `step`. */
   async function heldRequest(step?: Parameters<typeof when>[1]) {
     const gate = Promise.withResolvers<void>();
     system.provider.respond(when(gate.promise, step));
     return [await system.app(), predictionBody(), gate] as const;
   }
 
-  /** Resolves when the provider has the call, which it never answers; `reply` is its outcome. */
-  async function hanging(app: AppClient, body: Body): Promise<{ reply: Promise<Answer> }> {
+  /** Resolves when the provider has received the call, which it never answers; `reply` is the caller's answer. */
+  async function predictHanging(app: AppClient, body: Body): Promise<{ reply: Promise<Answer> }> {
     system.provider.next(hang());
     const reply = app.predict(body);
     await system.provider.called(system.provider.calls.length + 1);
@@ -493,12 +494,15 @@ describe('idempotency', () => {
   }
 
   /** Spreads `count` calls over the ingresses. */
-  function everywhere(count: number, call: (at: { url: string }) => Promise<Answer>): Promise<Answer[]> {
+  function callAllIngresses(
+    count: number,
+    call: (at: { url: string }) => Promise<Answer>,
+  ): Promise<Answer[]> {
     const { webs } = system;
     return Promise.all(Array.from({ length: count }, (_, i) => call(webs[i % webs.length] ?? { url: '' })));
   }
 
-  /** The id of an ingress that was killed a second ago. */
+  /** Adds an ingress whose lease expired a second ago; returns its id. */
   async function deadIngress(): Promise<string> {
     const { rows } = await system.database.pool.query<{ id: string }>(
       `insert into processes (id, kind, alive_until)
@@ -511,8 +515,8 @@ describe('idempotency', () => {
     return (await rowOf(system, { request_id }).catch(() => undefined)) !== undefined;
   }
 
-  /** How many of the prediction's texts are kept. */
-  async function texts(body: Body): Promise<number> {
+  /** Returns the number of the prediction's stored answers. */
+  async function countAnswers(body: Body): Promise<number> {
     const { id } = await rowOf(system, body);
     const kept = await system.database.pool.query('select from answers where id = $1', [id]);
     return kept.rowCount ?? 0;
@@ -526,8 +530,8 @@ describe('idempotency', () => {
     return kept.rowCount ?? 0;
   }
 
-  /** Makes a prediction ended and its window over as of `days` ago. Its id encodes its age as well. */
-  async function age(app: AppClient, body: Body, days: number): Promise<void> {
+  /** Makes a prediction look as if it had ended and expired `days` ago. Changes its id too, which encodes its age. */
+  async function makeAged(app: AppClient, body: Body, days: number): Promise<void> {
     const { id } = await rowOf(system, body);
     const millis = (Date.now() - days * 86_400_000).toString(16).padStart(12, '0');
     const aged = `${millis.slice(0, 8)}-${millis.slice(8)}${id.slice(13)}`;
@@ -548,7 +552,7 @@ describe('idempotency', () => {
   }
 });
 
-/** A body without any of the fields that have defaults, but for the two that have defaults inside. */
+/** Returns a body without optional fields, except `messages` and `artifact`, whose parts have defaults. */
 function fullBody() {
   return predictionBody({
     draft: { text: 'Please send the report to ', revision: 1 },
@@ -572,12 +576,12 @@ function reversed(value: object): object {
   return Object.fromEntries(entries.reverse());
 }
 
-function another(body: Body): Body {
+function withOtherContext(body: Body): Body {
   return { ...body, context_revision: 'c-another' };
 }
 
-/** The same person's next request in the same session. */
-function newer(body: Body): Body {
+/** Returns the same person's next request in the same session. */
+function nextRevision(body: Body): Body {
   return predictionBody({
     session_id: body.session_id,
     draft: { ...body.draft, revision: body.draft.revision + 1 },
@@ -588,13 +592,13 @@ function sameWaiters(a: PredictionRow, b: PredictionRow): boolean {
   return a.waiters.join() === b.waiters.join();
 }
 
-const replayed = (answer: Answer): boolean => answer.headers.get('idempotency-replayed') === 'true';
+const isReplay = (answer: Answer): boolean => answer.headers.get('idempotency-replayed') === 'true';
 
-function conflict(answer: Answer): void {
+function assertConflict(answer: Answer): void {
   assert.deepEqual([answer.status, answer.code], [409, 'idempotency_conflict']);
 }
 
-function inFlight(answer: Answer): void {
+function assertInFlight(answer: Answer): void {
   assert.deepEqual([answer.status, answer.code], [409, 'request_in_flight']);
   assert.match(answer.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
 }

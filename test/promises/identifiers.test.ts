@@ -46,7 +46,7 @@ describe('identifiers', () => {
   beforeEach(() => system.provider.reset());
   after(() => system.stop());
 
-  it('identifiers that the pattern allows all work as request_id and session_id: answered, replayed, and cancelled by the path as it is', async () => {
+  it('identifiers that match the pattern work as request_id and session_id: requests are answered, replayed, and cancelled with the id in the path', async () => {
     await fc.assert(
       fc.asyncProperty(PERMITTED, async (id) => {
         const app = await system.app();
@@ -61,7 +61,7 @@ describe('identifiers', () => {
     );
   });
 
-  it('a running request with any identifier that the pattern allows is cancelled, however the path encodes it', async () => {
+  it('a running request can be cancelled with any encoding of its id in the path, for every id that the pattern allows', async () => {
     const spellings = fc.constantFrom(plain, percentEncoded, fullyPercentEncoded);
     await fc.assert(
       fc.asyncProperty(PERMITTED, spellings, async (id, spell) => {
@@ -77,7 +77,7 @@ describe('identifiers', () => {
     );
   });
 
-  it('the answer to a cancel by any identifier says how the prediction ended', async () => {
+  it('the answer to a cancel by an id with a colon, encoded or not, states how the prediction ended', async () => {
     const app = await system.app();
     system.provider.next(ok(), refusal(), status(500));
     for (const [id, ended, units] of [
@@ -91,7 +91,7 @@ describe('identifiers', () => {
     }
   });
 
-  it('identifiers differ by every character, including its case', async () => {
+  it('identifiers that differ in one character, or in its case, are different', async () => {
     const app = await system.app();
     for (const id of ['a', 'A', 'a.', '.a', 'a:', 'a-', 'a_', 'aa']) {
       const answer = await app.predict(predictionBody({ request_id: id }));
@@ -99,21 +99,21 @@ describe('identifiers', () => {
     }
   });
 
-  it('identifiers are 404 not_found in a path when no prediction has them, and when the path has no id at all', async () => {
+  it('an identifier in a path that no prediction has, or that the pattern does not allow, is 404 not_found', async () => {
     const app = await system.app();
     await app.predict(predictionBody({ request_id: 'a' }));
     const notFound = [404, { detail: { code: 'not_found' } }];
-    for (const path of ['b', 'A', 'a.', ...NO_IDS_IN_A_PATH])
+    for (const path of ['b', 'A', 'a.', ...INVALID_PATH_IDS])
       assert.deepEqual([path, ...(await cancel(app, path))], [path, ...notFound]);
-    // Before the body is validated.
-    for (const path of NO_IDS_IN_A_PATH)
+    // The path is checked before the body is validated.
+    for (const path of INVALID_PATH_IDS)
       assert.deepEqual([path, ...(await cancel(app, path, {}))], [path, ...notFound]);
   });
 
   it('identifiers that the pattern does not allow are 422 in a body', async () => {
     const app = await system.app();
     for (const field of ['request_id', 'session_id', 'connection_id']) {
-      for (const value of NO_IDS_IN_A_BODY) {
+      for (const value of INVALID_BODY_IDS) {
         const { status } = await app.predict(predictionBody({ [field]: value }));
         assert.deepEqual([field, value, status], [field, value, 422]);
       }
@@ -123,12 +123,12 @@ describe('identifiers', () => {
 });
 
 const plain = (id: string): string => id;
-/** As `encodeURIComponent` and most clients do it: `:` becomes `%3A`. */
+/** Encodes as most clients do: `:` becomes `%3A`. */
 const percentEncoded = (id: string): string => encodeURIComponent(id);
 const fullyPercentEncoded = (id: string): string =>
   `%${Buffer.from(id).toString('hex').match(/../g)?.join('%')}`;
 
-const NO_IDS_IN_A_PATH = [
+const INVALID_PATH_IDS = [
   '',
   'a'.repeat(81),
   '%2E'.repeat(81),
@@ -146,7 +146,7 @@ const NO_IDS_IN_A_PATH = [
   'a/../a',
   '../predictions/a',
 ];
-const NO_IDS_IN_A_BODY = [
+const INVALID_BODY_IDS = [
   '',
   'a'.repeat(81),
   'a b',
@@ -163,7 +163,7 @@ const NO_IDS_IN_A_BODY = [
   [],
 ];
 
-/** Cancels by the path exactly as given: `fetch` would fold dot segments. */
+/** Cancels with the path exactly as given, unlike `fetch`, which would fold dot segments. */
 async function cancel(app: AppClient, id: string, body: object = { user_id: 'u-1' }) {
   const { hostname, port } = new URL(app.url);
   const path = `/v1/predictions/${id}/cancel`;

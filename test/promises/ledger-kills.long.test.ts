@@ -8,12 +8,12 @@ import { until } from '../support/until.ts';
 const CALLERS = 8;
 const SERVICE_MS = 100;
 const KILLS = 3;
-/** Time for which the ledger collects calls before it writes them, with that of a slow machine. */
-const COLLECTED_MS = 400;
-/** Calls that were in flight, and those that had ended but were not yet written. */
-const LOST_AT_MOST = CALLERS * (1 + COLLECTED_MS / SERVICE_MS);
+/** Time for which the ledger buffers calls before it writes them, with a margin for a slow machine. */
+const BUFFERED_MS = 400;
+/** Most calls that one kill can lose: those in flight, and those that have ended but are still buffered. */
+const MAX_LOST_CALLS = CALLERS * (1 + BUFFERED_MS / SERVICE_MS);
 
-describe('ledger of a worker that is killed', function () {
+describe('ledger of a killed worker', function () {
   this.timeout(90_000);
   let system: System<TestProcess>;
   before(async () => {
@@ -21,7 +21,7 @@ describe('ledger of a worker that is killed', function () {
   });
   after(() => system?.stop());
 
-  it('the ledger lacks, after three kills, at most what the workers ran and had just ended, and units are those of the answers', async () => {
+  it('the ledger loses at most running and just-ended calls when three workers are killed, and each answer is charged one unit', async () => {
     const app = await system.app({ plan: 'paid' });
     system.provider.respond(delay(SERVICE_MS));
     const load = startLoad((body) => app.predict(body), { callers: CALLERS });
@@ -43,7 +43,7 @@ describe('ledger of a worker that is killed', function () {
     });
     const booked = rows[0]?.n ?? 0;
     const lacking = system.provider.calls.length - booked;
-    assert.ok(booked >= answered - KILLS * LOST_AT_MOST, `${booked} booked for ${answered} answers`);
-    assert.ok(lacking >= 0 && lacking <= KILLS * LOST_AT_MOST, `${lacking} are lacking`);
+    assert.ok(booked >= answered - KILLS * MAX_LOST_CALLS, `${booked} booked for ${answered} answers`);
+    assert.ok(lacking >= 0 && lacking <= KILLS * MAX_LOST_CALLS, `${lacking} are lacking`);
   });
 });

@@ -23,7 +23,7 @@ import {
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-describe('ledger of calls to the provider', () => {
+describe('provider call ledger', () => {
   let system: System;
   before(async () => {
     const env = { MODEL_PRICES: 'other=1:1,fake-model=0.15:0.6', PROVIDER_TIMEOUT_MS: '400' };
@@ -39,18 +39,18 @@ describe('ledger of calls to the provider', () => {
     );
     return rows;
   };
-  const booked = (app: AppClient, count = 1) =>
+  const bookedRows = (app: AppClient, count = 1) =>
     until(async () => {
       const rows = await rowsOf(app);
       return rows.length >= count && rows;
     });
 
-  it('the ledger of calls to the provider has a row for an answer: whose it is, its tokens, its price, its time', async () => {
+  it('the provider call ledger has a row for an answered call: app, model, tokens, cost, time and latency', async () => {
     const app = await system.app();
     const before = Date.now();
     system.provider.respond(delay(30));
     await app.predict(predictionBody());
-    const [{ id, at, work_id, latency_ms, ...row }] = await booked(app);
+    const [{ id, at, work_id, latency_ms, ...row }] = await bookedRows(app);
     assert.deepEqual(row, {
       account_id: null,
       app_id: app.id,
@@ -82,16 +82,16 @@ describe('ledger of calls to the provider', () => {
     ['answered', message({ content: 'not the answer format' }), [12, 5]],
   ];
   for (const [outcome, step, tokens] of outcomes)
-    it(`the ledger of calls to the provider has a row for an attempt that ends ${outcome}`, async () => {
+    it(`the provider call ledger has a row with ${tokens[0]} input tokens for a call that ends ${outcome}`, async () => {
       const app = await system.app();
       system.provider.respond(step);
       await app.predict(predictionBody());
-      const [row, ...others] = await booked(app);
+      const [row, ...others] = await bookedRows(app);
       assert.deepEqual(
         [row.outcome, row.aborted, row.input_tokens, row.output_tokens],
         [outcome, false, ...tokens],
       );
-      // With more room for thoughts once, which does not help.
+      // A cut-off answer is retried once with more room for thoughts, which does not help here.
       assert.equal(others.length, outcome === 'cut_off' ? 1 : 0);
     });
 
@@ -104,20 +104,20 @@ describe('ledger of calls to the provider', () => {
     ['is an error with status 200', json({ error: { message: 'scripted', code: 500 } })],
   ];
   for (const [name, step] of unread)
-    it(`the ledger of calls to the provider estimates and flags what an answer costs that ${name}`, async () => {
+    it(`the provider call ledger estimates the cost, and sets the aborted flag, when an answer ${name}`, async () => {
       const app = await system.app();
       system.provider.respond(step);
       assert.equal((await app.predict(predictionBody())).code, 'provider_failed');
-      const [row] = await booked(app);
+      const [row] = await bookedRows(app);
       assert.deepEqual([row.outcome, row.aborted, row.output_tokens], ['unusable', true, 0]);
       assert.ok(row.input_tokens > 100 && Number(row.cost_microcents) > 0);
     });
 
-  it('the ledger of calls to the provider has a row for each of several attempts, those that timed out with an estimate', async () => {
+  it('the provider call ledger has a row for each provider call of a prediction, with estimated tokens if it timed out', async () => {
     const app = await system.app();
     system.provider.next(hang());
     assert.equal((await app.predict(predictionBody())).status, 200);
-    const rows = await booked(app, 2);
+    const rows = await bookedRows(app, 2);
     assert.deepEqual(
       rows.map(({ outcome, aborted }) => [outcome, aborted]),
       [
@@ -131,7 +131,7 @@ describe('ledger of calls to the provider', () => {
     );
   });
 
-  it('the ledger of calls to the provider flags a call that was aborted', async () => {
+  it('the provider call ledger sets the aborted flag on the call of a cancelled prediction', async () => {
     const app = await system.app();
     system.provider.respond(hang());
     const body = predictionBody();
@@ -139,12 +139,12 @@ describe('ledger of calls to the provider', () => {
     await system.provider.called(1);
     await app.cancel(body.request_id, body.user_id);
     assert.equal((await waiting).status, 499);
-    const [row] = await booked(app);
+    const [row] = await bookedRows(app);
     assert.deepEqual([row.outcome, row.aborted], ['aborted', true]);
     assert.ok(row.input_tokens > 100);
   });
 
-  it('the ledger of calls to the provider loses nothing when a worker stops in order', async () => {
+  it('the provider call ledger loses no call when a worker shuts down', async () => {
     const app = await system.app();
     system.provider.respond(ok());
     const worker = system.workers[0];
@@ -155,16 +155,16 @@ describe('ledger of calls to the provider', () => {
     await system.startWorker();
   });
 
-  it('the ledger of calls to the provider has no row for a prediction with nothing to work on', async () => {
+  it('the provider call ledger has no row for a prediction that abstains without calling the provider', async () => {
     const app = await system.app();
     await app.predict(predictionBody({ draft: { text: ' ', revision: 1 } }));
     const marker = await system.app();
     await marker.predict(predictionBody());
-    await booked(marker);
+    await bookedRows(marker);
     assert.deepEqual(await rowsOf(app), []);
   });
 
-  it('the ledger of calls to the provider forgets calls after 400 days', async () => {
+  it('the provider call ledger deletes calls after 400 days', async () => {
     const appId = newId();
     const daysAgo = (days: number) => idOf(Date.now() - days * 24 * 60 * 60 * 1000);
     const [old, young] = [daysAgo(401), daysAgo(399)];
@@ -180,7 +180,7 @@ describe('ledger of calls to the provider', () => {
   });
 });
 
-/** An id of that time. */
+/** Makes a UUIDv7 of the given time in milliseconds. */
 function idOf(ms: number): string {
   const time = ms.toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}${newId().slice(13)}`;

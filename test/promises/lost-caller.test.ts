@@ -12,11 +12,11 @@ const CANCEL = { 'x-on-disconnect': 'cancel' };
 
 describe('caller that disconnects', () => {
   let system: System;
-  /** Lets the provider answer, in the running test. */
+  /** Lets the provider answer the running test's calls. */
   let answer: () => void;
   before(async () => {
-    // One job at a time, so that a call which hangs keeps all later ones in the queue. The deadline is so long that a queue
-    // which seems 6 s old at a single slot does not count as overloaded.
+    // The worker runs one job at a time, so that a hanging call keeps all later ones queued. The deadline is long, so
+    // that a queue that seems 6 s old does not count as overloaded.
     system = await startSystem({ env: { WORKER_CONCURRENCY: '1', PREDICTION_TIMEOUT_MS: '60000' } });
   });
   after(() => system.stop());
@@ -37,50 +37,50 @@ describe('caller that disconnects', () => {
     });
   });
 
-  /** A call that can be aborted. */
+  /** Sends a call that can be aborted with `leave`. */
   const call = (app: AppClient, body: Body, headers: Record<string, string> = {}) => {
     const controller = new AbortController();
     const reply = app.predict(body, { headers, signal: controller.signal });
     reply.catch(() => {});
     return { reply, leave: () => controller.abort() };
   };
-  const inState = (body: Body, state: string) =>
+  const untilState = (body: Body, state: string) =>
     until(async () => {
       const row = await rowOf(system, body).catch(() => undefined);
       return row?.state === state && row;
     });
-  const detached = (body: Body) => until(async () => (await rowOf(system, body)).detached_at);
-  const waited = (body: Body, count: number) =>
+  const untilDetached = (body: Body) => until(async () => (await rowOf(system, body)).detached_at);
+  const untilWaiters = (body: Body, count: number) =>
     until(async () => (await rowOf(system, body)).waiters.length === count);
   const assertUnits = async (app: AppClient, settled: number, reserved: number) => {
     const { body } = await app.usage();
     assert.deepEqual([body.prediction_units, body.reserved_units], [settled, reserved]);
   };
 
-  /** Keeps the worker busy until `answer`. */
+  /** Keeps the worker busy until `answer` is called. */
   const occupyWorker = async (app: AppClient) => {
     void app.predict(predictionBody()).catch(() => {});
     await system.provider.called(1);
   };
 
-  /** A request whose caller disconnected before any worker took it. */
-  const leftInQueue = async (app: AppClient, headers?: Record<string, string>) => {
+  /** Queues a request whose caller disconnects before a worker takes it. */
+  const queueAndLeave = async (app: AppClient, headers?: Record<string, string>) => {
     const body = predictionBody();
     const { leave } = call(app, body, headers);
-    await inState(body, 'queued');
+    await untilState(body, 'queued');
     leave();
     return body;
   };
 
-  it('a caller that disconnects leaves a running prediction to finish, and it can be recovered', async () => {
+  it('a caller that disconnects can get the result later, since its running prediction is finished', async () => {
     const app = await system.app();
     const body = predictionBody();
     const { leave } = call(app, body);
     await system.provider.called(1);
     leave();
-    await detached(body);
+    await untilDetached(body);
     answer();
-    await inState(body, 'suggested');
+    await untilState(body, 'suggested');
     const reply = await app.predict(body);
     assert.equal(reply.status, 200, reply.text);
     assert.equal(reply.headers.get('idempotency-replayed'), 'true');
@@ -88,15 +88,15 @@ describe('caller that disconnects', () => {
     await assertUnits(app, 1, 0);
   });
 
-  it('a caller that disconnects may re-attach to a running prediction and wait on', async () => {
+  it('a caller that disconnects can repeat its request to wait again for the running prediction', async () => {
     const app = await system.app();
     const body = predictionBody();
     const { leave } = call(app, body);
     await system.provider.called(1);
     leave();
-    await detached(body);
+    await untilDetached(body);
     const back = app.predict(body);
-    await waited(body, 1);
+    await untilWaiters(body, 1);
     answer();
     const { status, headers } = await back;
     assert.deepEqual([status, headers.get('idempotency-replayed')], [200, 'true']);
@@ -104,12 +104,12 @@ describe('caller that disconnects', () => {
     await assertUnits(app, 1, 0);
   });
 
-  it('a caller that disconnects leaves a queued prediction abandoned after 5 s: never run, nothing charged', async () => {
+  it('a caller that disconnects has its queued prediction abandoned after 5 s: it never runs and costs nothing', async () => {
     const app = await system.app();
     const other = await system.app();
     await occupyWorker(other);
-    const body = await leftInQueue(app);
-    await detached(body);
+    const body = await queueAndLeave(app);
+    await untilDetached(body);
     await assertUnits(app, 0, 1);
     const row = await until(async () => {
       const now = await rowOf(system, body);
@@ -127,11 +127,11 @@ describe('caller that disconnects', () => {
     await assertUnits(app, 1, 0);
   });
 
-  it('a caller that disconnects leaves a queued prediction that no worker takes after 5 s, even if it was not yet found abandoned', async () => {
+  it('a caller that disconnects has its queued prediction skipped by workers after 5 s, even before it is marked abandoned', async () => {
     const app = await system.app();
     await occupyWorker(await system.app());
-    const body = await leftInQueue(app);
-    await detached(body);
+    const body = await queueAndLeave(app);
+    await untilDetached(body);
     await alterRow(
       system,
       app,
@@ -139,39 +139,39 @@ describe('caller that disconnects', () => {
       `detached_at = now() - interval '5001 milliseconds', admitted_at = now() - interval '6 seconds'`,
     );
     answer();
-    await inState(body, 'failed');
+    await untilState(body, 'failed');
     assert.equal(system.provider.calls.length, 1);
     await assertUnits(app, 0, 0);
   });
 
-  it('a caller that disconnects and asks again within 5 s is waited for', async () => {
+  it('a caller that disconnects and repeats its request within 5 s keeps its queued prediction from being abandoned', async () => {
     const app = await system.app();
     await occupyWorker(await system.app());
-    const [again, never] = [await leftInQueue(app), await leftInQueue(app)];
-    await Promise.all([detached(again), detached(never)]);
+    const [again, never] = [await queueAndLeave(app), await queueAndLeave(app)];
+    await Promise.all([untilDetached(again), untilDetached(never)]);
     const back = app.predict(again);
-    await waited(again, 1);
-    // As if both had left long ago: the one without a caller shows that the time is over.
+    await untilWaiters(again, 1);
+    // Both were admitted long ago; the one that is still without a caller shows that abandoning has happened.
     for (const body of [again, never]) {
       const longAgo = `now() - interval '6 seconds'`;
       const left = body === never ? `, detached_at = ${longAgo}` : '';
       await alterRow(system, app, body, `admitted_at = ${longAgo}${left}`);
     }
-    await inState(never, 'failed');
+    await untilState(never, 'failed');
     assert.equal((await rowOf(system, again)).state, 'queued');
     answer();
     assert.equal((await back).status, 200);
     await assertUnits(app, 1, 0);
   });
 
-  it('a caller that disconnects and asks again after 5 s gets it run after all, as the same prediction', async () => {
+  it('a caller that disconnects and repeats its request after 5 s has it run as a second attempt of the same prediction', async () => {
     const app = await system.app();
     await occupyWorker(await system.app());
-    const body = await leftInQueue(app);
-    await detached(body);
+    const body = await queueAndLeave(app);
+    await untilDetached(body);
     const longAgo = `now() - interval '6 seconds'`;
     await alterRow(system, app, body, `detached_at = ${longAgo}, admitted_at = ${longAgo}`);
-    const { id } = await inState(body, 'failed');
+    const { id } = await untilState(body, 'failed');
     answer();
     const reply = await app.predict(body);
     assert.equal(reply.status, 200, reply.text);
@@ -181,7 +181,7 @@ describe('caller that disconnects', () => {
     await assertUnits(app, 1, 0);
   });
 
-  it('a caller that disconnects has a running prediction cancelled at once if the request said so, and the provider’s socket closed', async () => {
+  it('a caller that disconnects has its running prediction and the provider call cancelled at once if the request asks for that', async () => {
     const app = await system.app();
     const body = predictionBody();
     const { leave } = call(app, body, CANCEL);
@@ -192,7 +192,7 @@ describe('caller that disconnects', () => {
     await assertUnits(app, 0, 0);
   });
 
-  it('a caller that disconnects has a running prediction cancelled at once if its app says so, unless the request says otherwise', async () => {
+  it('a caller that disconnects has its running prediction cancelled at once if the app is set to, unless the request overrides that', async () => {
     const app = await system.app();
     await alterApp(system, app, `on_disconnect = 'cancel'`);
     const [one, other] = [predictionBody(), predictionBody()];
@@ -204,33 +204,33 @@ describe('caller that disconnects', () => {
     const second = call(app, other, { 'x-on-disconnect': 'continue' });
     await system.provider.called(2);
     second.leave();
-    await detached(other);
+    await untilDetached(other);
     answer();
-    await inState(other, 'suggested');
+    await untilState(other, 'suggested');
     await assertUnits(app, 1, 0);
   });
 
-  it('a caller that disconnects has a queued prediction cancelled at once if the request said so', async () => {
+  it('a caller that disconnects has its queued prediction cancelled at once if the request asks for that', async () => {
     const app = await system.app();
     await occupyWorker(await system.app());
-    const body = await leftInQueue(app, CANCEL);
-    await inState(body, 'cancelled');
+    const body = await queueAndLeave(app, CANCEL);
+    await untilState(body, 'cancelled');
     answer();
     assert.equal((await app.predict(body)).code, 'prediction_cancelled');
     assert.equal(system.provider.calls.length, 1);
     await assertUnits(app, 0, 0);
   });
 
-  it('a caller that disconnects and asks again at once is not taken for gone, however late the detach arrives', async () => {
+  it('a caller that disconnects and repeats its request at once keeps its prediction, however late the detach is processed', async () => {
     const app = await system.app();
     const [slow, body] = [predictionBody(), predictionBody()];
     const returning = call(app, body);
     await system.provider.called(1);
     const other = call(app, slow, CANCEL);
-    await inState(slow, 'queued');
+    await untilState(slow, 'queued');
     const lock = await system.database.pool.connect();
     try {
-      // The ingress sends one detach after the other: the lock on the other row delays the one for this row.
+      // The ingress processes detaches one by one, so the lock on the other row delays the detach of this row.
       await lock.query('begin');
       await lock.query(`select from work where facts::json ->> 'requestId' = $1 for update`, [
         slow.request_id,
@@ -247,7 +247,7 @@ describe('caller that disconnects', () => {
       const back = app.predict(body, { headers: { ...CANCEL, prefer: 'wait' } });
       await until(async () => (await rowOf(system, body)).cancel_on_disconnect);
       await lock.query('commit');
-      await inState(slow, 'cancelled');
+      await untilState(slow, 'cancelled');
       answer();
       const reply = await back;
       assert.equal(reply.status, 200, reply.text);
@@ -256,7 +256,7 @@ describe('caller that disconnects', () => {
     }
   });
 
-  it('a caller that disconnects changes nothing while another one still waits', async () => {
+  it('a caller that disconnects does not affect the prediction while another caller still waits for it', async () => {
     const app = await system.app();
     const body = predictionBody();
     const first = call(app, body);
@@ -265,11 +265,11 @@ describe('caller that disconnects', () => {
     await until(async () => (await rowOf(system, body)).cancel_on_disconnect);
     const control = predictionBody();
     const last = call(app, control, CANCEL);
-    await inState(control, 'queued');
+    await untilState(control, 'queued');
     first.leave();
     last.leave();
-    // The ingress has seen the second of them leave, so the first one too.
-    await inState(control, 'cancelled');
+    // The ingress has seen the last caller leave, so it has seen the first one leave too.
+    await untilState(control, 'cancelled');
     const row = await rowOf(system, body);
     assert.deepEqual([row.state, row.detached_at], ['running', null]);
     answer();

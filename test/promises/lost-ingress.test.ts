@@ -6,7 +6,7 @@ import { rowOf } from '../support/rows.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-/** The length of a lease, and some time for a call. */
+/** The length of a lease, plus some time for a call. */
 const NOTICED_WITHIN_MS = 3000 + 1000;
 
 describe('lost ingress', () => {
@@ -17,8 +17,8 @@ describe('lost ingress', () => {
   after(() => system.stop());
   beforeEach(() => system.provider.reset());
 
-  /** A call whose ingress died: what the caller sent, the row's id, and the release of the provider's answer. */
-  const orphan = async () => {
+  /** Sends a call and kills its ingress. `answer` lets the provider answer; `id` is the row's. */
+  const orphanCall = async () => {
     const app = await system.app();
     const answer = Promise.withResolvers<void>();
     system.provider.respond(async (response, call) => {
@@ -36,8 +36,8 @@ describe('lost ingress', () => {
     return { app, body, id, diedAt, answer: answer.resolve };
   };
 
-  it('an ingress that dies while a caller waits is noticed within 3 s: until then another one says 409, then it answers the same prediction', async () => {
-    const { app, body, id, diedAt, answer } = await orphan();
+  it('an ingress that dies is noticed within its 3 s lease: until then a repeated request is 409, then it gets the same prediction', async () => {
+    const { app, body, id, diedAt, answer } = await orphanCall();
     let refusals = 0;
     let askedAt = performance.now();
     let reply = app.predict(body);
@@ -49,7 +49,7 @@ describe('lost ingress', () => {
       askedAt = performance.now();
     }
     await attached;
-    assert.ok(refusals > 0, 'it was never refused');
+    assert.ok(refusals > 0, 'the repeat was never refused');
     assert.ok(askedAt - diedAt < NOTICED_WITHIN_MS, `still refused ${askedAt - diedAt} ms after the death`);
     assert.equal((await reply).status, 200, (await reply).text);
     assert.equal((await reply).body.prediction_id, id);
@@ -59,8 +59,8 @@ describe('lost ingress', () => {
     assert.deepEqual([usage.prediction_units, usage.reserved_units], [1, 0]);
   });
 
-  it('an ingress that dies while a caller waits does not delay a caller who prefers to wait: another one attaches it at once', async () => {
-    const { app, body, id, answer } = await orphan();
+  it('an ingress that dies does not delay a repeat with `Prefer: wait`: another ingress attaches it at once', async () => {
+    const { app, body, id, answer } = await orphanCall();
     const waiting = app.predict(body, { headers: { prefer: 'wait' } });
     await until(() => isAwaited(system, id), 1000);
     answer();
@@ -71,7 +71,7 @@ describe('lost ingress', () => {
   });
 });
 
-/** Whether the remaining ingress has a caller waiting for the prediction. */
+/** Reports whether the remaining ingress has a caller waiting for the prediction. */
 async function isAwaited({ database }: System<HostedPart>, id: string): Promise<boolean> {
   const { rowCount } = await database.pool.query(
     `select from work p

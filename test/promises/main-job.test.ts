@@ -9,7 +9,7 @@ describe('main job', () => {
   });
   after(() => system.stop());
 
-  it('a prediction answers a draft with every published field, settles one unit and shows it as usage', async () => {
+  it('a prediction of a draft has every published field, costs one unit and appears in the usage', async () => {
     const app = await system.app();
     const body = predictionBody();
     const reply = await app.predict(body);

@@ -25,7 +25,7 @@ describe('memory erasure', function () {
   });
   after(() => system?.stop());
 
-  /** The persona's raw rows, by session. */
+  /** Records and syncs the persona's sessions; returns their raw rows by session. */
   async function remember(
     person: UserClient,
     { sessions }: Persona,
@@ -43,7 +43,7 @@ describe('memory erasure', function () {
     return Map.groupBy(body.results.toReversed(), ({ session_id }) => session_id ?? '');
   }
 
-  /** Episodes and facts that repeat their sources word for word, within sessions and across them. */
+  /** Adds episodes and facts that repeat their sources word for word, within sessions and across them. */
   async function derive(person: UserClient, rows: RawMemoryResponse[][]): Promise<void> {
     const neighbours = rows.map((own, place) => [...own, ...(rows[place + 1] ?? [])]);
     for (const sources of [...rows, ...neighbours]) {
@@ -62,10 +62,10 @@ describe('memory erasure', function () {
     }
   }
 
-  it('a session whose memory was deleted row by row has left no five words in a row of its own in any table', () =>
+  it('a session whose memory was deleted row by row leaves none of its five-word sequences in any table', () =>
     leavesNothing(derive));
 
-  it('a session whose memory was deleted row by row has left no five words when its facts were promoted', () =>
+  it('a session whose memory was promoted and then deleted row by row leaves none of its five-word sequences', () =>
     leavesNothing(async (person, rows) => {
       await settleMemory(person);
       const { body } = await person.request<MemoryStats>('GET', '/api/memory/stats/');
@@ -88,12 +88,20 @@ describe('memory erasure', function () {
           const gone = persona.sessions.filter((_, place) => chosen.includes(place));
           const kept = persona.sessions.filter((session) => !gone.includes(session));
           const shingles = shinglesOnlyIn(gone, kept);
-          assert.notDeepEqual(leaksIn(await texts(person), shingles), [], 'it was remembered');
+          assert.notDeepEqual(
+            leaksIn(await texts(person), shingles),
+            [],
+            'the sessions to delete were remembered',
+          );
           for (const row of gone.flatMap(({ id }) => rows.get(id) ?? []))
             await forget(person, 'raw', row, '?purge_event=true');
           const left = await texts(person);
           assert.deepEqual(leaksIn(left, shingles), []);
-          assert.notDeepEqual(leaksIn(left, shinglesOnlyIn(kept, gone)), [], 'all else is still there');
+          assert.notDeepEqual(
+            leaksIn(left, shinglesOnlyIn(kept, gone)),
+            [],
+            'the kept sessions are still there',
+          );
         },
       ),
       { numRuns: RUNS },

@@ -17,10 +17,10 @@ describe('overload', () => {
   });
   after(() => system.stop());
 
-  it('overload is refused early, with a Retry-After and nothing reserved, while accepted calls are answered in time', async () => {
+  it('overload makes excess calls be refused with a Retry-After and no reserved unit, and accepted calls are answered in time', async () => {
     const app = await system.app();
     const calls: ReturnType<typeof app.predict>[] = [];
-    // Sixteen at once that take 400 ms are 40 a second: this is three times as much, for eight seconds.
+    // Sixteen slots of 400 ms serve 40 calls a second. This sends three times as many, for eight seconds.
     for (let n = 0; n < 80; n += 1) {
       for (let m = 0; m < 12; m += 1) calls.push(app.predict(predictionBody({ user_id: `u-${m}` })));
       await sleep(100);
@@ -38,14 +38,14 @@ describe('overload', () => {
     assert.equal(usage.body.reserved_units, 0);
   });
 
-  it('overload ends with its cause: soon everything is accepted again', async () => {
+  it('overload ends within seconds of its cause: every call is accepted again', async () => {
     const app = await system.app();
     await until(async () => (await app.predict(predictionBody())).status === 200, 5000);
     const replies = await Promise.all(Array.from({ length: 20 }, () => app.predict(predictionBody())));
     assert.ok(replies.every(({ status }) => status === 200));
   });
 
-  it('overload leaves no trace of refused requests: the same request counts as new', async () => {
+  it('overload leaves no rows of refused requests', async () => {
     const app = await system.app();
     const { rows } = await system.database.pool.query(
       `select count(*)::int as refused from history where code = 'overloaded'`,

@@ -8,13 +8,13 @@ import { tablesWith } from '../support/tables-with.ts';
 import { expire, whileFrozen } from '../support/time-travel.ts';
 import { until } from '../support/until.ts';
 
-const KEPT_FOR_LOGS = 100_000;
+const MAX_LOG_CHARS = 100_000;
 
-/** A word that occurs nowhere else. */
+/** Makes a word that occurs nowhere else. */
 const newMarker = () => `secret-${randomBytes(8).toString('hex')}`;
 
-/** A request with the marker in every text of a person. */
-function marked(marker: string) {
+/** Makes a request with the marker in every text written by a person. */
+function markedRequest(marker: string) {
   return predictionBody({
     draft: { text: `Draft ${marker} and `, revision: 1 },
     messages: [
@@ -42,17 +42,17 @@ describe('privacy', () => {
 
   const assertNotLogged = (text: string) => {
     for (const { log } of [...system.webs, ...system.workers]) {
-      assert.ok(log.length < KEPT_FOR_LOGS, 'the beginning of a log is lost');
+      assert.ok(log.length < MAX_LOG_CHARS, 'the beginning of a log is lost');
       const lines = log.split('\n').filter((line) => line.includes(text));
       assert.deepEqual(lines, []);
     }
   };
 
-  it('the input of a prediction is in no table once it is answered, and the answer in none 10 s after the window', async () => {
+  it('the input of a prediction is in no table once it is answered, and its answer in none 10 s after the recovery window', async () => {
     const app = await system.app();
     const [asked, answered] = [newMarker(), newMarker()];
     system.provider.respond(ok({ continuation: answered }));
-    const body = marked(asked);
+    const body = markedRequest(asked);
     assert.equal((await app.predict(body)).body.completion, answered);
     assert.deepEqual(await tablesWith(system, asked), []);
     assert.deepEqual(await tablesWith(system, answered), ['public.answers']);
@@ -61,10 +61,10 @@ describe('privacy', () => {
     assert.equal((await app.predict(body)).code, 'recovery_window_expired');
   });
 
-  it('texts of predictions that failed or were cancelled are in no table once they ended', async () => {
+  it('the texts of a failed or cancelled prediction are in no table once it has ended', async () => {
     const app = await system.app();
     const marker = newMarker();
-    const [failed, cancelled] = [marked(marker), marked(marker)];
+    const [failed, cancelled] = [markedRequest(marker), markedRequest(marker)];
     system.provider.next(status(500), hang());
     assert.equal((await app.predict(failed)).status, 502);
     const waiting = app.predict(cancelled);
@@ -75,13 +75,18 @@ describe('privacy', () => {
     assert.deepEqual(await tablesWith(system, marker), []);
   });
 
-  it('no text, no user and no id of the app’s is ever in the queue or sent to its server', async () => {
-    // A ticket of earlier work, which may come late, would stand for this one too.
+  it('the queue and its server never get a text, user_id, request_id or session_id of an app', async () => {
+    // A fresh system, since a late ticket of earlier work would stand for this work too.
     const fresh = await startSystem();
     try {
       const app = await fresh.app();
       const [marker, user] = [newMarker(), newMarker()];
-      const body = { ...marked(marker), request_id: newMarker(), session_id: newMarker(), user_id: user };
+      const body = {
+        ...markedRequest(marker),
+        request_id: newMarker(),
+        session_id: newMarker(),
+        user_id: user,
+      };
       const assertNotQueued = async () => {
         for (const text of [marker, user, body.request_id, body.session_id]) {
           assert.equal(await fresh.queue.holds(text), false);
@@ -91,7 +96,7 @@ describe('privacy', () => {
       let reply: ReturnType<AppClient['predict']> | undefined;
       await whileFrozen(fresh.workers, async () => {
         reply = app.predict(body);
-        // It is in the queue, and nobody takes it.
+        // The work is queued, and no worker takes it.
         const { id } = await until(() => rowOf(fresh, body).catch(() => undefined));
         await until(() => fresh.queue.holds(id));
         await assertNotQueued();
@@ -103,7 +108,7 @@ describe('privacy', () => {
     }
   });
 
-  it('no text of a request is in a log, however that ends', async () => {
+  it('the logs contain no text of a request, whether it succeeds, fails or is refused', async () => {
     const app = await system.app();
     const marker = newMarker();
     const post = (body: object) => app.request('POST', '/v1/predictions', body);
@@ -120,11 +125,11 @@ describe('privacy', () => {
     let unlucky = '';
     for (const failure of failures) {
       system.provider.next(failure);
-      const body = marked(marker);
+      const body = markedRequest(marker);
       statuses.push((await post(body)).status);
       unlucky = (await rowOf(system, body)).id;
     }
-    const body = marked(marker);
+    const body = markedRequest(marker);
     const bad = { ...body, request_id: 'other', draft: { text: body.draft.text, revision: marker } };
     statuses.push(
       (await post(body)).status,
@@ -132,21 +137,21 @@ describe('privacy', () => {
       (await post(bad)).status,
       (await post({ ...body, [marker]: marker })).status,
       (await post({ ...body, request_id: `${marker} is no id` })).status,
-      (await post({ ...body, request_id: 'long', messages: tooLong(marker) })).status,
+      (await post({ ...body, request_id: 'long', messages: tooLongMessages(marker) })).status,
       (await post({ ...body, user_preferences: `${marker}\0` })).status,
       (await app.request('GET', `/v1/${marker}`)).status,
       (await app.cancel(marker, marker)).status,
-      (await broken(app, `{"draft": "${marker}`)).status,
+      (await sendInvalid(app, `{"draft": "${marker}`)).status,
     );
     assert.deepEqual(statuses.slice(0, failures.length), [502, 502, 503, 503, 502, 502, 502]);
     assert.deepEqual(statuses.slice(failures.length), [200, 409, 422, 422, 422, 413, 422, 404, 404, 400]);
     assertNotLogged(marker);
-    // Both processes logged something about it.
+    // The ingress and the worker both logged something about these requests.
     assert.ok(system.webs[0]?.log.includes(app.id));
     assert.ok(system.workers[0]?.log.includes(unlucky));
   });
 
-  it('an app’s key is neither stored nor logged', async () => {
+  it('an app key is neither stored nor logged', async () => {
     const app = await system.app();
     assert.equal((await app.predict(predictionBody())).status, 200);
     const wrong = `${app.key.slice(0, -1)}_`;
@@ -154,7 +159,7 @@ describe('privacy', () => {
       const reply = await app.request('GET', '/v1/usage', undefined, { headers: { authorization } });
       assert.equal(reply.status, 401);
     }
-    // Without its checksum too, which could be recomputed.
+    // The key is searched without its checksum, which could be recomputed.
     const secret = app.key.slice('fc_'.length, -'checks'.length);
     assert.deepEqual(await tablesWith(system, secret), []);
     assert.deepEqual(await tablesWith(system, app.key.slice(0, 'fc_'.length + 6)), ['public.app_keys']);
@@ -163,13 +168,13 @@ describe('privacy', () => {
   });
 });
 
-/** Messages that are allowed one by one, and together too much. */
-function tooLong(text: string) {
+/** Makes messages that are each allowed but too long together. */
+function tooLongMessages(text: string) {
   return Array.from({ length: 30 }, () => ({ role: 'user', content: text.padEnd(8000, '.') }));
 }
 
-/** The answer to an invalid body. */
-async function broken(app: AppClient, body: string): Promise<Response> {
+/** Sends an invalid body. */
+async function sendInvalid(app: AppClient, body: string): Promise<Response> {
   const headers = { authorization: `Bearer ${app.key}`, 'content-type': 'application/json' };
   return fetchPublished(`${app.url}/v1/predictions`, { method: 'POST', headers, body });
 }

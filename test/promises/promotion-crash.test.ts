@@ -9,7 +9,7 @@ import { until } from '../support/until.ts';
 
 const SESSIONS = 6;
 
-describe('promotion whose worker dies', function () {
+describe('promotion with a dead worker', function () {
   this.timeout(60_000);
   let system: System<HostedPart>;
   let ann: UserClient;
@@ -30,8 +30,8 @@ describe('promotion whose worker dies', function () {
   });
 
   const kill = () => system.workers.shift()?.kill();
-  /** Starts a promotion, and kills the only worker once its third question was asked. */
-  const killed = async (body: object) => {
+  /** Starts a promotion, kills the only worker after its third model call, returns the result from the next worker. */
+  const promoteAndKill = async (body: object) => {
     system.provider.next(episode(), episode(), hang());
     const before = system.provider.calls.length;
     const { status, body: receipt } = await ann.request<JobReceipt>(
@@ -60,25 +60,25 @@ describe('promotion whose worker dies', function () {
     assert.ok(rows.every(({ promoted_at }) => promoted_at !== null));
   };
 
-  it('a promotion whose worker dies goes on where it was, and counts what both attempts did', async () => {
-    const { ids, created, considered, usage } = await killed({});
+  it('a promotion whose worker dies continues where it stopped, and its result counts what both attempts did', async () => {
+    const { ids, created, considered, usage } = await promoteAndKill({});
     assert.deepEqual([created, considered], [SESSIONS, 2 * SESSIONS]);
     assert.equal(usage.input_tokens, 12 * SESSIONS);
     await assertWhole(ids);
-    // Nobody was asked twice but about the one that hung.
+    // Only the episode whose call hung was asked about twice.
     assert.equal(system.provider.calls.length, SESSIONS + 1);
     assert.equal((await promote(ann, 'episodes')).body.considered, 0);
   });
 
-  it('a promotion whose worker dies looks at each episode once with force', async () => {
+  it('a forced promotion whose worker dies updates each episode once', async () => {
     await promote(ann, 'episodes');
-    const { ids, created, updated } = await killed({ force: true });
+    const { ids, created, updated } = await promoteAndKill({ force: true });
     assert.deepEqual([created, updated], [0, SESSIONS]);
     await assertWhole(ids);
     assert.equal(system.provider.calls.length, 2 * SESSIONS + 1);
   });
 
-  it('a promotion whose worker dies makes the episodes of one quiet run, however many run at once and die', async () => {
+  it('a promotion makes the same episodes as an undisturbed run when eight run at once and their workers die', async () => {
     system.provider.respond(delay(60, episode()));
     const promotions = Array.from({ length: 8 }, () => promote(ann, 'episodes'));
     for (let n = 1; n <= 2; n += 1) {

@@ -7,19 +7,19 @@ import { until } from '../support/until.ts';
 
 const WORKERS = 4;
 const PROBE_EVERY_MS = 1000;
-/** More at once than three workers take. */
+/** Callers at once: more than three workers have slots for. */
 const CALLERS = 16;
 const FAILURES_TO_OPEN = 20;
-/** How soon every worker knows what one has seen. */
+/** Time within which every worker knows what one has seen. */
 const KNOWN_WITHIN_MS = 1000;
 
 const env = {
   PROVIDER_PROBE_EVERY_MS: `${PROBE_EVERY_MS}`,
   SANDBOX_UNITS: '1000000',
   WORKER_CONCURRENCY: '4',
-  // Callers that ask again and again must not be shed for what the first of them waited.
+  // Long, so that callers that ask again and again are not refused as overload because the first ones waited.
   PREDICTION_TIMEOUT_MS: '30000',
-  // What a killed worker had is soon taken over.
+  // Short, so that a killed worker's work is soon taken over.
   LEASE_MS: '5000',
 };
 
@@ -40,13 +40,13 @@ describe('policy of all workers', () => {
         system.provider.reset();
       });
 
-      /** Its calls carry its number in their key. */
+      /** Starts worker `n`, whose API key contains its number. */
       const startWorker = (n: number) => system.startWorker({ OPENAI_API_KEY: `sk-${n}` });
       const workerOf = ({ headers }: ProviderCall) =>
         Number(headers.authorization?.replace('Bearer sk-', ''));
       const workersAmong = (calls: readonly ProviderCall[]) => new Set(calls.map(workerOf));
 
-      /** Callers that ask again and again, until `done`. */
+      /** Runs callers that ask again and again until `done` accepts a reply; returns all replies. */
       async function keepAsking(done: (reply: Reply<unknown>) => boolean): Promise<Reply<unknown>[]> {
         const replies: Reply<unknown>[] = [];
         let stop = false;
@@ -63,7 +63,7 @@ describe('policy of all workers', () => {
         return replies;
       }
 
-      /** Every worker calls the provider: so slowly that work waits until each of them has looked for it. */
+      /** Resolves when every worker has called the provider, which is so slow that each worker finds waiting work. */
       async function everyoneCalls(): Promise<void> {
         system.provider.respond(delay(200));
         const { calls } = system.provider;
@@ -75,7 +75,7 @@ describe('policy of all workers', () => {
         assert.equal(workersAmong(calls.slice(before)).size, WORKERS);
       }
 
-      it('nobody calls a model before the time that its Retry-After names', async () => {
+      it("no worker calls a model before the time named by the provider's Retry-After", async () => {
         await everyoneCalls();
         system.provider.respond(delay(20));
         const { calls } = system.provider;
@@ -99,7 +99,7 @@ describe('policy of all workers', () => {
         assert.ok(told.includes(3) && told.every((seconds) => seconds >= 1 && seconds <= 3), `${told}`);
       });
 
-      it('twenty failures in a row stop everybody but one probe per interval, until one succeeds', async () => {
+      it('all workers together send only one probe per interval after twenty failures in a row, until a probe succeeds', async () => {
         await everyoneCalls();
         system.provider.reset();
         system.provider.respond(status(500));
@@ -109,17 +109,17 @@ describe('policy of all workers', () => {
         const refused = replies.filter(({ code }) => code === 'provider_failed');
         assert.equal(refused.length, replies.length);
         const after = calls.map(({ startedAt }) => startedAt - opened()).filter((ms) => ms > 0);
-        // Sent before all workers knew.
+        // These calls were sent before all workers knew.
         const late = after.filter((ms) => ms < PROBE_EVERY_MS - 100);
         assert.ok(late.every((ms) => ms < KNOWN_WITHIN_MS));
         const probes = after.slice(late.length);
         assertOneEachInterval(probes, 6);
         assert.ok(
           refused.some(({ headers }) => headers.get('retry-after') === '1'),
-          'a refusal says when the next probe is',
+          'a refusal states when the next probe is',
         );
 
-        // Another app is asked once for its own failure, and counts from then on.
+        // The circuit is open only for apps whose own calls failed, so another app's calls still reach the provider.
         const other = await system.app();
         const before = calls.length;
         await Promise.all(Array.from({ length: 5 }, () => other.predict(predictionBody())));
@@ -133,7 +133,7 @@ describe('policy of all workers', () => {
         await everyoneCalls();
       });
 
-      it('a worker that is killed while it probes costs one interval', async () => {
+      it('a worker killed while it probes delays the next probe by one interval', async () => {
         system.provider.respond(status(500));
         const { calls } = system.provider;
         await keepAsking(() => calls.length >= FAILURES_TO_OPEN);
@@ -150,7 +150,7 @@ describe('policy of all workers', () => {
         await keepAsking(() => since() > 4.5 * PROBE_EVERY_MS);
         assert.ok(probe);
         const { index, startedAt } = probe;
-        // Later there is also the killed one's work, which another worker takes over.
+        // Later calls include the killed worker's work, which another worker takes over.
         const probes = calls
           .slice(index)
           .map((call) => call.startedAt - startedAt)
@@ -160,20 +160,20 @@ describe('policy of all workers', () => {
         assert.ok(!workersAmong(calls.slice(index + 1)).has(victim));
         const [next] = calls.slice(index + 1);
         assert.ok(next !== undefined);
-        // A process's place in the list is its number.
+        // The index of a worker in the list must stay its number.
         system.workers[victim] = await startWorker(victim);
         system.workers.pop();
       });
     });
 
-  it('no more calls run at once than PROVIDER_CONCURRENCY, however many workers there are', async () => {
+  it('all workers together run at most PROVIDER_CONCURRENCY provider calls at once', async () => {
     const system = await startProcesses({
       workers: 2,
       env: { PROVIDER_CONCURRENCY: '4', WORKER_CONCURRENCY: '8' },
     });
     try {
       const app = await system.app();
-      // Until the workers have counted each other.
+      // Wait until the workers have counted each other.
       await sleep(600);
       let most = 0;
       system.provider.respond((response, call) => {
@@ -189,7 +189,7 @@ describe('policy of all workers', () => {
   });
 });
 
-/** At most `most` probes, none of them sooner than an interval after the one before. */
+/** Asserts that there are 2 to `most` probes, each at least an interval after the one before. */
 function assertOneEachInterval(probes: number[], most: number): void {
   assert.ok(probes.length >= 2 && probes.length <= most, `${probes.length} probes: ${probes}`);
   for (const [n, ms] of probes.slice(1).entries())

@@ -12,7 +12,7 @@ describe('Retry-After', () => {
   let system: System;
   let app: AppClient;
   let person: UserClient;
-  // What the provider has asked for is remembered, so each test has an installation of its own.
+  // A provider's Retry-After is remembered, so each test has its own system.
   beforeEach(async () => {
     system = await startSystem({ workerEntry: ['workers/main.ts', 'all'], env });
     app = await system.app();
@@ -22,7 +22,7 @@ describe('Retry-After', () => {
   afterEach(() => system?.stop());
   const env = { PROVIDER_PROBE_EVERY_MS: '60000' };
 
-  const refusedFor = (step: Step) => {
+  const predictWith = (step: Step) => {
     system.provider.respond(step);
     return app.predict(predictionBody());
   };
@@ -30,12 +30,12 @@ describe('Retry-After', () => {
   function assertRefused(reply: Reply<unknown>, code: number, most: number): void {
     assert.equal(reply.status, code);
     const seconds = Number(reply.headers.get('retry-after'));
-    // A busy machine may let some of the time pass.
+    // Some of the time may pass on a busy machine.
     assert.ok(seconds <= most && seconds > most - 10, `${seconds}`);
   }
 
-  it('how long a refusal of the provider lasts is in the answers on both surfaces, of predictions and jobs, and gets shorter', async () => {
-    const first = await refusedFor(status(429, { 'retry-after': '30' }));
+  it("the provider's Retry-After is passed on in answers to apps and accounts, to predictions and jobs, and counts down", async () => {
+    const first = await predictWith(status(429, { 'retry-after': '30' }));
     assert.equal(first.code, 'provider_rate_limited');
     assert.equal(first.headers.get('retry-after'), '30');
     const calls = system.provider.calls.length;
@@ -45,27 +45,27 @@ describe('Retry-After', () => {
     assert.equal(system.provider.calls.length, calls);
   });
 
-  it('how long a refusal of the provider lasts is the time until the next probe while the circuit is open', async () => {
+  it('the Retry-After of an answer is the time until the next probe while the circuit is open', async () => {
     system.provider.respond(status(429));
     for (let n = 0; n < FAILURES_TO_OPEN; n++) {
       const reply = await app.predict(predictionBody());
-      // Nobody knows how long.
+      // The provider does not state a time.
       assert.equal(reply.headers.get('retry-after'), '5');
     }
     assertRefused(await app.predict(predictionBody()), 503, 60);
     assert.equal(system.provider.calls.length, FAILURES_TO_OPEN);
   });
 
-  it('how long a refusal of the provider lasts is in a 502 where it is known', async () => {
-    const failed = await refusedFor(status(500));
+  it("the provider's Retry-After is passed on in a 502 if the provider sent one", async () => {
+    const failed = await predictWith(status(500));
     assert.equal(failed.status, 502);
     assert.equal(failed.headers.get('retry-after'), null);
-    assertRefused(await refusedFor(status(503, { 'retry-after': '20' })), 502, 20);
+    assertRefused(await predictWith(status(503, { 'retry-after': '20' })), 502, 20);
     assertRefused(await app.predict(predictionBody()), 502, 20);
   });
 
-  it('how long a refusal of the provider lasts is ten minutes at most', async () => {
+  it("the provider's Retry-After is capped at ten minutes", async () => {
     const header = new Date(Date.now() + 365 * 24 * 60 * 60 * 1000).toUTCString();
-    assertRefused(await refusedFor(status(429, { 'retry-after': header })), 503, 600);
+    assertRefused(await predictWith(status(429, { 'retry-after': header })), 503, 600);
   });
 });

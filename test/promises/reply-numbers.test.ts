@@ -7,7 +7,7 @@ import { add, forget } from '../support/memory.ts';
 import { feedback, predicted, predictReply, proposing } from '../support/replies.ts';
 import { type System, startSystem } from '../support/system.ts';
 
-const SAID = 'Under the third blue flowerpot of the garden';
+const REPLY = 'Under the third blue flowerpot of the garden';
 const LIKELIHOODS = ['very_unlikely', 'unlikely', 'even', 'likely', 'almost_certain'];
 
 interface Row {
@@ -20,12 +20,12 @@ interface Row {
 const place = fc.nat(50);
 const given = fc.constantFrom(
   { status: 'accepted' },
-  { status: 'accepted', actual_response: SAID },
-  { status: 'edited', actual_response: `${SAID}!` },
+  { status: 'accepted', actual_response: REPLY },
+  { status: 'edited', actual_response: `${REPLY}!` },
   { status: 'edited', actual_response: 'Navy' },
   { status: 'rejected' },
 );
-/** What happens to an account's predictions. The last three must not change a number. */
+/** Generates a step in the life of an account's predictions. The last three kinds must not change a statistic. */
 const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ predict: fc.constantFrom(0.01, 0.8, 1) }) },
   { weight: 1, arbitrary: fc.constant({ fail: true }) },
@@ -39,7 +39,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
 
-describe('numbers of predictions', function () {
+describe('prediction statistics', function () {
   this.timeout(300_000);
   let system: System;
   let ann: UserClient;
@@ -91,12 +91,12 @@ describe('numbers of predictions', function () {
     } else await Promise.all(one.decide.map(([n, decision]) => feedback(ann, at(n), decision)));
   };
 
-  it('the numbers of predictions equal a recount of the rows after any sequence of feedback, and repetition, deletion and restart change none', async () => {
+  it('prediction statistics equal a recount of the rows after any feedback; repeated feedback, deleted memory and restarts do not change them', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 6, maxLength: 16 }), async (steps) => {
         ann = await signUp(system);
-        system.provider.respond(proposing([{ response: SAID, likelihood: 'likely' }]));
-        for (let n = 0; n < 3; n += 1) await add(ann, 'facts', { text: `${SAID}, says note ${n}` });
+        system.provider.respond(proposing([{ response: REPLY, likelihood: 'likely' }]));
+        for (let n = 0; n < 3; n += 1) await add(ann, 'facts', { text: `${REPLY}, says note ${n}` });
         let before = await numbers();
         for (const one of steps) {
           await perform(one);
@@ -110,12 +110,12 @@ describe('numbers of predictions', function () {
     );
   });
 
-  it('a calibrated confidence never falls when the model is surer, and is the same after a restart', async () => {
+  it("calibrated confidence never falls as the model's likelihood rises, and is the same after a restart", async () => {
     const decisions = fc.array(fc.tuple(fc.constantFrom(...LIKELIHOODS), given), { maxLength: 12 });
     const probe = async () => {
       const confidences: number[] = [];
       for (const likelihood of LIKELIHOODS) {
-        system.provider.respond(proposing([{ response: SAID, likelihood }]));
+        system.provider.respond(proposing([{ response: REPLY, likelihood }]));
         confidences.push((await predicted(ann, { threshold: 1 })).confidence);
       }
       return confidences;
@@ -124,7 +124,7 @@ describe('numbers of predictions', function () {
       fc.asyncProperty(decisions, async (made) => {
         ann = await signUp(system);
         for (const [likelihood, decision] of made) {
-          system.provider.respond(proposing([{ response: SAID, likelihood }]));
+          system.provider.respond(proposing([{ response: REPLY, likelihood }]));
           const reply: ReplyResponse = await predicted(ann);
           assert.equal((await feedback(ann, reply, decision)).status, 200);
         }

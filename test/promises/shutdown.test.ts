@@ -11,7 +11,7 @@ import { until } from '../support/until.ts';
 
 describe('shutdown', () => {
   let system: System<TestProcess>;
-  /** Lets the provider answer, in the running test. */
+  /** Lets the provider answer the running test's calls. */
   let answer: () => void;
   before(async () => {
     system = await startProcesses({ workers: 0 });
@@ -35,7 +35,7 @@ describe('shutdown', () => {
     return rows.length;
   };
 
-  it('a signal to all processes at once, even repeated, lets a running call get its answer', async () => {
+  it('a running call gets its answer when all processes are signalled to stop at once, even repeatedly', async () => {
     const app = await system.app();
     const [web, worker] = await Promise.all([system.startWeb(), system.startWorker()]);
     const before = await alive();
@@ -48,13 +48,13 @@ describe('shutdown', () => {
     assert.equal(reply.status, 200, reply.text);
     assert.equal(reply.headers.get('connection'), 'close');
     assert.deepEqual(await exitCodes(web, worker), [0, 0]);
-    // They have signed off: nobody waits for their leases to expire.
+    // The processes have signed off, instead of letting their leases expire.
     assert.equal(await alive(), before - 2);
     const { body: usage } = await app.usage();
     assert.deepEqual([usage.prediction_units, usage.reserved_units], [1, 0]);
   });
 
-  it('an ingress that is told to stop while it is busy answers what has reached its port, on new connections and on kept ones', async () => {
+  it('an ingress told to stop while it is busy answers all requests that have reached its port, on new and kept-alive connections', async () => {
     const app = await system.app();
     const [web] = await Promise.all([system.startWeb(), system.startWorker()]);
     answer();
@@ -62,7 +62,7 @@ describe('shutdown', () => {
     const ask = () => Promise.all(Array.from({ length: 8 }, () => client.predict(web.url, predictionBody())));
     await ask();
     web.freeze(true);
-    // Eight on the connections that are kept, eight on new ones.
+    // Eight calls use kept-alive connections, eight use new ones.
     const asked = Promise.all([ask(), ask()]);
     await sleep(200);
     web.kill('SIGTERM');
@@ -75,7 +75,7 @@ describe('shutdown', () => {
     assert.deepEqual(await exitCodes(web), [0]);
   });
 
-  it('an ingress that stops reads what has arrived before it closes a connection as idle', async () => {
+  it('an ingress that is stopping answers requests that have arrived before it closes their connections as idle', async () => {
     const app = await system.app();
     const [web] = await Promise.all([system.startWeb(), system.startWorker()]);
     answer();
@@ -86,7 +86,7 @@ describe('shutdown', () => {
     await until(() => isRefused(web));
     web.freeze(true);
     const asked = ask();
-    // Longer than a kept connection may stay idle.
+    // Longer than a kept-alive connection may stay idle.
     await sleep(1000);
     web.freeze(false);
     assert.deepEqual(
@@ -97,7 +97,7 @@ describe('shutdown', () => {
     assert.deepEqual(await exitCodes(web), [0]);
   });
 
-  it('a worker finishes what it runs, takes no more work, and leaves it to the others', async () => {
+  it('a worker told to stop finishes its running work and leaves queued work to other workers', async () => {
     const app = await system.app();
     const worker = await system.startWorker();
     const running = app.predict(predictionBody());
@@ -117,7 +117,7 @@ describe('shutdown', () => {
     assert.equal((await rowOf(system, body)).attempt, 1);
   });
 
-  it('processes end with the parent that supervises them', async () => {
+  it('an ingress and a worker end when the parent process that supervises them disconnects', async () => {
     const processes = await Promise.all([system.startWeb(), system.startWorker()]);
     for (const { child } of processes) child.disconnect();
     assert.deepEqual(await exitCodes(...processes), [0, 0]);
@@ -129,7 +129,7 @@ async function exitCodes(...processes: TestProcess[]): Promise<(number | null)[]
   return processes.map((process) => process.child.exitCode);
 }
 
-/** Whether the process accepts no more connections. */
+/** Reports whether the process refuses new connections. */
 async function isRefused({ url }: TestProcess): Promise<boolean> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);

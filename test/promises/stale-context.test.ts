@@ -6,17 +6,17 @@ import { ageDrafts, alterApp } from '../support/time-travel.ts';
 
 const STALE = [409, 'context_revision_conflict'];
 const FINE = [200, undefined];
-const ENVELOPE = 2000;
+const ENVELOPE_CHARS = 2000;
 
 describe('stale context', () => {
   let system: System;
   before(async () => {
-    system = await startSystem({ env: { CONTEXT_ENVELOPE_CHARS: `${ENVELOPE}` } });
+    system = await startSystem({ env: { CONTEXT_ENVELOPE_CHARS: `${ENVELOPE_CHARS}` } });
   });
   beforeEach(() => system.provider.reset());
   after(() => system.stop());
 
-  it('a lower draft.revision than one admitted before is refused, not run and not charged', async () => {
+  it('a draft.revision lower than one already admitted is refused, does not run and costs nothing', async () => {
     const app = await system.app();
     assert.deepEqual(await ask(app, 5), FINE);
     assert.deepEqual(await ask(app, 4), STALE);
@@ -26,7 +26,7 @@ describe('stale context', () => {
     assert.deepEqual([prediction_units, reserved_units], [1, 0]);
   });
 
-  it('the same draft.revision is refused with another draft.text, and runs with the same', async () => {
+  it('the same draft.revision is refused with a different draft.text, and runs with the same text', async () => {
     const app = await system.app();
     assert.deepEqual(await ask(app, 5, { text: 'Please send' }), FINE);
     assert.deepEqual(await ask(app, 5, { text: 'Please send ' }), STALE);
@@ -36,14 +36,14 @@ describe('stale context', () => {
     assert.equal(system.provider.calls.length, 3);
   });
 
-  it('a higher draft.revision runs with any text, and is what counts from then on', async () => {
+  it('a higher draft.revision runs with any text, and lower ones are refused from then on', async () => {
     const app = await system.app();
     for (const revision of [0, 1, 7, Number.MAX_SAFE_INTEGER])
       assert.deepEqual(await ask(app, revision, { text: `Text ${revision}` }), FINE);
     assert.deepEqual(await ask(app, Number.MAX_SAFE_INTEGER - 1), STALE);
   });
 
-  it('a draft.revision counts per app, per user and per session', async () => {
+  it('the highest draft.revision is tracked per app, user and session', async () => {
     const [app, other] = [await system.app(), await system.app()];
     assert.deepEqual(await ask(app, 5), FINE);
     assert.deepEqual(await ask(app, 1, { user_id: 'u-2' }), FINE);
@@ -53,7 +53,7 @@ describe('stale context', () => {
     assert.deepEqual(await ask(app, 0, { user_id: 'u-2' }), STALE);
   });
 
-  it('a draft.revision counts across both modes', async () => {
+  it('the highest draft.revision is shared by both modes', async () => {
     const app = await system.app();
     assert.deepEqual(await ask(app, 5, { mode: 'next_prompt' }), FINE);
     assert.deepEqual(await ask(app, 4, { mode: 'complete_draft' }), STALE);
@@ -61,7 +61,7 @@ describe('stale context', () => {
     assert.deepEqual(await ask(app, 5, { mode: 'next_prompt' }), STALE);
   });
 
-  it('a draft.revision counts from the admission on, whether the prediction still runs or failed', async () => {
+  it('the highest draft.revision is set at admission, whether the prediction still runs, is cancelled or fails', async () => {
     const app = await system.app();
     const body = predictionBody({ session_id: 's-1', draft: { text: 'Please send', revision: 5 } });
     system.provider.next(hang());
@@ -76,7 +76,7 @@ describe('stale context', () => {
     assert.deepEqual(await ask(app, 5), STALE);
   });
 
-  it('exactly one of many texts for one draft.revision at once runs', async () => {
+  it('exactly one of 30 different texts sent at once with one draft.revision runs', async () => {
     const app = await system.app();
     const asked = Array.from({ length: 30 }, (_, i) => ask(app, 1, { text: `Please send ${i}` }));
     const outcomes = (await Promise.all(asked)).map(([code]) => code);
@@ -87,7 +87,7 @@ describe('stale context', () => {
     assert.equal(system.provider.calls.length, 1);
   });
 
-  it('a higher draft.revision does not prevent an older request from being repeated', async () => {
+  it('a request can be replayed after a higher draft.revision was admitted', async () => {
     const app = await system.app();
     const body = predictionBody({ session_id: 's-1' });
     const first = await app.predict(body);
@@ -96,17 +96,17 @@ describe('stale context', () => {
     assert.deepEqual([again.status, again.text], [200, first.text]);
   });
 
-  it('the text of a draft.revision is recognised by a hash, which outlives the erased text', async () => {
+  it('a draft.revision still recognises its text after the text was erased, by a hash', async () => {
     const app = await system.app();
     const body = predictionBody({ session_id: 's-1', draft: { text: 'Please send', revision: 5 } });
     await app.predict(body);
-    // As at the end of the recovery window.
+    // The same happens at the end of the recovery window.
     await system.database.pool.query('delete from answers');
     assert.deepEqual(await ask(app, 5, { text: 'Please' }), STALE);
     assert.deepEqual(await ask(app, 5, { text: 'Please send' }), FINE);
   });
 
-  it('a draft.revision counts for 35 days and no longer', async () => {
+  it('the highest draft.revision is forgotten after 35 days', async () => {
     const app = await system.app();
     assert.deepEqual(await ask(app, 5), FINE);
     await ageDrafts(system, 34);
@@ -114,7 +114,7 @@ describe('stale context', () => {
     await ageDrafts(system, 36);
     assert.deepEqual(await ask(app, 2), FINE);
     assert.deepEqual(await ask(app, 1), STALE);
-    assert.deepEqual(await ask(app, 3), FINE, 'the old highest one is forgotten');
+    assert.deepEqual(await ask(app, 3), FINE, 'the old highest revision is forgotten');
   });
 
   describe('refused requests', () => {
@@ -132,11 +132,11 @@ describe('stale context', () => {
         await app.predict(body);
         return ask(app, 9, { request_id: body.request_id });
       },
-      '413 context_too_large': (app) => ask(app, 9, { text: 'x'.repeat(ENVELOPE + 1) }),
+      '413 context_too_large': (app) => ask(app, 9, { text: 'x'.repeat(ENVELOPE_CHARS + 1) }),
       '422 undefined': (app) => ask(app, 9, { language: 'x' }),
     };
     for (const [expected, refuse] of Object.entries(refusals)) {
-      it(`a request refused with ${expected.replace('undefined', 'for a faulty body')} raises no draft.revision`, async () => {
+      it(`a request refused with ${expected.replace('undefined', 'for a faulty body')} does not raise the highest draft.revision`, async () => {
         const app = await system.app();
         assert.deepEqual(await ask(app, 1, { text: 'Please' }), FINE);
         assert.equal((await refuse(app)).join(' '), expected.replace('undefined', ''));
@@ -146,7 +146,7 @@ describe('stale context', () => {
     }
   });
 
-  it('a request that was refused for its draft.revision counts as new when it is sent again with a higher one', async () => {
+  it('a request refused for its draft.revision can be sent again under the same id with a higher one', async () => {
     const app = await system.app();
     assert.deepEqual(await ask(app, 5), FINE);
     const body = predictionBody({ session_id: 's-1', draft: { text: 'Please', revision: 4 } });
@@ -161,7 +161,7 @@ interface Part {
   [field: string]: unknown;
 }
 
-/** Sends a request in the app's session `s-1`, with a new request_id; resolves with the status and the code. */
+/** Sends a request in session `s-1`, with a new request_id unless `part` has one; resolves with status and code. */
 async function ask(app: AppClient, revision: number, { text, ...part }: Part = {}) {
   const draft = { text: text ?? 'Please send the report', revision };
   const { status, code } = await app.predict({ ...predictionBody({ session_id: 's-1' }), ...part, draft });

@@ -28,10 +28,10 @@ describe('start-up', () => {
       await Promise.all([...system.webs, ...system.workers].map((one) => one.stop()));
       await empty.drop();
     });
-    const migrated = () => migrate({ directUrl: empty.url, queuePrefix: 'forecue' });
+    const runMigrations = () => migrate({ directUrl: empty.url, queuePrefix: 'forecue' });
 
-    it('any number of processes may migrate an empty database at once: all succeed, and each migration is applied once', async () => {
-      await Promise.all(Array.from({ length: 6 }, migrated));
+    it('six processes migrating an empty database at once all succeed, and each migration is applied once', async () => {
+      await Promise.all(Array.from({ length: 6 }, runMigrations));
       const { rows } = await empty.pool.query<{ name: string }>(
         'select name from mikro_orm_migrations order by name',
       );
@@ -40,12 +40,12 @@ describe('start-up', () => {
         rows.map(({ name }) => `${name}.ts`),
         files,
       );
-      await migrated();
+      await runMigrations();
       const { rowCount } = await empty.pool.query('select from mikro_orm_migrations');
       assert.equal(rowCount, files.length);
     });
 
-    it('a process on an empty database stays unready, says which migration it waits for, and is ready by itself when that was run', async () => {
+    it('a process on an empty database stays unready and logs the migration it waits for, and becomes ready once it was run', async () => {
       const ports = [await freePort(), await freePort()];
       const env = { DATABASE_URL: empty.url, DATABASE_DIRECT_URL: empty.url };
       const started = [
@@ -56,7 +56,7 @@ describe('start-up', () => {
         await until(() => process.log.includes('Migration20261124000001'));
         assert.equal(await readiness(ports[n]), 503);
       }
-      await migrated();
+      await runMigrations();
       await Promise.all(started.map((process) => process.ready()));
       for (const port of ports) assert.equal(await readiness(port), 200);
       const { status } = await fetchPublished(`${started[0]?.url}/readyz`);
@@ -64,7 +64,7 @@ describe('start-up', () => {
     });
   });
 
-  it('a process whose database is unreachable is unready until it is back, and can be stopped meanwhile', async () => {
+  it('a process is unready while its database is unreachable, can be stopped meanwhile, and becomes ready when the database is back', async () => {
     const [port, operatorPort] = [await freePort(), await freePort()];
     const target = new URL(system.database.url);
     const away = new URL(target);
@@ -73,7 +73,8 @@ describe('start-up', () => {
     const env = { DATABASE_URL: away.href, DATABASE_DIRECT_URL: away.href };
     const web = system.launch('web', { ...env, OPERATOR_PORT: String(operatorPort) });
     const worker = system.launch('worker', env);
-    for (const { log } of await Promise.all([web, worker].map(saysWhy))) assert.match(log, /ECONNREFUSED/);
+    for (const { log } of await Promise.all([web, worker].map(untilNotReady)))
+      assert.match(log, /ECONNREFUSED/);
     assert.equal(await readiness(operatorPort), 503);
 
     worker.kill('SIGTERM');
@@ -87,12 +88,12 @@ describe('start-up', () => {
     proxy.close();
   });
 
-  it('a process whose database takes no writes, such as a replica, is unready until it does', async () => {
+  it('a process is unready while its database is read-only, such as a replica, and becomes ready when writes are possible', async () => {
     const { FORECUE_TEST_SERVER: server = '' } = process.env;
     const name = new URL(system.database.url).pathname.slice(1);
     const switchWrites = async (readOnly: 'on' | 'off') => {
       await administer(server, `alter database ${name} set default_transaction_read_only = ${readOnly}`);
-      // It is a session's when it begins.
+      // Sessions read the setting when they begin, so the open ones are ended.
       await administer(
         server,
         `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`,
@@ -100,12 +101,12 @@ describe('start-up', () => {
     };
     await switchWrites('on');
     const started = [system.launch('web'), system.launch('worker')];
-    for (const { log } of await Promise.all(started.map(saysWhy))) assert.match(log, /read-only/);
+    for (const { log } of await Promise.all(started.map(untilNotReady))) assert.match(log, /read-only/);
     await switchWrites('off');
     await Promise.all(started.map((process) => process.ready()));
   });
 
-  it('a bad value stops the process with one line that names the variable', async () => {
+  it('a bad value of a variable ends the process with one log line that names the variable and not the value', async () => {
     const secret = 'mysql://user:hunter2@localhost/x';
     const faults: [kind: 'web' | 'worker', variable: string, value: string][] = [
       ['web', 'PORT', '80a'],
@@ -122,7 +123,7 @@ describe('start-up', () => {
     );
   });
 
-  it('secrets may be given as files', async () => {
+  it('secrets can be given as files named by *_FILE variables', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'forecue-secrets-'));
     const secrets: Record<string, string> = { ...system.env, OPENAI_API_KEY: 'sk-from-a-file' };
     const env: Record<string, string> = {};
@@ -144,7 +145,7 @@ describe('start-up', () => {
     assert.equal(system.provider.calls[0]?.headers.authorization, 'Bearer sk-from-a-file');
   });
 
-  it('a production start names all that is missing, and asks only for what the process uses', async () => {
+  it('a production start without required variables names all that are missing, and only those that the process uses', async () => {
     const env = {
       NODE_ENV: 'production',
       DATABASE_URL: '',
@@ -164,7 +165,7 @@ describe('start-up', () => {
     assert.match(await onlyLine(keyless), /OPENAI_API_KEY is required by the model fake-model/);
   });
 
-  it('two processes of a kind run side by side on operator ports of their own; empty values count as unset', async () => {
+  it('two workers run side by side on different operator ports, and empty variables count as unset', async () => {
     const ports = [await freePort(), await freePort()];
     await Promise.all(
       ports.map((port) => system.startWorker({ OPERATOR_PORT: String(port), LEASE_MS: '', LOG_LEVEL: '' })),
@@ -173,12 +174,12 @@ describe('start-up', () => {
   });
 });
 
-async function saysWhy(process: TestProcess): Promise<TestProcess> {
+async function untilNotReady(process: TestProcess): Promise<TestProcess> {
   await until(() => process.log.includes('not ready'));
   return process;
 }
 
-/** What a process said that stopped by itself with an error. */
+/** Waits for a process that ends with an error; returns the only line that it logged. */
 async function onlyLine(process: TestProcess): Promise<string> {
   await process.exited;
   assert.equal(process.child.exitCode, 1);
@@ -187,7 +188,7 @@ async function onlyLine(process: TestProcess): Promise<string> {
   return log;
 }
 
-/** The status of `/readyz` on an operator port. */
+/** Returns the status of `/readyz` on an operator port. */
 async function readiness(port: number | undefined): Promise<number> {
   const { status } = await fetch(`http://127.0.0.1:${port}/readyz`, { headers: { connection: 'close' } });
   return status;
@@ -201,7 +202,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Lets the database be reached at the port from now on. */
+/** Forwards connections from the port to the database. */
 async function forward(port: number, target: URL): Promise<Server> {
   const server = createServer((client) => {
     const upstream = connect(Number(target.port) || 5432, target.hostname);

@@ -25,24 +25,24 @@ import { alterApp } from '../support/time-travel.ts';
 
 type Answer = Reply<PredictionResponse>;
 
-const ENVELOPE = 10_000;
+const ENVELOPE_CHARS = 10_000;
 /** The provider gets at most 100 tokens: 400 Latin letters. */
 const BUDGET = { tokens: 100, letters: 400 };
-const MAX_COMPLETION = 2000;
-/** The deadline is 10 s: a fault that travels as fast as an answer arrives long before it. */
+const MAX_COMPLETION_CHARS = 2000;
+/** Half of the deadline of 10 s: a fault is reported at once if its answer takes less. */
 const FAST_MS = 5000;
 
 describe('suggested or abstained', () => {
   let system: System;
   before(async () => {
-    const env = { CONTEXT_ENVELOPE_CHARS: `${ENVELOPE}`, CONTEXT_BUDGET_TOKENS: `${BUDGET.tokens}` };
+    const env = { CONTEXT_ENVELOPE_CHARS: `${ENVELOPE_CHARS}`, CONTEXT_BUDGET_TOKENS: `${BUDGET.tokens}` };
     system = await startSystem({ env });
   });
   beforeEach(() => system.provider.reset());
   after(() => system.stop());
 
   describe('suggestions', () => {
-    it('a prediction suggests the continuation of the draft, so that draft and completion together are what the person would see', async () => {
+    it('a prediction continues the draft: draft and completion together are the intended text, with no doubled space', async () => {
       for (const [draft, continuation, seen] of [
         ['Please send', ' the report', 'Please send the report'],
         ['Please send ', ' the report', 'Please send the report'],
@@ -56,7 +56,7 @@ describe('suggested or abstained', () => {
       }
     });
 
-    it("a predicted next prompt is a whole message; with a draft it starts with the draft's own words", async () => {
+    it('a predicted next prompt is a whole message, and starts with the draft if there is one', async () => {
       const mode = 'next_prompt';
       const alone = await ask(ok({ continuation: 'Now write the tests' }), {
         mode,
@@ -71,7 +71,7 @@ describe('suggested or abstained', () => {
       assert.equal(begun.body.completion, 'Now write the tests');
     });
 
-    it('a prediction is suggested from an artifact alone', async () => {
+    it('a next prompt is suggested from an artifact alone', async () => {
       const answer = await ask(ok({ continuation: 'Shorten the second slide' }), {
         mode: 'next_prompt',
         draft: { text: ' \n', revision: 1 },
@@ -83,41 +83,41 @@ describe('suggested or abstained', () => {
       );
     });
 
-    it('a prediction suggests characters of four bytes whole, in drafts and completions', async () => {
+    it('a prediction keeps four-byte characters whole, in drafts and completions', async () => {
       const draft = { text: '𝒢𝓇ℯ𝒶𝓉 👩‍👩‍👧‍👦 ', revision: 1 };
       const answer = await ask(ok({ continuation: '👍🏽𠮷' }), { draft, user_id: '𠮷'.repeat(200) });
       assert.deepEqual([answer.status, answer.body.completion], [200, '👍🏽𠮷'], answer.text);
       assert.equal(system.provider.calls[0]?.record.draft, draft.text);
     });
 
-    it('a suggestion has at most 2000 code points, and is cut at the end of a word', async () => {
+    it('a longer suggestion is cut at the end of a word to at most 2000 code points', async () => {
       const answer = await ask(ok({ continuation: ' extraordinary'.repeat(300) }));
       const { completion } = answer.body;
       assert.match(completion, /^extraordinary( extraordinary)*$/);
-      assert.ok(completion.length <= MAX_COMPLETION);
-      assert.ok(completion.length > MAX_COMPLETION - ' extraordinary'.length);
+      assert.ok(completion.length <= MAX_COMPLETION_CHARS);
+      assert.ok(completion.length > MAX_COMPLETION_CHARS - ' extraordinary'.length);
     });
 
-    it('a prediction suggests 2000 code points as they are, whatever their bytes, and the first 2000 of a single word', async () => {
+    it('a suggestion of 2000 code points is kept whole, however many bytes it has, and a longer single word is cut to 2000', async () => {
       for (const [continuation, expected] of [
-        ['𠮷'.repeat(MAX_COMPLETION), '𠮷'.repeat(MAX_COMPLETION)],
-        ['𠮷'.repeat(MAX_COMPLETION + 1), '𠮷'.repeat(MAX_COMPLETION)],
-        ['x'.repeat(MAX_COMPLETION + 1), 'x'.repeat(MAX_COMPLETION)],
+        ['𠮷'.repeat(MAX_COMPLETION_CHARS), '𠮷'.repeat(MAX_COMPLETION_CHARS)],
+        ['𠮷'.repeat(MAX_COMPLETION_CHARS + 1), '𠮷'.repeat(MAX_COMPLETION_CHARS)],
+        ['x'.repeat(MAX_COMPLETION_CHARS + 1), 'x'.repeat(MAX_COMPLETION_CHARS)],
       ] as const)
         assert.equal((await ask(ok({ continuation }))).body.completion, expected);
     });
 
-    it("a prediction suggests a next prompt of at most 2000 code points, its draft's words included", async () => {
+    it('a predicted next prompt has at most 2000 code points, including the words of its draft', async () => {
       const { body } = await ask(ok({ continuation: ' extraordinary'.repeat(300) }), {
         mode: 'next_prompt',
         draft: { text: 'Write', revision: 1 },
       });
       assert.match(body.completion, /^Write( extraordinary)+$/);
-      assert.ok(body.completion.length <= MAX_COMPLETION);
-      assert.ok(body.completion.length > MAX_COMPLETION - ' extraordinary'.length);
+      assert.ok(body.completion.length <= MAX_COMPLETION_CHARS);
+      assert.ok(body.completion.length > MAX_COMPLETION_CHARS - ' extraordinary'.length);
     });
 
-    it('what repeats an earlier message, or more or less than the last one, is suggested', async () => {
+    it('a completion is suggested if it repeats an earlier message, or the last one with words added or missing', async () => {
       const messages = [
         { role: 'user', content: 'Ship it on Friday' },
         { role: 'assistant', content: 'Shall I ship it?' },
@@ -142,32 +142,32 @@ describe('suggested or abstained', () => {
     const draft = { text: 'Please send', revision: 1 };
     const cases: Record<string, [step: Step, part?: object]> = {
       'when the model is not sure enough': [ok({ likelihood: 'unlikely' })],
-      'when it answers an empty continuation': [ok({ continuation: '' })],
-      'when it answers white space': [ok({ continuation: ' \n\u00a0' })],
-      'when it answers nothing': [message({ content: null })],
-      'when it answers an empty text': [message({ content: '' })],
-      'when it refuses': [refusal()],
-      'when its answer is filtered': [contentFilter()],
-      'when it gives back just the draft': [ok({ continuation: 'Please send' }), { draft }],
-      'when it gives back just the draft, spaced and cased otherwise': [
+      'when the model answers with an empty continuation': [ok({ continuation: '' })],
+      'when the model answers with white space': [ok({ continuation: ' \n\u00a0' })],
+      'when the model answers nothing': [message({ content: null })],
+      'when the model answers with an empty text': [message({ content: '' })],
+      'when the model refuses': [refusal()],
+      "when the model's answer is filtered": [contentFilter()],
+      'when it returns only the draft': [ok({ continuation: 'Please send' }), { draft }],
+      'when it returns only the draft with other spacing and case': [
         ok({ continuation: '  PLEASE send\n' }),
         { draft },
       ],
-      'when it gives back the whole last message': [
+      'when it returns the whole last message': [
         ok({ continuation: 'Ship it to the Straße on Friday' }),
         { mode: 'next_prompt', draft: { text: '', revision: 1 }, messages },
       ],
-      'when it gives back the whole last message, spaced and cased otherwise': [
+      'when it returns the whole last message with other spacing and case': [
         ok({ continuation: ' ship it TO THE STRASSE on friday ' }),
         { mode: 'next_prompt', draft: { text: '', revision: 1 }, messages },
       ],
-      'when it gives back the whole last message to a draft': [
+      'when it returns the whole last message after a draft': [
         ok({ continuation: 'Ship it to the Straße on Friday' }),
         { draft: { text: 'Ok. ', revision: 1 }, messages },
       ],
     };
     for (const [when, [step, part]] of Object.entries(cases)) {
-      it(`a prediction abstains ${when}, with an empty completion and for no unit`, async () => {
+      it(`a prediction abstains ${when}, with an empty completion and no charge`, async () => {
         expectAbstained(await ask(step, part));
         assert.equal(system.provider.calls.length, 1);
       });
@@ -175,19 +175,19 @@ describe('suggested or abstained', () => {
 
     for (const [what, part] of [
       ['complete_draft without a draft', { draft: { text: '', revision: 1 } }],
-      ['complete_draft with a blank draft, whatever else there is', { draft: blank, messages }],
+      ['complete_draft with a blank draft, even if there are messages', { draft: blank, messages }],
       ['next_prompt with a blank draft, no message and no artifact', { mode: 'next_prompt', draft: blank }],
     ] as const) {
-      it(`a prediction with nothing to work on abstains without a call to the provider: ${what}`, async () => {
+      it(`a prediction with nothing to work on abstains without calling the provider: ${what}`, async () => {
         expectAbstained(await ask(ok(), part));
         assert.equal(system.provider.calls.length, 0);
       });
     }
   });
 
-  it("a prediction applies the app's own min_confidence", async () => {
+  it("a prediction is suggested or abstains by its app's min_confidence", async () => {
     const statusAt = async (likelihood: Likelihood, minConfidence: number) => {
-      // A new one each time: apps are cached for a second.
+      // Each call uses a new app, since apps are cached for a second.
       const app = await system.app();
       await alterApp(system, app, `min_confidence = ${minConfidence}`);
       system.provider.next(ok({ likelihood }));
@@ -203,7 +203,7 @@ describe('suggested or abstained', () => {
   describe('context_truncated', () => {
     const fits = 'x'.repeat(BUDGET.letters / 2);
 
-    it('context_truncated is false when all of the text went to the provider, to the last letter', async () => {
+    it('context_truncated is false when draft and messages just fit and are sent to the provider whole', async () => {
       const { body } = await ask(ok(), {
         draft: { text: fits, revision: 1 },
         messages: [{ role: 'user', content: fits }],
@@ -225,7 +225,7 @@ describe('suggested or abstained', () => {
       assert.deepEqual([record.draft, record.messages.map(({ content }) => content)], [fits, [fits]]);
     });
 
-    it('context_truncated is true when the draft alone is too long: its end is what goes to the provider', async () => {
+    it('context_truncated is true when the draft alone is too long, and the provider gets the end of the draft', async () => {
       const text = `${'x'.repeat(BUDGET.letters)} and so on`;
       const { body } = await ask(ok(), { draft: { text, revision: 1 } });
       assert.deepEqual([body.context_truncated, body.status], [true, 'suggested']);
@@ -233,14 +233,14 @@ describe('suggested or abstained', () => {
       assert.ok(sent.length > 0 && sent.length < text.length && text.endsWith(sent), sent);
     });
 
-    it('context_truncated is reported when the prediction abstains as well', async () => {
+    it('context_truncated is also reported when the prediction abstains', async () => {
       const { body } = await ask(refusal(), { draft: { text: 'x'.repeat(BUDGET.letters + 1), revision: 1 } });
       assert.deepEqual([body.status, body.context_truncated], ['abstained', true]);
     });
   });
 
   describe('refusals', () => {
-    it('a mode that an operator turned off for the app is 404 feature_disabled', async () => {
+    it('a mode that an operator disabled for the app is 404 feature_disabled', async () => {
       const statuses = async (disabled: string) => {
         const app = await system.app();
         await alterApp(system, app, `disabled = '${disabled}'`);
@@ -262,7 +262,7 @@ describe('suggested or abstained', () => {
       assert.equal(system.provider.calls.length, 0);
     });
 
-    it('texts that together are over the envelope, in code points, are 413 context_too_large', async () => {
+    it('texts that together have more code points than the envelope allows are 413 context_too_large', async () => {
       const full = {
         draft: { text: '𠮷'.repeat(7000), revision: 1 },
         messages: [
@@ -298,7 +298,7 @@ describe('suggested or abstained', () => {
       assert.equal(system.provider.calls.length, 0);
     });
 
-    it('a text that is too long in code points, not in bytes or in UTF-16 units, is 422', async () => {
+    it('a text with too many code points is 422; bytes and UTF-16 units do not count', async () => {
       const draft = (length: number) => ({ draft: { text: '𠮷'.repeat(length), revision: 1 } });
       assert.equal((await ask(ok(), draft(8000))).status, 200);
       assert.equal((await ask(ok(), draft(8001))).status, 422);
@@ -310,8 +310,8 @@ describe('suggested or abstained', () => {
     const faults: Record<string, [expected: string, ...Step[]]> = {
       'a rejected key': ['503 provider_not_configured', status(401), status(403)],
       'its rate limit': ['503 provider_rate_limited', status(429)],
-      'a request that it does not take': ['502 provider_failed', status(400), status(404), status(422)],
-      'its own failure': ['502 provider_failed', status(500), status(503), status(529)],
+      'a rejected request': ['502 provider_failed', status(400), status(404), status(422)],
+      'a failure of its own': ['502 provider_failed', status(500), status(503), status(529)],
       'a redirect': ['502 provider_failed', status(302, { location: 'http://127.0.0.1:1/' })],
       'no JSON': ['502 provider_failed', html(), empty(), truncatedJson(), raw('not json')],
       'JSON of another shape': ['502 provider_failed', json(null), json([]), json({ choices: [] }), json(7)],
@@ -327,7 +327,7 @@ describe('suggested or abstained', () => {
       'a connection that breaks': ['502 provider_failed', reset()],
     };
     for (const [what, [expected, ...steps]] of Object.entries(faults)) {
-      it(`a provider's fault is reported at once and charges nothing: ${what} is ${expected}`, async () => {
+      it(`a provider fault is reported at once and costs nothing: ${what} is ${expected}`, async () => {
         const app = await system.app();
         for (const step of steps) {
           const answer = await ask(step, {}, app);
@@ -336,14 +336,14 @@ describe('suggested or abstained', () => {
           assert.ok(answer.tookMs < FAST_MS, `took ${answer.tookMs} ms`);
           if (answer.status === 503) assert.match(answer.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
         }
-        // But an answer that was cut off: once, with more room for thoughts.
+        // A cut-off answer is retried once, with more room for thoughts.
         const retried = what === 'an answer cut off' ? 1 : 0;
         assert.equal(system.provider.calls.length, steps.length + retried);
         await expectNothingCharged(app);
       });
     }
 
-    it("a provider's silence until the deadline is 504 prediction_timeout, and the call is aborted", async () => {
+    it('a provider that is silent until the deadline causes 504 prediction_timeout, and the call is aborted', async () => {
       const hasty = await system.startWeb({ PREDICTION_TIMEOUT_MS: '1000' });
       const app = await system.app();
       system.provider.respond(hang());
@@ -357,7 +357,7 @@ describe('suggested or abstained', () => {
       await expectNothingCharged(app);
     });
 
-    it("a provider's faults towards one app are not another's", async () => {
+    it('a provider that fails the calls of one app does not affect the calls of another', async () => {
       const [unlucky, lucky] = [await system.app(), await system.app()];
       system.provider.respond((response, call) =>
         (call.record.draft === 'Fail' ? status(500) : ok())(response, call),
@@ -371,7 +371,7 @@ describe('suggested or abstained', () => {
     });
   });
 
-  /** Sends one request, as a new app by default, with the provider running `step`. */
+  /** Sends one request, as a new app by default, which the provider answers with `step`. */
   async function ask(step: Step, part: object = {}, app?: AppClient): Promise<Answer> {
     system.provider.respond(step);
     return (app ?? (await system.app())).predict(predictionBody(part));

@@ -20,13 +20,13 @@ describe('superseding', () => {
   beforeEach(() => system.provider.reset());
   after(() => system.stop());
 
-  it('a newer draft answers the older one 499 prediction_superseded at once and closes its provider call', async () => {
+  it('a newer draft supersedes the older one: it is 499 prediction_superseded at once, and its provider call is closed', async () => {
     const app = await system.app();
     for (const at of system.webs) {
-      const older = await running(app, 1, { session_id: at.url.replaceAll('/', '') });
+      const older = await predictHanging(app, 1, { session_id: at.url.replaceAll('/', '') });
       const began = performance.now();
       const [newer, answer] = await Promise.all([
-        app.predict(revision(2, { session_id: older.body.session_id }), { at }),
+        app.predict(requestOfRevision(2, { session_id: older.body.session_id }), { at }),
         older.reply.then((reply) => ({ ...reply, after: performance.now() - began })),
       ]);
       assert.deepEqual(outcome(answer), SUPERSEDED);
@@ -39,33 +39,33 @@ describe('superseding', () => {
     await expectUnits(app, 2);
   });
 
-  it('a newer draft reaches callers attached to the older one as well', async () => {
+  it('a newer draft also ends the wait of callers attached to the older one', async () => {
     const app = await system.app();
-    const older = await running(app, 1);
+    const older = await predictHanging(app, 1);
     const attached = system.webs.map((at) => app.predict(older.body, { at, headers: { prefer: 'wait' } }));
     await until(async () => (await rowOf(system, older.body)).waiters.length === 2);
-    await app.predict(revision(2));
+    await app.predict(requestOfRevision(2));
     for (const reply of await Promise.all([older.reply, ...attached]))
       assert.deepEqual(outcome(reply), SUPERSEDED);
   });
 
-  it('a newer draft makes a cancel of the older one return that it is cancelled', async () => {
+  it('a superseded draft is reported as cancelled when it is cancelled afterwards', async () => {
     const app = await system.app();
-    const older = await running(app, 1);
-    await app.predict(revision(2));
+    const older = await predictHanging(app, 1);
+    await app.predict(requestOfRevision(2));
     await older.reply;
     const { status, body } = await app.cancel(older.body.request_id, older.body.user_id);
     assert.deepEqual([status, body], [200, { status: 'cancelled', prediction_units: 0 }]);
     assert.deepEqual(outcome(await app.predict(older.body)), SUPERSEDED);
   });
 
-  it('a newer draft ends an older one that is still queued, which is then never run', async () => {
+  it('a newer draft supersedes an older one that is still queued, which then never runs', async () => {
     const app = await system.app();
-    const older = revision(1);
+    const older = requestOfRevision(1);
     const newer = await whileFrozen(system.workers, async () => {
       const reply = app.predict(older);
-      await admitted(older);
-      const next = app.predict(revision(2));
+      await untilAdmitted(older);
+      const next = app.predict(requestOfRevision(2));
       assert.deepEqual(outcome(await reply), SUPERSEDED);
       return { next };
     });
@@ -74,39 +74,44 @@ describe('superseding', () => {
     await expectUnits(app, 1);
   });
 
-  it('a newer draft ends every older one that is still running', async () => {
+  it('a newer draft supersedes every older one that is still running', async () => {
     const app = await system.app();
     await alterApp(system, app, 'supersede = false');
-    const older = [await running(app, 1), await running(app, 2), await running(app, 3)];
+    const older = [await predictHanging(app, 1), await predictHanging(app, 2), await predictHanging(app, 3)];
     await alterApp(system, app, 'supersede = true');
-    assert.equal((await app.predict(revision(4))).status, 200);
+    assert.equal((await app.predict(requestOfRevision(4))).status, 200);
     for (const { reply } of older) assert.deepEqual(outcome(await reply), SUPERSEDED);
     await expectUnits(app, 1);
   });
 
-  it('a newer draft leaves an answered one alone', async () => {
+  it('a newer draft does not affect an older one that was answered', async () => {
     const app = await system.app();
-    const older = revision(1);
+    const older = requestOfRevision(1);
     const answer = await app.predict(older);
-    assert.equal((await app.predict(revision(2))).status, 200);
+    assert.equal((await app.predict(requestOfRevision(2))).status, 200);
     const again = await app.predict(older);
     assert.deepEqual([again.status, again.text], [200, answer.text]);
     await expectUnits(app, 2);
   });
 
-  describe('what supersedes nothing', () => {
+  describe('requests that do not supersede', () => {
     for (const [what, olderPart, newerRevision, newerPart] of [
       ['the same revision again', {}, 1, {}],
-      ['one in another session', {}, 2, { session_id: 's-2' }],
-      ['one of another user', {}, 2, { user_id: 'u-2' }],
+      ['a draft in another session', {}, 2, { session_id: 's-2' }],
+      ['a draft of another user', {}, 2, { user_id: 'u-2' }],
       ['a next_prompt', {}, 2, { mode: 'next_prompt' }],
-      ['a draft when it is a next_prompt', { mode: 'next_prompt' }, 2, {}],
-      ['a next_prompt when it is one, too', { mode: 'next_prompt' }, 2, { mode: 'next_prompt' }],
+      ['a newer draft if it is a next_prompt itself', { mode: 'next_prompt' }, 2, {}],
+      [
+        'a newer next_prompt if it is a next_prompt itself',
+        { mode: 'next_prompt' },
+        2,
+        { mode: 'next_prompt' },
+      ],
     ] as const) {
       it(`a draft is not superseded by ${what}`, async () => {
         const app = await system.app();
-        const older = await held(app, 1, olderPart);
-        const newer = await app.predict(revision(newerRevision, newerPart));
+        const older = await predictHeld(app, 1, olderPart);
+        const newer = await app.predict(requestOfRevision(newerRevision, newerPart));
         older.release();
         assert.deepEqual([newer.status, (await older.reply).status], [200, 200], newer.text);
         assert.equal(older.call.abortedAt, null);
@@ -114,52 +119,52 @@ describe('superseding', () => {
       });
     }
 
-    it('a draft is not superseded by one of another app', async () => {
+    it('a draft is not superseded by a draft of another app', async () => {
       const [app, other] = [await system.app(), await system.app()];
-      const older = await held(app, 1);
-      assert.equal((await other.predict(revision(2))).status, 200);
+      const older = await predictHeld(app, 1);
+      assert.equal((await other.predict(requestOfRevision(2))).status, 200);
       older.release();
       assert.equal((await older.reply).status, 200);
     });
   });
 
-  it('superseding is off for an app that turned it off: both are answered and charged', async () => {
+  it('both drafts are answered and charged if superseding is off for the app', async () => {
     const app = await system.app();
     await alterApp(system, app, 'supersede = false');
-    const older = await held(app, 1);
-    assert.equal((await app.predict(revision(2))).status, 200);
+    const older = await predictHeld(app, 1);
+    assert.equal((await app.predict(requestOfRevision(2))).status, 200);
     older.release();
     assert.equal((await older.reply).status, 200);
     await expectUnits(app, 2);
   });
 
-  it('superseding is not done by a request that is refused', async () => {
+  it('a refused request does not supersede an older draft', async () => {
     const app = await system.app({ plan: 'paid', capCents: null });
-    const older = await held(app, 5);
+    const older = await predictHeld(app, 5);
     const refused = async (body: object) => outcome(await app.predict(body));
     await alterApp(system, app, 'cap_cents = 0');
-    assert.deepEqual(await refused(revision(6)), [402, 'monthly_cap_reached']);
+    assert.deepEqual(await refused(requestOfRevision(6)), [402, 'monthly_cap_reached']);
     await alterApp(system, app, 'cap_cents = null');
-    assert.deepEqual(await refused(revision(4)), [409, 'context_revision_conflict']);
-    assert.deepEqual(await refused(revision(6, { request_id: older.body.request_id })), [
+    assert.deepEqual(await refused(requestOfRevision(4)), [409, 'context_revision_conflict']);
+    assert.deepEqual(await refused(requestOfRevision(6, { request_id: older.body.request_id })), [
       409,
       'idempotency_conflict',
     ]);
-    assert.deepEqual(await refused(revision(6, { connection_id: 'c-unknown' })), [404, 'not_found']);
+    assert.deepEqual(await refused(requestOfRevision(6, { connection_id: 'c-unknown' })), [404, 'not_found']);
     older.release();
     assert.equal((await older.reply).status, 200);
     await expectUnits(app, 1);
   });
 
-  it('only the last of ten revisions in quick succession is answered, for one unit', async () => {
+  it('only the last of ten revisions sent in quick succession is answered, for one unit', async () => {
     const app = await system.app();
     const replies: Promise<Answer>[] = [];
     const gate = Promise.withResolvers<void>();
     system.provider.respond(when(gate.promise));
     for (let i = 1; i <= 10; i += 1) {
-      const [body, at] = [revision(i), system.webs[i % 2]];
+      const [body, at] = [requestOfRevision(i), system.webs[i % 2]];
       replies.push(app.predict(body, at && { at }));
-      await admitted(body);
+      await untilAdmitted(body);
     }
     gate.resolve();
     const outcomes = (await Promise.all(replies)).map(outcome);
@@ -167,10 +172,10 @@ describe('superseding', () => {
     await expectUnits(app, 1);
   });
 
-  it('the highest of thirty revisions at once, in any order, is answered, for one unit', async () => {
+  it('only the highest of thirty revisions sent at once in mixed order is answered, for one unit', async () => {
     const app = await system.app();
     system.provider.respond((response, call) => {
-      // A request that is not superseded while the others arrive would be charged as well.
+      // Other revisions run until they are superseded; if they ended before, they would be charged as well.
       const last = call.record.draft === 'Draft 30';
       return when(last ? Promise.resolve() : call.ended)(response, call);
     });
@@ -178,7 +183,7 @@ describe('superseding', () => {
     const replies = await Promise.all(
       order.map(async (i) => {
         const at = system.webs[i % 2];
-        return { i, reply: await app.predict(revision(i), at && { at }) };
+        return { i, reply: await app.predict(requestOfRevision(i), at && { at }) };
       }),
     );
     for (const { i, reply } of replies) {
@@ -188,18 +193,18 @@ describe('superseding', () => {
     await expectUnits(app, 1);
   });
 
-  /** A request whose provider call runs until it is aborted. */
-  async function running(app: AppClient, revisionNumber: number, part: object = {}) {
-    const body = revision(revisionNumber, part);
+  /** Sends a request whose provider call runs until it is aborted. */
+  async function predictHanging(app: AppClient, revisionNumber: number, part: object = {}) {
+    const body = requestOfRevision(revisionNumber, part);
     system.provider.next(hang());
     const place = system.provider.calls.length + 1;
     const reply = app.predict(body);
     return { body, reply, call: await system.provider.called(place) };
   }
 
-  /** The same, until it is released and answers. */
-  async function held(app: AppClient, revisionNumber: number, part: object = {}) {
-    const body = revision(revisionNumber, part);
+  /** Sends a request whose provider call runs until it is released, and then answers. */
+  async function predictHeld(app: AppClient, revisionNumber: number, part: object = {}) {
+    const body = requestOfRevision(revisionNumber, part);
     const gate = Promise.withResolvers<void>();
     system.provider.next(when(gate.promise));
     const place = system.provider.calls.length + 1;
@@ -207,7 +212,7 @@ describe('superseding', () => {
     return { body, reply, call: await system.provider.called(place), release: gate.resolve };
   }
 
-  async function admitted(body: { request_id: string }): Promise<void> {
+  async function untilAdmitted(body: { request_id: string }): Promise<void> {
     await until(() => rowOf(system, body).catch(() => undefined));
   }
 
@@ -221,8 +226,8 @@ describe('superseding', () => {
   }
 });
 
-/** A request in the session `s-1`, with a text of its revision. */
-function revision<Part extends object>(number: number, part?: Part) {
+/** Makes a request in session `s-1` whose draft text names its revision. */
+function requestOfRevision<Part extends object>(number: number, part?: Part) {
   return predictionBody({ session_id: 's-1', draft: { text: `Draft ${number}`, revision: number }, ...part });
 }
 

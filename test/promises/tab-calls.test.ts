@@ -12,14 +12,14 @@ describe('calls for drafts', () => {
   after(() => system?.stop());
   beforeEach(() => system.provider.reset());
 
-  it('a call for the completion of a draft is of the model for drafts, short, with little thought', async () => {
+  it('a draft completion calls TAB_MODEL with few output tokens and low reasoning effort', async () => {
     const app = await system.app();
     await app.predict(predictionBody());
     const { body } = await system.provider.called(1);
     assert.deepEqual([body.model, body['max_tokens'], body['reasoning_effort']], ['small-model', 128, 'low']);
   });
 
-  it('a call for the completion of a draft names a cache: the same for a session of a person, and another for all others', async () => {
+  it('a draft completion sends one prompt_cache_key per app, user and session', async () => {
     const [app, other] = [await system.app(), await system.app()];
     const session = { user_id: 'u', session_id: 's' };
     await app.predict(predictionBody(session));
@@ -33,7 +33,7 @@ describe('calls for drafts', () => {
     assert.equal(new Set(keys).size, 4);
   });
 
-  it('a call for the completion of a draft is booked with the tokens that the provider had cached', async () => {
+  it('a draft completion is booked in the ledger with the tokens that the provider had cached', async () => {
     const app = await system.app();
     const details = { prompt_tokens_details: { cached_tokens: 1024 } };
     system.provider.respond(ok({ usage: { prompt_tokens: 1200, completion_tokens: 8, ...details } }));

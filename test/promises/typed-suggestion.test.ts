@@ -5,7 +5,7 @@ import { connect, connectingApp } from '../support/connection.ts';
 import { addFact } from '../support/memory.ts';
 import { type System, startSystem } from '../support/system.ts';
 
-describe('suggestion that the person is typing', () => {
+describe('typing along a suggestion', () => {
   let system: System;
   let app: AppClient;
   let session: object;
@@ -25,33 +25,33 @@ describe('suggestion that the person is typing', () => {
     revision += 1;
     return app.predict(predictionBody({ ...session, draft: { text, revision }, ...part }));
   };
-  const typed = async (text: string, part: object = {}) => {
+  const typeAndSummarize = async (text: string, part: object = {}) => {
     const { body } = await type(text, part);
     return [body.status, body.completion, body.usage.prediction_units, system.provider.calls.length];
   };
-  const settled = async () => {
+  const unitCounts = async () => {
     const { body } = await app.usage();
     return [body.prediction_units, body.reserved_units];
   };
 
-  it('a suggestion that the person is typing is answered with the rest of it, key by key, without a call and without a unit', async () => {
-    assert.deepEqual(await typed('Send it'), ['suggested', ' with care', 1, 1]);
-    assert.deepEqual(await typed('Send it '), ['suggested', 'with care', 0, 1]);
-    assert.deepEqual(await typed('Send it w'), ['suggested', 'ith care', 0, 1]);
-    assert.deepEqual(await typed('Send it with ca'), ['suggested', 're', 0, 1]);
-    assert.deepEqual(await settled(), [1, 0]);
+  it('typing along a suggestion gets the rest of it after each key, without a provider call or a unit', async () => {
+    assert.deepEqual(await typeAndSummarize('Send it'), ['suggested', ' with care', 1, 1]);
+    assert.deepEqual(await typeAndSummarize('Send it '), ['suggested', 'with care', 0, 1]);
+    assert.deepEqual(await typeAndSummarize('Send it w'), ['suggested', 'ith care', 0, 1]);
+    assert.deepEqual(await typeAndSummarize('Send it with ca'), ['suggested', 're', 0, 1]);
+    assert.deepEqual(await unitCounts(), [1, 0]);
   });
 
-  it('a suggestion that the person is typing ends where all of it is typed, or something else', async () => {
-    await typed('Send it');
-    assert.deepEqual(await typed('Send it with care'), ['suggested', ' with care', 1, 2]);
-    assert.deepEqual(await typed('Send it with care by'), ['suggested', ' with care', 1, 3]);
-    assert.deepEqual(await typed('Read it with care by w'), ['suggested', ' with care', 1, 4]);
-    assert.deepEqual(await settled(), [4, 0]);
+  it('typing along a suggestion needs a new provider call once all of it, or something else, is typed', async () => {
+    await typeAndSummarize('Send it');
+    assert.deepEqual(await typeAndSummarize('Send it with care'), ['suggested', ' with care', 1, 2]);
+    assert.deepEqual(await typeAndSummarize('Send it with care by'), ['suggested', ' with care', 1, 3]);
+    assert.deepEqual(await typeAndSummarize('Read it with care by w'), ['suggested', ' with care', 1, 4]);
+    assert.deepEqual(await unitCounts(), [4, 0]);
   });
 
-  it('a suggestion that the person is typing is answered the same when the request is repeated, and takes events', async () => {
-    await typed('Send it');
+  it('typing along a suggestion gives an answer that can be replayed and accepts events', async () => {
+    await typeAndSummarize('Send it');
     const body = predictionBody({ ...session, draft: { text: 'Send it wi', revision: 9 } });
     const first = await app.predict(body);
     const again = await app.predict(body);
@@ -59,7 +59,7 @@ describe('suggestion that the person is typing', () => {
     assert.equal(again.headers.get('idempotency-replayed'), 'true');
     const event = { event_id: 'e', request_id: body.request_id, user_id: 'ada', kind: 'accepted' };
     assert.equal((await app.request('POST', '/v1/prediction-events', event)).status, 200);
-    assert.deepEqual([system.provider.calls.length, ...(await settled())], [1, 1, 0]);
+    assert.deepEqual([system.provider.calls.length, ...(await unitCounts())], [1, 1, 0]);
   });
 
   const changes: [what: string, part: object][] = [
@@ -71,22 +71,22 @@ describe('suggestion that the person is typing', () => {
     ['another person', { user_id: 'bob' }],
   ];
   for (const [what, part] of changes)
-    it(`a suggestion that the person is typing is not used for ${what}`, async () => {
-      await typed('Send it');
+    it(`typing along a suggestion needs a new provider call with ${what}`, async () => {
+      await typeAndSummarize('Send it');
       await type('Send it with', part);
       assert.equal(system.provider.calls.length, 2);
     });
 
-  it('a suggestion that the person is typing is not used once it was dismissed, nor what continues it', async () => {
+  it('typing along a suggestion needs a new provider call once the suggestion was dismissed', async () => {
     const { body } = await type('Send it');
-    await typed('Send it w');
+    await typeAndSummarize('Send it w');
     const event = { event_id: 'd', request_id: body.request_id, user_id: 'ada', kind: 'dismissed' };
     assert.equal((await app.request('POST', '/v1/prediction-events', event)).status, 200);
     await type('Send it wi');
     assert.equal(system.provider.calls.length, 2);
   });
 
-  it('a suggestion that the person is typing is not used once the memory that it was made with has changed, or the grant has ended', async () => {
+  it('typing along a suggestion needs a new provider call once the memory that it was made from has changed', async () => {
     const connecting = await connectingApp(system);
     const person = await signUp(system);
     const { connection_id } = await connect(system, connecting, person);

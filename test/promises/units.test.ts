@@ -13,27 +13,27 @@ type Answer = Reply<PredictionResponse>;
 type Refusal = [status: number, code: string | undefined];
 
 const SANDBOX_UNITS = 50;
-/** A fifth of a cent: a cap of 10 cents leaves 50 units. */
-const PRICE = 200_000;
-const PRICE_ELSEWHERE = 300_000;
+/** Price of a unit: a fifth of a cent, so a cap of 10 cents leaves 50 units. */
+const PRICE_MICROCENTS = 200_000;
+const OTHER_PRICE_MICROCENTS = 300_000;
 const THIS_MONTH = 'month_of(now())';
 const LAST_MONTH = `month_of(date_trunc('month', now() at time zone 'UTC') at time zone 'UTC' - interval '1 day')`;
 
 describe('units', () => {
   let system: System;
-  /** An ingress that was started with another price. */
+  /** An ingress that was started with another unit price. */
   let elsewhere: Part;
   before(async () => {
     system = await startSystem({
       env: {
         SANDBOX_UNITS: `${SANDBOX_UNITS}`,
-        UNIT_PRICE_MICROCENTS: `${PRICE}`,
+        UNIT_PRICE_MICROCENTS: `${PRICE_MICROCENTS}`,
         // Room for everything that the units allow, so that nothing is refused as overload.
         WORKER_CONCURRENCY: '64',
         PREDICTION_TIMEOUT_MS: '60000',
       },
     });
-    elsewhere = await system.startWeb({ UNIT_PRICE_MICROCENTS: `${PRICE_ELSEWHERE}` });
+    elsewhere = await system.startWeb({ UNIT_PRICE_MICROCENTS: `${OTHER_PRICE_MICROCENTS}` });
   });
   beforeEach(() => system.provider.reset());
   after(() => system.stop());
@@ -43,17 +43,17 @@ describe('units', () => {
       ['a monthly cap', 'paid', 10, 'monthly_cap_reached'],
       ['a sandbox', 'sandbox', null, 'sandbox_exhausted'],
     ] as const) {
-      it(`${what} that leaves 50 runs exactly 50 of 200 requests at once and refuses 150 with 402 ${code}`, async () => {
+      it(`${what} with 50 units left runs exactly 50 of 200 requests at once and refuses 150 with 402 ${code}`, async () => {
         const app = await system.app({ plan, capCents });
         const gate = Promise.withResolvers<void>();
         system.provider.respond(when(gate.promise));
         const answered: Answer[] = [];
         const asked = Array.from({ length: 200 }, async (_, i) => {
-          // Prices differ between the two ingresses; a sandbox has none.
+          // Only a sandbox, which has no price, may use both ingresses: their prices differ.
           const options = plan === 'sandbox' && i % 2 === 0 ? { at: elsewhere } : {};
           answered.push(await app.predict(predictionBody(), options));
         });
-        // Nothing has ended yet: reserved units alone refuse them.
+        // No prediction has ended yet, so the refusals come from reserved units alone.
         await until(() => answered.length >= 150, 15_000);
         const refused = answered.slice(0, 150).map((reply) => `${reply.status} ${reply.code}`);
         assert.deepEqual([...new Set(refused)], [`402 ${code}`]);
@@ -67,17 +67,17 @@ describe('units', () => {
       });
     }
 
-    it('only one of several ingresses gets the last unit of an app', async () => {
+    it('only one of two requests at different ingresses gets the last unit of an app', async () => {
       for (let i = 0; i < 20; i += 1) {
         const app = await system.app();
-        await spend(app, 'sandbox', SANDBOX_UNITS - 1);
+        await bookUnits(app, 'sandbox', SANDBOX_UNITS - 1);
         const replies = await Promise.all(system.webs.map((at) => app.predict(predictionBody(), { at })));
         assert.deepEqual(replies.map(({ status }) => status).toSorted(), [200, 402]);
         await expectUnits(app, SANDBOX_UNITS);
       }
     });
 
-    it('no more units are settled than there are, also when most requests fail and return theirs', async () => {
+    it('paid units never exceed the cap, even when half of the provider calls fail and refund their units', async () => {
       const app = await system.app({ plan: 'paid', capCents: 1 });
       system.provider.respond((response, call) =>
         delay(5, call.index % 2 === 0 ? status(500) : ok())(response, call),
@@ -98,7 +98,7 @@ describe('units', () => {
   });
 
   describe('monthly cap', () => {
-    it('a monthly cap of 0 refuses all', async () => {
+    it('a monthly cap of 0 refuses every prediction', async () => {
       const app = await system.app({ plan: 'paid', capCents: 0 });
       const { status, code } = await app.predict(predictionBody());
       assert.deepEqual([status, code], [402, 'monthly_cap_reached']);
@@ -107,12 +107,12 @@ describe('units', () => {
 
     it('a monthly cap of null refuses nothing', async () => {
       const app = await system.app({ plan: 'paid', capCents: null });
-      await spend(app, 'paid', 10_000_000);
+      await bookUnits(app, 'paid', 10_000_000);
       assert.equal((await app.predict(predictionBody())).status, 200);
       await expectUnits(app, 10_000_001);
     });
 
-    it('a monthly cap counts exactly, before rounding: three units of 0.3 cents fit into one cent, a fourth does not', async () => {
+    it('a monthly cap counts fractions of a cent: three units of 0.3 cents fit into one cent, a fourth does not', async () => {
       const app = await system.app({ plan: 'paid', capCents: 1 });
       const statuses: number[] = [];
       for (let i = 0; i < 4; i += 1)
@@ -121,9 +121,9 @@ describe('units', () => {
       assert.equal((await app.usage()).body.invoice_cents, 0);
     });
 
-    it('a monthly cap can be used up to the last unit: at 0.2 cents the fifth fits into one cent exactly', async () => {
+    it('a monthly cap can be used up exactly: five units of 0.2 cents fit into one cent', async () => {
       const app = await system.app({ plan: 'paid', capCents: 1 });
-      await spend(app, 'paid', 4);
+      await bookUnits(app, 'paid', 4);
       const statuses = [await app.predict(predictionBody()), await app.predict(predictionBody())];
       assert.deepEqual(
         statuses.map((reply) => reply.status),
@@ -131,32 +131,32 @@ describe('units', () => {
       );
     });
 
-    it('a monthly cap binds paid units only', async () => {
+    it('a monthly cap applies to paid units only, not to sandbox units', async () => {
       const app = await system.app({ plan: 'sandbox', capCents: 0 });
       assert.equal((await app.predict(predictionBody())).status, 200);
       await alterApp(system, app, `plan = 'paid', cap_cents = 1`);
-      await spend(app, 'sandbox', 40);
+      await bookUnits(app, 'sandbox', 40);
       assert.equal((await app.predict(predictionBody())).status, 200);
     });
 
-    it('a monthly cap binds a month: what last month cost is not counted', async () => {
+    it('a monthly cap ignores the cost of last month', async () => {
       const app = await system.app({ plan: 'paid', capCents: 1 });
-      await spend(app, 'paid', 5, LAST_MONTH);
+      await bookUnits(app, 'paid', 5, LAST_MONTH);
       assert.equal((await app.predict(predictionBody())).status, 200);
     });
   });
 
   describe('refunds', () => {
     const ends: Record<string, (app: AppClient) => Promise<Refusal>> = {
-      'when a prediction abstains': (app) => ended(app, refusal()),
-      'when its provider fails': (app) => ended(app, status(500)),
+      'when a prediction abstains': (app) => predictUntilEnd(app, refusal()),
+      'when its provider fails': (app) => predictUntilEnd(app, status(500)),
       'when it is cancelled': (app) =>
-        ended(app, hang(), async (body) => {
+        predictUntilEnd(app, hang(), async (body) => {
           const { body: cancelled } = await app.cancel(body.request_id, body.user_id);
           assert.deepEqual(cancelled, { status: 'cancelled', prediction_units: 0 });
         }),
       'when it runs out of time': (app) =>
-        ended(app, hang(), (body) => alterRow(system, app, body, 'deadline_at = now()')),
+        predictUntilEnd(app, hang(), (body) => alterRow(system, app, body, 'deadline_at = now()')),
     };
     const expected = [
       [200, undefined],
@@ -168,7 +168,7 @@ describe('units', () => {
       it(`units are refunded, and nothing is charged, ${when}`, async () => {
         const app = await system.app();
         const last = await system.app({ plan: 'paid', capCents: 1 });
-        await spend(last, 'paid', 4);
+        await bookUnits(last, 'paid', 4);
         const answer = expected[Object.keys(ends).indexOf(when)];
         assert.deepEqual([await end(app), await end(last)], [answer, answer]);
         await expectUnits(app, 0);
@@ -182,9 +182,9 @@ describe('units', () => {
       ['sandbox', SANDBOX_UNITS - 1],
       ['paid', 4],
     ] as const) {
-      it(`a superseded draft returns its unit, so that the newer one may have the ${plan} plan's last`, async () => {
+      it(`a superseded draft frees its unit for the newer draft, even the last one of the ${plan} plan`, async () => {
         const app = await system.app({ plan, capCents: 1 });
-        await spend(app, plan, before);
+        await bookUnits(app, plan, before);
         const body = predictionBody();
         system.provider.next(hang());
         const first = app.predict(body);
@@ -196,7 +196,7 @@ describe('units', () => {
         );
         assert.deepEqual([second.status, (await first).code], [200, 'prediction_superseded'], second.text);
         await expectUnits(app, before + 1);
-        // A cent more is five units more, if nothing of the victim is still reserved.
+        // One more cent allows five more units, unless the superseded draft still has a reserved unit.
         await alterApp(system, app, `plan = 'paid', cap_cents = ${plan === 'paid' ? 2 : 1}`);
         for (let i = 0; i < 5; i += 1) assert.equal((await app.predict(predictionBody())).status, 200);
       });
@@ -235,7 +235,7 @@ describe('units', () => {
       assert.deepEqual(invoices, [0, 0, 0, 0, 1, 1]);
     });
 
-    it('usage reports are zero in an unused month, with the plan and the cap of today', async () => {
+    it('usage reports of an unused month show zero units, with the current plan and cap', async () => {
       const app = await system.app({ plan: 'paid', capCents: 7 });
       await app.predict(predictionBody());
       const { status, body } = await app.usage('2020-02');
@@ -256,13 +256,13 @@ describe('units', () => {
       });
     });
 
-    it('usage reports are the same whether the current month is named or not', async () => {
+    it('usage reports are the same with and without the current month as a parameter', async () => {
       const app = await system.app();
       await app.predict(predictionBody());
       assert.equal((await app.usage(await month(THIS_MONTH))).text, (await app.usage()).text);
     });
 
-    it('usage reports answer a malformed month 400 invalid_month, never 422', async () => {
+    it('usage reports of a malformed month are 400 invalid_month, never 422', async () => {
       const app = await system.app();
       for (const malformed of MALFORMED_MONTHS) {
         const { status, code } = await app.usage(malformed);
@@ -270,13 +270,13 @@ describe('units', () => {
       }
     });
 
-    it('usage reports never show a negative remainder of a sandbox', async () => {
+    it('usage reports never show a negative sandbox remainder', async () => {
       const app = await system.app();
-      await spend(app, 'sandbox', SANDBOX_UNITS + 7);
+      await bookUnits(app, 'sandbox', SANDBOX_UNITS + 7);
       assert.equal((await app.usage()).body.sandbox_remaining, 0);
     });
 
-    it('usage reports show reserved units, and subtract them from what remains of a sandbox', async () => {
+    it('usage reports show reserved units and subtract them from the sandbox remainder', async () => {
       const app = await system.app();
       const gate = Promise.withResolvers<void>();
       system.provider.respond(when(gate.promise));
@@ -321,7 +321,7 @@ describe('units', () => {
       );
     });
 
-    it('usage reports are those of the app that asks', async () => {
+    it("usage reports count only the calling app's own units", async () => {
       const [app, other] = [await system.app(), await system.app()];
       await app.predict(predictionBody());
       await expectUnits(other, 0);
@@ -329,7 +329,7 @@ describe('units', () => {
   });
 
   describe('admissions', () => {
-    it('a prediction keeps the plan of its admission: a switch while it runs changes nothing for it', async () => {
+    it('a prediction is charged to the plan at its admission, even if the plan is switched while it runs', async () => {
       const app = await system.app({ plan: 'paid', capCents: null });
       const gate = Promise.withResolvers<void>();
       system.provider.respond(when(gate.promise));
@@ -342,7 +342,7 @@ describe('units', () => {
       assert.deepEqual([body.paid_prediction_units, body.sandbox_remaining], [1, SANDBOX_UNITS]);
     });
 
-    it('a prediction keeps the price of its admission: a later price changes nothing for it', async () => {
+    it('a prediction is charged the price at its admission, not a later price', async () => {
       const app = await system.app({ plan: 'paid', capCents: null });
       const at = elsewhere;
       for (let i = 0; i < 5; i += 1) await app.predict(predictionBody(), { at });
@@ -351,7 +351,7 @@ describe('units', () => {
       assert.deepEqual([body.paid_prediction_units, body.invoice_cents], [8, 2], '5 × 0.3 + 3 × 0.2 cents');
     });
 
-    it('a prediction that runs over the end of a month is settled in the month that it began in', async () => {
+    it('a prediction that runs across the end of a month is charged to the month in which it began', async () => {
       const app = await system.app({ plan: 'paid', capCents: null });
       const body = predictionBody();
       const reply = await whileFrozen(system.workers, async () => {
@@ -367,7 +367,7 @@ describe('units', () => {
       assert.equal((await rowOf(system, body)).state, 'suggested');
     });
 
-    it('the unit of a prediction that is cancelled after the end of a month is returned to the month that it began in', async () => {
+    it('a prediction cancelled after the end of a month is refunded in the month in which it began', async () => {
       const app = await system.app();
       const body = predictionBody();
       system.provider.next(hang());
@@ -376,13 +376,17 @@ describe('units', () => {
       await moveToLastMonth(app);
       assert.equal((await app.cancel(body.request_id, body.user_id)).body.status, 'cancelled');
       assert.equal((await running).status, 499);
-      assert.deepEqual(pick((await app.usage(await month(LAST_MONTH))).body), NOTHING);
+      assert.deepEqual(pick((await app.usage(await month(LAST_MONTH))).body), NO_UNITS);
       await expectUnits(app, 0);
     });
   });
 
-  /** Has the provider run `step`, runs `act` meanwhile; resolves with what the caller got. */
-  async function ended(app: AppClient, step: Step, act?: (body: Body) => Promise<void>): Promise<Refusal> {
+  /** Predicts with the provider running `step`, and runs `act` meanwhile; resolves with the caller's answer. */
+  async function predictUntilEnd(
+    app: AppClient,
+    step: Step,
+    act?: (body: Body) => Promise<void>,
+  ): Promise<Refusal> {
     const body = predictionBody();
     system.provider.next(step);
     const place = system.provider.calls.length + 1;
@@ -393,8 +397,8 @@ describe('units', () => {
     return [status, code];
   }
 
-  /** Uses up units of the app's month without requesting them one by one. */
-  async function spend(app: AppClient, plan: 'sandbox' | 'paid', units: number, month = THIS_MONTH) {
+  /** Books units in the app's month without making requests. */
+  async function bookUnits(app: AppClient, plan: 'sandbox' | 'paid', units: number, month = THIS_MONTH) {
     const paid = plan === 'paid' ? units : 0;
     await system.database.pool.query(
       `insert into usage as u (app_id, month, settled, paid_settled, paid_settled_microcents)
@@ -402,11 +406,11 @@ describe('units', () => {
        on conflict (app_id, month, page) do update
           set settled = u.settled + excluded.settled, paid_settled = u.paid_settled + excluded.paid_settled,
               paid_settled_microcents = u.paid_settled_microcents + excluded.paid_settled_microcents`,
-      [app.id, units, paid, paid * PRICE],
+      [app.id, units, paid, paid * PRICE_MICROCENTS],
     );
   }
 
-  /** Moves past the end of a month: everything the app has done is before it. */
+  /** Moves everything the app has done to last month, as if a month had just ended. */
   async function moveToLastMonth(app: AppClient): Promise<void> {
     await system.database.pool.query(`update usage set month = ${LAST_MONTH} where app_id = $1`, [app.id]);
     await system.database.pool.query(`update work set month = ${LAST_MONTH} where party = $1`, [app.id]);
@@ -422,7 +426,7 @@ describe('units', () => {
   }
 });
 
-const NOTHING = { prediction_units: 0, reserved_units: 0 };
+const NO_UNITS = { prediction_units: 0, reserved_units: 0 };
 const MALFORMED_MONTHS = [
   '',
   '2026-13',

@@ -9,12 +9,12 @@ import { until } from '../support/until.ts';
 
 /** A result with this text violates a constraint of the database. */
 const UNSTORABLE = 'a-text-that-no-row-may-have';
-const MANY = 40;
-/** A call that waits for its deadline takes ten times as long. */
+const CALLS_AT_ONCE = 40;
+/** A call that waited for its deadline would take ten times as long. */
 const PROMPT_MS = 2000;
 const DEADLINE_MS = '20000';
 
-/** A call that a defect answers: no document lists its status. */
+/** Posts without checking the answer against the OpenAPI document, which does not list 500. */
 async function post(url: string, token: string, body: object) {
   const since = performance.now();
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
@@ -50,7 +50,7 @@ describe('result that cannot be stored', function () {
   const predict = (app: AppClient, body: object) => post(`${app.url}/v1/predictions`, app.key, body);
   const logged = () => system.workers.map(({ log }) => log).join('\n');
 
-  it('a result that cannot be stored ends its prediction at once as a defect, which is logged without the text, and costs nothing', async () => {
+  it('a result that cannot be stored ends its prediction at once with 500 internal_error, logged without the text, and costs nothing', async () => {
     const app = await system.app();
     const { status, code, source, tookMs } = await predict(app, predictionBody());
     assert.deepEqual([status, code, source], [500, 'internal_error', 'worker']);
@@ -62,7 +62,7 @@ describe('result that cannot be stored', function () {
     assert.doesNotMatch(logged(), new RegExp(UNSTORABLE));
   });
 
-  it('a result that cannot be stored fails no others that end together with it', async () => {
+  it('a result that cannot be stored does not fail 39 others that end at the same time', async () => {
     const app = await system.app();
     const { promise: areAsked, resolve: answer } = Promise.withResolvers<void>();
     system.provider.respond(
@@ -70,9 +70,12 @@ describe('result that cannot be stored', function () {
         ok({ continuation: call.record.draft.includes('spoils') ? UNSTORABLE : ' now' })(response, call),
       ),
     );
-    const texts = Array.from({ length: MANY }, (_, n) => `Please send ${n === 7 ? 'what spoils' : 'it'}`);
+    const texts = Array.from(
+      { length: CALLS_AT_ONCE },
+      (_, n) => `Please send ${n === 7 ? 'what spoils' : 'it'}`,
+    );
     const asked = texts.map((text) => predict(app, predictionBody({ draft: { text, revision: 1 } })));
-    await system.provider.called(MANY, 15_000);
+    await system.provider.called(CALLS_AT_ONCE, 15_000);
     answer();
     const answers = await Promise.all(asked);
     assert.deepEqual(
@@ -81,10 +84,10 @@ describe('result that cannot be stored', function () {
     );
     assert.ok(Math.max(...answers.map(({ tookMs }) => tookMs)) < 10 * PROMPT_MS);
     const { body: usage } = await app.usage();
-    assert.deepEqual([usage.prediction_units, usage.reserved_units], [MANY - 1, 0]);
+    assert.deepEqual([usage.prediction_units, usage.reserved_units], [CALLS_AT_ONCE - 1, 0]);
   });
 
-  it('a result that cannot be stored ends its call at once with 500; the reply stays pending with an error', async () => {
+  it('a result that cannot be stored ends its reply call at once with 500, and the reply stays pending with an error', async () => {
     const ann = await signUp(system);
     const asked = replyBody({ agent_input: UNSTORABLE });
     const { status, code, tookMs } = await post(ann.url + PREDICT, ann.access, asked);
@@ -95,9 +98,9 @@ describe('result that cannot be stored', function () {
     assert.deepEqual([state, error, candidates], ['pending', 'internal_error', []]);
   });
 
-  it('a result that cannot be stored is a failed item of its batch, which has the others', async () => {
+  it('a result that cannot be stored is a failed item of its batch, whose other items succeed', async () => {
     const ann = await signUp(system);
-    const inputs = inputsOf(MANY).with(7, UNSTORABLE);
+    const inputs = inputsOf(CALLS_AT_ONCE).with(7, UNSTORABLE);
     const { status, body, tookMs } = await predictBatch(ann, inputs);
     assert.equal(status, 200);
     assert.deepEqual(

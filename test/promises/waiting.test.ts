@@ -4,7 +4,7 @@ import { delay, hang, ok, type Step, status } from '../support/fake-provider.ts'
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-/** A suggestion that only this draft gets. */
+/** Answers with a suggestion that contains the draft. */
 const echo: Step = (response, call) => ok({ continuation: `<${call.record.draft.trim()}>` })(response, call);
 
 describe('waiting', () => {
@@ -15,8 +15,8 @@ describe('waiting', () => {
     });
     after(() => system.stop());
 
-    /** Milliseconds from the row's end to now, by the database's clock. */
-    const sinceEnd = async (requestId: string): Promise<number> => {
+    /** Returns the milliseconds since the row ended, by the database's clock. */
+    const msSinceEnd = async (requestId: string): Promise<number> => {
       const { rows } = await system.database.pool.query<{ ms: number }>(
         `select (extract(epoch from clock_timestamp() - ended_at) * 1000)::float8 as ms
            from history where facts::json ->> 'requestId' = $1`,
@@ -30,7 +30,7 @@ describe('waiting', () => {
         Array.from({ length: 20 }, async () => {
           const body = predictionBody();
           const reply = await app.predict(body);
-          const ms = await sinceEnd(body.request_id);
+          const ms = await msSinceEnd(body.request_id);
           assert.equal(reply.status, expected, reply.text);
           return ms;
         }),
@@ -40,7 +40,7 @@ describe('waiting', () => {
 
     it('a success is answered within 1.5 s of its commit when every wake-up is lost', async () => {
       const before = await system.queue.droppedWakeUps();
-      // Spread over more than a second, so that every moment between two polls is covered.
+      // The delays spread over more than a second, to cover every moment between two polls.
       system.provider.respond((response, call) => delay((call.index % 20) * 70)(response, call));
       await assertAnswered(await system.app(), 200);
       assert.ok((await system.queue.droppedWakeUps()) > before, 'no wake-up was dropped');
@@ -62,7 +62,7 @@ describe('waiting', () => {
     after(() => system.stop());
     beforeEach(() => system.provider.reset());
 
-    it('an answer arrives at once, and does not wait for the poll of each second', async () => {
+    it('an answer reaches its caller through a wake-up, without waiting for the poll of every second', async () => {
       const app = await system.app();
       const waits: number[] = [];
       let left = 300;
@@ -77,13 +77,13 @@ describe('waiting', () => {
       );
       waits.sort((a, b) => a - b);
       assert.equal(waits.length, 300);
-      // Without wake-ups the median is half a second, and a tenth takes longer than this.
+      // Without wake-ups the median would be half a second, and a tenth would take over 900 ms.
       const slow = waits.filter((ms) => ms > 900);
       assert.ok(slow.length <= 15, `${slow.length} of 300 waited more than 900 ms: ${slow}`);
       assert.ok((waits[150] ?? 0) < 300, `half of the calls waited more than ${waits[150]} ms`);
     });
 
-    it('new work is claimed at once, and does not wait for a ticket, of which there are five a second', async () => {
+    it('new work is claimed through a wake-up, without waiting for one of the five tickets a second', async () => {
       const app = await system.app();
       const queued: number[] = [];
       for (let n = 0; n < 20; n += 1) {
@@ -92,11 +92,11 @@ describe('waiting', () => {
         queued.push(timesOf(headers)('queue'));
       }
       queued.sort((a, b) => a - b);
-      // Without wake-ups all but the first one wait for nearly 200 ms.
+      // Without wake-ups all but the first call would wait for nearly 200 ms.
       assert.ok((queued[10] ?? 0) < 100, `half of the calls were queued for more than ${queued[10]} ms`);
     });
 
-    it('a caller gets the answer to its own request, whatever others wait for', async () => {
+    it('each of 100 concurrent callers gets the answer to its own request, even if two apps use the same ids', async () => {
       system.provider.respond((response, call) => delay(Math.random() * 50, echo)(response, call));
       const [one, other] = [await system.app(), await system.app()];
       const assertOwn = async (app: AppClient, body: ReturnType<typeof predictionBody>, web: number) => {
@@ -108,19 +108,19 @@ describe('waiting', () => {
       await Promise.all(
         Array.from({ length: 50 }, async (_, n) => {
           const body = predictionBody();
-          // Apps choose these ids themselves, so that two of them may choose the same.
+          // Apps choose request ids themselves, so two apps may choose the same one.
           const namesake = predictionBody({ request_id: body.request_id });
           await Promise.all([assertOwn(one, body, n), assertOwn(other, namesake, n + 1)]);
         }),
       );
     });
 
-    it('a caller whose work the database has lost gets 503 long before its deadline', async () => {
+    it('a caller whose queued row the database has lost gets 503 long before its deadline', async () => {
       system.provider.respond(hang());
       const app = await system.app();
       const waiting = app.predict(predictionBody());
       await until(() => system.provider.running === 1);
-      // As after a failover to a replica that lacks the latest commits.
+      // The same happens after a failover to a replica that lacks the latest commits.
       await system.database.pool.query('delete from work where party = $1', [app.id]);
       const { code, tookMs } = await waiting;
       assert.equal(code, 'service_unavailable');
@@ -147,9 +147,9 @@ describe('waiting', () => {
       released.resolve();
       for (const reply of await Promise.all(calls)) assert.equal(reply.status, 200, reply.text);
       const of = (name: string) => connections.get(name) ?? 0;
-      // Two ingresses with pools of 10, and one listener for each of the three processes.
+      // There are two ingresses with pools of 10, and each of the three processes has a listener.
       assert.ok(of('forecue web') <= 20, `${of('forecue web')} of two ingresses`);
-      // A pooler names a connection after whoever used it last.
+      // A pooler names a connection after the client that used it last.
       assert.ok(of('forecue web') > 0 || process.env['TEST_POOLER']);
       assert.equal(of('forecue wake-ups'), process.env['TEST_REDIS_URL'] ? 0 : 3);
       const all = [...connections.values()].reduce((sum, count) => sum + count, 0);
@@ -158,7 +158,7 @@ describe('waiting', () => {
   });
 });
 
-/** Milliseconds of a call that neither the queue nor the provider took, by its `Server-Timing`. */
+/** Returns the milliseconds of a call spent outside queue and provider, by its `Server-Timing`. */
 function waitOf(headers: Headers): number {
   const of = timesOf(headers);
   return of('total') - of('queue') - of('provider');

@@ -10,10 +10,10 @@ import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const EACH_SECOND = '* * * * * *';
-/** More than two pages. */
+/** Number of accounts: more than two pages. */
 const PEOPLE = 45;
 
-describe('round of recurring work', function () {
+describe('scheduled promotion and sync', function () {
   this.timeout(60_000);
   let system: System;
   beforeEach(async () => {
@@ -50,7 +50,7 @@ describe('round of recurring work', function () {
       )
     ).at(0)?.last ?? 0;
 
-  it('a round of recurring work reaches every account with something new, page by page, and nobody else', async () => {
+  it('scheduled promotion reaches all 45 active accounts with something new, page by page, and no other account', async () => {
     const people = await Promise.all(Array.from({ length: PEOPLE }, someone));
     const [silent, disabled] = [await someone(), await someone()];
     for (const account of [...people, disabled]) await say(account);
@@ -65,7 +65,7 @@ describe('round of recurring work', function () {
     for (const account of [silent, disabled]) assert.deepEqual(await jobsOf('promote_episodes', account), []);
   });
 
-  it('a round of recurring work promotes facts when the episodes of the round are done', async () => {
+  it('scheduled promotion of facts starts after that of the episodes has ended', async () => {
     const account = await someone();
     await say(account);
     await select(
@@ -83,7 +83,7 @@ describe('round of recurring work', function () {
     assert.ok(facts && episodes?.ended_at && episodes.ended_at <= facts.admitted_at);
   });
 
-  it('a round of recurring work leaves an account alone while a job of it waits or runs, and everybody while the pool is paused', async () => {
+  it('scheduled sync skips an account that has an unfinished sync job, and every account while the pool is paused', async () => {
     const ann = await signUp(system);
     const note = () => event({ session_id: randomUUID(), type: 'note', text: 'x' });
     await system.startWorker({ SYNC_EVERY: EACH_SECOND });

@@ -34,7 +34,7 @@ describe('recurring sync', function () {
     return rows;
   };
 
-  it('recurring sync takes what a person has recorded into memory by itself, by one job for each tick', async () => {
+  it('scheduled sync takes recorded events into memory, by one job per tick even with two workers', async () => {
     const [ann] = await Promise.all([
       signUp(system),
       system.startWorker({ SYNC_EVERY: EACH_SECOND }),
@@ -49,7 +49,7 @@ describe('recurring sync', function () {
     assert.deepEqual([jobs.length, new Set(jobs.map(({ key }) => key)).size], [2, 2]);
   });
 
-  it('recurring sync does nothing when it is off', async () => {
+  it('scheduled sync does nothing if SYNC_EVERY is off', async () => {
     await system.startWorker({ SYNC_EVERY: EACH_SECOND });
     const ticks = async () =>
       (

@@ -13,13 +13,13 @@ async function* frames(): AsyncGenerator<Frame> {
 }
 
 describe('backup of several pieces', () => {
-  it('a backup of several pieces is refused, and never waited for, when any bit of it is wrong', async () => {
+  it('a backup of several pieces is refused without hanging when any of its bits is wrong', async () => {
     const folder = await scratchFolder('forecue-archive-');
     const file = join(folder, 'one.backup');
     const whole = gzipSync(Buffer.concat(await Array.fromAsync(packed(frames()))));
     await writeFile(file, whole);
     assert.deepEqual(await verifyBackup(file), {});
-    // The last piece that is read is special: what feeds the unpacking has ended by then.
+    // Covers the last piece that is read: the input of the unpacking has ended by then.
     for (let at = whole.length - 60_000; at < whole.length; at += 1999) {
       const damaged = Buffer.from(whole);
       damaged.writeUInt8(damaged.readUInt8(at) ^ 8, at);

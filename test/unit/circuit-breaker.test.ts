@@ -28,7 +28,7 @@ describe('circuit breaker', () => {
   const works = async () => 'answer';
   const fails = () => Promise.reject(new Error('down'));
 
-  it('the circuit breaker opens with the first failure: nobody calls what is down', async () => {
+  it('the circuit breaker opens at the first failure, and later calls get the fallback', async () => {
     assert.equal(await run(works), 'answer');
     assert.equal(await run(fails), 'fallback');
     assert.equal(await run(works), 'fallback');
@@ -36,7 +36,7 @@ describe('circuit breaker', () => {
     assert.deepEqual(events, ['open: Error: down']);
   });
 
-  it('the circuit breaker reports one outage once, however many calls fail at the same time and however many probes', async () => {
+  it('the circuit breaker reports an outage once, however many calls and probes fail', async () => {
     await Promise.all([run(fails), run(fails), run(fails)]);
     await until(async () => {
       await run(fails);
@@ -45,7 +45,7 @@ describe('circuit breaker', () => {
     assert.deepEqual(events, ['open: Error: down']);
   });
 
-  it('the circuit breaker probes with a single call, and keeps nobody else waiting for it', async () => {
+  it('the circuit breaker probes with a single call, during which other calls get the fallback at once', async () => {
     await run(fails);
     const { promise, resolve } = Promise.withResolvers<string>();
     let probe: Promise<string> | undefined;

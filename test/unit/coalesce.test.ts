@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { Coalesced } from '../../shared/timing/coalesce.ts';
 
-describe('work that runs once at a time', () => {
-  /** Runs that the test ends, in their order. */
+describe('coalesced work', () => {
+  /** Makes work whose runs the test ends. */
   function runs() {
     const ends: PromiseWithResolvers<number>[] = [];
     const work = () => {
@@ -15,7 +15,7 @@ describe('work that runs once at a time', () => {
 
   const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-  it('work that runs once at a time starts at once when nothing runs, and callers that come during a run share one more', async () => {
+  it('coalesced work starts at once when idle, and callers that come during a run share one more run', async () => {
     const { ends, work } = runs();
     const coalesced = new Coalesced(work);
     const first = coalesced.run();
@@ -31,7 +31,7 @@ describe('work that runs once at a time', () => {
     assert.equal(coalesced.isRunning, false);
   });
 
-  it('work that runs once at a time never has two runs at once, whenever its callers come', async () => {
+  it('coalesced work never has two runs at once, whenever its callers come', async () => {
     let running = 0;
     let most = 0;
     const coalesced = new Coalesced(async () => {
@@ -48,7 +48,7 @@ describe('work that runs once at a time', () => {
     assert.equal(most, 1);
   });
 
-  it('work that runs once at a time goes on after a run that fails, of which only its own callers hear', async () => {
+  it('coalesced work rejects only the callers of a failed run, and later runs go on', async () => {
     const { ends, work } = runs();
     const coalesced = new Coalesced(work);
     const failing = coalesced.run();
@@ -60,7 +60,7 @@ describe('work that runs once at a time', () => {
     assert.equal(await next, 2);
   });
 
-  it('work that runs once at a time pauses after a run before the next one begins', async () => {
+  it('coalesced work pauses between two runs', async () => {
     const begun: number[] = [];
     const coalesced = new Coalesced(async () => {
       begun.push(performance.now());

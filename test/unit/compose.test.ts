@@ -29,7 +29,7 @@ describe('composition root', () => {
   });
   const service = { kinds, pools: ['predict'] as const, createHandlers };
 
-  /** Neither a connection nor a lease. */
+  /** Reports whether neither a connection nor a lease is left. */
   const nothingIsOpen = async () => {
     const { rows } = await database.pool.query<{ open: number }>(
       `select (select count(*) from pg_stat_activity
@@ -39,7 +39,7 @@ describe('composition root', () => {
     return rows[0]?.open === 0;
   };
 
-  /** The same part, except that closing it fails in the end. */
+  /** Makes closing a part fail in the end. */
   const failing = <Part extends { close(): Promise<void> }>(part: Part, message: string): Part => ({
     ...part,
     async close() {
@@ -48,7 +48,7 @@ describe('composition root', () => {
     },
   });
 
-  it('an ingress closes what it has opened when its start fails half-way', async () => {
+  it('an ingress whose start fails midway closes what it has opened', async () => {
     const start = startIngress(ingressConfig(values()), LOG, {
       listen: () => Promise.reject(new Error('no port')),
     });
@@ -56,14 +56,14 @@ describe('composition root', () => {
     await until(nothingIsOpen);
   });
 
-  it('a worker closes what it has opened when its start fails half-way', async () => {
+  it('a worker whose start fails midway closes what it has opened', async () => {
     const createHandlers = () => assert.fail('no handlers');
     const start = startWorker(workerConfig(values()), LOG, { ...service, createHandlers });
     await assert.rejects(start, { message: 'no handlers' });
     await until(nothingIsOpen);
   });
 
-  it('a process closes the other parts when some fail to close, and reports each failure', async () => {
+  it('a process some of whose parts fail to close closes all others and reports each failure', async () => {
     const ingress = await startIngress(ingressConfig(values()), LOG, {
       openUploads: async (...args) => failing(await openUploads(...args), 'uploads'),
       openQueues: async (...args) => failing(await openQueues(...args), 'queues'),

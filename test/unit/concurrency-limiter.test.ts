@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { ConcurrencyLimiter } from '../../shared/timing/concurrency-limiter.ts';
 
 describe('concurrency limiter', () => {
-  /** A piece of work that is done when the test says so. */
+  /** Makes a piece of work that lasts until the test calls `done`. */
   const piece = () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     let started = false;
@@ -15,10 +15,10 @@ describe('concurrency limiter', () => {
 
   type Piece = ReturnType<typeof piece>;
 
-  /** Until everything that follows from what was done has happened. */
+  /** Waits until all pending promise reactions have run. */
   const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-  it('the concurrency limiter runs as many pieces at once as it may, and the others in their order', async () => {
+  it('the concurrency limiter runs `atOnce` pieces at once, and the others in their order', async () => {
     const limiter = new ConcurrencyLimiter({ atOnce: 2, longest: 10 });
     const pieces = [piece(), piece(), piece(), piece()] as const;
     const runs = pieces.map(({ work }) => limiter.run(work));
@@ -33,7 +33,7 @@ describe('concurrency limiter', () => {
     assert.equal(started(), 'true,true,true,true');
   });
 
-  it('the concurrency limiter refuses at once whoever finds the line full, and takes others when it is not any more', async () => {
+  it('the concurrency limiter refuses callers at once while its line is full, and accepts them again afterwards', async () => {
     const limiter = new ConcurrencyLimiter({ atOnce: 1, longest: 1 });
     const [running, waiting] = [piece(), piece()];
     const runs = [limiter.run(running.work), limiter.run(waiting.work)];
@@ -44,7 +44,7 @@ describe('concurrency limiter', () => {
     assert.equal(await limiter.run(async () => 'done'), 'done');
   });
 
-  it('the concurrency limiter goes on after a piece that fails', async () => {
+  it('the concurrency limiter goes on after a piece has failed', async () => {
     const limiter = new ConcurrencyLimiter({ atOnce: 1, longest: 1 });
     const failing = limiter.run(() => Promise.reject(new Error('broken')));
     const next = limiter.run(async () => 'done');
@@ -52,7 +52,7 @@ describe('concurrency limiter', () => {
     assert.equal(await next, 'done');
   });
 
-  it('the concurrency limiter never does the work of a caller that left the line, and gives its place to the next', async () => {
+  it('the concurrency limiter drops the work of a caller that leaves the line, and gives its place to the next', async () => {
     const limiter = new ConcurrencyLimiter({ atOnce: 1, longest: 1 });
     const [running, left, next] = [piece(), piece(), piece()];
     const first = limiter.run(running.work);
@@ -73,7 +73,7 @@ describe('concurrency limiter', () => {
     );
   });
 
-  it('the concurrency limiter finishes work that runs although its caller leaves', async () => {
+  it('the concurrency limiter finishes running work whose caller leaves', async () => {
     const gone = new AbortController();
     const { work, done } = piece();
     const run = new ConcurrencyLimiter({ atOnce: 1, longest: 0 }).run(work, { gone: gone.signal });
@@ -82,7 +82,7 @@ describe('concurrency limiter', () => {
     await run;
   });
 
-  it('the concurrency limiter lets parties take turns, so that the second one does not wait for all of the first', async () => {
+  it('the concurrency limiter lets parties take turns', async () => {
     const limiter = new ConcurrencyLimiter({ atOnce: 1 });
     const order: string[] = [];
     const work = (party: string) => limiter.run(async () => void order.push(party), { party });
@@ -90,7 +90,7 @@ describe('concurrency limiter', () => {
     assert.equal(order.join(''), 'abcaba');
   });
 
-  it('the concurrency limiter lets nobody have more than a share, whoever waits, and gives what is left to others', async () => {
+  it('the concurrency limiter limits each party to its share, and gives the rest to other parties', async () => {
     const limiter = new ConcurrencyLimiter({ atOnce: 3, each: 2, longest: 1 });
     const pieces = Array.from({ length: 4 }, piece);
     const [one, two, three, other] = pieces as [Piece, Piece, Piece, Piece];
@@ -99,7 +99,7 @@ describe('concurrency limiter', () => {
     await settled();
     const started = () => pieces.map(({ isStarted }) => isStarted()).join();
     assert.equal(started(), 'true,true,false,true');
-    // The line of each is as long as that of any other.
+    // Each party has a line of one.
     await assert.rejects(limiter.run(piece().work, { party: 'a' }), { code: 'overloaded' });
     one.done();
     await settled();
@@ -108,7 +108,7 @@ describe('concurrency limiter', () => {
     await Promise.all(runs);
   });
 
-  it('the concurrency limiter counts by weight, and lets nothing light pass what waits for room in all', async () => {
+  it('the concurrency limiter counts weights, and a light piece does not overtake a heavy one that waits for total room', async () => {
     const limiter = new ConcurrencyLimiter({ atOnce: 10, each: 8 });
     const [first, heavy, light] = [
       await limiter.acquire({ party: 'a', weight: 6 }),
@@ -125,7 +125,7 @@ describe('concurrency limiter', () => {
     await Promise.all([heavy, lightIsIn]);
   });
 
-  it('the concurrency limiter lets a piece grow while there is room, and gives all of it back, once', async () => {
+  it('the concurrency limiter lets a piece grow while there is room, and frees all of it exactly once', async () => {
     const limiter = new ConcurrencyLimiter({ atOnce: 10, each: 6 });
     const growing = await limiter.acquire({ party: 'a' });
     assert.ok(growing.grow(5));
@@ -138,7 +138,7 @@ describe('concurrency limiter', () => {
     assert.ok(!other.grow(1));
   });
 
-  it('the concurrency limiter lets others in when a piece shrinks', async () => {
+  it('the concurrency limiter admits others when a piece shrinks', async () => {
     const limiter = new ConcurrencyLimiter({ atOnce: 10, each: 6 });
     const shrinking = await limiter.acquire({ party: 'a', weight: 6 });
     const other = limiter.acquire({ party: 'b', weight: 6 });
@@ -149,7 +149,7 @@ describe('concurrency limiter', () => {
     assert.ok((await limiter.acquire({ party: 'b', weight: 6 })).grow(0));
   });
 
-  it('the concurrency limiter lets nobody wait for longer than it may, and gives the place to the next', async () => {
+  it('the concurrency limiter refuses a caller after its `waitMs`, and gives its place to the next', async () => {
     const limiter = new ConcurrencyLimiter({ atOnce: 1 });
     const running = await limiter.acquire();
     const late = limiter.acquire({ waitMs: 20 });
@@ -159,7 +159,7 @@ describe('concurrency limiter', () => {
     await next;
   });
 
-  it('the concurrency limiter lets in more when its limit rises, and nobody after it has fallen until enough has ended', async () => {
+  it('the concurrency limiter admits more when its limit rises, and none after it falls until enough pieces have ended', async () => {
     const limiter = new ConcurrencyLimiter({ atOnce: 2 });
     const first = await limiter.acquire();
     const second = await limiter.acquire();
@@ -176,7 +176,7 @@ describe('concurrency limiter', () => {
     second.release();
   });
 
-  it('the concurrency limiter lets others pass when whoever held them up has left the line', async () => {
+  it('the concurrency limiter admits the next callers when a heavy one that blocked them leaves the line', async () => {
     const limiter = new ConcurrencyLimiter({ atOnce: 2 });
     await limiter.acquire();
     const gone = new AbortController();

@@ -11,26 +11,26 @@ function faults(
   return faultsOf({ dependencies: { a: version }, allowScripts }, lock, () => installed);
 }
 
-describe('check of dependencies', () => {
-  it('the check of dependencies accepts an exact version with a hash and a permissive licence', () => {
+describe('dependency check', () => {
+  it('the dependency check accepts an exact version with a hash and a permissive licence', () => {
     for (const license of ['MIT', '(MIT OR GPL-3.0-only)', 'MIT AND ISC'])
       assert.deepEqual(faults({ license }), []);
   });
 
-  it('the check of dependencies refuses a range, a package without a hash, and one with an address of its own', () => {
+  it('the dependency check refuses a version range, a package without a hash, and a git or linked package', () => {
     assert.equal(faults({}, { version: '^1.0.0' }).length, 1);
     assert.equal(faults({ integrity: undefined }).length, 1);
     assert.equal(faults({ resolved: 'git+ssh://git@example.com/a.git' }).length, 1);
     assert.equal(faults({ link: true }).length, 1);
   });
 
-  it('the check of dependencies refuses other licences, also when only the installed package states it', () => {
+  it('the dependency check refuses other licences, even if only the installed package states it', () => {
     for (const license of ['GPL-3.0-only', 'MIT AND GPL-3.0-only', 'UNLICENSED', undefined])
       assert.equal(faults({ license }).length, 1);
     assert.equal(faults({}, { installed: 'AGPL-3.0-only' }).length, 1);
   });
 
-  it('the check of dependencies refuses an install script that nobody has decided about, and a decision about none', () => {
+  it('the dependency check refuses an install script without a decision, and a decision without an install script', () => {
     assert.equal(faults({ hasInstallScript: true }).length, 1);
     assert.deepEqual(faults({ hasInstallScript: true }, { allowScripts: { a: false } }), []);
     assert.equal(faults({}, { allowScripts: { a: false } }).length, 1);

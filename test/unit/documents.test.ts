@@ -9,8 +9,8 @@ const DOCUMENTS = [
   ...readdirSync('docs').flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : [])),
 ];
 
-/** What the documents shorten. */
-const SHORT: Record<string, string> = {
+/** Path prefixes that the documents shorten. */
+const SHORT_PREFIXES: Record<string, string> = {
   'sql/': 'shared/db/sql/',
   'stores/': 'shared/db/stores/',
   'acceptance/': 'test/acceptance/',
@@ -37,7 +37,7 @@ for (const document of DOCUMENTS)
     );
   });
 
-/** The anchors that a host makes of the headings of a document. */
+/** Returns the anchors that GitHub makes of a document's headings. */
 function headingsOf(file: string): string[] {
   return [...readFileSync(file, 'utf8').matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
     heading
@@ -47,11 +47,11 @@ function headingsOf(file: string): string[] {
   );
 }
 
-/** The path of a file or a folder as a document names it; undefined for what is neither. */
+/** Returns the path of a file or folder that a document names; undefined if the name is neither. */
 function pathOf(name: string): string | undefined {
   if (existsSync(name)) return name;
-  const short = Object.keys(SHORT).find((prefix) => name.startsWith(prefix));
-  if (short !== undefined) return SHORT[short] + name.slice(short.length);
+  const short = Object.keys(SHORT_PREFIXES).find((prefix) => name.startsWith(prefix));
+  if (short !== undefined) return SHORT_PREFIXES[short] + name.slice(short.length);
   if (/\.\w+$/.test(name) || /^(bin|ingress|shared|workers|test)\/.*\/$/.test(name)) return name;
   const [suite = ''] = name.split('/');
   if (!SUITES.includes(suite) || suite === name) return undefined;

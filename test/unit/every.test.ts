@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { every, type Repeated } from '../../shared/timing/every.ts';
 import { until } from '../support/until.ts';
 
-describe('work that is repeated', () => {
+describe('repeated work', () => {
   let repeated: Repeated | undefined;
   afterEach(() => repeated?.stop());
 
-  it('work that is repeated never runs twice at once, however long it takes', async () => {
+  it('repeated work never runs twice at once, even if it takes longer than the interval', async () => {
     let [running, most, runs] = [0, 0, 0];
     repeated = every(5, async () => {
       running += 1;
@@ -20,14 +20,14 @@ describe('work that is repeated', () => {
     assert.equal(most, 1);
   });
 
-  it('work that is repeated goes on after a failure', async () => {
+  it('repeated work goes on after a failure', async () => {
     const failures: unknown[] = [];
     repeated = every(5, () => Promise.reject('down'), { onError: (error) => failures.push(error) });
     await until(() => failures.length >= 2);
     assert.equal(failures[0], 'down');
   });
 
-  it('work that is repeated starts after the first interval, or at once', () => {
+  it('repeated work starts after the first interval, or at once if asked to', () => {
     let runs = 0;
     repeated = every(60_000, () => {
       runs += 1;
@@ -44,7 +44,7 @@ describe('work that is repeated', () => {
     return atOnce.stop();
   });
 
-  it('work that is repeated stops when the run under way has ended', async () => {
+  it('stopping repeated work waits for the running one and starts no more', async () => {
     const work = Promise.withResolvers<void>();
     let runs = 0;
     const one = every(

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { ProcessHealth } from '../../shared/process/health.ts';
 import { until } from '../support/until.ts';
 
-describe('readiness of a process', () => {
-  it('the readiness of a process asks the stores once at a time and once a second, however often it is asked', async () => {
+describe('process readiness', () => {
+  it('process readiness asks the stores at most once a second, however often it is checked', async () => {
     const health = new ProcessHealth();
     health.serving = true;
     let asked = 0;
@@ -24,7 +24,7 @@ describe('readiness of a process', () => {
     assert.equal(asked, 3);
   });
 
-  it('the readiness of a process ends at once when the process stops serving', async () => {
+  it('process readiness is false at once when the process stops serving', async () => {
     const health = new ProcessHealth();
     health.require(async () => {});
     health.serving = true;

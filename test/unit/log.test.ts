@@ -3,19 +3,22 @@ import { createLog } from '../../shared/log.ts';
 
 describe('log', () => {
   for (const code of ['EPIPE', 'EBUSY', 'EPERM', 'ECONNREFUSED'])
-    it(`the log has the message of an error ${code}, which is none of PostgreSQL's`, () => {
-      assert.equal(logged(Object.assign(new Error('write failed'), { code }))['message'], 'write failed');
+    it(`the log has the message of an error ${code}, which is not from PostgreSQL`, () => {
+      assert.equal(
+        loggedError(Object.assign(new Error('write failed'), { code }))['message'],
+        'write failed',
+      );
     });
 
-  it("the log has no message of PostgreSQL's, which may repeat a person's text", () => {
+  it("the log has no message of a PostgreSQL error, which may repeat a person's text", () => {
     const refused = Object.assign(new Error('Key (text)=(a secret) exists'), { code: '23505' });
     for (const error of [refused, new Error(refused.message, { cause: refused })])
-      assert.equal('message' in logged(error), false);
+      assert.equal('message' in loggedError(error), false);
   });
 });
 
-/** An error as it stands in a line of the log. */
-function logged(err: Error): Record<string, unknown> {
+/** Returns an error as a log line has it. */
+function loggedError(err: Error): Record<string, unknown> {
   const lines: string[] = [];
   createLog('test', 'info', { write: (line) => lines.push(line) }).info({ err });
   return JSON.parse(lines.join('')).err;

@@ -7,27 +7,27 @@ import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 const LOG = createLog('test', 'silent');
 
-/** What we override or rely on inside these libraries was read in these versions. Read it again before changing one. */
-const READ = {
+/** Versions of libraries whose internals we override or rely on. Read the internals again before changing one. */
+const VERSIONS = {
   bullmq: '6.7.0',
   kysely: '0.29.6',
   pg: '8.23.0',
 };
 
-describe('private parts of libraries', () => {
+describe('library internals', () => {
   let database: TestDatabase;
   before(async () => {
     database = await createDatabase();
   });
   after(() => database.drop());
 
-  for (const [name, version] of Object.entries(READ))
-    it(`private parts of libraries were read in ${name} ${version}, which is installed`, async () => {
+  for (const [name, version] of Object.entries(VERSIONS))
+    it(`the installed ${name} is the version ${version} whose internals we know`, async () => {
       const manifest = new URL(`../../node_modules/${name}/package.json`, import.meta.url);
       assert.equal(JSON.parse(await readFile(manifest, 'utf8')).version, version);
     });
 
-  it(`kysely ${READ.kysely} on pg ${READ.pg}: a connection that dies in a transaction leaves the pool`, async () => {
+  it(`kysely ${VERSIONS.kysely} on pg ${VERSIONS.pg}: a connection that dies in a transaction leaves the pool`, async () => {
     const { url } = database;
     const config = { database: { url, directUrl: url, poolSize: 1 } };
     const opened = await openDatabase(config, LOG, 'patched');

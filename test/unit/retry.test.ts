@@ -3,8 +3,8 @@ import { backoffMs, retry } from '../../shared/timing/retry.ts';
 
 const SOON = { firstMs: 1, longestMs: 2 };
 
-/** Work that fails so many times, and then resolves with the number of its tries. */
-function failing(times: number) {
+/** Makes work that fails `times` times, and then resolves with the number of its tries. */
+function failingWork(times: number) {
   let tries = 0;
   return {
     work: async () => {
@@ -18,30 +18,30 @@ function failing(times: number) {
 
 describe('retry', () => {
   it('a retry tries until the work succeeds', async () => {
-    assert.equal(await retry(failing(3).work, SOON), 4);
+    assert.equal(await retry(failingWork(3).work, SOON), 4);
   });
 
-  it('a retry ends with the error that another try cannot help', async () => {
-    const { work, tries } = failing(5);
+  it('a retry ends with the first error for which `when` returns false', async () => {
+    const { work, tries } = failingWork(5);
     const when = (_: unknown, failed: number) => failed < 3;
     await assert.rejects(retry(work, { ...SOON, when }), { message: 'failure 3' });
     assert.equal(tries(), 3);
   });
 
-  it('a retry starts no try after its time', async () => {
-    const { work, tries } = failing(5);
+  it('a retry starts no try after its `until` time', async () => {
+    const { work, tries } = failingWork(5);
     await assert.rejects(retry(work, { ...SOON, until: performance.now() }), { message: 'failure 1' });
     assert.equal(tries(), 1);
   });
 
-  it('a retry ends while it waits when its signal aborts', async () => {
+  it('a retry that waits ends when its signal aborts', async () => {
     const stop = new AbortController();
-    const retried = retry(failing(5).work, { firstMs: 60_000, longestMs: 60_000, signal: stop.signal });
+    const retried = retry(failingWork(5).work, { firstMs: 60_000, longestMs: 60_000, signal: stop.signal });
     setImmediate(() => stop.abort());
     await assert.rejects(retried, { name: 'AbortError' });
   });
 
-  it('a retry waits twice as long each time up to the longest, with jitter', () => {
+  it('a retry doubles its delay each time up to the longest, with jitter', () => {
     for (const [tries, ms] of [
       [1, 50],
       [2, 100],

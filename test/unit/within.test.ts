@@ -4,7 +4,7 @@ import { orAbort, within } from '../../shared/timing/within.ts';
 const never = () => new Promise<never>(() => {});
 
 describe('time limit', () => {
-  it('a time limit lets work settle as it does when it is done in time', async () => {
+  it('a time limit passes on the result or error of work that ends in time', async () => {
     assert.equal(await within(1000, async () => 'done'), 'done');
     await assert.rejects(
       within(1000, () => Promise.reject(new Error('broken'))),
@@ -12,7 +12,7 @@ describe('time limit', () => {
     );
   });
 
-  it('a time limit rejects with its own error when the work takes longer, and aborts the work with it', async () => {
+  it('a time limit rejects work that takes longer with the given error, and aborts it with the same error', async () => {
     const late = new Error('late');
     let signal: AbortSignal | undefined;
     const limited = within(
@@ -27,7 +27,7 @@ describe('time limit', () => {
     assert.equal(signal?.reason, late);
   });
 
-  it('a time limit hears of a failure that comes too late, so that it is not unhandled', async () => {
+  it('a time limit handles a failure that comes too late, so that no rejection is unhandled', async () => {
     const { promise, reject } = Promise.withResolvers<never>();
     await assert.rejects(
       within(10, () => promise),
@@ -38,8 +38,8 @@ describe('time limit', () => {
   });
 });
 
-describe('work that can be aborted', () => {
-  it('work that can be aborted is waited for no longer than until its signal aborts, also when that has happened before', async () => {
+describe('abortable work', () => {
+  it('waiting for abortable work ends when its signal aborts, or at once if it has aborted before', async () => {
     const gone = new AbortController();
     const waiting = orAbort(gone.signal, never());
     gone.abort(new Error('gone'));

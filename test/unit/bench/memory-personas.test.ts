@@ -7,13 +7,13 @@ import { shinglesOnlyIn, truthOf } from '../../../bench/memory/truth.ts';
 
 const OPTIONS = { seed: 1, personas: 12, sessions: 40 };
 
-describe('personas of the memory benchmark', () => {
+describe('memory benchmark personas', () => {
   const personas = [
     ...makePersonas(OPTIONS),
     ...makePersonas({ ...OPTIONS, prefix: 'other', topics: HELD_OUT }),
   ];
 
-  it('the personas of the memory benchmark are the same for the same seed, and different for another', () => {
+  it('memory benchmark personas are the same for the same seed, and different for another', () => {
     assert.deepEqual(makePersonas(OPTIONS), personas.slice(0, OPTIONS.personas));
     assert.notDeepEqual(
       makePersonas({ ...OPTIONS, seed: 2 })[0]?.sessions[0]?.events,
@@ -21,7 +21,7 @@ describe('personas of the memory benchmark', () => {
     );
   });
 
-  it('the personas of the memory benchmark have events with ids of their own, in the order of time', () => {
+  it('memory benchmark personas have events with unique ids, in chronological order', () => {
     const events = personas.flatMap(({ sessions }) => sessions.flatMap((session) => session.events));
     assert.equal(new Set(events.map(({ id }) => id)).size, events.length);
     for (const { sessions } of personas) {
@@ -30,7 +30,7 @@ describe('personas of the memory benchmark', () => {
     }
   });
 
-  it('the personas of the memory benchmark state in their own words just what the truth says', () => {
+  it('memory benchmark personas state exactly the labelled statements in their own words', () => {
     for (const { sessions } of personas) {
       for (const { events, stated } of sessions) {
         const own = events.filter(
@@ -45,7 +45,7 @@ describe('personas of the memory benchmark', () => {
     }
   });
 
-  it('the personas of the memory benchmark have eleven truths, six of them new ones, and five wordings that nobody said of themselves', () => {
+  it('memory benchmark personas have eleven active truths, six superseded, five repeated, and at least five statements by others', () => {
     for (const { sessions, repeated } of personas) {
       const { active, superseded } = truthOf(sessions);
       assert.deepEqual([active.length, superseded.length, repeated.length], [11, 6, 5]);
@@ -57,7 +57,7 @@ describe('personas of the memory benchmark', () => {
     }
   });
 
-  it('the personas of the memory benchmark say each repeated statement in three wordings, in three sessions', () => {
+  it('memory benchmark personas say each repeated statement in three sessions', () => {
     for (const { sessions, repeated } of personas) {
       for (const statement of repeated) {
         const saying = sessions.filter(({ stated }) => stated.some((one) => keyOf(one) === keyOf(statement)));
@@ -66,7 +66,7 @@ describe('personas of the memory benchmark', () => {
     }
   });
 
-  it('the personas of the memory benchmark have words in each session that no other session of theirs has', () => {
+  it('memory benchmark personas have five-word sequences in each session that no other session of theirs has', () => {
     const [persona] = personas;
     for (const session of persona?.sessions ?? []) {
       const others = persona?.sessions.filter((other) => other !== session) ?? [];
@@ -76,7 +76,7 @@ describe('personas of the memory benchmark', () => {
 });
 
 describe('statement in a text', () => {
-  it('a statement in a text is recognised in every wording of its topic, alone', () => {
+  it('every wording of a topic yields exactly its one statement', () => {
     for (const { slot, values, told, changed, fact } of [...TOPICS, ...HELD_OUT]) {
       const [old = '', value = ''] = values;
       for (const wording of [...told, ...changed, fact]) {
@@ -86,7 +86,7 @@ describe('statement in a text', () => {
     }
   });
 
-  it('a statement in a text does not count when it is denied, or called the former one', () => {
+  it('a statement in a text does not count when it is denied or called a former one', () => {
     for (const text of [
       'No longer uses yarn',
       'Uses tools instead of yarn',
@@ -96,7 +96,7 @@ describe('statement in a text', () => {
       assert.deepEqual(statementsIn(text), [], text);
   });
 
-  it('a statement in a text is not found in a part of a word', () => {
+  it('a statement in a text is found in whole words only', () => {
     assert.deepEqual(statementsIn('Uses pnpm').map(keyOf), ['tool.package_manager=pnpm']);
     assert.deepEqual(statementsIn('A Trustworthy informal shellfish'), []);
   });
@@ -109,7 +109,7 @@ describe('truth of sessions', () => {
     stated: values.map((value) => ({ slot: 'tool.editor', value })),
   });
 
-  it('the truth of sessions is the last word about each slot', () => {
+  it('the truth of sessions is the latest value of each slot', () => {
     assert.deepEqual(truthOf([said('Helix'), said('Zed', 'Emacs')]), {
       active: [{ slot: 'tool.editor', value: 'Emacs' }],
       superseded: [
@@ -119,7 +119,7 @@ describe('truth of sessions', () => {
     });
   });
 
-  it('the truth of sessions has a value that returned as true alone', () => {
+  it('the truth of sessions counts a value that returned as active, not as superseded', () => {
     const { active, superseded } = truthOf([said('Helix'), said('Zed'), said('Helix')]);
     assert.deepEqual(
       [active.map(keyOf), superseded.map(keyOf)],
@@ -127,7 +127,7 @@ describe('truth of sessions', () => {
     );
   });
 
-  it('the truth of sessions falls back to what was said before when the session of a change is gone', () => {
+  it('the truth of sessions is the earlier value when the session of a change is gone', () => {
     assert.deepEqual(truthOf([said('Helix')]).active.map(keyOf), ['tool.editor=Helix']);
   });
 });

@@ -25,8 +25,8 @@ const fact = (text: string, ...sources: { tier: string; id: string; quote: strin
   sources,
 });
 
-describe('score of a memory', () => {
-  it('the score of a memory tells apart what holds, what no longer does, what nobody said, and all else', () => {
+describe('memory score', () => {
+  it('the memory score tells right, superseded, never said and other facts apart', () => {
     assert.equal(verdictOf('Uses Helix', TRUTH), 'right');
     assert.equal(verdictOf('Uses Helix instead of Zed', TRUTH), 'right');
     assert.equal(verdictOf('Uses Zed', TRUTH), 'superseded');
@@ -35,7 +35,7 @@ describe('score of a memory', () => {
     assert.equal(verdictOf('The build is red', TRUTH), 'other');
   });
 
-  it('the score of a memory has precision of the facts and recall of the truths', () => {
+  it('the memory score gives the precision of facts and the recall of truths', () => {
     const counts = factCounts(
       ['Uses Helix', 'My editor is Helix', 'Uses Zed', 'Red build'].map((text) => fact(text)),
       TRUTH,
@@ -44,12 +44,12 @@ describe('score of a memory', () => {
     assert.deepEqual([counts['superseded'], counts['neverSaid'], counts['other']], [1, 0, 1]);
   });
 
-  it('the score of a memory counts the facts that state the same', () => {
+  it('the memory score counts facts that state the same', () => {
     const facts = [fact('Uses Helix'), fact('My editor is Helix'), fact('Lives in Oslo')];
     assert.deepEqual(repeatCounts(facts, TRUTH.active), { repeated: 2, copies: 3, single: 1 });
   });
 
-  it('the score of a memory lists what is wrong with the facts', () => {
+  it('the memory score lists the mistakes in the facts', () => {
     const facts = ['Uses Helix', 'My editor is Helix', 'Uses Zed', 'Red build'].map((text) => fact(text));
     assert.deepEqual(mistakesIn(facts, TRUTH), [
       'superseded: Uses Zed',
@@ -59,11 +59,11 @@ describe('score of a memory', () => {
     ]);
   });
 
-  it('the score of a memory counts facts of a bundle that no longer hold', () => {
+  it('the memory score counts the superseded facts of a bundle', () => {
     assert.deepEqual(bundleCounts(['Uses Zed', 'Lives in Oslo'], TRUTH), { bundled: 2, bundledStale: 1 });
   });
 
-  it('the score of a memory takes a quote only for the words of its row, and an attestation only from the person', () => {
+  it("the memory score accepts a quote only if its row has the words, and counts a fact as attested only by the person's own", () => {
     const rows = [
       { id: 'own', content: 'My editor is Helix, always.', role: 'human', origin: 'human' },
       { id: 'agent', content: 'You live in Oslo.', role: 'agent', origin: 'agent' },
@@ -80,18 +80,18 @@ describe('score of a memory', () => {
     assert.deepEqual(groundingCounts(facts, rows), { quotes: 7, groundedQuotes: 3, attestedFacts: 1 });
   });
 
-  it('the score of a memory finds five words in a row of a deleted text, whatever their case and punctuation', () => {
+  it('the memory score finds five consecutive words of a deleted text, ignoring case and punctuation', () => {
     const gone = shinglesOf('my door code is four two');
     assert.deepEqual(leaksIn(['He said: MY door-code is four!', 'door code is'], gone), [
       'my door code is four',
     ]);
   });
 
-  it('the score of a memory reads every text of a document', () => {
+  it('the memory score reads every string in a JSON document', () => {
     assert.deepEqual([...textsIn({ a: ['x', { b: 'y' }], c: 1, d: null })], ['x', 'y']);
   });
 
-  it('the score of a memory adds up counts before it takes a rate', () => {
+  it('the memory score adds up counts before it computes a rate', () => {
     const counts = sum([
       { n: 1, of: 1 },
       { n: 0, of: 3 },

@@ -10,7 +10,7 @@ import { proposing } from '../../support/replies.ts';
 const CHECKOUT = join(import.meta.dirname, '../../..');
 const HASTE = ['--lives', '1', '--concurrency', '16'];
 
-describe('quality of replies and drafts', function () {
+describe('quality benchmark', function () {
   this.timeout(300_000);
   let provider: fake.FakeProvider;
   before(async () => {
@@ -33,7 +33,7 @@ describe('quality of replies and drafts', function () {
     return { stdout, stderr, code };
   };
 
-  it('the quality of replies and drafts is measured against any OpenAI-compatible server, whose refusals and faults are counted', async () => {
+  it('the quality benchmark runs against any OpenAI-compatible server and counts its refusals and faults', async () => {
     const always = proposing([{ response: 'yes' }]);
     const malformed = fake.message({ content: 'Certainly! They would say yes.' });
     const isRepair = (call: fake.ProviderCall) => call.body.messages?.at(-2)?.role === 'assistant';
@@ -63,7 +63,7 @@ describe('quality of replies and drafts', function () {
       assert.match(calls, new RegExp(String.raw`\d+ failed \(${fault}`), calls);
     const [, turns, predicted, top1] = cells(stdout, /^\| creature of habit .*?\| 0 \|/m);
     assert.equal(turns, '50');
-    // Some of the answers were none.
+    // Some calls gave no answer.
     assert.ok(Number(predicted) > 0.5 && Number(predicted) < 1, stdout);
     assert.ok(Number(top1) > 0.6, stdout);
     assert.match(stdout, /^Of \d+ prompts with an injection, 0 became auto\.$/m);
@@ -71,7 +71,7 @@ describe('quality of replies and drafts', function () {
     assert.ok(provider.calls.every(({ headers }) => headers.authorization === 'Bearer sk-test'));
   });
 
-  it('the measurement of quality asks a server that knows no schemas in a looser format', async () => {
+  it('the quality benchmark falls back to a looser format for a server that does not support schemas', async () => {
     const yes = proposing([{ response: 'yes' }]);
     provider.respond((response, call) => {
       const asked = call.body['response_format'] as { type: string } | undefined;
@@ -84,7 +84,7 @@ describe('quality of replies and drafts', function () {
     assert.match(stdout, /Calls to plain-model: \d+ answered; p50/);
   });
 
-  it('the quality of replies and drafts is not measured with a key that the provider refuses', async () => {
+  it('the quality benchmark stops early when the provider refuses its key', async () => {
     provider.respond(fake.status(401));
     const { stderr, code } = await run('fake-model', provider.url, ...HASTE);
     assert.notEqual(code, 0);
@@ -93,7 +93,7 @@ describe('quality of replies and drafts', function () {
   });
 });
 
-/** What follows in the row that begins like this. */
+/** Returns the cells that follow in the row that begins with `beginning`. */
 function cells(table: string, beginning: RegExp): string[] {
   const found = beginning.exec(table);
   const row = found === null ? '' : table.slice(found.index + found[0].length).split('\n', 1)[0];

@@ -8,7 +8,7 @@ import { truthOf } from '../../../bench/memory/truth.ts';
 const [persona] = makePersonas({ seed: 3, personas: 1, sessions: 40 });
 if (persona === undefined) throw new Error('there is a persona');
 
-/** The rows of a session as a prompt shows them. */
+/** Returns the rows of a session as a prompt shows them. */
 const rowsOf = ({ events }: (typeof persona.sessions)[number]): NumberedRow[] =>
   events
     .filter((event) => textOf(event) !== '')
@@ -30,13 +30,13 @@ describe('scripted model', () => {
   const isQuoted = ({ fact, rows }: (typeof answers)[number]) =>
     fact.evidence.every(({ source, quote }) => rows[source - 1]?.text.includes(quote));
 
-  it('the scripted model finds nearly all that the person stated, and quotes it', () => {
+  it('the scripted model finds and quotes all statements of the person but at most one', () => {
     const found = new Set(answers.filter(isQuoted).flatMap(({ fact }) => statementsIn(fact.text).map(keyOf)));
     const { active } = truthOf(persona.sessions);
     assert.ok(active.filter((statement) => found.has(keyOf(statement))).length >= active.length - 1);
   });
 
-  it('the scripted model errs in each way that the gates of promotion are for', () => {
+  it('the scripted model makes each kind of mistake that the promotion gates catch', () => {
     const { active, superseded } = truthOf(persona.sessions);
     const said = new Set([...active, ...superseded].map(keyOf));
     const stated = answers.flatMap(({ fact }) => statementsIn(fact.text));
@@ -47,7 +47,7 @@ describe('scripted model', () => {
     assert.ok(answers.some(({ fact }) => fact.slot === null && statementsIn(fact.text).length > 0));
   });
 
-  it('the scripted model says of a known fact that it is repeated or replaced, mostly', () => {
+  it('the scripted model mostly recognises that a statement repeats or replaces a known fact', () => {
     const row = { n: 1, by: 'the person', words: 'human' };
     const answer = (known: string, place: number) =>
       factAnswers([{ ...row, text: `My editor is Helix, note ${place}.` }], [{ n: 7, text: known }])[0];
@@ -59,12 +59,12 @@ describe('scripted model', () => {
     assert.equal(relations('Lives in Oslo').length, 0);
   });
 
-  it('the scripted model cites rows that there are, but for an error now and then', () => {
+  it('the scripted model cites at least one existing row in every episode', () => {
     const cites = sessions.map((rows) => episodeAnswer(rows).cites.filter((n) => n <= rows.length));
     assert.ok(cites.every((known) => known.length > 0));
   });
 
-  it('the scripted model answers the same question the same, and repairs what was not in the asked shape', () => {
+  it('the scripted model gives the same answer to the same question, and repairs malformed answers when asked', () => {
     const contents = sessions.map((rows) => contentFor(question({ rows }, 'episode')));
     assert.deepEqual(
       contents,

@@ -4,14 +4,14 @@ import { ingressConfig } from '../../../shared/config/config.ts';
 import { parseOrigins, parseTrustedProxies } from '../../../shared/config/values.ts';
 
 describe('TRUST_PROXY', () => {
-  it('TRUST_PROXY lists addresses, networks and names, all of which the reader of addresses understands', () => {
+  it('TRUST_PROXY accepts addresses, networks and names that the proxy-addr library understands', () => {
     const proxies = ['10.0.0.1', '10.0.0.0/8', '::1', '2001:db8::/32', '::ffff:10.0.0.1', 'loopback'];
     assert.deepEqual(parseTrustedProxies(proxies.join(' , ')), proxies);
     assert.doesNotThrow(() => proxyAddress.compile([...proxies, 'linklocal', 'uniquelocal']));
     assert.ok(parseTrustedProxies('linklocal,uniquelocal'));
   });
 
-  it('TRUST_PROXY is refused when an entry is anything else', () => {
+  it('TRUST_PROXY is refused if any entry is something else', () => {
     const wrong = ['', 'true', '1', 'localhost', '10.0.0', '10.0.0.0/0', '::/0', '10.0.0.0/33', '::1/129'];
     for (const entry of [...wrong, '10.0.0.0/', '10.0.0.0/8/8', '10.0.0.1:80', 'fe80::1%eth0', '*']) {
       assert.equal(parseTrustedProxies(`10.0.0.1,${entry}`), undefined, entry);
@@ -20,12 +20,12 @@ describe('TRUST_PROXY', () => {
 });
 
 describe('CORS_ORIGINS', () => {
-  it('CORS_ORIGINS lists origins as browsers send them', () => {
+  it('CORS_ORIGINS accepts origins as browsers send them', () => {
     const origins = ['https://app.example', 'http://localhost:5173', 'http://[::1]:3000'];
     assert.deepEqual(parseOrigins(origins.join(', ')), origins);
   });
 
-  it('CORS_ORIGINS is refused when an entry is anything else', () => {
+  it('CORS_ORIGINS is refused if any entry is something else', () => {
     const wrong = ['', '*', 'null', 'app.example', 'https://app.example/', 'https://app.example/path'];
     for (const entry of [...wrong, 'https://App.example', 'https://app.example:443', 'ftp://app.example']) {
       assert.equal(parseOrigins(`https://ok.example,${entry}`), undefined, entry);
@@ -33,7 +33,7 @@ describe('CORS_ORIGINS', () => {
   });
 });
 
-it('bad lists stop the ingress with one line that names both variables', () => {
+it('bad values of TRUST_PROXY and CORS_ORIGINS stop the ingress with one line that names both', () => {
   const stores = { DATABASE_URL: 'postgres://h/d', JWT_SECRET: 's', ADMIN_TOKEN: 't' };
   const values = { ...stores, TRUST_PROXY: 'all', CORS_ORIGINS: '*' };
   assert.throws(

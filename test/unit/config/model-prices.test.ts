@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { parseModelPrices } from '../../../shared/config/provider.ts';
 import { costOf } from '../../../shared/domain/provider-call.ts';
 
-describe('prices of models', () => {
-  it('the prices of models are dollars per million tokens, in and out, by model', () => {
+describe('model prices', () => {
+  it('model prices are in dollars per million input and output tokens, by model', () => {
     const prices = parseModelPrices('small=0.15:0.60, llama3:8b=0:0,ft=x:y=2.5:10');
     assert.deepEqual(
       [...(prices ?? [])],
@@ -13,7 +13,7 @@ describe('prices of models', () => {
         ['ft=x:y', { input: 250, output: 1000 }],
       ],
     );
-    // A million tokens each way for 75 cents.
+    // A million input and output tokens cost 75 cents.
     const million = { inputTokens: 1_000_000, outputTokens: 1_000_000 };
     assert.equal(costOf(prices?.get('small'), million), 75_000_000);
     assert.equal(costOf(prices?.get('large'), million), null);
@@ -24,7 +24,7 @@ describe('prices of models', () => {
     assert.equal(costOf(exact, { inputTokens: 0, outputTokens: 100 }), 2900);
   });
 
-  it('the prices of models are refused when malformed or given twice', () => {
+  it('model prices are refused if malformed or given twice', () => {
     for (const value of ['m', 'm=1', 'm=1:', '=1:2', 'm=-1:2', 'm=1:2:3', 'm=1e3:2', 'm=1:2,', 'm=1:2,m=1:2'])
       assert.equal(parseModelPrices(value), undefined, value);
   });

@@ -9,16 +9,22 @@ const WEB = {
   ADMIN_TOKEN: 'a token of 32 bytes at the very least',
 };
 
-/** Settings of others, none of which is valid. */
-const OF_OTHERS = { PORT: 'x', TRUST_PROXY: 'x', JWT_SECRET: 'x', ADMIN_TOKEN: 'x', PUBLIC_URL: 'x' };
-const OF_SERVERS = { OPERATOR_PORT: 'x', LEASE_MS: 'x', WORKER_CONCURRENCY: 'x' };
+/** Invalid settings of other processes. */
+const INVALID_INGRESS_SETTINGS = {
+  PORT: 'x',
+  TRUST_PROXY: 'x',
+  JWT_SECRET: 'x',
+  ADMIN_TOKEN: 'x',
+  PUBLIC_URL: 'x',
+};
+const INVALID_SERVER_SETTINGS = { OPERATOR_PORT: 'x', LEASE_MS: 'x', WORKER_CONCURRENCY: 'x' };
 
 describe('processes in production', () => {
   it('an ingress needs no model', () => {
     assert.equal(ingressConfig({ ...DATABASE, ...WEB }).publicUrl, WEB.PUBLIC_URL);
   });
 
-  it('an ingress lets requests name the default model, unless others are listed', () => {
+  it('requests may name only the default model, unless SUPPORTED_MODELS lists others', () => {
     const supported = (more: object) => ingressConfig({ ...DATABASE, ...WEB, ...more }).supportedModels;
     assert.deepEqual(supported({}), []);
     assert.deepEqual(supported(MODEL), ['local']);
@@ -26,11 +32,11 @@ describe('processes in production', () => {
     assert.throws(() => supported({ SUPPORTED_MODELS: 'one,,two' }), /SUPPORTED_MODELS must be/);
   });
 
-  it('a worker needs no public address and no signing secret, and does not read them', () => {
-    assert.equal(workerConfig({ ...DATABASE, ...MODEL, ...OF_OTHERS }).defaultModel, 'local');
+  it('a worker does not read the settings of an ingress, such as PUBLIC_URL and JWT_SECRET', () => {
+    assert.equal(workerConfig({ ...DATABASE, ...MODEL, ...INVALID_INGRESS_SETTINGS }).defaultModel, 'local');
   });
 
-  it('a worker whose model is a provider’s needs a key, and outside production starts without one', () => {
+  it("a worker with a provider's model needs OPENAI_API_KEY in production only", () => {
     const withModel = (more: object) => workerConfig({ ...DATABASE, DEFAULT_MODEL: 'one', ...more });
     const refused = (model: string) => ({
       message: `configuration: OPENAI_API_KEY is required by the model ${model}`,
@@ -41,7 +47,7 @@ describe('processes in production', () => {
     assert.equal(withModel({ NODE_ENV: '' }).openai, undefined);
   });
 
-  it('an address that lacks a slash or its host is refused', () => {
+  it('a URL setting that lacks a slash, host or scheme is refused', () => {
     const refused = (name: string, value: string) =>
       assert.throws(
         () => ingressConfig({ ...DATABASE, ...WEB, [name]: value }),
@@ -53,8 +59,8 @@ describe('processes in production', () => {
     refused('HTTPS_PROXY', 'proxy.example:3128');
   });
 
-  it('the command line and the migration need the database alone, and do not read the settings of servers', () => {
-    const values = { ...DATABASE, ...OF_OTHERS, ...OF_SERVERS };
+  it('the command line and the migration need only the database, and do not read server settings', () => {
+    const values = { ...DATABASE, ...INVALID_INGRESS_SETTINGS, ...INVALID_SERVER_SETTINGS };
     assert.equal(adminConfig({ ...values, PUBLIC_URL: '' }).database.url, DATABASE.DATABASE_URL);
     assert.equal(migrateConfig({ ...values, REDIS_URL: 'x' }).directUrl, DATABASE.DATABASE_URL);
   });

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { workerConfig } from '../../../shared/config/config.ts';
 import { nextTick } from '../../../shared/config/recurrence.ts';
 
-describe('recurrence of scheduled work', () => {
+describe('SYNC_EVERY and PROMOTE_EVERY', () => {
   const recurrence = (values: NodeJS.ProcessEnv) =>
     workerConfig({ DATABASE_URL: 'postgres://db.example/forecue', ...values }).recurrence;
 
-  it('the recurrence of scheduled work is every 5 and 30 minutes without being configured', () => {
+  it('SYNC_EVERY and PROMOTE_EVERY default to 5 and 30 minutes', () => {
     assert.deepEqual(recurrence({ SYNC_EVERY: '' }), { sync: '*/5 * * * *', promotion: '*/30 * * * *' });
   });
 
-  it('the recurrence of scheduled work is a cron pattern, with seconds or without, or off', () => {
+  it('SYNC_EVERY and PROMOTE_EVERY accept a cron pattern, with seconds or without, or off', () => {
     for (const pattern of ['0 4 * * mon-fri', '*/10 * * * * *', '0,30 8-18/2 1 JAN,JUL *', ' 5  4 * * * '])
       assert.equal(recurrence({ SYNC_EVERY: pattern }).sync, pattern.trim());
     assert.deepEqual(recurrence({ SYNC_EVERY: 'off', PROMOTE_EVERY: 'off' }), {
@@ -19,7 +19,7 @@ describe('recurrence of scheduled work', () => {
     });
   });
 
-  it('the recurrence of scheduled work stops the process, by the name of the variable, when it is anything else', () => {
+  it('PROMOTE_EVERY with anything else stops the process with an error that names it', () => {
     const faulty = [
       '5',
       'never',
@@ -38,7 +38,7 @@ describe('recurrence of scheduled work', () => {
       });
   });
 
-  it('the recurrence of scheduled work has its ticks in UTC, whatever the time zone of the process', () => {
+  it('cron ticks are in UTC', () => {
     const summer = Date.UTC(2026, 6, 1, 3, 59, 59, 999);
     assert.equal(nextTick('0 4 * * *', summer), summer + 1);
     assert.equal(nextTick('0 4 * * *', summer + 1), summer + 1 + 24 * 60 * 60 * 1000);

@@ -8,7 +8,7 @@ describe('REDIS_URL', () => {
     }
   });
 
-  it('REDIS_URL may name sentinels, the master’s name and a database', () => {
+  it('REDIS_URL may name sentinels, the name of the primary and a database', () => {
     assert.deepEqual(parseRedisUrl('redis+sentinel://h1,h2:26380/main/3'), {
       kind: 'sentinel',
       hosts: [
@@ -28,7 +28,7 @@ describe('REDIS_URL', () => {
     });
   });
 
-  it('REDIS_URL may name nodes of a cluster', () => {
+  it('REDIS_URL may name the nodes of a cluster', () => {
     assert.deepEqual(parseRedisUrl('redis+cluster://:secret@10.0.0.1:7000,[::1]:7001'), {
       kind: 'cluster',
       hosts: [
@@ -39,7 +39,7 @@ describe('REDIS_URL', () => {
     });
   });
 
-  it('REDIS_URL is refused when it is anything else', () => {
+  it('REDIS_URL is refused if it is anything else', () => {
     const wrong = [
       'localhost:6379',
       'http://localhost',

@@ -34,7 +34,7 @@ describe('secret by file', () => {
     return file;
   }
 
-  it('a secret by file is the same as one in the environment, for each secret, with or without a newline at its end', async () => {
+  it('a secret given by file gives the same configuration as by value, for each secret, with or without a final newline', async () => {
     for (const end of ['', '\n', '\r\n']) {
       const files: Record<string, string> = {};
       for (const [name, value] of Object.entries(SECRETS))
@@ -44,21 +44,21 @@ describe('secret by file', () => {
     }
   });
 
-  it('a secret by file loses one newline and nothing else', async () => {
+  it('a secret given by file loses one final newline and nothing else', async () => {
     const secret = ` ${SECRETS.JWT_SECRET} \n`;
     const file = await fileOf(`${secret}\n`);
     const { signingKeys } = ingressConfig({ ...OTHERS, ...SECRETS, JWT_SECRET: '', JWT_SECRET_FILE: file });
     assert.equal(signingKeys[0].secret, secret);
   });
 
-  it('a secret that is given by file and by value is an error that names both variables', async () => {
+  it('a secret given both by file and by value is an error that names both variables', async () => {
     const file = await fileOf(SECRETS.JWT_SECRET);
     assert.throws(() => ingressConfig({ ...OTHERS, ...SECRETS, JWT_SECRET_FILE: file }), {
       message: 'configuration: JWT_SECRET and JWT_SECRET_FILE are both set',
     });
   });
 
-  it('a secret from a file that is missing, a folder or empty is one line that names the variable', async () => {
+  it('a secret file that is missing, a folder or empty is an error that names the variable and the file', async () => {
     const start = (file: string) => () =>
       ingressConfig(
         withSecrets(
@@ -74,7 +74,7 @@ describe('secret by file', () => {
     assert.throws(start(empty), message(`an empty file: ${empty}`));
   });
 
-  it('a secret by file is never quoted in an error', async () => {
+  it('a secret given by file is never quoted in an error', async () => {
     const file = await fileOf('not-a-url-but-secret');
     assert.throws(
       () => ingressConfig({ ...OTHERS, ...SECRETS, DATABASE_URL: '', DATABASE_URL_FILE: file }),
@@ -82,7 +82,7 @@ describe('secret by file', () => {
     );
   });
 
-  it('a secret by file is no way to set what is no secret', () => {
+  it('a variable that is not a secret cannot be given by file', () => {
     assert.equal(ingressConfig({ ...OTHERS, ...SECRETS, PORT_FILE: '/nowhere' }).port, 8080);
   });
 });

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { batcher } from '../../../shared/db/batcher.ts';
 import { until } from '../../support/until.ts';
 
-/** A statement whose runs the test lets finish one by one. */
+/** Makes a statement whose runs the test ends one by one. */
 function statement<In extends number | string>() {
   const flights: { items: In[]; finish: () => void; fail: (error: Error) => void }[] = [];
   const run = (items: In[]) =>
@@ -20,7 +20,7 @@ const codes = async (asked: Promise<unknown>[]) =>
   (await Promise.allSettled(asked)).map((one) =>
     one.status === 'fulfilled' ? one.value : (one.reason.code ?? one.reason.message),
   );
-/** The first letter of an item names its party. */
+/** Returns the party of an item: its first letter. */
 const partyOf = (item: string) => item.slice(0, 1);
 
 describe('batcher', () => {
@@ -30,7 +30,7 @@ describe('batcher', () => {
     assert.deepEqual(batches(), [[1]]);
   });
 
-  it('a batcher lets items that arrive in one turn of the event loop share a statement while the process is busy', async () => {
+  it('a batcher of a busy process lets items that arrive in one turn of the event loop share a statement', async () => {
     const { batches, run } = statement<number>();
     const ask = batcher(run, { most: 10, isBusy: () => true });
     ask(1);
@@ -40,7 +40,7 @@ describe('batcher', () => {
     assert.deepEqual(batches(), [[1, 2]]);
   });
 
-  it('a batcher lets items share a statement until the least patient of them waits no longer, while the process is busy', async () => {
+  it('a batcher of a busy process collects items for a statement until the least patient one has waited long enough', async () => {
     const { batches, flights, run } = statement<number>();
     const ask = batcher(run, { most: 10, isBusy: () => true, patienceMs: (item) => item });
     ask(40);
@@ -57,7 +57,7 @@ describe('batcher', () => {
     assert.deepEqual(batches()[1], [20, 0]);
   });
 
-  it('a batcher lets items that arrive while a statement is in flight share the next one, and gives each its own output', async () => {
+  it('a batcher lets items that arrive during a statement share the next one, and returns each its own output', async () => {
     const { flights, batches, run } = statement<number>();
     const ask = batcher(run, { most: 10 });
     const answers = Promise.all([ask(1), ask(2), ask(3)]);
@@ -68,7 +68,7 @@ describe('batcher', () => {
     assert.deepEqual(await answers, ['#1', '#2', '#3']);
   });
 
-  it('a batcher bounds a batch by items and by bytes, of which one item may have more', async () => {
+  it('a batcher limits a batch by items and by bytes, except that a single item may be larger', async () => {
     const sizes: number[][] = [];
     const ask = batcher(
       async (items: number[]) => {
@@ -81,7 +81,7 @@ describe('batcher', () => {
     assert.deepEqual(sizes, [[1], [60, 40], [1], [500], [1, 2, 3], [4]]);
   });
 
-  it('a batcher never lets two items with a key in common share a batch, and keeps their order', async () => {
+  it('a batcher puts two items with a common key into different batches, in their order', async () => {
     const { flights, batches, run } = statement<string>();
     const ask = batcher(run, { most: 10, keysOf: (item) => [...item] });
     const asked = Promise.all(['x', 'a', 'ab', 'b', 'c', 'a'].map((item) => ask(item)));
@@ -94,7 +94,7 @@ describe('batcher', () => {
   });
 
   describe('with parties', () => {
-    it('a batcher lets nobody wait behind a party that waits for a lock', async () => {
+    it('a batcher lets other parties run while one waits for a lock', async () => {
       const { flights, run } = statement<string>();
       const ask = batcher(run, { most: 10, partyOf });
       ask('a1');
@@ -106,7 +106,7 @@ describe('batcher', () => {
       assert.equal(flights.length, 2);
     });
 
-    it('a batcher limits the statements in flight, and gives parties turns', async () => {
+    it('a batcher limits the statements in flight, and lets parties take turns', async () => {
       const { flights, batches, run } = statement<string>();
       const ask = batcher(run, { most: 1, partyOf, atOnce: 2 });
       for (const item of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']) ask(item);
@@ -118,7 +118,7 @@ describe('batcher', () => {
       assert.deepEqual(batches(), [['a1'], ['b1'], ['c1'], ['a2'], ['b2'], ['a3']]);
     });
 
-    it('a batcher keeps places free of parties whose statements are slow', async () => {
+    it('a batcher starts extra statements while some are slow, at most twice its limit', async () => {
       const { flights, batches, run } = statement<string>();
       const ask = batcher(run, { most: 1, partyOf, atOnce: 2 });
       for (const item of ['a1', 'b1', 'c1']) ask(item);
@@ -129,10 +129,10 @@ describe('batcher', () => {
       assert.equal(flights.length, 4);
       ask('e1');
       await sleep(300);
-      assert.equal(flights.length, 4, 'twice as many at most');
+      assert.equal(flights.length, 4, 'at most twice as many statements');
     });
 
-    it('a batcher keeps places free of any number of parties that ran into locks', async () => {
+    it('a batcher runs another party at once, even if 16 parties ran into locks', async () => {
       let locked = 0;
       let most = 0;
       let started = false;
@@ -153,7 +153,7 @@ describe('batcher', () => {
       const again = codes(names.map((name) => ask(`${name}2`)));
       most = locked;
       const other = ask('z1');
-      assert.ok(started, 'waits for none of them');
+      assert.ok(started, 'does not wait for the locked parties');
       assert.equal(await other, 'z1');
       assert.deepEqual(await again, Array(16).fill('55P03'));
       assert.equal(most, 2);
@@ -161,10 +161,10 @@ describe('batcher', () => {
   });
 
   describe('with lanes', () => {
-    /** The second letter of an item names its lane. */
+    /** Returns the lane of an item: its second letter. */
     const laneOf = (item: string) => item.slice(1, 2);
 
-    it('a batcher lets the lanes of a party share statements', async () => {
+    it('a batcher lets the lanes of a party share a statement', async () => {
       const { flights, batches, run } = statement<string>();
       const ask = batcher(run, { most: 10, partyOf, laneOf });
       for (const item of ['ax1', 'ay1', 'az1', 'ax2']) ask(item);
@@ -173,7 +173,7 @@ describe('batcher', () => {
       assert.deepEqual(batches(), [['ax1'], ['ay1', 'az1', 'ax2']]);
     });
 
-    it('a batcher lets nobody wait behind a locked party, however many lanes it has', async () => {
+    it('a batcher lets other parties run while a party with 60 lanes is locked', async () => {
       const { flights, batches, run } = statement<string>();
       const ask = batcher(run, { most: 10, partyOf, laneOf: (item) => item });
       const own = Array.from({ length: 60 }, (_, n) => ask(`a${n}`));
@@ -193,10 +193,10 @@ describe('batcher', () => {
       }
       const ended = await outcomes;
       assert.ok(ended.every((outcome, n) => outcome === '55P03' || outcome === `#a${n}`));
-      assert.equal(ended.at(-1), '#a59', 'runs after the release');
+      assert.equal(ended.at(-1), '#a59', 'the last item runs after the release');
     });
 
-    it('a batcher tries a locked lane alone, until it succeeds, and lets the others share statements meanwhile', async () => {
+    it('a batcher runs items of a locked lane alone until one succeeds, while other lanes share statements', async () => {
       const { flights, run } = statement<string>();
       const ask = batcher(run, { most: 10, partyOf, laneOf });
       const flight = (items: string) => {
@@ -218,7 +218,7 @@ describe('batcher', () => {
       await settled();
       flight('ay2 aw3').finish();
       await settled();
-      assert.ok(!flights.some(({ items }) => items.includes('ax2')), 'one of a lane at a time');
+      assert.ok(!flights.some(({ items }) => items.includes('ax2')), 'one item of a locked lane at a time');
       flight('ax1').fail(fault('55P03'));
       await settled();
       flight('ax2').finish();
@@ -234,7 +234,7 @@ describe('batcher', () => {
       flight('ax4 aw5');
     });
 
-    it('a batcher gives up on a lane after a few have tried alone, and on no other', async () => {
+    it('a batcher fails all items of a locked lane after four tries alone, and no items of other lanes', async () => {
       const runs: string[] = [];
       const ask = batcher(
         async (items: string[]) => {
@@ -255,8 +255,8 @@ describe('batcher', () => {
     });
   });
 
-  describe('whose statement fails', () => {
-    it('a batcher retries the items of a failed statement alone, so that one’s fault never fails another', async () => {
+  describe('failed statements', () => {
+    it('a batcher retries the items of a failed statement one by one, so that only the faulty one fails', async () => {
       const run = async (items: number[]) => {
         if (items.includes(3)) throw new Error('three');
         return items;
@@ -266,7 +266,7 @@ describe('batcher', () => {
     });
 
     for (const timeout of ['55P03', '57014'])
-      it(`a batcher retries items alone after a timeout (${timeout}), a few at a time`, async () => {
+      it(`a batcher retries items one by one, several at a time, after a timeout (${timeout})`, async () => {
         const LOCK_MS = 400;
         const run = async (items: string[]) => {
           if (!items.includes('a7')) return items;
@@ -289,10 +289,10 @@ describe('batcher', () => {
           answers,
           items.map((item) => (item === 'a7' ? timeout : item)),
         );
-        assert.ok(Math.max(...late) < 2 * LOCK_MS, 'one time-out for the others');
+        assert.ok(Math.max(...late) < 2 * LOCK_MS, 'the other items wait for one timeout only');
       });
 
-    it('a batcher gives up on items that wait for one lock together after a few have tried alone', async () => {
+    it('a batcher fails all items that wait for one lock after four tries alone', async () => {
       const runs: number[] = [];
       const run = async (items: number[]): Promise<number[]> => {
         runs.push(items.length);
@@ -305,7 +305,7 @@ describe('batcher', () => {
       assert.deepEqual(runs, [1, 99, 1, 1, 1, 1]);
     });
 
-    it('a batcher rejects all items at once when the database is unreachable', async () => {
+    it('a batcher rejects all items of a batch without retries when the database is unreachable', async () => {
       let runs = 0;
       const ask = batcher(
         async (): Promise<string[]> => {
@@ -333,8 +333,8 @@ describe('batcher', () => {
     });
   });
 
-  describe('whose caller leaves', () => {
-    it('a batcher never runs items that still wait when their caller leaves', async () => {
+  describe('leaving callers', () => {
+    it('a batcher never runs items whose caller leaves while they wait', async () => {
       const { flights, batches, run } = statement<number>();
       const ask = batcher(run, { most: 10 });
       const left = new AbortController();
@@ -348,7 +348,7 @@ describe('batcher', () => {
       assert.deepEqual(batches(), [[1], [3]]);
     });
 
-    it('a batcher finishes items in flight although their caller leaves', async () => {
+    it('a batcher finishes an item in flight whose caller leaves', async () => {
       const { flights, batches, run } = statement<number>();
       const ask = batcher(run, { most: 10 });
       const left = new AbortController();
@@ -362,7 +362,7 @@ describe('batcher', () => {
       assert.deepEqual(batches(), [[1], [3]]);
     });
 
-    it('a batcher does not retry an item whose caller left while its shared statement was in flight', async () => {
+    it('a batcher does not retry an item whose caller left during its failed statement', async () => {
       const { flights, batches, run } = statement<number>();
       const ask = batcher(run, { most: 10 });
       const left = new AbortController();
@@ -401,7 +401,7 @@ describe('batcher', () => {
       atOnce: fc.integer({ min: 1, max: 3 }),
     });
 
-    it('each item of a batcher gets its own outcome under any load, and every batch holds to the rules', async () => {
+    it('a batcher under any load gives each item its own outcome, and every batch keeps the limits', async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(anyItem, { maxLength: 40, size: 'max' }),
@@ -459,8 +459,8 @@ describe('batcher', () => {
       assert.ok(inFlight.length < 2 * atOnce);
       const own = inFlight.filter(([first]) => first?.party === batch[0]?.party);
       const shared = [batch, ...own].filter((flight) => flight.length > 1);
-      assert.ok(shared.length <= 1, 'one shared statement of a party');
-      assert.ok(own.length <= 4, 'and a few of items tried alone');
+      assert.ok(shared.length <= 1, 'at most one shared statement of a party');
+      assert.ok(own.length <= 4, 'at most four statements of a party');
       assert.ok(!own.flat().some((item) => item.keys.some((key) => keys.includes(key))));
     }
 
@@ -481,11 +481,11 @@ describe('batcher', () => {
         if (ranAt(item) === -1) {
           const isOfIts = ({ party, lane }: Item) => party === item.party && lane === item.lane;
           const locked = items.filter((one) => isOfIts(one) && one.fate === 'locked');
-          assert.ok(item.lane !== null && locked.length >= 3, 'only what waits for a locked lane never runs');
+          assert.ok(item.lane !== null && locked.length >= 3, 'only an item of a locked lane never runs');
           assert.equal(outcome, '55P03');
           continue;
         }
-        // If several of a party are locked, the rest may fail with them.
+        // If several items of a party are locked, its other items may fail with them.
         if (item.fate === 'poison') assert.ok(outcome === '23505' || outcome === '55P03');
         else if (item.fate === 'locked') assert.equal(outcome, '55P03');
         else assert.ok(outcome === item.n || outcome === '55P03');
@@ -496,11 +496,12 @@ describe('batcher', () => {
             one.item.keys.some((key) => item.keys.includes(key)) &&
             ranAt(one.item) >= 0,
         );
-        for (const one of earlier) assert.ok(ranAt(one.item) < ranAt(item), 'order of a key kept');
+        for (const one of earlier)
+          assert.ok(ranAt(one.item) < ranAt(item), 'items with a common key run in their order');
       }
     }
 
-    it('a batcher under any load keeps the order within a party, and starves none', async () => {
+    it('a batcher under any load runs every item, in order within each party', async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 60 }),

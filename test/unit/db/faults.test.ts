@@ -3,21 +3,21 @@ import { isLockTimeout, isUnavailable } from '../../../shared/db/faults.ts';
 
 const fault = (code: string) => Object.assign(new Error('refused'), { code });
 
-describe('fault of the database', () => {
+describe('database faults', () => {
   for (const code of ['55P03', '57014'])
-    it(`a fault of the database is what the statement waited for (${code}), not an outage`, () => {
+    it(`a database fault ${code} is a lock timeout, not an outage`, () => {
       assert.equal(isLockTimeout(fault(code)), true);
       assert.equal(isLockTimeout(new Error('wrapped', { cause: fault(code) })), true);
       assert.equal(isUnavailable(fault(code)), false);
     });
 
   for (const code of ['57P01', '57P03', '53300', '58030', '58P01', '08006', '25006', 'ECONNREFUSED'])
-    it(`a fault of the database is an outage (${code}), not a lock`, () => {
+    it(`a database fault ${code} is an outage, not a lock timeout`, () => {
       assert.equal(isUnavailable(fault(code)), true);
       assert.equal(isLockTimeout(fault(code)), false);
     });
 
-  it('a fault of the database that is the row’s own (23505) is neither an outage nor a lock', () => {
+  it('a database fault 23505 is neither an outage nor a lock timeout', () => {
     assert.equal(isUnavailable(fault('23505')) || isLockTimeout(fault('23505')), false);
   });
 });

@@ -18,7 +18,7 @@ describe('heartbeat', () => {
   });
   afterEach(() => opened.disposeAsync());
 
-  /** Whether the beats still count as unbroken when the latest one was so long ago. */
+  /** Opens a heartbeat whose latest beat was `seconds` ago; returns whether it still counts as unbroken. */
   async function isUnbrokenAfter(seconds: number): Promise<boolean> {
     const { id } = await openHeartbeat(opened, database.pool, {
       kind: 'test',
@@ -39,11 +39,11 @@ describe('heartbeat', () => {
     return row.unbroken;
   }
 
-  it('a heartbeat is unbroken after a short silence', async () => {
+  it('a heartbeat is unbroken after a silence shorter than half of its lease', async () => {
     assert.equal(await isUnbrokenAfter(LEASE_S / 2 - 10), true);
   });
 
-  it('a heartbeat is broken after a long silence, although its lease has not run out', async () => {
+  it('a heartbeat is broken after a silence longer than half of its lease', async () => {
     assert.equal(await isUnbrokenAfter(LEASE_S / 2 + 10), false);
   });
 });

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { claimProbe, reportCircuit } from '../../../shared/db/stores/provider-circuits.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 
-describe('claim of a probe', () => {
+describe('probe claim', () => {
   let database: TestDatabase;
   before(async () => {
     database = await createDatabase();
   });
   after(() => database?.drop());
 
-  it('the claim of a probe is given once per interval, whatever part of a millisecond the database rounds', async () => {
+  it('a probe claim is granted to one of four concurrent callers per interval', async () => {
     const { pool } = database;
     const terms = { provider: 'p', failuresToOpen: 1, probeEveryMs: 60_000 };
     const news = { model: 'm', failures: 1, parties: [], fault: 'failed', pauseMs: null, succeeded: false };

@@ -6,7 +6,7 @@ import { until } from '../../support/until.ts';
 
 const WINDOW_MS = 600_000;
 
-describe('points of rate limits', () => {
+describe('rate-limit points', () => {
   let database: TestDatabase;
   before(async () => {
     database = await createDatabase();
@@ -19,12 +19,12 @@ describe('points of rate limits', () => {
   };
   const used = (counts: { points: number }[]) => counts.map(({ points }) => points);
 
-  it('points of rate limits that are counted together see each other in their order', async () => {
+  it('rate-limit points counted in one statement add up in their order', async () => {
     assert.deepEqual(used(await count(['a', 1], ['b', 1], ['a', 1], ['a', -1], ['b', 5])), [1, 1, 2, 1, 6]);
     assert.deepEqual(used(await count(['b', 1], ['a', 1])), [7, 2]);
   });
 
-  it('points of rate limits are forgotten with their window, which the first of them begins', async () => {
+  it('rate-limit points start their window with the first one, and expire with it', async () => {
     const [first] = await count(['short', 3, 200]);
     assert.ok(first && first.leftMs > 0 && first.leftMs <= 200);
     const next = await until(async () => {
@@ -36,7 +36,7 @@ describe('points of rate limits', () => {
     assert.ok(long && long.leftMs > WINDOW_MS - 60_000 && long.leftMs <= WINDOW_MS);
   });
 
-  it('points of rate limits are counted exactly by any number of statements at once, whatever the order of their keys', async () => {
+  it('rate-limit points are counted exactly by 60 concurrent statements with keys in either order', async () => {
     const batches = Array.from({ length: 60 }, (_, n) => {
       const both: [string, number][] = [
         ['x', 1],
@@ -48,7 +48,7 @@ describe('points of rate limits', () => {
     assert.deepEqual(used(await count(['x', 1], ['y', 1])), [61, 61]);
   });
 
-  it('points of rate limits are deleted an hour after the end of their window', async () => {
+  it('rate-limit points are deleted an hour after the end of their window', async () => {
     await count(['over', 1], ['recent', 1]);
     const ago = (key: string, hours: number) =>
       database.pool.query(

@@ -4,14 +4,14 @@ import { compareWith, findRepeating } from '../../../shared/db/stores/memory/rep
 import { turnsDuring } from '../../support/turns.ts';
 
 const SECRET = 'the key hangs behind the boathouse door';
-/** As many words as a text can have. */
+/** A text with as many words as possible. */
 const LONG = Array.from({ length: 4000 }, (_, n) => String.fromCharCode(97 + ((n * n) % 26))).join(' ');
 
 describe('comparing with deleted texts', () => {
   const rowsOf = (count: number, text: string) =>
     Array.from({ length: count }, (_, n) => ({ id: `row ${n}`, text: `${text} ${n}` }));
 
-  it('comparing with deleted texts leaves other requests their turn between long texts', async () => {
+  it('comparing with deleted texts yields to other requests between long texts', async () => {
     const { tx } = memoryOf([]);
     const lost = compareWith([SECRET]);
     const { turns, result } = await turnsDuring(findRepeating(tx, 'account', rowsOf(100, LONG), lost));
@@ -19,7 +19,7 @@ describe('comparing with deleted texts', () => {
     assert.ok(turns >= 50, `${turns} turns`);
   });
 
-  it('comparing with deleted texts leaves other requests their turn between the sources of a row', async () => {
+  it('comparing with deleted texts yields to other requests between the sources of a row', async () => {
     const { tx, read } = memoryOf(Array(500).fill(LONG));
     const lost = compareWith([SECRET]);
     const { turns, result } = await turnsDuring(findRepeating(tx, 'account', rowsOf(1, SECRET), lost));
@@ -27,14 +27,14 @@ describe('comparing with deleted texts', () => {
     assert.ok(turns >= 100, `${turns} turns`);
   });
 
-  it('comparing with deleted texts reads no more sources than it takes to find the words', async () => {
+  it('comparing with deleted texts stops reading sources once one has the words', async () => {
     const { tx, read } = memoryOf([SECRET, ...Array(499).fill(LONG)]);
     const found = await findRepeating(tx, 'account', rowsOf(1, SECRET), compareWith([SECRET]));
     assert.deepEqual(found, []);
     assert.ok(read() <= 20, `${read()} sources`);
   });
 
-  it('comparing with deleted texts counts what there is no time to compare as repeating', async () => {
+  it('comparing with deleted texts treats rows as repeating when there is no time to compare them', async () => {
     const { tx, read } = memoryOf(Array(200).fill(LONG));
     const rows = rowsOf(2000, SECRET);
     const found = await findRepeating(tx, 'account', rows, compareWith([SECRET]));
@@ -45,7 +45,7 @@ describe('comparing with deleted texts', () => {
   }).timeout(30_000);
 });
 
-/** A transaction that finds these sources for any row, with the number of those that were read. */
+/** Fakes a transaction that finds these sources for any row; `read` returns the number of sources read. */
 function memoryOf(sources: string[]) {
   let count = 0;
   const execute = async (sql: string, values: unknown[]): Promise<object[]> => {

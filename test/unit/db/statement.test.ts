@@ -4,8 +4,8 @@ import { query } from '../../../shared/db/statement.ts';
 
 const STATEMENT = { name: 'any_v1', text: 'select 1 as n' };
 
-/** A pool whose statements fail with these codes, one after the other, and then succeed. */
-function failing(...codes: string[]) {
+/** Fakes a pool whose statements fail with these codes in turn, and then succeed. */
+function failingPool(...codes: string[]) {
   const asked: { query_timeout?: number }[] = [];
   const pool = {
     async query(config: { query_timeout?: number }) {
@@ -18,32 +18,32 @@ function failing(...codes: string[]) {
   return { asked, pool: pool as unknown as Pool };
 }
 
-describe('statement of the hot path', () => {
+describe('hot-path statement', () => {
   for (const conflict of ['40001', '40P01']) {
-    it(`a statement of the hot path is retried after a conflict (${conflict}), four times in all`, async () => {
-      const passing = failing(conflict, conflict, conflict);
+    it(`a hot-path statement is tried up to four times after conflicts (${conflict})`, async () => {
+      const passing = failingPool(conflict, conflict, conflict);
       assert.deepEqual(await query(passing.pool, STATEMENT, []), [{ n: 1 }]);
       assert.equal(passing.asked.length, 4);
 
-      const stubborn = failing(conflict, conflict, conflict, conflict);
+      const stubborn = failingPool(conflict, conflict, conflict, conflict);
       await assert.rejects(query(stubborn.pool, STATEMENT, []), { code: conflict });
       assert.equal(stubborn.asked.length, 4);
     });
   }
 
   for (const lost of ['57P01', 'ECONNRESET', '53300']) {
-    it(`a statement of the hot path is retried once when the database was unreachable (${lost})`, async () => {
-      const passing = failing(lost);
+    it(`a hot-path statement is retried once when the database was unreachable (${lost})`, async () => {
+      const passing = failingPool(lost);
       assert.deepEqual(await query(passing.pool, STATEMENT, []), [{ n: 1 }]);
 
-      const away = failing(lost, lost);
+      const away = failingPool(lost, lost);
       await assert.rejects(query(away.pool, STATEMENT, []), { code: lost });
       assert.equal(away.asked.length, 2);
     });
   }
 
-  it('a statement of the hot path is tried only once when its time is limited and the database is unreachable', async () => {
-    const { pool, asked } = failing('57P01');
+  it('a hot-path statement with a time limit is not retried when the database is unreachable', async () => {
+    const { pool, asked } = failingPool('57P01');
     await assert.rejects(query(pool, STATEMENT, [], { withinMs: 300 }), { code: '57P01' });
     assert.deepEqual(
       asked.map(({ query_timeout }) => query_timeout),
@@ -51,8 +51,8 @@ describe('statement of the hot path', () => {
     );
   });
 
-  it('a statement of the hot path is not retried after a fault of its own', async () => {
-    const { pool, asked } = failing('23505');
+  it('a hot-path statement is not retried after a fault of its own (23505)', async () => {
+    const { pool, asked } = failingPool('23505');
     await assert.rejects(query(pool, STATEMENT, []), { code: '23505' });
     assert.equal(asked.length, 1);
   });

@@ -6,7 +6,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const START = Date.UTC(2026, 4, 1);
 
-/** Rows a second apart, with the test's changes on top. */
+/** Makes rows a second apart, with `part` applied to each. */
 function rowsOf(contents: readonly string[], part: Partial<ClusterRow> = {}): ClusterRow[] {
   return contents.map((content, n) => ({
     id: `${part.sessionId ?? ''}-${String(n).padStart(4, '0')}`,
@@ -22,7 +22,7 @@ const sizesOf = (clusters: readonly ClusterRow[][]) => clusters.map(({ length })
 const same = (count: number) => Array.from({ length: count }, () => 'the same words as ever');
 
 describe('clusters', () => {
-  it('clusters end with their session, in the order in which they began', () => {
+  it('clusters end with their session, and are ordered by their beginning', () => {
     const one = rowsOf(['a', 'b'], { sessionId: 'one' });
     const other = rowsOf(['c', 'd'], { sessionId: 'other' });
     const mixed = [one, other]
@@ -65,7 +65,7 @@ describe('clusters', () => {
     assert.deepEqual(sizesOf(clustersOf(rowsOf([...BUILD, ...TRIP]))), [8]);
   });
 
-  it('clusters do not end within a topic, in scripts without spaces either', () => {
+  it('clusters do not end within a topic, even in scripts without spaces', () => {
     assert.deepEqual(sizesOf(clustersOf(rowsOf([...BUILD, ...BUILD, ...BUILD]))), [12]);
     const thai = 'ช่วยดูการสร้างโปรแกรมให้หน่อย';
     const chinese = ['构建在服务器上失败了', '服务器需要新的构建', '请修复服务器的构建', '构建通过了服务器'];
@@ -87,7 +87,7 @@ describe('clusters', () => {
     })),
   );
 
-  it('clusters have each row once, of one session, in the order of time, without a pause', () => {
+  it('clusters contain each row once, and each cluster is of one session, in chronological order and without a pause', () => {
     fc.assert(
       fc.property(rows, (all) => {
         const clusters = clustersOf(all);
@@ -107,7 +107,7 @@ describe('clusters', () => {
     );
   });
 
-  it('clusters are the same in whichever order the rows come', () => {
+  it('clusters do not depend on the order of the rows', () => {
     fc.assert(
       fc.property(rows, (all) => {
         assert.deepEqual(clustersOf(all.toReversed()), clustersOf(all));
@@ -115,7 +115,7 @@ describe('clusters', () => {
     );
   });
 
-  it('clusters take what a client put together only as far as one cluster goes', () => {
+  it('rows that a client put together are cut to the size of one cluster', () => {
     assert.equal(bounded(rowsOf(same(60))).length, 40);
     assert.equal(bounded(rowsOf(['字'.repeat(8000), 'more'])).length, 1);
     assert.deepEqual(bounded([]), []);
@@ -125,13 +125,13 @@ describe('clusters', () => {
 describe('settled cluster', () => {
   const last = (rows: readonly ClusterRow[]) => rows.at(-1)?.occurredAt.getTime() ?? 0;
 
-  it('a settled cluster has been quiet for ten minutes', () => {
+  it('a cluster is settled after ten quiet minutes', () => {
     const rows = rowsOf(same(3));
     assert.equal(isSettled(rows, last(rows) + 10 * MINUTE - 1), false);
     assert.equal(isSettled(rows, last(rows) + 10 * MINUTE), true);
   });
 
-  it('a settled cluster is 24 hours old when it is small: fewer than 3 rows and 200 characters of a person', () => {
+  it('a cluster with fewer than 3 rows and 200 characters of a person is settled after 24 hours', () => {
     const small = [...rowsOf(['x'.repeat(199)]), ...rowsOf(['y'.repeat(500)], { isHuman: false })];
     assert.equal(isSettled(small, last(small) + 24 * HOUR - 1), false);
     assert.equal(isSettled(small, last(small) + 24 * HOUR), true);

@@ -27,7 +27,7 @@ function artifact(selection: string, summary: string) {
 const letters = (tokens: number, letter = 'a') => letter.repeat(4 * tokens);
 
 describe('envelopeSize', () => {
-  it('envelopeSize counts the code points of every text, and of nothing else', () => {
+  it('envelopeSize counts the code points of all texts and nothing else', () => {
     const full = request({
       draft: '1234',
       messages: [said('12'), said('😀')],
@@ -38,7 +38,7 @@ describe('envelopeSize', () => {
     assert.equal(envelopeSize(request()), 0);
   });
 
-  it('envelopeSize agrees with counting one by one', () => {
+  it('envelopeSize equals a count of the code points one by one', () => {
     const text = fc.string({ unit: 'binary' });
     fc.assert(
       fc.property(text, fc.array(text), (draft, contents) => {
@@ -50,7 +50,7 @@ describe('envelopeSize', () => {
 });
 
 describe('fitContext', () => {
-  it('fitContext keeps everything that fits, exactly up to the budget', () => {
+  it('fitContext keeps everything if it fits the budget exactly', () => {
     const given = request({
       draft: letters(2),
       messages: [said(letters(3)), said(letters(1))],
@@ -81,13 +81,13 @@ describe('fitContext', () => {
     assert.equal(task.artifact?.summary, letters(5));
   });
 
-  it('fitContext keeps the end of the oldest message that fits in part', () => {
+  it('fitContext keeps the end of the oldest message that fits only in part', () => {
     const messages = [said('gone'), said(`${letters(1, 'x')}${letters(2, 'y')}`), said('last')];
     const { task } = fitContext(request({ messages }), 3);
     assert.deepEqual(task.messages, [said(letters(2, 'y')), said('last')]);
   });
 
-  it('fitContext shortens, after dropping messages, the summary, the preferences, the selection, the last message, and last the draft', () => {
+  it('fitContext drops older messages first, then shortens summary, preferences, selection, last message and draft in this order', () => {
     const given = request({
       draft: letters(10, 'd'),
       messages: [said('old'), said(letters(10, 'm'))],
@@ -110,12 +110,12 @@ describe('fitContext', () => {
     ]);
   });
 
-  it('fitContext keeps the end of a draft that is over the budget, and its beginning apart', () => {
+  it('fitContext keeps the end of a draft that is over the budget, and returns its beginning separately', () => {
     const { task, truncated } = fitContext(request({ draft: `${letters(3, 'x')}${letters(2, 'y')}` }), 2);
     assert.deepEqual([task.draftHead, task.draft, truncated], [letters(3, 'x'), letters(2, 'y'), true]);
   });
 
-  it('fitContext counts a token for a Chinese character, half a one for Greek, a quarter for Latin', () => {
+  it('fitContext counts one token per Chinese character, half a token per Greek letter and a quarter per Latin letter', () => {
     for (const [text, tokens] of [
       ['報告書', 3],
       ['αβγδ', 2],
@@ -127,14 +127,14 @@ describe('fitContext', () => {
     }
   });
 
-  it('fitContext does not call a request truncated because an empty text found no room', () => {
+  it('fitContext does not report a request as truncated because empty texts do not fit', () => {
     const given = request({ draft: letters(1), messages: [said(''), said('')], artifact: artifact('', '') });
     const { task, truncated } = fitContext(given, 1);
     assert.equal(truncated, false);
     assert.equal(task.messages.length, 2);
   });
 
-  it('fitting a context only cuts it, never inside a surrogate pair, and reports exactly when it did', () => {
+  it('fitContext only cuts texts, never inside a surrogate pair, and reports truncation exactly when it cut something', () => {
     const text = fc.string({ unit: 'binary', maxLength: 40 });
     const budget = fc.integer({ min: 0, max: 120 });
     fc.assert(

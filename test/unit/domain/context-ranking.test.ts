@@ -9,10 +9,10 @@ const NOW = new Date('2026-11-20T10:00:00.000Z');
 const DAY_MS = 86_400_000;
 const LIMITS = { recencyMinutes: 60, maxFacts: 3, maxEpisodes: 3, maxRaw: 3 };
 
-describe('worth of a row', () => {
+describe('row worth', () => {
   const merits = { relevance: 0, ageMs: 0, salience: 0.5, sources: 0 };
 
-  it('the worth of a row grows with each merit, and halves its recency at the half-life', () => {
+  it("a row's worth grows with each merit, and its recency halves every half-life", () => {
     const base = worthOf(merits, DAY_MS);
     for (const better of [{ relevance: 0.1 }, { salience: 0.6 }, { sources: 1 }])
       assert.ok(worthOf({ ...merits, ...better }, DAY_MS) > base);
@@ -22,7 +22,7 @@ describe('worth of a row', () => {
     assert.equal(worthOf({ ...merits, sources: 10 }, 1), worthOf({ ...merits, sources: 1000 }, 1));
   });
 
-  it('the worth of a row is higher for an old row that is to the point than for a new one that is not', () => {
+  it("a row's worth is higher for an old relevant row than for a new irrelevant one", () => {
     const old = worthOf({ ...merits, relevance: 1, ageMs: 1000 * DAY_MS }, DAY_MS);
     assert.ok(old > worthOf(merits, DAY_MS));
   });
@@ -38,12 +38,12 @@ describe('choosing the best rows', () => {
   });
   const idsOf = (rows: object[]) => rows.map((one) => (one as { id: string }).id);
 
-  it('choosing the best rows takes pinned rows first, then the more worthy, and the later of equals', async () => {
+  it('choosing the best rows takes pinned rows first, then the worthiest, and the later one of equals', async () => {
     const rows = [row('a', 0.9), row('b', 0.1, { pinned: true }), row('c', 0.5), row('d', 0.5)];
     assert.deepEqual(idsOf(await chooseBest(rows, 3)), ['b', 'a', 'd']);
   });
 
-  it('choosing the best rows lets what repeats a better row wait until nothing else is left', async () => {
+  it('choosing the best rows takes a row that repeats a better one only when no other is left', async () => {
     const same = 'prefers the short answer in two sentences';
     const rows = [
       row('a', 0.9, { text: same }),
@@ -61,7 +61,7 @@ describe('choosing the best rows', () => {
     ]);
   });
 
-  it('choosing the best rows does not take another number or the opposite for a repetition', async () => {
+  it('choosing the best rows does not treat a different number or the opposite as a repetition', async () => {
     const text = 'the staging database of the second region listens on port 7431';
     const number = [
       row('a', 0.9, { text }),
@@ -77,7 +77,7 @@ describe('choosing the best rows', () => {
     assert.deepEqual(idsOf(await chooseBest(swapped, 2)), ['a', 'b']);
   });
 
-  it('choosing the best rows leaves other requests their turn between long texts', async () => {
+  it('choosing the best rows yields to other requests between long texts', async () => {
     const words = (n: number) => Array.from({ length: 330 }, (_, at) => `w${at * n}`).join(' ');
     const rows = Array.from({ length: 650 }, (_, n) => row(`${n}`, 1 / (n + 1), { text: words(n) }));
     const { turns, result } = await turnsDuring(chooseBest(rows, 649));
@@ -85,7 +85,7 @@ describe('choosing the best rows', () => {
     assert.ok(turns >= 10, `${turns} turns`);
   });
 
-  it('choosing the best rows depends on the rows alone, not on their order', async () => {
+  it('choosing the best rows does not depend on the order of the rows', async () => {
     const rows = fc.uniqueArray(
       fc.record({
         id: fc.uuid(),
@@ -123,7 +123,7 @@ describe('bundle', () => {
     relevance: 0,
     ...part,
   });
-  const offer = (facts: About<Supported<FactRow>>[]): Offer => ({
+  const makeOffer = (facts: About<Supported<FactRow>>[]): Offer => ({
     revision: 7,
     generatedAt: NOW,
     since: new Date(NOW.getTime() - 3_600_000),
@@ -143,9 +143,9 @@ describe('bundle', () => {
     timedOut: false,
   });
 
-  it('a bundle is the same in whatever order the rows come, in the order of its rows and not of their worth', async () => {
+  it('a bundle does not depend on the order of the rows: it lists pinned rows first, then the latest, not the worthiest', async () => {
     const facts = [fact(1, { confidence: 1 }), fact(2, { confidence: 0.2 }), fact(3, { pinned: true })];
-    const bundle = await bundleOf(offer(facts), LIMITS);
+    const bundle = await bundleOf(makeOffer(facts), LIMITS);
     assert.deepEqual(
       bundle.facts.map(({ text }) => text),
       ['fact 3', 'fact 2', 'fact 1'],
@@ -154,11 +154,14 @@ describe('bundle', () => {
       bundle.byWorth.facts.map((id) => id.slice(0, 8)),
       ['00000003', '00000001', '00000002'],
     );
-    assert.equal(JSON.stringify(bundle), JSON.stringify(await bundleOf(offer(facts.toReversed()), LIMITS)));
+    assert.equal(
+      JSON.stringify(bundle),
+      JSON.stringify(await bundleOf(makeOffer(facts.toReversed()), LIMITS)),
+    );
   });
 
-  it('a bundle says how many rows there were, and what never comes in', async () => {
-    const { meta } = await bundleOf(offer([1, 2, 3, 4].map((n) => fact(n))), LIMITS);
+  it('a bundle reports the numbers of matched, returned and excluded rows', async () => {
+    const { meta } = await bundleOf(makeOffer([1, 2, 3, 4].map((n) => fact(n))), LIMITS);
     assert.deepEqual(meta.counts.facts, { matched: 4, returned: 3 });
     assert.deepEqual(meta.truncated, { facts: true, episodes: false, raw: false });
     assert.deepEqual(meta.excluded, {

@@ -25,21 +25,24 @@ function factsOf(draft: string, part: Partial<PredictionFacts> = {}): Prediction
   };
 }
 
-function shown(draft: string, answer: string, part: Partial<Suggestion> = {}): Suggestion {
+function suggestionFor(draft: string, answer: string, part: Partial<Suggestion> = {}): Suggestion {
   const report = { profileRevision: 'none', grantRevision: 0, contextTruncated: false, providerMs: 1 };
   return { id: 'p', answer, facts: factsOf(draft), report, hashOf, dismissed: false, ...part };
 }
 
 describe('continued suggestion', () => {
-  const rest = (draft: string, part: Partial<PredictionFacts> = {}, last = shown('Send', ' it now')) =>
-    restOf(last, draft, factsOf(draft, { draftRevision: 2, ...part }));
+  const rest = (
+    draft: string,
+    part: Partial<PredictionFacts> = {},
+    last = suggestionFor('Send', ' it now'),
+  ) => restOf(last, draft, factsOf(draft, { draftRevision: 2, ...part }));
 
-  it('the rest of a suggestion that is being typed is what the person has not typed of it yet', () => {
+  it('the rest of a suggestion is the part that the person has not typed yet', () => {
     assert.equal(rest('Send it'), ' now');
     assert.equal(rest('Send it now'), '');
   });
 
-  it('the rest of a suggestion that is being typed is nothing for another draft, an older one, or one to which anything else applies', () => {
+  it('the rest of a suggestion is empty for a different or older draft, another context or mode, or a higher min_confidence', () => {
     for (const draft of ['Send', 'Sen', 'Send us', 'Bend it', 'send it', '', 'Send it now please'])
       assert.equal(rest(draft), '', draft);
     assert.equal(rest('Send it', { draftRevision: 1 }), '');
@@ -47,14 +50,14 @@ describe('continued suggestion', () => {
     assert.equal(rest('Send it', { mode: 'next_prompt' }), '');
     assert.equal(rest('Send it', { minConfidence: 0.31 }), '');
     assert.equal(rest('Send it', { minConfidence: 0.2 }), ' now');
-    assert.equal(rest('Send it', {}, shown('Send', ' it now', { dismissed: true })), '');
+    assert.equal(rest('Send it', {}, suggestionFor('Send', ' it now', { dismissed: true })), '');
   });
 
-  it('the rest of a suggestion that is being typed makes, with the draft, exactly what was suggested', () => {
+  it('the rest of a suggestion completes the draft to exactly the suggested text', () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 20 });
     fc.assert(
       fc.property(text, text, text, (draft, answer, typed) => {
-        const left = rest(draft + typed, {}, shown(draft, answer));
+        const left = rest(draft + typed, {}, suggestionFor(draft, answer));
         if (left !== '') assert.equal(draft + typed + left, draft + answer);
         else assert.ok(typed === '' || typed === answer || !answer.startsWith(typed));
       }),

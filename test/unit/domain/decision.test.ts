@@ -53,12 +53,12 @@ describe('hasNothingToWorkOn', () => {
     ],
   ];
   for (const [name, given, nothing] of cases)
-    it(`hasNothingToWorkOn ${nothing ? 'finds nothing in' : 'takes'} ${name}`, () =>
+    it(`hasNothingToWorkOn ${nothing ? 'is true for' : 'is false for'} ${name}`, () =>
       assert.equal(hasNothingToWorkOn(given), nothing));
 });
 
 describe('decide', () => {
-  it('decide suggests at exactly the minimum confidence, and not below it', () => {
+  it('decide suggests at exactly the minimum confidence, and abstains below it', () => {
     const guess = { completion: ' now', confidence: 0.3 };
     assert.deepEqual(decide(guess, request, 0.3), { state: 'suggested', completion: ' now' });
     assert.deepEqual(decide(guess, request, 0.30001), abstained);
@@ -76,12 +76,12 @@ describe('decide', () => {
     it(`decide abstains on ${JSON.stringify(completion)}`, () =>
       assert.deepEqual(decide({ completion, confidence: 1 }, request, 0.3), abstained));
 
-  it('decide suggests what only contains the draft or repeats an earlier message', () => {
+  it('decide suggests a completion that contains more than the draft, or repeats an earlier message', () => {
     assert.equal(completionOf('Send the report now'), 'Send the report now');
     assert.equal(completionOf('first'), 'first');
   });
 
-  it('decide leaves up to 2000 code points as they are', () => {
+  it('decide leaves completions of up to 2000 code points unchanged', () => {
     const long = '😀'.repeat(1999);
     assert.equal(completionOf(`${long} `), `${long} `);
     assert.equal(completionOf(`${long}x`), `${long}x`);
@@ -95,7 +95,7 @@ describe('decide', () => {
     assert.equal([...completionOf('😀'.repeat(5000))].length, 2000);
   });
 
-  it('decide gives a well-formed beginning of at most 2000 code points, whatever the text', () => {
+  it('decide returns a well-formed beginning of at most 2000 code points of any text', () => {
     const long = fc.array(fc.string({ unit: 'grapheme', maxLength: 40 }), { minLength: 1, maxLength: 20 });
     fc.assert(
       fc.property(long, fc.integer({ min: 1, max: 200 }), (parts, times) => {

@@ -14,8 +14,8 @@ const person = (content: string): ClusterRow => ({
 });
 const agent = (content: string): ClusterRow => ({ ...person(content), isHuman: false });
 
-describe('extract', () => {
-  it('an extract is titled with the line that is most like all that the person said', () => {
+describe('extracted episode', () => {
+  it('an extracted episode is titled with the line most similar to everything the person said', () => {
     const rows = [
       person('hi'),
       person('The invoice for March is wrong\nThe invoice shows the wrong tax'),
@@ -28,19 +28,19 @@ describe('extract', () => {
     assert.equal(summary, '5 messages, 4 by the person.\nFirst: “hi”\nLast: “ok”');
   });
 
-  it('an extract of rows that no person wrote is made of their lines, and says so', () => {
+  it('an extracted episode of agent rows quotes their lines, and counts 0 messages by the person', () => {
     assert.deepEqual(extractedFrom([agent('Build 7 passed')]), {
       title: 'Build 7 passed',
       summary: '1 message, 0 by the person.\n“Build 7 passed”',
     });
   });
 
-  it('an extract is not made where there is nothing to show', () => {
+  it('no episode is extracted from rows without visible text', () => {
     assert.equal(extractedFrom([person(' \n\t '), agent('\u001b\u0007')]), undefined);
     assert.equal(extractedFrom([]), undefined);
   });
 
-  it('an extract can be shown and stored, whatever was said', () => {
+  it('an extracted episode of any rows is displayable and within the length limits', () => {
     const content = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 3000 });
     fc.assert(
       fc.property(fc.array(content, { minLength: 1, maxLength: 5 }), (contents) => {
@@ -55,7 +55,7 @@ describe('extract', () => {
 });
 
 describe('shortened text', () => {
-  it('a shortened text is whole, or its beginning with an ellipsis, in code points', () => {
+  it('a shortened text is the whole text, or its beginning with an ellipsis, of at most `max` code points', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.integer({ min: 1, max: 20 }), (text, max) => {
         const short = shortened(text, max);

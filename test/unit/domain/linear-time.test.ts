@@ -11,7 +11,7 @@ import { statementsIn } from '../../../workers/memory/extract-facts.ts';
 const extract = (content: string) =>
   statementsIn({ id: 'row', content, role: 'human', origin: 'human', occurredAt: new Date(0) });
 
-/** Readers of texts that anybody may have written. */
+/** Functions that read texts from untrusted writers. */
 const READERS: Record<string, (text: string) => unknown> = {
   'finding statements in a row': extract,
   'finding what a person says in a row': spokenIn,
@@ -27,26 +27,26 @@ const READERS: Record<string, (text: string) => unknown> = {
   'finding the question of a draft': (text) => questionOf({ draft: { text, revision: 0 }, messages: [] }),
 };
 
-/** Parts of which patterns begin to match at every place, and that never get to their end. */
+/** Parts whose repetition makes patterns begin to match at every place without ever completing. */
 const PARTS = [
   ...' \t\n\u2028,.!?:"„\'->*#1aé',
   ...'\r\n|a |a, |yy,|no |note that |. |- |\n- |\n>|\n```|\non aaaa |\n---|from |from a  |moved |moved from |quit '.split(
     '|',
   ),
   ...'not |my a |as my |deploy |answer |I use |ich a '.split('|'),
-  // Sentences each of which takes long.
+  // Sentences that take long each.
   `${'yy,'.repeat(60)}; I prefer tea. `,
   `${'no, '.repeat(50)}; I prefer tea. `,
 ];
 
-/** The length of a sentence that is read, of a long fact, and of more than any row. */
+/** Lengths of a sentence, of a long fact, and of more than any row, in characters. */
 const LENGTHS = [200, 8 * 1024, 256 * 1024];
-/** CPU time. The longest text takes a tenth of it at most; where the time is quadratic, several times as much. */
+/** CPU time. In linear time the longest text takes at most a tenth of it; in quadratic time several times as much. */
 const LIMIT_MS = 2000;
-/** Where other processes take the CPU, a call may take longer. */
+/** Wall-clock time, which is longer in case other processes take the CPU. */
 const INTERRUPT_MS = 10_000;
 
-/** Calls it; interrupts it in the end, even while a pattern is matched. */
+/** Runs the call, which is interrupted at INTERRUPT_MS even during a pattern match, and asserts its CPU time. */
 function limited(call: () => unknown): void {
   const before = process.cpuUsage();
   new Script('call()').runInContext(createContext({ call }), { timeout: INTERRUPT_MS });
@@ -54,11 +54,11 @@ function limited(call: () => unknown): void {
   assert.ok((user + system) / 1000 < LIMIT_MS);
 }
 
-describe('texts that are made to take long', function () {
+describe('hostile texts', function () {
   this.timeout(60_000);
 
   for (const [what, read] of Object.entries(READERS))
-    it(`${what} takes no more than linear time in its length, whatever it repeats`, () => {
+    it(`${what} takes at most linear time for any repeated text`, () => {
       for (const length of LENGTHS)
         for (const part of PARTS) {
           const text = `from ${part.repeat(length / part.length)}!`;

@@ -4,7 +4,7 @@ import { QueueModel } from '../../support/queue-model.ts';
 
 const SERVICE_MS = 500;
 
-/** Full slots, and the standing queue of one party. */
+/** Makes a load with full slots and the standing queue of one party. */
 function loadAt(at: number, more: Partial<KindLoad> = {}): KindLoad {
   return {
     at,
@@ -22,8 +22,8 @@ function loadAt(at: number, more: Partial<KindLoad> = {}): KindLoad {
   };
 }
 
-/** An estimate at 1000 ms that has seen the workers take 100 a second from a standing queue. */
-function measured(more: Partial<KindLoad> = {}): LoadEstimate {
+/** Makes an estimate at 1000 ms that has seen workers claim 100 pieces a second from a standing queue. */
+function measuredEstimate(more: Partial<KindLoad> = {}): LoadEstimate {
   const load = new LoadEstimate();
   for (const at of [0, 100, 600, 1000]) load.observe(loadAt(at, more));
   return load;
@@ -32,8 +32,8 @@ function measured(more: Partial<KindLoad> = {}): LoadEstimate {
 const closeTo = (actual: number, expected: number) =>
   assert.ok(Math.abs(actual - expected) < 1, `${actual}, not about ${expected}`);
 
-describe('estimate of the load', () => {
-  it('the estimate of the load expects no wait without a standing queue', () => {
+describe('load estimate', () => {
+  it('the load estimate predicts no wait without a standing queue', () => {
     const load = new LoadEstimate();
     assert.equal(load.answerMs(1000, 0), 0);
     load.observe(loadAt(0, { oldestMs: 5 }));
@@ -41,89 +41,89 @@ describe('estimate of the load', () => {
     assert.equal(load.mostQueued(0, 0), Number.POSITIVE_INFINITY);
   });
 
-  it('the estimate of the load divides the work ahead by the measured rate of the workers', () => {
-    closeTo(measured().answerMs(500, 1000), 5010 + SERVICE_MS);
+  it('the load estimate divides the work ahead by the measured claim rate', () => {
+    closeTo(measuredEstimate().answerMs(500, 1000), 5010 + SERVICE_MS);
   });
 
-  it('the estimate of the load puts a party with little ahead of one with much', () => {
-    const load = measured({ queues: [1] });
+  it('the load estimate puts a party with little work ahead of one with much', () => {
+    const load = measuredEstimate({ queues: [1] });
     closeTo(load.answerMs(0, 1000), 30 + SERVICE_MS);
     closeTo(load.answerMs(1, 1000), 30 + SERVICE_MS);
     closeTo(load.answerMs(1000, 1000), 10_020 + SERVICE_MS);
   });
 
-  it('the estimate of the load gives each party with a standing queue a turn for each piece of the own one', () => {
-    const load = measured({ standing: 61 });
+  it('the load estimate gives each party with a standing queue one turn per piece of the asking party', () => {
+    const load = measuredEstimate({ standing: 61 });
     closeTo(load.answerMs(0, 1000), 620 + SERVICE_MS);
     closeTo(load.answerMs(9, 1000), 6100 + SERVICE_MS);
   });
 
-  it('the estimate of the load gives the other class of parties every second slot while it has work', () => {
-    closeTo(measured({ others: 1000 }).answerMs(99, 1000), 2000 + SERVICE_MS);
-    closeTo(measured({ others: 20 }).answerMs(99, 1000), 1200 + SERVICE_MS);
+  it('the load estimate gives the other class of parties every second slot while that has work', () => {
+    closeTo(measuredEstimate({ others: 1000 }).answerMs(99, 1000), 2000 + SERVICE_MS);
+    closeTo(measuredEstimate({ others: 20 }).answerMs(99, 1000), 1200 + SERVICE_MS);
   });
 
-  it('the estimate of the load uses the age of the oldest as the wait of a newcomer, before it has measured anything', () => {
+  it('the load estimate takes the age of the oldest work as the wait until it has measured a rate', () => {
     const load = new LoadEstimate();
     load.observe(loadAt(0, { queued: 800, oldestMs: 8000, claimed: 1e6 }));
     closeTo(load.answerMs(800, 0), 8010 + SERVICE_MS);
     closeTo(load.answerMs(0, 0), 20 + SERVICE_MS);
   });
 
-  it('the estimate of the load lets as much of a party wait as is answered in time', () => {
+  it('the load estimate lets a party queue exactly as much as is answered in time', () => {
     for (const more of [{}, { standing: 7, queues: [1, 5, 90], others: 40 }]) {
-      const load = measured(more);
+      const load = measuredEstimate(more);
       const most = load.mostQueued(7000, 1000);
       assert.ok(load.answerMs(most - 1, 1000) <= 7000);
       assert.ok(load.answerMs(most, 1000) > 7000);
     }
-    assert.equal(measured({ standing: 1000 }).mostQueued(7000, 1000), 0);
+    assert.equal(measuredEstimate({ standing: 1000 }).mostQueued(7000, 1000), 0);
   });
 
-  it('the estimate of the load expects no wait for a newcomer while slots are free that a flood may not have', () => {
-    const load = measured({ running: 14, standing: 1000 });
+  it('the load estimate predicts no wait for a new party while slots reserved from a flooding party are free', () => {
+    const load = measuredEstimate({ running: 14, standing: 1000 });
     assert.ok(load.answerMs(1, 1000) > 10_000);
     assert.equal(load.answerMs(0, 1000), 0);
     assert.equal(load.mostQueued(7000, 1000), 1);
   });
 
-  it('the estimate of the load learns how long the work itself takes', () => {
-    const load = measured();
+  it('the load estimate learns the service time', () => {
+    const load = measuredEstimate();
     for (let n = 0; n < 100; n += 1) load.served(2000);
     closeTo(load.answerMs(99, 1000), 3000);
   });
 
-  it('the estimate of the load assumes at most three claims in a time in which it saw none', () => {
-    const load = measured();
+  it('the load estimate assumes at most three claims for the time since the last claim', () => {
+    const load = measuredEstimate();
     load.observe(loadAt(1200, { claimed: 100, lastClaimMs: 1000 }));
     closeTo(load.answerMs(29, 1200), 10_000 + SERVICE_MS);
   });
 
-  it('the estimate of the load is not misled by slots that are filled together and freed together', () => {
-    const load = measured();
+  it('the load estimate keeps its claim rate when all slots are filled and freed together', () => {
+    const load = measuredEstimate();
     for (let n = 0; n < 100; n += 1) load.served(2000);
     load.observe(loadAt(1200, { claimed: 100, lastClaimMs: 1900 }));
     closeTo(load.answerMs(29, 1200), 300 + 2000);
   });
 
-  it('the estimate of the load expects no wait while slots are free: the rest has not been heard of', () => {
-    assert.equal(measured({ running: 3, claimed: 7, lastClaimMs: 5000 }).answerMs(500, 1000), 0);
-    assert.equal(measured({ running: 0, lastClaimMs: null }).answerMs(500, 1000), 0);
+  it('the load estimate predicts no wait while slots are free, since the queued work is then unannounced', () => {
+    assert.equal(measuredEstimate({ running: 3, claimed: 7, lastClaimMs: 5000 }).answerMs(500, 1000), 0);
+    assert.equal(measuredEstimate({ running: 0, lastClaimMs: null }).answerMs(500, 1000), 0);
   });
 
-  it('the estimate of the load measures a lone flood, too, which never gets all slots', () => {
-    closeTo(measured({ running: 12 }).answerMs(500, 1000), 5010 + SERVICE_MS);
+  it('the load estimate also measures a single flooding party, which never gets all slots', () => {
+    closeTo(measuredEstimate({ running: 12 }).answerMs(500, 1000), 5010 + SERVICE_MS);
   });
 
-  it('the estimate of the load restarts its measurement when a worker came or went with its count', () => {
+  it('the load estimate restarts its measurement when a worker starts or ends', () => {
     for (const more of [{ claimed: 5 }, { claimed: 1e6, workers: 2 }]) {
-      const load = measured();
+      const load = measuredEstimate();
       load.observe(loadAt(2000, { queued: 100, oldestMs: 1000, ...more }));
       closeTo(load.answerMs(100, 2000), 1010 + SERVICE_MS);
     }
   });
 
-  it('the estimate of the load expects no answer without a worker, whatever it has measured', () => {
+  it('the load estimate predicts no answer while there is no worker', () => {
     const idle = { standing: 0, queued: 0, oldestMs: 0, running: 0, lastClaimMs: null };
     const load = new LoadEstimate();
     load.observe(loadAt(0, { ...idle, workers: 0, slots: 0 }));
@@ -135,7 +135,7 @@ describe('estimate of the load', () => {
     assert.equal(load.isStrained, false);
   });
 
-  it('the estimate of the load ignores what was read too long ago, and uses the next read', () => {
+  it('the load estimate ignores a load read more than two seconds ago, and uses the next one', () => {
     for (const more of [
       { workers: 0, slots: 0 },
       { queued: 100, oldestMs: 20_000 },
@@ -152,7 +152,7 @@ describe('estimate of the load', () => {
 });
 
 describe('load shedding', () => {
-  /** Service times about a mean, the same in every run. */
+  /** Makes service times spread around a mean, the same in every run. */
   function around(mean: number): () => number {
     let seed = 7;
     return () => {
@@ -177,14 +177,14 @@ describe('load shedding', () => {
   for (const shape of shapes) {
     const [name] = shape;
 
-    it(`load shedding refuses nobody at 80 % of its capacity (${name})`, () => {
+    it(`load shedding refuses no call at 80 % of the capacity (${name})`, () => {
       const model = system(shape);
       model.arrivals = { a: 64, b: 64 };
       model.run(20_000);
       assert.equal(model.tally(0, 20_000).refused, 0);
     });
 
-    it(`a system at 3 times its capacity answers about its capacity, and all that it admits (${name})`, () => {
+    it(`load shedding at 3 times the capacity uses 90 % of it and answers 98 % of admitted calls in time (${name})`, () => {
       const model = system(shape);
       model.arrivals = { a: 480 };
       model.run(40_000);
@@ -194,7 +194,7 @@ describe('load shedding', () => {
       assert.ok(refused > 0);
     });
 
-    it(`load shedding begins within 2 s of a collapse, also at full load, and ends within 1.5 s of the recovery (${name})`, () => {
+    it(`load shedding begins within 2 s after workers hang, even at full load, and ends within 1.5 s of recovery (${name})`, () => {
       for (const rate of [100, 155, 300]) {
         const model = system(shape);
         model.arrivals = { a: rate };
@@ -207,7 +207,7 @@ describe('load shedding', () => {
         assert.ok(refused > 20 * late, `at ${rate}/s: ${late} late and ${refused} refused`);
         model.serviceMs = shape[2];
         model.arrivals = { a: 80 };
-        // Hanging slots are freed at their deadline.
+        // The hanging slots are freed at their deadline.
         model.run(20_000);
         const last = model.refusedUntil(18_000) ?? 0;
         assert.ok(last <= 18_000 + 10_000 + 1500, `at ${rate}/s until ${last}`);
@@ -216,7 +216,7 @@ describe('load shedding', () => {
     });
   }
 
-  it('load shedding ends its refusals within 1.5 s when hanging calls are answered', () => {
+  it('load shedding ends within 1.5 s when hanging calls are answered', () => {
     for (const shape of shapes) {
       const model = system(shape);
       model.arrivals = { a: 120 };
@@ -232,7 +232,7 @@ describe('load shedding', () => {
     }
   });
 
-  it('load shedding refuses at once without a worker, and stops soon after one starts', () => {
+  it('load shedding refuses every call without a worker, and ends within a second after workers start', () => {
     const model = new QueueModel();
     model.arrivals = { a: 100 };
     model.run(3000);
@@ -247,7 +247,7 @@ describe('load shedding', () => {
     assert.ok((model.refusedUntil(8000) ?? 0) <= 9000);
   });
 
-  it('load shedding sees a standing queue even at an ingress that just started', () => {
+  it('load shedding sees a standing queue even at a new ingress', () => {
     const model = new QueueModel();
     model.arrivals = { a: 480 };
     model.run(15_000);
@@ -266,7 +266,7 @@ describe('load shedding', () => {
       assert.deepEqual(model.tally(0, 20_000, party), { refused: 0, answered: 20, late: 0 });
   });
 
-  it('load shedding answers all that it admits of many parties that flood it together, each its share', () => {
+  it('load shedding of 61 flooding parties answers admitted calls in time and gives each party its share', () => {
     const model = new QueueModel();
     const small = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`small${n}`, 10]));
     model.arrivals = { big: 100, ...small };
@@ -282,7 +282,7 @@ describe('load shedding', () => {
     }
   });
 
-  it('load shedding does not mistake work that no worker has heard of for a lack of capacity', () => {
+  it('load shedding does not mistake unannounced work for a lack of capacity', () => {
     const model = new QueueModel();
     model.arrivals = { a: 20 };
     model.run(5000);
@@ -295,13 +295,13 @@ describe('load shedding', () => {
     assert.equal(model.tally(0, 20_000).refused, 0);
   });
 
-  it('load shedding refuses nothing while the load cannot be read, and refuses again when it can', () => {
+  it('load shedding stops while the load cannot be read, and resumes when it can', () => {
     const model = new QueueModel();
     model.arrivals = { a: 480 };
     model.run(10_000);
     model.isReadable = false;
     model.run(4000);
-    assert.ok((model.refusedUntil(10_000) ?? 0) <= 12_200, 'refuses nobody by what is old');
+    assert.ok((model.refusedUntil(10_000) ?? 0) <= 12_200, 'refuses no call by an old load');
     model.isReadable = true;
     model.run(4000);
     assert.ok((model.refusedFrom(14_000) ?? Number.POSITIVE_INFINITY) <= 14_500);

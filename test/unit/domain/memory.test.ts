@@ -42,7 +42,7 @@ function bundle(texts: string[]) {
 }
 
 describe('memory in a prompt', () => {
-  it('memory in a prompt marks the words of the person', async () => {
+  it("memory in a prompt marks the person's own words", async () => {
     const { memory } = fitMemory(await bundle(['mine', 'an agent said']), 100);
     assert.deepEqual(memory.recalled.said, [
       { role: 'agent', own: false, content: 'an agent said' },
@@ -51,8 +51,8 @@ describe('memory in a prompt', () => {
     assert.deepEqual(memory.profile, { summary: 'short', data: { a: 1 } });
   });
 
-  it('memory in a prompt leaves out the less worthy first, and keeps the others in their order', async () => {
-    // The person's own words, of even places, are worth more.
+  it('memory in a prompt leaves out the least worthy rows, and keeps the others in their order', async () => {
+    // The person's own words, at even indexes, are worth more.
     const { memory } = fitMemory(await bundle(['aaaa', 'bbbb', 'cccc', 'dddd']), 4);
     assert.deepEqual(
       memory.recalled.said.map(({ content }) => content),
@@ -60,7 +60,7 @@ describe('memory in a prompt', () => {
     );
   });
 
-  it('memory in a prompt leaves out a text that is too long, not those after it', async () => {
+  it('memory in a prompt leaves out a text that is too long, but not the texts after it', async () => {
     const { memory } = fitMemory(await bundle(['short', 'b', 'x'.repeat(4000)]), 100);
     assert.deepEqual(
       memory.recalled.said.map(({ content }) => content),
@@ -68,7 +68,7 @@ describe('memory in a prompt', () => {
     );
   });
 
-  it('memory in a prompt never takes more than there is room, and never cuts a text', async () => {
+  it('memory in a prompt never exceeds its budget and never cuts a text', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.string({ unit: 'binary' })), fc.nat(60), async (texts, room) => {
         const { memory, tokens } = fitMemory(await bundle(texts), room);

@@ -4,17 +4,17 @@ import { MIB } from '../../../shared/schemas/limits.ts';
 
 const ROOM = 16 * MIB;
 
-describe('budget of bodies', () => {
+describe('body budget', () => {
   const here = new AbortController().signal;
 
-  /** Fails when any of the room is held. */
+  /** Asserts that no room is held. */
   async function assertAllFree(budget: BodyBudget): Promise<void> {
     const share = budget.open('another', here);
     await share.reserve(ROOM);
     share.free();
   }
 
-  it('a body that was given up takes no more room of the budget', async () => {
+  it('a freed body cannot reserve more room of the budget', async () => {
     const budget = new BodyBudget(ROOM);
     for (const before of [0, MIB]) {
       const share = budget.open('one', here);
@@ -25,7 +25,7 @@ describe('budget of bodies', () => {
     }
   });
 
-  it('a body that was given up while it waited for room returns what it gets', async () => {
+  it('a body freed while it waits for room returns the room that it gets', async () => {
     const budget = new BodyBudget(ROOM);
     const holding = budget.open('other', here);
     await holding.reserve(ROOM);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { CallersByRequest } from '../../../ingress/work/callers.ts';
 
-describe('callers of a request', () => {
+describe('callers by request', () => {
   let callers: CallersByRequest;
   let detached: string[];
   const leave = (request: string, done = Promise.resolve()) =>
@@ -14,7 +14,7 @@ describe('callers of a request', () => {
     detached = [];
   });
 
-  it('the callers of a request leave the work when the last one gives up', () => {
+  it("a request's work is left when its last caller gives up", () => {
     void callers.enter('r');
     void callers.enter('r');
     callers.stopWaiting('r', 'w');
@@ -25,7 +25,7 @@ describe('callers of a request', () => {
     assert.deepEqual(detached, ['w']);
   });
 
-  it('the callers of a request do not leave it while another one’s admission is under way, and do when that one is refused', () => {
+  it("a request's work is not left while another caller's admission is under way, but is when that is refused", () => {
     void callers.enter('r');
     void callers.enter('r');
     callers.stopWaiting('r', 'w');
@@ -35,13 +35,13 @@ describe('callers of a request', () => {
     assert.deepEqual(detached, ['w']);
   });
 
-  it('the callers of a request leave nothing when all were answered', () => {
+  it("a request's work is not left when all callers were answered", () => {
     void callers.enter('r');
     leave('r');
     assert.deepEqual(detached, []);
   });
 
-  it('the callers of one request know nothing of another’s', () => {
+  it("a request's callers do not affect the work of another request", () => {
     void callers.enter('r');
     void callers.enter('s');
     callers.stopWaiting('r', 'w');
@@ -51,7 +51,7 @@ describe('callers of a request', () => {
     assert.deepEqual(detached, ['w']);
   });
 
-  it('callers who come back wait until those before are reported gone', async () => {
+  it('a caller that comes back waits until the leaving of earlier callers is reported', async () => {
     const said = Promise.withResolvers<void>();
     void callers.enter('r');
     callers.stopWaiting('r', 'w');
@@ -64,7 +64,7 @@ describe('callers of a request', () => {
     assert.equal(entered, false);
     said.resolve();
     await back;
-    // This one was answered: nobody left the work again.
+    // This caller was answered, so the work was not left again.
     leave('r');
     assert.deepEqual(detached, ['w']);
   });

@@ -10,7 +10,7 @@ import { until } from '../../support/until.ts';
 
 const WINDOW_MS = 600_000;
 
-/** What every store of counts does alike; each suite has a store of its own. */
+/** Defines the tests that every store of counts passes. */
 function itCounts(store: () => CountPoints): void {
   const count = (part: Partial<Points>) => store()({ key: 'k', points: 1, windowMs: WINDOW_MS, ...part });
   let keys = 0;
@@ -20,14 +20,14 @@ function itCounts(store: () => CountPoints): void {
     key = `key-${keys}`;
   });
 
-  it('points count in the window that the first of them begins', async () => {
+  it('points are counted in the window that the first of them begins', async () => {
     const first = await count({ key });
     const second = await count({ key, points: 5 });
     assert.deepEqual([first.points, second.points, second.window], [1, 6, first.window]);
     assert.ok(second.leftMs > WINDOW_MS - 60_000 && second.leftMs <= WINDOW_MS);
   });
 
-  it('points for a window that is not the current one count nowhere, and return the current one', async () => {
+  it('points for a window other than the current one are not counted, and return the current count', async () => {
     const { window } = await count({ key, points: 3 });
     const other = await count({ key, points: -1, window: window - 1 });
     assert.deepEqual([other.points, other.window], [3, window]);
@@ -35,7 +35,7 @@ function itCounts(store: () => CountPoints): void {
     assert.deepEqual([named.points, named.window], [2, window]);
   });
 
-  it('points for a window that is over count nowhere: they open none', async () => {
+  it('points for a window that is over are not counted and open no new window', async () => {
     const { window } = await count({ key, points: 3, windowMs: 100 });
     const late = await until(async () => {
       const answer = await count({ key, points: -1, windowMs: 100, window });
@@ -45,7 +45,7 @@ function itCounts(store: () => CountPoints): void {
     assert.equal((await count({ key })).points, 1);
   });
 
-  it('points that are given back after their window leave the next one at zero', async () => {
+  it('points given back after their window do not reduce the count of the next window', async () => {
     const limiter = new ExactLimiter({ name: key, points: 2, windowS: 1 }, store());
     const late = new ExactLimiter(limiter.limit, store());
     await late.take('a');
@@ -54,7 +54,7 @@ function itCounts(store: () => CountPoints): void {
     assert.ok((await limiter.take('a')).remaining <= 0);
   });
 
-  it('points that come at once count, every one', async () => {
+  it('30 points sent at once are all counted', async () => {
     const answers = await Promise.all(Array.from({ length: 30 }, () => count({ key })));
     const used = answers.map(({ points }) => points).sort((a, b) => a - b);
     assert.deepEqual(
@@ -64,12 +64,12 @@ function itCounts(store: () => CountPoints): void {
   });
 }
 
-describe('count of points in memory', () => {
+describe('counts in memory', () => {
   const memory = new MemoryCounts();
   itCounts(() => async (points) => memory.count(points));
 });
 
-describe('count of points in PostgreSQL', () => {
+describe('counts in PostgreSQL', () => {
   let database: TestDatabase;
   before(async () => {
     database = await createDatabase();
@@ -79,7 +79,7 @@ describe('count of points in PostgreSQL', () => {
   itCounts(() => async (points) => first(await countPoints(database.pool, [points], { withinMs: 5000 })));
 });
 
-describeWithRedis('count of points in Redis', () => {
+describeWithRedis('counts in Redis', () => {
   let server: RedisServer;
   let redis: RedisClient;
   before(async () => {

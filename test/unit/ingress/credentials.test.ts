@@ -8,16 +8,16 @@ import { batcher } from '../../../shared/db/batcher.ts';
 import { AppError } from '../../../shared/errors/app-error.ts';
 import { newAppKey, newServiceKey } from '../../../shared/security/keys.ts';
 
-/** Wrong credentials of one network in 10 s, those that are looked up at once, and how many share a statement. */
+/** Wrong credentials of one network in 10 s, look-ups at once, and look-ups that share a statement. */
 const LIMIT = 50;
 const AT_ONCE = 10;
 const BATCH = { most: 200 };
 const CALLS = 1500;
-/** Beyond the limit: a round for each sort of key. */
-const IN_ROUNDS = 2 * Math.ceil(CALLS / BATCH.most);
+/** Look-ups beyond the limit: batches for each of two kinds of key. */
+const BATCHED_LOOKUPS = 2 * Math.ceil(CALLS / BATCH.most);
 
-/** The credentials of an installation that has one app, and the statements that they cost. */
-function watched() {
+/** Makes the credentials of an installation with one app, and records the look-up statements. */
+function watchedCredentials() {
   const app = newAppKey();
   const memory = new MemoryCounts();
   const lookUps: string[] = [];
@@ -47,21 +47,21 @@ function watched() {
 }
 
 describe('look-ups of wrong credentials', () => {
-  it('the look-ups of wrong credentials are bounded for a network, and none of it keeps a key out that was right before', async () => {
-    const { app, lookUps, withKey } = watched();
+  it('look-ups of wrong credentials are limited per network, and a key that was right before still works there', async () => {
+    const { app, lookUps, withKey } = watchedCredentials();
     assert.equal(await withKey(app.key, '192.0.2.1'), undefined);
     const codes = await Promise.all(
       Array.from({ length: CALLS }, () => withKey(newAppKey().key, '192.0.2.1')),
     );
-    assert.ok(lookUps.length <= 1 + LIMIT + AT_ONCE + IN_ROUNDS, `${lookUps.length}`);
+    assert.ok(lookUps.length <= 1 + LIMIT + AT_ONCE + BATCHED_LOOKUPS, `${lookUps.length}`);
     assert.equal(codes.filter((code) => code === 'invalid_app_key').length, LIMIT);
     assert.equal(codes.filter((code) => code === 'rate_limited').length, CALLS - LIMIT);
     assert.equal(await withKey(app.key, '192.0.2.1'), undefined);
     assert.equal(await withKey(newAppKey().key, '192.0.2.2'), 'invalid_app_key');
   });
 
-  it('the look-ups of wrong credentials are bounded for app keys and service keys together, and for an IPv6 network', async () => {
-    const { lookUps, withKey, withServiceKey } = watched();
+  it('look-ups of wrong credentials are limited for app keys and service keys together, and per IPv6 network', async () => {
+    const { lookUps, withKey, withServiceKey } = watchedCredentials();
     await Promise.all(
       Array.from({ length: CALLS }, (_, n) =>
         n % 2 === 0
@@ -69,11 +69,11 @@ describe('look-ups of wrong credentials', () => {
           : withServiceKey(newServiceKey().key, `2001:db8::${n.toString(16)}`),
       ),
     );
-    assert.ok(lookUps.length <= LIMIT + AT_ONCE + IN_ROUNDS, `${lookUps.length}`);
+    assert.ok(lookUps.length <= LIMIT + AT_ONCE + BATCHED_LOOKUPS, `${lookUps.length}`);
   });
 
-  it('the look-ups of wrong credentials cost one for a wrong key that is repeated', async () => {
-    const { lookUps, withKey } = watched();
+  it('a wrong key that is repeated is looked up once', async () => {
+    const { lookUps, withKey } = watchedCredentials();
     const { key } = newAppKey();
     for (let n = 0; n < LIMIT; n += 1) assert.equal(await withKey(key, '192.0.2.1'), 'invalid_app_key');
     assert.equal(await withKey(key, '192.0.2.1'), 'rate_limited');
@@ -81,7 +81,7 @@ describe('look-ups of wrong credentials', () => {
   });
 });
 
-/** The code of the error; undefined when there is none. */
+/** Returns the code of the error that the work fails with; undefined if it succeeds. */
 async function codeOf(work: Promise<unknown>): Promise<string | undefined> {
   try {
     await work;

@@ -32,7 +32,7 @@ const REPORT = { steps: { done: 2, total: 2 }, result: { created: 7 } };
 const receipt = { job_id: JOB.id, status_url: `http://localhost/api/jobs/${JOB.id}/` };
 const pause = () => sleep(1);
 
-describe('stream of a job', () => {
+describe('job stream', () => {
   const { signal } = new AbortController();
   const looks = (...jobs: Partial<JobResponse>[]) => {
     const rest = jobs.map((job) => ({ ...JOB, ...job }));
@@ -42,7 +42,7 @@ describe('stream of a job', () => {
     });
   };
 
-  it('the stream of a job has each progress once, then the result', async () => {
+  it('a job stream sends each progress once, then the result', async () => {
     const half = { progress: { done: 1, total: 2 } };
     const done = { progress: { done: 2, total: 2 }, state: 'succeeded' as const, result: { created: 7 } };
     assert.equal(
@@ -57,7 +57,7 @@ describe('stream of a job', () => {
     );
   });
 
-  it('the stream of a job has each part of the result once, when it is ready, before the result', async () => {
+  it('a job stream sends each part of the result once, when it is ready, before the end', async () => {
     const items = [[{ index: 1 }], [], [{ index: 0 }, { index: 2 }]];
     const seen: number[][] = [];
     const jobs = looks({}, {}, { result: {} });
@@ -80,7 +80,7 @@ describe('stream of a job', () => {
     assert.deepEqual(seen, [[], [1], [1]]);
   });
 
-  it('the stream of a job goes on after a cut with the parts that were not shown, and from the start after an id of nobody', async () => {
+  it('a job stream resumes with the parts not yet sent, and from the start after an unknown Last-Event-ID', async () => {
     const resume = async (lastEventId?: string) => {
       const jobs = looks({}, { result: {} });
       const look = (shown: ReadonlySet<number>) => {
@@ -107,7 +107,7 @@ describe('stream of a job', () => {
       assert.equal((await resume(none)).length, 3, none);
   });
 
-  it('the stream of a job ends with what the job failed with', async () => {
+  it('a job stream ends with the error of a failed job', async () => {
     const error = { code: 'job_timeout', message: 'The job took too long.' };
     const streamed = await text(
       streamJob({ receipt, look: looks({ state: 'failed', error }), pause }, signal),
@@ -115,7 +115,7 @@ describe('stream of a job', () => {
     assert.match(streamed, /\nevent: error\ndata: {"detail":{"code":"job_timeout",[^\n]*}}\n\n$/);
   });
 
-  it('the stream of a job ends with what a look is refused with', async () => {
+  it('a job stream ends with the error that its poll is refused with', async () => {
     const looks = [
       async () => ({ job: JOB, items: [] }),
       () => Promise.reject(new AppError('not_authenticated')),
@@ -125,13 +125,13 @@ describe('stream of a job', () => {
     assert.match(streamed, /\nevent: error\ndata: {"detail":{"code":"not_authenticated",[^\n]*}}\n\n$/);
   });
 
-  it('the stream of a job has a comment now and then while nothing happens, so that nobody takes it for dead', async () => {
+  it('a job stream sends a comment now and then while nothing happens, as a sign of life', async () => {
     const quiet = Array.from({ length: 45 }, () => ({}));
     const streamed = await text(streamJob({ receipt, look: looks(...quiet, { result: {} }), pause }, signal));
     assert.equal(streamed.match(/^:$/gm)?.length, 2);
   });
 
-  it('the stream of a job ends quietly when its caller is gone', async () => {
+  it('a job stream ends without an error when its caller is gone', async () => {
     const leaving = new AbortController();
     const never = () => new Promise<void>(() => {});
     const stream = streamJob({ receipt, look: looks({}), pause: never }, leaving.signal);
@@ -141,7 +141,7 @@ describe('stream of a job', () => {
     assert.match(await streamed, /^event: job/);
   });
 
-  it('the stream of a job shares its looks with the streams of other jobs', async () => {
+  it('job streams of 150 jobs share the statements of their polls', async () => {
     const streams = 150;
     const accounts = Array.from({ length: streams }, (_, n) => `account-${n}`);
     const statements: number[] = [];
@@ -171,7 +171,7 @@ describe('stream of a job', () => {
     await until(() => looks() > 10 * streams);
     over = true;
     for (const streamed of await Promise.all(texts)) assert.match(streamed, /event: done/);
-    // Of one stream that comes first, of a hundred, of the rest; one by one when they begin.
+    // A round of polls takes up to three statements: of the first stream, a hundred others, the rest.
     assert.ok(statements.length < looks() / 20, `${statements.length} statements for ${looks()} looks`);
   });
 });

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { checkStructure } from '../../../ingress/guards/bodies.ts';
 
-/** As many bytes as are scanned at once. */
+/** Number of bytes that are scanned at once. */
 const SLICE = 256 * 1024;
 
-/** Values and names, the way a reader counts them. */
+/** Counts the values and names of a parsed document. */
 function countOf(value: unknown): number {
   if (Array.isArray(value)) return value.reduce((sum, item) => sum + countOf(item), 1);
   if (typeof value !== 'object' || value === null) return 1;
   return Object.values(value).reduce((sum, item) => sum + 1 + countOf(item), 1);
 }
 
-describe('structure of JSON text', () => {
+describe('JSON structure check', () => {
   const allows = (text: string, most: number) =>
     checkStructure(Buffer.from(text), most).then(
       () => true,
@@ -29,17 +29,17 @@ describe('structure of JSON text', () => {
     'as many levels as allowed': nested(64),
   };
   for (const [name, text] of Object.entries(texts))
-    it(`the structure of JSON text is counted as it is parsed: ${name}`, async () => {
+    it(`the JSON structure check counts values and names like a parser: ${name}`, async () => {
       const count = countOf(JSON.parse(text));
       assert.deepEqual([await allows(text, count), await allows(text, count - 1)], [true, false]);
     });
 
-  it('the structure of JSON text is refused at a depth of 65, however far in', async () => {
+  it('the JSON structure check refuses a depth of 65, even far into a text', async () => {
     assert.equal(await allows(nested(66), 1000), false);
     assert.equal(await allows(`[${'1,'.repeat(SLICE)}${nested(64)}]`, 10 * SLICE), false);
   });
 
-  it('the structure of JSON text lets the parser refuse what is no JSON', async () => {
+  it('the JSON structure check leaves malformed JSON to the parser', async () => {
     for (const text of ['', '"', '"\\', ']]]]', '[', '}{']) assert.equal(await allows(text, 10), true, text);
   });
 });

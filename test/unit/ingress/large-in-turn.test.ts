@@ -13,7 +13,7 @@ interface Sent {
   signal?: AbortSignal;
 }
 
-/** Hands all of the requests over at once, and tells which of them began in each turn of the event loop. */
+/** Sends all requests at once; returns the indexes of those that began in each turn of the event loop. */
 async function begunByTurn(requests: Sent[]): Promise<number[][]> {
   const handle = paceLargeBodies();
   const turns: number[][] = [[]];
@@ -34,22 +34,22 @@ async function begunByTurn(requests: Sent[]): Promise<number[][]> {
 }
 
 describe('requests with large bodies', () => {
-  it('requests with large bodies begin one in each turn of the event loop', async () => {
+  it('requests with large bodies begin one per turn of the event loop', async () => {
     assert.deepEqual(await begunByTurn([{}, {}, {}]), [[0], [1], [2]]);
   });
 
-  it('requests with large bodies are those above 16 KiB, and of unknown size; the others begin at once', async () => {
+  it('requests with bodies above 16 KiB or of unknown size count as large; the others begin at once', async () => {
     const sizes = ['0', '200', '16384', '16385'].map((length) => ({ headers: { 'content-length': length } }));
     const chunked = { headers: { 'transfer-encoding': 'chunked' } };
     assert.deepEqual(await begunByTurn([...sizes, { headers: {} }, chunked]), [[0, 1, 2, 4], [3], [5]]);
   });
 
-  it('requests with large bodies begin in turn for each network', async () => {
+  it('requests with large bodies begin alternately for each network', async () => {
     const requests = [{}, {}, {}, { from: THERE }, { from: THERE }];
     assert.deepEqual(await begunByTurn(requests), [[0], [3], [1], [4], [2]]);
   });
 
-  it('requests with large bodies never begin when their senders have left', async () => {
+  it('requests with large bodies never begin if their senders have left', async () => {
     assert.deepEqual(await begunByTurn([{}, { signal: AbortSignal.abort() }, {}]), [[0], [2]]);
   });
 });

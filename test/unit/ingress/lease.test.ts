@@ -13,7 +13,7 @@ type Step =
   | { do: 'arrive' | 'return' | 'tick'; at: number }
   | { do: 'wait'; ms: number };
 
-/** Ingresses that lease one key from one store, over a network as slow as a test wants it, by a clock that it sets. */
+/** Ingresses that lease one key from one store, with a network and a clock that the test controls. */
 class Installation {
   readonly limit: { name: string; points: number; windowS: number };
   readonly #nodes: { lease: Lease; sent: (() => void)[]; answered: (() => void)[]; late: boolean }[] = [];
@@ -59,7 +59,7 @@ class Installation {
     return this;
   }
 
-  /** Until every call has its answer, and everything is reported. */
+  /** Runs until every call is answered and all points are reported. */
   async finish(): Promise<this> {
     const all = (['arrive', 'return', 'tick'] as const).flatMap((one) =>
       this.#nodes.map((_, at) => ({ do: one, at })),
@@ -106,7 +106,7 @@ const calls = fc.array(fc.oneof(one, network), size);
 const terms = { points: fc.integer({ min: 1, max: 40 }), share: fc.nat(5) };
 
 describe('lease on a limit', () => {
-  it('the leases of all ingresses grant no more than the limit and their shares, and refuse nobody below the limit', () =>
+  it('leases of several ingresses grant at most the limit plus their shares, and refuse no call below the limit', () =>
     check(
       { ...terms, ingresses: fc.integer({ min: 2, max: 4 }), steps: calls },
       async (found, { points, share, ingresses }) => {
@@ -115,12 +115,12 @@ describe('lease on a limit', () => {
       },
     ));
 
-  it('the lease of a single ingress is exact', () =>
+  it('a lease of a single ingress is exact', () =>
     check({ ...terms, ingresses: fc.constant(1), steps: calls }, async (found, { points }) => {
       assert.equal(found.granted, Math.min(points, found.granted + found.refused));
     }));
 
-  it('a lease on a limit keeps its bound for calls of any weight', () =>
+  it('leases keep their bound for calls of any weight', () =>
     check(
       { ...terms, ingresses: fc.integer({ min: 1, max: 4 }), steps: fc.array(fc.oneof(many, network), size) },
       async (found, { points, share, ingresses }) => {
@@ -128,7 +128,7 @@ describe('lease on a limit', () => {
       },
     ));
 
-  it('a lease on a limit keeps its bound in every window, and refuses nobody who stays below the limit in all of them together', () =>
+  it('leases keep their bound over several windows, and refuse no call if all calls together stay below the limit', () =>
     check(
       {
         ...terms,
@@ -144,7 +144,7 @@ describe('lease on a limit', () => {
       },
     ));
 
-  it('a lease on a limit grants at once, without the store, what stays within the share', async () => {
+  it('a lease grants calls within its share at once, without asking the store', async () => {
     const installation = new Installation({ points: 100, ingresses: 1, share: 4 });
     const take: Step = { do: 'take', at: 0, points: 1 };
     await installation.run([take, { do: 'arrive', at: 0 }, { do: 'return', at: 0 }, take, take, take, take]);
@@ -154,7 +154,7 @@ describe('lease on a limit', () => {
     await installation.finish();
   });
 
-  it('a lease on a limit asks the store once for all that wait', async () => {
+  it('a lease asks the store for all waiting calls together', async () => {
     const installation = new Installation({ points: 20, ingresses: 1, share: 0 });
     const storm = Array.from({ length: 60 }, (): Step => ({ do: 'take', at: 0, points: 1 }));
     const round: Step[] = [

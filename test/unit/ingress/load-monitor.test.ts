@@ -6,7 +6,7 @@ import { createLog } from '../../../shared/log.ts';
 import { batchReply, kinds, predict, reply } from '../../../shared/work/kinds.ts';
 import { until } from '../../support/until.ts';
 
-/** A kind of which nothing waits: `more` says what else there is. */
+/** Makes the load of a kind with an empty queue, changed by `more`. */
 const rowOf = ({ name }: { name: string }, more: Partial<LoadRow> = {}): LoadRow => ({
   kind: name,
   queued: 0,
@@ -21,7 +21,7 @@ const rowOf = ({ name }: { name: string }, more: Partial<LoadRow> = {}): LoadRow
   ...more,
 });
 const NO_WORKER = [rowOf(predict, { workers: 0, slots: 0 })];
-/** A party that floods full slots, of which one answer comes each 10 ms. */
+/** The load of a party that floods full slots, from which an answer comes every 10 ms. */
 const FLOODED = { queued: 900, standing: 1, oldestMs: 9000, running: 16, lastClaimMs: 5 };
 
 describe('load monitor', () => {
@@ -43,7 +43,7 @@ describe('load monitor', () => {
     return monitor;
   }
 
-  it('the load monitor refuses from the first look on when there is no worker, and no more soon after one came', async () => {
+  it('the load monitor refuses calls from its first read without a worker, and accepts them soon after one starts', async () => {
     let now = NO_WORKER;
     const load = watching(async () => now);
     assert.equal(load.mostQueued('predict'), Number.POSITIVE_INFINITY);
@@ -54,7 +54,7 @@ describe('load monitor', () => {
     await until(() => load.mostQueued('predict') > 0, 1000);
   });
 
-  it('the load monitor refuses nobody for want of a worker while an outage may have kept the workers from beating', async () => {
+  it('the load monitor refuses no call for lack of a worker while an outage may have stopped heartbeats', async () => {
     canJudge = false;
     const load = watching(async () => NO_WORKER);
     await load.look();
@@ -64,7 +64,7 @@ describe('load monitor', () => {
     assert.equal(load.mostQueued('predict'), 0);
   });
 
-  it('the load monitor says how much of a party may wait, and when a queue will be short enough', async () => {
+  it('the load monitor computes how much a party may queue, and when its queue will be short enough', async () => {
     const load = watching(async () => [rowOf(predict, FLOODED)]);
     await load.look();
     assert.equal(load.mostQueued('predict'), 650);
@@ -72,7 +72,7 @@ describe('load monitor', () => {
     assert.equal(load.retryAfterS('predict', 0), 1);
   });
 
-  it('the load monitor counts what waits of all kinds of a pool, and of no other pool', async () => {
+  it('the load monitor counts the queued work of all kinds in a pool, and of no other pool', async () => {
     const halves = { ...FLOODED, queued: 450, running: 8 };
     const load = watching(async () => [rowOf(predict, halves), rowOf(reply, halves), rowOf(batchReply)]);
     await load.look();
@@ -81,7 +81,7 @@ describe('load monitor', () => {
     assert.equal(load.mostQueued('batch_reply'), Number.POSITIVE_INFINITY);
   });
 
-  it('the load monitor learns how long the work of a kind takes and was queued', async () => {
+  it('the load monitor learns the service time and the queue time of a kind', async () => {
     const load = watching(async () => [rowOf(predict, FLOODED)]);
     await load.look();
     for (let n = 0; n < 100; n += 1) load.served('predict', 6000, 4000);
@@ -89,7 +89,7 @@ describe('load monitor', () => {
     assert.equal(load.mostQueued('predict'), 500);
   });
 
-  it('the load monitor looks often while it is busy, and seldom while it is not', async () => {
+  it('the load monitor reads the load often while its process is busy, and seldom while it is idle', async () => {
     let looks = 0;
     let busy = false;
     watching(
@@ -105,7 +105,7 @@ describe('load monitor', () => {
     await until(() => looks >= 5, 2500);
   });
 
-  it('the load monitor refuses nobody while the database is unreachable', async () => {
+  it('the load monitor stops refusing calls two seconds after the database became unreachable', async () => {
     let reachable = true;
     const load = watching(async () => {
       if (!reachable) throw new Error('unreachable');
@@ -114,7 +114,7 @@ describe('load monitor', () => {
     await load.look();
     reachable = false;
     await load.look();
-    assert.equal(load.mostQueued('predict'), 0, 'what it knows holds for two seconds');
+    assert.equal(load.mostQueued('predict'), 0, 'the last load holds for two seconds');
     await until(() => load.mostQueued('predict') > 0, 4000);
   });
 });

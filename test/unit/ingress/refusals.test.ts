@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Refusals } from '../../../ingress/limits/refusals.ts';
 import type { RefusalCount } from '../../../shared/db/stores/refusals.ts';
 
-describe('counts of refusals', () => {
+describe('refusal counts', () => {
   let written: RefusalCount[];
   let failure: Error | undefined;
   let refusals: Refusals;
@@ -16,7 +16,7 @@ describe('counts of refusals', () => {
   });
   afterEach(() => refusals.close());
 
-  it('counts of refusals are written once, together', async () => {
+  it('refusal counts are written once, together', async () => {
     for (let n = 0; n < 3; n += 1) refusals.add('a', 'rate_limited');
     refusals.add('a', 'overloaded');
     await refusals.flush();
@@ -27,7 +27,7 @@ describe('counts of refusals', () => {
     ]);
   });
 
-  it('counts of refusals of an outage are written after it, with those of that time', async () => {
+  it('refusal counts that an outage kept from being written are written after it, with the later ones', async () => {
     refusals.add('a', 'rate_limited');
     refusals.add('a', 'rate_limited');
     failure = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
@@ -38,7 +38,7 @@ describe('counts of refusals', () => {
     assert.deepEqual(written, [{ appId: 'a', code: 'rate_limited', calls: 3 }]);
   });
 
-  it('counts of refusals are not written again after a write that may have been committed', async () => {
+  it('refusal counts are not written again after a write that may have been committed', async () => {
     refusals.add('a', 'rate_limited');
     failure = new Error('Query read timeout');
     await assert.rejects(refusals.flush());
@@ -47,7 +47,7 @@ describe('counts of refusals', () => {
     assert.deepEqual(written, []);
   });
 
-  it('counts of refusals are bounded, however many apps are refused while the database is down', async () => {
+  it('refusal counts are kept for at most 10,000 apps and codes at a time', async () => {
     for (let n = 0; n < 10_005; n += 1) refusals.add(`${n}`, 'overloaded');
     await refusals.flush();
     assert.equal(written.length, 10_000);

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import type { Limit, Limits } from '../../../ingress/limits/limiter.ts';
 import { requestLimits } from '../../../ingress/limits/request-limits.ts';
 
-/** The limits that a configuration opens, by their names. */
-function opened(rps: number, burst: number): Map<string, Limit> {
+/** Returns the limits that a configuration opens, by name. */
+function openedLimits(rps: number, burst: number): Map<string, Limit> {
   const found = new Map<string, Limit>();
   const limits: Limits = {
     open: () => assert.fail('every request would ask the store'),
@@ -22,7 +22,7 @@ function opened(rps: number, burst: number): Map<string, Limit> {
 }
 
 describe('RATE_LIMIT_RPS and RATE_LIMIT_BURST', () => {
-  it('RATE_LIMIT_RPS and RATE_LIMIT_BURST make windows of whole seconds: `rps` on average, and the burst at least at once', () => {
+  it('RATE_LIMIT_RPS and RATE_LIMIT_BURST give windows of whole seconds that allow `rps` on average and at least the burst at once', () => {
     const windows: [rps: number, burst: number, points: number, windowS: number][] = [
       [50, 100, 100, 2],
       [50, 120, 150, 3],
@@ -31,16 +31,16 @@ describe('RATE_LIMIT_RPS and RATE_LIMIT_BURST', () => {
       [100, 1, 100, 1],
     ];
     for (const [rps, burst, points, windowS] of windows) {
-      const limit = opened(rps, burst).get('app');
+      const limit = openedLimits(rps, burst).get('app');
       assert.deepEqual([limit?.points, limit?.windowS], [points, windowS], `${rps}, ${burst}`);
     }
   });
 
-  it('RATE_LIMIT_RPS and RATE_LIMIT_BURST hold for apps, for users, and for addresses that show no credential', () => {
-    assert.deepEqual([...opened(1, 1).keys()], ['app', 'user', 'address']);
+  it('RATE_LIMIT_RPS and RATE_LIMIT_BURST limit apps, users, and addresses without a credential', () => {
+    assert.deepEqual([...openedLimits(1, 1).keys()], ['app', 'user', 'address']);
   });
 
-  it('RATE_LIMIT_RPS and RATE_LIMIT_BURST open nothing where there is no limit', async () => {
+  it('RATE_LIMIT_RPS and RATE_LIMIT_BURST open no limiters if limits are off', async () => {
     const limits: Limits = {
       open: () => assert.fail('a limiter was opened'),
       lease: () => assert.fail('a limiter was opened'),

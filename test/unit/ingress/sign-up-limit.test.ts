@@ -3,8 +3,8 @@ import type { Limit, Limits } from '../../../ingress/limits/limiter.ts';
 import { SignUpLimit } from '../../../ingress/limits/sign-up-limit.ts';
 import { createLog } from '../../../shared/log.ts';
 
-describe('limit of sign-ups', () => {
-  /** Counts exactly, in windows that never end. */
+describe('sign-up limit', () => {
+  /** Makes limiters that count exactly, in windows that never end. */
   const countingLimits = (): Pick<Limits, 'open'> => ({
     open(limit: Limit) {
       const used = new Map<string, number>();
@@ -26,7 +26,7 @@ describe('limit of sign-ups', () => {
     return { limit: new SignUpLimit(countingLimits(), log, { isOff }), lines };
   };
 
-  it('the limit of sign-ups warns once when the whole installation makes a thousand accounts in an hour', async () => {
+  it('the sign-up limit warns once when the installation makes more than a thousand accounts in an hour', async () => {
     const { limit, lines } = limitWithLog({ isOff: true });
     for (let n = 0; n < 1000; n += 1) await limit.countAccount();
     assert.deepEqual(lines, []);
@@ -35,14 +35,14 @@ describe('limit of sign-ups', () => {
     assert.match(lines[0] ?? '', /"perHour":1000.*unusually many sign-ups/);
   });
 
-  it('the limit of sign-ups counts an IPv6 network, and not its addresses', async () => {
+  it('the sign-up limit counts per IPv6 network, not per address', async () => {
     const { limit } = limitWithLog({ isOff: false });
     for (let n = 0; n < 100; n += 1) await limit.countTry(`2001:db8::${n}`);
     await assert.rejects(limit.countTry('2001:db8::abcd'), { code: 'rate_limited', retryAfterS: 3600 });
     await limit.countTry('2001:db8:0:1::1');
   });
 
-  it('the limit of sign-ups lets everybody try where rate limits are off', async () => {
+  it('the sign-up limit refuses no attempt if rate limits are off', async () => {
     const { limit } = limitWithLog({ isOff: true });
     for (let n = 0; n < 200; n += 1) await limit.countTry('198.51.100.7');
   });

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { singleFlight } from '../../../ingress/connect/connections.ts';
 
 describe('single flight', () => {
-  /** Calls that note how many pieces of work ran, and how many at once. */
+  /** Makes calls that record how many pieces of work ran, and how many at once. */
   const counting = (work: (n: number) => Promise<string>) => {
     const together = singleFlight<string>((failure) => String(failure).includes('refused'));
     const seen = { works: 0, atOnce: 0 };
@@ -25,7 +25,7 @@ describe('single flight', () => {
   const values = (settled: PromiseSettledResult<string>[]) =>
     settled.map((one) => (one.status === 'fulfilled' ? one.value : 'failed'));
 
-  it('a single flight shares what succeeds, and begins anew afterwards', async () => {
+  it('a single flight shares a success with all waiting callers, and later callers run anew', async () => {
     const { crowd, seen } = counting(async (n) => {
       await setImmediate();
       return `answer ${n}`;
@@ -35,7 +35,7 @@ describe('single flight', () => {
     assert.equal(seen.works, 2);
   });
 
-  it('a single flight shares a failure that is nobody’s own', async () => {
+  it('a single flight shares a failure that no caller caused', async () => {
     const { crowd, seen } = counting(async () => {
       await setImmediate();
       throw new Error('away');
@@ -44,7 +44,7 @@ describe('single flight', () => {
     assert.equal(seen.works, 1);
   });
 
-  it('callers of a single flight after one that failed share the next success', async () => {
+  it('a single flight fails only the caller that caused a failure, and the others share the next success', async () => {
     const { crowd, seen } = counting(async (n) => {
       await setImmediate();
       if (n === 1) throw new Error('refused');
@@ -54,7 +54,7 @@ describe('single flight', () => {
     assert.deepEqual([answers.filter((one) => one === 'failed').length, seen.works], [1, 2]);
   });
 
-  it('a single flight has each caller fail for itself, one at a time', async () => {
+  it("a single flight runs each caller's own failure separately, one at a time", async () => {
     const { crowd, seen } = counting(async (n) => {
       await setImmediate();
       throw new Error(`refused ${n}`);
@@ -63,7 +63,7 @@ describe('single flight', () => {
     assert.deepEqual(seen, { works: 50, atOnce: 1 });
   });
 
-  it('a single flight shares nothing between keys', async () => {
+  it('a single flight shares no result between keys', async () => {
     const { call, seen } = counting(async (n) => `answer ${n}`);
     assert.deepEqual(await Promise.all([call('a'), call('b')]), ['answer 1', 'answer 2']);
     assert.equal(seen.works, 2);

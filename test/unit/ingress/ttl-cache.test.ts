@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { cached } from '../../../ingress/auth/credentials.ts';
 import { until } from '../../support/until.ts';
 
-/** A cache over `find`, and the keys that were looked up. */
-function watched(find: (key: string) => object | undefined = () => ({})) {
+/** Makes a cache over `find`, and records the keys that were looked up. */
+function watchedCache(find: (key: string) => object | undefined = () => ({})) {
   const lookUps: string[] = [];
   const cache = cached(
     async (key: string) => {
@@ -15,13 +15,13 @@ function watched(find: (key: string) => object | undefined = () => ({})) {
   return { ...cache, lookUps };
 }
 
-describe('cache of credentials', () => {
+describe('credential cache', () => {
   for (const [what, found] of [
     ['a key', {}],
-    ['a key that is unknown', undefined],
+    ['an unknown key', undefined],
   ] as const)
-    it(`the cache of credentials looks ${what} up once, and again a second later`, async () => {
-      const { find, lookUps } = watched(() => found);
+    it(`the credential cache looks up ${what} once, and again after a second`, async () => {
+      const { find, lookUps } = watchedCache(() => found);
       assert.deepEqual([await find('a'), await find('a')], [found, found]);
       assert.equal(lookUps.length, 1);
       await until(async () => {
@@ -30,9 +30,9 @@ describe('cache of credentials', () => {
       }, 2000);
     });
 
-  it('the cache of credentials remembers a key that it found for longer than that, until it is unknown', async () => {
+  it('the credential cache remembers that a key was right until a look-up finds it unknown', async () => {
     let valid = true;
-    const { find, remembers, lookUps } = watched(() => (valid ? {} : undefined));
+    const { find, remembers, lookUps } = watchedCache(() => (valid ? {} : undefined));
     assert.equal(remembers('a'), false);
     await find('a');
     valid = false;
@@ -44,8 +44,8 @@ describe('cache of credentials', () => {
     await until(() => !remembers('a'), 2000);
   });
 
-  it('a full TTL cache evicts only the least recently used key, and unknown keys evict none', async () => {
-    const { find, lookUps } = watched((key) => (key.startsWith('unknown') ? undefined : {}));
+  it('a full credential cache evicts the least recently used key only, and unknown keys evict none', async () => {
+    const { find, lookUps } = watchedCache((key) => (key.startsWith('unknown') ? undefined : {}));
     for (let key = 0; key <= 10_000; key += 1) await find(`${key}`);
     for (let key = 0; key <= 10_000; key += 1) await find(`unknown ${key}`);
     await find('10000');

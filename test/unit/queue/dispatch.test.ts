@@ -7,14 +7,14 @@ import { openQueues } from '../../../shared/queue/queues.ts';
 import { describeOnEachStore } from '../../support/queue-stores.ts';
 import { until } from '../../support/until.ts';
 
-describeOnEachStore('dispatch of new work', (store) => {
+describeOnEachStore('work dispatch', (store) => {
   let queues: Queues;
   before(async () => {
     queues = await openQueues(store().config(), createLog('test', 'silent'));
   });
   after(() => queues.close());
 
-  it('the dispatch of new work wakes workers for each piece at once, and adds a ticket at once', async () => {
+  it('a work dispatch wakes workers for each piece at once, and queues a ticket', async () => {
     let woken = 0;
     const wake = () => {
       woken += 1;
@@ -28,9 +28,9 @@ describeOnEachStore('dispatch of new work', (store) => {
   });
 });
 
-describe('wake-ups of a dispatch', () => {
+describe('dispatch wake-ups', () => {
   const queue = { add() {} };
-  /** The wake-ups while work is dispatched again and again, and for how long that was, which is `ms` or more. */
+  /** Dispatches work again and again for `ms` or more; returns the number of wake-ups and the time it took. */
   const during = async (ms: number, queuedMs: number) => {
     let woken = 0;
     const wake = () => {
@@ -40,20 +40,20 @@ describe('wake-ups of a dispatch', () => {
     const since = performance.now();
     for (let n = 0; performance.now() - since < ms; n += 1) {
       dispatch(`${n}`, 'app');
-      if (n === 0) assert.equal(woken, 1, 'the first is sent at once');
+      if (n === 0) assert.equal(woken, 1, 'the first wake-up is sent at once');
       await setImmediate();
     }
     return { woken, tookMs: performance.now() - since };
   };
 
-  it('the wake-ups of a dispatch are at least 2 ms apart, and further where work waits anyway', async () => {
+  it('dispatch wake-ups are at least 2 ms apart, and 20 ms when work waits for long anyway', async () => {
     const idle = await during(100, 0);
     assert.ok(idle.woken > 5 && idle.woken <= 1 + idle.tookMs / 2, JSON.stringify(idle));
     const behind = await during(100, 10_000);
     assert.ok(behind.woken >= 2 && behind.woken <= 1 + behind.tookMs / 20, JSON.stringify(behind));
   });
 
-  it('the wake-ups of a dispatch name each party that has queued something since the one before', async () => {
+  it('a dispatch wake-up names each party that has queued work since the previous wake-up', async () => {
     const woken: (readonly string[])[] = [];
     const dispatch = createDispatch({ queue, wake: (parties) => woken.push(parties), queuedMs: () => 0 });
     dispatch('a', 'one');

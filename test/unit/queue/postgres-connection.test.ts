@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { SharedConnection } from '../../../shared/queue/postgres-store.ts';
 import { until } from '../../support/until.ts';
 
-/** Messages of PostgreSQL's protocol, version 3: a type, the length of the rest, and the rest. */
+/** Makes a message of PostgreSQL's protocol version 3: a type, the length of the rest, and the rest. */
 const message = (type: string, rest: Buffer): Buffer => {
   const head = Buffer.alloc(5);
   head.write(type);
@@ -26,7 +26,7 @@ describe("BullMQ's connections to PostgreSQL", () => {
   });
   after(() => server.close());
 
-  it("BullMQ's connections to PostgreSQL fail to listen where a server ends each connection as it accepts it, and end no process", async () => {
+  it("BullMQ's connections to PostgreSQL report an error, and do not crash the process, when the server ends each connection at once", async () => {
     const { port } = server.address() as AddressInfo;
     const connectionString = `postgres://nobody@127.0.0.1:${port}/nowhere`;
     const connection = new SharedConnection({ connectionString, query_timeout: 1000 });

@@ -7,13 +7,13 @@ import { describeOnEachStore } from '../../support/queue-stores.ts';
 import { until } from '../../support/until.ts';
 
 const LOG = createLog('test', 'silent');
-/** Well under the ten seconds after which an idle worker asks by itself. */
+/** Well under the ten seconds after which an idle worker polls. */
 const PROMPTLY_MS = 500;
-/** Tickets of a process that are asked for within this time share one. */
+/** A process merges all tickets that it is asked to add within this time. */
 const SHARED_MS = 250;
 
-describeOnEachStore('queue of tickets', (store) => {
-  /** As if from as many processes. */
+describeOnEachStore('ticket queue', (store) => {
+  /** Queues of the running test, each as if opened by another process. */
   let opened: Queues[] = [];
   let nth = 0;
   let name = '';
@@ -32,7 +32,7 @@ describeOnEachStore('queue of tickets', (store) => {
     return queues;
   };
 
-  it('a queue of tickets reaches one of several idle processes promptly', async () => {
+  it('a ticket queue delivers each ticket to one of four idle processes within 500 ms', async () => {
     const queue = (await open()).queue(name);
     let taken = 0;
     for (let n = 0; n < 4; n += 1)
@@ -50,7 +50,7 @@ describeOnEachStore('queue of tickets', (store) => {
     }
   });
 
-  it('a queue of tickets holds one ticket however many are asked for, and serves the latest too', async () => {
+  it('a ticket queue holds one ticket however many are added, and serves a later one too', async () => {
     const producers = await Promise.all([open(), open()]);
     const queues = producers.map((one) => one.queue(name));
     const since = performance.now();
@@ -64,7 +64,7 @@ describeOnEachStore('queue of tickets', (store) => {
     (await open()).worker(name, async () => {
       taken += 1;
     });
-    // Those asked for at the end share one that follows.
+    // The tickets added at the end share one that follows.
     await until(async () => taken > 0 && (await store().waiting(name)) === 0);
     await sleep(SHARED_MS);
     const before = taken;
@@ -73,7 +73,7 @@ describeOnEachStore('queue of tickets', (store) => {
     await until(() => taken === before + 1, PROMPTLY_MS);
   });
 
-  it('a queue of tickets is not stopped by a take that rejects', async () => {
+  it("a ticket queue goes on after a worker's handler has failed", async () => {
     const queue = (await open()).queue(name);
     let calls = 0;
     (await open()).worker(name, async () => {
@@ -86,7 +86,7 @@ describeOnEachStore('queue of tickets', (store) => {
     await until(() => calls === 2);
   });
 
-  it('a queue of tickets lets a process close while its worker handles a ticket', async () => {
+  it('a ticket queue worker can close while it handles a ticket', async () => {
     const [taken, handled] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const worker = (await open()).worker(name, () => {
       taken.resolve();

@@ -7,7 +7,7 @@ const DATE_ERROR = 'occurred_at: Input should be a valid date and time with a zo
 const RANGE_ERROR = 'occurred_at: Input should be from 2000-01-01 on, and at most 24 hours ahead';
 const TEXT_ERROR = 'Text should hold neither NUL nor a lone surrogate';
 
-/** The errors of a row; none when it is valid. */
+/** Returns the errors of a row; none if it is valid. */
 function errorsOf(row: unknown): string[] {
   const checked = checkRow(row, NOW);
   return 'errors' in checked ? checked.errors : [];
@@ -24,8 +24,8 @@ const bare = (type: string, part: object) => {
   return { ...envelope, type, ...part };
 };
 
-describe('schema of recording events', () => {
-  it('the schema of recording events knows each type by what it must have', () => {
+describe('recording event schema', () => {
+  it('the recording event schema requires the fields of each event type', () => {
     const valid = [
       bare('session.started', {}),
       bare('session.stopped', {}),
@@ -52,7 +52,7 @@ describe('schema of recording events', () => {
       );
   });
 
-  it('the schema of recording events names the valid types to a row of an unknown type', () => {
+  it('the recording event schema lists the valid types in the error of an unknown type', () => {
     for (const type of ['custom', 'constructor', '__proto__', 'Note', ''])
       assert.match(
         errorsOf(event({ type })).join(),
@@ -65,17 +65,17 @@ describe('schema of recording events', () => {
     assert.match(errorsOf(event({ type: ['note'] })).join(), /^type: /);
   });
 
-  it('the schema of recording events gives the first three errors of a row', () => {
+  it('the recording event schema reports at most three errors of a row', () => {
     assert.equal(errorsOf({ type: 'agent.prompt' }).length, 3);
     assert.equal(errorsOf(event({ id: '', source: 5 })).length, 2);
   });
 
-  it('the schema of recording events accepts only objects', () => {
+  it('the recording event schema accepts only objects', () => {
     for (const row of [null, 7, 'x', true, [], [[event()]]])
       assert.deepEqual(errorsOf(row), ['Input should be a valid object']);
   });
 
-  it('the schema of recording events counts lengths in code points', () => {
+  it('the recording event schema counts lengths in code points', () => {
     for (const field of ['id', 'session_id', 'source', 'agent']) {
       assert.deepEqual(errorsOf(event({ [field]: '🎈'.repeat(200) })), []);
       assert.match(
@@ -90,7 +90,7 @@ describe('schema of recording events', () => {
     assert.equal(errorsOf(event({ source_detail: 'x'.repeat(2001) })).length, 1);
   });
 
-  it('the schema of recording events accepts a time with a zone and returns it in UTC to the millisecond', () => {
+  it('the recording event schema accepts a time with a zone and returns it in UTC to the millisecond', () => {
     const times = {
       '2026-11-20T10:00:00Z': '2026-11-20T10:00:00.000Z',
       '2026-11-20t10:00:00.5z': '2026-11-20T10:00:00.500Z',
@@ -106,7 +106,7 @@ describe('schema of recording events', () => {
     }
   });
 
-  it('the schema of recording events refuses an invalid time, or one without a zone', () => {
+  it('the recording event schema refuses an invalid time, or one without a zone', () => {
     const times = [
       '2026-11-20T10:00:00',
       '2026-11-20T10:00:00+0200',
@@ -131,7 +131,7 @@ describe('schema of recording events', () => {
     ]);
   });
 
-  it('the schema of recording events refuses a time before 2000 or more than 24 hours ahead', () => {
+  it('the recording event schema refuses a time before 2000 or more than 24 hours ahead', () => {
     for (const occurred_at of [
       '1999-12-31T23:59:59.999Z',
       '2026-11-21T10:00:00.001Z',
@@ -140,14 +140,14 @@ describe('schema of recording events', () => {
       assert.deepEqual(errorsOf(event({ occurred_at })), [RANGE_ERROR]);
   });
 
-  it('the schema of recording events keeps unknown properties, but for a received_at', () => {
+  it('the recording event schema keeps unknown properties, except received_at', () => {
     const row = event({ extra: { deep: [1, null, 'x'] }, toJSON: 'x', constructor: 1, received_at: 'never' });
     const { received_at: _, ...kept }: Record<string, unknown> = row;
     assert.deepEqual(JSON.parse(stored(row).body), { ...kept, occurred_at: '2026-05-01T12:00:00.000Z' });
     assert.doesNotMatch(stored(event({ text: 'a\nb\u2028c' })).body, /\n/);
   });
 
-  it('the schema of recording events refuses text that no store keeps, wherever it is', () => {
+  it('the recording event schema refuses text with NUL or lone surrogates, in any property or name', () => {
     for (const bad of ['\0', 'a\ud800', '\udc00b']) {
       assert.deepEqual(errorsOf(event({ prompt: bad })), [`prompt: ${TEXT_ERROR}`]);
       for (const part of [
@@ -160,7 +160,7 @@ describe('schema of recording events', () => {
     }
   });
 
-  it('the schema of recording events refuses __proto__ as a name, and numbers that are none', () => {
+  it('the recording event schema refuses the name __proto__ and infinite numbers', () => {
     const json = (part: string) => JSON.parse(JSON.stringify(event()).replace(/}$/, `,${part}}`));
     for (const part of ['"__proto__":{"polluted":true}', '"extra":[{"__proto__":1}]'])
       assert.deepEqual(errorsOf(json(part)), ['__proto__: Extra inputs are not permitted']);
@@ -168,7 +168,7 @@ describe('schema of recording events', () => {
     assert.deepEqual(errorsOf(json('"extra":1e400')), ['Number should be finite']);
   });
 
-  it('the schema of recording events survives any depth and refuses more than 64 levels', () => {
+  it('the recording event schema refuses more than 64 levels, and does not crash at two million', () => {
     const nested = (depth: number) => JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`);
     assert.deepEqual(errorsOf(event({ extra: nested(63) })), []);
     for (const depth of [64, 2_000_000])
@@ -178,7 +178,7 @@ describe('schema of recording events', () => {
     assert.deepEqual(errorsOf(nested(2_000_000)), ['Input should be a valid object']);
   });
 
-  it('the schema of recording events never echoes what was sent', () => {
+  it('the recording event schema never repeats the input in an error', () => {
     const marker = 'marker-of-somebody';
     const row = { ...event({ type: marker, agent: 7 }), [marker]: '\0', session_id: marker.repeat(20) };
     assert.doesNotMatch(errorsOf(row).join(), /marker/);

@@ -18,7 +18,7 @@ const minimal = {
   context_revision: 'c',
 };
 
-/** The faults of JSON text, as a request brings it, each of them in the published form. */
+/** Returns the faults of a JSON text, and asserts that they have the published form. */
 function faultsOf(json: string, validate: (value: unknown) => ReturnType<typeof check> = check): Fault[] {
   const result = validate(JSON.parse(json));
   assert.equal(result.ok, false, 'expected faults');
@@ -27,7 +27,7 @@ function faultsOf(json: string, validate: (value: unknown) => ReturnType<typeof 
   return faults;
 }
 
-/** The faults of the minimal request with some fields of other JSON text; `undefined` leaves a field out. */
+/** Returns the faults of the minimal request with some fields replaced by JSON text, or left out if `undefined`. */
 function faultsWith(fields: Record<string, string | undefined>): Fault[] {
   const parts = Object.entries(minimal)
     .filter(([name]) => !(name in fields))
@@ -59,7 +59,7 @@ describe('valid value', () => {
     });
   });
 
-  it('a valid value gets the defaults of its nested objects too', () => {
+  it('a valid value also gets the defaults of its nested objects', () => {
     const result = check({
       ...minimal,
       messages: [{ role: 'user', content: 'hi' }],
@@ -83,18 +83,18 @@ describe('valid value', () => {
     assert.deepEqual(second.value.messages, []);
   });
 
-  it('a valid value may write an integer as 1.0, 1e3 or 2^53-1', () => {
+  it('a valid value may write an integer as 1.0 or 1e3, up to 2^53-1', () => {
     for (const revision of ['1.0', '1e3', '-0', '9007199254740991'])
       assert.ok(check({ ...minimal, draft: { text: '', revision: JSON.parse(revision) } }).ok, revision);
   });
 
-  it('a valid value counts code points: 8000 emoji are 8000 characters', () => {
+  it('a valid value may have 8000 emoji as 8000 characters, since lengths count code points', () => {
     assert.ok(check({ ...minimal, draft: { text: '😀'.repeat(8000), revision: 0 } }).ok);
   });
 });
 
 describe('fault', () => {
-  it('the fault of a missing field is missing, at the field', () => {
+  it('a missing field has the fault missing, located at the field', () => {
     assert.deepEqual(only(faultsWith({ request_id: undefined })), {
       loc: ['body', 'request_id'],
       type: 'missing',
@@ -105,7 +105,7 @@ describe('fault', () => {
     });
   });
 
-  it('the fault of an unknown property is extra_forbidden, at the property', () => {
+  it('an unknown property has the fault extra_forbidden, located at the property', () => {
     assert.deepEqual(only(faultsWith({ 'a/b~0': '7' })), {
       loc: ['body', 'a/b~0'],
       type: 'extra_forbidden',
@@ -113,7 +113,7 @@ describe('fault', () => {
     });
   });
 
-  it('the fault of a wrong type names the type, and null is one', () => {
+  it('a value of the wrong type, including null, has a fault that names the expected type', () => {
     const types: [Record<string, string>, (string | number)[], string][] = [
       [{ user_id: '5' }, ['user_id'], 'string_type'],
       [{ user_id: 'null' }, ['user_id'], 'string_type'],
@@ -133,7 +133,7 @@ describe('fault', () => {
     }
   });
 
-  it('strings, booleans, fractions and infinity are never coerced to an integer', () => {
+  it('strings, booleans, fractions, null and infinity are never coerced to an integer', () => {
     for (const revision of ['"1"', 'true', '1.5', 'null', '1e400', '-1e400'])
       assert.equal(
         only(faultsWith({ draft: `{"text":"","revision":${revision}}` })).type,
@@ -142,7 +142,7 @@ describe('fault', () => {
       );
   });
 
-  it('the fault of a number outside its bounds carries the bound', () => {
+  it('a number outside its bounds has a fault that states the bound', () => {
     const revision = (json: string) => only(faultsWith({ draft: `{"text":"","revision":${json}}` }));
     const loc = ['body', 'draft', 'revision'];
     assert.deepEqual(revision('-1'), { loc, type: 'greater_than_equal', ctx: { ge: 0 }, input: -1 });
@@ -155,7 +155,7 @@ describe('fault', () => {
     assert.equal(revision('9007199254740992').type, 'less_than_equal');
   });
 
-  it('the fault of a length carries the bound', () => {
+  it('a text or list of the wrong length has a fault that states the bound', () => {
     assert.deepEqual(only(faultsWith({ user_id: '""' })), {
       loc: ['body', 'user_id'],
       type: 'string_too_short',
@@ -175,7 +175,7 @@ describe('fault', () => {
     });
   });
 
-  it('the fault of a value outside a closed list carries what is expected', () => {
+  it('a value outside a closed list has a fault that states the expected values', () => {
     assert.deepEqual(only(faultsWith({ mode: '"guess"' })), {
       loc: ['body', 'mode'],
       type: 'enum',
@@ -184,22 +184,22 @@ describe('fault', () => {
     });
   });
 
-  it('the fault of text with NUL or a lone surrogate is value_error, wherever it stands', () => {
+  it('text with NUL or a lone surrogate has the fault value_error in any field', () => {
     for (const bad of ['"a\\u0000"', '"\\ud800"', '"\\udc00\\ud800"']) {
       assert.equal(only(faultsWith({ user_id: bad })).type, 'value_error');
       assert.equal(only(faultsWith({ user_preferences: bad })).type, 'value_error');
       const messages = `[{"role":"user","content":${bad}}]`;
       assert.deepEqual(only(faultsWith({ messages })).loc, ['body', 'messages', 0, 'content']);
     }
-    assert.ok(check({ ...minimal, user_id: '\u{1f600}' }).ok, 'a pair of surrogates is text');
+    assert.ok(check({ ...minimal, user_id: '\u{1f600}' }).ok, 'a surrogate pair is valid text');
   });
 
-  it('the fault of a body that is no object is dict_type at the body itself', () => {
+  it('a body that is not an object has the fault dict_type, located at the body', () => {
     for (const body of ['[]', '"x"', 'null', '3', 'true'])
       assert.deepEqual([only(faultsOf(body)).loc, only(faultsOf(body)).type], [['body'], 'dict_type'], body);
   });
 
-  it('the fault inside an artifact stands at the artifact’s own field', () => {
+  it('faults inside an artifact are located at the fields of the artifact', () => {
     const artifact = '{"kind":"film","id":"","revision":"1","extra":1,"summary":null}';
     assert.deepEqual(
       faultsWith({ artifact })
@@ -214,7 +214,7 @@ describe('fault', () => {
     );
   });
 
-  it('a fault begins with the root that was asked for', () => {
+  it('the location of a fault begins with the root given to compile', () => {
     const limit = Type.Object({ limit: Type.Optional(Type.String({ pattern: '^\\d{1,6}$' })) });
     const result = compile(limit, 'query')({ limit: ['1', '2'], other: 'x' });
     assert.ok(!result.ok);
@@ -222,8 +222,8 @@ describe('fault', () => {
   });
 });
 
-describe('list of faults', () => {
-  it('the list of faults has one item a field, its first fault', () => {
+describe('fault list', () => {
+  it('the fault list has one item per field, the first fault of the field', () => {
     const loc = ['body', 'request_id'];
     assert.deepEqual(only(faultsWith({ request_id: JSON.stringify('é'.repeat(81)) })), {
       loc,
@@ -241,19 +241,19 @@ describe('list of faults', () => {
     assert.deepEqual(wrong.ok || wrong.faults.map(({ type }) => type), ['string_type']);
   });
 
-  it('the list of faults names every faulty field of an empty body', () => {
+  it('the fault list of an empty body has every required field', () => {
     assert.deepEqual(
       faultsOf('{}').map(({ loc }) => loc[1]),
       ['request_id', 'user_id', 'session_id', 'mode', 'draft', 'context_revision'],
     );
   });
 
-  it('the list of faults has at most 100 items', () => {
+  it('the fault list has at most 100 items', () => {
     const messages = JSON.stringify(Array(200).fill({}));
     assert.equal(faultsWith({ messages }).length, 100);
   });
 
-  it("the list of a body's million faults is short, and costs no more than reading the body", () => {
+  it('the fault list of a list with a million faulty items has one item, and takes less than 50 MB of memory', () => {
     const body = JSON.parse(`[${Array(1_000_000).fill('1').join(',')}]`);
     const start = process.memoryUsage().heapUsed;
     const result = check({ ...minimal, messages: body });
@@ -262,7 +262,7 @@ describe('list of faults', () => {
     assert.ok(process.memoryUsage().heapUsed - start < 50e6);
   });
 
-  it('the list of faults never has two items for one field, whatever is sent', () => {
+  it('the fault list never has two items for one field, for any body', () => {
     fc.assert(
       fc.property(
         fc.record(Object.fromEntries(Object.keys(minimal).map((k) => [k, fc.jsonValue()]))),
@@ -279,14 +279,14 @@ describe('list of faults', () => {
 });
 
 describe('input', () => {
-  it('the input of a fault is the scalar that was sent, up to 200 characters', () => {
+  it("a fault's input is the scalar that was sent, if it has at most 200 characters", () => {
     assert.equal(only(faultsWith({ mode: JSON.stringify('x'.repeat(200)) })).input, 'x'.repeat(200));
     assert.ok(!('input' in only(faultsWith({ mode: JSON.stringify('x'.repeat(201)) }))));
     assert.equal(only(faultsWith({ user_id: 'false' })).input, false);
     assert.equal(only(faultsWith({ user_id: 'null' })).input, null);
   });
 
-  it('the input of a fault is left out for objects and lists, and where nothing was sent', () => {
+  it("a fault's input is left out for objects, lists, missing fields and infinity", () => {
     assert.ok(!('input' in only(faultsWith({ user_id: '{"a":1}' }))));
     assert.ok(!('input' in only(faultsWith({ user_id: '[]' }))));
     assert.ok(!('input' in only(faultsWith({ user_id: undefined }))));
@@ -296,7 +296,7 @@ describe('input', () => {
     );
   });
 
-  it('the input of a fault never shows a default that the client did not send', () => {
+  it("a fault's input never shows a default that the client did not send", () => {
     const faults = faultsWith({ user_id: undefined, artifact: '{"id":"a"}', messages: '[{"content":5}]' });
     assert.deepEqual(
       faults.filter((fault) => 'input' in fault).map(({ input }) => input),
@@ -304,7 +304,7 @@ describe('input', () => {
     );
   });
 
-  it('the input of a fault never shows a password, a code or a token, known or unknown', () => {
+  it("a fault's input never shows a password, code or token, in a known or an unknown field", () => {
     const names = [
       'password',
       'current_password',
@@ -325,7 +325,7 @@ describe('input', () => {
 });
 
 describe('key __proto__', () => {
-  it('the key __proto__ is an unknown property like any other, and changes nothing', () => {
+  it('the key __proto__ is refused as an unknown property, and does not change Object.prototype', () => {
     const before = Reflect.ownKeys(Object.prototype).length;
     assert.deepEqual(only(faultsWith({ ['__proto__']: '{"user_id":"x"}' })), {
       loc: ['body', '__proto__'],
@@ -334,7 +334,7 @@ describe('key __proto__', () => {
     assert.equal(Reflect.ownKeys(Object.prototype).length, before);
   });
 
-  it('the key __proto__ supplies no missing field and stops no default', () => {
+  it('the key __proto__ supplies no missing field and prevents no default', () => {
     const faults = faultsOf(
       '{"__proto__":{"user_id":"x","language":"de"},"draft":{"__proto__":{"text":"x"}}}',
     );
@@ -347,7 +347,7 @@ describe('key __proto__', () => {
     assert.equal(filled.a, 'default');
   });
 
-  it('the key __proto__ is not confused with what every object inherits', () => {
+  it('names that every object inherits are refused as unknown properties', () => {
     for (const name of ['constructor', 'toString', 'hasOwnProperty'])
       assert.equal(only(faultsWith({ [name]: '1' })).type, 'extra_forbidden');
   });

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { canonicalJson, fingerprint } from '../../../shared/security/fingerprint.ts';
 
-describe('fingerprint of a body', () => {
-  it('the fingerprint of a body does not depend on the order of keys', () => {
+describe('body fingerprint', () => {
+  it('a body fingerprint does not depend on the order of keys', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (body) => {
         const reversed = Object.fromEntries(Object.entries(body).reverse());
@@ -13,11 +13,11 @@ describe('fingerprint of a body', () => {
     );
   });
 
-  it('the fingerprint of a body keeps the order of lists', () => {
+  it('a body fingerprint depends on the order of lists', () => {
     assert.notEqual(canonicalJson([1, 2]), canonicalJson([2, 1]));
   });
 
-  it('the fingerprint of a body differs by key and by text', () => {
+  it('a body fingerprint depends on the secret key and the text', () => {
     const [a, b] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
     assert.notDeepEqual(fingerprint(a, 'x'), fingerprint(b, 'x'));
     assert.notDeepEqual(fingerprint(a, 'x'), fingerprint(a, 'y'));

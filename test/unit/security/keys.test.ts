@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { hashKey, looksLikeAppKey, newAppKey } from '../../../shared/security/keys.ts';
 
 describe('app keys', () => {
-  it('app keys are fc_, 32 random bytes as 43 base64url characters and a checksum of 6', () => {
+  it('app keys consist of fc_, 32 random bytes as 43 base64url characters, and a checksum of 6 characters', () => {
     const { key } = newAppKey();
     assert.match(key, /^fc_[A-Za-z0-9_-]{43}[A-Za-z0-9]{6}$/);
     assert.equal(Buffer.from(key.slice(3, 46), 'base64url').length, 32);
@@ -20,21 +20,21 @@ describe('app keys', () => {
     assert.deepEqual(hashKey(key), hash);
   });
 
-  it('app keys are distinguished by a prefix that reveals nothing else', () => {
+  it('app keys have a stored prefix of nine characters', () => {
     const { key, prefix } = newAppKey();
     assert.equal(prefix.length, 9);
     assert.ok(key.startsWith(prefix));
   });
 
-  it('every app key looks like one', () => {
+  it('looksLikeAppKey accepts every new app key', () => {
     for (let i = 0; i < 1000; i++) assert.equal(looksLikeAppKey(newAppKey().key), true);
   });
 
-  it('app keys keep their checksum from one version to the next', () => {
+  it('looksLikeAppKey accepts a known key, so that the checksum stays the same between versions', () => {
     assert.equal(looksLikeAppKey(`fc_${'A'.repeat(43)}1Rl634`), true);
   });
 
-  it('an app key with one character changed does not look like one', () => {
+  it('looksLikeAppKey refuses an app key with one character changed', () => {
     const { key } = newAppKey();
     const alphabet = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-'];
     fc.assert(
@@ -46,7 +46,7 @@ describe('app keys', () => {
     );
   });
 
-  it('an app key that is cut short, extended, of another scheme or absent does not look like one', () => {
+  it('looksLikeAppKey refuses a key that is cut short, extended, of another scheme or empty', () => {
     const { key } = newAppKey();
     const others = [
       key.slice(0, -1),

@@ -8,7 +8,7 @@ const NOISE_MS = 4;
 
 const random = seeded(1);
 
-/** Rounds of calls with long tails, those of the first class `more` milliseconds longer. */
+/** Makes rounds of call durations with long tails, those of the first class `more` milliseconds longer. */
 function rounds(more: (nth: number) => number): Round[] {
   const call = () => CALL_MS - NOISE_MS * Math.log(1 - random.next());
   return Array.from({ length: ROUNDS }, (_, nth) => [
@@ -17,8 +17,8 @@ function rounds(more: (nth: number) => number): Round[] {
   ]);
 }
 
-describe('comparison of times', () => {
-  it('the comparison of times finds no difference between calls that are alike, nor in the control', () => {
+describe('timing comparison', () => {
+  it('the timing comparison finds no difference between calls with equal distributions, nor in the control', () => {
     const { classes, control } = compareTimes(rounds(() => 0));
     for (const { p, pOfAdvantage } of [classes, control]) {
       assert.ok(p > 0.01, `p ${p}`);
@@ -27,14 +27,14 @@ describe('comparison of times', () => {
     assert.ok(classes.plusMinusMs < 1, `± ${classes.plusMinusMs} ms`);
   });
 
-  it('the comparison of times finds a shift that is a third of the noise, but not in the control', () => {
+  it('the timing comparison finds a shift of 1.5 ms in noise of 4 ms, but not in the control', () => {
     const { classes, control } = compareTimes(rounds(() => 1.5));
     assert.ok(classes.p < 0.001, `p ${classes.p}`);
     assert.ok(Math.abs(classes.ms - 1.5) < 2 * classes.plusMinusMs, `${classes.ms} ms`);
     assert.ok(control.p > 0.01, `p of the control ${control.p}`);
   });
 
-  it('the comparison of times finds times that differ in their spread only', () => {
+  it('the timing comparison finds times that differ only in their spread', () => {
     const { classes } = compareTimes(rounds((nth) => (nth % 2 === 0 ? 5 : -5)));
     assert.ok(classes.pOfAdvantage < 0.001, `p ${classes.pOfAdvantage}`);
     assert.ok(classes.advantage > 0.2, `advantage ${classes.advantage}`);

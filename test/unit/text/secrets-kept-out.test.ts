@@ -17,7 +17,7 @@ const SMALL = 'abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz';
 const MIXED = 'aB3dE6gH9jK2mN5pQ8sT1vW4yZ7cF0iL3oR6uX9a';
 const DIGITS = '12345678901234567890';
 
-/** Secrets as people write them: the words around one, and the part of them that must go nowhere. */
+/** Secrets as people write them: a name, the words around the secret, and the part that must not be passed on. */
 const SECRETS: [name: string, words: string, secret: string][] = [
   ['a password in words', 'my password is hunter2', 'hunter2'],
   ['a password after a colon', 'password: hunter2', 'hunter2'],
@@ -99,7 +99,7 @@ function predict(mode: 'complete_draft' | 'next_prompt', draft: string, messages
   return new LocalProvider().predict(task, { model: 'local', signal, timeoutMs: 1000, charge: anyCharge });
 }
 
-/** All that each consumer makes of a text. */
+/** What each consumer makes of a text. */
 const CONSUMERS: Record<string, (text: string) => unknown> = {
   'the import': (text) => {
     const session = { id: 's', agent: 'codex', detail: text };

@@ -28,7 +28,7 @@ describe('masking credentials', () => {
   ];
 
   for (const [name, secret] of credentials)
-    it(`masking credentials takes out ${name}`, () => {
+    it(`masking credentials replaces ${name}`, () => {
       for (const [before, after] of [
         ['use Bearer ', ''],
         ['use Bearer ', '\n'],
@@ -39,7 +39,7 @@ describe('masking credentials', () => {
       }
     });
 
-  it('masking credentials takes the password out of an address, and leaves the rest', () => {
+  it('masking credentials replaces the password in a URL, and keeps the rest', () => {
     const text = masked('psql postgres://ada:hunter2@db.example:5432/engine, see https://example.com/a:b@c');
     assert.equal(
       text,
@@ -47,7 +47,7 @@ describe('masking credentials', () => {
     );
   });
 
-  it('masking credentials takes out what is called a password', () => {
+  it('masking credentials replaces a value that is labelled as a password', () => {
     const texts: [string, string][] = [
       ['log in with password: hunter2 and go', 'log in with password: [masked password] and go'],
       ['DB_PASSWORD=a,b;c', 'DB_PASSWORD=[masked password]'],
@@ -59,7 +59,7 @@ describe('masking credentials', () => {
     for (const [text, expected] of texts) assert.equal(masked(text), expected);
   });
 
-  it('masking credentials leaves what is no credential', () => {
+  it('masking credentials leaves texts without credentials unchanged', () => {
     for (const text of [
       'commit 3f786850e387550fdab836ed7e6dc881de23001b',
       'class="sk-folding-cube-with-a-long-name"',
@@ -77,12 +77,12 @@ describe('masking credentials', () => {
       assert.equal(masked(text), text);
   });
 
-  it('masking credentials takes out our own keys', () => {
+  it('masking credentials replaces an app key', () => {
     const { key } = newAppKey();
     assert.equal(masked(`key=${key}.`), 'key=[masked key].');
   });
 
-  it('masking credentials changes nothing in a masked text', () => {
+  it('masking credentials does not change a text that is already masked', () => {
     const part = fc.oneof(
       fc.string(),
       fc.constantFrom(

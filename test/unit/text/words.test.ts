@@ -8,7 +8,7 @@ import { placedWords, wordsOf } from '../../../shared/text/words.ts';
 const text = fc.string({ unit: 'binary' }).map((any) => any.toWellFormed());
 
 describe('words of a text', () => {
-  it('words of a text are compared without regard to case, marks and punctuation', () => {
+  it('words of a text are normalized: lower case, no marks, no punctuation', () => {
     assert.deepEqual(wordsOf('Ein Café, “naïve” ﬁle-name: 2×'), [
       'ein',
       'cafe',
@@ -20,11 +20,11 @@ describe('words of a text', () => {
     assert.deepEqual(wordsOf('हिन्दी में'), ['हनद', 'म']);
   });
 
-  it('words of a text are single characters in scripts without spaces, beside words of others', () => {
+  it('words of a text are single characters in scripts without spaces, and whole words in others', () => {
     assert.deepEqual(wordsOf('我用pnpm。ขา မြ'), ['我', '用', 'pnpm', 'ข', 'า', 'မ']);
   });
 
-  it('words of a text stand where their places say', () => {
+  it('words of a text have the correct start and end positions', () => {
     const sentence = 'Wé moved, to 东京!';
     const cut = placedWords(sentence).map(({ start, end }) => sentence.slice(start, end));
     assert.deepEqual(cut, ['Wé', 'moved', 'to', '东', '京']);
@@ -35,8 +35,8 @@ describe('words of a text', () => {
   });
 });
 
-describe('text that is cut', () => {
-  it('a text that is cut has at most so many code points, and is well-formed', () => {
+describe('shortened text', () => {
+  it('a shortened text has at most `max` code points and is well-formed', () => {
     fc.assert(
       fc.property(text, fc.integer({ min: 4, max: 20 }), (any, max) => {
         for (const cut of [beginning(any, max), shortened(any, max), withoutMiddle(any, max)]) {
@@ -48,8 +48,8 @@ describe('text that is cut', () => {
   });
 });
 
-describe('budget of tokens', () => {
-  it('a budget of tokens gives a beginning and an end that it holds', () => {
+describe('token budget', () => {
+  it('a token budget returns a beginning or an end that fits it', () => {
     fc.assert(
       fc.property(text, fc.integer({ min: 0, max: 20 }), (any, tokens) => {
         const [first, last] = [new TokenBudget(tokens), new TokenBudget(tokens)];

@@ -12,7 +12,7 @@ import {
   specStoryFile,
 } from '../../support/transcripts.ts';
 
-/** A day on which the sessions of the tests still go on. */
+/** A time at which the sessions of the tests are still open. */
 const NOW = Date.parse('2026-05-01T20:00:00Z');
 
 function read(text: string, now = NOW) {
@@ -23,12 +23,12 @@ function read(text: string, now = NOW) {
   return { report, events };
 }
 
-/** Who said what, in short. */
+/** Returns the type and the text of each event. */
 const words = (events: ImportedEvent[]) =>
   events.map(({ type, prompt, reply, text }) => `${type}: ${prompt ?? reply ?? text ?? ''}`.trim());
 
-describe('formats of transcripts', () => {
-  it('the reader of transcripts reads a session of Claude Code: the words of the person and of the agent, nobody else', () => {
+describe('transcript reader', () => {
+  it('the transcript reader reads a Claude Code session: only the words of the person and the agent', () => {
     const { report, events } = read(claudeCodeFile('s1'));
     assert.deepEqual(words(events), [
       'session.started:',
@@ -69,7 +69,7 @@ describe('formats of transcripts', () => {
     });
   });
 
-  it('the reader of transcripts reads a rollout of the Codex CLI', () => {
+  it('the transcript reader reads a Codex CLI rollout', () => {
     const { report, events } = read(codexFile('c1'));
     assert.deepEqual(words(events), [
       'session.started:',
@@ -82,12 +82,12 @@ describe('formats of transcripts', () => {
     assert.deepEqual([report.format, report.broken], ['codex', 0]);
   });
 
-  it('the reader of transcripts skips the rollout of a subagent', () => {
+  it("the transcript reader skips a subagent's rollout", () => {
     const { report, events } = read(codexFile('c1').replace('"cwd"', '"thread_source":"subagent","cwd"'));
     assert.deepEqual([events, report.skipped > 0], [[], true]);
   });
 
-  it('the reader of transcripts reads a history of SpecStory, not what a tool printed in it', () => {
+  it('the transcript reader reads a SpecStory history without the output of tools', () => {
     const { report, events } = read(specStoryFile('p1'));
     assert.deepEqual(words(events), [
       'session.started:',
@@ -108,7 +108,7 @@ describe('formats of transcripts', () => {
     assert.equal(events[3]?.['agent'], 'claude-code');
   });
 
-  it('the reader of transcripts reads a chat of the Gemini CLI', () => {
+  it('the transcript reader reads a Gemini CLI chat', () => {
     const { report, events } = read(geminiFile('g1'));
     assert.deepEqual(words(events), [
       'session.started:',
@@ -120,13 +120,13 @@ describe('formats of transcripts', () => {
     assert.deepEqual([report.format, report.skipped], ['gemini-cli', 1]);
   });
 
-  it('the reader of transcripts reads the same chat of an older Gemini CLI', () => {
+  it('the transcript reader reads the format of an older Gemini CLI into the same events', () => {
     const { report, events } = read(geminiDocument('g1'));
     assert.deepEqual(events, read(geminiFile('g1')).events);
     assert.deepEqual([report.format, report.broken], ['gemini-cli', 0]);
   });
 
-  it('the reader of transcripts takes for a reply only what was said to the last prompt', () => {
+  it('the transcript reader counts only the first message after a prompt as its reply', () => {
     const asked = claudeCodeFile('s1').split('\n').slice(0, 11);
     const more = { type: 'user', message: { role: 'user', content: 'by the way' } };
     const { events } = read([...asked, JSON.stringify(claudeRecord('s1', 99, more))].join('\n'));
@@ -136,7 +136,7 @@ describe('formats of transcripts', () => {
     ]);
   });
 
-  it('the reader of transcripts reads a task of Cline', () => {
+  it('the transcript reader reads a Cline task', () => {
     const { report, events } = read(JSON.stringify(clineMessages()));
     assert.deepEqual(words(events), [
       'session.started:',
@@ -151,7 +151,7 @@ describe('formats of transcripts', () => {
     assert.equal(report.format, 'cline');
   });
 
-  it('the reader of transcripts names the prompt that a reply answers', () => {
+  it('the transcript reader gives each reply the id of the prompt before it', () => {
     for (const file of [claudeCodeFile('s1'), codexFile('c1'), specStoryFile('p1'), geminiFile('g1')]) {
       const { events } = read(file);
       const replies = events.filter(({ type }) => type === 'user.reply');
@@ -164,7 +164,7 @@ describe('formats of transcripts', () => {
     }
   });
 
-  it('the reader of transcripts gives the messages that a fork of a Codex session copied the ids that they had', () => {
+  it('the transcript reader gives messages copied into a forked Codex session their original ids', () => {
     const original = read(codexFile('c1')).events.slice(1);
     const fork = read(codexFile('c2', { from: 'c1', more: ['try the other way'] })).events.slice(1);
     assert.deepEqual(
@@ -175,13 +175,13 @@ describe('formats of transcripts', () => {
     assert.ok(fork.every(({ session_id }) => session_id === 'codex:c2'));
   });
 
-  it('the reader of transcripts tells the same words apart, said twice', () => {
+  it('the transcript reader gives different ids to the same words said twice', () => {
     const { events } = read(codexFile('c1', { more: ['go on', 'go on'] }));
     assert.equal(new Set(events.map(({ id }) => id)).size, events.length);
     assert.deepEqual(words(events.slice(-2)), ['user.reply: go on', 'user.message: go on']);
   });
 
-  it('the reader of transcripts ends a session in which nothing was said for a day', () => {
+  it('the transcript reader ends a session without a message for a day', () => {
     const later = NOW + 48 * 60 * 60 * 1000;
     const { events } = read(geminiFile('g1'), later);
     const end = '2026-05-01T10:06:00.000Z';
@@ -190,14 +190,14 @@ describe('formats of transcripts', () => {
     assert.equal(rest['occurred_at'], end);
   });
 
-  it('the reader of transcripts names a broken line by its number, never by its text', () => {
+  it('the transcript reader reports a broken line by its number, without its text', () => {
     const [first = '', ...rest] = claudeCodeFile('s1').split('\n');
     const { report, events } = read([first, '{"type":"user", my secret', ...rest].join('\n'));
     assert.deepEqual([report.broken, report.problems], [1, ['line 2: is broken']]);
     assert.deepEqual(events, read(claudeCodeFile('s1')).events);
   });
 
-  it('the reader of transcripts recognises no format in what is none', () => {
+  it('the transcript reader recognises no format in other texts', () => {
     for (const text of [
       '',
       'hello',

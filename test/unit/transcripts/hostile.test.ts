@@ -37,7 +37,7 @@ const odd = fc.oneof(
   ),
 );
 
-/** A copy of a JSON value in which one value, somewhere, is another. */
+/** Copies a JSON value with the value at `path` replaced. */
 function withOdd(value: unknown, path: number[], other: unknown): unknown {
   const [step, ...rest] = path;
   if (step === undefined || typeof value !== 'object' || value === null) return other;
@@ -48,7 +48,7 @@ function withOdd(value: unknown, path: number[], other: unknown): unknown {
   return Array.isArray(value) ? value.with(Number(key), changed) : { ...value, [key]: changed };
 }
 
-/** A transcript, one of whose lines is odd: a value is another, or characters are. */
+/** Generates transcripts in which one line has a replaced value or inserted characters. */
 const transcripts = fc
   .record({
     file: fc.constantFrom(...FILES),
@@ -66,13 +66,13 @@ const transcripts = fc
     try {
       changed = JSON.stringify(withOdd(JSON.parse(text), path, other));
     } catch {
-      // A line of Markdown, or a part of a document.
+      // The line is Markdown or a part of a document.
     }
     return lines.with(place, changed).join('\n').split('\n');
   });
 
 describe('hostile transcripts', () => {
-  it('a transcript that somebody tampered with gives events that can be stored, or are invalid for a reason; nothing throws', async () => {
+  it('a tampered transcript gives events that are valid or invalid with a reason, and never throws', async () => {
     await fc.assert(
       fc.asyncProperty(transcripts, async (lines) => {
         const report = new FileReport('test');
@@ -83,7 +83,7 @@ describe('hostile transcripts', () => {
         events.push(...transcript.end());
         const { invalid } = await checkBatch(events, NOW);
         assert.ok(invalid.every(({ errors }) => errors.length > 0));
-        // Only an id can hold what no store keeps.
+        // Only ids may have NUL or lone surrogates.
         const texts = events.flatMap(({ prompt, reply, text }) => prompt ?? reply ?? text ?? []);
         assert.ok(texts.every((text) => text.isWellFormed() && !text.includes('\0')));
       }),

@@ -23,7 +23,7 @@ describe('lines of a file', () => {
   };
   const shown = (lines: Line[]) => lines.map((line) => line.text ?? line.fault);
 
-  it('the lines of a file are those between line breaks, wherever the chunks end', async () => {
+  it('the lines of a file do not depend on where its chunks end', async () => {
     const long = 'é'.repeat(700_000);
     assert.deepEqual(shown(await read(`${long}\n\n${long}`)), [long, '', long]);
     await fc.assert(
@@ -45,7 +45,7 @@ describe('lines of a file', () => {
     assert.deepEqual(shown(await read('\uFEFFone\r\ntwo\r\n')), ['one', 'two']);
   });
 
-  it('the lines of a file are faulty when they are not UTF-8, or too long; the others are read', async () => {
+  it('a line of a file that is not UTF-8 or is too long has a fault, and the other lines are read', async () => {
     const lines = await read(Buffer.from('one\n\xff\xfe\ntwo\n', 'latin1'));
     assert.deepEqual(shown(lines), ['one', 'is not UTF-8', 'two']);
     assert.deepEqual(shown(await read('short\nfar too long\nend', 8)), ['short', 'is too long', 'end']);
@@ -53,7 +53,7 @@ describe('lines of a file', () => {
     assert.deepEqual(shown(await read(huge, 2_000_000)), ['is too long', 'end']);
   });
 
-  it('the lines of a file are counted in bytes, all of them', async () => {
+  it('the lines of a file report their bytes, including line breaks', async () => {
     const lines = await read('é\n\nabc');
     assert.deepEqual(
       lines.map(({ bytes }) => bytes),

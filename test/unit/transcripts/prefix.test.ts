@@ -13,7 +13,7 @@ import {
   specStoryFile,
 } from '../../support/transcripts.ts';
 
-/** A day on which the sessions of the tests still go on. */
+/** A time at which the sessions of the tests are still open. */
 const NOW = Date.parse('2026-05-01T20:00:00Z');
 
 function eventsOf(bytes: string): ImportedEvent[] {
@@ -39,7 +39,7 @@ const claudeRecordPart = fc.oneof(
   }),
 );
 
-/** Whole transcripts: those of the tests, and sessions of any turns. */
+/** Generates whole transcripts: those of the tests, and sessions of random turns. */
 const transcripts = fc.oneof(
   fc.constantFrom(
     claudeCodeFile('s'),
@@ -55,8 +55,8 @@ const transcripts = fc.oneof(
     ),
 );
 
-describe('transcript that grows', () => {
-  it('a transcript that grows gives, cut anywhere, the first of the events that it gives as a whole', () => {
+describe('growing transcript', () => {
+  it('a growing transcript, cut anywhere, gives the first of the events of the whole', () => {
     fc.assert(
       fc.property(transcripts, fc.double({ min: 0, max: 1, noNaN: true }), (whole, share) => {
         const part = eventsOf(whole.slice(0, Math.floor(whole.length * share)));
@@ -65,7 +65,7 @@ describe('transcript that grows', () => {
     );
   });
 
-  it('a transcript that grows gives the same first events also when it is an array that is written anew', () => {
+  it('a growing transcript that is rewritten as a JSON array gives the same first events', () => {
     const whole = clineMessages();
     for (let count = 1; count <= whole.length; count += 1) {
       const part = eventsOf(JSON.stringify(whole.slice(0, count)));
@@ -73,7 +73,7 @@ describe('transcript that grows', () => {
     }
   });
 
-  it('a transcript that grows gives no two events the same id, and only replies to prompts', () => {
+  it("a transcript's events have unique ids, and exactly the replies refer to a prompt", () => {
     fc.assert(
       fc.property(transcripts, (whole) => {
         const events = eventsOf(whole);

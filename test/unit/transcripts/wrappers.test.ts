@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { personsWords } from '../../../shared/transcripts/wrappers.ts';
 
 describe("person's words in a message", () => {
-  it("a person's words in a message are what is left without what the tool added", () => {
+  it("a person's words in a message do not include what a tool added", () => {
     const messages: [string, string][] = [
       ['fix it', 'fix it'],
       ['<system-reminder>x</system-reminder>\nfix it', 'fix it'],
@@ -17,7 +17,7 @@ describe("person's words in a message", () => {
     for (const [message, words] of messages) assert.equal(personsWords(message), words);
   });
 
-  it("a person's words in a message are none in what a tool wrote", () => {
+  it('a message that a tool wrote contains no words of the person', () => {
     for (const message of [
       '',
       '<command-name>/clear</command-name>\n<command-args></command-args>',

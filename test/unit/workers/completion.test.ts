@@ -11,7 +11,7 @@ const end = (id: string, queuedMs: number): Completion => ({
   ...{ guard: 'attempt', attempt: 1, worker: 'this one', state: 'succeeded' },
 });
 
-/** Completions of a busy worker, over a database that does what `answer` says with each statement. */
+/** Makes completions of a busy worker over a database whose statements `answer` answers. */
 function start(answer: (statement: string, items: { place: number }[]) => unknown[], next?: NextClaim) {
   const statements: { name: string; size: number }[] = [];
   const woken: { ids: readonly string[]; patienceMs: number }[] = [];
@@ -44,7 +44,7 @@ const NEXT: NextClaim = {
 const places = (_: string, items: { place: number }[]) => items.map(({ place }) => ({ place }));
 
 describe('completions', () => {
-  it('the completions of a busy worker wait for each other, and their callers’ wake-up for others, when they were queued for long', async () => {
+  it('completions of a busy worker are stored together, and their wake-ups are delayed, if their work was queued for long', async () => {
     const { complete, statements, woken } = start(places);
     const ended = [complete(end('a', 1000))];
     await setImmediate();
@@ -55,7 +55,7 @@ describe('completions', () => {
     assert.deepEqual(woken, [{ ids: ['a', 'b'], patienceMs: 25 }]);
   });
 
-  it('the completions of a busy worker wait for nobody when they were hardly queued', async () => {
+  it('completions of a busy worker are stored at once if the work of one of them was hardly queued', async () => {
     const { complete, statements, woken } = start(places);
     void complete(end('a', 1000));
     void complete(end('b', 5));
@@ -65,7 +65,7 @@ describe('completions', () => {
     assert.equal(woken[0]?.patienceMs, 0.5);
   });
 
-  it('the completions of a busy worker wait for nobody, and claim nothing, when they are many', async () => {
+  it('33 completions of a busy worker are stored at once, without a claim', async () => {
     const { complete, statements, woken } = start(places, NEXT);
     const ended = Array.from({ length: 33 }, (_, n) => complete(end(`${n}`, 1000)));
     await setImmediate();
@@ -74,7 +74,7 @@ describe('completions', () => {
     assert.equal(woken[0]?.patienceMs, 0);
   });
 
-  it('the completions of a busy worker report whether the work claimed with them was taken, or may have been', async () => {
+  it('completions of a busy worker report whether their claim succeeded, failed, or may have taken effect', async () => {
     const told: unknown[] = [];
     const next: NextClaim = {
       ...NEXT,
@@ -95,11 +95,11 @@ describe('completions', () => {
     assert.deepEqual(
       statements.splice(0).map(({ name }) => name),
       ['complete_and_claim_v2', 'complete_and_claim_v2', 'complete_and_claim_v2'],
-      'not repeated here, neither after a lost connection nor under a lock',
+      'the statement is not repeated after a lost connection or a lock timeout',
     );
 
     code = '22012';
-    assert.equal(await complete(end('c', 0)), true, 'a claim’s fault costs no answer');
+    assert.equal(await complete(end('c', 0)), true, 'a failed claim does not cost an answer');
     assert.deepEqual(told, ['lost']);
     assert.equal(statements.at(-1)?.name, 'complete_v1');
   });

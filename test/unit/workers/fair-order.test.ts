@@ -11,7 +11,7 @@ const PLENTY = 1000;
 
 const app = (party: string): Flow => ({ kind: 'predict', party });
 const account = (party: string): Flow => ({ kind: 'reply', party });
-/** Of a kind whose parties have one piece running at a time. */
+/** Makes a flow of a one-at-a-time kind. */
 const inTurn = (party: string): Flow => ({ kind: 'sync', party });
 const many = (count: number, flow: (party: string) => Flow) =>
   Array.from({ length: count }, (_, n) => flow(`${n}`));
@@ -23,7 +23,7 @@ type Found = Pick<Claim, keyof Flow | 'queuedAtMs'>;
 class Queue {
   readonly #waiting = new Map<string, number>();
   readonly #running = new Map<string, number>();
-  /** Most pieces of a claim: few when their requests are large. */
+  /** Maximum number of pieces in a claim: low if their requests are large. */
   readonly #most: number;
 
   constructor(most = Number.POSITIVE_INFINITY) {
@@ -69,7 +69,7 @@ class Queue {
   }
 }
 
-/** A worker over such a queue. */
+/** A worker over a queue. */
 class Worker {
   readonly order: FairOrder;
   readonly running: Flow[] = [];
@@ -84,7 +84,7 @@ class Worker {
     for (const flow of flows) this.order.noteQueued(flow);
   }
 
-  /** Claims until there is nothing that it may take. Returns what it asked for, claim by claim. */
+  /** Claims until the worker may take nothing more. Returns the asks of each claim. */
   fill(): Ask[][] {
     const claims: Ask[][] = [];
     for (let asks = this.order.ask(); asks.length > 0; asks = this.order.ask()) {
@@ -111,8 +111,8 @@ class Worker {
   }
 }
 
-/** A worker with full slots, which knows that so much of each of these flows waits. */
-function filled(
+/** Makes a worker with full slots that knows the flows, with `count` pieces queued for each. */
+function filledWorker(
   slots: number,
   of: Kinds,
   flows: readonly Flow[],
@@ -126,24 +126,24 @@ function filled(
   return worker;
 }
 
-describe('fair order of a worker', () => {
-  it('the fair order of a worker gives each flow equally many slots, when there are more slots than flows', () => {
+describe('fair order', () => {
+  it('the fair order gives each flow the same number of slots, if there are more slots than flows', () => {
     const flows = many(7, app);
-    const worker = filled(64, PREDICT, flows);
+    const worker = filledWorker(64, PREDICT, flows);
     const held = flows.map((flow) => worker.heldOf(flow));
     assert.deepEqual([Math.min(...held), Math.max(...held)], [9, 9]);
   });
 
-  it('the fair order of a worker gives each flow equally many slots, when a claim takes one piece, since their requests are large', () => {
+  it('the fair order gives each flow the same number of slots, even if each claim takes one large piece', () => {
     const flows = many(7, app);
-    const worker = filled(64, PREDICT, flows, PLENTY, new Queue(1));
+    const worker = filledWorker(64, PREDICT, flows, PLENTY, new Queue(1));
     const held = flows.map((flow) => worker.heldOf(flow));
     assert.deepEqual([Math.min(...held), Math.max(...held)], [9, 9]);
   });
 
-  it('the fair order of a worker serves flows in turns, when there are fewer slots than flows', () => {
+  it('the fair order serves flows in turns, if there are fewer slots than flows', () => {
     const flows = many(10, app);
-    const worker = filled(4, PREDICT, flows, 3);
+    const worker = filledWorker(4, PREDICT, flows, 3);
     const served = worker.running.map(({ party }) => party);
     while (worker.running.length > 0) {
       worker.end();
@@ -154,9 +154,9 @@ describe('fair order of a worker', () => {
     assert.deepEqual(served, [...turn, ...turn, ...turn]);
   });
 
-  it('the fair order of a worker gives a flow no more slots because its pieces hold theirs for longer', () => {
+  it('the fair order gives a flow with slow pieces no more slots than a quick one', () => {
     const [slow, quick] = [app('slow'), app('quick')];
-    const worker = filled(16, PREDICT, [slow, quick]);
+    const worker = filledWorker(16, PREDICT, [slow, quick]);
     for (let n = 0; n < 100; n += 1) {
       worker.end(worker.running.findIndex(({ party }) => party === 'quick'));
       worker.fill();
@@ -164,20 +164,20 @@ describe('fair order of a worker', () => {
     assert.deepEqual([worker.heldOf(slow), worker.heldOf(quick)], [8, 7]);
   });
 
-  it('the fair order of a worker gives apps half of the slots beside accounts, and accounts half beside apps, however many they are', () => {
+  it('the fair order gives one app half of the slots beside 60 accounts, and one account half beside 60 apps', () => {
     const [one, other] = [app('one'), account('one')];
-    assert.equal(filled(16, PREDICT, [...many(60, account), one]).heldOf(one), 8);
-    assert.equal(filled(16, PREDICT, [...many(60, app), other]).heldOf(other), 8);
+    assert.equal(filledWorker(16, PREDICT, [...many(60, account), one]).heldOf(one), 8);
+    assert.equal(filledWorker(16, PREDICT, [...many(60, app), other]).heldOf(other), 8);
   });
 
-  it('the fair order of a worker gives either class all slots while the other one has no work', () => {
+  it('the fair order gives apps or accounts all slots while the others have no work', () => {
     for (const flow of [app, account]) {
-      const worker = filled(16, PREDICT, many(60, flow));
+      const worker = filledWorker(16, PREDICT, many(60, flow));
       assert.equal(worker.running.length, 16);
     }
   });
 
-  it('the fair order of a worker gives a lone party all slots but a sixteenth, and of very few all', () => {
+  it('the fair order gives a lone party all slots but a sixteenth, or all if there are at most three', () => {
     for (const [slots, held] of [
       [256, 240],
       [64, 60],
@@ -186,10 +186,10 @@ describe('fair order of a worker', () => {
       [3, 3],
       [1, 1],
     ] as const)
-      assert.equal(filled(slots, PREDICT, [app('lone')]).running.length, held);
+      assert.equal(filledWorker(slots, PREDICT, [app('lone')]).running.length, held);
   });
 
-  it('the fair order of a worker has a free slot for a newcomer, however many parties flood it', () => {
+  it('the fair order has a free slot for a new party beside up to 15 flooding parties', () => {
     for (const parties of [1, 2, 3, 8, 15]) {
       const queue = new Queue();
       const worker = new Worker(16, PREDICT, queue);
@@ -210,9 +210,9 @@ describe('fair order of a worker', () => {
     }
   });
 
-  it('the fair order of a worker gives a flow that has one piece running at a time one slot, and its next one as soon as that is free', () => {
+  it('the fair order gives a one-at-a-time flow one slot, and its next piece as soon as the slot is free', () => {
     const [mine, yours] = [inTurn('mine'), inTurn('yours')];
-    const worker = filled(8, MEMORY, [mine, yours], 2);
+    const worker = filledWorker(8, MEMORY, [mine, yours], 2);
     assert.deepEqual(
       worker.running,
       [mine, yours].map((flow) => ({ ...flow, queuedAtMs: 0 })),
@@ -223,8 +223,8 @@ describe('fair order of a worker', () => {
     assert.deepEqual([worker.heldOf(mine), worker.heldOf(yours)], [1, 1]);
   });
 
-  it('the fair order of a worker forgets a flow of which nothing is left, until it hears of it again', () => {
-    const worker = filled(16, PREDICT, [app('a')], 2);
+  it('the fair order forgets a flow without queued work until it hears of it again', () => {
+    const worker = filledWorker(16, PREDICT, [app('a')], 2);
     assert.equal(worker.running.length, 2);
     assert.equal(worker.order.isReady, false);
     assert.deepEqual(worker.order.ask(), []);
@@ -233,7 +233,7 @@ describe('fair order of a worker', () => {
     assert.equal(worker.fill().length, 1);
   });
 
-  it('the fair order of a worker asks again for a flow that it heard of while a claim that found it drained was in flight', () => {
+  it('the fair order asks again for a flow that it heard of during a claim that found it empty', () => {
     const order = new FairOrder(16, PREDICT);
     order.noteQueued(app('a'));
     const asks = order.ask();
@@ -244,7 +244,7 @@ describe('fair order of a worker', () => {
     assert.equal(order.isReady, false);
   });
 
-  it('the fair order of a worker reports flows whose work others are just claiming, and asks for them when it hears of them again', () => {
+  it('the fair order reports flows that other workers are claiming, and asks for them again only when it hears of them', () => {
     const order = new FairOrder(16, PREDICT);
     for (const flow of many(2, app)) order.noteQueued(flow);
     const asks = order.ask();
@@ -255,7 +255,7 @@ describe('fair order of a worker', () => {
     assert.deepEqual(order.ask().map(nameOf), ['predict:1']);
   });
 
-  it('the fair order of a worker looks no further back than a second before what it has claimed, until it looks at everything again', () => {
+  it('the fair order asks for work from a second before the latest claimed piece on, until a refresh asks for all', () => {
     const order = new FairOrder(16, PREDICT);
     order.noteQueued(app('a'));
     const asks = order.ask();
@@ -279,13 +279,13 @@ describe('fair order of a worker', () => {
     );
   });
 
-  it('the fair order of a worker ignores flows of other pools, and kinds that it does not know', () => {
+  it('the fair order ignores flows of other pools and of unknown kinds', () => {
     const order = new FairOrder(16, PREDICT);
     for (const kind of ['sync', 'unheard-of', 'toString']) order.noteQueued({ kind, party: 'a' });
     assert.equal(order.isReady, false);
   });
 
-  it('the fair order of a worker reaches the one flow that has work in a few claims, when others have served a thousand', () => {
+  it('the fair order reaches the only flow with work in at most 10 claims, if other workers have drained a thousand', () => {
     const queue = new Queue();
     const worker = new Worker(4, PREDICT, queue);
     worker.hear(...many(1000, app), app('last'));
@@ -295,7 +295,7 @@ describe('fair order of a worker', () => {
     assert.ok(claims.length <= 10, `${claims.length} claims`);
   });
 
-  it('the fair order of a worker asks for a bounded number of flows in a claim, and serves each once, of fifty thousand', () => {
+  it('the fair order serves each of 50,000 flows once, asking for a bounded number per claim', () => {
     const flows = many(50_000, app);
     const queue = new Queue();
     for (const flow of flows) queue.add(flow, 1);
@@ -313,7 +313,7 @@ describe('fair order of a worker', () => {
     assert.ok(asked.length <= 1.1 * (flows.length / 64), `${asked.length} claims`);
   });
 
-  it('the fair order of a worker loses nothing that any worker has heard of, and leaves no slot free that it may have', () => {
+  it('the fair order of two workers serves all announced work, and leaves no slot free that a flow may have', () => {
     const flows = [...many(3, app), ...many(2, account)];
     const flow = fc.constantFrom(...flows);
     const worker = fc.nat({ max: 1 });
@@ -342,7 +342,7 @@ describe('fair order of a worker', () => {
           } else if (step.do === 'ask') {
             const asks = at.worker.order.ask();
             const claimed = queue.claim(asks);
-            // What comes later to a flow that this claim drained, it has to hear of again.
+            // Later work of a flow that this claim drained has to be announced again.
             for (const known of at.heard)
               if (queue.waitingOf(known) === 0 && asks.some((one) => nameOf(one) === nameOf(known)))
                 at.heard.delete(known);

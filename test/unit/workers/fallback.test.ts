@@ -23,7 +23,7 @@ describe('fallback models', () => {
   beforeEach(() => server.reset());
   after(() => server.close());
 
-  /** A provider whose models in `down` answer with `step`. */
+  /** Makes a provider whose models in `down` answer with `step`, and the others well. */
   function start(fallbackModels: string[], step: fake.Step, ...down: string[]): Provider {
     server.respond((response, call) =>
       (down.includes(call.body.model ?? '') ? step : fake.ok())(response, call),
@@ -38,7 +38,7 @@ describe('fallback models', () => {
   };
   const asked = () => server.calls.map(({ body }) => body.model);
 
-  it('fallback models are asked in order while the provider is in trouble, and the answer says which one gave it', async () => {
+  it('fallback models are asked in order during outages and rate limits, and the answer names the model that gave it', async () => {
     for (const step of [fake.status(503), fake.status(429), fake.reset()]) {
       server.reset();
       const provider = start(['second', 'third'], step, 'first', 'second');
@@ -47,7 +47,7 @@ describe('fallback models', () => {
     }
   });
 
-  it('fallback models are not asked when the request is at fault, or the model answers badly or refuses', async () => {
+  it('fallback models are not asked after a faulty request, a wrong key, an unusable answer or a refusal', async () => {
     for (const step of [fake.status(400), fake.status(401), fake.nul()]) {
       server.reset();
       await assert.rejects(start(['second'], step, 'first').predict(task, call()), ProviderError);
@@ -58,14 +58,14 @@ describe('fallback models', () => {
     assert.deepEqual(asked(), ['first']);
   });
 
-  it('fallback models leave the fault of the first model when none answers', async () => {
+  it('if no fallback model answers, the call fails with the fault of the first model', async () => {
     const provider = start(['second'], fake.status(500), 'second');
     server.next(fake.status(429));
     await assert.rejects(provider.predict(task, call()), { fault: 'rate_limited' });
     assert.deepEqual(asked(), ['first', 'second']);
   });
 
-  it('fallback models share the time of the call', async () => {
+  it('fallback models share the time limit of the call', async () => {
     const provider = start(['second'], fake.hang(), 'first');
     const since = performance.now();
     await assert.rejects(provider.predict(task, call(300)), { fault: 'timeout' });
@@ -73,7 +73,7 @@ describe('fallback models', () => {
     assert.deepEqual(asked(), ['first']);
   });
 
-  it('fallback models may end with the built-in predictor, for drafts alone', async () => {
+  it('fallback models may end with the built-in predictor, for provider faults only', async () => {
     const provider = start(['second', 'local'], fake.status(500), 'first', 'second');
     assert.deepEqual(
       [await provider.predict(task, call()).then(({ model, completion }) => [model, completion]), asked()],

@@ -22,7 +22,7 @@ const question = {
   maxTokens: 300,
 };
 
-/** An answer of the provider, and what it counts for it; undefined: nothing, null: it does not say. */
+/** A provider answer and its tokens: undefined if none are charged, null if the provider does not state them. */
 interface Scripted {
   outcome: string;
   counted: [input: number, output: number] | null | undefined;
@@ -63,7 +63,7 @@ describe('ledger', () => {
   });
   after(() => server.close());
 
-  it('the ledger has one row for each request upstream, whatever the provider answers: the model that was called, its tokens, its cost', async () => {
+  it('the ledger has one row per provider request, with its model, tokens and cost, for any sequence of answers', async () => {
     const outcomes = new Set<string>();
     for (let round = 0; round < 80; round++) {
       const rows: BookedCall[] = [];
@@ -101,7 +101,7 @@ describe('ledger', () => {
         const tokens = { inputTokens: row.input_tokens, outputTokens: row.output_tokens };
         assert.equal(row.cost_microcents, costOf(PRICES.get(row.model), tokens), seen);
       }
-      // An answer costs what it and the one that it corrects cost; what failed on the way was nobody's answer.
+      // The usage of an answer includes the answer that it corrects, but no failed calls.
       if (answered === undefined) continue;
       const used = rows.filter(({ outcome }) => outcome === 'answered' || outcome === 'refused');
       assert.equal(answered.usage.inputTokens, sum(used.map((row) => row.input_tokens)), seen);
@@ -116,5 +116,5 @@ function sum(numbers: number[]): number {
 }
 
 function fail(): never {
-  throw new Error('there are more rows than answers');
+  throw new Error('more rows than answers');
 }

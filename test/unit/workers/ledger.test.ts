@@ -6,8 +6,8 @@ import { until } from '../../support/until.ts';
 
 const LOG = createLog('test', 'silent');
 
-describe('buffer of the ledger', () => {
-  /** A ledger over a store that fails while `down`. */
+describe('ledger buffer', () => {
+  /** Makes a ledger over a store that fails while `down`. */
   function start() {
     const store = { down: false, stored: [] as string[], statements: 0 };
     const ledger = new CallLedger(async (calls) => {
@@ -23,7 +23,7 @@ describe('buffer of the ledger', () => {
     return { store, ledger, add };
   }
 
-  it('the buffer of the ledger stores many rows in few statements, by itself', async () => {
+  it('the ledger buffer stores 1200 rows in three statements, without being told to', async () => {
     const { store, ledger, add } = start();
     const ids = add(1200);
     await until(() => store.stored.length === ids.length);
@@ -32,7 +32,7 @@ describe('buffer of the ledger', () => {
     await ledger.close();
   });
 
-  it('the buffer of the ledger keeps rows while the store is down, and stores each once', async () => {
+  it('the ledger buffer keeps rows while the store is down, and stores each once afterwards', async () => {
     const { store, ledger, add } = start();
     store.down = true;
     const before = add(3);
@@ -44,7 +44,7 @@ describe('buffer of the ledger', () => {
     assert.deepEqual(store.stored, [...before, ...after]);
   });
 
-  it('the buffer of the ledger stores the rest when it is closed, also if the store comes back only then', async () => {
+  it('closing the ledger buffer stores the remaining rows, even if the store recovers only during the close', async () => {
     const { store, ledger, add } = start();
     const ids = add(2);
     store.down = true;
@@ -55,7 +55,7 @@ describe('buffer of the ledger', () => {
     assert.deepEqual(store.stored, ids);
   });
 
-  it('the buffer of the ledger keeps 20,000 rows at most', async () => {
+  it('the ledger buffer keeps at most 20,000 rows', async () => {
     const { store, ledger, add } = start();
     store.down = true;
     const ids = add(20_002);
@@ -65,7 +65,7 @@ describe('buffer of the ledger', () => {
     assert.deepEqual(store.stored, ids.slice(0, 20_000));
   });
 
-  it('the buffer of the ledger gives up on a store that stays down', async () => {
+  it('closing the ledger buffer gives up within 5 s on a store that stays down', async () => {
     const { store, ledger, add } = start();
     store.down = true;
     add(1);

@@ -47,8 +47,8 @@ async function completionOf(draft: string, ...contents: string[]): Promise<strin
   ).completion;
 }
 
-/** After the person wrote these texts, a while ago. */
-function remembering(draft: string, texts: readonly string[], dismissed = 0): Promise<Guess> {
+/** Predicts for a person who wrote these texts 100 days ago. */
+function predictFromMemory(draft: string, texts: readonly string[], dismissed = 0): Promise<Guess> {
   const phrases = endOf(draft).tails.flatMap((tail, words) =>
     texts.flatMap((text, row) =>
       phrasesOf(text)
@@ -65,7 +65,7 @@ function remembering(draft: string, texts: readonly string[], dismissed = 0): Pr
   return predict(draft, [], { local: { phrases, minConfidence: 0, taken: 0, dismissed } });
 }
 
-describe('local predictor of drafts', () => {
+describe('local predictor: drafts', () => {
   it("the local predictor completes the README's example", async () => {
     const { completion, confidence, usage } = await predict('Please summarise the quart', [said(EXAMPLE)]);
     assert.equal(completion, 'erly sales report');
@@ -73,16 +73,16 @@ describe('local predictor of drafts', () => {
     assert.deepEqual(usage, { inputTokens: 0, cachedTokens: 0, outputTokens: 0 });
   });
 
-  it('the local predictor learns from the facts and from what the person wrote before', async () => {
+  it('the local predictor learns from facts and from earlier texts of the person', async () => {
     const draft = 'Please summarise the quart';
     const recalled = { facts: [], episodes: [], said: [] };
     const memory: Memory = { profile: null, facts: [EXAMPLE], recalled };
     assert.match((await predict(draft, [], { memory })).completion, /^erly/);
     const written = [EXAMPLE, 'Summarise the quarterly budget'];
-    assert.match((await remembering(draft, written)).completion, /^erly/);
+    assert.match((await predictFromMemory(draft, written)).completion, /^erly/);
   });
 
-  it('the local predictor joins exactly: inside a word, after a word, after a space, after a sign', async () => {
+  it('the local predictor joins its completion correctly inside a word, and after a word, a space or a punctuation mark', async () => {
     assert.match(await completionOf('Please summarise the quarterly sa', EXAMPLE), /^les report/);
     assert.match(await completionOf('Please summarise the quarterly sales', EXAMPLE), /^ report/);
     assert.match(await completionOf('Please summarise the quarterly sales ', EXAMPLE), /^report/);
@@ -92,16 +92,16 @@ describe('local predictor of drafts', () => {
     assert.match(await completionOf('Send apples, pears, and plums (', list), /^not quinces/);
   });
 
-  it('the local predictor never puts a sign after a space where the text has none', async () => {
+  it('the local predictor never puts punctuation after a space where the learned text has no space', async () => {
     assert.equal(await completionOf('Send apples ', 'Send apples, pears, and plums.'), '');
   });
 
-  it('the local predictor finds what was written in another case and keeps the spelling of the text', async () => {
+  it('the local predictor ignores case, and keeps the spelling of the learned text', async () => {
     assert.match(await completionOf('please SUMMARISE the quarterly s', EXAMPLE), /^ales report/);
     assert.match(await completionOf('we fly with luft', 'We fly with LuftHansa Cargo'), /^Hansa/);
   });
 
-  it('the local predictor prefers what followed the longer context', async () => {
+  it('the local predictor prefers the words that followed a longer common context', async () => {
     const contents = ['red apples cost two euros', 'green apples cost nine dollars'];
     assert.match(await completionOf('green apples cost', ...contents), /^ nine/);
     assert.match(await completionOf('red apples cost', ...contents), /^ two/);
@@ -114,7 +114,7 @@ describe('local predictor of drafts', () => {
     assert.match((await predict('The launch date is', [theirs, own])).completion, /^ Monday/);
   });
 
-  it('the local predictor learns from the draft, the selection, the summary and the preferences', async () => {
+  it('the local predictor learns from draft, selection, summary and preferences', async () => {
     const draft = 'The Nordwind turbine is new. We love the Nordw';
     assert.match((await predict(draft, [])).completion, /^ind/);
     const artifact = {
@@ -131,12 +131,12 @@ describe('local predictor of drafts', () => {
       assert.ok((await predict(begun, [], fields)).completion.startsWith(rest), begun);
   });
 
-  it('the local predictor does not learn from predictions that were accepted', async () => {
+  it('the local predictor does not learn from accepted predictions', async () => {
     const fed = said(EXAMPLE, { origin: 'accepted_prediction' });
     assert.equal((await predict('Please summarise the quart', [fed])).completion, '');
   });
 
-  it('the local predictor continues scripts without spaces', async () => {
+  it('the local predictor continues Chinese and Cyrillic text', async () => {
     assert.match(await completionOf('请总结这份季度', '请总结这份季度销售报告给董事会'), /^销售/);
     assert.match(
       await completionOf('Пожалуйста, подготовь квар', 'Пожалуйста, подготовь квартальный отчёт'),
@@ -154,11 +154,11 @@ describe('local predictor of drafts', () => {
   });
 
   const thin: [name: string, draft: string, content: string][] = [
-    ['words that it never saw', 'Unrelated words about', EXAMPLE],
+    ['words that it has never seen', 'Unrelated words about', EXAMPLE],
     ['the start of a line', 'Done.\n', EXAMPLE],
-    ['nothing', '', EXAMPLE],
+    ['an empty draft', '', EXAMPLE],
     ['an empty context', 'Please summ', ''],
-    ['a begun word that nothing begins like', 'Please xyl', EXAMPLE],
+    ['a partial word that no known word begins with', 'Please xyl', EXAMPLE],
   ];
   for (const [name, draft, content] of thin)
     it(`the local predictor abstains after ${name}`, async () => {
@@ -166,14 +166,14 @@ describe('local predictor of drafts', () => {
       assert.deepEqual([completion, confidence], ['', 0]);
     });
 
-  it('the local predictor is unsure where the texts disagree', async () => {
+  it('the local predictor is unsure if the texts disagree', async () => {
     const names = ['Ann', 'Bob', 'Cid', 'Dan', 'Eve'].map((name) =>
       said(`Please send the file to ${name} today`),
     );
     assert.ok((await predict('Please send the file to', names)).confidence < SURE);
   });
 
-  it('the local predictor completes no secret', async () => {
+  it('the local predictor never completes a secret', async () => {
     const key = 'sk-proj-Ab12Cd34Ef56Gh78Ij90';
     assert.equal(await completionOf('my key is sk-pr', `my key is ${key} ok`), '');
     assert.equal(await completionOf('my key is', `my key is ${key} ok`), '');
@@ -182,22 +182,25 @@ describe('local predictor of drafts', () => {
   });
 });
 
-describe('recall of the local predictor', () => {
+describe('local predictor: recall', () => {
   const sentence = 'The invoice goes to my accountant in Bremen';
 
-  it('the local predictor only ends a begun word with what a person wrote once, and goes on with what they wrote twice', async () => {
-    assert.equal((await remembering('The invoice', [sentence])).completion, '');
-    assert.equal((await remembering('The inv', [sentence])).completion, 'oice');
-    const often = await remembering(
+  it('the local predictor ends a partial word from a sentence written once, and predicts whole words only from repeated ones', async () => {
+    assert.equal((await predictFromMemory('The invoice', [sentence])).completion, '');
+    assert.equal((await predictFromMemory('The inv', [sentence])).completion, 'oice');
+    const often = await predictFromMemory(
       'The invoice',
       Array.from({ length: 9 }, () => sentence),
     );
     assert.match(often.completion, /^ goes to my accountant/);
   });
 
-  it('the local predictor is less sure for a person who dismissed most of what was suggested', async () => {
+  it('the local predictor is less sure for a person who dismissed most suggestions', async () => {
     const texts = [sentence, sentence];
-    const [usual, wary] = [await remembering('The inv', texts), await remembering('The inv', texts, 50)];
+    const [usual, wary] = [
+      await predictFromMemory('The inv', texts),
+      await predictFromMemory('The inv', texts, 50),
+    ];
     assert.ok(wary.confidence < usual.confidence / 1.5, `${wary.confidence}, ${usual.confidence}`);
   });
 
@@ -214,17 +217,17 @@ describe('recall of the local predictor', () => {
     ['a link with a query', 'https://example.org/x?token=abc'],
     ['a link with a password', 'postgres://me:pw@db/x'],
     ['an IP address', '10.11.12.13'],
-    ['the name of an account', '@ada_lovelace'],
+    ['an account name', '@ada_lovelace'],
   ];
   for (const [name, detail] of kept)
-    it(`the local predictor never brings ${name} out of memory, however often it was written`, async () => {
+    it(`the local predictor never completes ${name} from memory, even if it was written five times`, async () => {
       const texts = Array.from({ length: 5 }, () => `${before} ${detail} today`);
       const drafts = Array.from(
         { length: detail.length },
         (_, typed) => `${before} ${detail.slice(0, typed)}`,
       );
       for (const draft of [before, ...drafts]) {
-        const { completion } = await remembering(draft, texts);
+        const { completion } = await predictFromMemory(draft, texts);
         const told = completion.trim();
         assert.ok(
           told.length < 3 || draft.includes(told) || !detail.includes(told),
@@ -234,8 +237,8 @@ describe('recall of the local predictor', () => {
     });
 });
 
-describe('local predictor of next prompts', () => {
-  it('the local predictor continues a draft into a prompt that stands alone', async () => {
+describe('local predictor: next prompts', () => {
+  it('the local predictor continues a draft into a whole prompt', async () => {
     const { completion, confidence } = await next([said(EXAMPLE)], 'Please summarise the quart');
     assert.equal(completion, 'Please summarise the quarterly sales report');
     assert.ok(confidence > SURE);
@@ -246,21 +249,21 @@ describe('local predictor of next prompts', () => {
     );
   });
 
-  it('the local predictor repeats what was answered to the same question', async () => {
+  it('the local predictor repeats the answer to the same question', async () => {
     const question = asked('The tests pass. Shall I commit the change?');
     const { completion, confidence } = await next([question, said('Yes, commit and push'), question]);
     assert.equal(completion, 'Yes, commit and push');
     assert.ok(confidence > SURE);
   });
 
-  it('the local predictor takes what was answered once for no habit, where no approval or choice is asked for', async () => {
+  it('the local predictor repeats an answer to an open question only if it was given twice', async () => {
     const question = asked('What should the parser do with an empty line?');
     assert.equal((await next([question, said('Skip it'), question])).completion, '');
     const { completion } = await next([question, said('Skip it'), question, said('Skip it'), question]);
     assert.equal(completion, 'Skip it');
   });
 
-  it('the local predictor repeats what recurs, whatever was asked', async () => {
+  it('the local predictor repeats a prompt that recurs after different questions', async () => {
     const turns = ['one', 'two', 'three', 'four'].flatMap((word) => [
       asked(word),
       said('Continue.'),
@@ -271,7 +274,7 @@ describe('local predictor of next prompts', () => {
     assert.ok(confidence > SURE);
   });
 
-  it('the local predictor abstains from a next prompt, or is unsure, without anything that repeats', async () => {
+  it('the local predictor abstains from a next prompt, or is unsure, if no message repeats', async () => {
     assert.equal((await next([])).completion, '');
     assert.equal((await next([asked('What now?')])).completion, '');
     assert.ok((await next([said('Write a poem'), asked('Roses are red. More?')])).confidence < SURE);
@@ -290,7 +293,7 @@ describe('local predictor of next prompts', () => {
   });
 });
 
-describe('local predictor of any text', () => {
+describe('local predictor: any text', () => {
   const words = fc.array(
     fc.constantFrom('the', 'a', ' ', '\n', '.', '(', '"', "don't", '😀', '报', 'İ', 'ß', 'é'),
     { maxLength: 30 },
@@ -301,7 +304,7 @@ describe('local predictor of any text', () => {
   );
   const modes = fc.constantFrom('complete_draft', 'next_prompt');
 
-  it('the local predictor gives well-formed text without NUL, a confidence from 0 to 1, and no doubled space at the joint', async () => {
+  it('the local predictor returns well-formed text without NUL or doubled spaces, and a confidence from 0 to 1, for any input', async () => {
     await fc.assert(
       fc.asyncProperty(text, fc.array(text, { maxLength: 4 }), modes, async (draft, contents, mode) => {
         const messages = contents.map((content) => said(content.replaceAll('\0', '')));
@@ -316,7 +319,7 @@ describe('local predictor of any text', () => {
     );
   });
 
-  it('the local predictor survives lone surrogates and gives none', async () => {
+  it('the local predictor accepts lone surrogates and returns none', async () => {
     for (const hostile of ['\ud800', 'a\udc00b', '\udc00\ud800 a\ud800'])
       assert.ok(
         (
@@ -325,7 +328,7 @@ describe('local predictor of any text', () => {
       );
   });
 
-  it('the local predictor completes every phrase that it has seen, up to the next break', async () => {
+  it('the local predictor completes every phrase that it has seen twice', async () => {
     const word = fc.string({
       unit: fc.constantFrom(...'abcdefghijklmnopqrstuvwxyzäöüéñжщλ'),
       minLength: 2,
@@ -345,13 +348,13 @@ describe('local predictor of any text', () => {
     );
   });
 
-  it('the local predictor takes words that mean something to JavaScript for words', async () => {
+  it('the local predictor treats words like __proto__ and regular expressions as ordinary words', async () => {
     for (const name of ['__proto__', 'constructor', 'hasOwnProperty', '.*+?^()|[]\\'])
       assert.ok((await completionOf('we call it', `we call it ${name} here`)).startsWith(' '), name);
   });
 });
 
-describe('time of the local predictor', () => {
+describe('local predictor: time', () => {
   const fill = (unit: string) => (length: number) => unit.repeat(Math.ceil(length / unit.length));
   const random = randomNumbers();
   const sizes: [name: string, message: (length: number) => string][] = [
@@ -360,10 +363,10 @@ describe('time of the local predictor', () => {
       (length) => Array.from({ length: length / 6 }, () => `word${random() % 3000}`).join(' '),
     ],
     ['of one repeated word', fill('a ')],
-    ['of signs', fill('.*+')],
+    ['of punctuation', fill('.*+')],
     ['of one long word', fill('a')],
     [
-      'of white space before an invisible sign',
+      'of white space before an invisible character',
       (length) => `${' '.repeat(0.875 * length)}\u200b${' '.repeat(0.125 * length - 1)}`,
     ],
     [
@@ -372,7 +375,7 @@ describe('time of the local predictor', () => {
     ],
   ];
   for (const [name, message] of sizes)
-    it(`the local predictor takes a time that grows as its context does, ${name}`, async () => {
+    it(`the local predictor takes linear time in the length of a context ${name}`, async () => {
       const reading = (length: number) => {
         const messages = Array.from({ length: 14 }, () => said(message(length).slice(0, length)));
         const draft = `${message(length).slice(0, length - 10)} a`;
@@ -387,12 +390,12 @@ describe('time of the local predictor', () => {
       const best = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY] as [number, number];
       for (let run = 0; run < 15; run++)
         for (const [n, read] of [part, whole].entries()) best[n] = Math.min(best[n] ?? 0, await read());
-      // Four times as long, and not sixteen.
+      // Linear time takes four times as long, quadratic time sixteen times.
       assert.ok(best[1] < 8 * best[0], `${best} ms`);
     });
 });
 
-/** The same numbers in every run. */
+/** Makes a generator of the same numbers in every run. */
 function randomNumbers(): () => number {
   let state = 1;
   return () => {

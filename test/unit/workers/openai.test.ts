@@ -90,10 +90,10 @@ describe('openai provider', () => {
     ['a number', fake.json(7), 'failed'],
     ['[]', fake.json([]), 'failed'],
     ['no choices', fake.json({ choices: [] }), 'failed'],
-    ['choices that are no list', fake.json({ choices: 'many' }), 'failed'],
+    ['choices that are not a list', fake.json({ choices: 'many' }), 'failed'],
     ['a choice without message', fake.json({ choices: [{ index: 0 }] }), 'failed'],
-    ['content that is no string', fake.message({ content: { next: 'report' } }), 'failed'],
-    ['content that is no JSON', fake.message({ content: 'and send it' }), 'failed'],
+    ['content that is not a string', fake.message({ content: { next: 'report' } }), 'failed'],
+    ['content that is not JSON', fake.message({ content: 'and send it' }), 'failed'],
     ['content of another shape', fake.message({ content: '{"continuation":" now"}' }), 'failed'],
     ['an answer without a likelihood', fake.message({ content: '{"next":" now"}' }), 'failed'],
     ['an unknown likelihood', fake.message({ content: '{"next":"6 now"}' }), 'failed'],
@@ -106,7 +106,7 @@ describe('openai provider', () => {
     ['an error body that never ends', stalledError(), 'timeout'],
   ];
   for (const [name, step, fault] of faults)
-    it(`the openai provider calls ${name} ${fault}, after one request`, async () => {
+    it(`the openai provider reports ${name} as ${fault}, after one request`, async () => {
       server.respond(step);
       const timeoutMs = fault === 'timeout' ? 150 : 2000;
       const error = await faultOf(provider.predict(task, call({ timeoutMs })));
@@ -125,13 +125,13 @@ describe('openai provider', () => {
     ['999, which HTTP reads as a 5xx', fake.status(999), true],
   ];
   for (const [name, step, outage] of answers)
-    it(`the openai provider ${outage ? 'counts' : 'does not count'} ${name} against the provider`, async () => {
+    it(`the openai provider ${outage ? 'counts' : 'does not count'} ${name} as an outage`, async () => {
       server.respond(step);
       const error = await faultOf(provider.predict(task, call()));
       assert.deepEqual([error.fault, error.outage], ['failed', outage]);
     });
 
-  it('the openai provider waits for the answer after interim ones, and no longer than for any other', async () => {
+  it('the openai provider waits for the answer after an interim response, within the same time limit', async () => {
     server.respond(async (response, upstream) => {
       response.writeProcessing();
       await fake.ok()(response, upstream);
@@ -141,7 +141,7 @@ describe('openai provider', () => {
     assert.equal((await faultOf(provider.predict(task, call({ timeoutMs: 150 })))).fault, 'timeout');
   });
 
-  it('the openai provider calls a refused connection failed and names its code', async () => {
+  it('the openai provider reports a refused connection as failed and names its code', async () => {
     const closed = await fake.startFakeProvider();
     await closed.close();
     const error = await faultOf(openai(closed.url).predict(task, call()));
@@ -155,7 +155,7 @@ describe('openai provider', () => {
     return { max_tokens, max_completion_tokens, reasoning_effort, prompt_cache_key };
   };
 
-  it('the openai provider asks for few thoughts and few tokens, and says where the prompt may be cached', async () => {
+  it('the openai provider asks for low reasoning effort and few tokens, and sends the prompt cache key', async () => {
     await provider.predict(task, call({ cacheKey: 'line' }));
     await provider.predict({ ...task, mode: 'next_prompt' }, call());
     const asked = { max_completion_tokens: undefined, reasoning_effort: 'low' };
@@ -165,17 +165,17 @@ describe('openai provider', () => {
 
   const refusals: [name: string, step: fake.Step, left: object][] = [
     [
-      'the effort',
+      'reasoning_effort',
       fake.status(400, {}, 'Unrecognized request argument supplied: reasoning_effort'),
       { reasoning_effort: undefined, prompt_cache_key: 'line' },
     ],
     [
-      'the key of the cache',
+      'prompt_cache_key',
       fake.status(422, {}, 'Extra inputs are not permitted: prompt_cache_key'),
       { reasoning_effort: 'low', prompt_cache_key: undefined },
     ],
     [
-      'the effort, in the words of another server',
+      'reasoning_effort, in the error format of another server',
       (response) => {
         const detail = [{ type: 'extra_forbidden', loc: ['body', 'reasoning_effort'] }];
         response.writeHead(422, { 'content-type': 'application/json' }).end(JSON.stringify({ detail }));
@@ -184,7 +184,7 @@ describe('openai provider', () => {
     ],
   ];
   for (const [name, step, left] of refusals)
-    it(`the openai provider does without what a server refuses, and remembers that: ${name}`, async () => {
+    it(`the openai provider leaves out a parameter that the server refuses, and remembers that: ${name}`, async () => {
       const fresh = openai(server.url);
       server.next(step);
       for (const _ of [1, 2]) await fresh.predict(task, call({ cacheKey: 'line' }));
@@ -192,7 +192,7 @@ describe('openai provider', () => {
       for (const n of [1, 2]) assert.partialDeepStrictEqual(parametersOf(n), left);
     });
 
-  it('the openai provider leaves room for thoughts once an answer was cut off, and remembers that', async () => {
+  it('the openai provider allows more tokens for thoughts after a cut-off answer, and remembers that', async () => {
     const fresh = openai(server.url);
     server.next(fake.lengthStop());
     for (const _ of [1, 2]) assert.equal((await fresh.predict(task, call())).completion, ' with care');
@@ -205,7 +205,7 @@ describe('openai provider', () => {
     assert.equal(server.calls.length, 4);
   });
 
-  it('the openai provider reads how much of the prompt the provider had in its cache', async () => {
+  it('the openai provider reads the number of cached prompt tokens', async () => {
     const usage = {
       prompt_tokens: 1200,
       completion_tokens: 8,
@@ -220,7 +220,7 @@ describe('openai provider', () => {
     ['a refusal', fake.refusal()],
     ['filtered content', fake.contentFilter()],
     ['null content', fake.message({ content: null })],
-    ['empty content', fake.message({ content: ' ' })],
+    ['blank content', fake.message({ content: ' ' })],
     ['an empty continuation', fake.ok({ continuation: '' })],
   ];
   for (const [name, step] of silences)
@@ -243,12 +243,12 @@ describe('openai provider', () => {
     ['not a number', { prompt_tokens: '12', completion_tokens: {} }],
   ];
   for (const [name, usage] of usages)
-    it(`the openai provider counts no tokens when usage is ${name}`, async () => {
+    it(`the openai provider counts no tokens if usage is ${name}`, async () => {
       server.respond(fake.ok({ usage }));
       assert.deepEqual((await provider.predict(task, call())).usage, noUsage);
     });
 
-  it('the openai provider closes the socket and rejects with the reason when aborted', async () => {
+  it('the openai provider closes the socket and rejects with the abort reason when aborted', async () => {
     server.respond(fake.hang());
     const abort = new AbortController();
     const reason = new Error('superseded');
@@ -279,14 +279,14 @@ describe('openai provider', () => {
     }
   });
 
-  it('the openai provider accepts a fraction of a millisecond as the time left', async () => {
+  it('the openai provider accepts fractions of a millisecond as its time limit', async () => {
     server.respond(fake.hang());
     assert.equal((await faultOf(provider.predict(task, call({ timeoutMs: 0.4 })))).fault, 'timeout');
     server.respond(fake.ok());
     assert.equal((await provider.predict(task, call({ timeoutMs: 1999.5 }))).completion, ' with care');
   });
 
-  it('the openai provider sends nothing when it was aborted before', async () => {
+  it('the openai provider sends nothing if it was aborted before the call', async () => {
     await assert.rejects(
       provider.predict(task, call({ signal: AbortSignal.abort('too late') })),
       (error) => error === 'too late',
@@ -294,14 +294,14 @@ describe('openai provider', () => {
     assert.equal(server.calls.length, 0);
   });
 
-  it('the openai provider keeps the message of the provider, the key and the text out of the error', async () => {
+  it("the openai provider keeps the server's message, the key and the text out of its error", async () => {
     server.respond(fake.status(401, {}, `Incorrect API key provided: ${KEY}; you asked: ${task.draft}`));
     const error = await faultOf(provider.predict(task, call()));
     assert.equal(error.message, 'AuthenticationError 401');
     assert.equal(error.cause, undefined);
   });
 
-  it('the openai provider follows no redirect, so that key and text reach no other host', async () => {
+  it('the openai provider does not follow redirects, so that key and text reach no other host', async () => {
     let reached = 0;
     const elsewhere = createServer((_, response) => {
       reached++;
@@ -317,12 +317,12 @@ describe('openai provider', () => {
 });
 
 describe('createProviders', () => {
-  it('createProviders answers not_configured for a model without a key', async () => {
+  it('createProviders fails with not_configured for a model without a key', async () => {
     const provider = createProviders({ openai: undefined })('gpt');
     assert.equal((await faultOf(provider.predict(task, call()))).fault, 'not_configured');
   });
 
-  it('createProviders serves local without a network, even with a key', async () => {
+  it('createProviders serves the model local without a network, even if there is a key', async () => {
     const provider = createProviders({ openai: { apiKey: KEY, baseUrl: 'http://127.0.0.1:1/v1' } })('local');
     const messages = [
       { role: 'user', content: 'Please summarise the report today', origin: 'human' },
@@ -331,7 +331,7 @@ describe('createProviders', () => {
   });
 });
 
-/** Headers of a 500, then nothing. */
+/** Sends the headers and the beginning of a 500, then nothing. */
 function stalledError(): fake.Step {
   return (response) => void response.writeHead(500, { 'content-type': 'application/json' }).write('{"err');
 }

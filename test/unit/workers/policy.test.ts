@@ -25,11 +25,11 @@ const QUESTION = {
 
 const down = () => new ProviderError('failed', '500', { outage: true });
 
-/** Nothing is shared: the database is gone. */
+/** Fakes a database that is gone, so that nothing is shared. */
 const lost = () => Promise.reject(new Error('the database is gone'));
 const ALONE: Shared = { report: lost, read: lost, claimProbe: lost, countWorkers: lost, announce: lost };
 
-describe('policy of one worker', () => {
+describe('provider policy', () => {
   let calls: number;
   let answer: () => Promise<Completion>;
   let policies: ProviderPolicy[];
@@ -62,13 +62,13 @@ describe('policy of one worker', () => {
     for (let n = 0; n < times; n++) await assert.rejects(send(), ProviderError);
   }
 
-  it('the policy towards a provider decides alone while the database is gone: opens, probes once per interval, closes', async () => {
+  it('the provider policy works without the database: it opens the circuit, probes once per interval, and closes it', async () => {
     const send = start(ALONE);
     failing(down());
     await fail(send, 50);
     assert.equal(calls, 5);
     await assert.rejects(send(), { fault: 'failed', message: 'not called: circuit open' });
-    // One probe, though many ask at once.
+    // One probe is sent, even though many callers ask at once.
     await until(async () => {
       await Promise.allSettled(Array.from({ length: 10 }, () => send()));
       return calls > 5;
@@ -80,7 +80,7 @@ describe('policy of one worker', () => {
     assert.equal((await Promise.all([send(), send()])).length, 2);
   });
 
-  it('the policy towards a provider keeps a pause while the database is gone', async () => {
+  it('the provider policy keeps a Retry-After pause without the database', async () => {
     const send = start(ALONE);
     failing(new ProviderError('rate_limited', '429', { retryAfterMs: 300, outage: true }));
     await fail(send, 5);
@@ -93,7 +93,7 @@ describe('policy of one worker', () => {
     await until(() => send().catch(() => undefined));
   });
 
-  it('the policy towards a provider counts no failure that says nothing about the provider', async () => {
+  it('the provider policy does not count failures caused by the request, the key or a shortened time limit', async () => {
     const send = start(ALONE);
     for (const error of [
       new ProviderError('failed', '400'),
@@ -104,7 +104,7 @@ describe('policy of one worker', () => {
       await fail(send, 10);
     }
     assert.equal(calls, 30);
-    // Its time was cut short, or nobody waited for it.
+    // A call with a short time limit, or one that was aborted, does not count.
     failing(new ProviderError('timeout', 'timeout', { outage: true }));
     await fail(() => send({ timeoutMs: 100 }), 10);
     const signal = AbortSignal.abort();
@@ -114,14 +114,14 @@ describe('policy of one worker', () => {
     assert.equal(calls, 55);
   });
 
-  it('the policy towards a provider never lets a caller try again at once: an open circuit is no time-out', async () => {
+  it('the provider policy reports an open circuit as failed, never as a timeout, which callers would retry at once', async () => {
     const send = start(ALONE);
     failing(new ProviderError('timeout', 'timeout', { outage: true }));
     await fail(send, 5);
     await assert.rejects(send(), { fault: 'failed' });
   });
 
-  it('the policy towards a provider counts failures in a row: a success between them keeps the circuit closed', async () => {
+  it('the provider policy keeps the circuit closed if a success comes between failures', async () => {
     const send = start(ALONE);
     for (let round = 0; round < 4; round++) {
       failing(down());
@@ -132,7 +132,7 @@ describe('policy of one worker', () => {
     assert.equal(calls, 20);
   });
 
-  it('the policy towards a provider stops nobody for the failures of others, but everybody for their own', async () => {
+  it('the provider policy stops an app only for its own failures', async () => {
     const send = start(ALONE);
     const of = (appId: string) => () => send({ charge: { ...anyCharge, appId } });
     failing(down());
@@ -140,17 +140,17 @@ describe('policy of one worker', () => {
     assert.equal(calls, 5);
     answer = async () => ANSWER;
     await of('two')();
-    // That was a success: the circuit is closed.
+    // The success has closed the circuit.
     await of('one')();
     failing(down());
     await fail(of('one'), 10);
     await fail(of('two'), 10);
     await fail(of('three'), 10);
-    // The others had to find out by themselves.
+    // Apps two and three each made one failing call of their own.
     assert.equal(calls, 7 + 5 + 1 + 1);
   });
 
-  it('the policy towards a provider shares failures with the other workers, and counts theirs', async () => {
+  it('the provider policies of two workers count their failures together', async () => {
     const shared = memory();
     const [one, two] = [start(shared), start(shared)];
     failing(down());
@@ -163,15 +163,15 @@ describe('policy of one worker', () => {
       await Promise.allSettled([one(), two()]);
       return calls - before;
     });
-    // What one of them still sent before it heard, or the probe: no storm.
+    // At most two calls: one sent before the news arrived, and the probe.
     assert.ok(calls - before <= 2, `${calls - before}`);
   });
 
   for (const [what, claimProbe] of [
-    ['another worker has', async () => false],
+    ['was won by another worker', async () => false],
     ['is not answered in time while the database answers', () => Promise.reject(new Error('late'))],
   ] as const)
-    it(`the policy towards a provider never probes with a claim that ${what}, even when the next probe is due by the time it knows`, async () => {
+    it(`the provider policy does not probe if the claim ${what}, even if the next probe is due by then`, async () => {
       const send = start({ ...memory(), claimProbe, read: async () => [{ ...open, probeMs: 0 }] });
       await until(() =>
         send().then(
@@ -184,7 +184,7 @@ describe('policy of one worker', () => {
       assert.equal(calls, before);
     });
 
-  it('the policy towards a provider sends one probe when the database answers too late for any claim', async () => {
+  it('the provider policy sends one probe if the database goes away during its claim', async () => {
     let [claims, reads, gone] = [0, 0, false];
     const late = Promise.withResolvers<boolean>();
     const send = start({
@@ -207,7 +207,7 @@ describe('policy of one worker', () => {
     });
     const [before, read] = [calls, reads];
     for (const policy of policies) policy.look();
-    // It finds the probe due, as it was before the claim.
+    // This read finds the probe due, as it was before the claim.
     await until(() => reads > read);
     sent.push(quietly(), quietly());
     gone = true;
@@ -216,7 +216,7 @@ describe('policy of one worker', () => {
     assert.equal(calls, before + 1);
   });
 
-  it('the policy towards a provider divides the calls at once by the workers, and a call that finds no free place in time is a time-out', async () => {
+  it('the provider policy divides PROVIDER_CONCURRENCY by the workers, and a call without a free slot in time is a timeout', async () => {
     let counted = false;
     const shared = {
       ...memory(),
@@ -237,7 +237,7 @@ describe('policy of one worker', () => {
     await Promise.all(running);
   });
 
-  it('the policy towards a provider ignores times that can only come from a clock that has gone back', async () => {
+  it('the provider policy ignores implausible times, which only a clock set back can cause', async () => {
     let claims = 0;
     const hourMs = 60 * 60 * 1000;
     const send = start({
@@ -254,13 +254,13 @@ describe('policy of one worker', () => {
     });
   });
 
-  it('the policy towards a provider sends nothing when its time was over before it may send', async () => {
+  it('the provider policy does not send a call whose time is over', async () => {
     const send = start(ALONE);
     await assert.rejects(send({ timeoutMs: 0 }), { fault: 'timeout' });
     assert.equal(calls, 0);
   });
 
-  it('the policy towards a provider reports what it could not report while the database was gone', async () => {
+  it('the provider policy reports failures of a database outage once the database is back', async () => {
     const shared = memory();
     shared.gone = true;
     const send = start(shared);
@@ -272,18 +272,18 @@ describe('policy of one worker', () => {
     await until(() => shared.row()?.failures === 4);
   });
 
-  /** A circuit that others have opened for the party of these calls. */
+  /** A circuit that other workers have opened for all parties. */
   const open: CircuitState = {
     model: 'm',
     failures: TERMS.failuresToOpen,
-    // More than the policy tells apart: everybody's.
+    // More parties than the policy distinguishes, so the circuit is open for all.
     parties: Array.from({ length: 101 }, (_, n) => `${n}`),
     fault: 'failed',
     pausedMs: null,
     probeMs: null,
   };
 
-  /** What workers share, in memory. */
+  /** Keeps in memory what workers share. */
   function memory() {
     const rows = new Map<string, CircuitState>();
     const store = {

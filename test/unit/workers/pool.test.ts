@@ -16,7 +16,7 @@ const work = (id: string, party = 'a'): Claim => ({
   ...{ id, ...flow(party), month: null, attempt: 1, worker: 'this one', connectionId: null },
   ...{ input: new Box(''), facts: {}, queuedMs: 0, leftMs: 1000, queuedAtMs: 0, latest: null },
 });
-/** Work of the party `a`, with these ids. */
+/** Makes work of party `a` with these ids. */
 const works = (...ids: string[]) => ids.map((id) => work(id));
 
 const NOTHING: Claimed = { claims: [], left: [] };
@@ -25,7 +25,7 @@ const noneLeft = (claims: Claim[]): Claimed => ({ claims, left: [] });
 
 type Answer = Claimed | Error;
 
-/** Slots whose claims are answered one after the other by `answers`, the first not before `held`, then find nothing. */
+/** Makes a pool whose claims get `answers` in turn, the first once `held` resolves, and then find nothing. */
 function start(slots: number, answers: Answer[], held: Promise<void> = setImmediate()) {
   const claims: ClaimTerms[] = [];
   const ends: (() => void)[] = [];
@@ -54,8 +54,8 @@ function start(slots: number, answers: Answer[], held: Promise<void> = setImmedi
   return { pool, claims, ends, parked, may, lost: () => lost };
 }
 
-describe('slots of a pool', () => {
-  it('the slots of a pool claim once when several become free in one turn of the event loop', async () => {
+describe('worker pool', () => {
+  it('a worker pool claims once when several slots become free in one turn of the event loop', async () => {
     const { pool, claims, ends } = start(2, [someLeft(works('1', '2'))]);
     pool.noteQueued([A]);
     await until(() => ends.length === 2);
@@ -65,11 +65,11 @@ describe('slots of a pool', () => {
     assert.deepEqual(
       claims.map(({ slots }) => slots),
       [2, 2],
-      'the second claim knows that both are free',
+      'the second claim has both slots',
     );
   });
 
-  it('the slots of a pool claim at once for work that they hear of, and when all are taken as soon as one is free', async () => {
+  it('a worker pool claims announced work at once, or as soon as a slot is free', async () => {
     const { pool, claims, ends } = start(1, [noneLeft(works('1')), noneLeft([work('2', 'b')])]);
     pool.noteQueued([A]);
     await until(() => ends.length === 1);
@@ -88,7 +88,7 @@ describe('slots of a pool', () => {
     assert.equal(claims.length, 2);
   });
 
-  it('the slots of a pool claim once more for all that they hear of while a claim is in flight', async () => {
+  it('a worker pool claims once more for all work announced during a claim', async () => {
     const { pool, claims } = start(1, []);
     pool.noteQueued([A]);
     assert.equal(claims.length, 1, 'the claim is in flight');
@@ -102,7 +102,7 @@ describe('slots of a pool', () => {
     );
   });
 
-  it('the slots of a pool remember what they hear of during the claim that fills the last slot', async () => {
+  it('a worker pool remembers work announced during the claim that fills its last slot', async () => {
     const { promise: held, resolve } = Promise.withResolvers<void>();
     const { pool, claims, ends } = start(1, [noneLeft(works('1')), noneLeft(works('2'))], held);
     pool.noteQueued([A]);
@@ -115,7 +115,7 @@ describe('slots of a pool', () => {
     await pool.close();
   });
 
-  it('the slots of a pool claim nothing for a party that has its full share, until it frees one or another party comes', async () => {
+  it('a worker pool claims nothing for a party with its full share, until a slot is freed or another party comes', async () => {
     const ids = ['1', '2', '3', '4', '5', '6', '7'];
     const { pool, claims, ends } = start(8, [someLeft(works(...ids)), noneLeft([])]);
     pool.noteQueued([A]);
@@ -134,7 +134,7 @@ describe('slots of a pool', () => {
     await pool.close();
   });
 
-  it('the slots of a pool claim nothing before their pool may claim, and then what they have heard of', async () => {
+  it('a worker pool claims nothing while it is not allowed to, and announced work as soon as it is', async () => {
     const { pool, claims, may } = start(1, []);
     may.claim = false;
     pool.noteQueued([A]);
@@ -145,7 +145,7 @@ describe('slots of a pool', () => {
     await pool.close();
   });
 
-  it('the slots of a pool claim soon again what others held', async () => {
+  it('a worker pool soon repeats a claim for work that other workers had locked', async () => {
     const { pool, claims, ends } = start(4, [someLeft([]), noneLeft(works('1'))]);
     pool.noteQueued([A]);
     await until(() => ends.length === 1, 1000);
@@ -153,7 +153,7 @@ describe('slots of a pool', () => {
     await pool.close();
   });
 
-  it('the slots of a pool expect that a claim that failed took effect, and repeat it later', async () => {
+  it('a worker pool reports a failed claim, which may have taken effect, and repeats it later', async () => {
     const { pool, claims, ends, lost } = start(4, [new Error('gone'), noneLeft(works('1'))]);
     pool.noteQueued([A]);
     await until(() => lost() === 1);
@@ -161,15 +161,15 @@ describe('slots of a pool', () => {
     assert.deepEqual(
       claims.map(({ slots }) => slots),
       [3, 3],
-      'the claim that failed holds no slot',
+      'a failed claim holds no slot',
     );
     await pool.close();
   });
 
-  describe('ending statement', () => {
+  describe('claim when attempts end', () => {
     const share = works('1', '2', '3', '4', '5', '6', '7');
 
-    /** Eight slots whose party has its full share, while more waits. */
+    /** Makes a pool of eight slots whose party has its full share, and more work queued. */
     async function behind(answers: Answer[] = []) {
       const started = start(8, [someLeft(share), ...answers]);
       started.pool.noteQueued([A]);
@@ -178,7 +178,7 @@ describe('slots of a pool', () => {
       return started;
     }
 
-    it('slots claim as many as end, in the statement that ends attempts, and know that these are free', async () => {
+    it('a worker pool claims as many pieces as attempts end, in the statement that ends them', async () => {
       const { pool, claims, ends } = await behind();
       const next = pool.nextAfter(share.slice(0, 3));
       assert.equal(next?.slots, 3);
@@ -191,12 +191,12 @@ describe('slots of a pool', () => {
       for (const end of ends.slice(0, 3)) end();
       await setImmediate();
       await setImmediate();
-      assert.equal(claims.length, 1, 'no slot is left that asks for a claim');
+      assert.equal(claims.length, 1, 'no other claim is made');
       assert.equal(pool.nextAfter(share.slice(3, 4))?.slots, 1);
       await pool.close();
     });
 
-    it('slots claim themselves for what the statement that ends attempts left free', async () => {
+    it('a worker pool makes another claim for slots that the ending statement left free', async () => {
       const { pool, claims, ends } = await behind([noneLeft(works('9'))]);
       pool.nextAfter(share.slice(0, 2))?.onClaimed(someLeft(works('8')));
       await until(() => ends.length === 9);
@@ -207,7 +207,7 @@ describe('slots of a pool', () => {
       await pool.close();
     });
 
-    it('slots claim nothing in the statement that ends attempts while nothing waits, a claim is in flight, or no slot becomes free, nor when they close', async () => {
+    it('a worker pool claims nothing in the ending statement if no work waits, no slot is freed, a claim is in flight, or it closes', async () => {
       const quiet = start(8, [noneLeft(share)]);
       quiet.pool.noteQueued([A]);
       await until(() => quiet.ends.length === 7);
@@ -228,7 +228,7 @@ describe('slots of a pool', () => {
       assert.equal(pool.nextAfter(share), undefined);
     });
 
-    it('slots remember what they hear of while a statement ends attempts', async () => {
+    it('a worker pool remembers work announced during the ending statement', async () => {
       const { pool, ends } = await behind([noneLeft(works('8'))]);
       const next = pool.nextAfter(share.slice(0, 1));
       pool.noteQueued([A]);
@@ -237,7 +237,7 @@ describe('slots of a pool', () => {
       await pool.close();
     });
 
-    it('slots claim themselves for what a failed statement was to claim', async () => {
+    it('a worker pool makes its own claim after the ending statement failed', async () => {
       const { pool, ends, lost } = await behind([noneLeft(works('8'))]);
       pool.nextAfter(share.slice(0, 1))?.onLost();
       assert.equal(lost(), 1);
@@ -245,7 +245,7 @@ describe('slots of a pool', () => {
       await pool.close();
     });
 
-    it('slots are not held for an attempt that waits for its parts', async () => {
+    it('an attempt that waits for its parts holds no slot of its worker pool', async () => {
       const { pool, parked } = start(1, [someLeft(works('1')), someLeft(works('2'))]);
       pool.noteQueued([A]);
       await until(() => parked.length === 1);

@@ -5,18 +5,18 @@ const HOUR_MS = 60 * 60 * 1000;
 const LONGEST_MS = 600_000;
 const httpDate = (ms: number) => new Date(Date.now() + ms).toUTCString();
 
-describe('Retry-After of a provider', () => {
+describe('provider Retry-After', () => {
   const cases: [name: string, headers: Record<string, string>, ms: number | undefined][] = [
-    ['none', {}, undefined],
+    ['no header', {}, undefined],
     ['seconds', { 'retry-after': '3' }, 3000],
     ['a fraction of a second', { 'retry-after': '0.25' }, 250],
-    ["OpenAI's own, which is exacter", { 'retry-after': '3', 'retry-after-ms': '2750' }, 2750],
+    ["OpenAI's own header, which is more precise", { 'retry-after': '3', 'retry-after-ms': '2750' }, 2750],
     ['0', { 'retry-after': '0' }, undefined],
     ['a day', { 'retry-after': '86400' }, LONGEST_MS],
     ['more than a number can hold', { 'retry-after': '9'.repeat(400) }, LONGEST_MS],
     ['a date an hour ago', { 'retry-after': httpDate(-HOUR_MS) }, undefined],
     ['a date in a year', { 'retry-after': httpDate(365 * 24 * HOUR_MS) }, LONGEST_MS],
-    // The clocks of the two machines are an hour apart.
+    // The provider's clock is an hour ahead.
     [
       "a date by the provider's clock",
       { date: httpDate(HOUR_MS), 'retry-after': httpDate(HOUR_MS + 30_000) },
@@ -26,16 +26,16 @@ describe('Retry-After of a provider', () => {
     ['a negative number', { 'retry-after': '-5' }, undefined],
     ['words that look like a date', { 'retry-after': 'soon 2099' }, undefined],
     ['a year alone', { 'retry-after': 'in 2099' }, undefined],
-    ['two of them', { 'retry-after': '3, 5' }, undefined],
+    ['two values', { 'retry-after': '3, 5' }, undefined],
     ['garbage', { 'retry-after': '\u00ff=;' }, undefined],
-    ['garbage in milliseconds, beside a good one', { 'retry-after-ms': '1e99', 'retry-after': '2' }, 2000],
+    ['garbage in milliseconds beside valid seconds', { 'retry-after-ms': '1e99', 'retry-after': '2' }, 2000],
   ];
   for (const [name, headers, ms] of cases)
-    it(`the Retry-After of a provider is read from ${name}`, () => {
+    it(`a provider's Retry-After is read from ${name}`, () => {
       assert.equal(retryAfterMs(new Headers(headers)), ms);
     });
 
-  it('the Retry-After of a provider is read from an obsolete date', () => {
+  it("a provider's Retry-After is read from a date in the obsolete format", () => {
     const ms = retryAfterMs(
       new Headers({
         date: 'Sunday, 06-Nov-94 08:49:37 GMT',

@@ -7,7 +7,7 @@ describe('running attempts', () => {
   let running: RunningAttempts | undefined;
   afterEach(() => running?.close());
 
-  it('running attempts release a row that ended here while it was being reclaimed: nobody else would run it', async () => {
+  it('running attempts release a row whose attempt ended while the row was being reclaimed', async () => {
     const reclaiming = Promise.withResolvers<string[]>();
     const asked: string[] = [];
     const released: string[] = [];
@@ -35,7 +35,7 @@ describe('running attempts', () => {
     assert.equal(signal.aborted, false);
   });
 
-  it('running attempts abort one when a later one of the same work begins here, and never take it for the later one', async () => {
+  it('running attempts abort an attempt when a later one of the same work begins, and keep the two apart', async () => {
     const released: string[] = [];
     const rows: HeldRows = {
       held: async () => new Map([['work', 2]]),

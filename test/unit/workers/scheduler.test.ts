@@ -45,7 +45,7 @@ describe('scheduler', () => {
   };
   const fired = () => firingsOf(database);
 
-  it('a scheduler fires each tick once, however many there are', async () => {
+  it('three schedulers fire each tick once', async () => {
     await Promise.all([start(EACH_SECOND), start(EACH_SECOND), start(EACH_SECOND)]);
     const firings = await until(async () => {
       const all = await fired();
@@ -58,7 +58,7 @@ describe('scheduler', () => {
     );
   });
 
-  it('a scheduler fires once for all ticks that were missed long ago', async () => {
+  it('a scheduler fires once for all ticks missed in 30 days', async () => {
     await start('30 4 * * *');
     await Promise.all(open.splice(0).map((one) => one.close()));
     await database.pool.query(`update schedules set next_tick = next_tick - interval '30 days'`);
@@ -71,7 +71,7 @@ describe('scheduler', () => {
     );
   });
 
-  it('a scheduler takes a new pattern from the scheduler that started last', async () => {
+  it('a scheduler uses the pattern of the scheduler that started last', async () => {
     await start('0 0 1 1 *');
     await start(EACH_SECOND);
     await until(async () => (await fired()).length > 0, 20_000);

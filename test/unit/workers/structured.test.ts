@@ -34,7 +34,7 @@ const twice = { inputTokens: 24, cachedTokens: 0, outputTokens: 10 };
 const write = (content: string, finish?: string) => fake.message({ content }, finish);
 const right = () => write(JSON.stringify(RED));
 
-/** A 400 as servers answer that do not know a format. */
+/** Answers like a server that does not support a format. */
 const refuseFormat = (message: string, code = 400) => fake.status(code, {}, message);
 
 describe('structured questions', () => {
@@ -80,13 +80,13 @@ describe('structured questions', () => {
 
   const wrapped: [name: string, content: string][] = [
     ['a code fence', `\`\`\`json\n${JSON.stringify(RED)}\n\`\`\``],
-    ['words around it', `Here you are: ${JSON.stringify(RED)} Anything else?`],
+    ['surrounding words', `Here you are: ${JSON.stringify(RED)} Anything else?`],
     ['braces before the fence', `With {kind}:\n\`\`\`\n${JSON.stringify(RED)}\n\`\`\``],
-    ['thoughts before it', `<think>{"name":"blue"} or not?</think>${JSON.stringify(RED)}`],
+    ['preceding thoughts', `<think>{"name":"blue"} or not?</think>${JSON.stringify(RED)}`],
     ['braces and quotes in its texts', '{"name":"a } \\" { b","kind":"warm"} {"name":"x","kind":"cold"}'],
   ];
   for (const [name, content] of wrapped)
-    it(`structured questions find the answer in ${name}, without asking again`, async () => {
+    it(`structured questions find the answer in spite of ${name}, without asking again`, async () => {
       server.respond(write(content));
       const answer = await ask();
       assert.equal(answer.state === 'answered' && answer.value.kind, 'warm');
@@ -108,13 +108,13 @@ describe('structured questions', () => {
     ['NUL in a text', write('{"name":"r\\u0000","kind":"warm"}'), /- a text holds control characters/],
     ['a lone surrogate', write('{"name":"r\\ud800","kind":"warm"}'), /- a text holds control characters/],
     [
-      'a text that reorders what is around it',
+      'a text that reorders the text around it',
       write('{"name":"\\u202ered","kind":"warm"}'),
       /- a text holds/,
     ],
   ];
   for (const [name, step, complaint] of malformed)
-    it(`structured questions are asked once more after ${name}, at the end of the same messages`, async () => {
+    it(`structured questions are repeated once, with a complaint after the same messages, if the answer is ${name}`, async () => {
       server.next(step);
       assert.deepEqual(await ask(), { state: 'answered', value: RED, usage: twice, model: 'm' });
       assert.equal(server.calls.length, 2);
@@ -130,20 +130,20 @@ describe('structured questions', () => {
     assert.equal(server.calls.length, 2);
   });
 
-  it('structured questions name three faults at most', async () => {
+  it('structured questions name at most three faults in their complaint', async () => {
     server.next(write('{"a":1,"b":2,"c":3,"d":4}'));
     await ask();
     assert.equal(lastMessages().at(-1)?.content.match(/^- /gm)?.length, 3);
   });
 
-  it('structured questions distinguish an answer that was cut off from a malformed one, and do not ask again', async () => {
+  it('structured questions are not repeated after a cut-off answer', async () => {
     server.respond(write(JSON.stringify(RED), 'length'));
     const error = await faultOf(ask());
     assert.deepEqual([error.fault, error.message], ['failed', 'unusable answer: cut off at the token limit']);
     assert.equal(server.calls.length, 1);
   });
 
-  it('structured questions report a refusal, at once or instead of a correction', async () => {
+  it('structured questions report a refusal of the first question or of the repetition', async () => {
     for (const step of [fake.refusal(), fake.contentFilter()]) {
       server.next(step);
       assert.deepEqual(await ask(), { state: 'refused', usage, model: 'm' });
@@ -152,7 +152,7 @@ describe('structured questions', () => {
     assert.deepEqual(await ask(), { state: 'refused', usage: twice, model: 'm' });
   });
 
-  it('structured questions take no longer than their time, the correction included', async () => {
+  it('structured questions keep their time limit, including the repetition', async () => {
     server.next(fake.delay(200, write('red')), fake.hang());
     const since = performance.now();
     assert.equal((await faultOf(ask({ timeoutMs: 600 }))).fault, 'timeout');
@@ -163,7 +163,7 @@ describe('structured questions', () => {
     assert.equal(server.calls.length, 1);
   });
 
-  it('structured questions end with the reason of an abort, also while they are corrected', async () => {
+  it('structured questions fail with the abort reason, even during the repetition', async () => {
     server.next(write('red'), fake.hang());
     const abort = new AbortController();
     const answer = ask({ signal: abort.signal });
@@ -173,7 +173,7 @@ describe('structured questions', () => {
     await upstream.aborted;
   });
 
-  it('structured questions fall back to JSON without a schema, then to words, and remember what worked', async () => {
+  it('structured questions fall back to JSON without a schema, then to plain text, and remember what worked', async () => {
     server.next(refuseFormat("Invalid parameter: 'response_format' of type 'json_schema' is not supported"));
     assert.equal((await ask()).state, 'answered');
     assert.match(
@@ -195,7 +195,7 @@ describe('structured questions', () => {
       body['response_format'] !== undefined,
     ]);
 
-  it('structured questions limit the tokens of their answers and corrections, by the parameter that the server takes', async () => {
+  it('structured questions limit the tokens of every answer, with the parameter that the server accepts', async () => {
     server.next(write('red'));
     await ask();
     assert.deepEqual(limits(), Array(2).fill([300, undefined, true]));
@@ -207,7 +207,7 @@ describe('structured questions', () => {
     assert.deepEqual(limits().slice(2), [[300, undefined, true], ...Array(2).fill([undefined, 300, true])]);
   });
 
-  it('structured questions fail when the server refuses either limit, rather than have none', async () => {
+  it('structured questions fail if the server refuses both token limit parameters', async () => {
     server.respond(refuseFormat('max_tokens and max_completion_tokens are too large'));
     assert.equal((await faultOf(ask())).fault, 'failed');
     assert.deepEqual(limits(), [
@@ -216,7 +216,7 @@ describe('structured questions', () => {
     ]);
   });
 
-  it('structured questions remember nothing of a refusal that has another cause', async () => {
+  it('structured questions keep their format if a fallback format is refused as well', async () => {
     server.respond(refuseFormat('you wrote: response_format'));
     assert.equal((await faultOf(ask())).fault, 'failed');
     assert.equal(server.calls.length, 3);
@@ -225,7 +225,7 @@ describe('structured questions', () => {
     assert.equal(formats().at(-1), 'json_schema');
   });
 
-  it('structured questions are not put to the built-in predictor, and fail without a key', async () => {
+  it('structured questions are not supported by the built-in predictor, and fail without a key', async () => {
     assert.equal(createProviders({ openai: undefined })('local').ask, null);
     provider = createProviders({ openai: undefined })('m');
     assert.equal((await faultOf(ask())).fault, 'not_configured');

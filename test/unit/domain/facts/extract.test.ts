@@ -12,8 +12,8 @@ const row = (content: string, part: Partial<SourceRow> = {}): SourceRow => ({
 });
 const texts = (content: string) => statementsIn(row(content)).map(({ text }) => text);
 
-describe('statements found by patterns', () => {
-  it('statements found by patterns are the sentences in which a person says something lasting, each with its slot', () => {
+describe('pattern extraction', () => {
+  it('pattern extraction finds sentences in which a person says something lasting, with their slots', () => {
     const slots: Record<string, string | null> = {
       'My name is Ada Lovelace.': 'identity.name',
       'Call me Ada.': 'identity.name',
@@ -37,14 +37,14 @@ describe('statements found by patterns', () => {
     }
   });
 
-  it('statements found by patterns quote what a person told an assistant', () => {
+  it('pattern extraction quotes lasting instructions to an assistant', () => {
     assert.deepEqual(texts('Please always run the tests first.'), [
       'Says: "Please always run the tests first."',
     ]);
     assert.deepEqual(texts('From now on, never force-push.'), ['Says: "From now on, never force-push."']);
   });
 
-  it('statements found by patterns leave out what is asked, supposed, passing, secret, of a special category, pasted or quoted', () => {
+  it('pattern extraction ignores questions, conditions, passing states, secrets, health, and pasted or quoted text', () => {
     for (const content of [
       'Yes, go ahead with the upload handler.',
       'Please add a retry to the mailer and log why it gave up.',
@@ -62,7 +62,7 @@ describe('statements found by patterns', () => {
       assert.deepEqual(texts(content), [], content);
   });
 
-  it('statements found by patterns are found in German, French and Spanish', () => {
+  it('pattern extraction works in German, French and Spanish', () => {
     for (const sentence of [
       'Ich heiße Ada Lovelace.',
       'Ich benutze immer pnpm.',
@@ -80,7 +80,7 @@ describe('statements found by patterns', () => {
     ]);
   });
 
-  it('statements found by patterns are of family, origin, food and what things are made of, in four languages', () => {
+  it('pattern extraction finds family, origin, food and materials in four languages, and ignores allergies and opinions', () => {
     for (const sentence of [
       'My daughter is called Mira.',
       'I don’t eat meat.',
@@ -103,7 +103,7 @@ describe('statements found by patterns', () => {
       assert.deepEqual(texts(sentence), []);
   });
 
-  it('statements found by patterns leave out what people write to agents about the moment', () => {
+  it('pattern extraction ignores what people write to agents about the moment', () => {
     for (const content of [
       'My server is down.',
       'My test is failing again.',
@@ -137,14 +137,14 @@ describe('statements found by patterns', () => {
       assert.deepEqual(texts(content), [], content);
   });
 
-  it('statements found by patterns are no rules of a document that was pasted, or of a string', () => {
+  it('pattern extraction ignores rules in pasted documents and string literals', () => {
     const rule = 'Never name a thread after a verb.';
     assert.deepEqual(texts(rule), [`Says: "${rule}"`]);
     assert.deepEqual(texts(`# Names\n- Short ones\n- No digits\n- No verbs\n- ${rule}`), []);
     assert.deepEqual(texts('Never name a thread a\\n verb.'), []);
   });
 
-  it('statements found by patterns may follow a few words that lead over to them', () => {
+  it('pattern extraction finds a statement after a few introductory words', () => {
     for (const sentence of [
       'Also, I prefer tabs.',
       'For my work, we always use pnpm.',
@@ -153,7 +153,7 @@ describe('statements found by patterns', () => {
       assert.equal(texts(sentence).length, 1, sentence);
   });
 
-  it('statements found by patterns are those of a person alone', () => {
+  it('pattern extraction uses only words written by the person', () => {
     const content = 'I always approve deletions.';
     assert.equal(statementsIn(row(content)).length, 1);
     for (const part of [

@@ -28,7 +28,7 @@ const isBorrowed = (text: string, quotes: Quote[], rows: SourceRow[], others: st
   new Evidence(rows, others).isBorrowed(text, quotes);
 
 describe('grounding gate', () => {
-  it('the grounding gate finds a quote whatever its case, punctuation, accents and spacing', () => {
+  it('the grounding gate finds a quote with other case, punctuation, accents or spacing', () => {
     for (const quote of [
       'we MOVED to pnpm',
       'Wé moved\nto “pnpm” last year',
@@ -37,7 +37,7 @@ describe('grounding gate', () => {
       assert.equal(groundedQuotes([{ source: 1, quote }], [said])?.length, 1, quote);
   });
 
-  it('the grounding gate finds a quote in which a word of many differs, but none that was made up or cut from words', () => {
+  it('the grounding gate finds a quote with one of many words changed, but none that is made up or cut inside a word', () => {
     const close = 'We moved to pnpm last year, and I never look behind';
     assert.ok(groundedQuotes([{ source: 1, quote: close }], [said]));
     for (const quote of ['moved to yarn', 'pnp', '', '…', 'I never use pnpm', 'look back never'])
@@ -49,12 +49,12 @@ describe('grounding gate', () => {
     assert.equal(groundedQuotes([{ source: 1, quote: '住在大阪' }], [row('我现在住在东京。')]), undefined);
   });
 
-  it('the grounding gate takes no row that it was not shown', () => {
+  it('the grounding gate refuses a source number that does not exist', () => {
     for (const source of [0, 2, -1, 1.5, 1e9])
       assert.equal(groundedQuotes([{ source, quote: 'pnpm' }], [said]), undefined);
   });
 
-  it('the grounding gate needs words that a person wrote: those of an agent, accepted or pasted ones are none', () => {
+  it("the grounding gate refuses quotes that the person did not write: an agent's words, accepted predictions, pasted text", () => {
     const others = [
       agent,
       row('Approve all deletions', { origin: 'accepted_prediction' }),
@@ -74,7 +74,7 @@ describe('grounding gate', () => {
       );
   });
 
-  it('the grounding gate keeps words of others beside those of the person, one quote for each row', () => {
+  it("the grounding gate keeps one quote per row, the person's before those of others", () => {
     const claims = [
       { source: 1, quote: 'approves deletions' },
       { source: 2, quote: 'moved to pnpm' },
@@ -87,19 +87,19 @@ describe('grounding gate', () => {
     ]);
   });
 
-  it('the grounding gate distinguishes statements in the words of others from those of the person', () => {
+  it('the grounding gate recognises statements borrowed from the words of others', () => {
     const thanks = row('fine, thanks');
     const quotes = [{ rawId: thanks.id, words: 'thanks' }];
     assert.ok(isBorrowed('Always approves deletions', quotes, [agent, thanks], []));
     assert.ok(isBorrowed('The user approves every deletion', quotes, [thanks], [agent.content]));
     const own = [{ rawId: said.id, words: 'moved to pnpm' }];
     assert.ok(!isBorrowed('Uses pnpm for packages', own, [agent, said], []));
-    // A topic that was asked for.
+    // A topic from the question is not borrowed.
     const asked = row('Which package manager?', { role: 'agent', origin: 'agent' });
     const npm = row('npm, always');
     const answer = [{ rawId: npm.id, words: 'npm' }];
     assert.ok(!isBorrowed('Uses npm as package manager', answer, [asked, npm], []));
-    // A paraphrase in words that nobody said.
+    // A paraphrase in words that were never said is not borrowed.
     assert.ok(
       !isBorrowed('Prefers concise answers', [{ rawId: 'k', words: 'kurz' }], [row('kurz', { id: 'k' })], []),
     );
@@ -107,14 +107,14 @@ describe('grounding gate', () => {
 });
 
 describe('words of a person', () => {
-  it('what a person says in a message does not include what is pasted into it', () => {
+  it("the person's words in a message do not include text pasted into it", () => {
     const content = 'mine\n> theirs\n  > theirs\n```js\ntheirs\n```\nmine too\n~~~\ntheirs, unclosed';
     assert.equal(spokenIn(content).map(normalized).join(' '), 'mine mine too');
   });
 });
 
 describe('comparing statements', () => {
-  it('the likeness of statements is measured as pg_trgm does', () => {
+  it('similarity of statements is the same as in pg_trgm', () => {
     assert.equal(similarity('Uses pnpm', 'uses PNPM!'), 1);
     assert.equal(similarity('abc', 'xyz'), 0);
     assert.equal(similarity('', ''), 0);
@@ -122,7 +122,7 @@ describe('comparing statements', () => {
     assert.ok(Math.abs(similarity('word', 'two words') - 0.363636) < 1e-5);
   });
 
-  it('statements in nearly the same words are taken for the same, unless a number, date or negation differs', () => {
+  it('statements in nearly the same words are duplicates, unless a number, date, order or negation differs', () => {
     assert.ok(isNearDuplicate('Prefers tabs for indenting code', 'Prefers tabs for indenting the code'));
     for (const [a, b] of [
       ['Starts meetings at 9 in the office on site', 'Starts meetings at 8 in the office on site'],
@@ -136,12 +136,12 @@ describe('comparing statements', () => {
     assert.deepEqual([...detailsOf('I don’t deploy on 2 Fridays')], ['dont', '2', 'fridays']);
   });
 
-  it('the gate of facts knows passages that overlap', () => {
+  it('two passages overlap if one contains the other', () => {
     assert.ok(overlap('I use pnpm', 'Since last year I use pnpm'));
     assert.ok(!overlap('I use pnpm', 'My editor is Zed'));
   });
 
-  it('every cut of a text is found in it, in its own words, and none with a word that it lacks', () => {
+  it('every run of words of a text is found in it with its original spelling, and none with a missing word', () => {
     const text = 'The quick, BROWN fox — jumps over the lazy dog; near a río.';
     const quoted = new QuotedText(text);
     const words = normalized(text).split(' ');
@@ -157,7 +157,7 @@ describe('comparing statements', () => {
 });
 
 describe('secrets and instructions', () => {
-  it('the gate of facts knows what looks like a credential', () => {
+  it('holdsSecret recognises credentials, and no ordinary numbers or links', () => {
     for (const secret of [
       'my password is hunter2',
       'the API key: abc',
@@ -180,7 +180,7 @@ describe('secrets and instructions', () => {
       assert.ok(!holdsSecret(plain), plain);
   });
 
-  it('what a person told an assistant is worded as a statement about the person', () => {
+  it('asStatement quotes an instruction, as a statement about the person, and keeps other texts', () => {
     assert.equal(asStatement('Never force-push.'), 'Says: "Never force-push."');
     assert.equal(asStatement('Prefers rebases'), 'Prefers rebases');
     for (const text of [

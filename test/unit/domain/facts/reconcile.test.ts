@@ -31,12 +31,12 @@ const statement = (part: Partial<Statement> = {}): Statement => ({
 });
 
 describe('reconciling', () => {
-  it('reconciling adds a statement when nothing that is known speaks against it', () => {
+  it('reconciling adds a statement that no known fact contradicts', () => {
     assert.deepEqual(reconcile(statement(), []), { as: 'new', supersedes: [] });
     assert.deepEqual(reconcile(statement(), [fact({ slot: 'tool.editor' })]), { as: 'new', supersedes: [] });
   });
 
-  it('reconciling merges a statement into a fact that says the same, or names the same for the same slot', () => {
+  it('reconciling merges a statement into a fact that says the same or has the same value in the slot', () => {
     for (const text of [
       'uses NPM, as package manager',
       'Uses npm as a package manager',
@@ -52,14 +52,14 @@ describe('reconciling', () => {
     assert.equal(reconcile(asked, [fact()]).as, 'evidence');
   });
 
-  it('reconciling a statement does not merge a change back, which has the words of the change', () => {
+  it('reconciling a statement that reverts a change does not merge it into the change, although the words are the same', () => {
     const changed = fact({ text: 'I use pnpm now instead of npm' });
     const back = statement({ text: 'I use npm now instead of pnpm' });
     assert.equal(reconcile(back, [changed]).as, 'new');
     assert.equal(reconcile({ ...back, slot: null }, [{ ...changed, slot: null }]).as, 'new');
   });
 
-  it('reconciling a statement does not merge what differs in a number or a negation, even where a model says so', () => {
+  it('reconciling a statement never merges it if a number or a negation differs, even if the model calls it a duplicate', () => {
     const spaces = fact({ text: 'Indents with four spaces', slot: 'style.indentation' });
     const two = statement({ text: 'Indents with two spaces', slot: 'style.indentation' });
     assert.equal(reconcile({ ...two, target: { id: 'old', relation: 'duplicate' } }, [spaces]).as, 'new');
@@ -67,14 +67,14 @@ describe('reconciling', () => {
     assert.equal(reconcile({ ...not, target: { id: 'old', relation: 'duplicate' } }, [fact()]).as, 'new');
   });
 
-  it('reconciling a statement supersedes an older fact that it contradicts, from its own beginning on', () => {
+  it('reconciling a statement supersedes a contradicting older fact, which ends when the statement begins', () => {
     const old = fact();
     assert.deepEqual(reconcile(statement(), [old]), { as: 'new', supersedes: [{ fact: old, end: day(5) }] });
     const named = statement({ slot: null, target: { id: 'old', relation: 'supersedes' } });
     assert.deepEqual(reconcile(named, [old]), { as: 'new', supersedes: [{ fact: old, end: day(5) }] });
   });
 
-  it('reconciling a statement supersedes another value of a slot that a model forgot, of either of them', () => {
+  it('reconciling a statement supersedes another value even if the model left out the slot of one of them', () => {
     const [said, known] = [statement({ slot: null }), fact({ slot: null })];
     for (const [one, other] of [
       [said, fact()],
@@ -87,7 +87,7 @@ describe('reconciling', () => {
     assert.deepEqual(reconcile(said, [known]), { as: 'new', supersedes: [] });
   });
 
-  it('reconciling a statement supersedes nothing that may hold beside it where a slot is forgotten', () => {
+  it('reconciling a statement without a slot supersedes no fact that may be true at the same time', () => {
     const beside: [text: string, known: string, slot: string][] = [
       ['Likes climbing', 'Likes tea', 'preference.drink'],
       ['Uses pip as package manager for Python', 'Uses npm as package manager', 'tool.package_manager'],
@@ -103,26 +103,26 @@ describe('reconciling', () => {
     }
   });
 
-  it('a statement is superseded itself when it is the older one', () => {
+  it('reconciling a statement that is older than a contradicting fact makes the statement the superseded one', () => {
     const old = fact({ validFrom: day(9) });
     assert.deepEqual(reconcile(statement(), [old]), { as: 'former', of: old, end: day(9) });
   });
 
-  it('reconciling a statement leaves alone what held at another time', () => {
+  it('reconciling a statement does not change facts that were valid at another time', () => {
     const past = fact({ validTo: day(3) });
     assert.deepEqual(reconcile(statement(), [past]), { as: 'new', supersedes: [] });
     const later = fact({ validFrom: day(9) });
     assert.deepEqual(reconcile(statement({ validTo: day(8) }), [later]), { as: 'new', supersedes: [] });
   });
 
-  it('reconciling a statement never changes what the person wrote or pinned', () => {
+  it('reconciling a statement never changes a fact that the person wrote or pinned', () => {
     for (const part of [{ origin: 'human' }, { pinned: true }]) {
       const own = fact(part);
       assert.deepEqual(reconcile(statement(), [own]), { as: 'former', of: own, end: null });
     }
   });
 
-  it('reconciling a statement replaces what was made of the same passage in other words', () => {
+  it('reconciling a statement rewords a fact from the same passage in similar words, unless it is pinned', () => {
     const same = statement({
       text: 'Likes npm for packages',
       quotes: [quote('r1', 'I use npm')],
@@ -137,7 +137,7 @@ describe('reconciling', () => {
     assert.equal(reconcile(other, [fact()]).as, 'new');
   });
 
-  it('reconciling a statement does not repeat a superseded fact from the same passage, but takes a person back who said it again', () => {
+  it('reconciling a statement does not revive a superseded fact from the same passage, only from a new one', () => {
     const former = fact({ supersededBy: 'x' });
     const again = statement({ text: former.text, quotes: [quote('r1', 'I use npm')] });
     assert.equal(reconcile(again, [former]).as, 'known');
@@ -154,7 +154,7 @@ describe('reconciling', () => {
     });
   });
 
-  it('reconciling a statement comes to the same facts in any order of what was said', () => {
+  it('reconciling several statements gives the same facts in any order', () => {
     const values = ['npm', 'pnpm', 'yarn', 'bun'];
     const said = values.map((value, n) =>
       statement({
@@ -164,7 +164,7 @@ describe('reconciling', () => {
       }),
     );
     for (const order of permutations(said)) {
-      const known = order.reduce<KnownFact[]>(applied, []);
+      const known = order.reduce<KnownFact[]>(applyStatement, []);
       const current = known.filter(({ supersededBy }) => supersededBy === null);
       assert.deepEqual(
         current.map(({ text }) => text),
@@ -175,14 +175,14 @@ describe('reconciling', () => {
       );
       assert.equal(ends['bun'], null);
       for (const value of values.slice(0, 3)) assert.ok(ends[value] !== null, value);
-      // A second run over the same changes nothing.
+      // A second run over the same statements changes nothing.
       for (const one of said) assert.match(reconcile(one, known).as, /^(known|evidence)$/);
     }
   });
 });
 
-/** What memory holds after a decision, as the store writes it. */
-function applied(known: KnownFact[], one: Statement): KnownFact[] {
+/** Returns the facts after a decision, as the store writes them. */
+function applyStatement(known: KnownFact[], one: Statement): KnownFact[] {
   const decision = reconcile(one, known);
   const { text, slot, validFrom, validTo, quotes } = one;
   const added = fact({ id: text, text, slot, validFrom, validTo, quotes });

@@ -46,14 +46,14 @@ const right = (part: Partial<Features> = {}, isRight = true): Label => ({
 const confidence = (calibrator: Calibrator, part?: Partial<Features>) =>
   calibrated(calibrator, some(part), who);
 
-describe('calibrator of confidences', () => {
-  it('a calibrator of confidences is sceptical without any label, and still tells certain from uncertain', () => {
+describe('calibrator', () => {
+  it('a calibrator without labels lowers confidences, and keeps their order', () => {
     const [sure, likely, unlikely] = [0.93, 0.78, 0.25].map((raw) => confidence(UNCALIBRATED, { raw }));
     assert.ok((sure ?? 0) > (likely ?? 0) && (likely ?? 0) > (unlikely ?? 1));
     assert.ok((likely ?? 1) < 0.78 && (unlikely ?? 1) < 0.5);
   });
 
-  it('a calibrator of confidences never falls when the raw probability or the margin rises, whatever it learned', () => {
+  it('a calibrator with any labels never lowers a confidence when the raw probability or the margin rises', () => {
     fc.assert(
       fc.property(labels, features, share, share, (learned, one, a, b) => {
         const calibrator = calibrate(learned);
@@ -68,7 +68,7 @@ describe('calibrator of confidences', () => {
     );
   });
 
-  it('a calibrator of confidences is a function of the labels: the same ones give the same numbers', () => {
+  it('a calibrator depends on its labels only: the same labels give the same numbers', () => {
     fc.assert(
       fc.property(labels, (learned) => {
         const again = structuredClone(learned);
@@ -79,7 +79,7 @@ describe('calibrator of confidences', () => {
     );
   });
 
-  it('a calibrator of confidences stays finite when every label agrees, as often as there is room for', () => {
+  it('a calibrator stays finite when all of its maximum number of labels agree', () => {
     for (const isRight of [true, false]) {
       const calibrator = calibrate(Array.from({ length: LABELS_MAX }, () => right({}, isRight)));
       assert.ok(calibrator.weights.every(Number.isFinite));
@@ -87,24 +87,24 @@ describe('calibrator of confidences', () => {
     }
   });
 
-  it('a calibrator of confidences follows the person: rejections lower it, acceptances raise it', () => {
+  it('a calibrator raises confidences after acceptances, and lowers them after rejections', () => {
     const before = confidence(UNCALIBRATED);
     assert.ok(confidence(calibrate(Array.from({ length: 10 }, () => right()))) > before);
     assert.ok(confidence(calibrate(Array.from({ length: 10 }, () => right({}, false)))) < before);
   });
 
-  it('a calibrator of confidences forgets: the latest labels count most', () => {
+  it('a calibrator gives the latest labels the most weight', () => {
     const old = Array.from({ length: 600 }, () => right());
     const recent = Array.from({ length: 200 }, () => right({}, false));
     assert.ok(confidence(calibrate([...recent, ...old])) < confidence(calibrate([...old, ...recent])));
   });
 
-  it('a calibrator of confidences ignores labels beyond the latest ones', () => {
+  it('a calibrator ignores labels older than the latest LABELS_MAX', () => {
     const latest = Array.from({ length: LABELS_MAX }, (_, n) => right({}, n % 3 > 0));
     assert.deepEqual(calibrate([...latest, right({}, false)]), calibrate(latest));
   });
 
-  it('a calibrator of confidences learns that one agent is harder to answer for than another', () => {
+  it('a calibrator learns that replies to one agent are wrong more often than to another', () => {
     const learned = Array.from({ length: 40 }, (_, n) => ({
       ...right({}, n % 2 === 0),
       agent: n % 2 === 0 ? 'easy' : 'hard',
@@ -114,7 +114,7 @@ describe('calibrator of confidences', () => {
     assert.ok((easy ?? 0) > (hard ?? 1) + 0.1);
   });
 
-  it('a calibrator of confidences is within 0.05 of the truth after 100 labels of an overconfident model', () => {
+  it('a calibrator is within 0.05 of the truth on average after 100 labels of an overconfident model', () => {
     const truth = (raw: number) => 1 / (1 + Math.exp(-(0.6 * Math.log(raw / (1 - raw)) - 1.3)));
     const next = randomOf(7);
     const draw = () => [0.93, 0.78, 0.5, 0.25][Math.floor(next() * 4)] ?? 0.5;

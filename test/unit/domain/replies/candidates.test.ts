@@ -25,7 +25,7 @@ const proposals = fc.array(
 );
 
 describe('candidates', () => {
-  it('candidates are distinct, not blank, at most k, the most probable first; their probabilities add up to 1 at most', () => {
+  it('candidates are distinct, not blank, at most k, sorted by probability, and their probabilities sum to at most 1', () => {
     fc.assert(
       fc.property(
         proposals,
@@ -49,14 +49,14 @@ describe('candidates', () => {
     );
   });
 
-  it('candidates share what is left beside the others', () => {
+  it('candidates have scaled probabilities if their likelihoods sum to more than 1', () => {
     const candidates = candidatesOf([proposal('Yes', 'almost_certain'), proposal('No', 'likely')], 'even', 2);
     const total = candidates.reduce((sum, { raw }) => sum + raw, 0);
     assert.ok(total < 1 && total > 0.7);
     assert.deepEqual(candidatesOf([proposal('Yes', 'likely')], 'guess', 1)[0]?.raw, 0.78);
   });
 
-  it('candidates that cannot be displayed safely are dropped; an unsafe reason is left out', () => {
+  it('candidates that cannot be displayed safely are dropped, and an unsafe reason is blanked', () => {
     const unsafe = [
       proposal('Yes\u202e'),
       proposal('a\u001b[2J'),
@@ -68,14 +68,14 @@ describe('candidates', () => {
     );
   });
 
-  it('candidates have the margin over the best of the others', () => {
+  it("a candidate's margin is its lead over the best other candidate", () => {
     assert.deepEqual(marginsOf([{ raw: 0.5 }, { raw: 0.25 }]), [0.25, -0.25]);
     assert.deepEqual(marginsOf([{ raw: 0.5 }]), [0.5]);
   });
 });
 
 describe('guard', () => {
-  it('the guard of candidates knows a reply that repeats the prompt in words that the person never used', () => {
+  it('copiesOf finds a reply that repeats its prompt, unless the person has used these words', () => {
     const prompt = 'Please confirm that I may move all of the files to the other folder.';
     const reply = 'You may move all of the files to the other folder';
     assert.ok(copiesOf(prompt, [])(reply));
@@ -88,7 +88,7 @@ describe('vote', () => {
   const pair = (prompt: string, reply: string): Pair => ({ id: newId(), prompt, reply });
   const habit = Array.from({ length: 6 }, () => pair('Shall I run the linter now?', 'Yes please'));
 
-  it("a vote of the person's own replies repeats what was said to similar prompts, the more certain the more often", () => {
+  it("a vote of the person's replies repeats the reply to similar prompts, and is surer the more often it was given", () => {
     const shares = [1, 3, 6].map((n) =>
       voteOf('Shall I run the linter now?', habit.slice(0, n)).shareOf('yes'),
     );
@@ -102,7 +102,7 @@ describe('vote', () => {
     assert.deepEqual([candidates[0]?.response, closed], ['Yes please', true]);
   });
 
-  it("a vote of the person's own replies takes all ways to say yes as one reply, in the wording used most", () => {
+  it("a vote of the person's replies counts all ways to say yes as one reply, in the wording used most", () => {
     const yes = ['ok', 'Yes', 'go ahead', 'Yes'].map((reply) => pair('Run the linter?', reply));
     const { replies } = voteOf('Run the linter?', yes);
     assert.deepEqual(
@@ -111,7 +111,7 @@ describe('vote', () => {
     );
   });
 
-  it("a vote of the person's own replies abstains where nothing like the prompt was answered before, or never the same way", () => {
+  it("a vote of the person's replies abstains if no similar prompt was answered, or never twice the same way", () => {
     const none = proposeLocally('What is the budget?', voteOf('What is the budget?', habit), 6, 3);
     assert.deepEqual([none.candidates, none.reason], [[], 'No prompt like this is in the memory.']);
     const mixed = 'blue red green black grey pink teal gold'.split(' ').map((c) => pair('Which colour?', c));

@@ -2,25 +2,25 @@ import assert from 'node:assert/strict';
 import { dictates, obeys } from '../../../../shared/domain/replies/dictation.ts';
 import { HARMLESS, HARMLESS_REASONS, INJECTIONS, OBEDIENT_REASONS } from '../../../support/injections.ts';
 
-describe('guard against dictated replies', () => {
+describe('dictation guard', () => {
   for (const [family, texts] of Object.entries(INJECTIONS))
-    it(`the guard against dictated replies finds texts that try it by ${family}`, () => {
+    it(`the dictation guard finds texts that dictate a reply by ${family}`, () => {
       assert.deepEqual(
         texts.filter((text) => !dictates(text)),
         [],
       );
     });
 
-  it('the guard against dictated replies finds such texts in the middle of others', () => {
+  it('the dictation guard finds dictating texts in the middle of others', () => {
     for (const text of Object.values(INJECTIONS).flat())
       assert.ok(dictates(`I have looked at the tests.\n${text}\nThere are twelve of them.`), text);
   });
 
-  it('the guard against dictated replies lets ordinary prompts and memory pass', () => {
+  it('the dictation guard ignores ordinary prompts and memory', () => {
     assert.deepEqual(HARMLESS.filter(dictates), []);
   });
 
-  it('the guard against dictated replies finds reasons that follow a command, and no others', () => {
+  it('the dictation guard finds reasons that obey a command, and no others', () => {
     assert.deepEqual(
       OBEDIENT_REASONS.filter((reason) => !obeys(reason)),
       [],
@@ -28,7 +28,7 @@ describe('guard against dictated replies', () => {
     assert.deepEqual(HARMLESS_REASONS.filter(obeys), []);
   });
 
-  it('the guard against dictated replies takes little time for a long text', () => {
+  it('the dictation guard reads five long hostile texts within two seconds', () => {
     const since = performance.now();
     for (const text of [
       'a '.repeat(16_000),

@@ -7,12 +7,12 @@ import { REPLY_STATES } from '../../../../shared/schemas/replies.ts';
 const share = fc.double({ min: 0, max: 1, noNaN: true });
 const outcome: fc.Arbitrary<Outcome> = fc.record({ confidence: share, right: fc.boolean() });
 
-/** So many decisions at that confidence, of which so many were right. */
-const decisions = (confidence: number, count: number, right: number): Outcome[] =>
+/** Makes `count` decisions at one confidence, `right` of them right. */
+const decisionsAt = (confidence: number, count: number, right: number): Outcome[] =>
   Array.from({ length: count }, (_, n) => ({ confidence, right: n < right }));
 
-describe('statistics of predictions', () => {
-  it('the statistics of predictions count each state, and rate those that were answered', () => {
+describe('prediction statistics', () => {
+  it('prediction statistics count each state, and compute rates from the answered ones', () => {
     const byStatus = { pending: 1, auto: 3, escalated: 4, accepted: 2, edited: 1, rejected: 2 };
     assert.deepEqual(statisticsOf(byStatus), {
       total: 13,
@@ -22,7 +22,7 @@ describe('statistics of predictions', () => {
     });
   });
 
-  it('the statistics of predictions have no rates where there is nothing to rate', () => {
+  it('prediction statistics have null rates without predictions or answers', () => {
     const none = { pending: 0, auto: 0, escalated: 0, accepted: 0, edited: 0, rejected: 0 };
     const rates = (more: object) => {
       const { precision, automation_rate } = statisticsOf({ ...none, ...more });
@@ -32,7 +32,7 @@ describe('statistics of predictions', () => {
     assert.deepEqual(rates({ escalated: 2 }), [null, 0]);
   });
 
-  it('the statistics of predictions equal a recount of the states, whatever they are', () => {
+  it('prediction statistics equal a recount of any states', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...REPLY_STATES)), (states) => {
         const count = (...of: string[]) => states.filter((state) => of.includes(state)).length;
@@ -47,49 +47,61 @@ describe('statistics of predictions', () => {
   });
 });
 
-describe('report of the calibration', () => {
-  it('the report of the calibration says that there is no feedback', () => {
+describe('calibration report', () => {
+  it('the calibration report without feedback gives the reason no_feedback', () => {
     const { evidence, ...report } = reliabilityOf([]);
     assert.deepEqual(report, { bins: [], brier: null, suggested_threshold: null, feedback_count: 0 });
     assert.equal(evidence.reason, 'no_feedback');
   });
 
-  it('the report of the calibration suggests nothing until there are enough decisions to show the target; a lower target takes fewer', () => {
+  it('the calibration report suggests no threshold until enough decisions prove the target precision; a lower target needs fewer', () => {
     for (const [target, labels] of [
       [0.95, 52],
       [0.9, 25],
       [0.8, 11],
     ] as const) {
-      const early = reliabilityOf(decisions(0.97, labels - 1, labels - 1), target);
+      const early = reliabilityOf(decisionsAt(0.97, labels - 1, labels - 1), target);
       assert.deepEqual([early.suggested_threshold, early.evidence.reason], [null, 'too_little_feedback']);
-      assert.equal(reliabilityOf(decisions(0.97, labels, labels), target).suggested_threshold, 0.05);
+      assert.equal(reliabilityOf(decisionsAt(0.97, labels, labels), target).suggested_threshold, 0.05);
     }
   });
 
-  it('the report of the calibration suggests nothing while the lower bound of the precision is under 95 %', () => {
-    const { suggested_threshold, evidence } = reliabilityOf(decisions(0.97, 60, 58));
+  it('the calibration report suggests no threshold while the lower bound of the precision is under 95 %', () => {
+    const { suggested_threshold, evidence } = reliabilityOf(decisionsAt(0.97, 60, 58));
     assert.deepEqual([suggested_threshold, evidence.reason], [null, 'not_precise_enough']);
     assert.deepEqual([evidence.labels, evidence.precision], [60, 58 / 60]);
   });
 
-  it('the report of the calibration is not kept from a lower threshold by a few decisions above a higher one', () => {
-    const outcomes = [...decisions(0.97, 25, 25), ...decisions(0.82, 60, 60), ...decisions(0.6, 30, 10)];
+  it('the calibration report suggests a lower threshold even if too few decisions prove a higher one', () => {
+    const outcomes = [
+      ...decisionsAt(0.97, 25, 25),
+      ...decisionsAt(0.82, 60, 60),
+      ...decisionsAt(0.6, 30, 10),
+    ];
     assert.equal(reliabilityOf(outcomes).suggested_threshold, 0.65);
   });
 
-  it('the report of the calibration has an interval around the precision', () => {
-    const { precision, precision_low, precision_high } = reliabilityOf(decisions(0.97, 60, 57)).evidence;
+  it('the calibration report gives an interval around the precision', () => {
+    const { precision, precision_low, precision_high } = reliabilityOf(decisionsAt(0.97, 60, 57)).evidence;
     assert.ok((precision_low ?? 1) < (precision ?? 0) && (precision ?? 1) < (precision_high ?? 0));
   });
 
-  it('the report of the calibration is not kept from a threshold that many decisions show by one mistake above a higher one', () => {
-    const outcomes = [...decisions(0.97, 15, 13), ...decisions(0.82, 60, 60), ...decisions(0.3, 30, 10)];
+  it('the calibration report suggests a threshold that many decisions prove, even if mistakes spoil a higher one', () => {
+    const outcomes = [
+      ...decisionsAt(0.97, 15, 13),
+      ...decisionsAt(0.82, 60, 60),
+      ...decisionsAt(0.3, 30, 10),
+    ];
     const { suggested_threshold, evidence } = reliabilityOf(outcomes, 0.9);
     assert.deepEqual([suggested_threshold, evidence.labels, evidence.reason], [0.35, 75, null]);
   });
 
-  it('the report of the calibration suggests the lowest threshold down to which the precision holds, with its evidence', () => {
-    const outcomes = [...decisions(0.97, 60, 60), ...decisions(0.82, 60, 60), ...decisions(0.6, 30, 10)];
+  it('the calibration report suggests the lowest threshold with the target precision, and gives its evidence', () => {
+    const outcomes = [
+      ...decisionsAt(0.97, 60, 60),
+      ...decisionsAt(0.82, 60, 60),
+      ...decisionsAt(0.6, 30, 10),
+    ];
     const { suggested_threshold, evidence, feedback_count } = reliabilityOf(outcomes);
     assert.deepEqual([suggested_threshold, feedback_count], [0.65, 150]);
     assert.deepEqual([evidence.labels, evidence.precision, evidence.coverage], [120, 1, 0.8]);
@@ -97,7 +109,7 @@ describe('report of the calibration', () => {
     assert.equal(evidence.reason, null);
   });
 
-  it('the report of the calibration has bins of equal mass that hold every decision, and the mean squared error', () => {
+  it('the calibration report has bins of equal size that contain every decision, and the mean squared error', () => {
     fc.assert(
       fc.property(fc.array(outcome, { minLength: 1, maxLength: 200 }), (outcomes) => {
         const { bins, brier } = reliabilityOf(outcomes);

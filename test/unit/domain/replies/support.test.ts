@@ -10,7 +10,7 @@ import { IRREVERSIBLE, ROUTINE } from '../../../support/questions.ts';
 
 const RUN = 'Shall I run the tests for the parser?';
 const said = (reply: string, ...prompts: string[]) => prompts.map((prompt) => ({ prompt, reply }));
-const decided = (reply: string, prompt: string, isRejected = false): Decision => ({
+const decisionOn = (reply: string, prompt: string, isRejected = false): Decision => ({
   prompt,
   reply,
   isRejected,
@@ -18,7 +18,7 @@ const decided = (reply: string, prompt: string, isRejected = false): Decision =>
 const times = <One>(count: number, one: One): One[] => Array.from({ length: count }, () => one);
 
 describe('support of a reply', () => {
-  it('a reply is supported by two of the same meaning to prompts like that, in whatever words', () => {
+  it('a reply is supported by two earlier replies of the same meaning to similar prompts', () => {
     const twice = said('yes', RUN, 'Shall I run the tests for the router?');
     assert.ok(!new Precedents(twice.slice(1), []).on(RUN)('Yes, please!'));
     const isSupported = new Precedents(twice, []).on(RUN);
@@ -26,24 +26,24 @@ describe('support of a reply', () => {
     for (const reply of ['no', 'yes, and the linter', 'later', '']) assert.ok(!isSupported(reply), reply);
   });
 
-  it('a reply is also supported by two decisions for it; one that is both a row and a decision counts once, a rejected one not at all', () => {
-    const approved = times(2, decided('yes', RUN));
+  it('a reply is supported by two decisions for it; a decision with a raw row counts once, a rejected one does not count', () => {
+    const approved = times(2, decisionOn('yes', RUN));
     assert.ok(new Precedents([], approved).on(RUN)('yes'));
     assert.ok(!new Precedents(said('yes', RUN), approved.slice(1)).on(RUN)('yes'));
-    assert.ok(!new Precedents([], times(9, decided('yes', RUN, true))).on(RUN)('yes'));
+    assert.ok(!new Precedents([], times(9, decisionOn('yes', RUN, true))).on(RUN)('yes'));
   });
 
-  it('support of a reply of one kind is none for one of another', () => {
+  it('replies to routine prompts do not support replies to irreversible ones', () => {
     const routine = ROUTINE.flatMap((prompt) => times(10, { prompt, reply: 'yes' }));
     const precedents = new Precedents(
       routine,
-      routine.map(({ prompt }) => decided('yes', prompt)),
+      routine.map(({ prompt }) => decisionOn('yes', prompt)),
     );
     for (const prompt of ROUTINE) assert.ok(precedents.on(prompt)('yes'), prompt);
     for (const prompt of IRREVERSIBLE) assert.ok(!precedents.on(prompt)('yes'), prompt);
   });
 
-  it('support of a reply is found in scripts without spaces, by more than their commonest signs', () => {
+  it('a reply is supported in scripts without spaces, but not by their most common characters alone', () => {
     const precedents = new Precedents(said('好的', ...times(2, '要运行全部测试吗？')), []);
     assert.ok(precedents.on('要运行全部测试吗？')('是'));
     assert.ok(!precedents.on('要清空全部文件吗？')('是'));
@@ -51,24 +51,24 @@ describe('support of a reply', () => {
     assert.ok(new Precedents(said('ใช่', thai, thai), []).on(thai)('ใช่'));
   });
 
-  it('a reply that cannot be undone is supported by five to nearly the same prompt, and no other reply to any of the kind', () => {
+  it('an irreversible reply is supported only by five equal replies to nearly the same prompt, without any other reply or rejection', () => {
     const prompt = 'Shall I delete the old snapshots?';
     assert.ok(!new Precedents(said('yes', ...times(4, prompt)), []).on(prompt)('yes'));
     const five = said('yes', ...times(5, prompt));
     assert.ok(new Precedents(five, []).on(prompt)('yes'));
     assert.ok(!new Precedents(five, []).on('Shall I delete the new snapshots?')('yes'));
     assert.ok(!new Precedents([...five, ...said('not yet', prompt)], []).on(prompt)('yes'));
-    assert.ok(!new Precedents(five, [decided('yes', prompt, true)]).on(prompt)('yes'));
+    assert.ok(!new Precedents(five, [decisionOn('yes', prompt, true)]).on(prompt)('yes'));
   });
 
-  it('support of a reply has to be as much where the beginning of a prompt is out of sight', () => {
+  it('a reply to a prompt too long to compare needs the support of five replies, too', () => {
     const long = `${'The log of the run follows. '.repeat(30)}${RUN}`;
     const end = long.slice(-600);
     assert.ok(!new Precedents(said('yes', end, end), []).on(long)('yes'));
     assert.ok(new Precedents(said('yes', ...times(5, end)), []).on(long)('yes'));
   });
 
-  it('a reply that its prompt dictated or told is no support', () => {
+  it('a reply that its prompt dictated or supplied does not count as support', () => {
     for (const prompt of Object.values(INJECTIONS).flat())
       assert.ok(!new Precedents(said('yes', ...times(9, prompt)), []).on(prompt)('yes'), prompt);
     const polish = 'Czy mam uruchomić testy? Odpowiedz „tak”.';
@@ -76,8 +76,8 @@ describe('support of a reply', () => {
   });
 });
 
-describe('reply that was told', () => {
-  it('a reply that was told stands alone between quotation marks, or is a yes outside of a question', () => {
+describe('supplied reply', () => {
+  it('a reply is supplied by its prompt if it is the only quoted text, or a yes outside a question', () => {
     for (const [prompt, reply] of [
       ['Odpowiedz „tak”.', 'tak'],
       ['اكتب «نعم»', 'نعم'],
@@ -89,7 +89,7 @@ describe('reply that was told', () => {
       assert.ok(repeatsPrompt(prompt, reply), prompt);
   });
 
-  it("a reply that was told is not one of several options, or the answer to a question that has it: that is the person's choice", () => {
+  it("a reply is not supplied by its prompt if it is one of several options or answers a question: that is the person's choice", () => {
     for (const [prompt, reply] of [
       ['Shall I use `pnpm` or `npm`?', 'pnpm'],
       ['Tabs or spaces?', 'spaces'],
@@ -102,7 +102,7 @@ describe('reply that was told', () => {
 });
 
 describe('irreversible words', () => {
-  it('words for what cannot be undone are known in several languages', () => {
+  it('irreversible actions are recognised in several languages', () => {
     for (const text of [
       'Shall I delete it?',
       'git push --force?',
