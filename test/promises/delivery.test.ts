@@ -117,7 +117,7 @@ describe('delivery', () => {
     await until(async () => (await rowOf(system, { request_id: request.facts.requestId })).ended_at);
     await deliver();
     const row = await rowOf(system, { request_id: request.facts.requestId });
-    assert.deepEqual([row.state, row.attempt], ['suggested', 1]);
+    assert.deepEqual([row.state, row.code, row.attempt], ['suggested', null, 1]);
     assert.equal(system.provider.calls.length, 1);
     await assertUnits(app, 1);
   });
@@ -167,7 +167,7 @@ describe('delivery', () => {
       const found = await rowOf(system, { request_id: request.facts.requestId });
       return found.ended_at !== null && found;
     });
-    assert.deepEqual([row.state, row.attempt], ['suggested', 1]);
+    assert.deepEqual([row.state, row.code, row.attempt], ['suggested', null, 1]);
     assert.equal(system.provider.calls.length, 1);
     await assertUnits(app, 1);
   });
