@@ -4,7 +4,7 @@ import { assembleContext } from '../shared/db/stores/memory/context.ts';
 import { recordEvent } from '../shared/db/stores/prediction-events.ts';
 import { findJobs, isErased } from '../shared/db/stores/work/find.ts';
 import type { Log } from '../shared/log.ts';
-import type { Running } from '../shared/process/lifecycle.ts';
+import type { RunningProcess } from '../shared/process/lifecycle.ts';
 import { ResetLinks } from './accounts/reset-links.ts';
 import { AccountService } from './accounts/service.ts';
 import { openWaitlist } from './accounts/waitlist.ts';
@@ -44,7 +44,7 @@ export async function startIngress(
   config: IngressConfig,
   log: Log,
   replaced: Partial<typeof OPENERS> = {},
-): Promise<Running> {
+): Promise<RunningProcess> {
   await using opening = new AsyncDisposableStack();
   const parts = await openParts(opening, { ...OPENERS, ...replaced }, config, log);
   parts.server.serve(composeApp(config, parts, log).callback());

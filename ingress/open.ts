@@ -5,7 +5,7 @@ import { openHeartbeat } from '../shared/db/processes.ts';
 import type { Log } from '../shared/log.ts';
 import { waitForDatabase } from '../shared/process/boot.ts';
 import { ProcessHealth } from '../shared/process/health.ts';
-import { close } from '../shared/process/lifecycle.ts';
+import { closePart } from '../shared/process/lifecycle.ts';
 import { openOperatorPort } from '../shared/process/operator-port.ts';
 import { STOP_LIMITS } from '../shared/process/stop-limits.ts';
 import { openQueues } from '../shared/queue/queues.ts';
@@ -17,7 +17,7 @@ import { connectionLimits } from './guards/connection-limits.ts';
 import { trustOf } from './http/address.ts';
 import { type Listening, listen } from './http/server.ts';
 import { openLimits } from './limits/open-limits.ts';
-import { openRefusals } from './limits/refusals.ts';
+import { openRefusalCounter } from './limits/refusals.ts';
 import { openUploads } from './recording/uploads.ts';
 import { openWork, type Work } from './work/open.ts';
 
@@ -34,14 +34,14 @@ export async function openParts(
   log: Log,
 ) {
   const health = new ProcessHealth();
-  const database = opening.adopt(await open.openDatabase(config, log, 'forecue web'), close);
+  const database = opening.adopt(await open.openDatabase(config, log, 'forecue web'), closePart);
   const { pool } = database;
   // Requests that manage accounts and memory have their own connections: if they wait for a locked account, no
   // prediction waits for theirs.
-  const managed = opening.adopt(await open.openDatabase(config, log, 'forecue web rows'), close);
+  const managed = opening.adopt(await open.openDatabase(config, log, 'forecue web rows'), closePart);
   health.require(() => pool.query('select 1'));
-  const limits = opening.adopt(open.openLimits(config, pool, log), close);
-  const board = opening.adopt(await openBoard(config, limits, log), close);
+  const limits = opening.adopt(open.openLimits(config, pool, log), closePart);
+  const board = opening.adopt(await openBoard(config, limits, log), closePart);
   const operator = opening.adopt(
     await open.openOperatorPort(
       config.operator,
@@ -49,21 +49,21 @@ export async function openParts(
       (name) => readDesiredWorkers(pool, kinds, name),
       board.handle,
     ),
-    close,
+    closePart,
   );
   await open.waitForDatabase(database, config, log);
 
   const lease = { kind: 'web', leaseMs: config.leaseMs, settings: ingressSettings(config), log };
   const heartbeat = await open.openHeartbeat(opening, pool, lease);
-  const queues = opening.adopt(await open.openQueues(config, log), close);
+  const queues = opening.adopt(await open.openQueues(config, log), closePart);
   health.require(() => queues.ping());
   const em = () => managed.orm.em.fork();
   const needs = { config, pool, em, queues, heartbeat, kinds, log };
   const work = await open.openWork(opening, needs);
   health.watch(heartbeat);
   const limit = connectionLimits(config.connections, trustOf(config.trustProxy), log);
-  const uploads = opening.adopt(await open.openUploads(config, () => work.isBusy, log), close);
-  const refusals = opening.adopt(openRefusals(pool, log), close);
+  const uploads = opening.adopt(await open.openUploads(config, () => work.isBusy, log), closePart);
+  const refusals = opening.adopt(openRefusalCounter(pool, log), closePart);
   const mailer = await openMailer(config.mail, log);
   opening.defer(async () => mailer?.close());
   const server = opening.adopt(await open.listen(config, limit), (one) => drain(one, work, health));

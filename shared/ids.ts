@@ -20,7 +20,7 @@ export function idFrom(moment: number): string {
 }
 
 /** The moment at which an id was made, in Unix milliseconds; undefined for text that is not one of our ids. */
-export function momentOf(id: string): number | undefined {
+export function timeOfId(id: string): number | undefined {
   return /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[\da-f]{4}-[\da-f]{12}$/.test(id)
     ? Number.parseInt(id.replace('-', '').slice(0, 12), 16)
     : undefined;

@@ -1,5 +1,5 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { masked } from './text/secrets.ts';
+import { maskSecrets } from './text/secrets.ts';
 
 export type Log = Logger;
 
@@ -13,7 +13,7 @@ export function createLog(process: string, level: string, destination?: Destinat
     level,
     base: { process },
     timestamp: pino.stdTimeFunctions.isoTime,
-    serializers: { err: serializeError, error: masked, reason: masked },
+    serializers: { err: serializeError, error: maskSecrets, reason: maskSecrets },
   };
   return destination === undefined ? pino(options) : pino(options, destination);
 }
@@ -26,7 +26,7 @@ function serializeError(error: unknown) {
   if (!(error instanceof Error)) return { name: typeof error };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   const frames = error.stack?.slice(error.stack.indexOf('\n    at ') + 1);
-  const message = isFromPostgres(error) ? undefined : masked(error.message);
+  const message = isFromPostgres(error) ? undefined : maskSecrets(error.message);
   return { name: error.name, code, message, stack: frames };
 }
 

@@ -6,7 +6,7 @@ import { openHeartbeat } from '../shared/db/processes.ts';
 import type { Log } from '../shared/log.ts';
 import { waitForDatabase } from '../shared/process/boot.ts';
 import { ProcessHealth } from '../shared/process/health.ts';
-import { close, type Running } from '../shared/process/lifecycle.ts';
+import { closePart, type RunningProcess } from '../shared/process/lifecycle.ts';
 import { openOperatorPort } from '../shared/process/operator-port.ts';
 import { STOP_LIMITS } from '../shared/process/stop-limits.ts';
 import { openBus } from '../shared/queue/bus.ts';
@@ -51,27 +51,27 @@ export async function startWorker<Table extends Kinds>(
   config: WorkerConfig,
   log: Log,
   { kinds, pools, createHandlers, schedules = false }: Service<Table>,
-): Promise<Running> {
+): Promise<RunningProcess> {
   await using opening = new AsyncDisposableStack();
   const health = new ProcessHealth();
-  const database = opening.adopt(await openDatabase(config, log, 'forecue worker'), close);
+  const database = opening.adopt(await openDatabase(config, log, 'forecue worker'), closePart);
   const { pool } = database;
   // Handlers have connections of their own, so that no heartbeat, claim or completion waits for a handler's long read.
-  const handled = opening.adopt(await openDatabase(config, log, 'forecue worker rows'), close);
+  const handled = opening.adopt(await openDatabase(config, log, 'forecue worker rows'), closePart);
   health.require(() => pool.query('select 1'));
   opening.adopt(
     await openOperatorPort(config.operator, health, (name) => readDesiredWorkers(pool, kinds, name)),
-    close,
+    closePart,
   );
   await waitForDatabase(database, config, log);
 
   const lease = { kind: 'worker', leaseMs: config.leaseMs, settings: workerSettings(config), log };
   const heartbeat = await openHeartbeat(opening, pool, lease);
-  const queues = opening.adopt(await openQueues(config, log), close);
+  const queues = opening.adopt(await openQueues(config, log), closePart);
   health.require(() => queues.ping());
   const bus = opening.adopt(
     openBus(config, (messages) => notify(pool, messages), log),
-    close,
+    closePart,
   );
   const providerOf = await openProviders(opening, { config, pool, bus, log });
   const stores = { pool: handled.pool, em: () => handled.orm.em.fork() };
@@ -82,9 +82,9 @@ export async function startWorker<Table extends Kinds>(
   if (schedules) await openScheduler(opening, parts);
   const consumers: TicketWorker[] = [];
   opening.defer(() => drain(work, consumers, health));
-  for (const { name } of work.pools) consumers.push(queues.worker(name, () => work.looks.look()));
+  for (const { name } of work.pools) consumers.push(queues.worker(name, () => work.poller.look()));
   await work.listen();
-  health.watch(heartbeat, work.looks);
+  health.watch(heartbeat, work.poller);
   await heartbeat.serve(() => slotsOf(work));
   health.serving = true;
   const opened = opening.move();
@@ -102,5 +102,5 @@ function slotsOf({ pools }: Work) {
 async function drain(work: Work, consumers: readonly TicketWorker[], health: ProcessHealth): Promise<void> {
   health.serving = false;
   await Promise.all(work.pools.map(({ slots }) => slots.close()));
-  await Promise.all([work.running.drain(STOP_LIMITS.workerDrain), ...consumers.map(close)]);
+  await Promise.all([work.running.drain(STOP_LIMITS.workerDrain), ...consumers.map(closePart)]);
 }

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { dictates } from '../../shared/domain/replies/dictation.ts';
+import { isDictation } from '../../shared/domain/replies/dictation.ts';
 import { Precedents } from '../../shared/domain/replies/support.ts';
 import { IRREVERSIBLE, ROUTINE } from '../../test/support/questions.ts';
 import { seedOf } from '../memory/random.ts';
@@ -33,7 +33,7 @@ async function falseAlarms(folder: string): Promise<void> {
   for (const { name, messages } of [...projects, all]) {
     const long = messages.filter((text) => text.length >= LONG_MESSAGE);
     const cells = [messages, long].flatMap((texts) => {
-      const flagged = texts.filter((text) => dictates(text.slice(0, CONTENT_MAX))).length;
+      const flagged = texts.filter((text) => isDictation(text.slice(0, CONTENT_MAX))).length;
       return [texts.length, percentage(flagged, texts.length)];
     });
     console.log(`| ${[name, ...cells].join(' | ')} |`);

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { PredictionTask } from '../../shared/domain/context-envelope.ts';
 import type { Message } from '../../shared/schemas/predictions.ts';
-import { saysTheSame } from '../../shared/text/meaning.ts';
+import { haveSameMeaning } from '../../shared/text/meaning.ts';
 import { LocalProvider } from '../../workers/providers/local.ts';
 import { seedOf } from '../memory/random.ts';
 import { PERSONAS } from '../replies/personas.ts';
@@ -60,7 +60,7 @@ class Tally {
     const { completion, confidence = 0 } = await provider.predict({ ...TASK, messages }, call);
     if (completion === '' || confidence < SHOW_THRESHOLD) return;
     this.#shown += 1;
-    this.#right += Number(saysTheSame(completion, written));
+    this.#right += Number(haveSameMeaning(completion, written));
   }
 
   print(): void {

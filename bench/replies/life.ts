@@ -1,11 +1,15 @@
-import { type Calibrator, calibrate, type Label } from '../../shared/domain/replies/calibrator.ts';
-import { type Decided, decideReply } from '../../shared/domain/replies/decide.ts';
+import { type Calibrator, fitCalibrator, type Label } from '../../shared/domain/replies/calibrator.ts';
+import { decideReply, type ReplyDecision } from '../../shared/domain/replies/decide.ts';
 import { fitMaterial } from '../../shared/domain/replies/material.ts';
-import { feedbackOf, type Outcome, reliabilityOf } from '../../shared/domain/replies/reliability.ts';
-import { type Decision, Precedents } from '../../shared/domain/replies/support.ts';
+import {
+  type ConfidenceOutcome,
+  feedbackOf,
+  reliabilityOf,
+} from '../../shared/domain/replies/reliability.ts';
+import { type PersonDecision, Precedents } from '../../shared/domain/replies/support.ts';
 import { type Pair, voteOf } from '../../shared/domain/replies/vote.ts';
-import { saysTheSame } from '../../shared/text/meaning.ts';
-import { screen } from '../../workers/replies/screen.ts';
+import { haveSameMeaning } from '../../shared/text/meaning.ts';
+import { screenMaterial } from '../../workers/replies/screen.ts';
 import { seedOf } from '../memory/random.ts';
 import type { Persona, Turn } from './personas.ts';
 import { AGENT, BUDGET_TOKENS, type Predictor } from './predictors.ts';
@@ -30,7 +34,7 @@ export const predictionsOfLife = (probes: number) => Math.max(...STAGES) + STAGE
 const TURNS_MAX = 300;
 
 /** One prediction, judged by the person's real reply. */
-export interface Judged extends Outcome {
+export interface Judged extends ConfidenceOutcome {
   predicted: boolean;
   auto: boolean;
 }
@@ -45,10 +49,10 @@ export interface Stage {
 /** The product's knowledge of a person, latest first, as in its stores. */
 export class Knowledge {
   readonly #pairs: Pair[] = [];
-  readonly #decisions: Decision[] = [];
+  readonly #decisions: PersonDecision[] = [];
   readonly #labels: Label[] = [];
-  readonly #outcomes: Outcome[] = [];
-  #calibrator: Calibrator = calibrate([]);
+  readonly #outcomes: ConfidenceOutcome[] = [];
+  #calibrator: Calibrator = fitCalibrator([]);
 
   get labels(): number {
     return this.#labels.length;
@@ -58,12 +62,12 @@ export class Knowledge {
     return TARGETS.map((target) => reliabilityOf(this.#outcomes, target).suggested_threshold);
   }
 
-  async predict(prompt: string, predictor: Predictor): Promise<Decided> {
+  async predict(prompt: string, predictor: Predictor): Promise<ReplyDecision> {
     const pairs = this.#pairs;
     const vote = voteOf(prompt, pairs);
     const examples = vote.neighbours.slice(0, EXAMPLES_MAX);
     const fitted = fitMaterial(prompt, { ...EMPTY_MEMORY, examples }, BUDGET_TOKENS);
-    const { material, isDictated } = screen([prompt], fitted);
+    const { material, isDictated } = screenMaterial([prompt], fitted);
     return decideReply(await predictor(prompt, { vote, pairs, material }), {
       ...LABEL_ORIGIN,
       prompt,
@@ -81,16 +85,16 @@ export class Knowledge {
   }
 
   /** Lets the person decide: they accept a response that they would have sent, and edit any other. */
-  learn(turn: Turn, decided: Decided): void {
+  learn(turn: Turn, decided: ReplyDecision): void {
     this.remember(turn);
     const { features, confidence, response } = decided;
-    const status = saysTheSame(response, turn.reply) ? 'accepted' : 'edited';
+    const status = haveSameMeaning(response, turn.reply) ? 'accepted' : 'edited';
     const { label: right } = feedbackOf(decided, { status, actual_response: turn.reply });
     if (features === null || right === null) return;
     this.#decisions.unshift({ ...turn, isRejected: false });
     this.#labels.unshift({ features, ...LABEL_ORIGIN, right });
     this.#outcomes.unshift({ confidence, right });
-    this.#calibrator = calibrate(this.#labels);
+    this.#calibrator = fitCalibrator(this.#labels);
   }
 }
 
@@ -129,6 +133,6 @@ async function judge({ prompt, reply }: Turn, known: Knowledge, predictor: Predi
     predicted: response !== '',
     auto: status === 'auto',
     confidence,
-    right: saysTheSame(response, reply),
+    right: haveSameMeaning(response, reply),
   };
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PredictionTask } from '../../shared/domain/context-envelope.ts';
 import {
-  type Call,
+  type CallLimits,
   type Guess,
   type Provider,
   ProviderError,
@@ -32,7 +32,7 @@ export class ObservedProvider implements Provider {
     this.#free = concurrency;
   }
 
-  predict(task: PredictionTask, call: Call): Promise<Guess> {
+  predict(task: PredictionTask, call: CallLimits): Promise<Guess> {
     return this.#observed(
       () => this.#model.predict(task, call),
       ({ completion }) => (completion === '' ? 'no guess' : 'answered'),
@@ -41,7 +41,7 @@ export class ObservedProvider implements Provider {
 
   readonly ask = <Answer>(
     question: StructuredQuestion<Answer>,
-    call: Call,
+    call: CallLimits,
   ): Promise<StructuredAnswer<Answer>> =>
     this.#observed(
       () => this.#model.ask(question, call),

@@ -1,4 +1,4 @@
-import type { Proposed } from '../../shared/domain/replies/decide.ts';
+import type { ReplyProposal } from '../../shared/domain/replies/decide.ts';
 import type { FittedMaterial } from '../../shared/domain/replies/material.ts';
 import type { Pair, Vote } from '../../shared/domain/replies/vote.ts';
 import { type Provider, ProviderError } from '../../workers/providers/provider.ts';
@@ -19,7 +19,7 @@ export interface Basis {
 }
 
 /** Proposes replies to a prompt. */
-export type Predictor = (prompt: string, basis: Basis) => Promise<Proposed>;
+export type Predictor = (prompt: string, basis: Basis) => Promise<ReplyProposal>;
 
 /** Creates a predictor that asks a provider as the product does; without a model, the person's own replies vote. */
 export function createPredictor(provider: Provider, model: string): Predictor {

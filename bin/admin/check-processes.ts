@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { AdminConfig } from '../../shared/config/config.ts';
 import { queueIdentity } from '../../shared/config/stated.ts';
 import { type LivingProcess, livingProcesses } from '../../shared/db/processes.ts';
-import { LOCAL } from '../../shared/domain/provider-call.ts';
+import { LOCAL_MODEL } from '../../shared/domain/provider-call.ts';
 import { DRIFT_MAX_MS, type Finding, fault, fine } from './checks.ts';
 
 /** Compares the settings that the running processes have published with each other and with this command's. */
@@ -41,7 +41,7 @@ function* differences(living: readonly LivingProcess[]): Generator<Fault> {
 
 function* workersWithoutKey(living: readonly LivingProcess[]): Generator<Fault> {
   const keyless = living.filter(
-    ({ settings }) => settings?.has_key === false && settings.models?.some((model) => model !== LOCAL),
+    ({ settings }) => settings?.has_key === false && settings.models?.some((model) => model !== LOCAL_MODEL),
   );
   if (keyless.length > 0)
     yield [

@@ -7,7 +7,7 @@ import { hasFunctions } from '../../shared/db/functions.ts';
 import { missingMigrations } from '../../shared/db/migrate.ts';
 import { openDatabase } from '../../shared/db/orm.ts';
 import { clockAheadMs } from '../../shared/db/processes.ts';
-import { LOCAL } from '../../shared/domain/provider-call.ts';
+import { LOCAL_MODEL } from '../../shared/domain/provider-call.ts';
 import { createLog, isFromPostgres } from '../../shared/log.ts';
 import { assertQueueReady, queueSchema } from '../../shared/queue/postgres-store.ts';
 import {
@@ -17,7 +17,7 @@ import {
   SAFE_POLICY,
   takesWrites,
 } from '../../shared/queue/redis.ts';
-import { within } from '../../shared/timing/within.ts';
+import { withTimeout } from '../../shared/timing/within.ts';
 import { diagnose } from './admin-error.ts';
 
 /** Finding of one `doctor` check; `to_do` tells the operator what to do, and is null when all is well. */
@@ -119,7 +119,7 @@ const REDIS_TIMEOUT_MS = 3000;
 async function checkRedis(target: RedisTarget): Promise<Finding> {
   const client = connectRedis(target, 'consumer', createLog('admin', 'silent'));
   try {
-    return await within(
+    return await withTimeout(
       REDIS_TIMEOUT_MS,
       () => examineRedis(client, target.kind),
       () => new SilenceError(),
@@ -163,7 +163,7 @@ export async function checkProvider({
 }: Pick<AdminConfig, 'defaultModel' | 'openai'>): Promise<Finding> {
   if (defaultModel === undefined) return fault('no model is configured', 'set DEFAULT_MODEL');
   if (openai !== undefined) return checkKey(defaultModel, openai);
-  return defaultModel === LOCAL
+  return defaultModel === LOCAL_MODEL
     ? fine('local, the built-in predictor; no key is set')
     : fault(`${defaultModel}, but no key`, 'set OPENAI_API_KEY, or DEFAULT_MODEL to local');
 }

@@ -1,4 +1,4 @@
-import { visible } from '../../shared/text/visible.ts';
+import { escapeInvisible } from '../../shared/text/visible.ts';
 
 /** Formats one object as text: a line per field, values aligned. */
 export function lines(thing: object): string {
@@ -22,5 +22,5 @@ function align(rows: string[][]): string {
 function cell(value: unknown): string {
   if (value === null || (Array.isArray(value) && value.length === 0)) return 'none';
   if (Array.isArray(value)) return value.map(cell).join(', ');
-  return value instanceof Date ? value.toISOString() : visible(String(value));
+  return value instanceof Date ? value.toISOString() : escapeInvisible(String(value));
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { STOP_LIMITS } from '../../shared/process/stop-limits.ts';
-import { within } from '../../shared/timing/within.ts';
+import { withTimeout } from '../../shared/timing/within.ts';
 import { type PostgresAccess, stateOf } from './postgres-connection.ts';
 import { type PostgresHome, programOptions, run } from './postgres-home.ts';
 
@@ -110,7 +110,7 @@ export class PostgresServer {
     const { programs, account } = this.#home;
     await run(programs.pg_ctl, ['kill', signal, String(child.pid)], account);
     const late = () => new Error(`PostgreSQL did not stop in time: see ${this.#log}`);
-    await within(STOP_LIMITS.postgres, () => this.#ended, late);
+    await withTimeout(STOP_LIMITS.postgres, () => this.#ended, late);
   }
 }
 

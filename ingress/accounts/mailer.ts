@@ -2,7 +2,7 @@ import type { MailConfig } from '../../shared/config/config.ts';
 import type { Log } from '../../shared/log.ts';
 import { ConcurrencyLimiter } from '../../shared/timing/concurrency-limiter.ts';
 import { retry } from '../../shared/timing/retry.ts';
-import { within } from '../../shared/timing/within.ts';
+import { withTimeout } from '../../shared/timing/within.ts';
 
 export interface Mail {
   to: string;
@@ -70,7 +70,7 @@ export async function openMailer(config: MailConfig | undefined, log: Log): Prom
     },
     async close() {
       closing.abort(new Error('the process stops'));
-      await within(CLOSE_MS, () => Promise.all(underWay)).catch(() => {});
+      await withTimeout(CLOSE_MS, () => Promise.all(underWay)).catch(() => {});
     },
   };
 }

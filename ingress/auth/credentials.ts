@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { Pool } from 'pg';
-import { batcher } from '../../shared/db/batcher.ts';
+import { createBatcher } from '../../shared/db/batcher.ts';
 import { type ActiveAccount, findUsers } from '../../shared/db/stores/accounts.ts';
 import { findAppsByKey } from '../../shared/db/stores/apps.ts';
 import { findUsersByKey, markKeysUsed } from '../../shared/db/stores/service-keys.ts';
@@ -35,11 +35,14 @@ export function createCredentials(
   keyUsed: (hash: Buffer) => void,
 ): Credentials {
   const ofHash = (hash: Buffer) => hash.toString('base64');
-  const apps = cached(find.app, ofHash);
-  const usersByKey = cached(find.user.byKey, ofHash);
+  const apps = cacheLookups(find.app, ofHash);
+  const usersByKey = cacheLookups(find.user.byKey, ofHash);
   // We have signed every token that is looked up, so there is nothing to guess. Its generation is in the name, so that
   // a new log-in is not refused for what is cached from before it.
-  const usersByToken = cached(find.user.byToken, ({ accountId, generation }) => `${accountId} ${generation}`);
+  const usersByToken = cacheLookups(
+    find.user.byToken,
+    ({ accountId, generation }) => `${accountId} ${generation}`,
+  );
   return {
     app: (headers, address) =>
       throttle.guard(headers, address, (turn) => authenticateApp(headers.authorization, inTurn(apps, turn))),
@@ -78,7 +81,7 @@ interface LookUps<Key, Found> {
  * Caches the result of a look-up for a second, also that nothing was found, so that a busy caller does not cost a
  * look-up for each call. Remembers found keys for longer, for `remembers`; unknown keys never displace them.
  */
-export function cached<Key, Found extends object>(
+export function cacheLookups<Key, Found extends object>(
   find: (key: Key) => Promise<Found | undefined>,
   nameOf: (key: Key) => string,
 ): LookUps<Key, Found> {
@@ -115,19 +118,19 @@ export function openCredentials(
   throttle: CredentialThrottle,
   log: Log,
 ): Credentials {
-  const byId = batcher((ids: string[]) => findUsers(pool, ids), BATCH);
+  const byId = createBatcher((ids: string[]) => findUsers(pool, ids), BATCH);
   return createCredentials(
     {
-      app: batcher((hashes: Buffer[]) => findAppsByKey(pool, hashes), BATCH),
+      app: createBatcher((hashes: Buffer[]) => findAppsByKey(pool, hashes), BATCH),
       user: {
         byToken: ({ accountId }) => byId(accountId),
-        byKey: batcher((hashes: Buffer[]) => findUsersByKey(pool, hashes), BATCH),
+        byKey: createBatcher((hashes: Buffer[]) => findUsersByKey(pool, hashes), BATCH),
       },
     },
     tokens,
     throttle,
     keyUseRecorder(
-      batcher((hashes: Buffer[]) => markKeysUsed(pool, hashes), BATCH),
+      createBatcher((hashes: Buffer[]) => markKeysUsed(pool, hashes), BATCH),
       log,
     ),
   );

@@ -12,7 +12,7 @@ import { addressReader } from '../http/address.ts';
 import { setError, toAppError } from '../http/errors.ts';
 import { type RequestContext, type RequestState, requestContext } from '../http/request-context.ts';
 import type { Limits } from '../limits/limiter.ts';
-import { type SendFile, script, sendsFiles } from '../pages/files.ts';
+import { createFileSender, type SendFile, script } from '../pages/files.ts';
 import type { Html } from '../pages/html.ts';
 import { FAVICON, STYLE_SOURCE } from '../pages/layout.ts';
 import { Access, requireOwnForm } from './access.ts';
@@ -61,7 +61,7 @@ class BoardPages {
   readonly #pool: DatabasePool;
   readonly #access: Access;
   readonly #viewers: Viewers;
-  readonly #sendFile: SendFile = sendsFiles(FILES);
+  readonly #sendFile: SendFile = createFileSender(FILES);
 
   constructor(config: IngressConfig, limits: Limits, pool: DatabasePool, log: Log) {
     this.#config = config;

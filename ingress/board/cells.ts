@@ -1,5 +1,5 @@
 import { catalogue } from '../../shared/errors/catalogue.ts';
-import { visible } from '../../shared/text/visible.ts';
+import { escapeInvisible } from '../../shared/text/visible.ts';
 import { type Html, html } from '../pages/html.ts';
 
 /** A column of a table: its heading, and the cell of a row. */
@@ -47,7 +47,7 @@ export function sourceOf({ code, source }: { code: string | null; source: string
 
 /** Renders a text from outside, so that it cannot disturb what stands beside it. */
 export function text(value: string): Html {
-  return html`<bdi>${visible(value)}</bdi>`;
+  return html`<bdi>${escapeInvisible(value)}</bdi>`;
 }
 
 /** Formats a number, so that it is easy to read although it changes with each refresh. */

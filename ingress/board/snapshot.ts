@@ -7,7 +7,7 @@ import { admissions } from '../../shared/metrics/work.ts';
 import { type Kind, servedBy } from '../../shared/work/kind.ts';
 import { kinds } from '../../shared/work/kinds.ts';
 import { listRecurring, type Recurring } from '../../shared/work/recurring.ts';
-import { Spend, type Spent } from './spend.ts';
+import { DailySpending, type Spent } from './spend.ts';
 
 /** A pool with the load of its kinds. */
 export interface BoardPool {
@@ -48,12 +48,12 @@ const KINDS = Object.values(kinds) as readonly Kind[];
 /** Reads snapshots, one set of statements at a time, on connections of its own. */
 export class Snapshots {
   readonly #pool: Pool;
-  readonly #spend: Spend;
+  readonly #spend: DailySpending;
   #claims: Claims | undefined;
 
   constructor(pool: Pool) {
     this.#pool = pool;
-    this.#spend = new Spend(pool);
+    this.#spend = new DailySpending(pool);
   }
 
   async read(): Promise<BoardSnapshot> {

@@ -17,7 +17,7 @@ export type Spent = Omit<SpentHour, 'first' | 'last'>;
  * rows in a day, so each row is read about once: new rows forwards, and older ones backwards, a page at each refresh,
  * until a day is known.
  */
-export class Spend {
+export class DailySpending {
   readonly #pool: Pool;
   #settled = new Map<string, Spent>();
   /** Ids between which all calls are in `#settled`. */

@@ -3,11 +3,11 @@ import {
   callsFor,
   eventsOf,
   findWork,
-  type Traced,
   type TracedCall,
   type TracedEvent,
+  type TracedWork,
 } from '../../shared/db/stores/board/timeline.ts';
-import { idFrom, momentOf } from '../../shared/ids.ts';
+import { idFrom, timeOfId } from '../../shared/ids.ts';
 import { IDENTIFIER_PATTERN } from '../../shared/schemas/limits.ts';
 import { kinds } from '../../shared/work/kinds.ts';
 import { type Html, html } from '../pages/html.ts';
@@ -20,7 +20,7 @@ const HOUR_MS = 60 * 60 * 1000;
 const SLACK_MS = 60_000;
 
 interface Found {
-  work: Traced;
+  work: TracedWork;
   calls: TracedCall[];
   events: TracedEvent[];
 }
@@ -29,7 +29,7 @@ interface Found {
 export async function find(pool: Pool, asked: string): Promise<Found[]> {
   const id = asked.toLowerCase();
   if (!SANE.test(asked)) return [];
-  const moment = momentOf(id);
+  const moment = timeOfId(id);
   const from = (moment ?? Date.now() - HOUR_MS) - SLACK_MS;
   const span = { from, to: from + HOUR_MS + 2 * SLACK_MS };
   const trace = `"trace":{"requestId":${JSON.stringify(asked)}`;
@@ -37,7 +37,7 @@ export async function find(pool: Pool, asked: string): Promise<Found[]> {
   return Promise.all(works.map((work) => withRest(pool, work)));
 }
 
-async function withRest(pool: Pool, work: Traced): Promise<Found> {
+async function withRest(pool: Pool, work: TracedWork): Promise<Found> {
   const until = work.endedAt ?? work.deadlineAt ?? work.admittedAt + HOUR_MS;
   const [calls, events] = await Promise.all([
     callsFor(pool, work.id, idFrom(work.admittedAt - SLACK_MS), idFrom(until + SLACK_MS)),
@@ -78,10 +78,10 @@ function timeline({ work, calls, events }: Found): Html {
   </section>`;
 }
 
-const isCharged = ({ kind }: Traced) =>
+const isCharged = ({ kind }: TracedWork) =>
   Object.values(kinds).some(({ name, charged }) => name === kind && charged);
 
-function unitOf(work: Traced): string {
+function unitOf(work: TracedWork): string {
   if (!isCharged(work)) return 'none';
   if (work.endedAt === null) return 'reserved';
   return work.units > 0 ? 'settled' : 'refunded';
@@ -100,7 +100,7 @@ interface Moment {
 }
 
 /** Lists what happened to the work, in order. */
-function momentsOf(work: Traced, calls: readonly TracedCall[], events: readonly TracedEvent[]): Moment[] {
+function momentsOf(work: TracedWork, calls: readonly TracedCall[], events: readonly TracedEvent[]): Moment[] {
   const { admittedAt, startedAt, endedAt, leftAt, deadlineAt, callers, state, code } = work;
   const moments: (Moment | undefined)[] = [
     { at: admittedAt, what: isCharged(work) ? 'admitted, and its unit reserved' : 'admitted' },

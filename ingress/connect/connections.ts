@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Static } from 'typebox';
 import { startAttempt } from '../../shared/db/stores/connections/attempts.ts';
-import type { Exchanged } from '../../shared/db/stores/connections/exchange.ts';
+import type { ExchangeResult } from '../../shared/db/stores/connections/exchange.ts';
 import { type AppPrincipal, checkFeatures } from '../../shared/domain/app.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type {
@@ -26,7 +26,7 @@ interface ConnectionParts {
 /** Connections of apps. Existing ones can be revoked even while the feature is off. */
 export class ConnectionService {
   readonly #parts: ConnectionParts;
-  readonly #together = singleFlight<Exchanged>(isMismatch);
+  readonly #together = singleFlight<ExchangeResult>(isMismatch);
 
   constructor(parts: ConnectionParts) {
     this.#parts = parts;

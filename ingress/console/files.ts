@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import type { Log } from '../../shared/log.ts';
 import {
   asset,
+  createFileSender,
   type PublishedFile,
   REVALIDATED,
   type SendFile,
   script,
-  sendsFiles,
   withPacked,
 } from '../pages/files.ts';
 
@@ -59,7 +59,7 @@ export function consoleFiles(log: Log): SendFile {
         ['/console/app.css', withPacked(asset('text/css; charset=utf-8', new URL('app.css', BUILT)))],
       ]
     : [];
-  const send = sendsFiles(new Map([['/console/', page(isBuilt ? CONSOLE : NOT_BUILT)], ...parts]));
+  const send = createFileSender(new Map([['/console/', page(isBuilt ? CONSOLE : NOT_BUILT)], ...parts]));
   return (ctx) => {
     if (ctx.path !== '/console') return send(ctx);
     ctx.status = 308;

@@ -27,7 +27,7 @@ interface Line {
  * hands over all pipelined requests at once, and would hold all their answers. Here, a connection with too many waiting
  * requests is not read.
  */
-export class Turns {
+export class ConnectionTurns {
   readonly #handle: RequestListener;
   readonly #lines = new WeakMap<Duplex, Line>();
   #waiting = 0;

@@ -3,7 +3,7 @@ import { MIMEType } from 'node:util';
 import { createGunzip } from 'node:zlib';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { BODY_LIMIT, KIB } from '../../shared/schemas/limits.ts';
-import { orAbort } from '../../shared/timing/within.ts';
+import { rejectOnAbort } from '../../shared/timing/within.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { BodyShare } from './budgets.ts';
 
@@ -18,7 +18,7 @@ const INFLATION_MAX = 100;
 const packedMax = (limit: number) => KIB + limit + limit / 64;
 
 /** Limits of a body. */
-export interface Receiving {
+export interface BodyLimits {
   /** Maximum unpacked size in bytes. */
   limit: number;
   share: BodyShare;
@@ -31,7 +31,7 @@ export interface Receiving {
  * `request_timeout` when it arrives too slowly, `invalid_content_type`, and `invalid_json` when it is cut off or badly
  * packed. Reads a body of the wrong type as well, because "too large" takes precedence over "wrong type".
  */
-export async function receive(ctx: RequestContext, receiving: Receiving): Promise<Buffer> {
+export async function receive(ctx: RequestContext, receiving: BodyLimits): Promise<Buffer> {
   const { req } = ctx;
   const isAcceptable = isJsonType(ctx.get('Content-Type')) && isKnownEncoding(ctx.get('Content-Encoding'));
   const isPacked = isAcceptable && ctx.get('Content-Encoding').toLowerCase() === 'gzip';
@@ -91,7 +91,7 @@ function unpack(source: Readable, max: number) {
   return unpacked;
 }
 
-interface Collecting extends Receiving {
+interface Collecting extends BodyLimits {
   /** Unpacked size as announced; 0 if unknown. */
   length: number;
   /** Estimates how many bytes the client sent for this many unpacked bytes. */
@@ -114,7 +114,7 @@ async function collect(source: Readable, collecting: Collecting): Promise<Buffer
   };
   let timer = setTimeout(check, PACE.graceMs);
   try {
-    await orAbort(tooSlow.signal, addAll(chunks, body));
+    await rejectOnAbort(tooSlow.signal, addAll(chunks, body));
   } finally {
     clearTimeout(timer);
     // Not awaited, because it waits for the next chunk.

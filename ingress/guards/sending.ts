@@ -10,7 +10,7 @@ const PIECE_BYTES = 128 * KIB;
  * Cuts off a client that reads nothing of its answer for `timeoutMs`, or less than 128 KiB of a large answer in that
  * time: a client that reads a few bytes now and then would keep the answer in memory for hours.
  */
-export function cutUnread(timeoutMs: number): Middleware<RequestState> {
+export function cutUnreadAnswers(timeoutMs: number): Middleware<RequestState> {
   return async (ctx, next) => {
     await next();
     // Sets the socket's time-out, which counts from the last byte that the kernel took. Node resets it for the next

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Middleware } from 'koa';
 import { MIB } from '../../shared/schemas/limits.ts';
-import { within } from '../../shared/timing/within.ts';
+import { withTimeout } from '../../shared/timing/within.ts';
 import type { RequestContext, RequestState } from '../http/request-context.ts';
 
 /** Pace at which a process drops unread bodies, over all connections. It takes a few percent of a core. */
@@ -47,7 +47,7 @@ function linger(ctx: RequestContext, text: string, dropped: Promise<void>): void
   ctx.body = Readable.from(
     (async function* () {
       yield text;
-      await within(LINGER_MS, () => dropped).catch(() => {});
+      await withTimeout(LINGER_MS, () => dropped).catch(() => {});
     })(),
   );
   ctx.length = Buffer.byteLength(text);

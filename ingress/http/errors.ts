@@ -6,7 +6,7 @@ import { ValidationError } from '../../shared/schemas/validator.ts';
 import type { RequestContext, Surface } from './request-context.ts';
 
 /** Turns errors into JSON responses, for every surface but `connect`, which has pages. */
-export async function errors(ctx: RequestContext, next: Next): Promise<void> {
+export async function handleErrors(ctx: RequestContext, next: Next): Promise<void> {
   try {
     await next();
   } catch (error) {

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Traced } from '../../shared/domain/work.ts';
+import type { TraceFacts } from '../../shared/domain/work.ts';
 import { traceHeaders } from '../../shared/tracing/span.ts';
 
 /** Ids that connect a request and its work in the log. */
@@ -17,7 +17,7 @@ export function withinRequest<Result>(request: RequestScope, serve: () => Result
 }
 
 /** Adds the current request and span to the facts of an admission, so that the worker's log and spans refer to them. */
-export function traced(facts: unknown): Traced {
+export function withTrace(facts: unknown): TraceFacts {
   const { requestId } = scope.getStore() ?? {};
   return { ...Object(facts), ...(requestId !== undefined && { trace: { requestId, ...traceHeaders() } }) };
 }

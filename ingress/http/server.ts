@@ -7,7 +7,7 @@ import { type ErrorCode, statusOf } from '../../shared/errors/catalogue.ts';
 import { newId } from '../../shared/ids.ts';
 import { every } from '../../shared/timing/every.ts';
 import { PARSED_HEAD_MAX } from '../guards/head.ts';
-import { Turns } from '../guards/in-turn.ts';
+import { ConnectionTurns } from '../guards/in-turn.ts';
 import { errorBodyOf } from './errors.ts';
 import { pathIn, type Surface, surfaceOf } from './request-context.ts';
 
@@ -40,7 +40,7 @@ export async function listen(
   limit?: (server: NetServer) => void,
 ): Promise<Listening> {
   const { promise: served, resolve: serve } = Promise.withResolvers<RequestListener>();
-  const turns = new Turns(async (request, response) => (await served)(request, response));
+  const turns = new ConnectionTurns(async (request, response) => (await served)(request, response));
   const server = createServer({ ...TIMEOUTS, maxHeaderSize: PARSED_HEAD_MAX }, turns.handle);
   server.on('checkExpectation', turns.handle);
   server.on('clientError', (error: ParserError, socket) => {

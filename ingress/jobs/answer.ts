@@ -6,7 +6,7 @@ import type { NoFacts } from '../../shared/work/kinds.ts';
 import type { Reserve } from '../guards/budgets.ts';
 import type { Answer } from '../http/endpoint.ts';
 import { accepts, prefers } from '../http/preferences.ts';
-import type { Call } from '../work/service.ts';
+import type { WorkCall } from '../work/service.ts';
 import { callOf, type JobKind, type JobService } from './service.ts';
 
 export const EVENT_STREAM = 'text/event-stream';
@@ -42,7 +42,7 @@ export function answerJob<Reported extends object, Result extends object = Repor
 
 async function answerCall<Reported extends object, Result extends object>(
   kind: JobKind<Reported>,
-  call: Call<NoFacts>,
+  call: WorkCall<NoFacts>,
   { headers, signal, reserve }: Pick<JobInput, 'headers' | 'signal' | 'reserve'>,
   { jobs, publicUrl }: JobRoutes,
 ): Promise<Answer<Result | JobReceipt>> {

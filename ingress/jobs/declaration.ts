@@ -1,5 +1,5 @@
 import type { Faults } from '../../shared/domain/faults.ts';
-import { past } from '../../shared/domain/memory-rows.ts';
+import { parsePastTime } from '../../shared/domain/memory-rows.ts';
 import type { ErrorCode } from '../../shared/errors/catalogue.ts';
 import { JobReceipt } from '../../shared/schemas/jobs.ts';
 
@@ -13,7 +13,7 @@ export const JOB_ERRORS = [
   'job_timeout',
 ] as const satisfies readonly ErrorCode[];
 
-export const WAYS = `Waits for the end. \`Prefer: respond-async\`: 202 at once, with where to ask. \`Accept: text/event-stream\`:
+export const RESPONSE_MODES = `Waits for the end. \`Prefer: respond-async\`: 202 at once, with where to ask. \`Accept: text/event-stream\`:
 a \`job\` event with the job's id, \`progress\` events, then \`done\` with the answer, or \`error\`. The job runs on when its caller leaves.`;
 
 /** Part of the declaration that the endpoints of all jobs share. */
@@ -32,5 +32,5 @@ export function withSince<Body extends { since?: string | undefined }>(
   faults: Faults,
 ): Omit<Body, 'since'> & { since?: string } {
   if (since === undefined) return body;
-  return { ...body, since: past(since, Date.now(), faults.in('since')).toISOString() };
+  return { ...body, since: parsePastTime(since, Date.now(), faults.in('since')).toISOString() };
 }

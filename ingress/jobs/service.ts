@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { TSchema } from 'typebox';
 import { Box } from '../../shared/box.ts';
-import { batcher } from '../../shared/db/batcher.ts';
+import { createBatcher } from '../../shared/db/batcher.ts';
 import type { Job, NamedJob } from '../../shared/db/stores/work/find.ts';
 import { failureOf, type JobReport, type Outcome, type Steps, stepsOf } from '../../shared/domain/work.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
@@ -13,7 +13,7 @@ import { jobAdmission } from '../../shared/work/admission.ts';
 import type { Kind } from '../../shared/work/kind.ts';
 import { jobKinds, type NoFacts } from '../../shared/work/kinds.ts';
 import type { Reserve } from '../guards/budgets.ts';
-import type { Call, WorkService } from '../work/service.ts';
+import type { WorkCall, WorkService } from '../work/service.ts';
 import { type JobItem, type JobNews, type StreamSteps, streamJob } from './stream.ts';
 
 /** Limits the streams that an account has open at once: each looks at its job twice a second, for minutes. */
@@ -37,7 +37,7 @@ export interface JobRequest {
 }
 
 /** The answer to a request that was waited for. */
-export interface Finished<Result> {
+export interface JobAnswer<Result> {
   result: Result;
   /** True if another call started the work. */
   replayed: boolean;
@@ -75,7 +75,9 @@ export class JobService {
 
   constructor(parts: JobParts, lookEveryMs = LOOK_EVERY_MS) {
     this.#parts = parts;
-    this.#findShared = batcher((named: NamedJob[]) => parts.find(named, KINDS), { most: MOST_TOGETHER });
+    this.#findShared = createBatcher((named: NamedJob[]) => parts.find(named, KINDS), {
+      most: MOST_TOGETHER,
+    });
     this.#pause = sharedPause(lookEveryMs);
   }
 
@@ -85,10 +87,10 @@ export class JobService {
    */
   async perform<Reported extends object, Result extends object = Reported>(
     kind: JobKind<Reported>,
-    call: Call<NoFacts>,
+    call: WorkCall<NoFacts>,
     gone: AbortSignal,
     reserve: Reserve,
-  ): Promise<Finished<Result>> {
+  ): Promise<JobAnswer<Result>> {
     const { outcome, replayed } = await this.#parts.work.perform(kind, call, gone);
     if (outcome.report === null) throw refusalOf(outcome);
     // `Result` is what the kind's view makes; without a view, what the handler reported.
@@ -100,7 +102,7 @@ export class JobService {
   /** Admits a request, or finds the one that it repeats. Resolves with the job's id. */
   async start(
     kind: JobKind,
-    call: Call<NoFacts>,
+    call: WorkCall<NoFacts>,
     gone: AbortSignal,
   ): Promise<{ id: string; replayed: boolean }> {
     const { replayed } = await this.#parts.work.start(kind, call, gone);
@@ -186,7 +188,7 @@ function kindOf(name: string): JobKind {
 export function callOf(
   kind: Pick<Kind, 'name'>,
   { accountId, body, idempotencyKey, wait }: JobRequest,
-): Call<NoFacts> {
+): WorkCall<NoFacts> {
   const { input, ...job } = jobAdmission(kind, { accountId, body, requestId: idempotencyKey, wait });
   return { ...job, input: new Box(input) };
 }

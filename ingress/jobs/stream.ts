@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { JobReceipt, JobResponse } from '../../shared/schemas/jobs.ts';
-import { orAbort } from '../../shared/timing/within.ts';
+import { rejectOnAbort } from '../../shared/timing/within.ts';
 
 /** Looks without an event after which a comment is sent: proxies on the way take a silent connection for dead. */
 const QUIET_LOOKS = 20;
@@ -71,7 +71,7 @@ async function* eventsOf(
     }
     if (result !== null) return yield eventOf('done', result);
     if (error !== null) return yield eventOf('error', { detail: error });
-    await orAbort(gone, pause()).catch(() => {});
+    await rejectOnAbort(gone, pause()).catch(() => {});
   }
 }
 

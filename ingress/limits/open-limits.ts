@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache';
 import type { Pool } from 'pg';
 import type { BaseConfig } from '../../shared/config/config.ts';
-import { batcher } from '../../shared/db/batcher.ts';
+import { createBatcher } from '../../shared/db/batcher.ts';
 import { type Count, countPoints, type Points } from '../../shared/db/stores/rate-limits.ts';
 import type { Log } from '../../shared/log.ts';
 import { connectRedis, type RedisClient } from '../../shared/queue/redis.ts';
-import { within } from '../../shared/timing/within.ts';
+import { withTimeout } from '../../shared/timing/within.ts';
 import { LeaseLimiter } from './lease-limiter.ts';
 import { type CountPoints, ExactLimiter, type Limits } from './limiter.ts';
 
@@ -24,7 +24,7 @@ export function openLimits(config: Pick<BaseConfig, 'redis' | 'queuePrefix'>, po
     onClose: () => log.info('rate-limit store reachable again'),
   });
   const redis = config.redis && connectRedis(config.redis, 'producer', log);
-  const inStore = batcher(
+  const inStore = createBatcher(
     (batch: Points[]) =>
       redis
         ? countInRedis(redis, `{${config.queuePrefix}}:limit`, batch)
@@ -34,7 +34,7 @@ export function openLimits(config: Pick<BaseConfig, 'redis' | 'queuePrefix'>, po
   const inMemory = new MemoryCounts();
   const count: CountPoints = (points) =>
     breaker.run(
-      () => within(STORE_TIMEOUT_MS, () => inStore(points)),
+      () => withTimeout(STORE_TIMEOUT_MS, () => inStore(points)),
       async () => inMemory.count(points),
     );
   return {

@@ -14,7 +14,7 @@ const COUNTS_MAX = 10_000;
  * Counts the calls of each app that end with an error, for `admin app show`. Writes the counts together: even an app
  * that floods costs the database only one row per code and hour, and one write every few seconds.
  */
-export class Refusals {
+export class RefusalCounter {
   readonly #counts = new Map<string, RefusalCount>();
   readonly #write: (counts: readonly RefusalCount[]) => Promise<void>;
   readonly #writing;
@@ -58,15 +58,15 @@ export class Refusals {
 }
 
 /** Opens the counts of an ingress. A process that is killed loses those of its last seconds. */
-export function openRefusals(pool: Pool, log: Log): Refusals {
-  return new Refusals(
+export function openRefusalCounter(pool: Pool, log: Log): RefusalCounter {
+  return new RefusalCounter(
     (counts) => addRefusals(pool, counts),
     (error) => log.warn({ err: error }, 'could not write the counts of refusals'),
   );
 }
 
 /** Counts the calls of apps that end with an error. */
-export function countRefusals(refusals: Pick<Refusals, 'add'>): Middleware<RequestState> {
+export function countRefusals(refusals: Pick<RefusalCounter, 'add'>): Middleware<RequestState> {
   return async (ctx, next) => {
     await next();
     const { appId, errorCode } = ctx.state;

@@ -3,12 +3,12 @@ import type { McpConfig } from '../../shared/config/mcp.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { Log } from '../../shared/log.ts';
 import { ProcessHealth } from '../../shared/process/health.ts';
-import { close, type Running } from '../../shared/process/lifecycle.ts';
+import { closePart, type RunningProcess } from '../../shared/process/lifecycle.ts';
 import { openOperatorPort } from '../../shared/process/operator-port.ts';
 import { STOP_LIMITS } from '../../shared/process/stop-limits.ts';
 import { connectionLimits } from '../guards/connection-limits.ts';
 import { checkHead } from '../guards/head.ts';
-import { cutUnread } from '../guards/sending.ts';
+import { cutUnreadAnswers } from '../guards/sending.ts';
 import { dropUnreadBodies } from '../guards/unread-bodies.ts';
 import { addressReader, trustOf } from '../http/address.ts';
 import { setError, toAppError } from '../http/errors.ts';
@@ -18,13 +18,13 @@ import { PATH, toolEndpoint } from './endpoint.ts';
 import { Sessions } from './sessions.ts';
 
 /** Builds a tool server from its configuration. A stop closes its parts in reverse order. */
-export async function startMcp(config: McpConfig, log: Log): Promise<Running> {
+export async function startMcp(config: McpConfig, log: Log): Promise<RunningProcess> {
   await using opening = new AsyncDisposableStack();
   const health = new ProcessHealth();
   health.require(() => isReady(config.upstream));
-  opening.adopt(await openOperatorPort(config.operator, health), close);
-  const sessions = opening.adopt(new Sessions(config.sessions), close);
-  const endpoint = opening.adopt(toolEndpoint({ ...config, sessions, log }), close);
+  opening.adopt(await openOperatorPort(config.operator, health), closePart);
+  const sessions = opening.adopt(new Sessions(config.sessions), closePart);
+  const endpoint = opening.adopt(toolEndpoint({ ...config, sessions, log }), closePart);
   const limit = connectionLimits(config.connections, trustOf(config.trustProxy), log);
   const server = opening.adopt(await listen(config, limit), (one) => drain(one, health));
   server.serve(appOf(config, endpoint, health, log).callback());
@@ -41,7 +41,7 @@ function appOf(
   log: Log,
 ): Koa<RequestState> {
   const app = new Koa<RequestState>();
-  app.use(cutUnread(sendTimeoutMs));
+  app.use(cutUnreadAnswers(sendTimeoutMs));
   app.use(dropUnreadBodies());
   app.use(requestContext(log, addressReader(trustProxy), () => !health.serving));
   app.use(protocolErrors);

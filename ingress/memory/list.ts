@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ListTerms, Page } from '../../shared/db/stores/memory/list.ts';
 import type { Position } from '../../shared/db/stores/memory/search.ts';
-import { EARLIEST, momentOf } from '../../shared/domain/moment.ts';
+import { EARLIEST_TIME_MS, parseTimestamp } from '../../shared/domain/moment.ts';
 import { MIB } from '../../shared/schemas/limits.ts';
 import type { ListQuery } from '../../shared/schemas/memory.ts';
 import { ValidationError } from '../../shared/schemas/validator.ts';
@@ -50,9 +50,9 @@ export async function readPage<Row>(
 /** Parses a time in the query. Throws a `ValidationError` for a bad one that the schema's format lets through. */
 export function queryTime(name: string, value: string | undefined): Date | undefined {
   if (value === undefined) return undefined;
-  const moment = momentOf(value);
-  // No row is earlier than `EARLIEST`.
-  if (moment !== undefined) return new Date(Math.max(moment, EARLIEST));
+  const moment = parseTimestamp(value);
+  // No row is earlier than `EARLIEST_TIME_MS`.
+  if (moment !== undefined) return new Date(Math.max(moment, EARLIEST_TIME_MS));
   const msg = 'Input should be a valid date and time with a zone';
   throw new ValidationError([{ loc: ['query', name], type: 'datetime_parsing', msg }]);
 }
@@ -99,7 +99,7 @@ function checksum(place: string, { accountId, tier, q = '' }: ListName): string 
 }
 
 /** Shapes an answer like the body that was posted: one row for one, a list for a list. */
-export function asPosted<Row>(body: unknown, rows: Row[]): Row | Row[] {
+export function shapeAsPosted<Row>(body: unknown, rows: Row[]): Row | Row[] {
   const [only] = rows;
   return Array.isArray(body) || only === undefined ? rows : only;
 }

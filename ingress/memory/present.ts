@@ -1,5 +1,5 @@
 import type { Episode, Fact, MemoryLink, Profile, RawMemory } from '../../shared/db/entities/memory.ts';
-import type { Sourced } from '../../shared/db/stores/memory/links.ts';
+import type { RowWithSources } from '../../shared/db/stores/memory/links.ts';
 import type { TierCount } from '../../shared/db/stores/memory/rows.ts';
 import type {
   EpisodeResponse,
@@ -33,7 +33,7 @@ export function presentRaw(row: PublicRow<RawMemory>): RawMemoryResponse {
   };
 }
 
-export function presentEpisode({ row, sources }: Sourced<PublicRow<Episode>>): EpisodeResponse {
+export function presentEpisode({ row, sources }: RowWithSources<PublicRow<Episode>>): EpisodeResponse {
   return {
     id: row.id,
     title: row.title,
@@ -53,7 +53,7 @@ export function presentEpisode({ row, sources }: Sourced<PublicRow<Episode>>): E
   };
 }
 
-export function presentFact({ row, sources }: Sourced<PublicRow<Fact>>): FactResponse {
+export function presentFact({ row, sources }: RowWithSources<PublicRow<Fact>>): FactResponse {
   return {
     id: row.id,
     text: row.text,

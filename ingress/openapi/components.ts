@@ -47,7 +47,7 @@ interface ObjectSchema extends TSchema {
  * export; other schemas stand where they are used.
  */
 export class Components {
-  /** Exported schemas by `properties`, which copies made by `nullable`, `defaulted` and `Type.Optional` still share. */
+  /** Exported schemas by `properties`, which copies by `nullable`, `withDefault` and `Type.Optional` still share. */
   readonly #exported = new Map<object, { name: string; schema: ObjectSchema }>();
   readonly #used = new Map<string, ObjectSchema>();
 

@@ -1,7 +1,14 @@
 import { join } from 'node:path';
 import swaggerUi from 'swagger-ui-dist/absolute-path.js';
 import type { Endpoint } from '../http/endpoint.ts';
-import { asset, type PublishedFile, REVALIDATED, type SendFile, script, sendsFiles } from '../pages/files.ts';
+import {
+  asset,
+  createFileSender,
+  type PublishedFile,
+  REVALIDATED,
+  type SendFile,
+  script,
+} from '../pages/files.ts';
 import { describeEndpoints } from './document.ts';
 
 /** Allows files of our own address only. Swagger UI sets further styles by script, which needs no exception. */
@@ -27,7 +34,7 @@ export function publishedFiles(endpoints: readonly Endpoint[], publicUrl: string
     ['/docs/swagger-ui-bundle.js', script(join(swaggerUi(), 'swagger-ui-bundle.js'))],
     ['/docs/swagger-ui.css', asset('text/css; charset=utf-8', join(swaggerUi(), 'swagger-ui.css'))],
   ]);
-  return sendsFiles(files);
+  return createFileSender(files);
 }
 
 /** Makes the page. `assets` and `root` lead to its assets and the site's first page, relative to its own address. */

@@ -20,7 +20,7 @@ export interface PublishedFile {
 export const REVALIDATED = { 'Cache-Control': 'no-cache' };
 
 /** Serves these files, by their paths. */
-export function sendsFiles(files: ReadonlyMap<string, PublishedFile>): SendFile {
+export function createFileSender(files: ReadonlyMap<string, PublishedFile>): SendFile {
   const etags = new Map([...files].map(([path, file]) => [path, etagOf(file)]));
   return (ctx) => {
     const file = files.get(ctx.path);

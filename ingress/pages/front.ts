@@ -23,7 +23,7 @@ export class FrontDoor {
   async show(ctx: PageContext): Promise<void> {
     const { health, countRequest, publicUrl, hasConsole } = this.#parts;
     await countRequest(ctx);
-    const ready = await health.ready().catch(() => false);
+    const ready = await health.isReady().catch(() => false);
     ctx.status = 200;
     ctx.vary('Accept');
     // A program that accepts anything gets JSON.

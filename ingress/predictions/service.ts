@@ -19,10 +19,10 @@ import type {
 } from '../../shared/schemas/predictions.ts';
 import { fingerprint, inKeyOrder } from '../../shared/security/fingerprint.ts';
 import { predict } from '../../shared/work/kinds.ts';
-import type { Call, WorkService } from '../work/service.ts';
+import type { WorkCall, WorkService } from '../work/service.ts';
 
 /** The preferences of a caller. */
-export interface Wishes {
+export interface PredictionPreferences {
   /** Wait if the same request still runs, instead of being refused. */
   wait: boolean;
   /** Overrides the app's setting. */
@@ -30,7 +30,7 @@ export interface Wishes {
 }
 
 /** A prediction, with where it came from and how long its stages took. */
-export interface Predicted {
+export interface PredictionResult {
   answer: PredictionResponse;
   /** True if another call started the work. */
   replayed: boolean;
@@ -53,11 +53,16 @@ export class PredictionService {
    * for a connection that cannot exist, and the error that the work ends with. Not async, so that the body is not held
    * while the caller waits.
    */
-  predict(app: AppPrincipal, body: PredictionRequest, wishes: Wishes, gone: AbortSignal): Promise<Predicted> {
+  predict(
+    app: AppPrincipal,
+    body: PredictionRequest,
+    preferences: PredictionPreferences,
+    gone: AbortSignal,
+  ): Promise<PredictionResult> {
     checkFeatures(app, 'predictions', body.mode);
     if (envelopeSize(body) > this.#contextEnvelopeChars) throw new AppError('context_too_large');
     if (body.connection_id !== null && !UUID.test(body.connection_id)) throw new AppError('not_found');
-    return this.#perform(callOf(app, body, wishes), gone);
+    return this.#perform(callOf(app, body, preferences), gone);
   }
 
   /**
@@ -72,7 +77,7 @@ export class PredictionService {
     return cancelAnswerOf(outcome);
   }
 
-  async #perform(call: Call<PredictionFacts>, gone: AbortSignal): Promise<Predicted> {
+  async #perform(call: WorkCall<PredictionFacts>, gone: AbortSignal): Promise<PredictionResult> {
     const { outcome, replayed } = await this.#work.perform(predict, call, gone);
     const refusal = refusalOf(outcome);
     if (refusal !== undefined) throw refusal;
@@ -84,8 +89,8 @@ export class PredictionService {
 function callOf(
   app: AppPrincipal,
   body: PredictionRequest,
-  { wait, onDisconnect = app.onDisconnect }: Wishes,
-): Call<PredictionFacts> {
+  { wait, onDisconnect = app.onDisconnect }: PredictionPreferences,
+): WorkCall<PredictionFacts> {
   const ordered = inKeyOrder(body);
   const input = JSON.stringify(ordered);
   const { request_id: requestId, draft, ...context } = ordered;

@@ -7,7 +7,7 @@ import {
   pageOfEvents,
   readBody,
 } from '../../shared/db/stores/recording/read.ts';
-import type { Recorded } from '../../shared/db/stores/recording/record.ts';
+import type { RecordResult } from '../../shared/db/stores/recording/record.ts';
 import {
   type CheckedBatch,
   checkBatch,
@@ -24,7 +24,7 @@ import { type Reserve, UNCOUNTED } from '../guards/budgets.ts';
 
 interface RecordingParts {
   em: () => EntityManager;
-  recordBatch(accountId: string, events: readonly RecordedEvent[], gone: AbortSignal): Promise<Recorded>;
+  recordBatch(accountId: string, events: readonly RecordedEvent[], gone: AbortSignal): Promise<RecordResult>;
 }
 
 /** Maximum bytes of a page's events, since `limit` counts events of any size. A larger event is a page of its own. */

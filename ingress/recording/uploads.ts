@@ -1,9 +1,9 @@
 import type { IngressConfig } from '../../shared/config/config.ts';
 import { openDatabase } from '../../shared/db/orm.ts';
-import { type Recorded, recordBatch } from '../../shared/db/stores/recording/record.ts';
+import { type RecordResult, recordBatch } from '../../shared/db/stores/recording/record.ts';
 import type { RecordedEvent } from '../../shared/domain/recording.ts';
 import type { Log } from '../../shared/log.ts';
-import { ConcurrencyLimiter, type Piece } from '../../shared/timing/concurrency-limiter.ts';
+import { ConcurrencyLimiter, type LimitedWork } from '../../shared/timing/concurrency-limiter.ts';
 
 /** Stores 3 uploads at once, one of each account. Up to 100 more of an account may wait. */
 const LIMITS = { atOnce: 3, each: 1, longest: 100 };
@@ -16,7 +16,7 @@ export interface Uploads {
    * Stores a batch of events. Throws `overloaded` when too many uploads of the account wait, or the caller is gone
    * before its turn; `quota_exceeded` when the account's quotas have no room for the new events.
    */
-  recordBatch(accountId: string, events: readonly RecordedEvent[], gone: AbortSignal): Promise<Recorded>;
+  recordBatch(accountId: string, events: readonly RecordedEvent[], gone: AbortSignal): Promise<RecordResult>;
   close(): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ export async function openUploads(
   const database = await openDatabase(own, log, 'forecue web uploads');
   const limiter = new ConcurrencyLimiter(LIMITS);
   const besideWork = new ConcurrencyLimiter({ atOnce: 1 });
-  const storeBesideWork = async (store: () => Promise<Recorded>, piece: Piece) => {
+  const storeBesideWork = async (store: () => Promise<RecordResult>, piece: LimitedWork) => {
     const permit = await besideWork.acquire(piece);
     const since = performance.now();
     try {

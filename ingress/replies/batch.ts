@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
-import { batcher } from '../../shared/db/batcher.ts';
+import { createBatcher } from '../../shared/db/batcher.ts';
 import type { ListedReply } from '../../shared/db/entities/reply.ts';
-import { endedReplies, findEndedReplies, measureReplies } from '../../shared/db/stores/replies/rows.ts';
+import { findEndedIds, findEndedReplies, measureReplies } from '../../shared/db/stores/replies/rows.ts';
 import type { BatchProgress, BatchReport } from '../../shared/domain/replies/work.ts';
 import type { BatchItem, BatchResponse } from '../../shared/schemas/replies.ts';
 import type { JobView } from '../jobs/service.ts';
@@ -18,10 +18,10 @@ export function batchView(pool: Pool, em: () => EntityManager): JobView {
     return new Map(rows.map((row) => [row.id, row]));
   };
   const readEnded = async (batches: string[][]) => {
-    const ended = await endedReplies(pool, batches.flat());
+    const ended = await findEndedIds(pool, batches.flat());
     return batches.map((ids) => ids.filter((id) => ended.has(id)));
   };
-  const endedAmong = batcher(readEnded, { most: MOST_TOGETHER });
+  const endedAmong = createBatcher(readEnded, { most: MOST_TOGETHER });
   return {
     async steps(_, kept) {
       const ids = idsIn(kept);

@@ -16,7 +16,7 @@ export interface ReplyParts {
 }
 
 /** The preferences of an account's call. */
-export interface Wishes {
+export interface ReplyPreferences {
   idempotencyKey: string | undefined;
   /** Wait if the same request still runs, instead of being refused. */
   wait: boolean;
@@ -39,13 +39,13 @@ export class ReplyService {
   predict(
     accountId: string,
     body: ReplyRequest,
-    { cancelOnDisconnect, ...wishes }: Wishes,
+    { cancelOnDisconnect, ...preferences }: ReplyPreferences,
     gone: AbortSignal,
   ): Promise<{ row: Reply; replayed: boolean }> {
     this.check(body);
     return this.#perform(
       accountId,
-      { ...callOf(reply, { accountId, body, ...wishes }), cancelOnDisconnect },
+      { ...callOf(reply, { accountId, body, ...preferences }), cancelOnDisconnect },
       gone,
     );
   }

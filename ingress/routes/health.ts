@@ -17,7 +17,7 @@ export const checkHealth = endpoint('none', {
   status: 200,
   response: HealthResponse,
 }).handle(async (_, { health }: HealthRoutes) => {
-  if (!health.healthy()) throw new AppError('service_unavailable');
+  if (!health.isHealthy()) throw new AppError('service_unavailable');
   return { body: { status: 'ok' } };
 });
 
@@ -30,6 +30,6 @@ export const checkReadiness = endpoint('none', {
   status: 200,
   response: ReadinessResponse,
 }).handle(async (_, { health }: HealthRoutes) => {
-  if (!(await health.ready().catch(() => false))) throw new AppError('service_unavailable');
+  if (!(await health.isReady().catch(() => false))) throw new AppError('service_unavailable');
   return { body: { status: 'ready' } };
 });

@@ -11,7 +11,7 @@ import type { EndingTerms } from '../../shared/db/stores/erasure/work.ts';
 import type { UserPrincipal } from '../../shared/domain/account.ts';
 import type { Log } from '../../shared/log.ts';
 import type { ConnectionExchangeRequest } from '../../shared/schemas/connections.ts';
-import { within } from '../../shared/timing/within.ts';
+import { withTimeout } from '../../shared/timing/within.ts';
 
 /** Time for which a call goes on ending work that its transaction left running. Housekeeping ends the rest. */
 const END_FOR_MS = 2000;
@@ -60,6 +60,6 @@ export function accountEraser(
       log.warn({ err: error }, 'could not go on with an erasure'),
     );
     // A step that waits for a lock may take longer.
-    await within(ERASE_WITHIN_MS, () => continued).catch(() => {});
+    await withTimeout(ERASE_WITHIN_MS, () => continued).catch(() => {});
   };
 }

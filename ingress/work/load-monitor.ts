@@ -1,7 +1,7 @@
 import type { LoadRow } from '../../shared/db/stores/work/load.ts';
 import { LoadEstimate } from '../../shared/domain/load.ts';
 import type { Log } from '../../shared/log.ts';
-import { Coalesced } from '../../shared/timing/coalesce.ts';
+import { Coalescer } from '../../shared/timing/coalesce.ts';
 import { every, type Repeated } from '../../shared/timing/every.ts';
 import type { Kind, Kinds } from '../../shared/work/kind.ts';
 import { poolLoad } from '../../shared/work/pool-load.ts';
@@ -39,7 +39,7 @@ export class LoadMonitor {
   readonly #steps: LoadSteps;
   readonly #watched: ReadonlyMap<string, WatchedKind>;
   readonly #looks: Repeated;
-  readonly #coalesced = new Coalesced(() => this.#observe());
+  readonly #coalesced = new Coalescer(() => this.#observe());
 
   constructor(kinds: Kinds, steps: LoadSteps) {
     this.#kinds = kinds;

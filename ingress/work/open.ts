@@ -8,7 +8,7 @@ import { outcomesOf } from '../../shared/db/stores/work/find.ts';
 import { readLoad } from '../../shared/db/stores/work/load.ts';
 import type { Log } from '../../shared/log.ts';
 import { watchCallers } from '../../shared/metrics/work.ts';
-import { close } from '../../shared/process/lifecycle.ts';
+import { closePart } from '../../shared/process/lifecycle.ts';
 import { openBus } from '../../shared/queue/bus.ts';
 import type { Queues } from '../../shared/queue/queues.ts';
 import { createCompletion } from '../../shared/work/completion.ts';
@@ -50,14 +50,14 @@ export async function openWork(
   const process = heartbeat.id;
   const room = opening.adopt(
     new WaitingRoom((keys, withinMs) => outcomesOf(pool, keys, withinMs), log),
-    close,
+    closePart,
   );
-  opening.adopt(watchCallers(room), close);
+  opening.adopt(watchCallers(room), closePart);
   const bus = opening.adopt(
     openBus(config, (messages) => notify(pool, messages), log),
-    close,
+    closePart,
   );
-  const wakeUps = opening.adopt(openWakeUps(bus, config.queuePrefix, log), close);
+  const wakeUps = opening.adopt(openWakeUps(bus, config.queuePrefix, log), closePart);
   await wakeUps.listen({ ended: (ids) => room.wake(ids) });
   const complete = createCompletion({ pool, recoveryWindowS, wakeUps });
   const load = new LoadMonitor(kinds, {
@@ -67,7 +67,7 @@ export async function openWork(
     canJudge: () => heartbeat.recoveredMs > leaseMs,
     log,
   });
-  opening.adopt(load, close);
+  opening.adopt(load, closePart);
   const isCrowded = () => room.size > 1;
   const served = Object.values(kinds).map((kind) =>
     serveKind(kind, { config, pool, process, queues, wakeUps, load, isCrowded }),

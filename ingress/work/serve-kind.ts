@@ -1,10 +1,10 @@
 import type { Pool } from 'pg';
 import type { IngressConfig } from '../../shared/config/config.ts';
-import { batcher } from '../../shared/db/batcher.ts';
-import { type Admission, type Admitted, admit } from '../../shared/db/stores/work/admit.ts';
+import { createBatcher } from '../../shared/db/batcher.ts';
+import { type Admission, type AdmissionResult, admit } from '../../shared/db/stores/work/admit.ts';
 import { batches } from '../../shared/metrics/work.ts';
 import type { Queues, TicketQueue } from '../../shared/queue/queues.ts';
-import { Coalesced } from '../../shared/timing/coalesce.ts';
+import { Coalescer } from '../../shared/timing/coalesce.ts';
 import { admissionTerms } from '../../shared/work/admission.ts';
 import type { Kind } from '../../shared/work/kind.ts';
 import type { WakeUps } from '../../shared/work/wake-ups.ts';
@@ -36,7 +36,7 @@ export interface ServedKind {
   kind: Kind;
   timeoutMs: number;
   /** Admits a request in one statement with others of its party. While it waits for that, `gone` withdraws it. */
-  admit(admission: Admission, gone: AbortSignal): Promise<Admitted>;
+  admit(admission: Admission, gone: AbortSignal): Promise<AdmissionResult>;
   dispatch: Dispatch;
 }
 
@@ -59,7 +59,7 @@ export function serveKind(
       wake: (parties) => wakeUps.admitted(parties.map((party) => ({ kind: kind.name, party }))),
       queuedMs: () => load.queuedMs(kind.name),
     }),
-    admit: batcher(admitTogether, {
+    admit: createBatcher(admitTogether, {
       most: ADMISSIONS_TOGETHER,
       maxBytes: BYTES_TOGETHER,
       partyOf: ({ party }) => party,
@@ -94,7 +94,7 @@ export function createDispatch({ queue, wake, queuedMs }: DispatchSteps): Dispat
     parties.clear();
     wake(all);
   };
-  const wakes = new Coalesced(wakeAll, () => Math.min(Math.max(least, ofQueueing * queuedMs()), most));
+  const wakes = new Coalescer(wakeAll, () => Math.min(Math.max(least, ofQueueing * queuedMs()), most));
   return (id, party) => {
     parties.add(party);
     void wakes.run();

@@ -1,22 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { Box } from '../../shared/box.ts';
-import { batcher } from '../../shared/db/batcher.ts';
-import { persistently } from '../../shared/db/retries.ts';
-import { type Admission, type Admitted, detach } from '../../shared/db/stores/work/admit.ts';
+import { createBatcher } from '../../shared/db/batcher.ts';
+import { retryUntil } from '../../shared/db/retries.ts';
+import { type Admission, type AdmissionResult, detach } from '../../shared/db/stores/work/admit.ts';
 import type { Subject } from '../../shared/db/stores/work/complete.ts';
 import { factsBefore, findRequest, isErased } from '../../shared/db/stores/work/find.ts';
-import { isEnded, type Outcome, type Traced } from '../../shared/domain/work.ts';
+import { isEnded, type Outcome, type TraceFacts } from '../../shared/domain/work.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { Log } from '../../shared/log.ts';
-import { admissions, observeStage, staged } from '../../shared/metrics/work.ts';
+import { admissions, observeStage, timeStage } from '../../shared/metrics/work.ts';
 import { backoffMs } from '../../shared/timing/retry.ts';
-import { whenAny, within } from '../../shared/timing/within.ts';
+import { anySignal, withTimeout } from '../../shared/timing/within.ts';
 import { describeSpan, inSpan, isTraced, linkSpan } from '../../shared/tracing/span.ts';
 import type { Complete } from '../../shared/work/completion.ts';
 import type { FactsOf, Kind, ReportOf } from '../../shared/work/kind.ts';
 import type { WakeUps } from '../../shared/work/wake-ups.ts';
-import { noteWork, traced } from '../http/request-scope.ts';
+import { noteWork, withTrace } from '../http/request-scope.ts';
 import { CallersByRequest } from './callers.ts';
 import type { LoadMonitor } from './load-monitor.ts';
 import type { ServedKind } from './serve-kind.ts';
@@ -43,7 +43,7 @@ export interface WorkServiceParts {
 }
 
 /** A validated request to admit. The box gives its input away at the admission, so a waiting call does not hold it. */
-export type Call<Facts> = Omit<Admission<Facts>, 'input'> & { input: Box<string> };
+export type WorkCall<Facts> = Omit<Admission<Facts>, 'input'> & { input: Box<string> };
 
 type Request = Pick<Admission, 'party' | 'key'>;
 type WorkRef = Pick<Subject, 'id' | 'party'>;
@@ -70,7 +70,7 @@ export class WorkService {
         works.map(({ id }) => id),
         parts.process,
       );
-    this.#detach = batcher(detachAll, { most: DETACHES_TOGETHER, partyOf: ({ party }) => party });
+    this.#detach = createBatcher(detachAll, { most: DETACHES_TOGETHER, partyOf: ({ party }) => party });
   }
 
   /**
@@ -79,14 +79,14 @@ export class WorkService {
    */
   async perform<K extends Kind>(
     kind: K,
-    call: Call<FactsOf<K>>,
+    call: WorkCall<FactsOf<K>>,
     disconnected: AbortSignal,
   ): Promise<Answered<K>> {
     const served = this.#served(kind);
-    const { outcome, replayed } = await within(
+    const { outcome, replayed } = await withTimeout(
       served.timeoutMs + LATEST_MS,
       (late) => {
-        const gone = whenAny(disconnected, late);
+        const gone = anySignal(disconnected, late);
         return this.#counted(served, call, () => this.#admitAndWait(served, call, gone));
       },
       () => new AppError('service_unavailable'),
@@ -101,7 +101,7 @@ export class WorkService {
    */
   async start<K extends Kind>(
     kind: K,
-    call: Call<FactsOf<K>>,
+    call: WorkCall<FactsOf<K>>,
     disconnected: AbortSignal,
   ): Promise<{ id: string; replayed: boolean }> {
     const served = this.#served(kind);
@@ -156,10 +156,10 @@ export class WorkService {
 
   async #admitAndWait(
     served: ServedKind,
-    call: Call<unknown>,
+    call: WorkCall<unknown>,
     gone: AbortSignal,
   ): Promise<{ outcome: Outcome; replayed: boolean }> {
-    const admitted = await staged(served.kind.name, 'admission', this.#admit(served, call, gone));
+    const admitted = await timeStage(served.kind.name, 'admission', this.#admit(served, call, gone));
     if (admitted.decision === 'ended') {
       const outcome = admitted.outcome ?? (await this.#missing(call));
       linkToWork(outcome.facts);
@@ -182,7 +182,7 @@ export class WorkService {
   }
 
   /** Admits a request. Throws the code of a refusal. */
-  async #admit(served: ServedKind, call: Call<unknown>, gone: AbortSignal): Promise<Admitted> {
+  async #admit(served: ServedKind, call: WorkCall<unknown>, gone: AbortSignal): Promise<AdmissionResult> {
     const { load, wakeUps } = this.#parts;
     const { name } = served.kind;
     // The worker's spans continue this one, because it wrote the row.
@@ -201,10 +201,10 @@ export class WorkService {
   }
 
   /** Sheds load only after reading it anew: the queue may have drained since. */
-  async #decide(served: ServedKind, call: Call<unknown>, gone: AbortSignal): Promise<Admitted> {
+  async #decide(served: ServedKind, call: WorkCall<unknown>, gone: AbortSignal): Promise<AdmissionResult> {
     const { load, pool } = this.#parts;
     const { name } = served.kind;
-    const admission = { ...call, facts: traced(call.facts), input: call.input.take() };
+    const admission = { ...call, facts: withTrace(call.facts), input: call.input.take() };
     let admitted = await served.admit(admission, gone);
     const queued = admitted.queued ?? 0;
     if (admitted.decision === 'overloaded') {
@@ -221,7 +221,7 @@ export class WorkService {
   async #wait(
     { kind }: ServedKind,
     request: Request,
-    { id, leftMs }: Pick<Admitted, 'id' | 'leftMs'>,
+    { id, leftMs }: Pick<AdmissionResult, 'id' | 'leftMs'>,
     gone: AbortSignal,
   ): Promise<Outcome> {
     const waiter = this.#parts.room.enter({ id, key: request.key });
@@ -274,7 +274,7 @@ export class WorkService {
   async #leave(kind: Kind, work: WorkRef): Promise<void> {
     try {
       const until = performance.now() + DETACH_TIMEOUT_MS;
-      const unwanted = await persistently(() => this.#detach(work), until);
+      const unwanted = await retryUntil(() => this.#detach(work), until);
       if (unwanted !== undefined) await this.#cancel(kind, unwanted);
     } catch (error) {
       this.#parts.log.warn({ err: error, work: work.id }, 'could not detach');
@@ -293,7 +293,7 @@ export class WorkService {
   }
 }
 
-function describeAdmission(kind: string, { decision, id, attempt, superseded }: Admitted): void {
+function describeAdmission(kind: string, { decision, id, attempt, superseded }: AdmissionResult): void {
   describeSpan({
     'forecue.admission': decision,
     'forecue.work.id': id,
@@ -305,7 +305,7 @@ function describeAdmission(kind: string, { decision, id, attempt, superseded }: 
 
 /** Links the current span to the span that admitted the work, if there was one. */
 function linkToWork(facts: unknown): void {
-  linkSpan((facts as Traced | undefined)?.trace ?? {});
+  linkSpan((facts as TraceFacts | undefined)?.trace ?? {});
 }
 
 function subjectOf({ id, party, month }: Subject): Subject {

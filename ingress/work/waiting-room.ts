@@ -2,7 +2,7 @@ import type { Fate } from '../../shared/domain/work.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { Log } from '../../shared/log.ts';
 import { outcomesFound } from '../../shared/metrics/work.ts';
-import { Coalesced } from '../../shared/timing/coalesce.ts';
+import { Coalescer } from '../../shared/timing/coalesce.ts';
 import { every, type Repeated } from '../../shared/timing/every.ts';
 
 const POLL_EVERY_MS = 500;
@@ -43,7 +43,7 @@ export class WaitingRoom {
   readonly #polls: Repeated;
   /** Ids of work that wake-ups have named since the latest read began. */
   readonly #woken = new Set<string>();
-  readonly #looks = new Coalesced(() => {
+  readonly #looks = new Coalescer(() => {
     const ids = [...this.#woken];
     this.#woken.clear();
     return this.#read('wake_up', ids);

@@ -41,7 +41,7 @@ export interface BatcherOptions<In> {
  * items are retried alone, so that one item's fault or lock never fails another; but if the database is unreachable,
  * all of them fail. When `gone` aborts, an item that still waits is withdrawn; an item in flight stays.
  */
-export function batcher<In, Out>(
+export function createBatcher<In, Out>(
   run: (items: In[]) => Promise<Out[]>,
   options: BatcherOptions<In>,
 ): (item: In, gone?: AbortSignal) => Promise<Out> {

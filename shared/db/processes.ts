@@ -32,7 +32,7 @@ const BEATS_PER_LEASE = 7;
 const SLOWEST_BEAT_MS = 700;
 
 /** Pools that a worker serves: its slots in each, and the number of pieces that it has claimed since it started. */
-export type Served = Record<string, { slots: number; claimed: number }>;
+export type ServedPools = Record<string, { slots: number; claimed: number }>;
 
 /**
  * This process's heartbeat: the lease on everything it runs, and the sign that its callers still wait. When the process
@@ -45,7 +45,7 @@ export class Heartbeat {
   readonly #leaseMs: number;
   readonly #settings: StatedSettings;
   readonly #log: Log;
-  #served: () => Served = () => ({});
+  #served: () => ServedPools = () => ({});
   #paused: ReadonlySet<string> = new Set();
   #broken = false;
   #beatenAt = performance.now();
@@ -120,7 +120,7 @@ export class Heartbeat {
   }
 
   /** Makes the heartbeat report the pools that this process serves. */
-  async serve(served: () => Served): Promise<void> {
+  async serve(served: () => ServedPools): Promise<void> {
     this.#served = served;
     await this.#beat();
   }

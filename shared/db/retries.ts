@@ -4,7 +4,7 @@ import { isSerializationConflict, isTransient } from './faults.ts';
 const CONFLICT_TRIES = 4;
 
 /** Options that retry work after a conflict with another transaction. */
-export const ON_CONFLICT = {
+export const RETRY_ON_CONFLICT = {
   firstMs: 15,
   longestMs: 60,
   when: (error: unknown, tries: number) => tries < CONFLICT_TRIES && isSerializationConflict(error),
@@ -14,6 +14,6 @@ export const ON_CONFLICT = {
  * Retries with backoff while the database is unreachable or other transactions are in the way, until
  * `performance.now()` reaches `until`. Only for work that is safe to repeat.
  */
-export function persistently<T>(work: () => Promise<T>, until: number): Promise<T> {
+export function retryUntil<T>(work: () => Promise<T>, until: number): Promise<T> {
   return retry(work, { firstMs: 25, longestMs: 400, when: isTransient, until });
 }

@@ -1,10 +1,10 @@
 import type { Pool, QueryResultRow } from 'pg';
 import { retry } from '../timing/retry.ts';
 import { isUnavailable } from './faults.ts';
-import { ON_CONFLICT } from './retries.ts';
+import { RETRY_ON_CONFLICT } from './retries.ts';
 
 /** A statement of the hot path: prepared once per connection under its name, and safe to repeat. */
-export interface Statement {
+export interface SqlStatement {
   name: string;
   text: string;
 }
@@ -16,15 +16,15 @@ export interface Statement {
  */
 export async function query<Row extends QueryResultRow>(
   pool: Pool,
-  statement: Statement,
+  statement: SqlStatement,
   values: unknown[],
   options: { withinMs?: number | undefined } = {},
 ): Promise<Row[]> {
   const limit = options.withinMs === undefined ? {} : { query_timeout: options.withinMs };
   const { rows } = await retry(() => pool.query<Row>({ ...statement, ...limit, values }), {
-    ...ON_CONFLICT,
+    ...RETRY_ON_CONFLICT,
     when: (error, tries) =>
-      ON_CONFLICT.when(error, tries) ||
+      RETRY_ON_CONFLICT.when(error, tries) ||
       (isUnavailable(error) && tries === 1 && options.withinMs === undefined),
   });
   return rows;

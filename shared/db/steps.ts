@@ -9,7 +9,7 @@ export const ROWS_AT_ONCE = 1000;
 const PAUSE_FACTOR = 2;
 
 /** Repeats a step, each time in its own transaction, until it finds fewer than `most` rows. Yields after each step. */
-export async function* repeated(step: () => Promise<number>, most = ROWS_AT_ONCE): AsyncGenerator<void> {
+export async function* repeatStep(step: () => Promise<number>, most = ROWS_AT_ONCE): AsyncGenerator<void> {
   for (let rows = most; rows >= most; ) {
     rows = await step();
     yield;

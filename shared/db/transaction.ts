@@ -1,11 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { retry } from '../timing/retry.ts';
-import { ON_CONFLICT } from './retries.ts';
+import { RETRY_ON_CONFLICT } from './retries.ts';
 
 /**
  * Runs `work` in a transaction, and again from the beginning after a conflict with another one (40001, 40P01). All
  * transactions of the ORM are opened here.
  */
 export function transaction<T>(em: EntityManager, work: (tx: EntityManager) => Promise<T>): Promise<T> {
-  return retry(() => em.fork().transactional(work), ON_CONFLICT);
+  return retry(() => em.fork().transactional(work), RETRY_ON_CONFLICT);
 }

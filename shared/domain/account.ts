@@ -71,7 +71,7 @@ export interface Excess {
 }
 
 /** Returns the error for exceeded quotas. It tells how much of each is used, and how much more would be needed. */
-export function quotaExceeded(excess: readonly Excess[]): AppError {
+export function quotaError(excess: readonly Excess[]): AppError {
   const reasons = excess.map(
     ({ used, quota, resource, added }) =>
       `${used} of ${quota} ${resource} are used, and ${added} more would be needed`,

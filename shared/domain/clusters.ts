@@ -96,7 +96,7 @@ export function isSettled(cluster: readonly ClusterRow[], now: number): boolean 
 }
 
 /** Returns the first rows, as many as one cluster may have: an episode made by a client may have more. */
-export function bounded<Row extends ClusterRow>(rows: readonly Row[]): Row[] {
+export function capToClusterSize<Row extends ClusterRow>(rows: readonly Row[]): Row[] {
   let tokens = 0;
   const end = rows.findIndex(({ content }, at) => {
     tokens += estimateTokens(content);

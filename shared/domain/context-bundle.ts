@@ -1,5 +1,5 @@
 import type { ContextMeta } from '../schemas/memory-context.ts';
-import { masked } from '../text/secrets.ts';
+import { maskSecrets } from '../text/secrets.ts';
 import { estimateTokens } from '../text/tokens.ts';
 import { chooseBest, type Merits, RANKING, worthOf } from './context-ranking.ts';
 import type {
@@ -80,7 +80,7 @@ export async function bundleOf(offer: Offer, query: ContextQuery): Promise<Conte
 
 /** Returns a copy of a value with the secrets in its strings masked. `flawOf` bounds the depth of clients' JSON. */
 function withoutSecrets<Value>(value: Value): Value {
-  if (typeof value === 'string') return masked(value) as Value;
+  if (typeof value === 'string') return maskSecrets(value) as Value;
   if (Array.isArray(value)) return value.map(withoutSecrets) as Value;
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;
   return Object.fromEntries(

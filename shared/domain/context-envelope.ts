@@ -51,7 +51,7 @@ export interface Memory {
   profile: { summary: string; data: Record<string, unknown> } | null;
   /** The same for every draft until memory changes. */
   facts: string[];
-  recalled: Recalled;
+  recalled: RecalledMemory;
 }
 
 /** The memory rows used in a prediction's material: ids, and whether the profile was used. */
@@ -63,7 +63,7 @@ export interface UsedRows {
 }
 
 /** Memory that relates to the end of the conversation. */
-export interface Recalled {
+export interface RecalledMemory {
   facts: string[];
   /** The latest episodes first. */
   episodes: { title: string; summary: string }[];
@@ -144,11 +144,11 @@ export function fitContext(
  */
 function fitTexts(request: Context, room: TokenBudget, step: number) {
   const { artifact, messages } = request;
-  const draft = room.end(request.draft.text);
+  const draft = room.takeEnd(request.draft.text);
   const last = messages.slice(-1).flatMap((message) => fitMessage(room, message));
-  const selection = room.beginning(artifact?.selection ?? '');
-  const preferences = room.beginning(request.user_preferences);
-  const summary = room.beginning(artifact?.summary ?? '');
+  const selection = room.takeBeginning(artifact?.selection ?? '');
+  const preferences = room.takeBeginning(request.user_preferences);
+  const summary = room.takeBeginning(artifact?.summary ?? '');
   if (step > 0) room.roundUp(step);
   const older = messages
     .slice(0, -1)
@@ -167,7 +167,7 @@ function fitTexts(request: Context, room: TokenBudget, step: number) {
 }
 
 function fitMessage(room: TokenBudget, message: Message): Message[] {
-  const content = room.end(message.content);
+  const content = room.takeEnd(message.content);
   return content === '' && message.content !== '' ? [] : [{ ...message, content }];
 }
 

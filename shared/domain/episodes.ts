@@ -1,11 +1,11 @@
 import type { DERIVED_ORIGINS } from '../schemas/limits.ts';
-import { shortened } from '../text/cut.ts';
-import { masked } from '../text/secrets.ts';
+import { truncateWithEllipsis } from '../text/cut.ts';
+import { maskSecrets } from '../text/secrets.ts';
 import { sumOf, TfIdf } from '../text/tf-idf.ts';
 import { countsOf, wordsOf } from '../text/words.ts';
 import type { ClusterRow } from './clusters.ts';
-import { displayed } from './model-text.ts';
-import { LOCAL } from './provider-call.ts';
+import { removeUndisplayable } from './model-text.ts';
+import { LOCAL_MODEL } from './provider-call.ts';
 
 /** A raw row as read by promotion. */
 export interface RawToPromote extends ClusterRow {
@@ -34,7 +34,7 @@ const EXTRACT_SALIENCE = 0.5;
 /** Makes an episode without a model. Returns undefined if its rows have no text that can be shown. */
 export function extractiveDraft(rows: readonly RawToPromote[]): EpisodeDraft | undefined {
   const text = extractedFrom(rows);
-  return text && { ...text, tags: [], salience: EXTRACT_SALIENCE, origin: 'extractive', model: LOCAL };
+  return text && { ...text, tags: [], salience: EXTRACT_SALIENCE, origin: 'extractive', model: LOCAL_MODEL };
 }
 
 export const TITLE_MAX = 200;
@@ -61,14 +61,16 @@ export function extractedFrom(rows: readonly ClusterRow[]): { title: string; sum
   const counts = `${rows.length} ${rows.length === 1 ? 'message' : 'messages'}, ${persons} by the person.`;
   const quoted = first === last ? [`“${first}”`] : [`First: “${first}”`, `Last: “${last}”`];
   return {
-    title: shortened(mostCentral(lines.slice(0, TITLE_LINES_MAX)), TITLE_MAX),
+    title: truncateWithEllipsis(mostCentral(lines.slice(0, TITLE_LINES_MAX)), TITLE_MAX),
     summary: [counts, ...quoted].join('\n'),
   };
 }
 
 function linesOf(rows: readonly ClusterRow[]): string[] {
-  const lines = rows.flatMap(({ content }) => masked(content).split('\n'));
-  return lines.map((line) => shortened(displayed(line).trim(), LINE_MAX)).filter((line) => line !== '');
+  const lines = rows.flatMap(({ content }) => maskSecrets(content).split('\n'));
+  return lines
+    .map((line) => truncateWithEllipsis(removeUndisplayable(line).trim(), LINE_MAX))
+    .filter((line) => line !== '');
 }
 
 function mostCentral(lines: readonly string[]): string {

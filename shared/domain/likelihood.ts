@@ -2,7 +2,7 @@
  * Likelihoods among which a model chooses, as probabilities. Models get words to choose from, because they judge those
  * better than numbers (Tian et al. 2023, "Just Ask for Calibration").
  */
-export const LIKELIHOOD = {
+export const LIKELIHOOD_PROBABILITIES = {
   almost_certain: 0.93,
   likely: 0.78,
   even: 0.5,
@@ -11,5 +11,5 @@ export const LIKELIHOOD = {
   guess: 0.03,
 } as const;
 
-export type Likelihood = keyof typeof LIKELIHOOD;
-export const LIKELIHOODS = Object.keys(LIKELIHOOD) as Likelihood[];
+export type Likelihood = keyof typeof LIKELIHOOD_PROBABILITIES;
+export const LIKELIHOODS = Object.keys(LIKELIHOOD_PROBABILITIES) as Likelihood[];

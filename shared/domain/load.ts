@@ -2,7 +2,7 @@
 export interface KindLoad {
   /** Time of the read, by `performance.now()`. */
   at: number;
-  /** Number of parties of the kind's class whose oldest queued piece has waited at least `STANDING_MS`. */
+  /** Number of parties of the kind's class whose oldest queued piece has waited at least `STANDING_QUEUE_WAIT_MS`. */
   standing: number;
   /** Queue length of each remaining party of the class. */
   queues: readonly number[];
@@ -29,7 +29,7 @@ export interface KindLoad {
 /** Age above which a read is ignored, since the database seems not to answer. */
 const STALE_MS = 2000;
 /** Wait of the oldest piece from which on a queue counts as standing. Younger pieces are just passing through. */
-export const STANDING_MS = 150;
+export const STANDING_QUEUE_WAIT_MS = 150;
 /**
  * Share of slots in use from which on they count as full: one party can never take more than a share of them. Below it,
  * queued work is not waiting for slots.
@@ -159,7 +159,7 @@ export class LoadEstimate {
 }
 
 function isStanding({ oldestMs }: KindLoad): boolean {
-  return oldestMs >= STANDING_MS;
+  return oldestMs >= STANDING_QUEUE_WAIT_MS;
 }
 
 function isFull({ running, slots }: KindLoad): boolean {

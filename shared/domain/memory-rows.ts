@@ -11,7 +11,7 @@ import type {
 } from '../schemas/memory.ts';
 import type { Faults } from './faults.ts';
 import { flawOf } from './json-flaw.ts';
-import { AHEAD_MAX_MS, EARLIEST, momentOf } from './moment.ts';
+import { CLOCK_AHEAD_MAX_MS, EARLIEST_TIME_MS, parseTimestamp } from './moment.ts';
 
 const METADATA_MAX = 8000;
 const PROFILE_MAX = 64_000;
@@ -49,7 +49,7 @@ export function rawValues(posted: RawMemoryRequest, now: number, faults: Faults)
     occurredAt:
       posted.occurred_at === undefined
         ? new Date(now)
-        : past(posted.occurred_at, now, faults.in('occurred_at')),
+        : parsePastTime(posted.occurred_at, now, faults.in('occurred_at')),
     tags: unique(posted.tags ?? []),
     metadata: metadata as Record<string, unknown>,
   };
@@ -78,8 +78,8 @@ export function episodeValues(change: EpisodeChange, now: number, faults: Faults
     status,
     salience,
     model,
-    startedAt: started_at === undefined ? undefined : past(started_at, now, faults.in('started_at')),
-    endedAt: ended_at === undefined ? undefined : past(ended_at, now, faults.in('ended_at')),
+    startedAt: started_at === undefined ? undefined : parsePastTime(started_at, now, faults.in('started_at')),
+    endedAt: ended_at === undefined ? undefined : parsePastTime(ended_at, now, faults.in('ended_at')),
     tags: tags && unique(tags),
     sources: raw_ids && unique(raw_ids),
   });
@@ -148,7 +148,7 @@ const STATEMENT_COLUMNS = ['text', 'kind', 'confidence', 'validFrom', 'validTo']
 type StatementColumns = Pick<FactValues, (typeof STATEMENT_COLUMNS)[number]>;
 
 /** Reports whether a change makes a fact state something else, so that its former wording must be kept. */
-export function statesAnew(change: StatementColumns, fact: StatementColumns): boolean {
+export function changesStatement(change: StatementColumns, fact: StatementColumns): boolean {
   return STATEMENT_COLUMNS.some(
     (column) => change[column] !== undefined && change[column]?.valueOf() !== fact[column]?.valueOf(),
   );
@@ -168,17 +168,17 @@ function checkJson(value: object, charactersMax: number, faults: Faults): void {
 }
 
 /** Reads the time of something that happened: from 2000 on, at most a day ahead of `now` (milliseconds). */
-export function past(timestamp: string, now: number, faults: Faults): Date {
+export function parsePastTime(timestamp: string, now: number, faults: Faults): Date {
   const moment = anyTime(timestamp, faults);
-  if (moment.getTime() > now + AHEAD_MAX_MS) faults.add([], 'Input should be at most 24 hours ahead');
+  if (moment.getTime() > now + CLOCK_AHEAD_MAX_MS) faults.add([], 'Input should be at most 24 hours ahead');
   return moment;
 }
 
 function anyTime(timestamp: string, faults: Faults): Date {
-  const moment = momentOf(timestamp);
+  const moment = parseTimestamp(timestamp);
   if (moment === undefined)
     faults.add([], 'Input should be a valid date and time with a zone', 'datetime_parsing');
-  else if (moment < EARLIEST) faults.add([], 'Input should be from 2000-01-01 on');
+  else if (moment < EARLIEST_TIME_MS) faults.add([], 'Input should be from 2000-01-01 on');
   return new Date(moment ?? 0);
 }
 

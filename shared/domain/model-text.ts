@@ -16,6 +16,6 @@ export function isDisplayable(text: string): boolean {
 }
 
 /** Removes these characters from a person's well-formed text, so that it can be shown beside Forecue's own words. */
-export function displayed(text: string): string {
+export function removeUndisplayable(text: string): string {
   return text.replaceAll(UNSAFE, '');
 }

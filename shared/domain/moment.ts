@@ -1,7 +1,7 @@
 /** Earliest time that a client may send, in Unix milliseconds. */
-export const EARLIEST = Date.parse('2000-01-01T00:00:00Z');
+export const EARLIEST_TIME_MS = Date.parse('2000-01-01T00:00:00Z');
 /** Maximum time by which a client's clock may be ahead of the server's. */
-export const AHEAD_MAX_MS = 24 * 60 * 60 * 1000;
+export const CLOCK_AHEAD_MAX_MS = 24 * 60 * 60 * 1000;
 
 const RFC_3339 = /^(?!0000)[-\d]{10}T[:.\d]+(?:Z|[+-]\d\d:\d\d)$/i;
 
@@ -9,7 +9,7 @@ const RFC_3339 = /^(?!0000)[-\d]{10}T[:.\d]+(?:Z|[+-]\d\d:\d\d)$/i;
  * Returns a timestamp in Unix milliseconds; undefined if it is not RFC 3339. The schema's format checks the calendar,
  * but also accepts the year 0, which never was, leap seconds, a space instead of the T, and zones without a colon.
  */
-export function momentOf(timestamp: string): number | undefined {
+export function parseTimestamp(timestamp: string): number | undefined {
   const moment = RFC_3339.test(timestamp) ? Date.parse(timestamp.toUpperCase()) : Number.NaN;
   return Number.isNaN(moment) ? undefined : moment;
 }

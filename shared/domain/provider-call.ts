@@ -1,5 +1,5 @@
 /** The model name of the built-in predictor. */
-export const LOCAL = 'local';
+export const LOCAL_MODEL = 'local';
 
 /** Outcomes of a request to a provider. The first four come with an answer; `aborted` is the caller's doing. */
 export const CALL_OUTCOMES = [
@@ -36,7 +36,7 @@ export function costOf(
 }
 
 /** Estimates the tokens of a text, for calls whose provider reported none: one for every four bytes of UTF-8. */
-export function estimateTokens(text: string): number {
+export function estimateUnreportedTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / 4);
 }
 

@@ -9,7 +9,7 @@ import {
 } from '../schemas/recording.ts';
 import { compile } from '../schemas/validator.ts';
 import { flawOf } from './json-flaw.ts';
-import { AHEAD_MAX_MS, EARLIEST, momentOf } from './moment.ts';
+import { CLOCK_AHEAD_MAX_MS, EARLIEST_TIME_MS, parseTimestamp } from './moment.ts';
 
 /** An event that may be stored. */
 export interface RecordedEvent {
@@ -71,10 +71,10 @@ export function checkRow(row: unknown, now: number): RecordedEvent | { errors: s
   if (flaw !== undefined) return { errors: [flaw] };
 
   const posted = result.value;
-  const moment = momentOf(posted.occurred_at);
+  const moment = parseTimestamp(posted.occurred_at);
   if (moment === undefined)
     return { errors: ['occurred_at: Input should be a valid date and time with a zone'] };
-  if (moment < EARLIEST || moment > now + AHEAD_MAX_MS)
+  if (moment < EARLIEST_TIME_MS || moment > now + CLOCK_AHEAD_MAX_MS)
     return { errors: ['occurred_at: Input should be from 2000-01-01 on, and at most 24 hours ahead'] };
   const occurredAt = new Date(moment).toISOString();
   return {

@@ -1,4 +1,4 @@
-import { STANDING_MS } from './load.ts';
+import { STANDING_QUEUE_WAIT_MS } from './load.ts';
 
 /** Share of the slots that should be busy. The rest takes new work until another worker is up. */
 const BUSY_SHARE = 0.7;
@@ -20,6 +20,6 @@ export interface PoolLoad {
  */
 export function desiredWorkers({ queued, running, oldestMs, workers, slots }: PoolLoad): number {
   if (workers === 0) return 1;
-  const wanted = running + (oldestMs >= STANDING_MS ? queued : 0);
+  const wanted = running + (oldestMs >= STANDING_QUEUE_WAIT_MS ? queued : 0);
   return Math.max(1, Math.ceil(wanted / (BUSY_SHARE * (slots / workers))));
 }

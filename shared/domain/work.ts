@@ -65,7 +65,7 @@ export function isEnded({ state }: Pick<Outcome, 'state'>): boolean {
 }
 
 /** Facts with the `X-Request-Id` of the request that the work was admitted for, and the span of its admission. */
-export interface Traced {
+export interface TraceFacts {
   trace?: { requestId: string; traceparent?: string };
 }
 

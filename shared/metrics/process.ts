@@ -11,10 +11,12 @@ const missing = gauge('forecue_migrations_missing', 'Migrations that the process
 const build = gauge('forecue_build_info', 'The version that runs.', ['version', 'node']);
 
 /** Observes the health of this process, until the returned handle is closed. */
-export function watchHealth(health: { healthy(): boolean; ready(): Promise<boolean> }): { close(): void } {
+export function watchHealth(health: { isHealthy(): boolean; isReady(): Promise<boolean> }): {
+  close(): void;
+} {
   return onScrape(async () => [
-    [ready, Number(await health.ready().catch(() => false))],
-    [healthy, Number(health.healthy())],
+    [ready, Number(await health.isReady().catch(() => false))],
+    [healthy, Number(health.isHealthy())],
     [build, 1, { version: manifest.version, node: process.versions.node }],
   ]);
 }

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { within } from '../timing/within.ts';
+import { withTimeout } from '../timing/within.ts';
 
 /**
  * The metrics of this process, in one registry. The number of series is bounded: a label is a route pattern, an error
@@ -100,7 +100,7 @@ async function collect(): Promise<string> {
 
 async function readInTime(read: Read): Promise<readonly Sample[]> {
   try {
-    return await within(
+    return await withTimeout(
       READ_TIMEOUT_MS,
       async () => read(),
       () => new Error('late'),

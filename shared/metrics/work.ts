@@ -17,7 +17,7 @@ export function observeStage(kind: string, stage: Stage, ms: number): void {
 }
 
 /** Observes how long a stage takes, however it ends. */
-export async function staged<Result>(kind: string, stage: Stage, work: Promise<Result>): Promise<Result> {
+export async function timeStage<Result>(kind: string, stage: Stage, work: Promise<Result>): Promise<Result> {
   const since = performance.now();
   try {
     return await work;

@@ -25,11 +25,11 @@ export class ProcessHealth implements Health {
     this.#probe = undefined;
   }
 
-  healthy(): boolean {
+  isHealthy(): boolean {
     return this.#watchedParts.every(({ silentMs }) => silentMs < STUCK_MS);
   }
 
-  async ready(): Promise<boolean> {
+  async isReady(): Promise<boolean> {
     this.#probe ??= this.#check();
     return (await this.#probe) && this.serving;
   }

@@ -3,7 +3,7 @@ import { createLog, type Log } from '../log.ts';
 import { STOP_LIMITS } from './stop-limits.ts';
 
 /** A started process. `stop` finishes or releases running work; it is called once. */
-export interface Running {
+export interface RunningProcess {
   /** Address at which it serves. */
   url?: string;
   /** Address of its operators' port. */
@@ -25,11 +25,11 @@ export interface ReadyMessage {
 export async function runMain<Config extends { logLevel: string; tracing?: boolean }>(
   kind: string,
   configure: (values: NodeJS.ProcessEnv) => Config,
-  start: (config: Config, log: Log) => Promise<Running>,
+  start: (config: Config, log: Log) => Promise<RunningProcess>,
 ): Promise<void> {
   const config = readConfiguration(() => configure(process.env));
   const log = createLog(kind, config.logLevel);
-  let running: Running | undefined;
+  let running: RunningProcess | undefined;
   const stop = stopOnce(log, () => running);
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal, 0));
   process.on('disconnect', () => stop('parent gone', 0));
@@ -62,7 +62,7 @@ async function startTracing(kind: string, log: Log): Promise<{ stop(): Promise<v
 }
 
 /** Closes a part. `opening.adopt(await openPart(), close)` registers a part for disposal where it is opened. */
-export function close(part: { close(): void | Promise<void> }): void | Promise<void> {
+export function closePart(part: { close(): void | Promise<void> }): void | Promise<void> {
   return part.close();
 }
 
@@ -84,7 +84,10 @@ function readConfiguration<Config>(configure: () => Config): Config {
   }
 }
 
-function stopOnce(log: Log, running: () => Running | undefined): (reason: string, exitCode: number) => void {
+function stopOnce(
+  log: Log,
+  running: () => RunningProcess | undefined,
+): (reason: string, exitCode: number) => void {
   let stopping = false;
   return (reason, exitCode) => {
     if (stopping) return;

@@ -6,9 +6,9 @@ import { METRICS_TYPE, observeProcess, scrape } from '../metrics/registry.ts';
 /** The state of a process that its operators' port reports. */
 export interface Health {
   /** False when the process is up but has not been able to do its work for 10 s. */
-  healthy(): boolean;
+  isHealthy(): boolean;
   /** True when the database and the queue answer and the process is not shutting down. A rejection means false. */
-  ready(): Promise<boolean>;
+  isReady(): Promise<boolean>;
 }
 
 interface Answer {
@@ -53,9 +53,9 @@ export async function openOperatorPort(
 
 async function answerTo(url: string, health: Health, desired: DesiredWorkers): Promise<Answer> {
   const [path = ''] = url.split('?', 1);
-  if (path === '/healthz') return health.healthy() ? statusAnswer(200, 'ok') : statusAnswer(503, 'stuck');
+  if (path === '/healthz') return health.isHealthy() ? statusAnswer(200, 'ok') : statusAnswer(503, 'stuck');
   if (path === '/readyz')
-    return (await health.ready().catch(() => false))
+    return (await health.isReady().catch(() => false))
       ? statusAnswer(200, 'ready')
       : statusAnswer(503, 'not ready');
   if (path === '/metrics') return { status: 200, type: METRICS_TYPE, text: await scrape() };

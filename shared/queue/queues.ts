@@ -11,8 +11,8 @@ import type { BaseConfig } from '../config/config.ts';
 import type { RedisTarget } from '../config/values.ts';
 import type { Log } from '../log.ts';
 import { STOP_LIMITS } from '../process/stop-limits.ts';
-import { Coalesced } from '../timing/coalesce.ts';
-import { within } from '../timing/within.ts';
+import { Coalescer } from '../timing/coalesce.ts';
+import { withTimeout } from '../timing/within.ts';
 import { postgresStore } from './postgres-store.ts';
 import { assertTakesWrites, connectRedis, type RedisClient, readMemory, SAFE_POLICY } from './redis.ts';
 
@@ -87,9 +87,10 @@ async function redisStore(target: RedisTarget, queuePrefix: string, log: Log) {
   const options = { prefix: `{${queuePrefix}}`, skipVersionCheck: true };
   let consumer: RedisClient | undefined;
   // Redis is usually ready at once; otherwise the process starts unready, and becomes ready when Redis does.
-  await within(FIRST_CONNECTION_MS, () => new Promise((resolve) => producer.once('ready', resolve))).catch(
-    () => {},
-  );
+  await withTimeout(
+    FIRST_CONNECTION_MS,
+    () => new Promise((resolve) => producer.once('ready', resolve)),
+  ).catch(() => {});
   return {
     factory: createRedisBackend,
     producer: { connection: producer, ...options },
@@ -155,7 +156,7 @@ class Tickets<B extends IQueueBackend, C> implements TicketQueue {
   readonly #queue: BullQueue<B, C>;
   readonly #log: Log;
   readonly #ids = new Set<string>();
-  readonly #additions = new Coalesced(() => this.#addOne(), TICKET_EVERY_MS);
+  readonly #additions = new Coalescer(() => this.#addOne(), TICKET_EVERY_MS);
   #isDown = false;
 
   constructor(queue: BullQueue<B, C>, log: Log) {
@@ -195,5 +196,5 @@ class Tickets<B extends IQueueBackend, C> implements TicketQueue {
 
 /** Waits for a close, but no longer than a stop may take: BullMQ's own close waits for a store that may be down. */
 async function inTime(closed: Promise<unknown>): Promise<void> {
-  await within(STOP_LIMITS.queue, () => closed).catch(() => {});
+  await withTimeout(STOP_LIMITS.queue, () => closed).catch(() => {});
 }

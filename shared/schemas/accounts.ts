@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { closed, nullable, oneOf, text } from './build.ts';
+import { closedObject, nullable, oneOf, text } from './build.ts';
 import { Name, PrecisionTarget, pageLimit, Timestamp } from './common.ts';
 import { EMAIL_MAX, KEYS_MAX, NAME_MAX, PASSWORD_MAX, PASSWORD_MIN, TEXT_MAX, UUID } from './limits.ts';
 
@@ -12,13 +12,13 @@ const Secret = text(TEXT_MAX);
 const newUser = { email: Email, password: NewPassword, name: Type.Optional(text(NAME_MAX)) };
 
 /** Values of a new account that an operator may give. */
-export const NewUser = closed(newUser);
+export const NewUser = closedObject(newUser);
 
-export const SignupRequest = closed({ ...newUser, invite_code: Type.Optional(Secret) });
+export const SignupRequest = closedObject({ ...newUser, invite_code: Type.Optional(Secret) });
 
-export const LoginRequest = closed({ email: text(EMAIL_MAX), password: text(PASSWORD_MAX) });
+export const LoginRequest = closedObject({ email: text(EMAIL_MAX), password: text(PASSWORD_MAX) });
 
-export const RefreshRequest = closed({ refresh: Secret });
+export const RefreshRequest = closedObject({ refresh: Secret });
 
 /** Ends one log-in, or all of them. Uses `if` rather than `anyOf`, so that a single fault names the missing field. */
 export const LogoutRequest = Type.Object(
@@ -30,11 +30,11 @@ export const LogoutRequest = Type.Object(
   },
 );
 
-export const InviteRequest = closed({ code: Secret });
+export const InviteRequest = closedObject({ code: Secret });
 
-export const WaitlistRequest = closed({ email: Email });
+export const WaitlistRequest = closedObject({ email: Email });
 
-export const AccountChange = closed({
+export const AccountChange = closedObject({
   name: Type.Optional(text(NAME_MAX)),
   /** Default `target` of the calibration; null for 0.95. */
   precision_target: Type.Optional(nullable(PrecisionTarget)),
@@ -43,7 +43,7 @@ export const AccountChange = closed({
   revoke_keys: Type.Optional(Type.Boolean()),
 });
 
-export const UserResponse = closed({
+export const UserResponse = closedObject({
   id: Type.String(),
   email: Type.String(),
   name: Type.String(),
@@ -51,16 +51,20 @@ export const UserResponse = closed({
 });
 export type UserResponse = Static<typeof UserResponse>;
 
-export const LoginResponse = closed({ access: Type.String(), refresh: Type.String(), user: UserResponse });
+export const LoginResponse = closedObject({
+  access: Type.String(),
+  refresh: Type.String(),
+  user: UserResponse,
+});
 export type LoginResponse = Static<typeof LoginResponse>;
 
-export const AccessResponse = closed({ access: Type.String() });
+export const AccessResponse = closedObject({ access: Type.String() });
 
-export const LogoutResponse = closed({ status: Type.Literal('logged_out') });
+export const LogoutResponse = closedObject({ status: Type.Literal('logged_out') });
 
-export const InviteResponse = closed({ valid: Type.Boolean() });
+export const InviteResponse = closedObject({ valid: Type.Boolean() });
 
-export const WaitlistResponse = closed({ status: Type.Literal('added') });
+export const WaitlistResponse = closedObject({ status: Type.Literal('added') });
 
 /** Scopes of a key: reading, predicting, adding and changing, deleting. */
 export const SCOPES = ['read', 'predict', 'write', 'forget'] as const;
@@ -68,10 +72,10 @@ export type Scope = (typeof SCOPES)[number];
 /** Scopes of the new key; all of them if left out. */
 const scopes = Type.Optional(Type.Array(oneOf(SCOPES), { minItems: 1, maxItems: SCOPES.length }));
 
-export const KeyRequest = closed({ label: Name, scopes });
+export const KeyRequest = closedObject({ label: Name, scopes });
 
 /** The only answer that contains the key itself. */
-export const NewKeyResponse = closed({
+export const NewKeyResponse = closedObject({
   id: Type.String(),
   key: Type.String(),
   label: Type.String(),
@@ -80,7 +84,7 @@ export const NewKeyResponse = closed({
 });
 export type NewKeyResponse = Static<typeof NewKeyResponse>;
 
-export const KeyResponse = closed({
+export const KeyResponse = closedObject({
   id: Type.String(),
   label: Type.String(),
   scopes,
@@ -97,10 +101,10 @@ export const KeyListQuery = Type.Object({
 });
 export type KeyListQuery = Static<typeof KeyListQuery>;
 
-export const KeyList = closed({ results: Type.Array(KeyResponse) });
+export const KeyList = closedObject({ results: Type.Array(KeyResponse) });
 
 /** One line of an export: `type` names the shape of `data`. */
-export const ExportLine = closed({
+export const ExportLine = closedObject({
   type: Type.String(),
   data: Type.Record(Type.String(), Type.Unknown()),
 });

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { closed, defaulted } from './build.ts';
+import { closedObject, withDefault } from './build.ts';
 import { pageLimit } from './common.ts';
 import { ReplyStats } from './replies.ts';
 
@@ -12,11 +12,11 @@ export const ActivityQuery = Type.Object({
   /** Number of days, today included. */
   days: pageLimit(90, 30),
   /** Minutes by which the person's clock is ahead of UTC. They decide when the person's days begin. */
-  utc_offset_minutes: defaulted(Type.Integer({ minimum: -OFFSET_MAX, maximum: OFFSET_MAX }), 0),
+  utc_offset_minutes: withDefault(Type.Integer({ minimum: -OFFSET_MAX, maximum: OFFSET_MAX }), 0),
 });
 
 /** One day of an account's activity. */
-export const ActivityDay = closed({
+export const ActivityDay = closedObject({
   date: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
   /** Number of that day's predictions, by their present state. */
   by_status: ReplyStats.properties.by_status,
@@ -34,5 +34,5 @@ export const ActivityDay = closed({
 export type ActivityDay = Static<typeof ActivityDay>;
 
 /** Days, the earliest first. */
-export const ActivityResponse = closed({ days: Type.Array(ActivityDay) });
+export const ActivityResponse = closedObject({ days: Type.Array(ActivityDay) });
 export type ActivityResponse = Static<typeof ActivityResponse>;

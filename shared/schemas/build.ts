@@ -1,7 +1,7 @@
 import Type, { type Static, type TProperties, type TSchema } from 'typebox';
 
 /** Schema of an object that rejects unknown properties. */
-export const closed = <P extends TProperties>(properties: P) =>
+export const closedObject = <P extends TProperties>(properties: P) =>
   Type.Object(properties, { additionalProperties: false });
 
 /** Schema of a string from a closed list. */
@@ -13,7 +13,7 @@ export const nullable = <T extends TSchema & { type: string }>(schema: T) =>
   Type.Unsafe<Static<T> | null>({ ...schema, type: [schema.type, 'null'] });
 
 /** Schema of a property that is optional in requests but present after validation, which fills in the default. */
-export const defaulted = <T extends TSchema>(schema: T, value: Static<T>): T =>
+export const withDefault = <T extends TSchema>(schema: T, value: Static<T>): T =>
   Type.Optional({ ...schema, default: value } as never) as unknown as T;
 
 /**

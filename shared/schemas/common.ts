@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closed, defaulted, oneOf, text } from './build.ts';
+import { closedObject, oneOf, text, withDefault } from './build.ts';
 import { IDENTIFIER_MAX, IDENTIFIER_PATTERN, NAME_MAX } from './limits.ts';
 
 /** An id chosen by the caller or issued by Forecue. It is safe in a path, a header and a log. */
@@ -16,11 +16,11 @@ export const PrecisionTarget = Type.Number({ minimum: 0.5, maximum: 0.99 });
 
 /** Number of rows that a query asks for: from 1 to `most`, by default `usual`. */
 export const pageLimit = (most: number, usual: number) =>
-  defaulted(Type.Integer({ minimum: 1, maximum: most }), usual);
+  withDefault(Type.Integer({ minimum: 1, maximum: most }), usual);
 
 /** A time in an `/api` answer: RFC 3339, UTC, with milliseconds. */
 export const Timestamp = Type.String({ format: 'date-time' });
 
-export const HealthResponse = closed({ status: oneOf(['ok']) });
+export const HealthResponse = closedObject({ status: oneOf(['ok']) });
 
-export const ReadinessResponse = closed({ status: oneOf(['ready']) });
+export const ReadinessResponse = closedObject({ status: oneOf(['ready']) });

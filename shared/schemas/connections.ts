@@ -1,23 +1,23 @@
 import Type, { type Static } from 'typebox';
-import { closed, nullable, oneOf, text } from './build.ts';
+import { closedObject, nullable, oneOf, text } from './build.ts';
 import { Identifier, Name, Timestamp } from './common.ts';
 
 const RedirectUri = text(2048, 1);
 
-export const ConnectionStartRequest = closed({
+export const ConnectionStartRequest = closedObject({
   user_id: Name,
   redirect_uri: RedirectUri,
   state: Type.String({ minLength: 32, maxLength: 160, pattern: '^[A-Za-z0-9_-]+$' }),
   code_challenge: Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' }),
 });
 
-export const ConnectionStartResponse = closed({
+export const ConnectionStartResponse = closedObject({
   request_id: Type.String(),
   expires_at: Type.Integer(),
   authorize_url: Type.String(),
 });
 
-export const ConnectionExchangeRequest = closed({
+export const ConnectionExchangeRequest = closedObject({
   request_id: Identifier,
   user_id: Name,
   code: text(160, 32),
@@ -26,7 +26,7 @@ export const ConnectionExchangeRequest = closed({
 });
 export type ConnectionExchangeRequest = Static<typeof ConnectionExchangeRequest>;
 
-export const ConnectionExchangeResponse = closed({
+export const ConnectionExchangeResponse = closedObject({
   connection_id: Type.String(),
   profile_revision: Type.String(),
   grant_revision: Type.Integer(),
@@ -34,7 +34,7 @@ export const ConnectionExchangeResponse = closed({
 });
 export type ConnectionExchangeResponse = Static<typeof ConnectionExchangeResponse>;
 
-export const RevokeResponse = closed({ status: oneOf(['revoked']) });
+export const RevokeResponse = closedObject({ status: oneOf(['revoked']) });
 
 const summary = {
   connection_id: Type.String(),
@@ -42,7 +42,7 @@ const summary = {
   status: oneOf(['connected', 'revoked']),
   created_at: Timestamp,
 };
-const ConnectionSummary = closed(summary);
+const ConnectionSummary = closedObject(summary);
 export type ConnectionSummary = Static<typeof ConnectionSummary>;
 
 /** Maximum number of predictions that are counted for a connection. */
@@ -50,7 +50,7 @@ export const CONNECTION_USES_MAX = 10_000;
 const Uses = Type.Integer({ minimum: 0, maximum: CONNECTION_USES_MAX });
 
 /** A connection, with the app's use of it in the last 35 days. */
-export const ConnectionDetail = closed({
+export const ConnectionDetail = closedObject({
   ...summary,
   /** Number of predictions made with the account's memory. */
   predictions: Uses,
@@ -60,4 +60,4 @@ export const ConnectionDetail = closed({
 });
 export type ConnectionDetail = Static<typeof ConnectionDetail>;
 
-export const ConnectionList = closed({ results: Type.Array(ConnectionSummary) });
+export const ConnectionList = closedObject({ results: Type.Array(ConnectionSummary) });

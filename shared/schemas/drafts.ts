@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { closed, defaulted, oneOf, text } from './build.ts';
+import { closedObject, oneOf, text, withDefault } from './build.ts';
 import { MESSAGES_MAX, PREDICTION_MODES, TEXT_MAX } from './limits.ts';
 import { Message } from './predictions.ts';
 
@@ -7,16 +7,16 @@ const Count = Type.Integer({ minimum: 0 });
 const Ids = Type.Array(Type.String({ format: 'uuid' }));
 
 /** A draft that an account's person is typing, without an app. */
-export const DraftRequest = closed({
+export const DraftRequest = closedObject({
   draft: text(TEXT_MAX),
-  mode: defaulted(oneOf(PREDICTION_MODES), 'complete_draft'),
-  language: defaulted(text(40, 2), 'auto'),
-  messages: defaulted(Type.Array(Message, { maxItems: MESSAGES_MAX }), []),
+  mode: withDefault(oneOf(PREDICTION_MODES), 'complete_draft'),
+  language: withDefault(text(40, 2), 'auto'),
+  messages: withDefault(Type.Array(Message, { maxItems: MESSAGES_MAX }), []),
 });
 export type DraftRequest = Static<typeof DraftRequest>;
 
 /** Ids of the memory rows used, without their texts. */
-export const DraftContext = closed({
+export const DraftContext = closedObject({
   profile: Type.Boolean(),
   fact_ids: Ids,
   episode_ids: Ids,
@@ -26,7 +26,7 @@ export const DraftContext = closed({
 });
 export type DraftContext = Static<typeof DraftContext>;
 
-export const DraftResponse = closed({
+export const DraftResponse = closedObject({
   status: oneOf(['suggested', 'abstained']),
   /** Empty if the prediction abstained. */
   completion: Type.String(),
@@ -38,11 +38,11 @@ export const DraftResponse = closed({
    * Messages sent to the model, for a caller who may read memory. Empty for the built-in predictor, and if there was
    * nothing to work on.
    */
-  sent: Type.Optional(Type.Array(closed({ role: Type.String(), content: Type.String() }))),
+  sent: Type.Optional(Type.Array(closedObject({ role: Type.String(), content: Type.String() }))),
   /** Present for a caller who may read memory. */
   context: Type.Optional(DraftContext),
-  usage: closed({ input_tokens: Count, output_tokens: Count }),
+  usage: closedObject({ input_tokens: Count, output_tokens: Count }),
   /** Milliseconds in the queue, with the memory, with the model, and in all from the request to the answer. */
-  timing: closed({ queue_ms: Count, memory_ms: Count, model_ms: Count, total_ms: Count }),
+  timing: closedObject({ queue_ms: Count, memory_ms: Count, model_ms: Count, total_ms: Count }),
 });
 export type DraftResponse = Static<typeof DraftResponse>;

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import type { ErrorCode } from '../errors/catalogue.ts';
-import { closed, oneOf } from './build.ts';
+import { closedObject, oneOf } from './build.ts';
 import { VALIDATION_ITEMS_MAX } from './limits.ts';
 
 const FAULT_TYPES = [
@@ -26,14 +26,15 @@ const FAULT_TYPES = [
 ] as const;
 
 /** Schema of the body of a `/v1` error with one of these codes. */
-export const errorBody = (codes: readonly ErrorCode[]) => closed({ detail: closed({ code: oneOf(codes) }) });
+export const errorBody = (codes: readonly ErrorCode[]) =>
+  closedObject({ detail: closedObject({ code: oneOf(codes) }) });
 
 /** Schema of the body of an `/api` error, which also has a sentence for people. */
 export const explainedErrorBody = (codes: readonly ErrorCode[]) =>
-  closed({ detail: closed({ code: oneOf(codes), message: Type.String() }) });
+  closedObject({ detail: closedObject({ code: oneOf(codes), message: Type.String() }) });
 
 /** The first fault of one field. */
-export const Fault = closed({
+export const Fault = closedObject({
   loc: Type.Array(Type.Unsafe<string | number>({ type: ['string', 'integer'] }), { minItems: 1 }),
   msg: Type.String(),
   type: oneOf(FAULT_TYPES),
@@ -43,7 +44,7 @@ export const Fault = closed({
 export type Fault = Static<typeof Fault>;
 
 /** The body of a 422. */
-export const ValidationErrorBody = closed({
+export const ValidationErrorBody = closedObject({
   detail: Type.Array(Fault, { minItems: 1, maxItems: VALIDATION_ITEMS_MAX }),
 });
 export type ValidationErrorBody = Static<typeof ValidationErrorBody>;

@@ -1,29 +1,29 @@
 import Type, { type Static } from 'typebox';
-import { closed, nullable, oneOf } from './build.ts';
+import { closedObject, nullable, oneOf } from './build.ts';
 import { Name, Timestamp } from './common.ts';
 
 const Count = Type.Integer({ minimum: 0 });
 const Id = Type.String({ format: 'uuid' });
 
 /** Answer to a request whose result the caller does not wait for. */
-export const JobReceipt = closed({ job_id: Id, status_url: Type.String() });
+export const JobReceipt = closedObject({ job_id: Id, status_url: Type.String() });
 export type JobReceipt = Static<typeof JobReceipt>;
 
-export const JobResponse = closed({
+export const JobResponse = closedObject({
   id: Id,
   kind: Type.String(),
   state: oneOf(['queued', 'running', 'succeeded', 'failed', 'cancelled']),
-  progress: closed({ done: Count, total: Count }),
+  progress: closedObject({ done: Count, total: Count }),
   /** Answer that the request would have had if the caller had waited for it. */
   result: Type.Unsafe<object | null>({ type: ['object', 'null'] }),
-  error: nullable(closed({ code: Type.String(), message: Type.String() })),
+  error: nullable(closedObject({ code: Type.String(), message: Type.String() })),
   created_at: Timestamp,
   finished_at: nullable(Timestamp),
 });
 export type JobResponse = Static<typeof JobResponse>;
 
 /** Recorded events to take into memory; by default all new ones. */
-export const SyncRequest = closed({
+export const SyncRequest = closedObject({
   /** Takes the events that occurred then or later, including those that were looked at before. */
   since: Type.Optional(Timestamp),
   session_id: Type.Optional(Name),
@@ -32,7 +32,7 @@ export const SyncRequest = closed({
 });
 export type SyncRequest = Static<typeof SyncRequest>;
 
-export const SyncResult = closed({
+export const SyncResult = closedObject({
   /** Number of events that were looked at. */
   scanned: Count,
   created: Count,
@@ -43,7 +43,7 @@ export const SyncResult = closed({
 export type SyncResult = Static<typeof SyncResult>;
 
 /** Scope of a promotion. By default, it takes the rows that no promotion has looked at, oldest first. */
-export const PromoteRequest = closed({
+export const PromoteRequest = closedObject({
   /** Takes only what happened then or later. */
   since: Type.Optional(Timestamp),
   /** Maximum number of rows to look at: raw rows for episodes, episodes for facts. 100 by default. */
@@ -58,7 +58,7 @@ export type PromoteRequest = Static<typeof PromoteRequest>;
 /**
  * Input of a promotion. `settled_only`, which the scheduler sets, leaves out stretches of work that may still continue.
  */
-export const PromoteInput = closed({
+export const PromoteInput = closedObject({
   ...PromoteRequest.properties,
   settled_only: Type.Optional(Type.Literal(true)),
 });
@@ -66,7 +66,7 @@ export type PromoteInput = Static<typeof PromoteInput>;
 
 export const PROMOTE_LIMIT = 100;
 
-export const PromoteResult = closed({
+export const PromoteResult = closedObject({
   created: Count,
   /** Number of rows that were rewritten, merged or superseded. */
   updated: Count,
@@ -78,7 +78,7 @@ export const PromoteResult = closed({
   ids: Type.Array(Id),
   model: Type.String(),
   /** Tokens of all questions to the model. */
-  usage: closed({ input_tokens: Count, output_tokens: Count }),
+  usage: closedObject({ input_tokens: Count, output_tokens: Count }),
   latency_ms: Count,
 });
 export type PromoteResult = Static<typeof PromoteResult>;

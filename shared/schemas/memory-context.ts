@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { closed, defaulted, nullable, text } from './build.ts';
+import { closedObject, nullable, text, withDefault } from './build.ts';
 import { Timestamp } from './common.ts';
 import { CONTEXT_DEFAULTS } from './limits.ts';
 import {
@@ -15,10 +15,10 @@ export const QUERY_MAX = 2000;
 const RECENCY_MAX = 7 * 24 * 60;
 const Count = Type.Integer({ minimum: 0 });
 const between = (minimum: number, maximum: number, value: number) =>
-  defaulted(Type.Integer({ minimum, maximum }), value);
+  withDefault(Type.Integer({ minimum, maximum }), value);
 
 /** Subject and limits of a bundle. */
-export const ContextRequest = closed({
+export const ContextRequest = closedObject({
   /** Subject that the rows should be about, such as a question; the goal by default. */
   query: Type.Optional(text(QUERY_MAX)),
   /** Text that every returned fact contains. */
@@ -26,7 +26,7 @@ export const ContextRequest = closed({
   /** Tags of which every returned fact has at least one; any fact if there are none. */
   tags: Type.Optional(Type.Array(text(TAG_MAX, 1), { maxItems: TAGS_MAX })),
   /** Window of the episodes and raw rows in minutes; null for no limit. */
-  recency_minutes: defaulted(
+  recency_minutes: withDefault(
     nullable(Type.Integer({ minimum: 1, maximum: RECENCY_MAX })),
     CONTEXT_DEFAULTS.recencyMinutes,
   ),
@@ -36,17 +36,21 @@ export const ContextRequest = closed({
 });
 export type ContextRequest = Static<typeof ContextRequest>;
 
-const tier = closed({ matched: Count, returned: Count });
+const tier = closedObject({ matched: Count, returned: Count });
 const perTier = <T extends typeof tier | ReturnType<typeof Type.Boolean>>(schema: T) =>
-  closed({ facts: schema, episodes: schema, raw: schema });
+  closedObject({ facts: schema, episodes: schema, raw: schema });
 
 /** Origin of a bundle, and what it lacks. */
-export const ContextMeta = closed({
+export const ContextMeta = closedObject({
   /** Revision of the account's memory, which counts its changes. */
   revision: Count,
   generated_at: Timestamp,
-  window: closed({ since: nullable(Timestamp), until: Timestamp, recency_minutes: nullable(Type.Integer()) }),
-  filters: closed({ goal: nullable(Type.String()), tags: Type.Array(Type.String()) }),
+  window: closedObject({
+    since: nullable(Timestamp),
+    until: Timestamp,
+    recency_minutes: nullable(Type.Integer()),
+  }),
+  filters: closedObject({ goal: nullable(Type.String()), tags: Type.Array(Type.String()) }),
   /** `matched` is counted up to 1000. */
   counts: perTier(tier),
   /** True if reading the rows took too long. Then there are none, and nothing is counted. */
@@ -54,7 +58,7 @@ export const ContextMeta = closed({
   /** True if more rows matched than fit, or reading them took too long. */
   truncated: perTier(Type.Boolean()),
   /** Rows that are never shown, each kind counted up to 1000: of the whole account, or of the window. */
-  excluded: closed({
+  excluded: closedObject({
     superseded: Count,
     stale: Count,
     expired: Count,
@@ -65,11 +69,11 @@ export const ContextMeta = closed({
   token_estimate: Count,
   ranking: Type.String(),
   /** Number of rows that promotion has not looked at yet, each kind counted up to 1000. */
-  promotion_backlog: closed({ raw: Count, episodes: Count }),
+  promotion_backlog: closedObject({ raw: Count, episodes: Count }),
 });
 export type ContextMeta = Static<typeof ContextMeta>;
 
-export const ContextResponse = closed({
+export const ContextResponse = closedObject({
   profile: Type.Union([ProfileResponse, Type.Null()]),
   facts: Type.Array(FactResponse),
   episodes: Type.Array(EpisodeResponse),

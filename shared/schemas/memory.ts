@@ -1,5 +1,5 @@
 import Type, { type Static, type TObject } from 'typebox';
-import { closed, nullable, nullableOneOf, oneOf, oneOrMany, text } from './build.ts';
+import { closedObject, nullable, nullableOneOf, oneOf, oneOrMany, text } from './build.ts';
 import { Name, pageLimit, Timestamp } from './common.ts';
 import { DERIVED_ORIGINS, MESSAGE_ORIGINS } from './limits.ts';
 
@@ -30,11 +30,11 @@ const Shown = Type.Record(Type.String(), Type.Unknown());
 
 const partial = <T extends TObject>(schema: T) => Type.Partial(schema, { additionalProperties: false });
 const page = <T extends TObject>(row: T) =>
-  closed({ results: Type.Array(row), next: nullable(Type.String()) });
+  closedObject({ results: Type.Array(row), next: nullable(Type.String()) });
 /** Schema of the answer to posted rows: one row for one, a list for a list. */
 const posted = <T extends TObject>(row: T) => Type.Union([row, Type.Array(row)]);
 
-export const RawMemoryRequest = closed({
+export const RawMemoryRequest = closedObject({
   content: text(CONTENT_MAX, 1),
   kind: Type.Optional(oneOf(RAW_KINDS)),
   role: Type.Optional(nullableOneOf(RAW_ROLES)),
@@ -50,7 +50,7 @@ export const RawMemoryRequest = closed({
 export type RawMemoryRequest = Static<typeof RawMemoryRequest>;
 export const RawMemoryRequests = oneOrMany(RawMemoryRequest, ROWS_MAX);
 
-export const RawMemoryResponse = closed({
+export const RawMemoryResponse = closedObject({
   id: Id,
   content: Type.String(),
   kind: oneOf(RAW_KINDS),
@@ -83,17 +83,17 @@ const episodeOptions = {
   salience: Type.Optional(Share),
   model: Type.Optional(nullable(Name)),
 };
-export const EpisodeRequest = closed({
+export const EpisodeRequest = closedObject({
   ...episode,
   ...episodeOptions,
   origin: Type.Optional(oneOf(CLIENT_ORIGINS)),
 });
 export type EpisodeRequest = Static<typeof EpisodeRequest>;
 export const EpisodeRequests = oneOrMany(EpisodeRequest, ROWS_MAX);
-export const EpisodeChange = partial(closed({ ...episode, ...episodeOptions }));
+export const EpisodeChange = partial(closedObject({ ...episode, ...episodeOptions }));
 export type EpisodeChange = Static<typeof EpisodeChange>;
 
-export const EpisodeResponse = closed({
+export const EpisodeResponse = closedObject({
   id: Id,
   /** Empty while the episode is stale, and so is `summary`. */
   title: Type.String(),
@@ -126,14 +126,14 @@ const factOptions = {
   pinned: Type.Optional(Type.Boolean()),
   model: Type.Optional(nullable(Name)),
 };
-export const FactRequest = closed({
+export const FactRequest = closedObject({
   text: text(FACT_MAX, 1),
   ...factOptions,
   origin: Type.Optional(oneOf(CLIENT_ORIGINS)),
 });
 export type FactRequest = Static<typeof FactRequest>;
 export const FactRequests = oneOrMany(FactRequest, ROWS_MAX);
-export const FactChange = partial(closed({ text: text(FACT_MAX, 1), ...factOptions }));
+export const FactChange = partial(closedObject({ text: text(FACT_MAX, 1), ...factOptions }));
 export type FactChange = Static<typeof FactChange>;
 
 const fact = {
@@ -159,20 +159,23 @@ const fact = {
   created_at: Timestamp,
   updated_at: Timestamp,
 };
-export const FactResponse = closed(fact);
+export const FactResponse = closedObject(fact);
 export type FactResponse = Static<typeof FactResponse>;
 export const FactPage = page(FactResponse);
 export const FactResponses = posted(FactResponse);
 
 /** A row from which another one is derived, with the words in it that support the other. */
-export const MemorySource = closed({ tier: oneOf(TIERS), id: Id, quote: Text });
+export const MemorySource = closedObject({ tier: oneOf(TIERS), id: Id, quote: Text });
 export type MemorySource = Static<typeof MemorySource>;
-export const FactDetail = closed({ ...fact, sources: Type.Array(MemorySource) });
+export const FactDetail = closedObject({ ...fact, sources: Type.Array(MemorySource) });
 
 const ProfileSummary = text(CONTENT_MAX);
-export const ProfileRequest = closed({ data: Type.Optional(Json), summary: Type.Optional(ProfileSummary) });
+export const ProfileRequest = closedObject({
+  data: Type.Optional(Json),
+  summary: Type.Optional(ProfileSummary),
+});
 export type ProfileRequest = Static<typeof ProfileRequest>;
-export const ProfileResponse = closed({
+export const ProfileResponse = closedObject({
   data: Shown,
   summary: Type.String(),
   revision: Count,
@@ -182,11 +185,11 @@ export const ProfileResponse = closed({
 export type ProfileResponse = Static<typeof ProfileResponse>;
 
 /** Changes that a deletion makes besides removing the row itself. */
-export const DeletionReceipt = closed({
+export const DeletionReceipt = closedObject({
   id: Id,
   event_deleted: Type.Boolean(),
-  episodes: closed({ deleted: Count, stale: Count }),
-  facts: closed({ deleted: Count, stale: Count, restored: Count }),
+  episodes: closedObject({ deleted: Count, stale: Count }),
+  facts: closedObject({ deleted: Count, stale: Count, restored: Count }),
 });
 export type DeletionReceipt = Static<typeof DeletionReceipt>;
 
@@ -209,13 +212,13 @@ export const FactListQuery = Type.Object({
 export const RawDeletionQuery = Type.Object({ purge_event: Type.Optional(oneOf(['true', 'false'])) });
 export const MemoryStatsQuery = Type.Object({ since: Type.Optional(Timestamp) });
 
-const TierStats = closed({
+const TierStats = closedObject({
   count: Count,
   last_updated_at: Moment,
   /** Number of rows created or updated since `since`; absent without it. */
   count_since: Type.Optional(Count),
 });
-export const MemoryStats = closed({
+export const MemoryStats = closedObject({
   profile: TierStats,
   facts: TierStats,
   episodes: TierStats,

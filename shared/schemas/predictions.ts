@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { closed, defaulted, nullable, oneOf, text } from './build.ts';
+import { closedObject, nullable, oneOf, text, withDefault } from './build.ts';
 import { Identifier, Name } from './common.ts';
 import {
   ARTIFACT_KINDS,
@@ -14,43 +14,43 @@ import {
   TEXT_MAX,
 } from './limits.ts';
 
-const Draft = closed({
+const Draft = closedObject({
   text: text(TEXT_MAX),
   revision: Type.Integer({ minimum: 0, maximum: INTEGER_MAX }),
 });
 
-export const Message = closed({
+export const Message = closedObject({
   role: oneOf(MESSAGE_ROLES),
   content: text(TEXT_MAX),
-  origin: defaulted(oneOf(MESSAGE_ORIGINS), 'unknown'),
+  origin: withDefault(oneOf(MESSAGE_ORIGINS), 'unknown'),
 });
 export type Message = Static<typeof Message>;
 
-export const Artifact = closed({
+export const Artifact = closedObject({
   kind: oneOf(ARTIFACT_KINDS),
   id: Name,
   revision: Name,
-  selection: defaulted(text(SELECTION_MAX), ''),
-  summary: defaulted(text(TEXT_MAX), ''),
+  selection: withDefault(text(SELECTION_MAX), ''),
+  summary: withDefault(text(TEXT_MAX), ''),
 });
 export type Artifact = Static<typeof Artifact>;
 
-export const PredictionRequest = closed({
+export const PredictionRequest = closedObject({
   request_id: Identifier,
   user_id: Name,
   session_id: Identifier,
   mode: oneOf(PREDICTION_MODES),
   draft: Draft,
   context_revision: Name,
-  artifact: defaulted(nullable(Artifact), null),
-  connection_id: defaulted(nullable(Identifier), null),
-  language: defaulted(text(40, 2), 'auto'),
-  messages: defaulted(Type.Array(Message, { maxItems: MESSAGES_MAX }), []),
-  user_preferences: defaulted(text(PREFERENCES_MAX), ''),
+  artifact: withDefault(nullable(Artifact), null),
+  connection_id: withDefault(nullable(Identifier), null),
+  language: withDefault(text(40, 2), 'auto'),
+  messages: withDefault(Type.Array(Message, { maxItems: MESSAGES_MAX }), []),
+  user_preferences: withDefault(text(PREFERENCES_MAX), ''),
 });
 export type PredictionRequest = Static<typeof PredictionRequest>;
 
-export const PredictionResponse = closed({
+export const PredictionResponse = closedObject({
   request_id: Type.String(),
   prediction_id: Type.String(),
   session_id: Type.String(),
@@ -63,20 +63,20 @@ export const PredictionResponse = closed({
   completion: Type.String(),
   expires_at: Type.Integer(),
   context_truncated: Type.Boolean(),
-  usage: closed({ prediction_units: Type.Integer({ minimum: 0, maximum: 1 }) }),
+  usage: closedObject({ prediction_units: Type.Integer({ minimum: 0, maximum: 1 }) }),
 });
 export type PredictionResponse = Static<typeof PredictionResponse>;
 
-export const SubjectRequest = closed({ user_id: Name });
+export const SubjectRequest = closedObject({ user_id: Name });
 export type SubjectRequest = Static<typeof SubjectRequest>;
 
-export const CancelResponse = closed({
+export const CancelResponse = closedObject({
   status: oneOf(['cancelled', 'suggested', 'abstained', 'failed']),
   prediction_units: Type.Integer({ minimum: 0, maximum: 1 }),
 });
 export type CancelResponse = Static<typeof CancelResponse>;
 
-export const PredictionEventRequest = closed({
+export const PredictionEventRequest = closedObject({
   event_id: Identifier,
   request_id: Identifier,
   user_id: Name,
@@ -84,4 +84,4 @@ export const PredictionEventRequest = closed({
 });
 export type PredictionEventRequest = Static<typeof PredictionEventRequest>;
 
-export const PredictionEventResponse = closed({ status: oneOf(['recorded']) });
+export const PredictionEventResponse = closedObject({ status: oneOf(['recorded']) });

@@ -1,5 +1,5 @@
 import Type, { type Static, type TProperties } from 'typebox';
-import { closed, nullable, oneOf, text } from './build.ts';
+import { closedObject, nullable, oneOf, text } from './build.ts';
 import { Name, pageLimit, Timestamp } from './common.ts';
 import { EVENT_BATCH_MAX, EVENT_TEXT_MAX, NAME_MAX, SOURCE_DETAIL_MAX } from './limits.ts';
 
@@ -53,11 +53,11 @@ export const RecordingEvent = Type.Union([...Object.values(EVENTS), CustomEvent]
 /** Matches no event: it serves to report a missing or unknown type. */
 export const UnknownEvent = event({ type: oneOf([...Object.keys(EVENTS), `${CUSTOM_PREFIX}*`]) });
 
-export const RecordingReceipt = closed({
+export const RecordingReceipt = closedObject({
   accepted: Type.Integer({ minimum: 0 }),
   duplicates: Type.Integer({ minimum: 0 }),
   invalid: Type.Array(
-    closed({ index: Type.Integer({ minimum: 0 }), errors: Type.Array(Type.String(), { minItems: 1 }) }),
+    closedObject({ index: Type.Integer({ minimum: 0 }), errors: Type.Array(Type.String(), { minItems: 1 }) }),
   ),
 });
 export type RecordingReceipt = Static<typeof RecordingReceipt>;
@@ -65,7 +65,7 @@ export type RecordingReceipt = Static<typeof RecordingReceipt>;
 /** A stored event: as posted, but with its time in UTC and the time of its arrival. */
 export const StoredEvent = event({ type: Name, received_at: Timestamp });
 
-export const Session = closed({
+export const Session = closedObject({
   session_id: Name,
   /** Id of the user who was the first to post to the session. */
   owner: Type.String({ format: 'uuid' }),
@@ -76,7 +76,7 @@ export const Session = closed({
 });
 export type Session = Static<typeof Session>;
 
-export const SessionList = closed({ results: Type.Array(Session) });
+export const SessionList = closedObject({ results: Type.Array(Session) });
 
 export const SessionEventsQuery = Type.Object({
   limit: pageLimit(2000, 500),
@@ -85,7 +85,7 @@ export const SessionEventsQuery = Type.Object({
 });
 export type SessionEventsQuery = Static<typeof SessionEventsQuery>;
 
-export const SessionEvents = closed({
+export const SessionEvents = closedObject({
   session: Session,
   results: Type.Array(StoredEvent),
   next: nullable(Type.String()),

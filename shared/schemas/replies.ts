@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { closed, defaulted, nullable, oneOf, text } from './build.ts';
+import { closedObject, nullable, oneOf, text, withDefault } from './build.ts';
 import { Name, PrecisionTarget, pageLimit, Timestamp } from './common.ts';
 import { INTEGER_MAX } from './limits.ts';
 
@@ -17,17 +17,17 @@ const Id = Type.String({ format: 'uuid' });
 const Ids = Type.Array(Id);
 
 /** An agent's question to a person. */
-export const ReplyRequest = closed({
+export const ReplyRequest = closedObject({
   agent: Name,
   agent_input: text(INPUT_MAX, 1),
   /** Maximum number of candidates, up to `MAX_K`. */
-  k: defaulted(Type.Integer({ minimum: 1, maximum: INTEGER_MAX }), 1),
+  k: withDefault(Type.Integer({ minimum: 1, maximum: INTEGER_MAX }), 1),
   /** Confidence from which on the reply is given in the person's name. */
-  threshold: defaulted(Share, 0.8),
+  threshold: withDefault(Share, 0.8),
   /** Model to use instead of the default: one of those that the operator offers. */
   model: Type.Optional(Name),
   /** Maximum age of the episodes and raw rows used, in minutes. */
-  recency_minutes: defaulted(Type.Integer({ minimum: 1, maximum: RECENCY_MAX }), 60),
+  recency_minutes: withDefault(Type.Integer({ minimum: 1, maximum: RECENCY_MAX }), 60),
   session_id: Type.Optional(nullable(Name)),
 });
 export type ReplyRequest = Static<typeof ReplyRequest>;
@@ -36,8 +36,8 @@ const BATCH_MAX = 100;
 const { k, threshold, model, recency_minutes, ...prompt } = ReplyRequest.properties;
 
 /** Prompts whose replies are predicted from one memory bundle. */
-export const BatchRequest = closed({
-  prompts: Type.Array(closed(prompt), { minItems: 1, maxItems: BATCH_MAX }),
+export const BatchRequest = closedObject({
+  prompts: Type.Array(closedObject(prompt), { minItems: 1, maxItems: BATCH_MAX }),
   k,
   threshold,
   model,
@@ -45,7 +45,7 @@ export const BatchRequest = closed({
 });
 export type BatchRequest = Static<typeof BatchRequest>;
 
-export const ReplyCandidate = closed({
+export const ReplyCandidate = closedObject({
   response: Type.String(),
   confidence: Share,
   reasoning: Type.String(),
@@ -65,21 +65,21 @@ const reply = {
   /** The model that answered. */
   model: Type.String(),
   latency_ms: Count,
-  usage: closed({ input_tokens: Count, output_tokens: Count }),
+  usage: closedObject({ input_tokens: Count, output_tokens: Count }),
 };
-export const ReplyResponse = closed(reply);
+export const ReplyResponse = closedObject(reply);
 export type ReplyResponse = Static<typeof ReplyResponse>;
 
 const Index = Type.Integer({ minimum: 0, maximum: BATCH_MAX - 1 });
 
 export const BatchItem = Type.Union([
-  closed({ index: Index, prediction: ReplyResponse }),
+  closedObject({ index: Index, prediction: ReplyResponse }),
   /** Code with which the prediction alone would have been refused. */
-  closed({ index: Index, error: closed({ code: Type.String() }) }),
+  closedObject({ index: Index, error: closedObject({ code: Type.String() }) }),
 ]);
 export type BatchItem = Static<typeof BatchItem>;
 
-export const BatchResponse = closed({
+export const BatchResponse = closedObject({
   /** Results in the order of the prompts. */
   results: Type.Array(BatchItem),
   succeeded: Count,
@@ -101,11 +101,11 @@ const stored = {
   /** Code with which its job ended, if it failed. */
   error: Text,
 };
-export const ReplySummary = closed(stored);
+export const ReplySummary = closedObject(stored);
 export type ReplySummary = Static<typeof ReplySummary>;
 
 /** The memory that a prediction was made from: ids and counts, no texts. */
-export const ReplyContext = closed({
+export const ReplyContext = closedObject({
   prompt_revision: Type.Integer(),
   memory_revision: Type.Integer(),
   profile: Type.Boolean(),
@@ -116,12 +116,12 @@ export const ReplyContext = closed({
   example_ids: Ids,
   /** Ids of the rows that were left out because they would dictate a reply. */
   withheld_ids: Ids,
-  counts: closed({ facts: Count, episodes: Count, raw: Count, examples: Count }),
+  counts: closedObject({ facts: Count, episodes: Count, raw: Count, examples: Count }),
   truncated: Type.Boolean(),
 });
 export type ReplyContext = Static<typeof ReplyContext>;
 
-export const ReplyDetail = closed({
+export const ReplyDetail = closedObject({
   ...stored,
   agent_input: Type.String(),
   /** Null until the job has succeeded. */
@@ -129,7 +129,7 @@ export const ReplyDetail = closed({
 });
 export type ReplyDetail = Static<typeof ReplyDetail>;
 
-export const ReplyList = closed({
+export const ReplyList = closedObject({
   total: Count,
   limit: Type.Integer(),
   offset: Count,
@@ -144,11 +144,11 @@ export const ReplyListQuery = Type.Object({
   since: Type.Optional(Timestamp),
   until: Type.Optional(Timestamp),
   limit: pageLimit(200, 50),
-  offset: defaulted(Type.Integer({ minimum: 0, maximum: 999_999_999 }), 0),
+  offset: withDefault(Type.Integer({ minimum: 0, maximum: 999_999_999 }), 0),
 });
 export type ReplyListQuery = Static<typeof ReplyListQuery>;
 
-export const FeedbackRequest = closed({
+export const FeedbackRequest = closedObject({
   status: oneOf(FEEDBACK_STATES),
   /** The person's real reply. */
   actual_response: Type.Optional(nullable(text(INPUT_MAX))),
@@ -162,9 +162,9 @@ export const ReplyPeriodQuery = Type.Object({
 
 const Rate = Type.Unsafe<number | null>({ type: ['number', 'null'], minimum: 0, maximum: 1 });
 
-export const ReplyStats = closed({
+export const ReplyStats = closedObject({
   total: Count,
-  by_status: closed({
+  by_status: closedObject({
     pending: Count,
     auto: Count,
     escalated: Count,
@@ -187,15 +187,17 @@ export const CalibrationQuery = Type.Object({
   target: Type.Optional(PrecisionTarget),
 });
 
-export const ReplyCalibration = closed({
+export const ReplyCalibration = closedObject({
   /** Bins of equal size, by confidence. */
-  bins: Type.Array(closed({ lo: Share, hi: Share, count: Count, mean_confidence: Share, observed: Share })),
+  bins: Type.Array(
+    closedObject({ lo: Share, hi: Share, count: Count, mean_confidence: Share, observed: Share }),
+  ),
   brier: Rate,
   /** Confidence from which on predictions are right often enough; null if unknown. */
   suggested_threshold: Rate,
   feedback_count: Count,
   /** Evidence for the suggestion, or the reason why there is none. */
-  evidence: closed({
+  evidence: closedObject({
     target: Share,
     labels: Count,
     coverage: Rate,

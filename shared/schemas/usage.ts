@@ -1,12 +1,12 @@
 import Type, { type Static } from 'typebox';
-import { closed, nullable, oneOf } from './build.ts';
+import { closedObject, nullable, oneOf } from './build.ts';
 import { MONTH_PATTERN, PLANS } from './limits.ts';
 
 const Count = Type.Integer({ minimum: 0 });
 
 export const UsageQuery = Type.Object({ month: Type.Optional(Type.String({ pattern: MONTH_PATTERN })) });
 
-export const UsageResponse = closed({
+export const UsageResponse = closedObject({
   app_id: Type.String(),
   month: Type.String(),
   plan: oneOf(PLANS),

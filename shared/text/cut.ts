@@ -2,7 +2,7 @@ const GAP = '\n…\n';
 const HEAD_SHARE = 0.3;
 
 /** Returns the beginning of a text, at most `max` code points of it. */
-export function beginning(text: string, max: number): string {
+export function truncate(text: string, max: number): string {
   if (text.length <= max) return text;
   // A code point has at most two units, so later units cannot belong to the first `max` points.
   const points = [...text.slice(0, 2 * max + 2)];
@@ -10,15 +10,15 @@ export function beginning(text: string, max: number): string {
 }
 
 /** Shortens a text to at most `max` code points, ending in an ellipsis if something was cut. */
-export function shortened(text: string, max: number): string {
-  return beginning(text, max) === text ? text : `${beginning(text, max - 1).trimEnd()}…`;
+export function truncateWithEllipsis(text: string, max: number): string {
+  return truncate(text, max) === text ? text : `${truncate(text, max - 1).trimEnd()}…`;
 }
 
 /**
  * Shortens a text to at most `max` code points by cutting out its middle: a question usually stands at the end, its
  * subject at the beginning.
  */
-export function withoutMiddle(text: string, max: number): string {
+export function truncateMiddle(text: string, max: number): string {
   if (text.length <= max) return text;
   // Head and tail need far fewer units than these slices have, so a surrogate pair that is cut in two here is in
   // neither.

@@ -5,7 +5,7 @@ import { normalForm } from './words.ts';
  * Returns a text in the form in which it is compared: without differences in compatibility forms, case and white space,
  * and without punctuation at its ends.
  */
-export function normalized(text: string): string {
+export function normalizeReply(text: string): string {
   const characters = [...normalForm(text, 'NFKC').toLowerCase().replaceAll(/\s+/gu, ' ')];
   // A pattern with `+$` would take quadratic time on a run of punctuation.
   const from = characters.findIndex((character) => !EDGE_CHARACTER.test(character));
@@ -19,17 +19,17 @@ const EDGE_CHARACTER = /[\s\p{P}]/u;
 const SAME_SIMILARITY = 0.9;
 
 /** Reports whether two replies say the same: equal when normalized, or nearly so. */
-export function saysTheSame(a: string, b: string): boolean {
-  return new Saying(a).isSameAs(new Saying(b));
+export function haveSameMeaning(a: string, b: string): boolean {
+  return new ComparableReply(a).isSameAs(new ComparableReply(b));
 }
 
 /** A reply prepared for comparison. It is analysed once, whatever the number of others that it is compared with. */
-export class Saying {
+export class ComparableReply {
   readonly #text: string;
   readonly #trigrams: ReadonlySet<string>;
 
   constructor(reply: string) {
-    this.#text = normalized(reply);
+    this.#text = normalizeReply(reply);
     this.#trigrams = trigramsOf([this.#text]);
   }
 
@@ -37,7 +37,7 @@ export class Saying {
     return this.#text === '';
   }
 
-  isSameAs(other: Saying): boolean {
+  isSameAs(other: ComparableReply): boolean {
     return this.#text === other.#text || jaccard(this.#trigrams, other.#trigrams) >= SAME_SIMILARITY;
   }
 }
@@ -63,7 +63,7 @@ const PHRASE_WORDS_MAX = 3;
  * so, otherwise its own words.
  */
 export function meaningOf(reply: string): string {
-  const text = normalized(reply).replaceAll(/\p{P}+/gu, '');
+  const text = normalizeReply(reply).replaceAll(/\p{P}+/gu, '');
   if (text === '') return text;
   const words = text.split(' ').filter((word) => word !== '');
   if (isMadeOf(words, ASSENTS)) return 'yes';

@@ -1,5 +1,5 @@
-import { recallable } from './recallable.ts';
-import { masked } from './secrets.ts';
+import { removeUnrecallable } from './recallable.ts';
+import { maskSecrets } from './secrets.ts';
 import { normalForm, UNSPACED } from './words.ts';
 
 /*
@@ -22,9 +22,9 @@ const NEXT_WORD = new RegExp(`^ ?(?:${WORD}|${SYMBOL})`, 'u');
 const LONG_NUMBER = /\d(?:[ -]?\d){11,}/g;
 
 /** Returns a text as lines of words, without secrets. */
-export function linesOf(text: string): string {
+export function phraseLinesOf(text: string): string {
   return normalForm(
-    masked(text, () => '\n'),
+    maskSecrets(text, () => '\n'),
     'NFC',
   )
     .replace(LONG_NUMBER, '\n')
@@ -36,7 +36,7 @@ export function linesOf(text: string): string {
 }
 
 /** Lower-cases lines without moving any character: one whose lower case has another length stays as it is. */
-export function folded(lines: string): string {
+export function lowerCaseInPlace(lines: string): string {
   const lower = lines.toLowerCase();
   if (lower.length === lines.length) return lower;
   const folds = (point: string) => point.toLowerCase().length === point.length;
@@ -59,8 +59,8 @@ const CONTEXT_WORDS = 4;
 
 /** Returns the end of a draft, by which continuations are looked up. */
 export function endOf(draft: string): DraftEnd {
-  const lines = `\n${linesOf(draft).trimStart()}`;
-  const line = folded(lines.slice(lines.lastIndexOf('\n')));
+  const lines = `\n${phraseLinesOf(draft).trimStart()}`;
+  const line = lowerCaseInPlace(lines.slice(lines.lastIndexOf('\n')));
   const begun = BEGUN_WORD.test(line);
   const starts = [0, ...wordStarts(line)].reverse();
   const contexts = starts.slice(0, CONTEXT_WORDS + Number(begun)).map((start) => line.slice(start));
@@ -105,8 +105,8 @@ const TYPED_MAX = 2000;
 /** Returns the phrases of a text that a person typed, without what no completion may repeat; none if it was pasted. */
 export function phrasesOf(text: string): Phrase[] {
   if (text.length > TYPED_MAX) return [];
-  const lines = `\n${linesOf(recallable(text)).trim()}`;
-  const lower = folded(lines);
+  const lines = `\n${phraseLinesOf(removeUnrecallable(text)).trim()}`;
+  const lower = lowerCaseInPlace(lines);
   const breaks = Array.from(lines.matchAll(/\n(?!$)/g), ({ index }) => index);
   return [...breaks, ...wordStarts(lines)].map((place) => {
     const lineEnd = lines.indexOf('\n', place + 1);

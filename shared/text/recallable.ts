@@ -25,7 +25,7 @@ const NEVER_RECALLED: readonly RegExp[] = [
 ];
 
 /** Replaces by line feeds what no completion may reveal from a person's memory. */
-export function recallable(text: string): string {
+export function removeUnrecallable(text: string): string {
   return NEVER_RECALLED.reduce((left, pattern) => left.replace(pattern, '\n'), text);
 }
 

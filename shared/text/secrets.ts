@@ -98,7 +98,7 @@ const markerOf = (name: Shape['name']) => `[masked ${name}]`;
  * Replaces each secret in a text by a marker. Finds only known shapes: a password without a label stays. Masking a
  * masked text changes nothing.
  */
-export function masked(text: string, marker = markerOf): string {
+export function maskSecrets(text: string, marker = markerOf): string {
   return SHAPES.reduce(
     (left, { name, pattern, isSecret }) =>
       left.replace(pattern, (found: string, label: string | number) => {
@@ -109,9 +109,9 @@ export function masked(text: string, marker = markerOf): string {
   );
 }
 
-/** Reports whether a text seems to contain a secret, which `masked` would replace. */
-export function holdsSecret(text: string): boolean {
-  return masked(text) !== text;
+/** Reports whether a text seems to contain a secret, which `maskSecrets` would replace. */
+export function containsSecret(text: string): boolean {
+  return maskSecrets(text) !== text;
 }
 
 /** Checks the last digit (Luhn, ISO/IEC 7812-1). */

@@ -39,7 +39,7 @@ export function shinglesOf(text: string): Set<string> {
 const BACKGROUND_TEXTS = 10;
 
 /** Texts with which others are compared by their shared terms. Rarer terms count more. */
-export class Collection {
+export class TextCollection {
   readonly #texts: readonly ReadonlySet<string>[];
   readonly #textsWithTerm = new Map<string, number>();
   readonly #weights: readonly number[];
@@ -55,7 +55,7 @@ export class Collection {
    * Returns each text's likeness to this one, from 0 to 1: the weight of their shared terms, divided by that of all
    * terms of the heavier one.
    */
-  likenesses(text: string): number[] {
+  similarities(text: string): number[] {
     const asked = termsOf(text);
     const own = this.#weightOf(asked);
     return this.#texts.map((terms, place) => {

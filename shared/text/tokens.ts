@@ -53,7 +53,7 @@ export class TokenBudget {
   /**
    * Takes and returns as much of the beginning of a text as fits. Once anything has not fitted, nothing more is taken.
    */
-  beginning(text: string): string {
+  takeBeginning(text: string): string {
     if (this.#takesCheap(text)) return text;
     let at = 0;
     while (at < text.length) {
@@ -65,7 +65,7 @@ export class TokenBudget {
   }
 
   /** Takes and returns as much of the end of a text as fits. Once anything has not fitted, nothing more is taken. */
-  end(text: string): string {
+  takeEnd(text: string): string {
     if (this.#takesCheap(text)) return text;
     let at = text.length;
     while (at > 0) {

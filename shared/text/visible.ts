@@ -4,6 +4,6 @@ const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
  * Escapes invisible characters in a text that a stranger chose, so that an operator can see it safely: it must not
  * control a terminal, forge a row or reverse the text beside it.
  */
-export function visible(text: string): string {
+export function escapeInvisible(text: string): string {
   return text.replaceAll(INVISIBLE, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }

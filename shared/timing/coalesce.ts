@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
  * Runs `work` one run at a time: callers that come during a run share the next one. Starts at once when nothing runs,
  * and pauses for `gapMs` after each run. If `gapMs` is a function, it is called after each run.
  */
-export class Coalesced<T> {
+export class Coalescer<T> {
   readonly #work: () => Promise<T>;
   readonly #gapMs: () => number;
   /** The present run and the pause after it. Never rejects. */

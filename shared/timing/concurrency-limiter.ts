@@ -10,7 +10,7 @@ export interface ConcurrencyLimiterOptions {
 }
 
 /** A piece of work, as the limiter sees it. */
-export interface Piece {
+export interface LimitedWork {
   /** Name of its party. Parties take turns. */
   party?: string;
   /** Its part of `atOnce`; 1 by default. A piece that weighs more than `each` never starts. */
@@ -67,7 +67,7 @@ export class ConcurrencyLimiter {
   }
 
   /** Does the work when its turn comes. Throws as `acquire` does. */
-  async run<T>(work: () => Promise<T>, piece: Piece = {}): Promise<T> {
+  async run<T>(work: () => Promise<T>, piece: LimitedWork = {}): Promise<T> {
     const permit = await this.acquire(piece);
     try {
       return await work();
@@ -80,7 +80,7 @@ export class ConcurrencyLimiter {
    * Resolves when its turn comes. Throws `overloaded`: at once if the party's line is full, and later if before its
    * turn the caller has gone or the waiting time is over.
    */
-  async acquire({ party: name = '', weight = 1, ...limits }: Piece = {}): Promise<Permit> {
+  async acquire({ party: name = '', weight = 1, ...limits }: LimitedWork = {}): Promise<Permit> {
     const party = this.#parties.get(name) ?? { held: 0, line: new Set() };
     this.#parties.set(name, party);
     await this.#waitForTurn(party, weight, limits);
@@ -90,7 +90,7 @@ export class ConcurrencyLimiter {
   async #waitForTurn(
     party: Party,
     weight: number,
-    { gone, waitMs }: Pick<Piece, 'gone' | 'waitMs'>,
+    { gone, waitMs }: Pick<LimitedWork, 'gone' | 'waitMs'>,
   ): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const waiting = { weight, enter: resolve };

@@ -1,5 +1,5 @@
 /** Settles as `work` does, or rejects with the signal's reason as soon as the signal aborts. */
-export async function orAbort<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+export async function rejectOnAbort<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const abort = () => reject(signal.reason);
   if (signal.aborted) abort();
@@ -16,7 +16,7 @@ export async function orAbort<T>(signal: AbortSignal, work: Promise<T>): Promise
  * Returns a signal that aborts as soon as one of these does. Replaces `AbortSignal.any`, whose weak references take 10
  * µs, for signals that live no longer than the returned one.
  */
-export function whenAny(...signals: readonly AbortSignal[]): AbortSignal {
+export function anySignal(...signals: readonly AbortSignal[]): AbortSignal {
   const any = new AbortController();
   for (const signal of signals) {
     if (signal.aborted) any.abort(signal.reason);
@@ -29,7 +29,7 @@ export function whenAny(...signals: readonly AbortSignal[]): AbortSignal {
  * Settles as `work` does, or rejects after `ms` with `late()`; then the signal that `work` gets aborts with the same
  * error.
  */
-export async function within<T>(
+export async function withTimeout<T>(
   ms: number,
   work: (late: AbortSignal) => Promise<T>,
   late: () => Error = () => new Error(`not done within ${ms} ms`),
@@ -37,7 +37,7 @@ export async function within<T>(
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(late()), ms);
   try {
-    return await orAbort(limit.signal, work(limit.signal));
+    return await rejectOnAbort(limit.signal, work(limit.signal));
   } finally {
     clearTimeout(timer);
   }

@@ -11,7 +11,7 @@ import { BatchSpanProcessor, NodeTracerProvider, type SpanExporter } from '@open
 import manifest from '../../package.json' with { type: 'json' };
 import type { Log } from '../log.ts';
 import { STOP_LIMITS } from '../process/stop-limits.ts';
-import { within } from '../timing/within.ts';
+import { withTimeout } from '../timing/within.ts';
 
 /**
  * Exports the spans of this process by OTLP. The SDK reads the address, the sampling and the other standard settings
@@ -31,7 +31,7 @@ export function startTracing(kind: string, log: Log): { stop(): Promise<void> } 
   provider.register();
   return {
     // A collector that is down must not keep the process from stopping.
-    stop: () => within(STOP_LIMITS.traces, () => provider.shutdown()).catch(() => {}),
+    stop: () => withTimeout(STOP_LIMITS.traces, () => provider.shutdown()).catch(() => {}),
   };
 }
 

@@ -1,7 +1,7 @@
-import { AHEAD_MAX_MS, EARLIEST, momentOf } from '../domain/moment.ts';
+import { CLOCK_AHEAD_MAX_MS, EARLIEST_TIME_MS, parseTimestamp } from '../domain/moment.ts';
 import { EVENT_TEXT_MAX, SOURCE_DETAIL_MAX } from '../schemas/limits.ts';
-import { withoutMiddle } from '../text/cut.ts';
-import { masked } from '../text/secrets.ts';
+import { truncateMiddle } from '../text/cut.ts';
+import { maskSecrets } from '../text/secrets.ts';
 import type { Entry, Session } from './format.ts';
 
 /** A recording event, in the form in which it would be posted. */
@@ -105,7 +105,7 @@ export class Conversation {
     this.#started = true;
     const { id, detail } = this.#session;
     const started = this.#envelope(`${id}:started`, 'session.started', at);
-    return [{ ...started, source_detail: detail && withoutMiddle(storable(detail), SOURCE_DETAIL_MAX) }];
+    return [{ ...started, source_detail: detail && truncateMiddle(storable(detail), SOURCE_DETAIL_MAX) }];
   }
 
   #envelope(id: string, type: string, at: string | undefined) {
@@ -120,8 +120,8 @@ export class Conversation {
 
   /** Returns a time in Unix milliseconds; undefined when an event may not have it. */
   #momentOf(at: string | undefined): number | undefined {
-    const moment = at === undefined ? undefined : momentOf(at);
-    return moment !== undefined && moment >= EARLIEST && moment <= this.#now + AHEAD_MAX_MS
+    const moment = at === undefined ? undefined : parseTimestamp(at);
+    return moment !== undefined && moment >= EARLIEST_TIME_MS && moment <= this.#now + CLOCK_AHEAD_MAX_MS
       ? moment
       : undefined;
   }
@@ -139,5 +139,5 @@ const TEXT_FIELDS = {
  * have.
  */
 function storable(text: string): string {
-  return withoutMiddle(masked(text).replaceAll('\0', '').toWellFormed(), EVENT_TEXT_MAX);
+  return truncateMiddle(maskSecrets(text).replaceAll('\0', '').toWellFormed(), EVENT_TEXT_MAX);
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { masked } from '../text/secrets.ts';
+import { maskSecrets } from '../text/secrets.ts';
 import { objectsOf, textOf } from './json.ts';
 
 /** The session that an entry belongs to. */
@@ -60,7 +60,7 @@ export interface Format {
 
 /** Returns a short fingerprint of a text's masked form, so that no id depends on a secret. */
 export function digest(text: string): string {
-  return createHash('sha256').update(masked(text)).digest('base64url').slice(0, 22);
+  return createHash('sha256').update(maskSecrets(text)).digest('base64url').slice(0, 22);
 }
 
 /**

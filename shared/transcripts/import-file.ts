@@ -49,7 +49,7 @@ export async function* eventsOf(
   }
   const transcript = new Transcript(report, Date.now());
   let last = 0;
-  for await (const line of linesOf(path)) {
+  for await (const line of readLines(path)) {
     if (signal.aborted || transcript.isUnknown) break;
     last = line.number;
     progress?.(line.bytes);
@@ -63,7 +63,7 @@ export async function* eventsOf(
 const NEWLINE = 0x0a;
 
 /** Reads a file of any size line by line, with one line in memory at a time. Throws what reading the file throws. */
-export async function* linesOf(path: string, lineMax = LINE_MAX): AsyncGenerator<Line> {
+export async function* readLines(path: string, lineMax = LINE_MAX): AsyncGenerator<Line> {
   let number = 0;
   let parts: Buffer[] = [];
   let bytes = 0;

@@ -21,7 +21,7 @@ const MACHINE_MADE = [
  * reminders and images anywhere. Returns '' if nothing else is left, or a tool made the whole message. Elements in the
  * middle are kept, because people paste markup.
  */
-export function personsWords(message: string): string {
+export function stripToolWrappers(message: string): string {
   let text = withoutReminders(message).replace(IMAGE, '').trim();
   for (let tag = LEADING_TAG.exec(text); tag !== null; tag = LEADING_TAG.exec(text)) {
     const close = `</${tag[1]}>`;

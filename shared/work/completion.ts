@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
-import { batcher } from '../db/batcher.ts';
+import { createBatcher } from '../db/batcher.ts';
 import { isLockTimeout, isUnavailable } from '../db/faults.ts';
-import type { Claimed, ClaimTerms } from '../db/stores/work/claim.ts';
+import type { ClaimResult, ClaimTerms } from '../db/stores/work/claim.ts';
 import { type Completion, complete, completeAndClaim } from '../db/stores/work/complete.ts';
 import { batches } from '../metrics/work.ts';
 import type { WakeUps } from './wake-ups.ts';
@@ -25,7 +25,7 @@ export type Complete = (completion: Completion) => Promise<boolean>;
 
 /** A claim that is made in the statement that ends attempts, for the slots that these free. */
 export interface NextClaim extends ClaimTerms {
-  onClaimed(claimed: Claimed): void;
+  onClaimed(claimed: ClaimResult): void;
   /** Called if the statement failed, but may have taken effect. */
   onLost(): void;
 }
@@ -62,7 +62,7 @@ export function createCompletion({ pool, recoveryWindowS, wakeUps, worker }: Com
     }
   }
 
-  return batcher(
+  return createBatcher(
     async (batch: Completion[]) => {
       batches.observe({ statement: 'complete' }, batch.length);
       const ended = await end(batch);

@@ -3,20 +3,20 @@ import type { Pool } from 'pg';
 import { finishEndings } from '../db/stores/end-account.ts';
 import type { EndingTerms } from '../db/stores/erasure/work.ts';
 import { type LeaseRounds, takeLease, yieldLease } from '../db/stores/lease.ts';
-import { eraseAnswers, forget } from '../db/stores/work/forget.ts';
+import { deleteOldHistory, eraseAnswers } from '../db/stores/work/forget.ts';
 import {
-  abandoned,
   type Casualty,
+  findAbandonedWork,
+  findCasualties,
+  findOverdueWork,
   hasDeathsWithin,
-  overdue,
-  sweep,
   takeOver,
 } from '../db/stores/work/repair.ts';
 import type { End } from '../domain/work.ts';
 import type { Log } from '../log.ts';
 import { watchTables } from '../metrics/tables.ts';
 import { housekeepingFailures, repairs } from '../metrics/work.ts';
-import { close } from '../process/lifecycle.ts';
+import { closePart } from '../process/lifecycle.ts';
 import { ABANDON_AFTER_MS } from '../schemas/limits.ts';
 import { every, type Repeated } from '../timing/every.ts';
 import type { Complete } from './completion.ts';
@@ -92,7 +92,7 @@ export class Housekeeper {
       this.#every(END_EVERY_MS, 'end abandoned', () => this.#endAbandoned()),
       this.#every(SWEEP_EVERY_MS, 'sweep', () => this.#sweepAfterDeaths()),
       this.#every(ERASE_EVERY_MS, 'erase', () => eraseAnswers(steps.pool, steps.recoveryWindowS)),
-      this.#every(FORGET_EVERY_MS, 'forget', () => forget(steps.pool)),
+      this.#every(FORGET_EVERY_MS, 'forget', () => deleteOldHistory(steps.pool)),
       this.#every(ERASE_ACCOUNTS_EVERY_MS, 'erase accounts', () => steps.eraseAccounts(ERASE_FOR_MS)),
     ];
   }
@@ -147,13 +147,13 @@ export class Housekeeper {
   #endOverdue(): Promise<void> {
     const { pool, kinds } = this.#steps;
     return this.#within('overdue', async (reachMs) => {
-      for await (const page of overdue(pool, Object.keys(kinds), reachMs)) this.#endAll(page);
+      for await (const page of findOverdueWork(pool, Object.keys(kinds), reachMs)) this.#endAll(page);
     });
   }
 
   #endAbandoned(): Promise<void> {
     return this.#within('abandoned', async (reachMs) =>
-      this.#endAll(await abandoned(this.#steps.pool, reachMs)),
+      this.#endAll(await findAbandonedWork(this.#steps.pool, reachMs)),
     );
   }
 
@@ -169,11 +169,12 @@ export class Housekeeper {
   async #sweepAfterDeaths(): Promise<void> {
     const { pool, kinds, process: judge, leaseMs } = this.#steps;
     const forMs = SWEEP_FOR_MS + leaseMs + ABANDON_AFTER_MS;
-    // `sweep` finds nothing before this process may judge others: when its heartbeats have been unbroken for a lease.
+    // `findCasualties` finds nothing before this process may judge others: when its heartbeats have been unbroken for
+    // a lease.
     const isNew = performance.now() < this.#ledSince + leaseMs + NEW_LEADER_MS;
     if (!isNew && !(await hasDeathsWithin(pool, forMs))) return;
     for (const kind of Object.keys(kinds))
-      for await (const page of sweep(pool, kind, { judge, leaseMs })) {
+      for await (const page of findCasualties(pool, kind, { judge, leaseMs })) {
         const orphans = page.filter(({ verdict }) => verdict === 'orphaned').map(({ id }) => id);
         await this.#takeOver(orphans).catch(this.#onError('take over'));
         this.#endAll(page);
@@ -221,8 +222,8 @@ export function openHousekeeper(
 ): EndingTerms {
   const terms = endingTerms(steps.kinds, steps.wakeUps, steps.recoveryWindowS);
   const eraseAccounts = (withinMs: number) => finishEndings(em(), terms, withinMs);
-  const housekeeper = opening.adopt(new Housekeeper({ ...steps, eraseAccounts }), close);
-  opening.adopt(watchTables({ ...steps, directUrl, rounds: () => housekeeper.rounds() }), close);
+  const housekeeper = opening.adopt(new Housekeeper({ ...steps, eraseAccounts }), closePart);
+  opening.adopt(watchTables({ ...steps, directUrl, rounds: () => housekeeper.rounds() }), closePart);
   return terms;
 }
 

@@ -1,4 +1,4 @@
-import { batcher } from '../db/batcher.ts';
+import { createBatcher } from '../db/batcher.ts';
 import type { Flow } from '../db/stores/work/claim.ts';
 import type { Log } from '../log.ts';
 import type { Bus } from '../queue/bus.ts';
@@ -58,7 +58,7 @@ export function openWakeUps(
   let listeners: Listeners = {};
 
   /** Sends wake-ups; those that arrive while a message is in flight share the next one. */
-  const publish = batcher(
+  const publish = createBatcher(
     async (batch: Message[]) => {
       const byChannel = [...Map.groupBy(batch, ({ channel }) => channel)];
       const messages = byChannel.map(([channel, wakeUps]) => ({

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import pg, { type Pool } from 'pg';
 import { claim, queuedFlows } from '../../shared/db/stores/work/claim.ts';
 import { readLoad } from '../../shared/db/stores/work/load.ts';
-import { abandoned, hasDeathsWithin, overdue } from '../../shared/db/stores/work/repair.ts';
+import { findAbandonedWork, findOverdueWork, hasDeathsWithin } from '../../shared/db/stores/work/repair.ts';
 import { kinds } from '../../shared/work/kinds.ts';
 import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
 import { claimTerms, openServed, queueWork } from '../support/common-path.ts';
@@ -72,8 +72,8 @@ async function measureParties(parties: number): Promise<Map<string, number>> {
       await timed('load, by each ingress', () => readLoad(pool, Object.values(kinds)));
       await timed('look, by each worker', () => queuedFlows(pool, KIND_NAMES));
       await timed('repair, by the leader', async () => {
-        for await (const _ of overdue(pool, KIND_NAMES, 60_000));
-        await abandoned(pool, 60_000);
+        for await (const _ of findOverdueWork(pool, KIND_NAMES, 60_000));
+        await findAbandonedWork(pool, 60_000);
         await hasDeathsWithin(pool, 10_000);
       });
     }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { nextUnsynced } from '../../shared/db/stores/memory/sync.ts';
+import { readUnsyncedPage } from '../../shared/db/stores/memory/sync.ts';
 import type { JobReceipt, JobResponse, SyncResult } from '../../shared/schemas/jobs.ts';
 import type { DeletionReceipt, RawMemoryResponse } from '../../shared/schemas/memory.ts';
 import { signUp, type UserClient } from '../support/account.ts';
@@ -70,7 +70,7 @@ describe('sync with workers', function () {
     const payload = { filler: 'x'.repeat(3_500_000) };
     for (let n = 0; n < 5; n += 1)
       assert.equal((await post(ann, [event({ session_id, type: 'custom.large', payload })])).status, 201);
-    const page = await nextUnsynced(system.em(), ann.id, 200);
+    const page = await readUnsyncedPage(system.em(), ann.id, 200);
     assert.deepEqual([page?.events.length, page?.last], [2, false]);
     const { scanned, created } = (await sync()).body;
     assert.deepEqual([scanned, created], [5, 5]);

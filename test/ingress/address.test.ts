@@ -8,7 +8,7 @@ import { networkOf } from '../../ingress/limits/network.ts';
 import { requestLimits } from '../../ingress/limits/request-limits.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { createLog } from '../../shared/log.ts';
-import { closed } from '../../shared/schemas/build.ts';
+import { closedObject } from '../../shared/schemas/build.ts';
 
 const readAddress = endpoint('none', {
   operationId: 'readAddress',
@@ -16,7 +16,7 @@ const readAddress = endpoint('none', {
   summary: 'The address of the caller',
   errors: [],
   status: 200,
-  response: closed({ address: Type.String() }),
+  response: closedObject({ address: Type.String() }),
 }).handle(async ({ address }) => ({ body: { address } }));
 
 /** Keys that requests were counted under, each with the name of its limit. */

@@ -15,7 +15,7 @@ import type { AppPrincipal } from '../../shared/domain/app.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { catalogue, type ErrorCode } from '../../shared/errors/catalogue.ts';
 import { createLog } from '../../shared/log.ts';
-import { closed, text } from '../../shared/schemas/build.ts';
+import { closedObject, text } from '../../shared/schemas/build.ts';
 import { errorBody } from '../../shared/schemas/errors.ts';
 import { MIB } from '../../shared/schemas/limits.ts';
 import { PredictionRequest, SubjectRequest } from '../../shared/schemas/predictions.ts';
@@ -89,7 +89,7 @@ const routes = [
       bodyLimit: 4 * MIB,
       errors: [],
       status: 200,
-      response: closed({ request: PredictionRequest, app: Type.String() }),
+      response: closedObject({ request: PredictionRequest, app: Type.String() }),
     }).handle(async ({ body, app }) => ({ body: { request: body, app: app.id } })),
   ),
   v1(
@@ -102,7 +102,7 @@ const routes = [
       body: SubjectRequest,
       errors: [],
       status: 200,
-      response: closed({ request_id: Type.String() }),
+      response: closedObject({ request_id: Type.String() }),
     }).handle(async ({ params }) => ({ body: { request_id: params.request_id } })),
   ),
   v1(

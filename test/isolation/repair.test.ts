@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Flow } from '../../shared/db/stores/work/claim.ts';
 import type { Completion } from '../../shared/db/stores/work/complete.ts';
-import { type Casualty, overdue, sweep } from '../../shared/db/stores/work/repair.ts';
+import { type Casualty, findCasualties, findOverdueWork } from '../../shared/db/stores/work/repair.ts';
 import { newId } from '../../shared/ids.ts';
 import { createLog } from '../../shared/log.ts';
 import { Housekeeper } from '../../shared/work/housekeeper.ts';
@@ -44,7 +44,7 @@ describe('repair', () => {
   it('overdue work of others is found, each piece once, behind 1001 pieces of a locked app', async () => {
     const others = [newId(), newId()];
     for (const other of others) await addWork('predict', other, { deadline: '-1 second' });
-    const found = await foundIn(overdue(database.pool, ['predict', 'sync'], null));
+    const found = await foundIn(findOverdueWork(database.pool, ['predict', 'sync'], null));
     assert.equal(new Set(found.map(({ id }) => id)).size, found.length);
     assert.deepEqual(partiesOf(found), [locked, ...others].sort());
   });
@@ -53,7 +53,7 @@ describe('repair', () => {
     const [mine, other] = [newId(), newId()];
     await addWork('promote_facts', mine, { count: MANY });
     await addWork('promote_facts', other, { deadline: '2 hours' });
-    const found = await foundIn(sweep(database.pool, 'promote_facts', { judge, leaseMs: LEASE_MS }));
+    const found = await foundIn(findCasualties(database.pool, 'promote_facts', { judge, leaseMs: LEASE_MS }));
     assert.equal(found.length, MANY + 1);
     assert.ok(found.every(({ verdict }) => verdict === 'orphaned'));
     assert.deepEqual(partiesOf(found), [mine, other].sort());

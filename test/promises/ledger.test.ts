@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { bookCalls } from '../../shared/db/stores/provider-calls.ts';
-import { forget } from '../../shared/db/stores/work/forget.ts';
+import { deleteOldHistory } from '../../shared/db/stores/work/forget.ts';
 import { newId } from '../../shared/ids.ts';
 import { aCall } from '../support/booked-call.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
@@ -172,7 +172,7 @@ describe('provider call ledger', () => {
       aCall({ id: old, app_id: appId }),
       aCall({ id: young, app_id: appId }),
     ]);
-    await forget(system.database.pool);
+    await deleteOldHistory(system.database.pool);
     const { rows } = await system.database.pool.query('select id from provider_calls where app_id = $1', [
       appId,
     ]);

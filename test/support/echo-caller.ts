@@ -8,7 +8,7 @@ import { openHeartbeat } from '../../shared/db/processes.ts';
 import { requestKey } from '../../shared/domain/work.ts';
 import { newId } from '../../shared/ids.ts';
 import { createLog } from '../../shared/log.ts';
-import { close } from '../../shared/process/lifecycle.ts';
+import { closePart } from '../../shared/process/lifecycle.ts';
 import { openQueues } from '../../shared/queue/queues.ts';
 import { type EchoFacts, type EchoInput, echo, kinds } from './echo-kind.ts';
 import type { System } from './system.ts';
@@ -37,7 +37,7 @@ export async function openEchoCaller(
   const config = { ...ingressConfig(env), ...more };
   const log = createLog('test', 'silent');
   const opened = new AsyncDisposableStack();
-  const database = opened.adopt(await openDatabase(config, log, 'forecue test caller'), close);
+  const database = opened.adopt(await openDatabase(config, log, 'forecue test caller'), closePart);
   const { pool, orm } = database;
   const heartbeat = await openHeartbeat(opened, pool, {
     kind: 'web',
@@ -45,7 +45,7 @@ export async function openEchoCaller(
     settings: ingressSettings(config),
     log,
   });
-  const queues = opened.adopt(await openQueues(config, log), close);
+  const queues = opened.adopt(await openQueues(config, log), closePart);
   const em = () => orm.em.fork();
   const work = await openWork(opened, { config, pool, em, queues, heartbeat, kinds, log });
   const { signal } = new AbortController();

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { workerConfig } from '../../shared/config/config.ts';
 import { runMain } from '../../shared/process/lifecycle.ts';
-import { closed } from '../../shared/schemas/build.ts';
+import { closedObject } from '../../shared/schemas/build.ts';
 import type { Kind } from '../../shared/work/kind.ts';
 import { kinds as productKinds } from '../../shared/work/kinds.ts';
 import { poolsOf, startWorker } from '../../workers/compose.ts';
@@ -18,7 +18,7 @@ export interface EchoReport {
 }
 
 /** Input of an echo: a text, and the gate's address. */
-const EchoInput = closed({ text: Type.String(), gate: Type.String() });
+const EchoInput = closedObject({ text: Type.String(), gate: Type.String() });
 export type EchoInput = Static<typeof EchoInput>;
 
 /** A kind of work for tests: it passes a gate, then returns its input. */

@@ -1,7 +1,7 @@
 import { ingressConfig, workerConfig } from '../../shared/config/config.ts';
 import { withSecrets } from '../../shared/config/development.ts';
 import { createLog, type Log } from '../../shared/log.ts';
-import type { Running } from '../../shared/process/lifecycle.ts';
+import type { RunningProcess } from '../../shared/process/lifecycle.ts';
 
 /** Asks to start a part of an installation, or, without `entry`, to stop it. */
 export interface HostRequest {
@@ -17,7 +17,7 @@ export interface HostReply {
   error?: string;
 }
 
-const parts = new Map<number, Running>();
+const parts = new Map<number, RunningProcess>();
 
 process.on('message', async (request: HostRequest) => {
   const { part } = request;
@@ -45,7 +45,7 @@ async function start(
   part: number,
   [file, service = '']: string[],
   env: Record<string, string>,
-): Promise<Running> {
+): Promise<RunningProcess> {
   if (file === 'ingress/main.ts') {
     const { startIngress } = await import('../../ingress/compose.ts');
     const config = ingressConfig(withSecrets(env));

@@ -1,4 +1,4 @@
-import { type KindLoad, LoadEstimate, STANDING_MS } from '../../shared/domain/load.ts';
+import { type KindLoad, LoadEstimate, STANDING_QUEUE_WAIT_MS } from '../../shared/domain/load.ts';
 
 const TICK_MS = 5;
 const DEADLINE_MS = 10_000;
@@ -165,8 +165,8 @@ export class QueueModel {
     const lastClaim = Math.max(...this.#running.map(({ startedAt }) => startedAt));
     return {
       at: this.now,
-      standing: queues.filter((calls) => waitedMs(calls) >= STANDING_MS).length,
-      queues: queues.filter((calls) => waitedMs(calls) < STANDING_MS).map(({ length }) => length),
+      standing: queues.filter((calls) => waitedMs(calls) >= STANDING_QUEUE_WAIT_MS).length,
+      queues: queues.filter((calls) => waitedMs(calls) < STANDING_QUEUE_WAIT_MS).map(({ length }) => length),
       others: 0,
       queued: queues.reduce((sum, { length }) => sum + length, 0),
       oldestMs: Math.max(0, ...queues.map(waitedMs)),

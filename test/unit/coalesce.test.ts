@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Coalesced } from '../../shared/timing/coalesce.ts';
+import { Coalescer } from '../../shared/timing/coalesce.ts';
 
 describe('coalesced work', () => {
   /** Makes work whose runs the test ends. */
@@ -17,7 +17,7 @@ describe('coalesced work', () => {
 
   it('coalesced work starts at once when idle, and callers that come during a run share one more run', async () => {
     const { ends, work } = runs();
-    const coalesced = new Coalesced(work);
+    const coalesced = new Coalescer(work);
     const first = coalesced.run();
     assert.equal(ends.length, 1);
     const others = [coalesced.run(), coalesced.run(), coalesced.run()];
@@ -34,7 +34,7 @@ describe('coalesced work', () => {
   it('coalesced work never has two runs at once, whenever its callers come', async () => {
     let running = 0;
     let most = 0;
-    const coalesced = new Coalesced(async () => {
+    const coalesced = new Coalescer(async () => {
       running += 1;
       most = Math.max(most, running);
       for (let turn = Math.random() * 5; turn > 0; turn -= 1) await undefined;
@@ -50,7 +50,7 @@ describe('coalesced work', () => {
 
   it('coalesced work rejects only the callers of a failed run, and later runs go on', async () => {
     const { ends, work } = runs();
-    const coalesced = new Coalesced(work);
+    const coalesced = new Coalescer(work);
     const failing = coalesced.run();
     const next = coalesced.run();
     ends[0]?.reject(new Error('broken'));
@@ -62,7 +62,7 @@ describe('coalesced work', () => {
 
   it('coalesced work pauses between two runs', async () => {
     const begun: number[] = [];
-    const coalesced = new Coalesced(async () => {
+    const coalesced = new Coalescer(async () => {
       begun.push(performance.now());
     }, 50);
     await coalesced.run();

@@ -12,15 +12,15 @@ describe('process readiness', () => {
       asked += 1;
       if (!isUp) throw new Error('down');
     });
-    const answers = await Promise.all(Array.from({ length: 100 }, () => health.ready()));
+    const answers = await Promise.all(Array.from({ length: 100 }, () => health.isReady()));
     assert.ok(answers.every(Boolean));
     isUp = false;
-    assert.equal(await health.ready(), true);
+    assert.equal(await health.isReady(), true);
     assert.equal(asked, 1);
-    await until(async () => !(await health.ready()), 5000);
+    await until(async () => !(await health.isReady()), 5000);
     assert.equal(asked, 2);
     isUp = true;
-    await until(() => health.ready(), 5000);
+    await until(() => health.isReady(), 5000);
     assert.equal(asked, 3);
   });
 
@@ -28,8 +28,8 @@ describe('process readiness', () => {
     const health = new ProcessHealth();
     health.require(async () => {});
     health.serving = true;
-    assert.equal(await health.ready(), true);
+    assert.equal(await health.isReady(), true);
     health.serving = false;
-    assert.equal(await health.ready(), false);
+    assert.equal(await health.isReady(), false);
   });
 });

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { orAbort, within } from '../../shared/timing/within.ts';
+import { rejectOnAbort, withTimeout } from '../../shared/timing/within.ts';
 
 const never = () => new Promise<never>(() => {});
 
 describe('time limit', () => {
   it('a time limit passes on the result or error of work that ends in time', async () => {
-    assert.equal(await within(1000, async () => 'done'), 'done');
+    assert.equal(await withTimeout(1000, async () => 'done'), 'done');
     await assert.rejects(
-      within(1000, () => Promise.reject(new Error('broken'))),
+      withTimeout(1000, () => Promise.reject(new Error('broken'))),
       /broken/,
     );
   });
@@ -15,7 +15,7 @@ describe('time limit', () => {
   it('a time limit rejects work that takes longer with the given error, and aborts it with the same error', async () => {
     const late = new Error('late');
     let signal: AbortSignal | undefined;
-    const limited = within(
+    const limited = withTimeout(
       10,
       (given) => {
         signal = given;
@@ -30,7 +30,7 @@ describe('time limit', () => {
   it('a time limit handles a failure that comes too late, so that no rejection is unhandled', async () => {
     const { promise, reject } = Promise.withResolvers<never>();
     await assert.rejects(
-      within(10, () => promise),
+      withTimeout(10, () => promise),
       /not done within 10 ms/,
     );
     reject(new Error('too late to matter'));
@@ -41,9 +41,9 @@ describe('time limit', () => {
 describe('abortable work', () => {
   it('waiting for abortable work ends when its signal aborts, or at once if it has aborted before', async () => {
     const gone = new AbortController();
-    const waiting = orAbort(gone.signal, never());
+    const waiting = rejectOnAbort(gone.signal, never());
     gone.abort(new Error('gone'));
     await assert.rejects(waiting, /gone/);
-    await assert.rejects(orAbort(gone.signal, never()), /gone/);
+    await assert.rejects(rejectOnAbort(gone.signal, never()), /gone/);
   });
 });

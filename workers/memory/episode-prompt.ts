@@ -1,10 +1,10 @@
 import Type, { type Static } from 'typebox';
-import { bounded } from '../../shared/domain/clusters.ts';
+import { capToClusterSize } from '../../shared/domain/clusters.ts';
 import { type EpisodeText, type RawToPromote, SUMMARY_MAX, TITLE_MAX } from '../../shared/domain/episodes.ts';
-import { closed, oneOf } from '../../shared/schemas/build.ts';
-import { shortened } from '../../shared/text/cut.ts';
-import { masked } from '../../shared/text/secrets.ts';
-import { compileAnswer, enclosed, OUTPUT_TOKENS } from '../providers/answer.ts';
+import { closedObject, oneOf } from '../../shared/schemas/build.ts';
+import { truncateWithEllipsis } from '../../shared/text/cut.ts';
+import { maskSecrets } from '../../shared/text/secrets.ts';
+import { compileAnswer, encloseInTag, OUTPUT_TOKENS } from '../providers/answer.ts';
 import type { StructuredQuestion } from '../providers/provider.ts';
 
 /** Salience for each word that a model may choose. Models judge words better than numbers. */
@@ -20,7 +20,7 @@ const CITES_MAX = 100;
  * Shape of the answer, within the limits of strict structured output: all properties required, no others, no bounds
  * except on lists.
  */
-const Answer = closed({
+const Answer = closedObject({
   title: Type.String(),
   summary: Type.String(),
   outcome: oneOf(OUTCOMES),
@@ -51,7 +51,7 @@ export function episodeQuestion(rows: readonly RawToPromote[]): StructuredQuesti
     name: 'episode',
     messages: [
       { role: 'system', content: RULES },
-      { role: 'user', content: enclosed('record', { rows: bounded(rows).map(rowOf) }) },
+      { role: 'user', content: encloseInTag('record', { rows: capToClusterSize(rows).map(rowOf) }) },
     ],
     schema: Answer,
     check,
@@ -69,13 +69,13 @@ function rowOf({ occurredAt, role, origin, agent, content }: RawToPromote, at: n
  * masked. A known outcome becomes a tag.
  */
 export function readEpisode(answer: EpisodeAnswer, rows: readonly RawToPromote[]): EpisodeText | undefined {
-  const shown = bounded(rows).length;
-  const title = shortened(masked(answer.title).replaceAll(/\s+/g, ' ').trim(), TITLE_MAX);
-  const summary = shortened(masked(answer.summary).trim(), SUMMARY_MAX);
+  const shown = capToClusterSize(rows).length;
+  const title = truncateWithEllipsis(maskSecrets(answer.title).replaceAll(/\s+/g, ' ').trim(), TITLE_MAX);
+  const summary = truncateWithEllipsis(maskSecrets(answer.summary).trim(), SUMMARY_MAX);
   if (!answer.cites.some((n) => n >= 1 && n <= shown) || title === '' || summary === '') return undefined;
   const outcome = answer.outcome === 'unknown' ? [] : [answer.outcome];
   const tags = answer.tags
-    .map((tag) => masked(tag).trim())
+    .map((tag) => maskSecrets(tag).trim())
     .filter((tag) => tag !== '' && tag.length <= TAG_MAX);
   return {
     title,

@@ -1,5 +1,5 @@
-import { normalized } from '../../shared/domain/facts/compare.ts';
-import { spokenIn } from '../../shared/domain/facts/source.ts';
+import { normalizeWords } from '../../shared/domain/facts/compare.ts';
+import { spokenParts } from '../../shared/domain/facts/source.ts';
 import {
   asStatement,
   isEvidence,
@@ -8,7 +8,7 @@ import {
 } from '../../shared/domain/facts/statement.ts';
 import { slotOf, topicOf } from '../../shared/domain/facts/topics.ts';
 import { isDisplayable } from '../../shared/domain/model-text.ts';
-import { holdsSecret } from '../../shared/text/secrets.ts';
+import { containsSecret } from '../../shared/text/secrets.ts';
 import { lastingKindOf } from './lasting.ts';
 
 /** Confidence that a sentence found by a pattern says something lasting. */
@@ -37,14 +37,14 @@ export function statementsIn(row: SourceRow): Statement[] {
   if (!isEvidence(row)) return [];
   const seen = new Set<string>();
   const isDocument = (row.content.match(ITEM)?.length ?? 0) > ITEMS_MAX;
-  return spokenIn(row.content)
+  return spokenParts(row.content)
     .flatMap(sentencesOf)
     .flatMap((sentence) => {
       const kind = kindOf(sentence);
       // The rules in a document may be meant for somebody else.
-      if (kind === undefined || (kind === 'constraint' && isDocument) || seen.has(normalized(sentence)))
+      if (kind === undefined || (kind === 'constraint' && isDocument) || seen.has(normalizeWords(sentence)))
         return [];
-      seen.add(normalized(sentence));
+      seen.add(normalizeWords(sentence));
       return {
         text: asStatement(sentence),
         kind: topicOf(sentence)?.kind ?? kind,
@@ -61,12 +61,12 @@ export function statementsIn(row: SourceRow): Statement[] {
 
 /** Returns the kind of fact that a sentence states; undefined if it states nothing lasting. */
 function kindOf(sentence: string): string | undefined {
-  if (sentence.length > SENTENCE_CHARS_MAX || normalized(sentence).split(' ').length < WORDS_MIN)
+  if (sentence.length > SENTENCE_CHARS_MAX || normalizeWords(sentence).split(' ').length < WORDS_MIN)
     return undefined;
   if (!isDisplayable(sentence) || ESCAPED.test(sentence)) return undefined;
   // Words in quotation marks may be somebody else's.
   const own = sentence.replaceAll(/["“„«][^"”“»]*["”“»]/g, ' ');
-  if (SPECIAL.test(own) || holdsSecret(sentence)) return undefined;
+  if (SPECIAL.test(own) || containsSecret(sentence)) return undefined;
   return lastingKindOf(own);
 }
 

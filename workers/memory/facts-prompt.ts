@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox';
 import type { FactSource } from '../../shared/domain/facts/source.ts';
 import { isEvidence, type SourceRow } from '../../shared/domain/facts/statement.ts';
-import { closed, nullable, oneOf } from '../../shared/schemas/build.ts';
-import { compileAnswer, enclosed, OUTPUT_TOKENS } from '../providers/answer.ts';
+import { closedObject, nullable, oneOf } from '../../shared/schemas/build.ts';
+import { compileAnswer, encloseInTag, OUTPUT_TOKENS } from '../providers/answer.ts';
 import type { StructuredQuestion } from '../providers/provider.ts';
 import { EVIDENCE_MAX, FACT_KINDS, RELATIONS } from './gate.ts';
 
@@ -13,10 +13,10 @@ export const FACTS_MAX = { inAll: 12, ofSource: 3 };
  * Shape of the answer, within the limits of strict structured output: all properties required, no others, no bounds
  * except on lists.
  */
-const Answer = closed({
+const Answer = closedObject({
   facts: Type.Array(
-    closed({
-      evidence: Type.Array(closed({ source: Type.Integer(), quote: Type.String() }), {
+    closedObject({
+      evidence: Type.Array(closedObject({ source: Type.Integer(), quote: Type.String() }), {
         maxItems: EVIDENCE_MAX,
       }),
       text: Type.String(),
@@ -70,7 +70,7 @@ export function factsQuestion({ sources, known }: FactsMaterial): StructuredQues
     name: 'facts',
     messages: [
       { role: 'system', content: RULES },
-      { role: 'user', content: enclosed('record', { facts, episodes }) },
+      { role: 'user', content: encloseInTag('record', { facts, episodes }) },
     ],
     schema: Answer,
     check,

@@ -1,6 +1,6 @@
-import { COMMON, stemOf } from '../../shared/domain/facts/compare.ts';
+import { COMMON_WORDS, stemOf } from '../../shared/domain/facts/compare.ts';
 import { QuotedText } from '../../shared/domain/facts/passage.ts';
-import { pastedIn, spokenIn } from '../../shared/domain/facts/source.ts';
+import { pastedParts, spokenParts } from '../../shared/domain/facts/source.ts';
 import {
   asStatement,
   type CheckedQuote,
@@ -10,9 +10,9 @@ import {
   type SourceRow,
   type Statement,
 } from '../../shared/domain/facts/statement.ts';
-import { EARLIEST, momentOf } from '../../shared/domain/moment.ts';
-import { beginning } from '../../shared/text/cut.ts';
-import { holdsSecret } from '../../shared/text/secrets.ts';
+import { EARLIEST_TIME_MS, parseTimestamp } from '../../shared/domain/moment.ts';
+import { truncate } from '../../shared/text/cut.ts';
+import { containsSecret } from '../../shared/text/secrets.ts';
 import { UNSPACED, wordsOf } from '../../shared/text/words.ts';
 
 export const FACT_KINDS = [
@@ -29,13 +29,13 @@ export const FACT_KINDS = [
 export const RELATIONS = ['new', 'duplicate', 'supersedes', 'contradicts'] as const;
 
 /** A fact that a model proposes. */
-export interface Proposed {
+export interface ProposedFact {
   text: string;
   kind: (typeof FACT_KINDS)[number];
   slot: string | null;
   valid_from: string | null;
   valid_to: string | null;
-  evidence: Claimed[];
+  evidence: ClaimedEvidence[];
   relation: (typeof RELATIONS)[number];
   /** Number of a known fact, counted from 1. */
   target: number | null;
@@ -66,21 +66,21 @@ const CONFIDENCE = 0.9;
  * mainly on words of others, and must contain no secret. An instruction passes only if the person said it, and becomes
  * a statement about that. The model is never simply believed: what cannot be checked is dropped.
  */
-export function admitted(proposals: readonly Proposed[], shown: ShownMemory): Statement[] {
-  const record = new Evidence(shown.rows, shown.others);
+export function admitProposals(proposals: readonly ProposedFact[], shown: ShownMemory): Statement[] {
+  const record = new EvidenceTexts(shown.rows, shown.others);
   return proposals
     .toSorted((a, b) => b.salience - a.salience)
     .slice(0, PROPOSALS_MAX)
     .flatMap((proposal) => admit(proposal, shown, record) ?? []);
 }
 
-function admit(proposal: Proposed, { known }: ShownMemory, record: Evidence): Statement | undefined {
+function admit(proposal: ProposedFact, { known }: ShownMemory, record: EvidenceTexts): Statement | undefined {
   const { kind, slot, evidence, relation, target } = proposal;
   const text = proposal.text.trim();
   if (text === '' || [...text].length > TEXT_MAX) return undefined;
   const quotes = record.quotes(evidence.slice(0, EVIDENCE_MAX));
-  if (quotes === undefined || record.isBorrowed(text, quotes) || holdsSecret(text)) return undefined;
-  if (quotes.some(({ words }) => holdsSecret(words))) return undefined;
+  if (quotes === undefined || record.isBorrowed(text, quotes) || containsSecret(text)) return undefined;
+  if (quotes.some(({ words }) => containsSecret(words))) return undefined;
   if (isInstruction(text) && !record.isStated(text, quotes)) return undefined;
   const fact = target === null || relation === 'new' ? undefined : known[target - 1];
   const from = timeOf(proposal.valid_from) ?? record.latestOf(quotes);
@@ -104,15 +104,15 @@ const DATE = /^\d{4}-\d\d-\d\d$/;
 /** Returns a date or time that a model wrote, in Unix milliseconds; undefined for anything else. */
 function timeOf(text: string | null): number | undefined {
   if (text === null) return undefined;
-  const moment = momentOf(DATE.test(text) ? `${text}T00:00:00Z` : text);
-  return moment === undefined || moment < EARLIEST ? undefined : moment;
+  const moment = parseTimestamp(DATE.test(text) ? `${text}T00:00:00Z` : text);
+  return moment === undefined || moment < EARLIEST_TIME_MS ? undefined : moment;
 }
 
 /** Maximum length of a quote, in code points. */
 const QUOTE_MAX = 240;
 
 /** Evidence that a model claims: the number of a row, counted from 1, and the words in it. */
-export interface Claimed {
+export interface ClaimedEvidence {
   source: number;
   quote: string;
 }
@@ -139,7 +139,7 @@ interface ReadRow {
  * The texts that a model was shown, in which its claims are checked. `others` are those besides the rows. All are read
  * once, however many claims follow.
  */
-export class Evidence {
+export class EvidenceTexts {
   readonly #rows: readonly ReadRow[];
   /** Stems of the words that others than the person wrote. */
   readonly #othersStems: ReadonlySet<string>;
@@ -154,7 +154,7 @@ export class Evidence {
    * of the person first. Returns undefined if none is the person's own: what an agent said, or what the person only
    * accepted or pasted, states nothing about the person.
    */
-  quotes(claims: readonly Claimed[]): CheckedQuote[] | undefined {
+  quotes(claims: readonly ClaimedEvidence[]): CheckedQuote[] | undefined {
     const found = claims.flatMap(({ source, quote }) => {
       const row = this.#rows[source - 1];
       const words = row && quotedIn(row, quote);
@@ -211,16 +211,16 @@ function readRow(row: SourceRow): ReadRow {
 /** Returns the passage of a row that a quote refers to, at most 240 code points of it. */
 function quotedIn({ passages }: ReadRow, quote: string): string | undefined {
   const [found] = passages.flatMap((text) => text.passageOf(quote) ?? []);
-  return found && beginning(found, QUOTE_MAX);
+  return found && truncate(found, QUOTE_MAX);
 }
 
 /** Returns the texts of a row that can be quoted: from a person's row, only what the person wrote in it. */
 function quotableTexts(row: SourceRow): string[] {
-  return isEvidence(row) ? spokenIn(row.content) : [row.content];
+  return isEvidence(row) ? spokenParts(row.content) : [row.content];
 }
 
 function textsOfOthers(row: SourceRow): string[] {
-  return isEvidence(row) ? pastedIn(row.content) : [row.content];
+  return isEvidence(row) ? pastedParts(row.content) : [row.content];
 }
 
 const IS_UNSPACED = new RegExp(`[${UNSPACED}]`, 'u');
@@ -228,7 +228,7 @@ const IS_UNSPACED = new RegExp(`[${UNSPACED}]`, 'u');
 /** Returns the stems of the meaningful words of texts. */
 function stemsOf(texts: readonly string[]): Set<string> {
   const counts = (word: string) =>
-    (word.length >= WORD_CHARS_MIN || IS_UNSPACED.test(word)) && !COMMON.has(word);
+    (word.length >= WORD_CHARS_MIN || IS_UNSPACED.test(word)) && !COMMON_WORDS.has(word);
   const words = texts.flatMap(wordsOf).filter(counts);
   return new Set(words.map(stemOf));
 }

@@ -6,9 +6,9 @@ import {
 } from '../../shared/db/stores/memory/fact-sources.ts';
 import { relatedFacts } from '../../shared/db/stores/memory/known-facts.ts';
 import {
-  type Distilled,
+  type ExtractedStatements,
   SourcesChanged,
-  type Stored,
+  type StoreResult,
   storeStatements,
 } from '../../shared/db/stores/memory/promote-facts.ts';
 import { type FactSource, fitSources, hasEvidence } from '../../shared/domain/facts/source.ts';
@@ -18,7 +18,7 @@ import { NO_USAGE, type ProviderError, type Usage } from '../providers/provider.
 import type { Handler } from '../work/handler.ts';
 import { statementsIn } from './extract-facts.ts';
 import { FACTS_MAX, factsQuestion } from './facts-prompt.ts';
-import { admitted } from './gate.ts';
+import { admitProposals } from './gate.ts';
 import { Promotion, type PromotionParts, type PromotionProgress, type PromotionSteps } from './promotion.ts';
 
 /** Maximum number of sources in one question. */
@@ -108,7 +108,7 @@ class FactSteps implements PromotionSteps<Sources> {
     return usage !== null;
   }
 
-  #store(distilled: Distilled, usage: Usage): Promise<boolean> {
+  #store(distilled: ExtractedStatements, usage: Usage): Promise<boolean> {
     const { accountId } = this.#promotion;
     return this.#promotion.store(usage, async (keep) => {
       try {
@@ -139,7 +139,7 @@ function chunksOf(found: Sources): Sources[] {
 function progressAfter(
   { steps, considered, created: before, skipped, ids }: PromotionProgress,
   sources: number,
-  stored: Stored,
+  stored: StoreResult,
 ): Partial<PromotionProgress> {
   const created = before + stored.created;
   const touched = [...new Set([...ids, ...stored.ids])];
@@ -161,7 +161,7 @@ function progressAfter(
 async function extractStatements(
   sources: readonly FactSource[],
   promotion: Promotion,
-): Promise<{ distilled: Distilled; usage: Usage | null }> {
+): Promise<{ distilled: ExtractedStatements; usage: Usage | null }> {
   const { ask, model, accountId } = promotion;
   if (ask === null) return { distilled: extractByPatterns(sources), usage: null };
   const limits = FACTS_MAX;
@@ -175,14 +175,14 @@ async function extractStatements(
   // A refusal states nothing.
   const proposals = answer.state === 'answered' ? answer.value.facts : [];
   const others = shown.map(({ title }) => title);
-  const statements = bySource(admitted(proposals, { rows, known: related, others }), shown);
+  const statements = bySource(admitProposals(proposals, { rows, known: related, others }), shown);
   const done = sources.filter(({ id }) => shown.some((source) => source.id === id));
   const unasked = sources.filter((source) => !hasEvidence(source));
   const distilled = { sources: [...done, ...unasked], related, statements, model: answer.model, limits };
   return { distilled, usage: answer.usage };
 }
 
-function extractByPatterns([first]: readonly FactSource[]): Distilled {
+function extractByPatterns([first]: readonly FactSource[]): ExtractedStatements {
   const statements = first?.rows.flatMap(statementsIn).slice(0, EXTRACTED_MAX) ?? [];
   const limits = { inAll: EXTRACTED_MAX, ofSource: EXTRACTED_MAX };
   return { sources: first ? [first] : [], related: [], statements: [statements], model: null, limits };

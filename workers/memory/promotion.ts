@@ -1,17 +1,17 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { WorkerConfig } from '../../shared/config/config.ts';
-import { persistently } from '../../shared/db/retries.ts';
+import { retryUntil } from '../../shared/db/retries.ts';
 import { momentNow } from '../../shared/db/stores/memory/rows-to-promote.ts';
-import { type Concerned, setAside } from '../../shared/db/stores/memory/set-aside.ts';
-import { keepProgress, progressOf } from '../../shared/db/stores/work/progress.ts';
+import { type AffectedRows, setAside } from '../../shared/db/stores/memory/set-aside.ts';
+import { readProgress, storeProgress } from '../../shared/db/stores/work/progress.ts';
 import type { End, JobReport, Steps } from '../../shared/domain/work.ts';
 import { PROMOTE_LIMIT, type PromoteInput, type PromoteResult } from '../../shared/schemas/jobs.ts';
 import type { promoteEpisodes, promoteFacts } from '../../shared/work/kinds.ts';
 import {
-  failureOf,
   NO_USAGE,
   type Provider,
   ProviderError,
+  providerFailureEnd,
   type StructuredAnswer,
   type StructuredQuestion,
   type Usage,
@@ -87,7 +87,7 @@ export class Promotion {
   static async open(run: Run): Promise<Promotion> {
     const { em, claim, settings } = run;
     const request = claim.input.take();
-    const kept = await progressOf<PromotionProgress>(em(), claim);
+    const kept = await readProgress<PromotionProgress>(em(), claim);
     const progress = kept ?? initialProgress(request.model ?? settings.defaultModel, await momentNow(em()));
     return new Promotion(run, request, progress);
   }
@@ -104,7 +104,7 @@ export class Promotion {
       if (!(error instanceof ProviderError)) throw error;
       const { fault, message } = error;
       this.#run.allowance.log.warn({ fault, reason: message }, 'provider failed');
-      return failureOf(error, kind);
+      return providerFailureEnd(error, kind);
     }
     this.#spend(NO_USAGE);
     return successOf(this.#progress, await steps.countSetAside());
@@ -143,18 +143,18 @@ export class Promotion {
     const isStored = await this.#persistently(() =>
       work(async (tx, advance) => {
         this.#progress = { ...before, ...advance(before) };
-        await keepProgress(tx, claim, this.#progress);
+        await storeProgress(tx, claim, this.#progress);
       }),
     );
     if (isStored) return true;
     // The results may have been stored, and only the confirmation lost.
-    const kept = await progressOf<PromotionProgress>(this.em(), claim);
+    const kept = await readProgress<PromotionProgress>(this.em(), claim);
     this.#progress = { ...before, ...kept, usage: before.usage, latency_ms: before.latency_ms };
     return false;
   }
 
   /** Leaves rows alone for a while, because the model fails on them. */
-  async setAside(concerned: Concerned, { fault, message }: ProviderError): Promise<void> {
+  async setAside(concerned: AffectedRows, { fault, message }: ProviderError): Promise<void> {
     const rows = Object.values(concerned).flat().length;
     this.#run.allowance.log.warn({ fault, reason: message, rows }, 'set aside');
     await this.#persistently(() => setAside(this.em(), this.accountId, concerned));
@@ -175,7 +175,7 @@ export class Promotion {
   }
 
   #persistently<T>(work: () => Promise<T>): Promise<T> {
-    return persistently(work, performance.now() + this.#run.allowance.leftMs());
+    return retryUntil(work, performance.now() + this.#run.allowance.leftMs());
   }
 
   /** Adds the usage of an answer, and the time since the previous one. */

@@ -1,15 +1,15 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { persistently } from '../../shared/db/retries.ts';
+import { retryUntil } from '../../shared/db/retries.ts';
 import {
-  nextChosen,
-  nextUnsynced,
+  readChosenPage,
+  readUnsyncedPage,
   SYNC_PAGE_MAX,
   type SyncCursor,
   type SyncPage,
   sessionsToSync,
-  takeIn,
+  storeSyncPage,
 } from '../../shared/db/stores/memory/sync.ts';
-import { keepProgress, progressOf } from '../../shared/db/stores/work/progress.ts';
+import { readProgress, storeProgress } from '../../shared/db/stores/work/progress.ts';
 import type { Steps } from '../../shared/domain/work.ts';
 import type { SyncRequest, SyncResult } from '../../shared/schemas/jobs.ts';
 import type { sync } from '../../shared/work/kinds.ts';
@@ -34,7 +34,7 @@ export function createSync(em: () => EntityManager): Handler<typeof sync> {
     const request = claim.input.take();
     const next = pagesOf(em, request);
     let progress =
-      (await progressOf<SyncProgress>(em(), claim)) ??
+      (await readProgress<SyncProgress>(em(), claim)) ??
       initialProgress(await sessionsToSync(em(), accountId, request));
     for (;;) {
       signal.throwIfAborted();
@@ -45,9 +45,9 @@ export function createSync(em: () => EntityManager): Handler<typeof sync> {
       const before = progress;
       const keep = async (tx: EntityManager, created: number) => {
         progress = progressAfter(before, page, created);
-        await keepProgress(tx, claim, progress);
+        await storeProgress(tx, claim, progress);
       };
-      await persistently(() => takeIn(em(), accountId, page, keep), performance.now() + leftMs());
+      await retryUntil(() => storeSyncPage(em(), accountId, page, keep), performance.now() + leftMs());
     }
     const { steps, scanned, created, skipped, last_event_at } = progress;
     const result = { scanned, created, skipped, last_event_at };
@@ -57,8 +57,8 @@ export function createSync(em: () => EntityManager): Handler<typeof sync> {
 
 function pagesOf(em: () => EntityManager, request: SyncRequest): NextPage {
   return request.since === undefined && request.session_id === undefined
-    ? (accountId, _, size) => nextUnsynced(em(), accountId, size)
-    : (accountId, { cursor }, size) => nextChosen(em(), accountId, request, cursor, size);
+    ? (accountId, _, size) => readUnsyncedPage(em(), accountId, size)
+    : (accountId, { cursor }, size) => readChosenPage(em(), accountId, request, cursor, size);
 }
 
 function initialProgress(sessions: number): SyncProgress {

@@ -1,29 +1,29 @@
-import { persistently } from '../../shared/db/retries.ts';
+import { retryUntil } from '../../shared/db/retries.ts';
 import type { ContextBundle } from '../../shared/domain/context-bundle.ts';
 import { fitContext, type RecalledPhrase } from '../../shared/domain/context-envelope.ts';
 import type { DraftReport, DraftTexts } from '../../shared/domain/prediction.ts';
-import { LOCAL } from '../../shared/domain/provider-call.ts';
+import { LOCAL_MODEL } from '../../shared/domain/provider-call.ts';
 import type { End } from '../../shared/domain/work.ts';
 import { MIN_CONFIDENCE } from '../../shared/schemas/limits.ts';
 import { pseudonym } from '../../shared/security/fingerprint.ts';
 import { draft } from '../../shared/work/kinds.ts';
 import {
-  failureOf,
   type Guess,
-  inAttempts,
   NO_USAGE,
   type Provider,
   ProviderError,
+  providerFailureEnd,
+  retryAfterTimeouts,
 } from '../providers/provider.ts';
 import type { Handler, Time } from '../work/handler.ts';
 import type { Reader } from '../work/reads.ts';
-import { type Asked, askedFor, decide, hasNothingToWorkOn, type Settings } from './predict.ts';
+import { decide, hasNothingToWorkOn, type MemoryRequest, type Settings, toMemoryRequest } from './predict.ts';
 import { predictionQuestion } from './prompt.ts';
 
 /** Reads what the account's memory has for a request. */
 type ReadMemory = (
   reader: Reader,
-  asked: Asked,
+  asked: MemoryRequest,
 ) => Promise<{ bundle: ContextBundle; phrases: readonly RecalledPhrase[] }>;
 
 /** Verdicts of a person who has not judged any suggestion. */
@@ -43,8 +43,8 @@ export function createDraft(
     const { draft: text, ...asked } = input.take();
     const request = { ...asked, draft: { text, revision: 0 }, artifact: null, user_preferences: '' };
     const begun = performance.now();
-    const { bundle, phrases } = await persistently(
-      () => readMemory({ party, memory: party, gone: signal }, askedFor(request)),
+    const { bundle, phrases } = await retryUntil(
+      () => readMemory({ party, memory: party, gone: signal }, toMemoryRequest(request)),
       begun + leftMs(),
     );
     const readAt = performance.now();
@@ -54,7 +54,10 @@ export function createDraft(
       fact_ids: used.facts,
       episode_ids: used.episodes,
       raw_ids: [
-        ...new Set([...used.raw, ...(guess.model === LOCAL ? phrases.map(({ source }) => source) : [])]),
+        ...new Set([
+          ...used.raw,
+          ...(guess.model === LOCAL_MODEL ? phrases.map(({ source }) => source) : []),
+        ]),
       ],
       truncated,
     });
@@ -74,12 +77,12 @@ export function createDraft(
       const nothing = { completion: '', confidence: 0, model, usage: NO_USAGE };
       return end(nothing, 'abstained', { completion: '', sent: [] });
     }
-    const sent = model === LOCAL ? [] : [...predictionQuestion(task).messages];
+    const sent = model === LOCAL_MODEL ? [] : [...predictionQuestion(task).messages];
     try {
       const charge = { accountId: party, appId: null, workId: id, attempt, kind: draft.name };
       const cacheKey = pseudonym(party, '', '');
       const local = { phrases, minConfidence: MIN_CONFIDENCE, ...NO_VERDICTS };
-      const guess = await inAttempts(leftMs, () => {
+      const guess = await retryAfterTimeouts(leftMs, () => {
         const timeoutMs = Math.min(providerTimeoutMs, leftMs());
         return provider.predict({ ...task, local }, { model, signal, timeoutMs, charge, cacheKey });
       });
@@ -88,7 +91,7 @@ export function createDraft(
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error;
       log.warn({ fault: error.fault, reason: error.message }, 'provider failed');
-      return failureOf(error, draft);
+      return providerFailureEnd(error, draft);
     }
   };
 }

@@ -1,5 +1,5 @@
 import type { WorkerConfig } from '../../shared/config/config.ts';
-import { persistently } from '../../shared/db/retries.ts';
+import { retryUntil } from '../../shared/db/retries.ts';
 import type { ConnectedContext } from '../../shared/db/stores/memory/context.ts';
 import { NO_VERDICTS, type Verdicts } from '../../shared/db/stores/prediction-events.ts';
 import { fitContext, questionOf, type RecalledPhrase } from '../../shared/domain/context-envelope.ts';
@@ -12,14 +12,19 @@ import { fingerprint, pseudonym } from '../../shared/security/fingerprint.ts';
 import { endOf } from '../../shared/text/phrases.ts';
 import { normalForm } from '../../shared/text/words.ts';
 import { predict } from '../../shared/work/kinds.ts';
-import { failureOf, inAttempts, type Provider, ProviderError } from '../providers/provider.ts';
+import {
+  type Provider,
+  ProviderError,
+  providerFailureEnd,
+  retryAfterTimeouts,
+} from '../providers/provider.ts';
 import type { Handler, Time } from '../work/handler.ts';
 import type { Reader } from '../work/reads.ts';
 
 export type Settings = Pick<WorkerConfig, 'tabModel' | 'providerTimeoutMs' | 'contextBudgetTokens'>;
 
 /** A request, the question that it puts to memory, and the ends of its draft by which phrases are looked up. */
-export interface Asked<Request = Pick<PredictionRequest, 'draft' | 'messages'>> {
+export interface MemoryRequest<Request = Pick<PredictionRequest, 'draft' | 'messages'>> {
   request: Request;
   question: string;
   tails: readonly string[];
@@ -31,7 +36,7 @@ interface Remembered extends ConnectedContext {
 }
 
 /** Reads the memory that a connection grants for a request. */
-type ReadMemory = (reader: Reader, asked: Asked<PredictionRequest>) => Promise<Remembered>;
+type ReadMemory = (reader: Reader, asked: MemoryRequest<PredictionRequest>) => Promise<Remembered>;
 
 const UNCONNECTED: Remembered = {
   bundle: null,
@@ -55,8 +60,8 @@ export function createPredict(
     const { bundle, phrases, verdicts, ...revisions } =
       connectionId === null
         ? UNCONNECTED
-        : await persistently(
-            () => readMemory({ party, memory: connectionId, gone: signal }, askedFor(request)),
+        : await retryUntil(
+            () => readMemory({ party, memory: connectionId, gone: signal }, toMemoryRequest(request)),
             performance.now() + leftMs(),
           );
     if (hasNothingToWorkOn(request))
@@ -78,7 +83,7 @@ export function createPredict(
       const charge = { accountId: null, appId: party, workId: id, attempt, kind: 'predict' };
       const cacheKey = pseudonym(party, request.user_id, request.session_id);
       const { tabModel: model, providerTimeoutMs } = settings;
-      const guess = await inAttempts(leftMs, () => {
+      const guess = await retryAfterTimeouts(leftMs, () => {
         const timeoutMs = Math.min(providerTimeoutMs, leftMs());
         return provider.predict(task, { model, signal, timeoutMs, charge, cacheKey });
       });
@@ -89,7 +94,7 @@ export function createPredict(
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error;
       log.warn({ fault: error.fault, reason: error.message }, 'provider failed');
-      return { ...failureOf(error, predict), report: report() };
+      return { ...providerFailureEnd(error, predict), report: report() };
     }
   };
 }
@@ -127,7 +132,7 @@ function continuedFrom(
 ): End<PredictionReport> | undefined {
   const isCurrent =
     report.profileRevision === revisions.profileRevision && report.grantRevision === revisions.grantRevision;
-  const rest = restOf({ id, report, ...last }, request.draft.text, facts);
+  const rest = remainingSuggestion({ id, report, ...last }, request.draft.text, facts);
   if (!isCurrent || decide({ completion: rest, confidence: 1 }, request, 0).state !== 'suggested')
     return undefined;
   const continues = report.continues ?? id;
@@ -138,7 +143,7 @@ function continuedFrom(
  * Returns the rest of a suggestion that the person is typing. It is empty if they are typing something else, or if
  * anything else has changed: the context, the mode, or that the app wants to see only surer predictions.
  */
-export function restOf(last: Suggestion, draft: string, facts: PredictionFacts): string {
+export function remainingSuggestion(last: Suggestion, draft: string, facts: PredictionFacts): string {
   const { draftLength, draftHash, draftRevision, contextHash, minConfidence } = last.facts;
   const isOther =
     last.dismissed ||
@@ -152,7 +157,7 @@ export function restOf(last: Suggestion, draft: string, facts: PredictionFacts):
   return last.hashOf(draft.slice(0, draftLength)) === draftHash ? last.answer.slice(typed.length) : '';
 }
 
-export interface Decision {
+export interface CompletionDecision {
   state: 'suggested' | 'abstained';
   /** Text to show; empty if the prediction abstained. */
   completion: string;
@@ -177,7 +182,7 @@ export function decide(
   request: Pick<PredictionRequest, 'draft' | 'messages'>,
   minConfidence: number,
   refused: readonly string[] = [],
-): Decision {
+): CompletionDecision {
   const completion = cutAtWord(guess.completion);
   const repeats = [request.draft.text, request.messages.at(-1)?.content ?? ''].map(fold);
   const sure = guess.confidence >= minConfidence;
@@ -215,6 +220,8 @@ function cutAtWord(text: string): string {
 /** Unicode word boundaries, which exist in scripts without spaces as well. */
 const WORDS = new Intl.Segmenter('und', { granularity: 'word' });
 
-export function askedFor<Request extends Asked['request']>(request: Request): Asked<Request> {
+export function toMemoryRequest<Request extends MemoryRequest['request']>(
+  request: Request,
+): MemoryRequest<Request> {
   return { request, question: questionOf(request), tails: endOf(request.draft.text).tails };
 }

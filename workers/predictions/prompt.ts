@@ -1,17 +1,17 @@
 import Type from 'typebox';
 import type { PredictionTask } from '../../shared/domain/context-envelope.ts';
-import { LIKELIHOOD, LIKELIHOODS } from '../../shared/domain/likelihood.ts';
+import { LIKELIHOOD_PROBABILITIES, LIKELIHOODS } from '../../shared/domain/likelihood.ts';
 import { isDisplayable } from '../../shared/domain/model-text.ts';
-import { closed } from '../../shared/schemas/build.ts';
+import { closedObject } from '../../shared/schemas/build.ts';
 import { compile } from '../../shared/schemas/validator.ts';
-import { enclosed, jsonIn, OUTPUT_TOKENS, THOUGHT_TOKENS } from '../providers/answer.ts';
+import { encloseInTag, extractJson, OUTPUT_TOKENS, THOUGHT_TOKENS } from '../providers/answer.ts';
 import type { Question } from '../providers/chat.ts';
 
 /**
  * Shape of the answer, within the limits of strict structured output. It is one text of few tokens, since a person
  * waits for each of them: a digit, which is a token of its own, and the continuation.
  */
-const Answer = closed({ next: Type.String() });
+const Answer = closedObject({ next: Type.String() });
 const check = compile(Answer);
 
 /** Likelihoods in the order of their digits. */
@@ -50,7 +50,7 @@ export function predictionQuestion(task: PredictionTask): Question {
     name: 'prediction',
     messages: [
       { role: 'system', content: RULES },
-      { role: 'user', content: enclosed('record', record) },
+      { role: 'user', content: encloseInTag('record', record) },
     ],
     schema: Answer,
     maxTokens: OUTPUT_TOKENS[task.mode],
@@ -66,7 +66,7 @@ export function readAnswer(
   content: string,
   task: PredictionTask,
 ): { completion: string; confidence: number } | null {
-  const checked = check(jsonIn(content));
+  const checked = check(extractJson(content));
   if (!checked.ok) return null;
   const { next } = checked.value;
   if (next.trim() === '') return { completion: '', confidence: 0 };
@@ -77,7 +77,7 @@ export function readAnswer(
   const continuation = join(task.draft, added);
   if (continuation.trim() === '') return { completion: '', confidence: 0 };
   const completion = task.mode === 'next_prompt' ? standAlone(task, continuation) : continuation;
-  return { completion, confidence: LIKELIHOOD[grade] };
+  return { completion, confidence: LIKELIHOOD_PROBABILITIES[grade] };
 }
 
 /** Removes from `continuation` what it repeats of the draft: all of it, or its last characters. */

@@ -34,7 +34,7 @@ type ReadResult<Answer> = { ok: true; value: Answer } | { ok: false; faults: str
 
 /** Reads the answer in a model's text, or describes to the model what is wrong with it. */
 export function readStructured<Answer>(text: string, check: Validator<Answer>): ReadResult<Answer> {
-  const json = jsonIn(text);
+  const json = extractJson(text);
   if (json === undefined) return { ok: false, faults: ['the answer is not JSON'] };
   const checked = check(json);
   if (!checked.ok) return { ok: false, faults: checked.faults.map(inWords) };
@@ -60,7 +60,7 @@ function everyText(root: unknown, passes: (text: string) => boolean): boolean {
 }
 
 /** Encloses a value as JSON between tags that no text in it can close. */
-export function enclosed(tag: string, value: object): string {
+export function encloseInTag(tag: string, value: object): string {
   return `<${tag}>\n${JSON.stringify(value).replaceAll('<', '\\u003c')}\n</${tag}>`;
 }
 
@@ -68,7 +68,7 @@ export function enclosed(tag: string, value: object): string {
  * Returns the JSON value in a model's text: the whole text or, failing that, the first object after its thoughts
  * (`<think>`), whatever surrounds it, such as a code fence. Returns undefined if there is none. Takes linear time.
  */
-export function jsonIn(text: string): unknown {
+export function extractJson(text: string): unknown {
   const whole = parse(text);
   if (whole !== undefined) return whole;
   const answer = afterLast(text, '</think>');

@@ -1,4 +1,4 @@
-import type { Call, ChatMessage, Usage } from './provider.ts';
+import type { CallLimits, ChatMessage, Usage } from './provider.ts';
 
 /** Ways to tell a server the shape of an answer, the strictest first. */
 export const FORMATS = ['json_schema', 'json_object', 'text'] as const;
@@ -51,4 +51,4 @@ export type Completion = {
 } & ({ state: 'written'; text: string } | { state: 'refused' } | { state: 'cut_off' });
 
 /** Sends one request to the server, without retries. Rejects like a `Provider`. */
-export type Chat = (request: ChatRequest, call: Call) => Promise<Completion>;
+export type Chat = (request: ChatRequest, call: CallLimits) => Promise<Completion>;

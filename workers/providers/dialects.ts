@@ -8,23 +8,23 @@ import {
   LIMITS,
   type Question,
 } from './chat.ts';
-import { type Call, ProviderError, SHORTEST_CALL_MS } from './provider.ts';
+import { type CallLimits, ProviderError, SHORTEST_CALL_MS } from './provider.ts';
 
 /** A part of a dialect that a server can refuse. */
-export type Refused = 'format' | 'limit' | Extra;
+export type RefusedPart = 'format' | 'limit' | Extra;
 
 /** The error of a server that does not know a parameter, or the format in which the answer was asked for. */
 export class DialectRefused extends ProviderError {
-  readonly part: Refused;
+  readonly part: RefusedPart;
 
-  constructor(part: Refused, message: string) {
+  constructor(part: RefusedPart, message: string) {
     super('failed', message);
     this.part = part;
   }
 }
 
 /** Asks a question in the strictest format that the model's server takes. */
-export type Ask = (question: Question, call: Call) => Promise<Completion>;
+export type AskModel = (question: Question, call: CallLimits) => Promise<Completion>;
 
 const FIRST: Dialect = { format: FORMATS[0], limit: LIMITS[0], extras: EXTRAS, thinks: false };
 
@@ -35,7 +35,7 @@ const FIRST: Dialect = { format: FORMATS[0], limit: LIMITS[0], extras: EXTRAS, t
  * Success decides what is remembered, not a refusal: a server may quote a person's text in an error that looks like
  * one.
  */
-export function inBestDialect(chat: Chat): Ask {
+export function withBestDialect(chat: Chat): AskModel {
   const known = new Map<string, Dialect>();
   return async (question, call) => {
     const first = known.get(call.model) ?? FIRST;
@@ -58,7 +58,7 @@ export function inBestDialect(chat: Chat): Ask {
   };
 }
 
-function nextAfter(dialect: Dialect, refused: Refused): Dialect | undefined {
+function nextAfter(dialect: Dialect, refused: RefusedPart): Dialect | undefined {
   switch (refused) {
     case 'format': {
       const format = FORMATS[FORMATS.indexOf(dialect.format) + 1];

@@ -1,15 +1,15 @@
 import type { Completion, Question } from './chat.ts';
-import type { Ask } from './dialects.ts';
-import { type Call, isOutage, type Provider, SHORTEST_CALL_MS } from './provider.ts';
+import type { AskModel } from './dialects.ts';
+import { type CallLimits, isOutage, type Provider, SHORTEST_CALL_MS } from './provider.ts';
 
 /** Asks a question, and tells which model answered. */
-export type AskAny = (question: Question, call: Call) => Promise<Completion & { model: string }>;
+export type AskAny = (question: Question, call: CallLimits) => Promise<Completion & { model: string }>;
 
 /**
  * Asks the wanted model, then the others in their order, as long as the provider is in trouble and there is time. A
  * question that no model answers fails as it did with the first one.
  */
-export function withFallback(ask: Ask, others: readonly string[]): AskAny {
+export function withFallback(ask: AskModel, others: readonly string[]): AskAny {
   return async (question, call) => {
     const until = performance.now() + call.timeoutMs;
     let first: unknown;
@@ -28,7 +28,7 @@ export function withFallback(ask: Ask, others: readonly string[]): AskAny {
 }
 
 /** Lets the built-in predictor complete drafts while the provider is in trouble. It answers no structured questions. */
-export function orLocal(provider: Provider, local: Provider): Provider {
+export function withLocalFallback(provider: Provider, local: Provider): Provider {
   return {
     ask: provider.ask,
     async predict(task, call) {

@@ -4,7 +4,7 @@ import { readStructured } from './answer.ts';
 import type { Completion } from './chat.ts';
 import type { AskAny } from './fallback.ts';
 import {
-  type Call,
+  type CallLimits,
   type ChatMessage,
   type Guess,
   type Provider,
@@ -31,7 +31,7 @@ export class LanguageModel implements Provider {
    * Predicts what follows a draft. Refused, filtered and empty answers abstain. A malformed one fails, since repairing
    * it would take too long.
    */
-  async predict(task: PredictionTask, call: Call): Promise<Guess> {
+  async predict(task: PredictionTask, call: CallLimits): Promise<Guess> {
     const completion = await this.#ask(predictionQuestion(task), call);
     const { usage, model } = completion;
     const text = writtenText(completion);
@@ -43,7 +43,7 @@ export class LanguageModel implements Provider {
 
   readonly ask = async <Answer>(
     { check, ...question }: StructuredQuestion<Answer>,
-    call: Call,
+    call: CallLimits,
   ): Promise<StructuredAnswer<Answer>> => {
     const until = performance.now() + call.timeoutMs;
     const first = await this.#ask(question, call);

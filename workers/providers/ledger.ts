@@ -1,6 +1,6 @@
 import type { ModelPrices } from '../../shared/config/provider.ts';
 import type { BookedCall } from '../../shared/db/stores/provider-calls.ts';
-import { type CallOutcome, costOf, estimateTokens } from '../../shared/domain/provider-call.ts';
+import { type CallOutcome, costOf, estimateUnreportedTokens } from '../../shared/domain/provider-call.ts';
 import { newId } from '../../shared/ids.ts';
 import type { Log } from '../../shared/log.ts';
 import { observeCall } from '../../shared/metrics/provider.ts';
@@ -8,7 +8,7 @@ import { every, type Repeated } from '../../shared/timing/every.ts';
 import { retry } from '../../shared/timing/retry.ts';
 import { describeSpan, failSpan, inSpan } from '../../shared/tracing/span.ts';
 import type { Chat, ChatRequest, Completion } from './chat.ts';
-import { type Call, NO_USAGE, ProviderError, type Usage } from './provider.ts';
+import { type CallLimits, NO_USAGE, ProviderError, type Usage } from './provider.ts';
 
 const FLUSH_EVERY_MS = 200;
 /** Maximum number of rows in one statement. */
@@ -76,7 +76,7 @@ export class CallLedger {
  * Books each request that is sent, whatever its outcome. The provider may charge for an answer whose token count cannot
  * be read, because nobody waited for it or it came broken: then the tokens of the request are estimated.
  */
-export function metered(chat: Chat, ledger: Pick<CallLedger, 'add'>, prices: ModelPrices): Chat {
+export function withLedger(chat: Chat, ledger: Pick<CallLedger, 'add'>, prices: ModelPrices): Chat {
   const send: Chat = async (request, call) => {
     const sentAt = performance.now();
     const book = (outcome: CallOutcome, counted: Usage | null, answeredBy?: string) => {
@@ -114,7 +114,7 @@ export function metered(chat: Chat, ledger: Pick<CallLedger, 'add'>, prices: Mod
 /** Sends a request within a span by OpenTelemetry's GenAI conventions, without any of the request's text. */
 function inCallSpan(
   { format, maxTokens }: ChatRequest,
-  { model }: Call,
+  { model }: CallLimits,
   send: () => Promise<Completion>,
 ): Promise<Completion> {
   const attributes = {
@@ -157,7 +157,7 @@ interface Booking {
 }
 
 function bookedCall(
-  { model, charge }: Call,
+  { model, charge }: CallLimits,
   { outcome, usage, aborted, cost, latencyMs }: Booking,
 ): BookedCall {
   return {
@@ -181,5 +181,5 @@ function bookedCall(
 /** Estimates the tokens that the provider has read; those that it would have written are unknown. */
 function estimatedUsage({ messages, schema }: ChatRequest): Usage {
   const texts = [JSON.stringify(schema), ...messages.map(({ content }) => content)];
-  return { ...NO_USAGE, inputTokens: texts.reduce((sum, text) => sum + estimateTokens(text), 0) };
+  return { ...NO_USAGE, inputTokens: texts.reduce((sum, text) => sum + estimateUnreportedTokens(text), 0) };
 }

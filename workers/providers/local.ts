@@ -1,14 +1,14 @@
 import type { PredictionTask } from '../../shared/domain/context-envelope.ts';
 import { isDisplayable } from '../../shared/domain/model-text.ts';
-import { LOCAL } from '../../shared/domain/provider-call.ts';
+import { LOCAL_MODEL } from '../../shared/domain/provider-call.ts';
 import { MIN_CONFIDENCE } from '../../shared/schemas/limits.ts';
 import type { Message } from '../../shared/schemas/predictions.ts';
 import { isClosed } from '../../shared/text/meaning.ts';
 import { endOf } from '../../shared/text/phrases.ts';
-import { masked } from '../../shared/text/secrets.ts';
+import { maskSecrets } from '../../shared/text/secrets.ts';
 import { type Continuation, continueDraft } from './local/continuation.ts';
 import { evidenceFor, isWrittenByPerson } from './local/evidence.ts';
-import { type Call, type Guess, NO_USAGE, type Provider } from './provider.ts';
+import { type CallLimits, type Guess, NO_USAGE, type Provider } from './provider.ts';
 
 /**
  * The built-in predictor: no key, no network, no weights. It only knows the texts of the request. It continues a draft
@@ -17,10 +17,10 @@ import { type Call, type Guess, NO_USAGE, type Provider } from './provider.ts';
 export class LocalProvider implements Provider {
   readonly ask = null;
 
-  async predict(task: PredictionTask, call: Call): Promise<Guess> {
+  async predict(task: PredictionTask, call: CallLimits): Promise<Guess> {
     call.signal.throwIfAborted();
     const { text, confidence } = guess(task);
-    return { completion: text, confidence, usage: NO_USAGE, model: LOCAL };
+    return { completion: text, confidence, usage: NO_USAGE, model: LOCAL_MODEL };
   }
 }
 
@@ -59,7 +59,8 @@ function repeatPrompt(messages: readonly Message[]): Continuation {
   let total = NEW_PROMPT_WEIGHT;
   for (const [i, message] of messages.entries()) {
     const text = message.content.trim();
-    if (!isWrittenByPerson(message) || text === '' || masked(text) !== text || !isDisplayable(text)) continue;
+    if (!isWrittenByPerson(message) || text === '' || maskSecrets(text) !== text || !isDisplayable(text))
+      continue;
     const likeness = similarity(now, situation(messages[i - 1]));
     const weight = OTHER_SITUATION_WEIGHT + (1 - OTHER_SITUATION_WEIGHT) * likeness ** 2;
     const before = votes.get(normalize(text)) ?? { weight: 0, count: 0 };

@@ -12,9 +12,9 @@ import OpenAI, {
 import { type TraceHeaders, traceHeaders } from '../../shared/tracing/span.ts';
 import { BODY_TOO_LARGE, BrokenAnswer, boundedFetch } from './bounded-fetch.ts';
 import type { Chat, ChatRequest, Completion, Extra } from './chat.ts';
-import { DialectRefused, type Refused } from './dialects.ts';
+import { DialectRefused, type RefusedPart } from './dialects.ts';
 import {
-  type Call,
+  type CallLimits,
   type ChatMessage,
   LONGEST_PAUSE_MS,
   ProviderError,
@@ -66,7 +66,7 @@ class PlainClient extends OpenAI {
 
 type RequestOptions = Parameters<OpenAI['buildRequest']>[0];
 
-async function send(client: OpenAI, request: ChatRequest, call: Call): Promise<Completion> {
+async function send(client: OpenAI, request: ChatRequest, call: CallLimits): Promise<Completion> {
   call.signal.throwIfAborted();
   try {
     const body = { model: call.model, ...parametersOf(request, call), ...bodyOf(request) };
@@ -83,7 +83,7 @@ async function send(client: OpenAI, request: ChatRequest, call: Call): Promise<C
 
 const REASONING_EFFORT = 'low';
 
-function parametersOf(request: ChatRequest, call: Call) {
+function parametersOf(request: ChatRequest, call: CallLimits) {
   const { limit, maxTokens, thoughtTokens = 0, thinks } = request;
   const extras = extrasOf(request, call);
   return {
@@ -94,7 +94,7 @@ function parametersOf(request: ChatRequest, call: Call) {
 }
 
 /** Returns the extras for which this request has a value. */
-function extrasOf({ extras, thoughtTokens }: ChatRequest, { cacheKey }: Call): Extra[] {
+function extrasOf({ extras, thoughtTokens }: ChatRequest, { cacheKey }: CallLimits): Extra[] {
   return extras.filter((extra) => (extra === 'reasoning_effort' ? thoughtTokens : cacheKey) !== undefined);
 }
 
@@ -206,7 +206,7 @@ function isUnreadable(error: unknown): boolean {
 type Asked = Pick<ChatRequest, 'format' | 'limit' | 'extras'>;
 
 /** Finds the part of the request that the server complains about. There is no error code for it, only words. */
-function refusedOf(error: unknown, { format, limit, extras }: Asked): Refused | undefined {
+function refusedOf(error: unknown, { format, limit, extras }: Asked): RefusedPart | undefined {
   if (!(error instanceof BadRequestError || error instanceof UnprocessableEntityError)) return undefined;
   const words = `${error.param} ${error.message}`;
   const extra = extras.find((one) => words.includes(one));

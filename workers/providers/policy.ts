@@ -2,13 +2,13 @@ import { hash } from 'node:crypto';
 import type { CircuitNews, CircuitState, CircuitTerms } from '../../shared/db/stores/provider-circuits.ts';
 import type { Log } from '../../shared/log.ts';
 import { watchCircuits } from '../../shared/metrics/provider.ts';
-import { Coalesced } from '../../shared/timing/coalesce.ts';
+import { Coalescer } from '../../shared/timing/coalesce.ts';
 import { ConcurrencyLimiter, type Permit } from '../../shared/timing/concurrency-limiter.ts';
 import { every, type Repeated } from '../../shared/timing/every.ts';
 import type { Chat } from './chat.ts';
 import { Circuit } from './circuit.ts';
 import { DialectRefused } from './dialects.ts';
-import { type Call, type Charge, ProviderError } from './provider.ts';
+import { type CallLimits, type Charge, ProviderError } from './provider.ts';
 
 /** Interval of the polls that find what no message announced. */
 const POLL_EVERY_MS = 500;
@@ -19,7 +19,7 @@ const IDLE_POLLS = 4;
 const EXCHANGE_GAP_MS = 50;
 
 /** The state that the workers share. If a function fails, this worker decides alone. */
-export interface Shared {
+export interface SharedPolicyState {
   /** Adds news. Resolves with the number of failures in a row that are known now. */
   report(news: CircuitNews): Promise<number>;
   read(): Promise<CircuitState[]>;
@@ -35,12 +35,12 @@ export interface PolicyOptions {
   concurrency: number | undefined;
   /** Time that a call must have had for its time-out to count against the provider. */
   fairTimeoutMs: number;
-  shared: Shared;
+  shared: SharedPolicyState;
   log: Log;
 }
 
 /** Sends a request only if the policy allows it, and reports to the policy how it ended. */
-export function guarded(chat: Chat, policy: ProviderPolicy): Chat {
+export function withPolicy(chat: Chat, policy: ProviderPolicy): Chat {
   return async (request, call) => {
     const until = performance.now() + call.timeoutMs;
     const permit = await policy.enter(call);
@@ -73,7 +73,7 @@ export class ProviderPolicy {
   /** This worker's share of the calls at once. All workers have equal shares, of at least one call. */
   readonly #limiter: ConcurrencyLimiter;
   /** Runs one exchange at a time: the result of one read must not replace that of a later one. */
-  readonly #exchanges = new Coalesced(() => this.#exchange(), EXCHANGE_GAP_MS);
+  readonly #exchanges = new Coalescer(() => this.#exchange(), EXCHANGE_GAP_MS);
   readonly #polls: Repeated;
   /** True if the database was out of reach at the last exchange. */
   #alone = false;
@@ -110,7 +110,7 @@ export class ProviderPolicy {
    * Waits until the call may be sent. The permit is to be held while it runs. Throws a `ProviderError` at once while
    * the party may not call the model, and `timeout` if no place became free in the call's time.
    */
-  async enter({ model, signal, charge, timeoutMs }: Call): Promise<Permit> {
+  async enter({ model, signal, charge, timeoutMs }: CallLimits): Promise<Permit> {
     this.#usedAt = performance.now();
     const party = partyOf(charge);
     // A party that may not call need not wait for a place either.
@@ -130,13 +130,13 @@ export class ProviderPolicy {
   }
 
   /** Notes that the model answered. */
-  succeeded({ model }: Call): void {
+  succeeded({ model }: CallLimits): void {
     const circuit = this.#circuits.get(model);
     if (circuit !== undefined && this.#update(model, circuit, () => circuit.succeeded())) this.look();
   }
 
   /** Notes that a call failed. A failure caused by the request or the caller says nothing about the provider. */
-  failed({ model, timeoutMs, signal, charge }: Call, error: unknown): void {
+  failed({ model, timeoutMs, signal, charge }: CallLimits, error: unknown): void {
     if (signal.aborted || !(error instanceof ProviderError) || !error.outage) return;
     if (error.fault === 'timeout' && timeoutMs < this.#options.fairTimeoutMs) return;
     const circuit = this.#circuitOf(model);

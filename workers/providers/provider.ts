@@ -70,7 +70,7 @@ export interface Charge {
 export const SHORTEST_CALL_MS = 250;
 
 /** The limits of one call. `signal` aborts it and closes its socket; `timeoutMs` bounds it, repairs included. */
-export interface Call {
+export interface CallLimits {
   model: string;
   signal: AbortSignal;
   timeoutMs: number;
@@ -85,13 +85,13 @@ export interface Call {
  */
 export interface Provider {
   /** Sends one request to the server per model tried. No unusable answer is repaired, because a person is typing. */
-  predict(task: PredictionTask, call: Call): Promise<Guess>;
+  predict(task: PredictionTask, call: CallLimits): Promise<Guess>;
   /**
    * Asks for an answer in the shape of a schema, and once more if the answer has another. Null for a provider that is
    * no language model (`local`): its callers do without one.
    */
   readonly ask:
-    | (<Answer>(question: StructuredQuestion<Answer>, call: Call) => Promise<StructuredAnswer<Answer>>)
+    | (<Answer>(question: StructuredQuestion<Answer>, call: CallLimits) => Promise<StructuredAnswer<Answer>>)
     | null;
 }
 
@@ -146,7 +146,7 @@ const CODES = {
 } as const;
 
 /** Returns the end of work of a kind when its provider fails. */
-export function failureOf(
+export function providerFailureEnd(
   { fault, retryAfterMs }: ProviderError,
   { codes }: Pick<Kind, 'codes'>,
 ): End<never> {
@@ -156,7 +156,7 @@ export function failureOf(
 }
 
 /** Asks a model again after a timeout while there is time; any other fault fails at once. */
-export async function inAttempts<T>(leftMs: () => number, attempt: () => Promise<T>): Promise<T> {
+export async function retryAfterTimeouts<T>(leftMs: () => number, attempt: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await attempt();

@@ -9,18 +9,18 @@ import {
   readCircuits,
   reportCircuit,
 } from '../../shared/db/stores/provider-circuits.ts';
-import { LOCAL } from '../../shared/domain/provider-call.ts';
+import { LOCAL_MODEL } from '../../shared/domain/provider-call.ts';
 import type { Log } from '../../shared/log.ts';
-import { close } from '../../shared/process/lifecycle.ts';
+import { closePart } from '../../shared/process/lifecycle.ts';
 import type { Bus } from '../../shared/queue/bus.ts';
 import type { Chat } from './chat.ts';
-import { inBestDialect } from './dialects.ts';
-import { orLocal, withFallback } from './fallback.ts';
+import { withBestDialect } from './dialects.ts';
+import { withFallback, withLocalFallback } from './fallback.ts';
 import { LanguageModel } from './language-model.ts';
-import { CallLedger, metered } from './ledger.ts';
+import { CallLedger, withLedger } from './ledger.ts';
 import { LocalProvider } from './local.ts';
 import { openAIChat } from './openai.ts';
-import { guarded, ProviderPolicy } from './policy.ts';
+import { ProviderPolicy, withPolicy } from './policy.ts';
 import { type Provider, ProviderError } from './provider.ts';
 
 /** Returns the provider that serves a model. */
@@ -44,11 +44,11 @@ export function createProviders({
   around = (chat) => chat,
 }: ProvidersOptions): ProviderOf {
   const local = new LocalProvider();
-  if (openai === undefined) return (model) => (model === LOCAL ? local : UNCONFIGURED);
-  const others = fallbackModels.filter((model) => model !== LOCAL);
-  const server = new LanguageModel(withFallback(inBestDialect(around(openAIChat(openai))), others));
-  const remote = fallbackModels.includes(LOCAL) ? orLocal(server, local) : server;
-  return (model) => (model === LOCAL ? local : remote);
+  if (openai === undefined) return (model) => (model === LOCAL_MODEL ? local : UNCONFIGURED);
+  const others = fallbackModels.filter((model) => model !== LOCAL_MODEL);
+  const server = new LanguageModel(withFallback(withBestDialect(around(openAIChat(openai))), others));
+  const remote = fallbackModels.includes(LOCAL_MODEL) ? withLocalFallback(server, local) : server;
+  return (model) => (model === LOCAL_MODEL ? local : remote);
 }
 
 const rejectUnconfigured = () => Promise.reject(new ProviderError('not_configured', 'no provider key'));
@@ -76,7 +76,7 @@ export async function openProviders(
   if (openai === undefined) return createProviders({ openai, fallbackModels: [] });
   // A worker sends HTTP to providers only.
   if (openai.proxy !== undefined) opening.defer(setGlobalProxyFromEnv({ ...openai.proxy }));
-  const ledger = opening.adopt(new CallLedger((calls) => bookCalls(pool, calls), log), close);
+  const ledger = opening.adopt(new CallLedger((calls) => bookCalls(pool, calls), log), closePart);
   const channel = `${config.queuePrefix}_providers`;
   const terms = {
     provider: providerFingerprint(openai.baseUrl),
@@ -96,12 +96,12 @@ export async function openProviders(
     },
     log,
   });
-  opening.adopt(policy, close);
+  opening.adopt(policy, closePart);
   await bus.listen(channel, () => policy.look());
   return createProviders({
     openai,
     fallbackModels: provider.fallbackModels,
-    around: (chat) => guarded(metered(chat, ledger, provider.prices), policy),
+    around: (chat) => withPolicy(withLedger(chat, ledger, provider.prices), policy),
   });
 }
 

@@ -10,14 +10,14 @@ import { type Pair, type Vote, voteOf } from '../../shared/domain/replies/vote.t
 import { CONTEXT_DEFAULTS } from '../../shared/schemas/limits.ts';
 import type { ReplyRequest } from '../../shared/schemas/replies.ts';
 import type { ReadInTurn } from '../work/reads.ts';
-import { type Screened, screen } from './screen.ts';
+import { type ScreenedMaterial, screenMaterial } from './screen.ts';
 
 /** Maximum number of examples that a model is shown. */
 export const EXAMPLES_MAX = 8;
 
 /** Everything that a prediction is made from. */
 export interface Basis {
-  screened: Screened;
+  screened: ScreenedMaterial;
   vote: Vote;
   /** The person's own replies, from which the vote is taken. */
   pairs: readonly Pair[];
@@ -47,7 +47,7 @@ export async function readBasis(
   const fitted = fitMaterial(prompt, material, settings.contextBudgetTokens);
   const truncated = fitted.truncated || bundle.meta.timed_out;
   return {
-    screened: screen([prompt, agent], { ...fitted, truncated }),
+    screened: screenMaterial([prompt, agent], { ...fitted, truncated }),
     vote,
     pairs,
     isSupported: new Precedents(pairs, await readDecisions(em(), accountId)).on(prompt),

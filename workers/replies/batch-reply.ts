@@ -1,7 +1,7 @@
-import { persistently } from '../../shared/db/retries.ts';
+import { retryUntil } from '../../shared/db/retries.ts';
 import {
   batchMemory,
-  keptBundle,
+  readBatchBundle,
   readCalibrator,
   readDecisions,
   readPairs,
@@ -16,13 +16,13 @@ import type { batchReply } from '../../shared/work/kinds.ts';
 import type { Handler, Stores, Time } from '../work/handler.ts';
 import { type Basis, EXAMPLES_MAX } from './basis.ts';
 import { createPredictReply, type ReplyParts } from './reply.ts';
-import { type Screened, screen, screenBeside } from './screen.ts';
+import { type ScreenedMaterial, screenBeside, screenMaterial } from './screen.ts';
 
 type BatchParts = ReplyParts & Pick<Stores, 'pool'>;
 
 /** The basis that the predictions of a batch share, besides their prompts. */
 interface Common {
-  screened: Screened;
+  screened: ScreenedMaterial;
   memoryRevision: number;
   pairs: readonly Pair[];
   precedents: Precedents;
@@ -44,7 +44,7 @@ export function createBatchReply(parts: BatchParts): Handler<typeof batchReply, 
     const request = claim.input.take();
     const limited = withinMs(settings.replyTimeoutMs, time);
     const until = performance.now() + limited.leftMs();
-    const kept = await persistently(() => keptBundle(pool, batch, claim.id), until);
+    const kept = await retryUntil(() => readBatchBundle(pool, batch, claim.id), until);
     if (kept === undefined) return { state: 'cancelled', code: 'prediction_cancelled' };
     // Other predictions wait for this read too, so it does not end with this one.
     const reader = { party: claim.party, memory: claim.party };
@@ -71,7 +71,7 @@ async function readCommon({ pool, em }: BatchParts, accountId: string, bundle: B
   const material = { ...rows, profile: fitted, examples: [], prompt: '', truncated };
   const pairs = await readPairs(em(), accountId);
   return {
-    screened: screen([], material),
+    screened: screenMaterial([], material),
     memoryRevision,
     pairs,
     precedents: new Precedents(pairs, await readDecisions(em(), accountId)),

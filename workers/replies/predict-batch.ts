@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { persistently } from '../../shared/db/retries.ts';
+import { retryUntil } from '../../shared/db/retries.ts';
 import { assembleContext } from '../../shared/db/stores/memory/context.ts';
-import { keepProgress, progressOf } from '../../shared/db/stores/work/progress.ts';
+import { readProgress, storeProgress } from '../../shared/db/stores/work/progress.ts';
 import { fitCommon } from '../../shared/domain/replies/material.ts';
 import type { BatchBundle, BatchProgress } from '../../shared/domain/replies/work.ts';
 import { newIds } from '../../shared/ids.ts';
@@ -39,7 +39,7 @@ async function begin(
   const { prompts, ...common } = claim.input.take();
   const inputs = prompts.map((prompt) => prompt.agent_input);
   const kept = () => keptOrNew(parts, claim, { inputs, common, leftMs: allowance.leftMs });
-  const { ids, begunWithMs } = await persistently(kept, until);
+  const { ids, begunWithMs } = await retryUntil(kept, until);
   await allowance.parts.admit(
     ids.map((id, place) => ({ id, facts: { batch: claim.id }, body: { ...common, ...prompts[place] } })),
   );
@@ -58,7 +58,7 @@ async function keptOrNew(
   prompts: BatchPrompts,
 ): Promise<BatchProgress> {
   const em: EntityManager = parts.em();
-  const kept = await progressOf<BatchProgress>(em, claim);
+  const kept = await readProgress<BatchProgress>(em, claim);
   if (kept !== undefined) return kept;
   const progress = {
     steps: { done: 0, total: prompts.inputs.length },
@@ -66,7 +66,7 @@ async function keptOrNew(
     begunWithMs: prompts.leftMs(),
     bundle: await chooseBundle(parts, claim.party, prompts),
   };
-  await keepProgress(em, claim, progress);
+  await storeProgress(em, claim, progress);
   return progress;
 }
 

@@ -1,11 +1,11 @@
 import Type, { type Static } from 'typebox';
 import { LIKELIHOODS } from '../../shared/domain/likelihood.ts';
 import { candidatesOf } from '../../shared/domain/replies/candidates.ts';
-import type { Proposed } from '../../shared/domain/replies/decide.ts';
+import type { ReplyProposal } from '../../shared/domain/replies/decide.ts';
 import type { FittedMaterial } from '../../shared/domain/replies/material.ts';
-import { closed, oneOf } from '../../shared/schemas/build.ts';
-import { masked } from '../../shared/text/secrets.ts';
-import { compileAnswer, enclosed, OUTPUT_TOKENS } from '../providers/answer.ts';
+import { closedObject, oneOf } from '../../shared/schemas/build.ts';
+import { maskSecrets } from '../../shared/text/secrets.ts';
+import { compileAnswer, encloseInTag, OUTPUT_TOKENS } from '../providers/answer.ts';
 import type { StructuredQuestion } from '../providers/provider.ts';
 
 /** Revision of the rules and the schema, by which a stored prediction tells what it was made with. */
@@ -22,14 +22,14 @@ const SITUATIONS = [
 ] as const;
 
 /** A candidate. Its reasoning comes before its likelihood, because models judge better what they have explained. */
-const Candidate = closed({
+const Candidate = closedObject({
   reasoning: Type.String(),
   response: Type.String(),
   needs_unknown_fact: Type.Boolean(),
   likelihood: oneOf(LIKELIHOODS),
 });
 const answerOf = (candidates: number) =>
-  closed({
+  closedObject({
     situation: oneOf(SITUATIONS),
     candidates: Type.Array(Candidate, { maxItems: candidates }),
     none_of_these: oneOf(LIKELIHOODS),
@@ -85,8 +85,8 @@ export function replyQuestion(
     name: 'reply',
     messages: [
       { role: 'system', content: RULES },
-      { role: 'user', content: enclosed('memory', memory) },
-      { role: 'user', content: enclosed('record', record) },
+      { role: 'user', content: encloseInTag('memory', memory) },
+      { role: 'user', content: encloseInTag('record', record) },
     ],
     schema: answerOf(k),
     check,
@@ -98,7 +98,7 @@ export function replyQuestion(
 export function readReply(
   { situation, candidates, none_of_these: none }: ReplyAnswer,
   k: number,
-): Pick<Proposed, 'candidates' | 'closed'> {
+): Pick<ReplyProposal, 'candidates' | 'closed'> {
   const proposals = candidates.map(({ needs_unknown_fact: needsUnknownFact, ...rest }) => ({
     ...rest,
     needsUnknownFact,
@@ -116,5 +116,5 @@ function byId<Row extends { id: string }>(rows: readonly Row[]): Row[] {
 
 /** Masks secrets, and removes invisible characters except the joiners that scripts and emoji need. */
 function sanitizeForPrompt(text: string): string {
-  return masked(text.replaceAll(/[\p{Cf}--[\u200c\u200d]]/gv, ''));
+  return maskSecrets(text.replaceAll(/[\p{Cf}--[\u200c\u200d]]/gv, ''));
 }

@@ -1,33 +1,33 @@
 import type { WorkerConfig } from '../../shared/config/config.ts';
-import { persistently } from '../../shared/db/retries.ts';
+import { retryUntil } from '../../shared/db/retries.ts';
 import type { Claim } from '../../shared/db/stores/work/claim.ts';
-import { LOCAL } from '../../shared/domain/provider-call.ts';
-import { decideReply, type Proposed } from '../../shared/domain/replies/decide.ts';
+import { LOCAL_MODEL } from '../../shared/domain/provider-call.ts';
+import { decideReply, type ReplyProposal } from '../../shared/domain/replies/decide.ts';
 import type { Pair, Vote } from '../../shared/domain/replies/vote.ts';
 import type { ReplyReport } from '../../shared/domain/replies/work.ts';
 import type { End } from '../../shared/domain/work.ts';
 import type { ReplyContext, ReplyRequest } from '../../shared/schemas/replies.ts';
 import { isClosed } from '../../shared/text/meaning.ts';
-import { holdsSecret } from '../../shared/text/secrets.ts';
+import { containsSecret } from '../../shared/text/secrets.ts';
 import { reply } from '../../shared/work/kinds.ts';
 import {
-  failureOf,
-  inAttempts,
   isOutage,
   NO_USAGE,
   type Provider,
   ProviderError,
+  providerFailureEnd,
+  retryAfterTimeouts,
   type Usage,
 } from '../providers/provider.ts';
 import type { Handler, Time } from '../work/handler.ts';
 import { type Basis, type BasisParts, readBasis } from './basis.ts';
 import { REPLY_PROMPT_REVISION, readReply, replyQuestion } from './prompt.ts';
-import type { Screened } from './screen.ts';
+import type { ScreenedMaterial } from './screen.ts';
 
 type Asker = NonNullable<Provider['ask']>;
 
 /** A proposal, with its model and its cost. */
-interface Answered extends Proposed {
+interface Answered extends ReplyProposal {
   model: string;
   usage: Usage;
 }
@@ -52,7 +52,7 @@ export function createPredictReply({ providerOf, settings }: Pick<ReplyParts, 'p
     const { agent_input: prompt, k } = call.request;
     const locally = () => ({
       ...proposeLocally(prompt, vote, pairs.length, k),
-      model: LOCAL,
+      model: LOCAL_MODEL,
       usage: NO_USAGE,
     });
     const { ask } = providerOf(call.model);
@@ -60,7 +60,7 @@ export function createPredictReply({ providerOf, settings }: Pick<ReplyParts, 'p
     try {
       return await askModel(ask, call, settings, time);
     } catch (error) {
-      if (!isOutage(error) || !settings.provider.fallbackModels.includes(LOCAL)) throw error;
+      if (!isOutage(error) || !settings.provider.fallbackModels.includes(LOCAL_MODEL)) throw error;
       return locally();
     }
   };
@@ -73,7 +73,7 @@ export function createPredictReply({ providerOf, settings }: Pick<ReplyParts, 'p
   ): Promise<End<ReplyReport>> => {
     const since = performance.now();
     const { agent, agent_input: prompt, threshold } = request;
-    const read = await persistently(basis, since + time.leftMs());
+    const read = await retryUntil(basis, since + time.leftMs());
     const { screened, vote, pairs, isSupported, calibrator, memoryRevision } = read;
     const model = request.model ?? settings.defaultModel;
     try {
@@ -98,14 +98,14 @@ export function createPredictReply({ providerOf, settings }: Pick<ReplyParts, 'p
         context: contextOf(
           memoryRevision,
           screened,
-          answered.model === LOCAL ? vote.neighbours : screened.material.examples,
+          answered.model === LOCAL_MODEL ? vote.neighbours : screened.material.examples,
         ),
       };
       return { state: 'succeeded', report };
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error;
       time.log.warn({ fault: error.fault, reason: error.message }, 'provider failed');
-      return failureOf(error, reply);
+      return providerFailureEnd(error, reply);
     }
   };
 }
@@ -124,7 +124,7 @@ export function createReply(parts: ReplyParts): Handler<typeof reply, Time> {
 interface ReplyCall {
   request: ReplyRequest;
   model: string;
-  screened: Screened;
+  screened: ScreenedMaterial;
   claim: Predicted;
 }
 
@@ -143,7 +143,7 @@ async function askModel(
     attempt: claim.attempt,
     kind: claim.kind,
   };
-  const answer = await inAttempts(leftMs, () => {
+  const answer = await retryAfterTimeouts(leftMs, () => {
     const timeoutMs = Math.min(settings.providerTimeoutMs, leftMs());
     return ask(question, { model, signal, timeoutMs, charge });
   });
@@ -156,7 +156,7 @@ async function askModel(
 /** Lists every memory row whose text may be in the answer, so that a deletion finds the predictions made from it. */
 function contextOf(
   memoryRevision: number,
-  { material, withheld }: Screened,
+  { material, withheld }: ScreenedMaterial,
   examples: readonly Pair[],
 ): ReplyContext {
   const ids = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
@@ -191,10 +191,10 @@ const RAW_MIN = 0.15;
  * Predicts a reply without any model, from the person's replies to similar prompts. Abstains unless the person has
  * answered such prompts the same way before. Repeats no secret.
  */
-export function proposeLocally(prompt: string, vote: Vote, pairs: number, k: number): Proposed {
+export function proposeLocally(prompt: string, vote: Vote, pairs: number, k: number): ReplyProposal {
   const candidates = vote.replies
     .filter(
-      ({ response }) => response !== '' && [...response].length <= REUSABLE_MAX && !holdsSecret(response),
+      ({ response }) => response !== '' && [...response].length <= REUSABLE_MAX && !containsSecret(response),
     )
     .map(({ response, share, times }) => ({
       response,

@@ -1,9 +1,9 @@
-import { dictates } from '../../shared/domain/replies/dictation.ts';
+import { isDictation } from '../../shared/domain/replies/dictation.ts';
 import type { FittedMaterial } from '../../shared/domain/replies/material.ts';
 import type { Pair } from '../../shared/domain/replies/vote.ts';
 
 /** Material without texts that would dictate a reply, and the ids of the rows that were left out. */
-export interface Screened {
+export interface ScreenedMaterial {
   material: FittedMaterial;
   withheld: string[];
   /** True if a prompt dictates a reply. */
@@ -11,37 +11,39 @@ export interface Screened {
 }
 
 /** Removes texts that give orders to the predictor, so that the model never sees them. */
-export function screen(prompts: readonly string[], material: FittedMaterial): Screened {
-  const profile = textsIn(material.profile).some(dictates) ? null : material.profile;
-  const facts = material.facts.filter(({ text }) => !dictates(text));
-  const episodes = material.episodes.filter(({ title, summary }) => !dictates(title) && !dictates(summary));
-  const raw = material.raw.filter(({ content }) => !dictates(content));
+export function screenMaterial(prompts: readonly string[], material: FittedMaterial): ScreenedMaterial {
+  const profile = textsIn(material.profile).some(isDictation) ? null : material.profile;
+  const facts = material.facts.filter(({ text }) => !isDictation(text));
+  const episodes = material.episodes.filter(
+    ({ title, summary }) => !isDictation(title) && !isDictation(summary),
+  );
+  const raw = material.raw.filter(({ content }) => !isDictation(content));
   const examples = material.examples.filter(isHarmless);
   const screened = { ...material, profile, facts, episodes, raw, examples };
   const withheld = (['facts', 'episodes', 'raw', 'examples'] as const).flatMap((tier) => {
     const left = new Set(screened[tier].map(({ id }) => id));
     return material[tier].flatMap(({ id }) => (left.has(id) ? [] : id));
   });
-  return { material: screened, withheld: [...new Set(withheld)], isDictated: prompts.some(dictates) };
+  return { material: screened, withheld: [...new Set(withheld)], isDictated: prompts.some(isDictation) };
 }
 
 /** Screens one prompt and its examples, beside material that was screened before. */
 export function screenBeside(
   prompts: readonly string[],
   material: FittedMaterial,
-  before: Pick<Screened, 'withheld'>,
-): Screened {
+  before: Pick<ScreenedMaterial, 'withheld'>,
+): ScreenedMaterial {
   const examples = material.examples.filter(isHarmless);
   const left = new Set(examples);
   const withheld = material.examples.flatMap((pair) => (left.has(pair) ? [] : pair.id));
   return {
     material: { ...material, examples },
     withheld: [...new Set([...before.withheld, ...withheld])],
-    isDictated: prompts.some(dictates),
+    isDictated: prompts.some(isDictation),
   };
 }
 
-const isHarmless = (pair: Pair) => !dictates(pair.prompt) && !dictates(pair.reply);
+const isHarmless = (pair: Pair) => !isDictation(pair.prompt) && !isDictation(pair.reply);
 
 /** Returns every text in a JSON value, including the names of properties. */
 function textsIn(value: unknown): string[] {

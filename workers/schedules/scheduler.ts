@@ -3,13 +3,13 @@ import type { Pool } from 'pg';
 import { nextTick, type Recurrence } from '../../shared/config/recurrence.ts';
 import {
   databaseNow,
-  fire,
+  fireTick,
   plantSchedule,
   readSchedules,
   type ScheduleRow,
 } from '../../shared/db/stores/schedules.ts';
 import type { Log } from '../../shared/log.ts';
-import { close } from '../../shared/process/lifecycle.ts';
+import { closePart } from '../../shared/process/lifecycle.ts';
 import { type RoundParts, Rounds } from './rounds.ts';
 
 /** Maximum random delay, which keeps processes from looking all at once. */
@@ -87,7 +87,7 @@ export class Scheduler {
     while (tick <= now && !this.#closed.signal.aborted) {
       const next = nextTick(pattern, Math.max(tick, now - MAKE_UP_MS));
       if (next === undefined) break;
-      if (await fire(pool, { name, pattern, tick, nextTick: next })) {
+      if (await fireTick(pool, { name, pattern, tick, nextTick: next })) {
         log.debug({ schedule: name, tick: new Date(tick), lateMs: Math.round(now - tick) }, 'tick');
         rounds.run(name);
       }
@@ -100,7 +100,7 @@ export class Scheduler {
 /** Opens the scheduler of recurring work and the rounds that admit its jobs, and registers both for disposal. */
 export async function openScheduler(opening: AsyncDisposableStack, parts: RoundParts): Promise<void> {
   const { config, database, log } = parts;
-  const rounds = opening.adopt(new Rounds(parts), close);
+  const rounds = opening.adopt(new Rounds(parts), closePart);
   const scheduler = new Scheduler({ pool: database.pool, recurrence: config.recurrence, rounds, log });
-  await opening.adopt(scheduler, close).start();
+  await opening.adopt(scheduler, closePart).start();
 }

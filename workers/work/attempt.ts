@@ -1,15 +1,15 @@
 import { Box } from '../../shared/box.ts';
 import { isTransient } from '../../shared/db/faults.ts';
-import { persistently } from '../../shared/db/retries.ts';
+import { retryUntil } from '../../shared/db/retries.ts';
 import type { Claim } from '../../shared/db/stores/work/claim.ts';
 import { ClaimLost } from '../../shared/db/stores/work/progress.ts';
-import type { End, Traced } from '../../shared/domain/work.ts';
+import type { End, TraceFacts } from '../../shared/domain/work.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { Log } from '../../shared/log.ts';
-import { attempts, observeStage, staged } from '../../shared/metrics/work.ts';
+import { attempts, observeStage, timeStage } from '../../shared/metrics/work.ts';
 import { WORKER_MARGIN_MS } from '../../shared/schemas/limits.ts';
 import { compile, type Validator } from '../../shared/schemas/validator.ts';
-import { orAbort } from '../../shared/timing/within.ts';
+import { rejectOnAbort } from '../../shared/timing/within.ts';
 import {
   addPastSpan,
   describeSpan,
@@ -62,7 +62,7 @@ export class Attempts {
 
   async #perform(claim: Claim, freeSlot: () => void): Promise<void> {
     const { running } = this.#parts;
-    const { requestId } = (claim.facts as Traced).trace ?? {};
+    const { requestId } = (claim.facts as TraceFacts).trace ?? {};
     const log = this.#parts.log.child({ work: claim.id, kind: claim.kind, requestId, traceId: traceId() });
     const controller = running.begin(claim);
     const until = performance.now() + claim.leftMs;
@@ -71,10 +71,10 @@ export class Attempts {
     try {
       observeStage(claim.kind, 'queue', claim.queuedMs);
       const performed = this.#endOf(claim, controller.signal, until, freeSlot, log);
-      const end = await staged(claim.kind, 'handler', performed);
+      const end = await timeStage(claim.kind, 'handler', performed);
       attempts.inc({ kind: claim.kind, end: end?.code ?? end?.state ?? 'taken_away' });
       describeEnd(end);
-      if (end !== undefined) await staged(claim.kind, 'commit', this.#store(claim, end, until, log));
+      if (end !== undefined) await timeStage(claim.kind, 'commit', this.#store(claim, end, until, log));
     } catch (error) {
       log.warn({ err: error }, 'could not store a result: the housekeeping ends or retries the work');
     } finally {
@@ -107,7 +107,7 @@ export class Attempts {
         { signal, leftMs, log, parts: parts.of({ claim, kind, signal, leftMs, park }) },
       );
       // A handler that ignores its signal must not hold anybody up.
-      return await orAbort(signal, ended);
+      return await rejectOnAbort(signal, ended);
     } catch (error) {
       if (signal.reason instanceof OutOfTime) return { state: 'failed', code: kind.codes.timeout };
       if (signal.aborted || error instanceof ClaimLost) return undefined;
@@ -131,7 +131,7 @@ export class Attempts {
   async #store({ id, party, month, attempt, worker, queuedMs }: Claim, end: End, until: number, log: Log) {
     const { complete } = this.#parts;
     const own = { id, party, month, guard: 'attempt', attempt, worker, queuedMs } as const;
-    const storeAs = (how: End) => persistently(() => complete({ ...own, ...how }), until);
+    const storeAs = (how: End) => retryUntil(() => complete({ ...own, ...how }), until);
     const isStored = await storeAs(end).catch((error: unknown) => {
       if (isTransient(error)) throw error;
       log.error({ err: error }, 'a result cannot be stored');
@@ -144,7 +144,7 @@ export class Attempts {
 /** Performs an attempt within its span, which belongs to the trace of the work's admission. */
 function inAttemptSpan(claim: Claim, perform: () => Promise<void>): Promise<void> {
   const { id, kind, attempt, queuedMs } = claim;
-  const from: TraceHeaders = (claim.facts as Traced).trace ?? {};
+  const from: TraceHeaders = (claim.facts as TraceFacts).trace ?? {};
   const attributes = { 'forecue.work.id': id, 'forecue.work.kind': kind, 'forecue.work.attempt': attempt };
   if (from.traceparent !== undefined)
     addPastSpan(`queue ${kind}`, { kind: 'INTERNAL', attributes, from }, queuedMs);

@@ -2,7 +2,7 @@ import type { Claim, Flow, FlowAsk } from '../../shared/db/stores/work/claim.ts'
 import { type Kind, type Kinds, kindNamed, type PartyClass } from '../../shared/work/kind.ts';
 
 /** A request for the oldest queued pieces of a flow. */
-export interface Ask extends FlowAsk {
+export interface ClaimRequest extends FlowAsk {
   /** Number of slots reserved for its pieces. More may only be claimed in place of pieces that were not found. */
   readonly reserved: number;
   /** Number of announcements before this request. */
@@ -97,7 +97,7 @@ export class FairOrder {
   }
 
   /** Returns requests for the flows that come next, with slots set aside for at most `most` pieces. */
-  ask(most: number = this.free): Ask[] {
+  ask(most: number = this.free): ClaimRequest[] {
     const counts = new Map<KnownFlow, number>();
     for (let left = most; left > 0; ) {
       const flow = this.#first();
@@ -118,7 +118,7 @@ export class FairOrder {
    * flows, since others hold their rows. A claim that found some may just have been full, with large requests.
    */
   answered(
-    asks: readonly Ask[],
+    asks: readonly ClaimRequest[],
     claimed: readonly Pick<Claim, keyof Flow | 'queuedAtMs'>[],
     left: readonly Flow[],
   ): Flow[] {
@@ -160,7 +160,7 @@ export class FairOrder {
     return flow;
   }
 
-  #askFor({ kind, party, sinceMs }: KnownFlow, count: number, reserved: number): Ask {
+  #askFor({ kind, party, sinceMs }: KnownFlow, count: number, reserved: number): ClaimRequest {
     return { kind, party, count, reserved, sinceMs, seq: this.#seq };
   }
 

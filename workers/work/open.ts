@@ -1,11 +1,11 @@
 import type { PoolName, WorkerConfig } from '../../shared/config/config.ts';
 import type { Database } from '../../shared/db/orm.ts';
 import type { Heartbeat } from '../../shared/db/processes.ts';
-import { claim, heldBy, reclaim, release } from '../../shared/db/stores/work/claim.ts';
+import { claim, readHeldWork, reclaim, release } from '../../shared/db/stores/work/claim.ts';
 import type { Completion } from '../../shared/db/stores/work/complete.ts';
 import type { Log } from '../../shared/log.ts';
 import { watchSlots } from '../../shared/metrics/work.ts';
-import { close } from '../../shared/process/lifecycle.ts';
+import { closePart } from '../../shared/process/lifecycle.ts';
 import type { Bus } from '../../shared/queue/bus.ts';
 import type { Queues } from '../../shared/queue/queues.ts';
 import { createCompletion, type NextClaim } from '../../shared/work/completion.ts';
@@ -15,7 +15,7 @@ import { flowsOf, type Listeners, openWakeUps } from '../../shared/work/wake-ups
 import { Attempts } from './attempt.ts';
 import type { Handlers } from './handler.ts';
 import { PartsRoom } from './parts.ts';
-import { Looks, WorkerPool } from './pool.ts';
+import { QueuePoller, WorkerPool } from './pool.ts';
 import { type HeldRows, RunningAttempts } from './running.ts';
 
 /** Time after a database outage during which workers claim nothing new, so that owners reclaim their work first. */
@@ -37,7 +37,7 @@ export interface WorkParts {
 /** The worker's side of all kinds of work. */
 export interface Work {
   pools: readonly { name: PoolName; slots: WorkerPool }[];
-  looks: Looks;
+  poller: QueuePoller;
   /** Listens for new work, and for changes to the work here. */
   listen(): Promise<void>;
   running: RunningAttempts;
@@ -52,14 +52,14 @@ export function openWork(opening: AsyncDisposableStack, parts: WorkParts): Work 
   const { recoveryWindowS, leaseMs } = config;
   const process = heartbeat.id;
   const rows: HeldRows = {
-    held: (ids) => heldBy(pool, process, ids),
+    held: (ids) => readHeldWork(pool, process, ids),
     reclaim: (attempts) => reclaim(pool, attempts, process),
     release: async (ids) => wakeUps.admitted(await release(pool, ids, process)),
   };
-  const running = opening.adopt(new RunningAttempts(rows, log), close);
+  const running = opening.adopt(new RunningAttempts(rows, log), closePart);
   heartbeat.onRecovered(() => running.look());
   const isBusy = (): boolean => pools.some((slots) => slots.isBusy);
-  const wakeUps = opening.adopt(openWakeUps(bus, config.queuePrefix, log, isBusy), close);
+  const wakeUps = opening.adopt(openWakeUps(bus, config.queuePrefix, log, isBusy), closePart);
   const worker = { isBusy, nextAfter: (batch: readonly Completion[]) => nextAfter(pools, batch) };
   const complete = createCompletion({ pool, recoveryWindowS, wakeUps, worker });
   const room = new PartsRoom({ pool, process, recoveryWindowS, wakeUps, complete, log });
@@ -71,8 +71,8 @@ export function openWork(opening: AsyncDisposableStack, parts: WorkParts): Work 
   const attempts = new Attempts({ kinds: ofPools, handlers, complete, running, parts: room, log });
   const served = parts.pools.map((name) => openPool(name, parts, attempts, running));
   const pools = served.map(({ slots }) => slots);
-  opening.adopt(watchSlots(served), close);
-  const looks = opening.adopt(new Looks(pool, pools, log), close);
+  opening.adopt(watchSlots(served), closePart);
+  const poller = opening.adopt(new QueuePoller(pool, pools, log), closePart);
   const listeners: Listeners = {
     cancel: (ids) => running.wake(ids),
     admitted(names) {
@@ -80,7 +80,7 @@ export function openWork(opening: AsyncDisposableStack, parts: WorkParts): Work 
     },
     ...(Object.values<Kind>(ofPools).some((kind) => kind.parts) && { ended: (ids) => room.wake(ids) }),
   };
-  return { pools: served, looks, running, listen: () => wakeUps.listen(listeners) };
+  return { pools: served, poller, running, listen: () => wakeUps.listen(listeners) };
 }
 
 /** Opens the slots of one pool. */

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import { persistently } from '../../shared/db/retries.ts';
+import { retryUntil } from '../../shared/db/retries.ts';
 import { admit } from '../../shared/db/stores/work/admit.ts';
 import { type Claim, liveAmong } from '../../shared/db/stores/work/claim.ts';
 import type { Guard } from '../../shared/db/stores/work/complete.ts';
-import type { End, Traced } from '../../shared/domain/work.ts';
+import type { End, TraceFacts } from '../../shared/domain/work.ts';
 import type { Log } from '../../shared/log.ts';
 import { traceHeaders } from '../../shared/tracing/span.ts';
 import { admissionTerms, jobAdmission, type Part } from '../../shared/work/admission.ts';
@@ -76,12 +76,12 @@ export class PartsRoom {
     const { pool, process, recoveryWindowS, wakeUps } = this.#parts;
     const { claim, kind, signal, leftMs } = parent;
     const ofParts = partsOf(kind);
-    const { trace } = claim.facts as Traced;
+    const { trace } = claim.facts as TraceFacts;
     const from = trace && { trace: { ...trace, ...traceHeaders() } };
     const admissions = parts.map((part) =>
       jobAdmission(ofParts, { ...part, accountId: claim.party, facts: { ...part.facts, ...from } }),
     );
-    await persistently(() => {
+    await retryUntil(() => {
       const timeoutMs = Math.max(1, Math.floor(leftMs() - MARGIN_MS));
       const terms = admissionTerms(ofParts, { process, recoveryWindowS, timeoutMs });
       return admit(pool, admissions, terms);
@@ -112,7 +112,7 @@ export class PartsRoom {
     signal.addEventListener('abort', stop);
     for (;;) {
       signal.throwIfAborted();
-      const live = await persistently(() => liveAmong(this.#parts.pool, ids), performance.now() + leftMs());
+      const live = await retryUntil(() => liveAmong(this.#parts.pool, ids), performance.now() + leftMs());
       if (live.length === 0) return;
       const restMs = leftMs() - MARGIN_MS;
       if (restMs <= 0) {

@@ -1,18 +1,18 @@
 import type { Pool } from 'pg';
 import {
   type Claim,
-  type Claimed,
+  type ClaimResult,
   type ClaimTerms,
   type Flow,
   queuedFlows,
 } from '../../shared/db/stores/work/claim.ts';
 import type { Log } from '../../shared/log.ts';
-import { Coalesced } from '../../shared/timing/coalesce.ts';
+import { Coalescer } from '../../shared/timing/coalesce.ts';
 import { every, type Repeated } from '../../shared/timing/every.ts';
 import { Later } from '../../shared/timing/later.ts';
 import type { NextClaim } from '../../shared/work/completion.ts';
 import type { Kinds } from '../../shared/work/kind.ts';
-import { type Ask, FairOrder } from './fair-order.ts';
+import { type ClaimRequest, FairOrder } from './fair-order.ts';
 
 /** Interval of the looks at the queue, since wake-ups may be lost. */
 const LOOK_EVERY_MS = 1000;
@@ -26,7 +26,7 @@ const FEW_ATTEMPTS_MAX = 8;
 export interface PoolSteps {
   /** Terms common to all claims. */
   terms: Omit<ClaimTerms, 'asks' | 'slots'>;
-  claim(terms: ClaimTerms): Promise<Claimed>;
+  claim(terms: ClaimTerms): Promise<ClaimResult>;
   /**
    * Returns false for a moment after a database outage, so that owners reclaim their work first, and while the pool is
    * paused.
@@ -48,7 +48,7 @@ export class WorkerPool {
   readonly #steps: PoolSteps;
   /** Attempts that hold a slot, with their flows. */
   readonly #holding = new Map<string, Flow>();
-  readonly #fill = new Coalesced(() => this.#claimWhileFree());
+  readonly #fill = new Coalescer(() => this.#claimWhileFree());
   readonly #fillLater = new Later(() => void this.#fill.run());
   #claimed = 0;
   #closed = false;
@@ -152,19 +152,19 @@ export class WorkerPool {
     }
   }
 
-  #termsOf(asks: readonly Ask[]): ClaimTerms {
+  #termsOf(asks: readonly ClaimRequest[]): ClaimTerms {
     return { ...this.#steps.terms, asks, slots: asks.reduce((sum, { reserved }) => sum + reserved, 0) };
   }
 
   /** Runs the claimed work. */
-  #start(asks: readonly Ask[], { claims, left }: Claimed): void {
+  #start(asks: readonly ClaimRequest[], { claims, left }: ClaimResult): void {
     const blocked = this.#order.answered(asks, claims, left);
     if (blocked.length > 0) setTimeout(() => this.noteQueued(blocked), jittered(BLOCKED_MS)).unref();
     this.#claimed += claims.length;
     for (const claim of claims) void this.#run(claim);
   }
 
-  #lost(asks: readonly Ask[]): void {
+  #lost(asks: readonly ClaimRequest[]): void {
     this.#steps.claimLost();
     this.#order.answered(asks, [], asks);
     setTimeout(() => this.noteQueued(asks), jittered(FAILED_MS)).unref();
@@ -196,11 +196,11 @@ export class WorkerPool {
 /**
  * Looks for queued work that this process has not heard of, once a second and whenever a ticket arrives.
  */
-export class Looks {
+export class QueuePoller {
   readonly #pool: Pool;
   readonly #slots: readonly WorkerPool[];
   readonly #looks: Repeated;
-  readonly #coalesced = new Coalesced(() => this.#look());
+  readonly #coalesced = new Coalescer(() => this.#look());
   #answeredAt = performance.now();
 
   constructor(pool: Pool, slots: readonly WorkerPool[], log: Log) {

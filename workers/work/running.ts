@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Claim } from '../../shared/db/stores/work/claim.ts';
 import type { Log } from '../../shared/log.ts';
-import { Coalesced } from '../../shared/timing/coalesce.ts';
+import { Coalescer } from '../../shared/timing/coalesce.ts';
 import { every, type Repeated } from '../../shared/timing/every.ts';
 
 const POLL_EVERY_MS = 1000;
@@ -39,7 +39,7 @@ export class RunningAttempts {
   readonly #rows: HeldRows;
   readonly #log: Log;
   readonly #polls: Repeated;
-  readonly #comparisons = new Coalesced(() => this.#compare());
+  readonly #comparisons = new Coalescer(() => this.#compare());
   #mayHaveStrays = false;
   #strays: string[] = [];
 

@@ -1,6 +1,6 @@
 import type { App, AppKey } from '../../../shared/db/entities/app.ts';
 import { type AppChange, createApp, listApps, listKeys, updateApp } from '../../../shared/db/stores/apps.ts';
-import { type Refusals, refusalsByApp, refusalsOf } from '../../../shared/db/stores/refusals.ts';
+import { type RefusalSummary, refusalsByApp, refusalsOf } from '../../../shared/db/stores/refusals.ts';
 import { readUsage } from '../../../shared/db/stores/usage.ts';
 import { type PartyLoad, readParty } from '../../../shared/db/stores/work/operate.ts';
 import { FEATURES } from '../../../shared/domain/app.ts';
@@ -173,7 +173,7 @@ function presentLive({ queued, running, oldestS }: PartyLoad) {
   return { queued, running, oldest_queued_s: oldestS };
 }
 
-function presentRefusals({ code, calls, lastAt }: Refusals) {
+function presentRefusals({ code, calls, lastAt }: RefusalSummary) {
   const means = Object.hasOwn(catalogue, code) ? catalogue[code as ErrorCode].message : null;
   return { code, calls, last_at: lastAt, means };
 }

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closed, text } from '../../../shared/schemas/build.ts';
+import { closedObject, text } from '../../../shared/schemas/build.ts';
 import { QUERY_MAX } from '../../../shared/schemas/memory-context.ts';
 import { incompleteNote, interleave, rowsOf } from './recall.ts';
 import { DATA, open, READS, readTypedId, type ToolCall, TYPED_ID, tool } from './tool.ts';
@@ -15,7 +15,7 @@ export const search = tool({
   name: 'search',
   description: 'Like recall, for connectors: titles to fetch.',
   hints: READS,
-  input: closed({ query: text(QUERY_MAX, 1) }),
+  input: closedObject({ query: text(QUERY_MAX, 1) }),
   output: open({ results: Type.Array(Found) }),
   async run({ query }, call) {
     const most = { max_facts: FOUND_MAX, max_episodes: FOUND_MAX, max_raw: FOUND_MAX };
@@ -33,7 +33,7 @@ export const fetchRow = tool({
   name: 'fetch',
   description: 'One row of memory, by the id that recall or search gave.',
   hints: READS,
-  input: closed({ id: Type.String({ pattern: TYPED_ID }) }),
+  input: closedObject({ id: Type.String({ pattern: TYPED_ID }) }),
   output: open({ id: Id, title: Type.String(), text: Type.String(), url: Type.String() }),
   async run({ id: typed }, call) {
     const { text, ...metadata } = await rowOf(typed, call);

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closed } from '../../../shared/schemas/build.ts';
+import { closedObject } from '../../../shared/schemas/build.ts';
 import { FactRequest, FactResponse } from '../../../shared/schemas/memory.ts';
 import { ADDS, open, pick, READS, readTypedId, TYPED_ID, tool, typedId } from './tool.ts';
 
@@ -10,7 +10,7 @@ export const remember = tool({
   description:
     'Keep one lasting fact about the person that they stated or confirmed, as a short sentence. No secrets, no guesses.',
   hints: ADDS,
-  input: closed({ text, tags }),
+  input: closedObject({ text, tags }),
   output: open({ id: Type.String() }),
   async run(fact, { account, signal }) {
     const { id } = await account.addFacts({ ...fact, origin: 'agent' }, { signal });
@@ -23,7 +23,7 @@ export const forget = tool({
   description:
     'Erase a row of memory for good, with what was derived from it alone and the event it was made of. Only when the person asks for it.',
   hints: { destructiveHint: true, idempotentHint: true, openWorldHint: false },
-  input: closed({ id: Type.String({ pattern: TYPED_ID }) }),
+  input: closedObject({ id: Type.String({ pattern: TYPED_ID }) }),
   output: open(pick(FactResponse.properties, 'id')),
   async run({ id: typed }, { account, signal }) {
     const { tier, id } = readTypedId(typed);
@@ -37,7 +37,7 @@ export const stats = tool({
   name: 'stats',
   description: 'How many predictions were right, and how much is remembered.',
   hints: READS,
-  input: closed({}),
+  input: closedObject({}),
   output: open({ predictions: Type.Object({}), memory: Type.Object({}) }),
   async run(_, { account, signal }) {
     const [predictions, memory] = await Promise.all([

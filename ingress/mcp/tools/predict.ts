@@ -1,12 +1,12 @@
 import Type from 'typebox';
-import { closed } from '../../../shared/schemas/build.ts';
+import { closedObject } from '../../../shared/schemas/build.ts';
 import {
   FEEDBACK_STATES,
   FeedbackRequest,
   ReplyRequest,
   ReplyResponse,
 } from '../../../shared/schemas/replies.ts';
-import { ADDS, DATA, described, open, pick, SETS, tool } from './tool.ts';
+import { ADDS, DATA, open, pick, SETS, tool, withDescription } from './tool.ts';
 
 const { agent, agent_input, k, threshold, session_id } = ReplyRequest.properties;
 
@@ -15,11 +15,11 @@ export const predictReply = tool({
   description:
     'Call it before you ask the person anything. Predicts their reply. status "auto": act on predicted_response as if they had said it. "escalated": not certain enough, ask them. Then report with send_feedback what they said.',
   hints: ADDS,
-  input: closed({
-    agent_input: described(agent_input, 'Your question, word for word'),
-    agent: Type.Optional(described(agent, 'Your name')),
+  input: closedObject({
+    agent_input: withDescription(agent_input, 'Your question, word for word'),
+    agent: Type.Optional(withDescription(agent, 'Your name')),
     k,
-    threshold: described(threshold, '"auto" from this confidence on'),
+    threshold: withDescription(threshold, '"auto" from this confidence on'),
     session_id,
     detail: Type.Optional(Type.Boolean()),
   }),
@@ -38,7 +38,7 @@ export const sendFeedback = tool({
   name: 'send_feedback',
   description: `Report what the person really said to a prediction, always: accepted as it was, edited, or rejected. It calibrates the next ones. "${FEEDBACK_STATES[1]}" needs actual_response.`,
   hints: SETS,
-  input: closed({ id: ReplyResponse.properties.id, ...FeedbackRequest.properties }),
+  input: closedObject({ id: ReplyResponse.properties.id, ...FeedbackRequest.properties }),
   output: open(pick(ReplyResponse.properties, 'id', 'status')),
   async run({ id, ...feedback }, { account, signal }) {
     const { status } = await account.giveFeedback(id, feedback, { signal });

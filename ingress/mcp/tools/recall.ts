@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import type { ContextResponse } from '../../../client/src/generated/schemas.ts';
-import { closed, defaulted, text } from '../../../shared/schemas/build.ts';
+import { closedObject, text, withDefault } from '../../../shared/schemas/build.ts';
 import { ContextRequest, QUERY_MAX } from '../../../shared/schemas/memory-context.ts';
 import { DATA, open, READS, tool, typedId } from './tool.ts';
 
@@ -23,9 +23,9 @@ export const recall = tool({
   description:
     'Search all that is remembered of the person for a question: what they prefer, decided, said. Best first, with sources. An id can be given to fetch or forget.',
   hints: READS,
-  input: closed({
+  input: closedObject({
     query: text(QUERY_MAX, 1),
-    limit: defaulted(Type.Integer({ minimum: 1, maximum: 50 }), 8),
+    limit: withDefault(Type.Integer({ minimum: 1, maximum: 50 }), 8),
     detail: Type.Optional(Type.Boolean()),
   }),
   output: open({ results: Type.Array(Row) }),
@@ -50,7 +50,7 @@ export const getContext = tool({
   description:
     'What to know of the person before a task: profile, facts, and what happened lately. detail: all that is stored of each row.',
   hints: READS,
-  input: closed({ query, goal, tags, recency_minutes, detail: Type.Optional(Type.Boolean()) }),
+  input: closedObject({ query, goal, tags, recency_minutes, detail: Type.Optional(Type.Boolean()) }),
   output: open({ facts: Type.Array(Type.Unknown()), meta: Type.Object({}) }),
   async run({ detail, ...asked }, { account, signal }) {
     const found = await account.assembleContext(detail ? asked : { ...asked, ...SHORT }, { signal });

@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import type { AccountClient } from '../../../client/src/api.ts';
-import { closed, oneOf } from '../../../shared/schemas/build.ts';
+import { closedObject, oneOf } from '../../../shared/schemas/build.ts';
 import { EVENTS, RecordingReceipt } from '../../../shared/schemas/recording.ts';
-import { described, open, pick, SETS, tool } from './tool.ts';
+import { open, pick, SETS, tool, withDescription } from './tool.ts';
 
 const EVENTS_MAX = 100;
 
@@ -13,9 +13,9 @@ const { reply, in_reply_to } = EVENTS['user.reply'].properties;
 /** The properties of all types of events. `/api` checks which of them a type needs. */
 const Event = Type.Object({
   type: oneOf(Object.keys(EVENTS)),
-  id: described(id, 'Yours; a repeated one changes nothing'),
+  id: withDescription(id, 'Yours; a repeated one changes nothing'),
   session_id,
-  occurred_at: Type.Optional(described(occurred_at, 'RFC 3339; now')),
+  occurred_at: Type.Optional(withDescription(occurred_at, 'RFC 3339; now')),
   source: Type.Optional(source),
   agent: Type.Optional(agent),
   prompt: Type.Optional(prompt),
@@ -29,7 +29,7 @@ export const recordEvents = tool({
   description:
     'Record what was said, as it happens: agent.prompt {agent, prompt}, then user.reply {agent, reply, in_reply_to}; agent.message {agent, text}, user.message and note {text}. Memory and predictions are made of it.',
   hints: SETS,
-  input: closed({ events: Type.Array(Event, { minItems: 1, maxItems: EVENTS_MAX }) }),
+  input: closedObject({ events: Type.Array(Event, { minItems: 1, maxItems: EVENTS_MAX }) }),
   output: open(pick(RecordingReceipt.properties, 'accepted', 'duplicates')),
   async run({ events }, { account, signal, agent }) {
     const now = new Date().toISOString();

@@ -1,6 +1,6 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import type { AccountClient } from '../../../client/src/api.ts';
-import { closed } from '../../../shared/schemas/build.ts';
+import { closedObject } from '../../../shared/schemas/build.ts';
 import { INTEGER_MAX } from '../../../shared/schemas/limits.ts';
 import { compile, type Validator } from '../../../shared/schemas/validator.ts';
 
@@ -76,7 +76,7 @@ export function pick<Names extends string, Of extends Record<Names, TSchema>>(
 }
 
 /** Copies a schema and adds a sentence for models. */
-export function described<T extends TSchema>(schema: T, description: string): T {
+export function withDescription<T extends TSchema>(schema: T, description: string): T {
   // A spread would drop the marks of optional properties.
   const copy: T = Object.defineProperties({} as T, Object.getOwnPropertyDescriptors(schema));
   return Object.assign(copy, { description });
@@ -84,7 +84,7 @@ export function described<T extends TSchema>(schema: T, description: string): T 
 
 /** Makes the schema of an answer that may have further properties. */
 export const open = (properties: Record<string, TSchema>): TSchema => ({
-  ...closed(properties),
+  ...closedObject(properties),
   additionalProperties: undefined,
 });
 

@@ -11,7 +11,7 @@ import { promoteEpisodes, promoteFacts, sync } from '../../../shared/work/kinds.
 import { endpoint } from '../../http/endpoint.ts';
 import { accepts } from '../../http/preferences.ts';
 import { answerJob, EVENT_STREAM, followJob, type JobRoutes } from '../../jobs/answer.ts';
-import { JOB_ERRORS, job, WAYS, withSince } from '../../jobs/declaration.ts';
+import { JOB_ERRORS, job, RESPONSE_MODES, withSince } from '../../jobs/declaration.ts';
 import { checkModel } from '../../replies/service.ts';
 
 export const syncMemory = endpoint('user', {
@@ -20,7 +20,7 @@ export const syncMemory = endpoint('user', {
   operationId: 'syncMemory',
   tag: 'Memory',
   summary: 'Take recorded events into memory',
-  description: `Each event becomes one raw row at most, ever. ${WAYS}`,
+  description: `Each event becomes one raw row at most, ever. ${RESPONSE_MODES}`,
   body: SyncRequest,
   response: SyncResult,
 }).handle((input, parts: JobRoutes) => {
@@ -52,7 +52,7 @@ export const promoteToEpisodes = endpoint('user', {
   ...promotion,
   operationId: 'promoteEpisodes',
   summary: 'Summarise raw rows in episodes',
-  description: `Raw rows that belong together become one episode, once. ${WAYS}`,
+  description: `Raw rows that belong together become one episode, once. ${RESPONSE_MODES}`,
 }).handle((input, parts: PromotionRoutes) =>
   answerJob(promoteEpisodes, { ...input, body: checked(input.body, parts) }, parts),
 );
@@ -61,7 +61,7 @@ export const promoteToFacts = endpoint('user', {
   ...promotion,
   operationId: 'promoteFacts',
   summary: 'Distil facts from episodes',
-  description: `What a person said in an episode becomes facts, once. ${WAYS}`,
+  description: `What a person said in an episode becomes facts, once. ${RESPONSE_MODES}`,
 }).handle((input, parts: PromotionRoutes) =>
   answerJob(promoteFacts, { ...input, body: checked(input.body, parts) }, parts),
 );

@@ -29,7 +29,7 @@ import { predictBatch } from '../../../shared/work/kinds.ts';
 import { type Answer, endpoint } from '../../http/endpoint.ts';
 import { prefers } from '../../http/preferences.ts';
 import { answerJob, idempotencyKeyOf, type JobRoutes, replayedHeader } from '../../jobs/answer.ts';
-import { JOB_ERRORS, job, WAYS } from '../../jobs/declaration.ts';
+import { JOB_ERRORS, job, RESPONSE_MODES } from '../../jobs/declaration.ts';
 import { queryTime } from '../../memory/list.ts';
 import { presentAnswer, presentReply, presentSummary, statisticsOf } from '../../replies/present.ts';
 import type { ReplyService } from '../../replies/service.ts';
@@ -64,12 +64,12 @@ export const predictReply = endpoint('user', {
   response: ReplyResponse,
   responseHeaders: ['Idempotency-Replayed'],
 }).handle(({ user, body, headers, signal }, { replies }: ReplyRoutes) => {
-  const wishes = {
+  const preferences = {
     idempotencyKey: idempotencyKeyOf(headers),
     wait: prefers(headers, 'wait'),
     cancelOnDisconnect: headers['x-on-disconnect'] === 'cancel',
   };
-  return answer(replies.predict(user.id, body, wishes, signal));
+  return answer(replies.predict(user.id, body, preferences, signal));
 });
 
 /** Awaits the prediction apart from the handler, so that the body is not held while the caller waits. */
@@ -85,7 +85,7 @@ export const predictReplies = endpoint('user', {
   tag: 'Replies',
   summary: 'Predict the replies to many prompts',
   description: `From one memory bundle. A prompt that fails, however many do, is an item with the code of its error. With
-\`Accept: text/event-stream\`, \`result\` events have the items as they are ready. ${WAYS}`,
+\`Accept: text/event-stream\`, \`result\` events have the items as they are ready. ${RESPONSE_MODES}`,
   body: BatchRequest,
   bodyLimit: 4 * MIB,
   errors: JOB_ERRORS,

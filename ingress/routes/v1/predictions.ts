@@ -10,7 +10,11 @@ import {
 } from '../../../shared/schemas/predictions.ts';
 import { type Answer, endpoint } from '../../http/endpoint.ts';
 import { prefers } from '../../http/preferences.ts';
-import type { Predicted, PredictionService, Wishes } from '../../predictions/service.ts';
+import type {
+  PredictionPreferences,
+  PredictionResult,
+  PredictionService,
+} from '../../predictions/service.ts';
 
 export interface PredictionRoutes {
   predictions: PredictionService;
@@ -66,7 +70,7 @@ export const cancelPrediction = endpoint('app', {
 }));
 
 /** Awaits the prediction apart from the handler, so that the body is not held while the caller waits. */
-async function answer(predicted: Promise<Predicted>): Promise<Answer<PredictionResponse>> {
+async function answer(predicted: Promise<PredictionResult>): Promise<Answer<PredictionResponse>> {
   const since = performance.now();
   const { answer, replayed, queueMs, providerMs } = await predicted;
   return {
@@ -82,7 +86,7 @@ async function answer(predicted: Promise<Predicted>): Promise<Answer<PredictionR
   };
 }
 
-function wishesOf(headers: IncomingHttpHeaders): Wishes {
+function wishesOf(headers: IncomingHttpHeaders): PredictionPreferences {
   const onDisconnect = headers['x-on-disconnect'];
   return {
     wait: prefers(headers, 'wait'),

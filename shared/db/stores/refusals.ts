@@ -34,7 +34,7 @@ export async function addRefusals(pool: Pool, counts: readonly RefusalCount[]): 
 }
 
 /** An app's refused calls that ended with one error code. */
-export interface Refusals {
+export interface RefusalSummary {
   code: string;
   calls: number;
   lastAt: Date;
@@ -53,8 +53,8 @@ const REFUSALS_OF_APP = {
 };
 
 /** Reads an app's refused calls in the last 24 hours by error code, the latest code first. */
-export function refusalsOf(pool: Pool, appId: string): Promise<Refusals[]> {
-  return query<Refusals>(pool, REFUSALS_OF_APP, [appId]);
+export function refusalsOf(pool: Pool, appId: string): Promise<RefusalSummary[]> {
+  return query<RefusalSummary>(pool, REFUSALS_OF_APP, [appId]);
 }
 
 const REFUSALS_BY_APP = {

@@ -96,7 +96,7 @@ const FIRE = {
  * Fires a tick: opens a round, or lets one that is still open go on. Each tick is fired once, whatever the number of
  * processes and attempts, and never after a later tick. Returns whether this call fired it.
  */
-export async function fire(
+export async function fireTick(
   pool: Pool,
   { name, pattern, tick, nextTick }: { name: string; pattern: string; tick: number; nextTick: number },
 ): Promise<boolean> {

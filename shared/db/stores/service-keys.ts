@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
-import { quotaExceeded, requireCurrent, requireLogin, type UserPrincipal } from '../../domain/account.ts';
+import { quotaError, requireCurrent, requireLogin, type UserPrincipal } from '../../domain/account.ts';
 import { AppError } from '../../errors/app-error.ts';
 import { newId } from '../../ids.ts';
 import type { Scope } from '../../schemas/accounts.ts';
@@ -80,7 +80,7 @@ export function issueServiceKey(
     if (held === undefined) throw new AppError('not_authenticated');
     requireCurrent(requireLogin(user), held.generation);
     const used = await tx.count(ServiceKey, { account: accountId });
-    if (used >= KEYS_MAX) throw quotaExceeded([{ resource: 'keys', used, added: 1, quota: KEYS_MAX }]);
+    if (used >= KEYS_MAX) throw quotaError([{ resource: 'keys', used, added: 1, quota: KEYS_MAX }]);
     const createdAt = new Date();
     const id = newId();
     await tx.insert(ServiceKey, { id, account: accountId, hash, prefix, label, scopes, createdAt });

@@ -2,7 +2,7 @@ import { similarity } from '../../text/similarity.ts';
 import { wordsOf } from '../../text/words.ts';
 
 /** Words that any statement may have, whatever it says. */
-export const COMMON = wordSet(`
+export const COMMON_WORDS = wordSet(`
   i me my mine we us our ours you your yours he she they them their it its this that these those there
   a an the and or but so as at by for from in into of on onto to with within without over under per
   am is are was were be been being do does did have has had will would can could should may might must
@@ -36,7 +36,7 @@ export function stemOf(word: string): string {
 }
 
 /** Returns a text as it is compared: its words, separated by single spaces. */
-export function normalized(text: string): string {
+export function normalizeWords(text: string): string {
   return wordsOf(text).join(' ');
 }
 
@@ -75,11 +75,11 @@ function haveSameMeanings(a: string, b: string): boolean {
   return meaningsOf(a).symmetricDifference(meaningsOf(b)).size === 0;
 }
 
-/** Returns the stems of a text's meaningful words: all that are not in `COMMON`. */
+/** Returns the stems of a text's meaningful words: all that are not in `COMMON_WORDS`. */
 function meaningsOf(text: string): Set<string> {
   return new Set(
     wordsOf(text)
-      .filter((word) => !COMMON.has(word))
+      .filter((word) => !COMMON_WORDS.has(word))
       .map(stemOf),
   );
 }
@@ -112,7 +112,7 @@ export function isSameValue(a: string, b: string, slot: string): boolean {
 }
 
 function valuesIn(text: string, topic: ReadonlySet<string>): Set<string> {
-  const words = wordsOf(withoutFormer(text)).filter((word) => !COMMON.has(word));
+  const words = wordsOf(withoutFormer(text)).filter((word) => !COMMON_WORDS.has(word));
   return new Set(words.filter((word) => !topic.has(stemOf(word))));
 }
 
@@ -136,7 +136,7 @@ export function isOtherValue(a: string, b: string, slot: string): boolean {
     words.length > 0 &&
     words.length <= VALUE_WORDS_MAX &&
     !words.some((word) => NEGATIONS.has(word)) &&
-    words.some((word) => !COMMON.has(word));
+    words.some((word) => !COMMON_WORDS.has(word));
   if (!values.every(isValue)) return false;
   const frame = new Set([...one.slice(0, start), ...one.slice(one.length - end)].map(stemOf));
   const named = wordsOf(slot.slice(slot.lastIndexOf('.') + 1).replaceAll('_', ' '));

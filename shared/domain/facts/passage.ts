@@ -69,7 +69,7 @@ function findNear(wanted: readonly string[], present: readonly string[]): number
 const OVERLAP_SHARE = 0.5;
 
 /** Reports whether two passages of one text are the same or overlap. */
-export function overlap(a: string, b: string): boolean {
+export function passagesOverlap(a: string, b: string): boolean {
   const [one, other] = [wordsOf(a), wordsOf(b)];
   if (findExact(one, other) !== undefined || findExact(other, one) !== undefined) return true;
   const [trigrams, others] = [new Set(runsOf(one, 3)), new Set(runsOf(other, 3))];

@@ -1,6 +1,6 @@
 import { similarity } from '../../text/similarity.ts';
-import { haveSameDetails, isNearDuplicate, isOtherValue, isSameValue, normalized } from './compare.ts';
-import { overlap } from './passage.ts';
+import { haveSameDetails, isNearDuplicate, isOtherValue, isSameValue, normalizeWords } from './compare.ts';
+import { passagesOverlap } from './passage.ts';
 import type { Quote, Statement } from './statement.ts';
 
 /** A fact in memory, with which a new statement is compared. */
@@ -20,7 +20,7 @@ export interface KnownFact {
  * The decision about a statement. `end` is the new end of validity of the fact that is superseded, which may be the
  * statement itself; null leaves its end as it is.
  */
-export type Decision =
+export type Reconciliation =
   /** The statement says the same as a fact: its evidence is added to the fact. */
   | { as: 'evidence'; of: KnownFact }
   /** The statement rewords a fact made from the same passage: it replaces the fact. */
@@ -38,7 +38,7 @@ export type Decision =
  * a statement that contradicts it is stored as superseded by it. So that statement appears in no context until the
  * person's own fact is gone.
  */
-export function reconcile(statement: Statement, known: readonly KnownFact[]): Decision {
+export function reconcile(statement: Statement, known: readonly KnownFact[]): Reconciliation {
   const current = known.filter(({ supersededBy }) => supersededBy === null);
   const same =
     current.find((fact) => isSame(statement, fact)) ?? current.find((fact) => isSlotValue(statement, fact));
@@ -61,7 +61,7 @@ export function isProtected({ origin, pinned }: Pick<KnownFact, 'origin' | 'pinn
 }
 
 function isSame({ text, target }: Statement, fact: KnownFact): boolean {
-  if (normalized(text) === normalized(fact.text) || isNearDuplicate(text, fact.text)) return true;
+  if (normalizeWords(text) === normalizeWords(fact.text) || isNearDuplicate(text, fact.text)) return true;
   return target?.relation === 'duplicate' && target.id === fact.id && haveSameDetails(text, fact.text);
 }
 
@@ -98,7 +98,7 @@ function fillUnnamedSlot(statement: Statement, fact: KnownFact): boolean {
 /** Reports whether both quote the same passage of a row. */
 export function haveSamePassage(a: { quotes: readonly Quote[] }, b: { quotes: readonly Quote[] }): boolean {
   return a.quotes.some(({ rawId, words }) =>
-    b.quotes.some((other) => other.rawId === rawId && overlap(other.words, words)),
+    b.quotes.some((other) => other.rawId === rawId && passagesOverlap(other.words, words)),
   );
 }
 
@@ -118,7 +118,7 @@ function haveCommonTime(a: Span, b: Span): boolean {
 }
 
 /** Lets the later statement supersede the earlier one, whichever was learnt first. */
-function resolveContradictions(statement: Statement, contradicted: readonly KnownFact[]): Decision {
+function resolveContradictions(statement: Statement, contradicted: readonly KnownFact[]): Reconciliation {
   const own = contradicted.find(isProtected);
   if (own !== undefined) return { as: 'former', of: own, end: null };
   const { validFrom, validTo } = statement;

@@ -1,4 +1,4 @@
-import { beginning } from '../../text/cut.ts';
+import { truncate } from '../../text/cut.ts';
 import { isEvidence, type SourceRow } from './statement.ts';
 
 /** A source of facts: an episode, or a fact whose text was erased; with the raw rows that it is derived from. */
@@ -45,7 +45,7 @@ export function fitSources(sources: readonly FactSource[], room: number): FactSo
 
 function withShortRows(source: FactSource): FactSource {
   const rows = source.rows.map((row) =>
-    isEvidence(row) ? row : { ...row, content: beginning(row.content, OTHERS_CHARS_MAX) },
+    isEvidence(row) ? row : { ...row, content: truncate(row.content, OTHERS_CHARS_MAX) },
   );
   return { ...source, rows };
 }
@@ -83,12 +83,12 @@ const CUT_MARK = '\f';
  * Returns the parts of a message in which the person speaks. Leaves out what is plainly pasted, since it is somebody
  * else's words: quoted lines (`>`), fenced blocks, forwarded messages.
  */
-export function spokenIn(content: string): string[] {
+export function spokenParts(content: string): string[] {
   const cut = PASTED.reduce((left, pattern) => left.replaceAll(pattern, CUT_MARK), content);
   return cut.split(CUT_MARK).filter((part) => part.trim() !== '');
 }
 
 /** Returns the parts of a message that were pasted into it. */
-export function pastedIn(content: string): string[] {
+export function pastedParts(content: string): string[] {
   return PASTED.flatMap((pattern) => content.match(pattern) ?? []);
 }

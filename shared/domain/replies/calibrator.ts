@@ -36,13 +36,13 @@ const HALVINGS_MAX = 40;
 const LOSS_TOLERANCE = 1e-10;
 
 /** The calibrator of an account without labels. */
-export const UNCALIBRATED: Calibrator = { weights: PRIOR_MEANS, agents: {}, models: {} };
+export const PRIOR_CALIBRATOR: Calibrator = { weights: PRIOR_MEANS, agents: {}, models: {} };
 
 /**
  * Returns the confidence in a candidate: the probability that the person would send it unchanged or nearly so, with
  * four decimals. With otherwise equal features, it never falls when the raw probability or its margin rises.
  */
-export function calibrated(
+export function confidenceOf(
   { weights, agents, models }: Calibrator,
   features: Features,
   { agent, model }: Pick<Label, 'agent' | 'model'>,
@@ -61,9 +61,9 @@ function offsetOf(name: string, offsets: Calibrator['agents']): number {
  * step halving finds the maximum (plain Newton diverges here). The result depends on the labels alone: the fit always
  * starts from the prior, so neither a restart nor the order of recalibrations changes a number.
  */
-export function calibrate(labels: readonly Label[]): Calibrator {
+export function fitCalibrator(labels: readonly Label[]): Calibrator {
   const latest = labels.slice(0, LABELS_MAX);
-  if (latest.length === 0) return UNCALIBRATED;
+  if (latest.length === 0) return PRIOR_CALIBRATOR;
   const agents = mostLabelled(latest, 'agent', AGENTS_MAX);
   const models = mostLabelled(latest, 'model', MODELS_MAX);
   const rows = latest.map(({ features, agent, model, right }, place) => ({
@@ -141,7 +141,7 @@ function newtonStep({ rows, means, precisions }: Problem, beta: number[]): numbe
   );
   const reduced = free.map((i) => free.map((j) => at(hessian[i], j)));
   const rest = free.map((i) => at(gradient, i));
-  const solution = solve(reduced, rest);
+  const solution = solveLinear(reduced, rest);
   const step = beta.map(() => 0);
   for (const [place, i] of free.entries()) step[i] = at(solution, place);
   return step;
@@ -180,7 +180,7 @@ const logistic = (z: number): number => 1 / (1 + Math.exp(-z));
  * Solves `matrix · x = vector` for a symmetric positive definite matrix, by Cholesky decomposition (Golub and Van Loan,
  * Matrix Computations, 4.2). Only the lower triangle is read.
  */
-export function solve(matrix: readonly (readonly number[])[], vector: readonly number[]): number[] {
+export function solveLinear(matrix: readonly (readonly number[])[], vector: readonly number[]): number[] {
   const cholesky = choleskyOf(matrix);
   const forward: number[] = [];
   for (const [i, row] of cholesky.entries())

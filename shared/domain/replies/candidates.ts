@@ -1,6 +1,6 @@
-import { beginning } from '../../text/cut.ts';
-import { Saying } from '../../text/meaning.ts';
-import { LIKELIHOOD, type Likelihood } from '../likelihood.ts';
+import { truncate } from '../../text/cut.ts';
+import { ComparableReply } from '../../text/meaning.ts';
+import { LIKELIHOOD_PROBABILITIES, type Likelihood } from '../likelihood.ts';
 import { isDisplayable } from '../model-text.ts';
 
 /** Maximum lengths of a candidate's response and of its reasoning, in code points. */
@@ -33,23 +33,29 @@ export interface RawCandidate {
 export function candidatesOf(proposals: readonly Proposal[], none: Likelihood, k: number): RawCandidate[] {
   const usable = proposals.slice(0, PROPOSALS_PER_CANDIDATE * k).flatMap((proposal) => {
     const { reasoning, likelihood, needsUnknownFact } = proposal;
-    const response = beginning(proposal.response.trim(), RESPONSE_POINTS_MAX);
-    const saying = new Saying(response);
+    const response = truncate(proposal.response.trim(), RESPONSE_POINTS_MAX);
+    const saying = new ComparableReply(response);
     if (saying.isEmpty || !isDisplayable(response)) return [];
-    const reason = isDisplayable(reasoning) ? beginning(reasoning.trim(), REASONING_POINTS_MAX) : '';
-    return { saying, response, reasoning: reason, raw: LIKELIHOOD[likelihood], needsUnknownFact };
+    const reason = isDisplayable(reasoning) ? truncate(reasoning.trim(), REASONING_POINTS_MAX) : '';
+    return {
+      saying,
+      response,
+      reasoning: reason,
+      raw: LIKELIHOOD_PROBABILITIES[likelihood],
+      needsUnknownFact,
+    };
   });
   // Sorting is stable: of equally likely ones, the model's first stays first.
   const distinct = distinctOf(
     usable.sort((a, b) => b.raw - a.raw),
     k,
   );
-  const total = distinct.reduce<number>((sum, { raw }) => sum + raw, LIKELIHOOD[none]);
+  const total = distinct.reduce<number>((sum, { raw }) => sum + raw, LIKELIHOOD_PROBABILITIES[none]);
   const scale = Math.max(1, total);
   return distinct.map(({ saying, ...candidate }) => ({ ...candidate, raw: candidate.raw / scale }));
 }
 
-function distinctOf<One extends { saying: Saying }>(candidates: readonly One[], k: number): One[] {
+function distinctOf<One extends { saying: ComparableReply }>(candidates: readonly One[], k: number): One[] {
   const distinct: One[] = [];
   for (const candidate of candidates) {
     if (distinct.length === k) break;

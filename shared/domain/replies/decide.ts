@@ -1,11 +1,11 @@
 import { runsOf, wordsOf } from '../../text/words.ts';
-import { type Calibrator, calibrated, type Features } from './calibrator.ts';
+import { type Calibrator, confidenceOf, type Features } from './calibrator.ts';
 import { marginsOf, type RawCandidate } from './candidates.ts';
-import { dictates, obeys } from './dictation.ts';
+import { isDictation, isObedient } from './dictation.ts';
 import type { Support } from './support.ts';
 
 /** A predictor's proposal: candidates, or the reason why there are none. */
-export interface Proposed {
+export interface ReplyProposal {
   candidates: readonly RawCandidate[];
   /** True if the prompt asks for an approval or a choice. */
   closed: boolean;
@@ -38,7 +38,7 @@ export interface Candidate {
 /**
  * Answer to a prediction. `features` are those of the first candidate; null if a decision on it would teach nothing.
  */
-export interface Decided {
+export interface ReplyDecision {
   status: 'auto' | 'escalated';
   response: string;
   confidence: number;
@@ -58,7 +58,10 @@ const SUSPICIONS = {
  * was dictated, no candidate has any confidence; with a threshold of 0, which even that would reach, there are no
  * candidates either.
  */
-export function decideReply({ candidates, closed, reason }: Proposed, circumstances: Circumstances): Decided {
+export function decideReply(
+  { candidates, closed, reason }: ReplyProposal,
+  circumstances: Circumstances,
+): ReplyDecision {
   const { prompt, threshold, history } = circumstances;
   const isCopied = copiesOf(prompt, history);
   const cappedCandidates = candidates.map((candidate) => ({
@@ -66,7 +69,7 @@ export function decideReply({ candidates, closed, reason }: Proposed, circumstan
     raw: isCopied(candidate.response) ? Math.min(candidate.raw, COPIED_RAW) : candidate.raw,
   }));
   const isCommanded = cappedCandidates.some(
-    ({ response, reasoning }) => obeys(reasoning) || dictates(response),
+    ({ response, reasoning }) => isObedient(reasoning) || isDictation(response),
   );
   const suspicion = circumstances.isDictated ? 'prompt' : isCommanded ? 'reasoning' : undefined;
   if (suspicion !== undefined && threshold === 0) return abstention(SUSPICIONS[suspicion]);
@@ -99,7 +102,7 @@ export function decideReply({ candidates, closed, reason }: Proposed, circumstan
   };
 }
 
-function abstention(reasoning: string): Decided {
+function abstention(reasoning: string): ReplyDecision {
   return { status: 'escalated', response: '', confidence: 0, reasoning, candidates: [], features: null };
 }
 
@@ -120,7 +123,7 @@ function confidenceIn(
   { isSupported, calibrator, agent, model }: Circumstances,
 ): number {
   if (suspicion !== undefined) return 0;
-  const confidence = calibrated(calibrator, features, { agent, model });
+  const confidence = confidenceOf(calibrator, features, { agent, model });
   return isSupported(response) ? confidence : Math.min(confidence, UNSUPPORTED_CONFIDENCE);
 }
 

@@ -108,12 +108,12 @@ const IN_TEXTS = compileAll([...DICTATES, ...DICTATES_ABROAD, ...COMMANDS, ...NU
 const IN_REASONING = compileAll([...COMMANDS, ...NUMBERS, ...OBEYS]);
 
 /** Reports whether a text that others may have written dictates a reply, or commands the model that predicts it. */
-export function dictates(text: string): boolean {
+export function isDictation(text: string): boolean {
   return matches(text, IN_TEXTS);
 }
 
 /** Reports whether a model's reason for a reply shows that it was commanded. */
-export function obeys(reasoning: string): boolean {
+export function isObedient(reasoning: string): boolean {
   return matches(reasoning, IN_REASONING);
 }
 

@@ -115,7 +115,7 @@ const textOfPair = ({ prompt, reply }: Pair) => `${prompt} ${reply}`;
 function fitPrompt(prompt: string, tokens: number): { head: string; tail?: string; taken: number } {
   const taken = estimateTokens(prompt);
   if (taken <= tokens) return { head: prompt, taken };
-  const head = new TokenBudget(tokens * HEAD_SHARE).beginning(prompt);
-  const tail = new TokenBudget(tokens * (1 - HEAD_SHARE)).end(prompt);
+  const head = new TokenBudget(tokens * HEAD_SHARE).takeBeginning(prompt);
+  const tail = new TokenBudget(tokens * (1 - HEAD_SHARE)).takeEnd(prompt);
   return { head, tail, taken: tokens };
 }

@@ -1,10 +1,10 @@
 import { PRECISION_TARGET } from '../../schemas/limits.ts';
 import type { FeedbackRequest } from '../../schemas/replies.ts';
-import { saysTheSame } from '../../text/meaning.ts';
+import { haveSameMeaning } from '../../text/meaning.ts';
 import { Faults } from '../faults.ts';
 
 /** A confidence that was shown, and whether its prediction was right. */
-export interface Outcome {
+export interface ConfidenceOutcome {
   confidence: number;
   right: boolean;
 }
@@ -19,7 +19,7 @@ export interface Bin {
 }
 
 /** Evidence for a suggested threshold. `reason` says why no threshold is suggested. */
-export interface Evidence {
+export interface ThresholdEvidence {
   target: number;
   /** Number of decisions on predictions with at least that confidence. */
   labels: number;
@@ -40,7 +40,7 @@ export interface Reliability {
   brier: number | null;
   suggested_threshold: number | null;
   feedback_count: number;
-  evidence: Evidence;
+  evidence: ThresholdEvidence;
 }
 
 const BINS_MAX = 10;
@@ -51,7 +51,10 @@ const THRESHOLDS = Array.from({ length: 19 }, (_, n) => (95 - 5 * n) / 100);
 const Z = 1.6449;
 
 /** Reports how far the confidences shown can be trusted, and from which threshold on a share of `target` is right. */
-export function reliabilityOf(outcomes: readonly Outcome[], target = PRECISION_TARGET): Reliability {
+export function reliabilityOf(
+  outcomes: readonly ConfidenceOutcome[],
+  target = PRECISION_TARGET,
+): Reliability {
   // Sorted, so that sums of fractions are the same to the last digit whatever the caller's order.
   const sorted = outcomes.toSorted(
     (a, b) => a.confidence - b.confidence || Number(a.right) - Number(b.right),
@@ -67,7 +70,7 @@ export function reliabilityOf(outcomes: readonly Outcome[], target = PRECISION_T
 }
 
 /** Divides the outcomes into bins of equal size. Equal confidences may be in two bins. */
-function binsOf(sorted: readonly Outcome[]): Bin[] {
+function binsOf(sorted: readonly ConfidenceOutcome[]): Bin[] {
   const count = Math.min(BINS_MAX, Math.ceil(sorted.length / OUTCOMES_PER_BIN));
   return Array.from({ length: count }, (_, n) => {
     const of = sorted.slice((n * sorted.length) / count, ((n + 1) * sorted.length) / count);
@@ -92,16 +95,16 @@ const MANY_SHARE = 0.5;
  * even a perfect record would fail are left out.
  */
 function suggest(
-  outcomes: readonly Outcome[],
+  outcomes: readonly ConfidenceOutcome[],
   target: number,
-): { threshold: number | null; evidence: Evidence } {
-  const evidenceAbove = (above: readonly Outcome[], reason: Evidence['reason']) =>
+): { threshold: number | null; evidence: ThresholdEvidence } {
+  const evidenceAbove = (above: readonly ConfidenceOutcome[], reason: ThresholdEvidence['reason']) =>
     evidenceOf(above, { target, all: outcomes.length, reason });
   const tests = THRESHOLDS.map((threshold) => ({
     threshold,
     above: outcomes.filter(({ confidence }) => confidence >= threshold),
   })).filter(({ above }) => lowerBound(above.length, above.length) >= target);
-  const passes = ({ above }: { above: readonly Outcome[] }) =>
+  const passes = ({ above }: { above: readonly ConfidenceOutcome[] }) =>
     lowerBound(above.filter(({ right }) => right).length, above.length) >= target;
   const many = tests.findIndex(({ above }) => above.length >= MANY_SHARE * outcomes.length);
   const results = [0, Math.max(0, many)].flatMap((start) => {
@@ -121,14 +124,14 @@ function suggest(
   };
 }
 
-function reasonOf(labels: number): Evidence['reason'] {
+function reasonOf(labels: number): ThresholdEvidence['reason'] {
   return labels === 0 ? 'no_feedback' : 'too_little_feedback';
 }
 
 function evidenceOf(
-  above: readonly Outcome[],
-  { target, all, reason }: { target: number; all: number; reason: Evidence['reason'] },
-): Evidence {
+  above: readonly ConfidenceOutcome[],
+  { target, all, reason }: { target: number; all: number; reason: ThresholdEvidence['reason'] },
+): ThresholdEvidence {
   const labels = above.length;
   const right = above.filter((one) => one.right).length;
   return {
@@ -151,7 +154,7 @@ function lowerBound(right: number, labels: number): number {
   return Math.max(0, (centre - spread) / (1 + Z ** 2 / labels));
 }
 
-const squaredError = ({ confidence, right }: Outcome): number => (confidence - Number(right)) ** 2;
+const squaredError = ({ confidence, right }: ConfidenceOutcome): number => (confidence - Number(right)) ** 2;
 
 function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -182,7 +185,7 @@ export function feedbackOf(
   const isNeeded = status === 'edited' || (status === 'accepted' && error != null);
   if (isNeeded && !given?.trim()) refuse(given);
   const actualResponse = given ?? (status === 'accepted' ? response : null);
-  const isRight = status === 'accepted' || (status === 'edited' && saysTheSame(response, given ?? ''));
+  const isRight = status === 'accepted' || (status === 'edited' && haveSameMeaning(response, given ?? ''));
   return { actualResponse, label: features == null ? null : isRight };
 }
 

@@ -1,11 +1,11 @@
 import { meaningOf } from '../../text/meaning.ts';
-import { Collection } from '../../text/similarity.ts';
+import { TextCollection } from '../../text/similarity.ts';
 import { normalForm, runsOf, wordsOf } from '../../text/words.ts';
-import { dictates } from './dictation.ts';
+import { isDictation } from './dictation.ts';
 import { type Pair, PROMPT_END } from './vote.ts';
 
 /** A person's decision on a prediction. */
-export interface Decision {
+export interface PersonDecision {
   /** The end of the prompt. */
   prompt: string;
   /** The person's reply; the predicted reply if they rejected it. */
@@ -16,7 +16,7 @@ export interface Decision {
 /** Reports whether the person has given a reply to such prompts often enough for it to be given in their name. */
 export type Support = (response: string) => boolean;
 
-interface Precedent extends Omit<Decision, 'isRejected'> {
+interface Precedent extends Omit<PersonDecision, 'isRejected'> {
   /**
    * Origin: the person's own reply, or a decision on a prediction. The same reply may be both, so these are counted
    * separately.
@@ -36,9 +36,9 @@ const RISKY_SUPPORT_MIN = { replies: 5, likeness: 0.9 };
  */
 export class Precedents {
   readonly #all: readonly Precedent[];
-  readonly #prompts: Collection;
+  readonly #prompts: TextCollection;
 
-  constructor(own: readonly Pick<Pair, 'prompt' | 'reply'>[], decided: readonly Decision[]) {
+  constructor(own: readonly Pick<Pair, 'prompt' | 'reply'>[], decided: readonly PersonDecision[]) {
     const precedents = [
       ...own.map(({ prompt, reply }) => ({ prompt, reply, of: 'own' as const })),
       ...decided.map(({ isRejected, prompt, reply }) => ({
@@ -48,7 +48,7 @@ export class Precedents {
       })),
     ];
     this.#all = precedents.map((one) => ({ ...one, meaning: meaningOf(one.reply) }));
-    this.#prompts = new Collection(precedents.map(({ prompt }) => prompt));
+    this.#prompts = new TextCollection(precedents.map(({ prompt }) => prompt));
   }
 
   /**
@@ -56,7 +56,7 @@ export class Precedents {
    * long prompt counts as risky.
    */
   on(prompt: string): Support {
-    const likenesses = this.#prompts.likenesses(prompt.slice(-PROMPT_END));
+    const likenesses = this.#prompts.similarities(prompt.slice(-PROMPT_END));
     const like = (least: number) => this.#all.filter((_, place) => (likenesses[place] ?? 0) >= least);
     const kind = like(SUPPORT_MIN.likeness);
     const promptIsRisky = prompt.length > PROMPT_END || isRisky(prompt);
@@ -108,7 +108,7 @@ function hasEnough(precedents: readonly Precedent[], enough: number): boolean {
 }
 
 function isOwnChoice({ prompt, reply, meaning }: Precedent): boolean {
-  return meaning !== '' && !repeatsPrompt(prompt, reply) && !dictates(prompt) && !dictates(reply);
+  return meaning !== '' && !repeatsPrompt(prompt, reply) && !isDictation(prompt) && !isDictation(reply);
 }
 
 const QUOTED = /(["'`])([^"'`\n]{1,80})\1|[“„”«»‹›「『‘‚]([^\n“„”«»‹›「」『』‘’]{1,80})[“”«»‹›」』’]/gu;

@@ -1,6 +1,6 @@
 import { meaningOf } from '../../text/meaning.ts';
 import { countsOf, wordsOf } from '../../text/words.ts';
-import { dictates } from './dictation.ts';
+import { isDictation } from './dictation.ts';
 
 /** An agent's prompt, or its end, and the reply that the person gave in their own words. */
 export interface Pair {
@@ -55,7 +55,7 @@ export function votesOf(pairs: readonly Pair[]): (prompt: string) => Vote {
 }
 
 function voteAmong(nearest: { pair: Pair; weight: number }[], classes: ReadonlyMap<Pair, string>): Vote {
-  const neighbours = nearest.filter(({ pair }) => !dictates(pair.prompt) && !dictates(pair.reply));
+  const neighbours = nearest.filter(({ pair }) => !isDictation(pair.prompt) && !isDictation(pair.reply));
   const total = neighbours.reduce((sum, { weight }) => sum + weight, NOVELTY);
   const times = Map.groupBy(classes.values(), (one) => one);
   const byReply = Map.groupBy(neighbours, ({ pair }) => classes.get(pair) ?? '');

@@ -1,9 +1,9 @@
 import type { ReplyContext } from '../../schemas/replies.ts';
 import type { Steps } from '../work.ts';
-import type { Decided } from './decide.ts';
+import type { ReplyDecision } from './decide.ts';
 
 /** Report of a prediction that succeeds. These are columns of `replies`, which the trigger `reply_ended` fills. */
-export interface ReplyReport extends Decided {
+export interface ReplyReport extends ReplyDecision {
   model: string;
   latency_ms: number;
   input_tokens: number;

@@ -1,7 +1,7 @@
 import type { Entry, Format, Passage, Reader } from '../format.ts';
 import { questionText } from '../format.ts';
 import { type JsonObject, objectOf, objectsOf, parseObject, propertyOf, textOf, tryObject } from '../json.ts';
-import { personsWords } from '../wrappers.ts';
+import { stripToolWrappers } from '../wrappers.ts';
 
 const NAME = 'claude-code';
 
@@ -142,7 +142,7 @@ function questionId(toolUseId: unknown, place: number): string {
 }
 
 function personsText(content: unknown): string {
-  return textsIn(content).map(personsWords).filter(Boolean).join('\n\n');
+  return textsIn(content).map(stripToolWrappers).filter(Boolean).join('\n\n');
 }
 
 /** Returns the texts of a message's content, which is a text or a list of blocks. */

@@ -1,7 +1,7 @@
 import type { Entry, Format, Passage, Reader, Session } from '../format.ts';
 import { digest, questionText } from '../format.ts';
 import { type JsonObject, objectsOf, textOf, tryObject } from '../json.ts';
-import { personsWords } from '../wrappers.ts';
+import { stripToolWrappers } from '../wrappers.ts';
 
 const NAME = 'cline';
 const ASK_TYPES = ['followup', 'plan_mode_respond', 'act_mode_respond'];
@@ -53,7 +53,7 @@ function entriesOf(message: JsonObject, scope: string, isFirst: boolean): Entry[
   if (WORK_TYPES.includes(what)) return [{ kind: 'working' }];
   if (type !== 'say') return [];
   if (what === 'task' || what === 'user_feedback' || (isFirst && what === 'text')) {
-    const words = personsWords(text);
+    const words = stripToolWrappers(text);
     return [words === '' ? { kind: 'skipped' } : { kind: 'user', ...said, text: words }];
   }
   if (text === '') return [];

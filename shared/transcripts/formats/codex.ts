@@ -1,7 +1,7 @@
 import type { Entry, Format, Passage, Reader, Session } from '../format.ts';
 import { questionText, WordIds } from '../format.ts';
 import { type JsonObject, objectOf, objectsOf, parseObject, propertyOf, textOf, tryObject } from '../json.ts';
-import { personsWords } from '../wrappers.ts';
+import { stripToolWrappers } from '../wrappers.ts';
 
 const NAME = 'codex';
 /** Line after which a message from an editor has the person's words. Before it come the open files. */
@@ -62,7 +62,7 @@ class CodexReader implements Reader {
     const message = textOf(payload['message']) ?? '';
     switch (payload['type']) {
       case 'user_message': {
-        const text = personsWords(message.slice(startOfRequest(message)));
+        const text = stripToolWrappers(message.slice(startOfRequest(message)));
         return text === '' ? [{ kind: 'skipped' }] : [{ kind: 'user', id: this.#id('user', text), at, text }];
       }
       case 'agent_message': {

@@ -1,6 +1,6 @@
 import type { Entry, Format, Passage, Reader, Session } from '../format.ts';
 import { isObject, type JsonObject, objectOf, objectsOf, parseObject, textOf, tryObject } from '../json.ts';
-import { personsWords } from '../wrappers.ts';
+import { stripToolWrappers } from '../wrappers.ts';
 
 const NAME = 'gemini-cli';
 /** Line after which the contents of files follow that the person has named with @. */
@@ -95,7 +95,7 @@ function entriesOf({ type, timestamp, content, displayContent }: JsonObject, id:
     return text === '' ? [] : [{ kind: 'agent', id, at, text }];
   }
   const [typed = ''] = textOfParts(displayContent ?? content).split(FILES_HEADING);
-  const text = personsWords(typed);
+  const text = stripToolWrappers(typed);
   // Commands of the tool itself.
   const isCommand = text.startsWith('/') || text.startsWith('?');
   return [text === '' || isCommand ? { kind: 'skipped' } : { kind: 'user', id, at, text }];

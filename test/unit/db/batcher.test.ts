@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
-import { batcher } from '../../../shared/db/batcher.ts';
+import { createBatcher } from '../../../shared/db/batcher.ts';
 import { until } from '../../support/until.ts';
 
 /** Makes a statement whose runs the test ends one by one. */
@@ -26,13 +26,13 @@ const partyOf = (item: string) => item.slice(0, 1);
 describe('batcher', () => {
   it('a batcher starts the statement of a lone caller at once', () => {
     const { batches, run } = statement<number>();
-    batcher(run, { most: 10 })(1);
+    createBatcher(run, { most: 10 })(1);
     assert.deepEqual(batches(), [[1]]);
   });
 
   it('a batcher of a busy process lets items that arrive in one turn of the event loop share a statement', async () => {
     const { batches, run } = statement<number>();
-    const ask = batcher(run, { most: 10, isBusy: () => true });
+    const ask = createBatcher(run, { most: 10, isBusy: () => true });
     ask(1);
     await Promise.resolve();
     ask(2);
@@ -42,7 +42,7 @@ describe('batcher', () => {
 
   it('a batcher of a busy process collects items for a statement until the least patient one has waited long enough', async () => {
     const { batches, flights, run } = statement<number>();
-    const ask = batcher(run, { most: 10, isBusy: () => true, patienceMs: (item) => item });
+    const ask = createBatcher(run, { most: 10, isBusy: () => true, patienceMs: (item) => item });
     ask(40);
     ask(20);
     await settled();
@@ -59,7 +59,7 @@ describe('batcher', () => {
 
   it('a batcher lets items that arrive during a statement share the next one, and returns each its own output', async () => {
     const { flights, batches, run } = statement<number>();
-    const ask = batcher(run, { most: 10 });
+    const ask = createBatcher(run, { most: 10 });
     const answers = Promise.all([ask(1), ask(2), ask(3)]);
     flights[0]?.finish();
     await settled();
@@ -70,7 +70,7 @@ describe('batcher', () => {
 
   it('a batcher limits a batch by items and by bytes, except that a single item may be larger', async () => {
     const sizes: number[][] = [];
-    const ask = batcher(
+    const ask = createBatcher(
       async (items: number[]) => {
         sizes.push(items);
         return items;
@@ -83,7 +83,7 @@ describe('batcher', () => {
 
   it('a batcher puts two items with a common key into different batches, in their order', async () => {
     const { flights, batches, run } = statement<string>();
-    const ask = batcher(run, { most: 10, keysOf: (item) => [...item] });
+    const ask = createBatcher(run, { most: 10, keysOf: (item) => [...item] });
     const asked = Promise.all(['x', 'a', 'ab', 'b', 'c', 'a'].map((item) => ask(item)));
     for (let n = 0; n < 4; n += 1) {
       flights[n]?.finish();
@@ -96,7 +96,7 @@ describe('batcher', () => {
   describe('with parties', () => {
     it('a batcher lets other parties run while one waits for a lock', async () => {
       const { flights, run } = statement<string>();
-      const ask = batcher(run, { most: 10, partyOf });
+      const ask = createBatcher(run, { most: 10, partyOf });
       ask('a1');
       ask('a2');
       const other = ask('b1');
@@ -108,7 +108,7 @@ describe('batcher', () => {
 
     it('a batcher limits the statements in flight, and lets parties take turns', async () => {
       const { flights, batches, run } = statement<string>();
-      const ask = batcher(run, { most: 1, partyOf, atOnce: 2 });
+      const ask = createBatcher(run, { most: 1, partyOf, atOnce: 2 });
       for (const item of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']) ask(item);
       assert.deepEqual(batches(), [['a1'], ['b1']]);
       for (let n = 0; n < 4; n += 1) {
@@ -120,7 +120,7 @@ describe('batcher', () => {
 
     it('a batcher starts extra statements while some are slow, at most twice its limit', async () => {
       const { flights, batches, run } = statement<string>();
-      const ask = batcher(run, { most: 1, partyOf, atOnce: 2 });
+      const ask = createBatcher(run, { most: 1, partyOf, atOnce: 2 });
       for (const item of ['a1', 'b1', 'c1']) ask(item);
       assert.equal(flights.length, 2);
       await until(() => flights.length === 3);
@@ -147,7 +147,7 @@ describe('batcher', () => {
         locked -= 1;
         throw fault('55P03');
       };
-      const ask = batcher(run, { most: 10, partyOf, atOnce: 2 });
+      const ask = createBatcher(run, { most: 10, partyOf, atOnce: 2 });
       const names = [...'abcdefghijklmnop'];
       await codes(names.map((name) => ask(`${name}1`)));
       const again = codes(names.map((name) => ask(`${name}2`)));
@@ -166,7 +166,7 @@ describe('batcher', () => {
 
     it('a batcher lets the lanes of a party share a statement', async () => {
       const { flights, batches, run } = statement<string>();
-      const ask = batcher(run, { most: 10, partyOf, laneOf });
+      const ask = createBatcher(run, { most: 10, partyOf, laneOf });
       for (const item of ['ax1', 'ay1', 'az1', 'ax2']) ask(item);
       flights[0]?.finish();
       await settled();
@@ -175,7 +175,7 @@ describe('batcher', () => {
 
     it('a batcher lets other parties run while a party with 60 lanes is locked', async () => {
       const { flights, batches, run } = statement<string>();
-      const ask = batcher(run, { most: 10, partyOf, laneOf: (item) => item });
+      const ask = createBatcher(run, { most: 10, partyOf, laneOf: (item) => item });
       const own = Array.from({ length: 60 }, (_, n) => ask(`a${n}`));
       const outcomes = codes(own);
       for (let wave = 0; wave < 5; wave += 1) {
@@ -198,7 +198,7 @@ describe('batcher', () => {
 
     it('a batcher runs items of a locked lane alone until one succeeds, while other lanes share statements', async () => {
       const { flights, run } = statement<string>();
-      const ask = batcher(run, { most: 10, partyOf, laneOf });
+      const ask = createBatcher(run, { most: 10, partyOf, laneOf });
       const flight = (items: string) => {
         const found = flights.find((one) => one.items.join(' ') === items);
         assert.ok(found, `no ${items} in ${flights.map((one) => one.items.join(' '))}`);
@@ -236,7 +236,7 @@ describe('batcher', () => {
 
     it('a batcher fails all items of a locked lane after four tries alone, and no items of other lanes', async () => {
       const runs: string[] = [];
-      const ask = batcher(
+      const ask = createBatcher(
         async (items: string[]) => {
           runs.push(...items);
           await sleep(20);
@@ -261,7 +261,7 @@ describe('batcher', () => {
         if (items.includes(3)) throw new Error('three');
         return items;
       };
-      const ask = batcher(run, { most: 10 });
+      const ask = createBatcher(run, { most: 10 });
       assert.deepEqual(await codes([1, 2, 3, 4].map((item) => ask(item))), [1, 2, 'three', 4]);
     });
 
@@ -273,7 +273,7 @@ describe('batcher', () => {
           await sleep(LOCK_MS);
           throw fault(timeout);
         };
-        const ask = batcher(run, { most: 100, partyOf });
+        const ask = createBatcher(run, { most: 100, partyOf });
         await ask('a');
         const start = performance.now();
         const items = Array.from({ length: 50 }, (_, n) => `a${n}`);
@@ -299,7 +299,7 @@ describe('batcher', () => {
         await sleep(20);
         throw fault('55P03');
       };
-      const ask = batcher(run, { most: 100, partyOf: () => 'a' });
+      const ask = createBatcher(run, { most: 100, partyOf: () => 'a' });
       const answers = await codes(Array.from({ length: 100 }, (_, n) => ask(n)));
       assert.deepEqual(answers, Array(100).fill('55P03'));
       assert.deepEqual(runs, [1, 99, 1, 1, 1, 1]);
@@ -307,7 +307,7 @@ describe('batcher', () => {
 
     it('a batcher rejects all items of a batch without retries when the database is unreachable', async () => {
       let runs = 0;
-      const ask = batcher(
+      const ask = createBatcher(
         async (): Promise<string[]> => {
           runs += 1;
           throw fault('ECONNREFUSED');
@@ -320,7 +320,7 @@ describe('batcher', () => {
 
     it('a batcher continues after a failure', async () => {
       let fail = true;
-      const ask = batcher(
+      const ask = createBatcher(
         async (items: number[]) => {
           if (fail) throw new Error('once');
           return items;
@@ -336,7 +336,7 @@ describe('batcher', () => {
   describe('leaving callers', () => {
     it('a batcher never runs items whose caller leaves while they wait', async () => {
       const { flights, batches, run } = statement<number>();
-      const ask = batcher(run, { most: 10 });
+      const ask = createBatcher(run, { most: 10 });
       const left = new AbortController();
       const before = AbortSignal.abort(new Error('before'));
       const asked = codes([ask(1), ask(2, left.signal), ask(3), ask(4, before)]);
@@ -350,7 +350,7 @@ describe('batcher', () => {
 
     it('a batcher finishes an item in flight whose caller leaves', async () => {
       const { flights, batches, run } = statement<number>();
-      const ask = batcher(run, { most: 10 });
+      const ask = createBatcher(run, { most: 10 });
       const left = new AbortController();
       const asked = codes([ask(1, left.signal), ask(2, left.signal), ask(3)]);
       left.abort(new Error('left'));
@@ -364,7 +364,7 @@ describe('batcher', () => {
 
     it('a batcher does not retry an item whose caller left during its failed statement', async () => {
       const { flights, batches, run } = statement<number>();
-      const ask = batcher(run, { most: 10 });
+      const ask = createBatcher(run, { most: 10 });
       const left = new AbortController();
       const asked = codes([ask(1), ask(2, left.signal), ask(3)]);
       flights[0]?.finish();
@@ -421,7 +421,7 @@ describe('batcher', () => {
               if (batch.some(({ fate }) => fate === 'poison')) throw fault('23505');
               return batch.map(({ n }) => n);
             };
-            const ask = batcher(run, {
+            const ask = createBatcher(run, {
               ...options,
               partyOf: ({ party }) => party,
               laneOf: ({ lane }) => lane,
@@ -514,7 +514,7 @@ describe('batcher', () => {
               await scheduler.schedule(Promise.resolve());
               return batch;
             };
-            const ask = batcher(run, { ...options, partyOf: ({ party }) => party });
+            const ask = createBatcher(run, { ...options, partyOf: ({ party }) => party });
             await scheduler.waitFor(Promise.all(parties.map((party, n) => ask({ party, n }))));
             assert.equal(flown.length, parties.length);
             for (const name of ['a', 'b', 'c']) {

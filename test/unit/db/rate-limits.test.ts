@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { countPoints, type Points } from '../../../shared/db/stores/rate-limits.ts';
-import { forget } from '../../../shared/db/stores/work/forget.ts';
+import { deleteOldHistory } from '../../../shared/db/stores/work/forget.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { until } from '../../support/until.ts';
 
@@ -56,7 +56,7 @@ describe('rate-limit points', () => {
         [key, Math.round(60 * hours)],
       );
     await Promise.all([ago('over', 1.1), ago('recent', 0.9)]);
-    await forget(database.pool);
+    await deleteOldHistory(database.pool);
     const { rows } = await database.pool.query(`select key from rate_limits where key in ('over', 'recent')`);
     assert.deepEqual(rows, [{ key: 'recent' }]);
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { bounded, type ClusterRow, clustersOf, isSettled } from '../../../shared/domain/clusters.ts';
+import { type ClusterRow, capToClusterSize, clustersOf, isSettled } from '../../../shared/domain/clusters.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -101,7 +101,7 @@ describe('clusters', () => {
             assert.ok(pause >= 0 && pause <= 30 * MINUTE);
           }
           assert.ok(cluster.length >= 1 && cluster.length <= 40);
-          assert.deepEqual(bounded(cluster), cluster);
+          assert.deepEqual(capToClusterSize(cluster), cluster);
         }
       }),
     );
@@ -116,9 +116,9 @@ describe('clusters', () => {
   });
 
   it('rows that a client put together are cut to the size of one cluster', () => {
-    assert.equal(bounded(rowsOf(same(60))).length, 40);
-    assert.equal(bounded(rowsOf(['字'.repeat(8000), 'more'])).length, 1);
-    assert.deepEqual(bounded([]), []);
+    assert.equal(capToClusterSize(rowsOf(same(60))).length, 40);
+    assert.equal(capToClusterSize(rowsOf(['字'.repeat(8000), 'more'])).length, 1);
+    assert.deepEqual(capToClusterSize([]), []);
   });
 });
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import type { PredictionFacts } from '../../../shared/domain/prediction.ts';
 import { fingerprint } from '../../../shared/security/fingerprint.ts';
-import { restOf, type Suggestion } from '../../../workers/predictions/predict.ts';
+import { remainingSuggestion, type Suggestion } from '../../../workers/predictions/predict.ts';
 
 const key = randomBytes(32);
 const hashOf = (draft: string) => fingerprint(key, draft).toString('base64url');
@@ -35,7 +35,7 @@ describe('continued suggestion', () => {
     draft: string,
     part: Partial<PredictionFacts> = {},
     last = suggestionFor('Send', ' it now'),
-  ) => restOf(last, draft, factsOf(draft, { draftRevision: 2, ...part }));
+  ) => remainingSuggestion(last, draft, factsOf(draft, { draftRevision: 2, ...part }));
 
   it('the rest of a suggestion is the part that the person has not typed yet', () => {
     assert.equal(rest('Send it'), ' now');

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { ClusterRow } from '../../../shared/domain/clusters.ts';
 import { extractedFrom } from '../../../shared/domain/episodes.ts';
 import { isDisplayable } from '../../../shared/domain/model-text.ts';
-import { shortened } from '../../../shared/text/cut.ts';
+import { truncateWithEllipsis } from '../../../shared/text/cut.ts';
 
 const person = (content: string): ClusterRow => ({
   id: content,
@@ -58,7 +58,7 @@ describe('shortened text', () => {
   it('a shortened text is the whole text, or its beginning with an ellipsis, of at most `max` code points', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.integer({ min: 1, max: 20 }), (text, max) => {
-        const short = shortened(text, max);
+        const short = truncateWithEllipsis(text, max);
         if ([...text].length <= max) assert.equal(short, text);
         else {
           assert.ok([...short].length <= max && short.endsWith('…'));

@@ -3,7 +3,7 @@ import { createContext, Script } from 'node:vm';
 import { questionOf } from '../../../shared/domain/context-envelope.ts';
 import { isNearDuplicate, isOtherValue, isSameValue } from '../../../shared/domain/facts/compare.ts';
 import { QuotedText } from '../../../shared/domain/facts/passage.ts';
-import { pastedIn, spokenIn } from '../../../shared/domain/facts/source.ts';
+import { pastedParts, spokenParts } from '../../../shared/domain/facts/source.ts';
 import { isInstruction } from '../../../shared/domain/facts/statement.ts';
 import { slotOf } from '../../../shared/domain/facts/topics.ts';
 import { statementsIn } from '../../../workers/memory/extract-facts.ts';
@@ -14,8 +14,8 @@ const extract = (content: string) =>
 /** Functions that read texts from untrusted writers. */
 const READERS: Record<string, (text: string) => unknown> = {
   'finding statements in a row': extract,
-  'finding what a person says in a row': spokenIn,
-  'finding what is pasted into a row': pastedIn,
+  'finding what a person says in a row': spokenParts,
+  'finding what is pasted into a row': pastedParts,
   'finding a quote in a row': (text) => new QuotedText(text).passageOf(text),
   'telling whether two facts are the same': (text) => isNearDuplicate(text, `${text} `),
   'telling whether two facts give one value': (text) =>

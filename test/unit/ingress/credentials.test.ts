@@ -4,7 +4,7 @@ import { createCredentials } from '../../../ingress/auth/credentials.ts';
 import { CredentialThrottle } from '../../../ingress/limits/credential-throttle.ts';
 import { LeaseLimiter } from '../../../ingress/limits/lease-limiter.ts';
 import { MemoryCounts } from '../../../ingress/limits/open-limits.ts';
-import { batcher } from '../../../shared/db/batcher.ts';
+import { createBatcher } from '../../../shared/db/batcher.ts';
 import { AppError } from '../../../shared/errors/app-error.ts';
 import { newAppKey, newServiceKey } from '../../../shared/security/keys.ts';
 
@@ -22,7 +22,7 @@ function watchedCredentials() {
   const memory = new MemoryCounts();
   const lookUps: string[] = [];
   const find = (name: string) =>
-    batcher(async (hashes: Buffer[]) => {
+    createBatcher(async (hashes: Buffer[]) => {
       lookUps.push(name);
       await new Promise(setImmediate);
       return hashes.map((hash) => (hash.equals(app.hash) ? { id: 'app' } : undefined));

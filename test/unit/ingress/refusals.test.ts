@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
-import { Refusals } from '../../../ingress/limits/refusals.ts';
+import { RefusalCounter } from '../../../ingress/limits/refusals.ts';
 import type { RefusalCount } from '../../../shared/db/stores/refusals.ts';
 
 describe('refusal counts', () => {
   let written: RefusalCount[];
   let failure: Error | undefined;
-  let refusals: Refusals;
+  let refusals: RefusalCounter;
   beforeEach(() => {
     [written, failure] = [[], undefined];
     const write = async (counts: readonly RefusalCount[]) => {
       if (failure) throw failure;
       written.push(...counts);
     };
-    refusals = new Refusals(write, () => {});
+    refusals = new RefusalCounter(write, () => {});
   });
   afterEach(() => refusals.close());
 

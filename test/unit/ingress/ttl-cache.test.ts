@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { cached } from '../../../ingress/auth/credentials.ts';
+import { cacheLookups } from '../../../ingress/auth/credentials.ts';
 import { until } from '../../support/until.ts';
 
 /** Makes a cache over `find`, and records the keys that were looked up. */
 function watchedCache(find: (key: string) => object | undefined = () => ({})) {
   const lookUps: string[] = [];
-  const cache = cached(
+  const cache = cacheLookups(
     async (key: string) => {
       lookUps.push(key);
       return find(key);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import Type from 'typebox';
-import { closed, defaulted, text } from '../../../shared/schemas/build.ts';
+import { closedObject, text, withDefault } from '../../../shared/schemas/build.ts';
 import { type Fault, ValidationErrorBody } from '../../../shared/schemas/errors.ts';
 import { PredictionRequest } from '../../../shared/schemas/predictions.ts';
 import { compile } from '../../../shared/schemas/validator.ts';
@@ -233,10 +233,12 @@ describe('fault list', () => {
     });
     assert.deepEqual(only(faultsWith({ request_id: '""' })).type, 'string_too_short');
     assert.deepEqual(only(faultsWith({ connection_id: '"a b"' })).type, 'string_pattern_mismatch');
-    const bounded = compile(closed({ n: Type.Integer({ minimum: 0, maximum: 5 }) }));
+    const bounded = compile(closedObject({ n: Type.Integer({ minimum: 0, maximum: 5 }) }));
     const result = bounded({ n: -1.5 });
     assert.deepEqual(result.ok || result.faults.map(({ type }) => type), ['int_type']);
-    const optional = compile(closed({ kind: Type.Unsafe({ type: ['string', 'null'], enum: ['a', null] }) }));
+    const optional = compile(
+      closedObject({ kind: Type.Unsafe({ type: ['string', 'null'], enum: ['a', null] }) }),
+    );
     const wrong = optional({ kind: 5 });
     assert.deepEqual(wrong.ok || wrong.faults.map(({ type }) => type), ['string_type']);
   });
@@ -317,7 +319,7 @@ describe('input', () => {
       'apiKey',
     ];
     for (const name of names) {
-      const known = compile(closed({ [name]: text(5) }))({ [name]: 'secret-value' });
+      const known = compile(closedObject({ [name]: text(5) }))({ [name]: 'secret-value' });
       assert.ok(!known.ok && !JSON.stringify(known.faults).includes('secret-value'), name);
       assert.ok(!JSON.stringify(faultsWith({ [name]: '"secret-value"' })).includes('secret-value'), name);
     }
@@ -343,7 +345,7 @@ describe('key __proto__', () => {
     assert.ok(places.includes('draft.text missing'));
     assert.ok(places.includes('draft.__proto__ extra_forbidden'));
     const filled = JSON.parse('{"__proto__":{"a":"x"}}');
-    compile(closed({ a: defaulted(text(9), 'default') }))(filled);
+    compile(closedObject({ a: withDefault(text(9), 'default') }))(filled);
     assert.equal(filled.a, 'default');
   });
 

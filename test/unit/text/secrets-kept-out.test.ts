@@ -8,7 +8,7 @@ import { newAppKey, newServiceKey } from '../../../shared/security/keys.ts';
 import { Conversation } from '../../../shared/transcripts/conversation.ts';
 import { readEpisode } from '../../../workers/memory/episode-prompt.ts';
 import { statementsIn } from '../../../workers/memory/extract-facts.ts';
-import { admitted, type Proposed } from '../../../workers/memory/gate.ts';
+import { admitProposals, type ProposedFact } from '../../../workers/memory/gate.ts';
 import { LocalProvider } from '../../../workers/providers/local.ts';
 import { proposeLocally } from '../../../workers/replies/reply.ts';
 import { anyCharge } from '../../support/charge.ts';
@@ -118,8 +118,8 @@ const CONSUMERS: Record<string, (text: string) => unknown> = {
       relation: 'new',
       target: null,
       salience: 3,
-    } satisfies Proposed;
-    return admitted([proposal], { rows: [rawRow(text)], known: [], others: [] });
+    } satisfies ProposedFact;
+    return admitProposals([proposal], { rows: [rawRow(text)], known: [], others: [] });
   },
   'an extracted episode': (text) => extractiveDraft([rawRow(text)]),
   'an episode that a model writes': (text) =>

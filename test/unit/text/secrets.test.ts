@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { newAppKey } from '../../../shared/security/keys.ts';
-import { masked } from '../../../shared/text/secrets.ts';
+import { maskSecrets } from '../../../shared/text/secrets.ts';
 
 const random = (length: number) => randomBytes(length).toString('hex').slice(0, length);
 const upper = (length: number) => random(length).toUpperCase();
@@ -33,14 +33,16 @@ describe('masking credentials', () => {
         ['use Bearer ', ''],
         ['use Bearer ', '\n'],
       ]) {
-        const text = masked(`${before}${secret}${after}`);
+        const text = maskSecrets(`${before}${secret}${after}`);
         assert.doesNotMatch(text, new RegExp(secret.slice(12, 30)));
         assert.match(text, /^use Bearer \[masked [a-z ]+\]\n?$/);
       }
     });
 
   it('masking credentials replaces the password in a URL, and keeps the rest', () => {
-    const text = masked('psql postgres://ada:hunter2@db.example:5432/engine, see https://example.com/a:b@c');
+    const text = maskSecrets(
+      'psql postgres://ada:hunter2@db.example:5432/engine, see https://example.com/a:b@c',
+    );
     assert.equal(
       text,
       'psql postgres://ada:[masked password]@db.example:5432/engine, see https://example.com/a:b@c',
@@ -56,7 +58,7 @@ describe('masking credentials', () => {
       ['**Passwort:** geheim', '**Passwort:** [masked password]'],
       [`password: sk-proj-A1${random(40)}`, 'password: [masked key]'],
     ];
-    for (const [text, expected] of texts) assert.equal(masked(text), expected);
+    for (const [text, expected] of texts) assert.equal(maskSecrets(text), expected);
   });
 
   it('masking credentials leaves texts without credentials unchanged', () => {
@@ -74,12 +76,12 @@ describe('masking credentials', () => {
       'the password is long, and the passwords: none',
       'password:\n- at least 10 characters',
     ])
-      assert.equal(masked(text), text);
+      assert.equal(maskSecrets(text), text);
   });
 
   it('masking credentials replaces an app key', () => {
     const { key } = newAppKey();
-    assert.equal(masked(`key=${key}.`), 'key=[masked key].');
+    assert.equal(maskSecrets(`key=${key}.`), 'key=[masked key].');
   });
 
   it('masking credentials does not change a text that is already masked', () => {
@@ -103,8 +105,8 @@ describe('masking credentials', () => {
     );
     fc.assert(
       fc.property(fc.array(part), (parts) => {
-        const once = masked(parts.join(' '));
-        assert.equal(masked(once), once);
+        const once = maskSecrets(parts.join(' '));
+        assert.equal(maskSecrets(once), once);
       }),
     );
   });
@@ -134,7 +136,7 @@ describe('masking credentials', () => {
     ];
     for (const start of starts) {
       const began = performance.now();
-      masked(start.repeat(1_000_000 / start.length));
+      maskSecrets(start.repeat(1_000_000 / start.length));
       assert.ok(performance.now() - began < 2000, start);
     }
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { beginning, codePointsIn, shortened, withoutMiddle } from '../../../shared/text/cut.ts';
+import { codePointsIn, truncate, truncateMiddle, truncateWithEllipsis } from '../../../shared/text/cut.ts';
 import { similarity } from '../../../shared/text/similarity.ts';
 import { estimateTokens, TokenBudget } from '../../../shared/text/tokens.ts';
 import { placedWords, wordsOf } from '../../../shared/text/words.ts';
@@ -39,7 +39,7 @@ describe('shortened text', () => {
   it('a shortened text has at most `max` code points and is well-formed', () => {
     fc.assert(
       fc.property(text, fc.integer({ min: 4, max: 20 }), (any, max) => {
-        for (const cut of [beginning(any, max), shortened(any, max), withoutMiddle(any, max)]) {
+        for (const cut of [truncate(any, max), truncateWithEllipsis(any, max), truncateMiddle(any, max)]) {
           assert.ok(codePointsIn(cut) <= max && cut.isWellFormed());
           if (codePointsIn(any) <= max) assert.equal(cut, any);
         }
@@ -53,7 +53,7 @@ describe('token budget', () => {
     fc.assert(
       fc.property(text, fc.integer({ min: 0, max: 20 }), (any, tokens) => {
         const [first, last] = [new TokenBudget(tokens), new TokenBudget(tokens)];
-        const [head, tail] = [first.beginning(any), last.end(any)];
+        const [head, tail] = [first.takeBeginning(any), last.takeEnd(any)];
         assert.ok(any.startsWith(head) && any.endsWith(tail));
         assert.ok(Math.max(estimateTokens(head), estimateTokens(tail)) <= tokens);
         assert.equal(first.isExceeded, head !== any);

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { linesOf } from '../../../shared/transcripts/import-file.ts';
+import { readLines } from '../../../shared/transcripts/import-file.ts';
 import type { Line } from '../../../shared/transcripts/transcript.ts';
 
 describe('lines of a file', () => {
@@ -18,7 +18,7 @@ describe('lines of a file', () => {
   const read = async (content: string | Buffer, lineMax?: number): Promise<Line[]> => {
     await writeFile(path, content);
     const lines: Line[] = [];
-    for await (const line of linesOf(path, lineMax)) lines.push(line);
+    for await (const line of readLines(path, lineMax)) lines.push(line);
     return lines;
   };
   const shown = (lines: Line[]) => lines.map((line) => line.text ?? line.fault);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { personsWords } from '../../../shared/transcripts/wrappers.ts';
+import { stripToolWrappers } from '../../../shared/transcripts/wrappers.ts';
 
 describe("person's words in a message", () => {
   it("a person's words in a message do not include what a tool added", () => {
@@ -14,7 +14,7 @@ describe("person's words in a message", () => {
       ['[Image #1] what is this?', 'what is this?'],
       ['a < b && c > d', 'a < b && c > d'],
     ];
-    for (const [message, words] of messages) assert.equal(personsWords(message), words);
+    for (const [message, words] of messages) assert.equal(stripToolWrappers(message), words);
   });
 
   it('a message that a tool wrote contains no words of the person', () => {
@@ -30,13 +30,13 @@ describe("person's words in a message", () => {
       '# AGENTS.md instructions for /home/ada',
       '[Image: source: /tmp/x.png]',
     ])
-      assert.equal(personsWords(message), '');
+      assert.equal(stripToolWrappers(message), '');
   });
 
   it("a person's words in a message are found in linear time", () => {
     for (const part of ['<a-b>', '<system-reminder>', '<a-b>x</a-b>', '[Image #']) {
       const began = performance.now();
-      personsWords(part.repeat(1_000_000 / part.length));
+      stripToolWrappers(part.repeat(1_000_000 / part.length));
       assert.ok(performance.now() - began < 2000, part);
     }
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import type { Claimed } from '../../../shared/db/stores/work/claim.ts';
+import type { ClaimResult } from '../../../shared/db/stores/work/claim.ts';
 import type { Completion } from '../../../shared/db/stores/work/complete.ts';
 import { createCompletion, type NextClaim } from '../../../shared/work/completion.ts';
 import { until } from '../../support/until.ts';
@@ -78,7 +78,8 @@ describe('completions', () => {
     const told: unknown[] = [];
     const next: NextClaim = {
       ...NEXT,
-      onClaimed: ({ claims, left }: Claimed) => told.push({ claims, left: left.map(({ party }) => party) }),
+      onClaimed: ({ claims, left }: ClaimResult) =>
+        told.push({ claims, left: left.map(({ party }) => party) }),
       onLost: () => told.push('lost'),
     };
     let code = '';

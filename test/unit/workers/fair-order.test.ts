@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Claim, Flow } from '../../../shared/db/stores/work/claim.ts';
 import { type Kinds, servedBy } from '../../../shared/work/kind.ts';
 import { kinds } from '../../../shared/work/kinds.ts';
-import { type Ask, FairOrder } from '../../../workers/work/fair-order.ts';
+import { type ClaimRequest, FairOrder } from '../../../workers/work/fair-order.ts';
 
 const PREDICT = servedBy(kinds, 'predict');
 const MEMORY = servedBy(kinds, 'memory');
@@ -38,7 +38,7 @@ class Queue {
     this.#waiting.set(nameOf(flow), this.waitingOf(flow) + count);
   }
 
-  claim(asks: readonly Ask[]): { claims: Found[]; left: Flow[] } {
+  claim(asks: readonly ClaimRequest[]): { claims: Found[]; left: Flow[] } {
     const claims: Found[] = [];
     let slots = Math.min(
       this.#most,
@@ -85,8 +85,8 @@ class Worker {
   }
 
   /** Claims until the worker may take nothing more. Returns the asks of each claim. */
-  fill(): Ask[][] {
-    const claims: Ask[][] = [];
+  fill(): ClaimRequest[][] {
+    const claims: ClaimRequest[][] = [];
     for (let asks = this.order.ask(); asks.length > 0; asks = this.order.ask()) {
       assert.ok(claims.push(asks) < PLENTY, 'it claims without end');
       this.take(asks, this.#queue.claim(asks));
@@ -94,7 +94,7 @@ class Worker {
     return claims;
   }
 
-  take(asks: readonly Ask[], { claims, left }: ReturnType<Queue['claim']>): void {
+  take(asks: readonly ClaimRequest[], { claims, left }: ReturnType<Queue['claim']>): void {
     this.running.push(...claims);
     assert.deepEqual(this.order.answered(asks, claims, left), []);
   }

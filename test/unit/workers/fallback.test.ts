@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Call, type Provider, ProviderError } from '../../../workers/providers/provider.ts';
+import { type CallLimits, type Provider, ProviderError } from '../../../workers/providers/provider.ts';
 import { createProviders } from '../../../workers/providers/providers.ts';
 import { anyCharge } from '../../support/charge.ts';
 import * as fake from '../../support/fake-provider.ts';
@@ -32,7 +32,7 @@ describe('fallback models', () => {
     return createProviders({ openai, fallbackModels })('first');
   }
 
-  const call = (timeoutMs = 2000): Call => {
+  const call = (timeoutMs = 2000): CallLimits => {
     const { signal } = new AbortController();
     return { model: 'first', signal, timeoutMs, charge: anyCharge };
   };

@@ -4,16 +4,16 @@ import { parseModelPrices } from '../../../shared/config/provider.ts';
 import type { BookedCall } from '../../../shared/db/stores/provider-calls.ts';
 import { costOf } from '../../../shared/domain/provider-call.ts';
 import { newId } from '../../../shared/ids.ts';
-import { closed } from '../../../shared/schemas/build.ts';
+import { closedObject } from '../../../shared/schemas/build.ts';
 import { compile } from '../../../shared/schemas/validator.ts';
-import { metered } from '../../../workers/providers/ledger.ts';
+import { withLedger } from '../../../workers/providers/ledger.ts';
 import { ProviderError } from '../../../workers/providers/provider.ts';
 import { createProviders } from '../../../workers/providers/providers.ts';
 import { anyCharge } from '../../support/charge.ts';
 import * as fake from '../../support/fake-provider.ts';
 
 const PRICES = parseModelPrices('first=0.07:0.29,second=2.5:10') ?? new Map();
-const Colour = closed({ name: Type.String() });
+const Colour = closedObject({ name: Type.String() });
 const question = {
   name: 'colour',
   messages: [{ role: 'user', content: 'Name a colour.' }] as const,
@@ -77,7 +77,7 @@ describe('ledger', () => {
       const { ask } = createProviders({
         openai: { apiKey: 'sk-x', baseUrl: server.url },
         fallbackModels: ['second'],
-        around: (chat) => metered(chat, { add: (row) => void rows.push(row) }, PRICES),
+        around: (chat) => withLedger(chat, { add: (row) => void rows.push(row) }, PRICES),
       })('first');
       const charge = { ...anyCharge, appId: newId(), workId: newId() };
       const { signal } = new AbortController();

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { PredictionTask } from '../../../shared/domain/context-envelope.ts';
-import { type Call, type Guess, type Provider, ProviderError } from '../../../workers/providers/provider.ts';
+import {
+  type CallLimits,
+  type Guess,
+  type Provider,
+  ProviderError,
+} from '../../../workers/providers/provider.ts';
 import { createProviders } from '../../../workers/providers/providers.ts';
 import { anyCharge } from '../../support/charge.ts';
 import * as fake from '../../support/fake-provider.ts';
@@ -22,7 +27,7 @@ const task: PredictionTask = {
 
 const noUsage = { inputTokens: 0, cachedTokens: 0, outputTokens: 0 };
 
-function call(fields: Partial<Call> = {}): Call {
+function call(fields: Partial<CallLimits> = {}): CallLimits {
   const { signal } = new AbortController();
   return { model: 'fake-model', signal, timeoutMs: 2000, charge: anyCharge, ...fields };
 }

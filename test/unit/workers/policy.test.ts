@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import type { CircuitNews, CircuitState } from '../../../shared/db/stores/provider-circuits.ts';
 import { createLog } from '../../../shared/log.ts';
 import type { Completion } from '../../../workers/providers/chat.ts';
-import { guarded, ProviderPolicy, type Shared } from '../../../workers/providers/policy.ts';
-import { type Call, ProviderError } from '../../../workers/providers/provider.ts';
+import { ProviderPolicy, type SharedPolicyState, withPolicy } from '../../../workers/providers/policy.ts';
+import { type CallLimits, ProviderError } from '../../../workers/providers/provider.ts';
 import { anyCharge } from '../../support/charge.ts';
 import { until } from '../../support/until.ts';
 
@@ -27,7 +27,13 @@ const down = () => new ProviderError('failed', '500', { outage: true });
 
 /** Fakes a database that is gone, so that nothing is shared. */
 const lost = () => Promise.reject(new Error('the database is gone'));
-const ALONE: Shared = { report: lost, read: lost, claimProbe: lost, countWorkers: lost, announce: lost };
+const ALONE: SharedPolicyState = {
+  report: lost,
+  read: lost,
+  claimProbe: lost,
+  countWorkers: lost,
+  announce: lost,
+};
 
 describe('provider policy', () => {
   let calls: number;
@@ -40,15 +46,15 @@ describe('provider policy', () => {
   });
   afterEach(() => Promise.all(policies.map((policy) => policy.close())));
 
-  function start(shared: Shared, concurrency?: number) {
+  function start(shared: SharedPolicyState, concurrency?: number) {
     const options = { terms: TERMS, concurrency, fairTimeoutMs: 1000, shared, log: LOG };
     const policy = new ProviderPolicy(options);
     policies.push(policy);
-    const chat = guarded(() => {
+    const chat = withPolicy(() => {
       calls += 1;
       return answer();
     }, policy);
-    return (fields: Partial<Call> = {}) => {
+    return (fields: Partial<CallLimits> = {}) => {
       const { signal } = new AbortController();
       return chat(QUESTION, { model: 'm', signal, timeoutMs: 2000, charge: anyCharge, ...fields });
     };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
 import { Box } from '../../../shared/box.ts';
-import type { Claim, Claimed, ClaimTerms, Flow } from '../../../shared/db/stores/work/claim.ts';
+import type { Claim, ClaimResult, ClaimTerms, Flow } from '../../../shared/db/stores/work/claim.ts';
 import { createLog } from '../../../shared/log.ts';
 import { servedBy } from '../../../shared/work/kind.ts';
 import { kinds } from '../../../shared/work/kinds.ts';
@@ -19,11 +19,11 @@ const work = (id: string, party = 'a'): Claim => ({
 /** Makes work of party `a` with these ids. */
 const works = (...ids: string[]) => ids.map((id) => work(id));
 
-const NOTHING: Claimed = { claims: [], left: [] };
-const someLeft = (claims: Claim[]): Claimed => ({ claims, left: [A] });
-const noneLeft = (claims: Claim[]): Claimed => ({ claims, left: [] });
+const NOTHING: ClaimResult = { claims: [], left: [] };
+const someLeft = (claims: Claim[]): ClaimResult => ({ claims, left: [A] });
+const noneLeft = (claims: Claim[]): ClaimResult => ({ claims, left: [] });
 
-type Answer = Claimed | Error;
+type Answer = ClaimResult | Error;
 
 /** Makes a pool whose claims get `answers` in turn, the first once `held` resolves, and then find nothing. */
 function start(slots: number, answers: Answer[], held: Promise<void> = setImmediate()) {

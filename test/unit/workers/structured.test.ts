@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import Type, { type Static } from 'typebox';
-import { closed, oneOf } from '../../../shared/schemas/build.ts';
+import { closedObject, oneOf } from '../../../shared/schemas/build.ts';
 import { compile } from '../../../shared/schemas/validator.ts';
 import {
-  type Call,
+  type CallLimits,
   type Provider,
   ProviderError,
   type StructuredAnswer,
@@ -13,7 +13,7 @@ import { createProviders } from '../../../workers/providers/providers.ts';
 import { anyCharge } from '../../support/charge.ts';
 import * as fake from '../../support/fake-provider.ts';
 
-const Colour = closed({ name: Type.String(), kind: oneOf(['warm', 'cold']) });
+const Colour = closedObject({ name: Type.String(), kind: oneOf(['warm', 'cold']) });
 type Colour = Static<typeof Colour>;
 
 const question: StructuredQuestion<Colour> = {
@@ -51,7 +51,7 @@ describe('structured questions', () => {
   });
   after(() => server.close());
 
-  function ask(fields: Partial<Call> = {}): Promise<StructuredAnswer<Colour>> {
+  function ask(fields: Partial<CallLimits> = {}): Promise<StructuredAnswer<Colour>> {
     const { signal } = new AbortController();
     assert.ok(provider.ask);
     return provider.ask(question, { model: 'm', signal, timeoutMs: 2000, charge: anyCharge, ...fields });

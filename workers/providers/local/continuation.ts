@@ -1,6 +1,6 @@
 import type { LocalHints } from '../../../shared/domain/context-envelope.ts';
-import { type DraftEnd, folded, nextWord } from '../../../shared/text/phrases.ts';
-import type { Evidence } from './evidence.ts';
+import { type DraftEnd, lowerCaseInPlace, nextWord } from '../../../shared/text/phrases.ts';
+import type { ContinuationEvidence } from './evidence.ts';
 
 /**
  * A continuation of a draft; empty if there is none. `confidence`, from 0 to 1, tells how often such a continuation is
@@ -25,7 +25,7 @@ const GROWTH_PROBABILITY_MIN = 0.02;
  * the end of a word.
  */
 export function continueDraft(
-  evidence: readonly Evidence[],
+  evidence: readonly ContinuationEvidence[],
   end: DraftEnd,
   { minConfidence, taken, dismissed }: Pick<LocalHints, 'minConfidence' | 'taken' | 'dismissed'>,
 ): Continuation {
@@ -49,7 +49,7 @@ const IN_WORD = /^['’\p{L}\p{M}\p{N}_]/u;
 
 /** Yields the likeliest next word, then that word with the likeliest one after it, and so on. */
 export function* continuations(
-  evidence: readonly Evidence[],
+  evidence: readonly ContinuationEvidence[],
   { begun, tails }: DraftEnd,
 ): Generator<{ text: string; basis: Basis }> {
   const typed = tails[0]?.length ?? 0;
@@ -80,7 +80,7 @@ export function* continuations(
 /** A word that follows at these places. */
 interface Follower {
   word: string;
-  places: Evidence[];
+  places: ContinuationEvidence[];
   /** Number of whole words before it that match the draft, at the place where most do. */
   depth: number;
   /** Weights, by the number of words before it that match the draft. */
@@ -98,13 +98,13 @@ interface Next extends Follower {
  * (Witten and Bell 1991): a longer context overrides a shorter one the more often it occurred, and the less what
  * followed it varied.
  */
-function likeliest(places: readonly Evidence[], begun: boolean): Next | undefined {
+function likeliest(places: readonly ContinuationEvidence[], begun: boolean): Next | undefined {
   const followers = new Map<string, Follower>();
   const totals: number[] = [];
   const kinds: number[] = [];
   for (const place of places) {
     const word = nextWord(place.following, begun);
-    const key = folded(word);
+    const key = lowerCaseInPlace(word);
     const follower = followers.get(key) ?? { word, places: [], depth: 0, weights: [] };
     followers.set(key, follower);
     follower.places.push(place);

@@ -1,9 +1,9 @@
 import type { PredictionTask } from '../../../shared/domain/context-envelope.ts';
 import type { Message } from '../../../shared/schemas/predictions.ts';
-import { type DraftEnd, folded, isWordStart, linesOf } from '../../../shared/text/phrases.ts';
+import { type DraftEnd, isWordStart, lowerCaseInPlace, phraseLinesOf } from '../../../shared/text/phrases.ts';
 
 /** A place where a text continues like the draft. */
-export interface Evidence {
+export interface ContinuationEvidence {
   /** Text that follows there, up to the end of the line. */
   following: string;
   /** Minimum number of whole words before the place that match the draft. */
@@ -41,7 +41,7 @@ export function isWrittenByPerson(message: Message): boolean {
 }
 
 /** Finds all places that continue like a task's draft, in what is remembered and in the task's texts. */
-export function evidenceFor(task: PredictionTask, end: DraftEnd): Evidence[] {
+export function evidenceFor(task: PredictionTask, end: DraftEnd): ContinuationEvidence[] {
   const found = (task.local?.phrases ?? []).map(({ following, words, scale, days, source }) => ({
     following,
     least: words,
@@ -115,12 +115,12 @@ function placesIn(
   text: string,
   tails: readonly string[],
   least: number,
-  origin: Pick<Evidence, 'weight' | 'source' | 'remembered'>,
-): Evidence[] {
-  const lines = `\n${linesOf(text).trim()}\n`;
-  const lower = folded(lines);
+  origin: Pick<ContinuationEvidence, 'weight' | 'source' | 'remembered'>,
+): ContinuationEvidence[] {
+  const lines = `\n${phraseLinesOf(text).trim()}\n`;
+  const lower = lowerCaseInPlace(lines);
   const nearest = tails[least] ?? '';
-  const places: Evidence[] = [];
+  const places: ContinuationEvidence[] = [];
   for (
     let at = lower.indexOf(nearest);
     at >= 0 && places.length < PLACES_MAX;

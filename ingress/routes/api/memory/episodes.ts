@@ -17,7 +17,7 @@ import {
 } from '../../../../shared/schemas/memory.ts';
 import type { TakeTurn } from '../../../guards/account-turns.ts';
 import { endpoint } from '../../../http/endpoint.ts';
-import { asPosted, PAGE_DESCRIPTION, readPage } from '../../../memory/list.ts';
+import { PAGE_DESCRIPTION, readPage, shapeAsPosted } from '../../../memory/list.ts';
 import { presentEpisode } from '../../../memory/present.ts';
 
 export interface EpisodeRoutes {
@@ -66,7 +66,7 @@ export const addMemoryEpisodes = endpoint('user', {
   const now = Date.now();
   const rows = checkRows(body, (row, faults) => newEpisode(row, now, faults));
   const added = await addEpisodes(em(), user.id, rows);
-  return { body: asPosted(body, added.map(presentEpisode)) };
+  return { body: shapeAsPosted(body, added.map(presentEpisode)) };
 });
 
 export const readMemoryEpisode = endpoint('user', {

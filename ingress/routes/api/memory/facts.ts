@@ -18,7 +18,7 @@ import {
 } from '../../../../shared/schemas/memory.ts';
 import type { TakeTurn } from '../../../guards/account-turns.ts';
 import { endpoint } from '../../../http/endpoint.ts';
-import { asPosted, PAGE_DESCRIPTION, readPage } from '../../../memory/list.ts';
+import { PAGE_DESCRIPTION, readPage, shapeAsPosted } from '../../../memory/list.ts';
 import { presentFact, presentFactDetail } from '../../../memory/present.ts';
 
 export interface FactRoutes {
@@ -65,7 +65,7 @@ export const addMemoryFacts = endpoint('user', {
   response: FactResponses,
 }).handle(async ({ user, body }, { em }: FactRoutes) => {
   const added = await addFacts(em(), user.id, checkRows(body, newFact));
-  return { body: asPosted(body, added.map(presentFact)) };
+  return { body: shapeAsPosted(body, added.map(presentFact)) };
 });
 
 export const readMemoryFact = endpoint('user', {

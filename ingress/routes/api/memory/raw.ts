@@ -17,7 +17,7 @@ import {
 } from '../../../../shared/schemas/memory.ts';
 import type { TakeTurn } from '../../../guards/account-turns.ts';
 import { endpoint } from '../../../http/endpoint.ts';
-import { asPosted, PAGE_DESCRIPTION, readPage } from '../../../memory/list.ts';
+import { PAGE_DESCRIPTION, readPage, shapeAsPosted } from '../../../memory/list.ts';
 import { presentRaw } from '../../../memory/present.ts';
 
 export interface RawMemoryRoutes {
@@ -66,7 +66,7 @@ export const addRawMemory = endpoint('user', {
   const now = Date.now();
   const rows = checkRows(body, (row, faults) => rawValues(row, now, faults));
   const added = await addRaw(em(), user.id, rows);
-  return { body: asPosted(body, added.map(presentRaw)) };
+  return { body: shapeAsPosted(body, added.map(presentRaw)) };
 });
 
 export const readRawMemory = endpoint('user', {

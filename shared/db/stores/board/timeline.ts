@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { query } from '../../statement.ts';
 
 /** Work in any state, without its texts. Times are Unix milliseconds. */
-export interface Traced {
+export interface TracedWork {
   id: string;
   kind: string;
   party: string;
@@ -80,8 +80,8 @@ export interface Span {
 export function findWork(
   pool: Pool,
   { id, trace, from, to }: Span & { id: string | null; trace: string },
-): Promise<Traced[]> {
-  return query<Traced & object>(pool, FIND, [id, trace, from, to]);
+): Promise<TracedWork[]> {
+  return query<TracedWork & object>(pool, FIND, [id, trace, from, to]);
 }
 
 const CALLS = {

@@ -9,7 +9,7 @@ import { hashKey } from '../../../security/keys.ts';
 import { transaction } from '../../transaction.ts';
 import { endPredictionsOf } from './revoke.ts';
 
-export interface Exchanged {
+export interface ExchangeResult {
   /** Body of the response: the same bytes for every repetition. */
   answer: string;
   /** Predictions that the exchange ended. */
@@ -41,7 +41,7 @@ export async function exchange(
   appId: string,
   request: ConnectionExchangeRequest,
   windowS: number,
-): Promise<Exchanged> {
+): Promise<ExchangeResult> {
   const exchanged = await transaction(em, async (tx) => {
     const attempt = await lockAttempt(tx, appId, request.request_id);
     if (attempt === undefined) throw new AppError('not_found');
@@ -118,7 +118,11 @@ async function countMismatch(tx: EntityManager, id: string): Promise<undefined> 
   );
 }
 
-async function firstExchange(tx: EntityManager, attempt: AttemptRow, windowS: number): Promise<Exchanged> {
+async function firstExchange(
+  tx: EntityManager,
+  attempt: AttemptRow,
+  windowS: number,
+): Promise<ExchangeResult> {
   const { app_id: appId, user_id: userId, account_id: accountId } = attempt;
   if (accountId === null) throw new Error('an approved attempt has an account');
   // An account that was disabled or erased since then counts as not having approved.

@@ -1,11 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { AppError } from '../../../errors/app-error.ts';
-import { ROWS_AT_ONCE, repeated } from '../../steps.ts';
+import { ROWS_AT_ONCE, repeatStep } from '../../steps.ts';
 import { transaction } from '../../transaction.ts';
 import { completeWithin, type Subject } from '../work/complete.ts';
 
 /** Ids of the predictions that a revoke ended: whoever waits for them or runs them must be woken after the commit. */
-export interface Revoked {
+export interface RevokeResult {
   ended: string[];
 }
 
@@ -17,7 +17,7 @@ export function revokeConnection(
   em: EntityManager,
   { id, appId, userId }: { id: string; appId: string; userId: string },
   windowS: number,
-): Promise<Revoked> {
+): Promise<RevokeResult> {
   return transaction(em, async (tx) => {
     const [found] = await tx.execute<{ user_id: string }[]>(
       `select user_id from connections where id = ? and app_id = ? for update`,
@@ -34,7 +34,7 @@ export function revokeOwnConnection(
   em: EntityManager,
   { id, accountId }: { id: string; accountId: string },
   windowS: number,
-): Promise<Revoked> {
+): Promise<RevokeResult> {
   return transaction(em, async (tx) => {
     const [found] = await tx.execute<object[]>(
       `select id from connections where id = ? and account_id = ? for update`,
@@ -46,7 +46,7 @@ export function revokeOwnConnection(
 }
 
 /** Does the same for an operator. Throws `not_found` if there is no connection with this id. */
-export function revokeAnyConnection(em: EntityManager, id: string, windowS: number): Promise<Revoked> {
+export function revokeAnyConnection(em: EntityManager, id: string, windowS: number): Promise<RevokeResult> {
   return transaction(em, async (tx) => {
     const [found] = await tx.execute<object[]>('select from connections where id = ? for update', [id]);
     if (found === undefined) throw new AppError('not_found');
@@ -131,7 +131,7 @@ export function endRevokedWork(
       );
     return ids;
   };
-  return repeated(async () => {
+  return repeatStep(async () => {
     const ids = await transaction(em, step);
     ended(ids ?? []);
     return ids === undefined ? 0 : 1;

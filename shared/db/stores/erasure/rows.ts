@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { ROWS_AT_ONCE, repeated } from '../../steps.ts';
+import { ROWS_AT_ONCE, repeatStep } from '../../steps.ts';
 import { transaction } from '../../transaction.ts';
 
 /**
@@ -11,7 +11,7 @@ export function eraseRows(
   table: string,
   whose = 'account_id = ?',
 ): AsyncGenerator<void> {
-  return repeated(async () => {
+  return repeatStep(async () => {
     const gone = await em.execute<object[]>(
       `delete from ${table} where ctid = any (array(select ctid from ${table} where ${whose} limit ${ROWS_AT_ONCE})) returning 1`,
       [accountId],
@@ -35,7 +35,7 @@ export async function* eraseReplies(em: EntityManager, accountId: string): Async
 
 /** Removes the account's id from the ledger of provider calls, in steps. The cost stays, assigned to no account. */
 export function anonymizeProviderCalls(em: EntityManager, accountId: string): AsyncGenerator<void> {
-  return repeated(async () => {
+  return repeatStep(async () => {
     const calls = await em.execute<object[]>(
       `update provider_calls set account_id = null
         where ctid = any (array(select ctid from provider_calls where account_id = ? limit ${ROWS_AT_ONCE})) returning 1`,
@@ -80,7 +80,7 @@ export async function* eraseRecordings(em: EntityManager, accountId: string): As
 /** Deletes sessions' events, each step from where the previous one ended: the index lists dead rows until a vacuum. */
 function eraseEvents(em: EntityManager, sessionIds: string[]): AsyncGenerator<void> {
   const reached = new Map(sessionIds.map((id) => [id, 0]));
-  return repeated(async () => {
+  return repeatStep(async () => {
     const deleted = await deleteEvents(em, reached);
     for (const { sessionId, arrival } of deleted) reached.set(sessionId, arrival);
     return deleted.reduce((sum, one) => sum + one.events, 0);

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ErrorCode } from '../../../errors/catalogue.ts';
-import { ROWS_AT_ONCE, repeated } from '../../steps.ts';
+import { ROWS_AT_ONCE, repeatStep } from '../../steps.ts';
 import { transaction } from '../../transaction.ts';
 import { endLiveUnder } from '../connections/revoke.ts';
 import { completeWithin, type Subject } from '../work/complete.ts';
@@ -21,7 +21,7 @@ export async function* endJobs(
   { windowS, cancelled, ended }: EndingTerms,
 ): AsyncGenerator<void> {
   for (const [kind, code] of cancelled)
-    yield* repeated(async () => {
+    yield* repeatStep(async () => {
       const live = await em.execute<Subject[]>(
         `select id, party, month from work where kind = ? and party = ? limit ${ROWS_AT_ONCE}`,
         [kind, accountId],
@@ -78,7 +78,7 @@ export function endGrants(em: EntityManager, accountId: string): Promise<void> {
  * show which of its grants were this account's: these are recorded for the erasure.
  */
 export function endAttempts(em: EntityManager, accountId: string): AsyncGenerator<void> {
-  return repeated(async () => {
+  return repeatStep(async () => {
     const gone = await em.execute<object[]>(
       `with gone as (
          delete from connection_attempts
@@ -110,7 +110,7 @@ export function endRunningPredictions(
      union all
     select connection_id, e.ended_at from ending_connections e join erasing_grants g using (connection_id)
      where g.account_id = ?`;
-  return repeated(async () => {
+  return repeatStep(async () => {
     const step = await transaction(em, (tx) => endLiveUnder(tx, grants, [accountId, accountId], windowS));
     ended(step.ended);
     return step.found;
@@ -149,7 +149,7 @@ async function* erasePredictionsOfGrant(
   accountId: string,
   { connectionId, grantRevision }: EndedGrant,
 ): AsyncGenerator<void> {
-  yield* repeated(async () => {
+  yield* repeatStep(async () => {
     const [step] = await em.execute<{ left: boolean }[]>(
       `select erase_made_with_v1(?::uuid, ?::uuid, ?::int, ?::int) as left`,
       [accountId, connectionId, grantRevision, PREDICTIONS_AT_ONCE],

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { AppError } from '../../../errors/app-error.ts';
 import type { DeletionReceipt } from '../../../schemas/memory.ts';
-import { redactPredictions, textsOf, withDerived } from '../replies/redact.ts';
+import { findRowAndDerivedIds, redactPredictions, textsOf } from '../replies/redact.ts';
 import { changeMemory } from './change.ts';
 import { deleteFacts, forgetDerived } from './forget-derived.ts';
 import { DERIVED_FROM, FORGOTTEN } from './links.ts';
@@ -55,7 +55,7 @@ export function deleteEpisode(em: EntityManager, accountId: string, id: string):
 
 /** Reads the ids of a row and of everything derived from it, and their texts. */
 async function derivedFrom(tx: EntityManager, accountId: string, id: string) {
-  const ids = await withDerived(tx, accountId, id);
+  const ids = await findRowAndDerivedIds(tx, accountId, id);
   return { ids, said: await textsOf(tx, accountId, ids) };
 }
 

@@ -2,22 +2,33 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Quote, Statement } from '../../../domain/facts/statement.ts';
 import { Faults } from '../../../domain/faults.ts';
 import {
+  changesStatement,
   checkSpan,
   FACT_SPAN,
   type FactValues,
   type NewFact,
-  statesAnew,
 } from '../../../domain/memory-rows.ts';
 import { AppError } from '../../../errors/app-error.ts';
 import { newId, newIds } from '../../../ids.ts';
 import { Fact, type MemoryLink } from '../../entities/memory.ts';
 import { changeMemory } from './change.ts';
-import { checkSources, DERIVED_FROM, linksOf, type Sourced, setSources, withSources } from './links.ts';
+import {
+  checkSources,
+  DERIVED_FROM,
+  linksOf,
+  type RowWithSources,
+  setSources,
+  withSources,
+} from './links.ts';
 
 const LINK = { from: 'fact', to: 'episode' } as const;
 
 /** Stores facts, all or none. Throws a `ValidationError` for sources or successors that the account does not have. */
-export function addFacts(em: EntityManager, accountId: string, facts: NewFact[]): Promise<Sourced<Fact>[]> {
+export function addFacts(
+  em: EntityManager,
+  accountId: string,
+  facts: NewFact[],
+): Promise<RowWithSources<Fact>[]> {
   const now = new Date();
   const ids = newIds(facts.length);
   return changeMemory(em, accountId, async (tx) => {
@@ -61,7 +72,7 @@ export function changeFact(
   accountId: string,
   id: string,
   { sources, ...values }: FactValues,
-): Promise<Sourced<Fact>> {
+): Promise<RowWithSources<Fact>> {
   return changeMemory(em, accountId, async (tx) => {
     const now = new Date();
     const row = await tx.findOne(Fact, { id, account: accountId, revisionOf: null });
@@ -73,7 +84,7 @@ export function changeFact(
     const { validFrom, validTo } = { validFrom: row.validFrom, validTo: row.validTo, ...values };
     checkSpan(validFrom, validTo, faults, FACT_SPAN, { sentEnd: values.validTo !== undefined });
     faults.refuse();
-    if (statesAnew(values, row)) {
+    if (changesStatement(values, row)) {
       await storePreviousWording(tx, row, now);
       row.recordedAt = now;
     }

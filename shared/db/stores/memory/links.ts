@@ -10,7 +10,7 @@ export const DERIVED_FROM = 'derived_from';
 export const FORGOTTEN = 'forgotten';
 
 /** A derived row and the ids of the rows that it is derived from. */
-export interface Sourced<Row extends { id: string }> {
+export interface RowWithSources<Row extends { id: string }> {
   row: Row;
   sources: readonly string[];
 }
@@ -49,7 +49,7 @@ export async function withSources<Row extends { id: string }>(
   accountId: string,
   tier: SourceTier,
   rows: Row[],
-): Promise<Sourced<Row>[]> {
+): Promise<RowWithSources<Row>[]> {
   if (rows.length === 0) return [];
   const found = await em.execute<{ id: string; sources: string[] }[]>(
     `select f.id, ${sourcesIn(tier)} as sources
@@ -102,7 +102,7 @@ export async function setSources(
   tx: EntityManager,
   accountId: string,
   { from, to }: { from: Tier; to: SourceTier },
-  rows: readonly Sourced<{ id: string }>[],
+  rows: readonly RowWithSources<{ id: string }>[],
 ): Promise<void> {
   const wanted = JSON.stringify(
     rows.flatMap(({ row, sources }) => sources.map((source) => ({ from_id: row.id, to_id: source }))),

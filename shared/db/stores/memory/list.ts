@@ -1,10 +1,10 @@
 import type { EntityDictionary, EntityName } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Episode, Fact, RawMemory } from '../../entities/memory.ts';
-import { type Sourced, sourcesIn } from './links.ts';
+import { type RowWithSources, sourcesIn } from './links.ts';
 import {
+  afterPosition,
   allOf,
-  behind,
   type Condition,
   condition,
   matchesOf,
@@ -54,7 +54,7 @@ export function listEpisodes(
   em: EntityManager,
   accountId: string,
   { sessionId, ...terms }: ListTerms & OfSession,
-): Promise<Page<Sourced<Episode>>> {
+): Promise<Page<RowWithSources<Episode>>> {
   const ofSession = sessionId === undefined ? [] : [condition(EPISODE_IS_OF_SESSION, sessionId)];
   return findPage<Episode>(em, EPISODES, accountId, terms, ofSession);
 }
@@ -74,7 +74,7 @@ export function listFacts(
     supersededBy,
     ...terms
   }: ListTerms & { revisionOf?: string | undefined; supersededBy?: string | undefined },
-): Promise<Page<Sourced<Fact>>> {
+): Promise<Page<RowWithSources<Fact>>> {
   const wording =
     revisionOf === undefined
       ? condition('r.revision_of is null')
@@ -124,11 +124,11 @@ async function findPage<Row extends { id: string }>(
   accountId: string,
   { q, ...terms }: ListTerms,
   conditions: Condition[],
-): Promise<Page<Sourced<Row>>> {
+): Promise<Page<RowWithSources<Row>>> {
   const chosen = [condition('r.account_id = ?', accountId), ...conditions, ...conditionsOf(tier, terms)];
   const { after, limit } = terms;
   if (q === undefined) {
-    if (after) chosen.push(behind(tier, after));
+    if (after) chosen.push(afterPosition(tier, after));
     return readPage(em, tier, allOf(tier, chosen), terms);
   }
   return search(em, async (tx) => {
@@ -143,7 +143,7 @@ async function readPage<Row extends { id: string }>(
   tier: ListedTier<Row>,
   matches: Condition,
   { limit, sizeMax }: ListTerms,
-): Promise<Page<Sourced<Row>>> {
+): Promise<Page<RowWithSources<Row>>> {
   const found = await em.execute<Listed[]>(
     `with found as materialized (
        select r.* from (${matches.sql}) r

@@ -4,7 +4,7 @@ import type { RecalledPhrase } from '../../../domain/context-envelope.ts';
 import type { RawValues } from '../../../domain/memory-rows.ts';
 import { phrasesOf } from '../../../text/phrases.ts';
 import { PRIVATE_TAG } from '../../../text/recallable.ts';
-import { query, type Statement } from '../../statement.ts';
+import { query, type SqlStatement } from '../../statement.ts';
 
 /** Maximum number of rows that are read for each tail of a draft. */
 const RECALLED_MAX = 128;
@@ -88,7 +88,7 @@ export function recallOwnPhrases(
 
 async function recall(
   pool: Pool,
-  statement: Statement,
+  statement: SqlStatement,
   whose: string,
   tails: readonly string[],
 ): Promise<RecalledPhrase[]> {

@@ -5,7 +5,7 @@ import { Episode } from '../../entities/memory.ts';
 import { changeMemory } from './change.ts';
 import { setSources } from './links.ts';
 import type { EpisodeVersion } from './rows-to-promote.ts';
-import { type Concerned, clearFailures } from './set-aside.ts';
+import { type AffectedRows, clearFailures } from './set-aside.ts';
 
 /** Raw rows that are promoted together. */
 export type Piece = { rows: readonly RawToPromote[] } & (
@@ -61,7 +61,7 @@ export async function storePiece(
  * Returns the rows that record a failed promotion of a piece. An episode records it only while it is stale: otherwise
  * its failures are those of distilling facts from it, which is not done with stale episodes.
  */
-export function concernedBy(piece: Piece): Concerned {
+export function concernedBy(piece: Piece): AffectedRows {
   const raw = { raw_memories: piece.rows.map(({ id }) => id) };
   return piece.kind === 'again' && piece.episode.isStale ? { ...raw, episodes: [piece.episode.id] } : raw;
 }

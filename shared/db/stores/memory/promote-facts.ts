@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { overlap } from '../../../domain/facts/passage.ts';
+import { passagesOverlap } from '../../../domain/facts/passage.ts';
 import { haveSamePassage, reconcile } from '../../../domain/facts/reconcile.ts';
 import type { FactSource } from '../../../domain/facts/source.ts';
 import type { Statement } from '../../../domain/facts/statement.ts';
@@ -11,7 +11,7 @@ import { currentFacts, knownFacts, type RelatedFact, withoutForgotten } from './
 import { clearFailures } from './set-aside.ts';
 
 /** Statements that were found in sources, and the sources as they were read. */
-export interface Distilled {
+export interface ExtractedStatements {
   sources: readonly FactSource[];
   /** Facts that a model was shown along with the sources. */
   related: readonly RelatedFact[];
@@ -27,7 +27,7 @@ export interface Distilled {
  * The outcome of storing: `ids` of the facts created or changed, and `skipped`, the number of sources that yielded
  * nothing.
  */
-export interface Stored {
+export interface StoreResult {
   created: number;
   skipped: number;
   ids: string[];
@@ -49,8 +49,8 @@ export class SourcesChanged extends Error {
 export function storeStatements(
   em: EntityManager,
   accountId: string,
-  distilled: Distilled,
-  within: (tx: EntityManager, stored: Stored) => Promise<void>,
+  distilled: ExtractedStatements,
+  within: (tx: EntityManager, stored: StoreResult) => Promise<void>,
 ): Promise<void> {
   return changeMemory(em, accountId, async (tx) => {
     await checkUnchanged(tx, accountId, distilled);
@@ -62,7 +62,11 @@ export function storeStatements(
   });
 }
 
-async function checkUnchanged(tx: EntityManager, accountId: string, { sources, related }: Distilled) {
+async function checkUnchanged(
+  tx: EntityManager,
+  accountId: string,
+  { sources, related }: ExtractedStatements,
+) {
   const now = await sourcesOf(tx, accountId, sources);
   const facts = await currentFacts(
     tx,
@@ -88,19 +92,19 @@ class StatementStorage {
   readonly #tx: EntityManager;
   readonly #accountId: string;
   readonly #model: string | null;
-  readonly #limits: Distilled['limits'];
+  readonly #limits: ExtractedStatements['limits'];
   readonly #created = new Set<string>();
   readonly #updated = new Set<string>();
   #skipped = 0;
 
-  constructor(tx: EntityManager, accountId: string, { model, limits }: Distilled) {
+  constructor(tx: EntityManager, accountId: string, { model, limits }: ExtractedStatements) {
     this.#tx = tx;
     this.#accountId = accountId;
     this.#model = model;
     this.#limits = limits;
   }
 
-  get stored(): Stored {
+  get stored(): StoreResult {
     const ids = [...this.#created.union(this.#updated)];
     return { created: this.#created.size, skipped: this.#skipped, ids };
   }
@@ -129,7 +133,7 @@ class StatementStorage {
     hasRoom: boolean,
   ): Promise<'made' | 'changed' | 'nothing'> {
     const [tx, accountId] = [this.#tx, this.#accountId];
-    const quotes = await withoutForgotten(tx, accountId, found.quotes, overlap);
+    const quotes = await withoutForgotten(tx, accountId, found.quotes, passagesOverlap);
     if (!quotes.some(({ own }) => own)) return 'nothing';
     const statement = { ...found, quotes };
     const evidence = { quotes, episodeIds };

@@ -11,7 +11,7 @@ import { AppError } from '../../../errors/app-error.ts';
 import { newIds } from '../../../ids.ts';
 import { Episode, Profile, RawMemory } from '../../entities/memory.ts';
 import { changeMemory } from './change.ts';
-import { checkSources, type Sourced, setSources, withSources } from './links.ts';
+import { checkSources, type RowWithSources, setSources, withSources } from './links.ts';
 import { storePhrases } from './phrases.ts';
 
 /** Stores raw rows, all or none. */
@@ -48,7 +48,7 @@ export function addEpisodes(
   em: EntityManager,
   accountId: string,
   episodes: NewEpisode[],
-): Promise<Sourced<Episode>[]> {
+): Promise<RowWithSources<Episode>[]> {
   const now = new Date();
   const ids = newIds(episodes.length);
   return changeMemory(em, accountId, async (tx) => {
@@ -72,7 +72,7 @@ export async function findEpisode(
   em: EntityManager,
   accountId: string,
   id: string,
-): Promise<Sourced<Episode> | undefined> {
+): Promise<RowWithSources<Episode> | undefined> {
   const row = await em.findOne(Episode, { id, account: accountId });
   if (row === null) return undefined;
   const [episode] = await withSources(em, accountId, LINK.to, [row]);
@@ -88,7 +88,7 @@ export function changeEpisode(
   accountId: string,
   id: string,
   { sources, ...values }: EpisodeValues,
-): Promise<Sourced<Episode>> {
+): Promise<RowWithSources<Episode>> {
   return changeMemory(em, accountId, async (tx) => {
     const row = await tx.findOne(Episode, { id, account: accountId });
     if (row === null) throw new AppError('not_found');

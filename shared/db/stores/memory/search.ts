@@ -67,7 +67,7 @@ export interface Position {
 }
 
 /** Condition for the rows behind a position, if all rows are equally relevant. An index can start there. */
-export function behind({ time }: SearchedTier, { at, id }: Position): Condition {
+export function afterPosition({ time }: SearchedTier, { at, id }: Position): Condition {
   return condition(`(r.${time}, r.id) < (?::timestamptz, ?::uuid)`, at, id);
 }
 
@@ -90,7 +90,7 @@ export async function matchesOf(
   if (after !== undefined) {
     const place = `(a.relevance, r.${tier.time}, r.id) < (?::int, ?::timestamptz, ?::uuid)`;
     onlyAbout.push(condition(place, after.relevance, after.at, after.id));
-    latest.push(after.relevance === LITERAL_RELEVANCE ? behind(tier, after) : condition('false'));
+    latest.push(after.relevance === LITERAL_RELEVANCE ? afterPosition(tier, after) : condition('false'));
   }
   const [first, rest] = [
     joinConditions([...conditions, ...latest]),

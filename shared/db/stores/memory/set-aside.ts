@@ -2,13 +2,13 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { transaction } from '../../transaction.ts';
 
 /** Ids of the rows that a promotion is about, by table. */
-export type Concerned = Partial<Record<'raw_memories' | 'episodes' | 'facts', readonly string[]>>;
+export type AffectedRows = Partial<Record<'raw_memories' | 'episodes' | 'facts', readonly string[]>>;
 
 /** Time for which the scheduler's promotions leave rows alone. Doubles with each failure, up to a day. */
 const BACKOFF = `least(interval '10 minutes' * power(2, least(failures, 10)), interval '1 day')`;
 
 /** Records that a promotion of these rows has failed. From now on they come after all others. */
-export async function setAside(em: EntityManager, accountId: string, concerned: Concerned): Promise<void> {
+export async function setAside(em: EntityManager, accountId: string, concerned: AffectedRows): Promise<void> {
   await transaction(em, async (tx) => {
     // Locks the account first, as `changeMemory` does, so that the two cannot deadlock over rows.
     await tx.execute('select from accounts where id = ? for update', [accountId]);
@@ -25,7 +25,7 @@ export async function setAside(em: EntityManager, accountId: string, concerned: 
 export async function clearFailures(
   tx: EntityManager,
   accountId: string,
-  concerned: Concerned,
+  concerned: AffectedRows,
 ): Promise<void> {
   for (const [table, ids] of Object.entries(concerned))
     await tx.execute(

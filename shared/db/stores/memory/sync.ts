@@ -5,7 +5,7 @@ import { newIds } from '../../../ids.ts';
 import type { SyncRequest } from '../../../schemas/jobs.ts';
 import { MESSAGE_ORIGINS, MIB } from '../../../schemas/limits.ts';
 import { CONTENT_MAX } from '../../../schemas/memory.ts';
-import { withoutMiddle } from '../../../text/cut.ts';
+import { truncateMiddle } from '../../../text/cut.ts';
 import { transaction } from '../../transaction.ts';
 import { storePhrases } from './phrases.ts';
 
@@ -37,7 +37,7 @@ export interface SyncCursor {
  * Reads the next events that memory has not taken in, from the session whose latest event is the oldest; undefined when
  * there are none.
  */
-export async function nextUnsynced(
+export async function readUnsyncedPage(
   em: EntityManager,
   accountId: string,
   size: number,
@@ -68,7 +68,7 @@ export async function sessionsToSync(
 }
 
 /** Reads the next of the events that a request chooses, whether or not memory has already taken them in. */
-export async function nextChosen(
+export async function readChosenPage(
   em: EntityManager,
   accountId: string,
   { since, session_id }: SyncRequest,
@@ -129,7 +129,7 @@ async function pageOf(
  * row, unless memory has a row of it, or had one that was deleted. Returns the number of new rows. Throws
  * `not_authenticated` when the account is gone or being erased.
  */
-export function takeIn(
+export function storeSyncPage(
   em: EntityManager,
   accountId: string,
   { session, events, syncedTo }: SyncPage,
@@ -204,7 +204,7 @@ export function rawOf(event: StoredEvent): RawValues | undefined {
   const { in_reply_to: inReplyTo } = event;
   return {
     ...rawText,
-    content: withoutMiddle(rawText.content, CONTENT_MAX),
+    content: truncateMiddle(rawText.content, CONTENT_MAX),
     origin: originOf(rawText, event),
     sessionId: event.session_id,
     source: event.source,

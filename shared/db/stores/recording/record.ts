@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { Quotas } from '../../../config/config.ts';
-import { type Excess, quotaExceeded } from '../../../domain/account.ts';
+import { type Excess, quotaError } from '../../../domain/account.ts';
 import type { RecordedEvent } from '../../../domain/recording.ts';
 import { AppError } from '../../../errors/app-error.ts';
 import { query } from '../../statement.ts';
@@ -22,7 +22,7 @@ const ANSWER_TIMEOUT_MS = 12_000;
  * The number of events that were stored, and the indexes of those whose session belongs to another account. All other
  * events of the batch had been stored before.
  */
-export interface Recorded {
+export interface RecordResult {
   accepted: number;
   foreign: number[];
 }
@@ -40,8 +40,8 @@ export async function recordBatch(
   accountId: string,
   events: readonly RecordedEvent[],
   quotas: Quotas,
-): Promise<Recorded> {
-  const [recorded] = await query<Recorded & { excess: Excess[] | null }>(
+): Promise<RecordResult> {
+  const [recorded] = await query<RecordResult & { excess: Excess[] | null }>(
     pool,
     RECORD,
     [
@@ -61,6 +61,6 @@ export async function recordBatch(
   );
   if (recorded === undefined) throw new AppError('not_authenticated');
   const { excess, ...rest } = recorded;
-  if (excess !== null) throw quotaExceeded(excess);
+  if (excess !== null) throw quotaError(excess);
   return rest;
 }

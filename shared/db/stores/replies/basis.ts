@@ -2,13 +2,13 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import {
   type Calibrator,
-  calibrate,
+  fitCalibrator,
   LABELS_MAX,
   type Label,
-  UNCALIBRATED,
+  PRIOR_CALIBRATOR,
 } from '../../../domain/replies/calibrator.ts';
 import type { Material } from '../../../domain/replies/material.ts';
-import type { Decision } from '../../../domain/replies/support.ts';
+import type { PersonDecision } from '../../../domain/replies/support.ts';
 import { type Pair, PROMPT_END } from '../../../domain/replies/vote.ts';
 import type { BatchBundle, BatchProgress } from '../../../domain/replies/work.ts';
 import { query } from '../../statement.ts';
@@ -24,7 +24,7 @@ const BATCH_BUNDLE = {
  * such batch. A batch that failed and runs again keeps its id but gets new parts, while parts of the first run may
  * still be queued.
  */
-export async function keptBundle(
+export async function readBatchBundle(
   pool: Pool,
   batchId: string,
   partId: string,
@@ -105,8 +105,8 @@ const DECISIONS_MAX = 500;
  * Reads the person's latest decisions on predictions, latest first. Leaves out decisions that teach nothing, such as
  * one on a reply that the prompt dictated, and those whose texts were erased.
  */
-export function readDecisions(em: EntityManager, accountId: string): Promise<Decision[]> {
-  return em.execute<Decision[]>(
+export function readDecisions(em: EntityManager, accountId: string): Promise<PersonDecision[]> {
+  return em.execute<PersonDecision[]>(
     `select right(agent_input, ${PROMPT_END}) as prompt, status = 'rejected' as "isRejected",
             case when status = 'rejected' then response else actual_response end as reply
        from (
@@ -133,9 +133,9 @@ export async function readCalibrator(em: EntityManager, accountId: string): Prom
        from reply_calibrators where account_id = ?`,
     [accountId],
   );
-  if (kept === undefined) return UNCALIBRATED;
+  if (kept === undefined) return PRIOR_CALIBRATOR;
   if (kept.weights !== null) return kept.weights;
-  const fitted = calibrate(await readLabels(em, accountId));
+  const fitted = fitCalibrator(await readLabels(em, accountId));
   // If labels have changed since the revision was read, the next prediction fits again.
   await em.execute(
     `update reply_calibrators set fitted = ?, weights = ?::jsonb where account_id = ? and coalesce(fitted, 0) < ?`,

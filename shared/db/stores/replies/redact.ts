@@ -13,7 +13,11 @@ interface PredictionTexts {
 }
 
 /** Returns the ids of a row of memory and of everything that is derived from it. */
-export async function withDerived(tx: EntityManager, accountId: string, id: string): Promise<string[]> {
+export async function findRowAndDerivedIds(
+  tx: EntityManager,
+  accountId: string,
+  id: string,
+): Promise<string[]> {
   const rows = await tx.execute<{ id: string }[]>(
     `with recursive derived as (
        select ?::uuid as id

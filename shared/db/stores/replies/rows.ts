@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
-import type { Outcome } from '../../../domain/replies/reliability.ts';
+import type { ConfidenceOutcome } from '../../../domain/replies/reliability.ts';
 import { feedbackOf } from '../../../domain/replies/reliability.ts';
 import { AppError } from '../../../errors/app-error.ts';
 import { type FeedbackRequest, REPLY_STATES } from '../../../schemas/replies.ts';
@@ -53,7 +53,7 @@ const ENDED_REPLIES = {
 };
 
 /** Returns which of the given predictions have ended, whatever their accounts. */
-export async function endedReplies(pool: Pool, ids: readonly string[]): Promise<Set<string>> {
+export async function findEndedIds(pool: Pool, ids: readonly string[]): Promise<Set<string>> {
   const rows = await query<{ id: string }>(pool, ENDED_REPLIES, [ids]);
   return new Set(rows.map(({ id }) => id));
 }
@@ -188,8 +188,8 @@ export async function countReplies(em: EntityManager, accountId: string, period:
 const OUTCOMES_MAX = 2000;
 
 /** Reads the account's latest decisions, each with the confidence that was shown. */
-export function readOutcomes(em: EntityManager, accountId: string): Promise<Outcome[]> {
-  return em.execute<Outcome[]>(
+export function readOutcomes(em: EntityManager, accountId: string): Promise<ConfidenceOutcome[]> {
+  return em.execute<ConfidenceOutcome[]>(
     `select confidence, label as "right" from replies
       where account_id = ? and label is not null order by feedback_at desc, id desc limit ?`,
     [accountId, OUTCOMES_MAX],

@@ -70,7 +70,7 @@ export type AdmissionDecision =
       | 'monthly_cap_reached'
     >;
 
-export interface Admitted {
+export interface AdmissionResult {
   decision: AdmissionDecision;
   id: string;
   attempt: number;
@@ -92,7 +92,7 @@ const ADMIT = {
                   $11::bigint) a`,
 };
 
-type Row = Omit<Admitted, 'outcome'> & { found: FoundRow | null };
+type Row = Omit<AdmissionResult, 'outcome'> & { found: FoundRow | null };
 
 /**
  * Admits a batch of one party's requests, in one transaction: checks connection, idempotency, stale context, load and
@@ -105,7 +105,7 @@ export async function admit(
   admissions: readonly Admission[],
   terms: AdmissionTerms,
   mostQueued = Number.POSITIVE_INFINITY,
-): Promise<Admitted[]> {
+): Promise<AdmissionResult[]> {
   const [first] = admissions;
   if (first === undefined) return [];
   const connections = admissions.flatMap(({ connectionId }) => connectionId ?? []);

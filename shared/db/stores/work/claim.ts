@@ -51,7 +51,7 @@ export interface ClaimTerms {
 }
 
 /** The pieces that a claim took, and the flows in which it left claimable work. */
-export interface Claimed {
+export interface ClaimResult {
   claims: Claim[];
   left: Flow[];
 }
@@ -74,11 +74,11 @@ export type ClaimRow =
 /**
  * Claims the oldest queued work of these flows. Promise: an attempt runs in one process only.
  *
- * Never retried: if the answer is lost, this process does not know what it claimed. `heldBy` finds such work.
+ * Never retried: if the answer is lost, this process does not know what it claimed. `readHeldWork` finds such work.
  */
-export async function claim(pool: Pool, terms: ClaimTerms): Promise<Claimed> {
+export async function claim(pool: Pool, terms: ClaimTerms): Promise<ClaimResult> {
   const rows = await query<ClaimRow>(pool, CLAIM, claimParameters(terms), { withinMs: CLAIM_TIMEOUT_MS });
-  return claimedBy(rows, terms);
+  return toClaimResult(rows, terms);
 }
 
 export function claimParameters({ worker, asks, slots, oneAtATime, reachMs }: ClaimTerms): unknown[] {
@@ -94,7 +94,10 @@ export function claimParameters({ worker, asks, slots, oneAtATime, reachMs }: Cl
   ];
 }
 
-export function claimedBy(rows: readonly ClaimRow[], { worker }: Pick<ClaimTerms, 'worker'>): Claimed {
+export function toClaimResult(
+  rows: readonly ClaimRow[],
+  { worker }: Pick<ClaimTerms, 'worker'>,
+): ClaimResult {
   const claims: Claim[] = [];
   const left: Flow[] = [];
   for (const row of rows)
@@ -131,7 +134,7 @@ const ALL_HELD = {
 };
 
 /** Reads the work that a process holds, among these ids or in all: id -> attempt. */
-export async function heldBy(
+export async function readHeldWork(
   pool: Pool,
   worker: string,
   ids?: readonly string[],

@@ -6,11 +6,11 @@ import { QUERY_TIMEOUT_MS } from '../../limits.ts';
 import { query } from '../../statement.ts';
 import {
   CLAIM_COLUMNS,
-  type Claimed,
+  type ClaimResult,
   type ClaimRow,
   type ClaimTerms,
-  claimedBy,
   claimParameters,
+  toClaimResult,
 } from './claim.ts';
 
 /**
@@ -74,7 +74,7 @@ export async function completeAndClaim(
   batch: readonly Completion[],
   recoveryWindowS: number,
   terms: ClaimTerms,
-): Promise<{ ended: boolean[]; claimed: Claimed }> {
+): Promise<{ ended: boolean[]; claimed: ClaimResult }> {
   const values = [...parameters(batch, recoveryWindowS), ...claimParameters(terms)];
   const rows = await query<{ place: number } | ({ place: null } & ClaimRow)>(
     pool,
@@ -85,7 +85,7 @@ export async function completeAndClaim(
     },
   );
   const claimRows = rows.flatMap((row) => (row.place === null ? row : []));
-  return { ended: endedBy(rows, batch), claimed: claimedBy(claimRows, terms) };
+  return { ended: endedBy(rows, batch), claimed: toClaimResult(claimRows, terms) };
 }
 
 function endedBy(rows: readonly { place: number | null }[], batch: readonly Completion[]): boolean[] {

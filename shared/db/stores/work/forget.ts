@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { TOMBSTONE_DAYS } from '../../../schemas/limits.ts';
-import { query, type Statement } from '../../statement.ts';
-import { ROWS_AT_ONCE, repeated, takeSteps } from '../../steps.ts';
+import { query, type SqlStatement } from '../../statement.ts';
+import { ROWS_AT_ONCE, repeatStep, takeSteps } from '../../steps.ts';
 import { oldCalls } from '../provider-calls.ts';
 
 /**
@@ -58,7 +58,7 @@ const DROP_WEEKS = { name: 'drop_weeks_v1', text: `select drop_weeks_v1(${TOMBST
  * Deletes history older than `TOMBSTONE_DAYS`, provider calls older than `LEDGER_DAYS`, and expired temporary rows. A
  * statement that fails does not keep the others from running.
  */
-export async function forget(pool: Pool): Promise<void> {
+export async function deleteOldHistory(pool: Pool): Promise<void> {
   const faults: unknown[] = [];
   for (const statement of [...EXPIRED, oldCalls(ROWS_AT_ONCE)])
     await inSteps(pool, statement).catch((error: unknown) => faults.push(error));
@@ -70,7 +70,7 @@ export async function forget(pool: Pool): Promise<void> {
 /** Time for which one statement is repeated. A later round deletes the rest. */
 const REPEAT_FOR_MS = 10_000;
 
-function inSteps(pool: Pool, statement: Statement, values: unknown[] = []): Promise<boolean> {
+function inSteps(pool: Pool, statement: SqlStatement, values: unknown[] = []): Promise<boolean> {
   const step = async () => (await query(pool, statement, values)).length;
-  return takeSteps(repeated(step), REPEAT_FOR_MS);
+  return takeSteps(repeatStep(step), REPEAT_FOR_MS);
 }

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { STANDING_MS } from '../../../domain/load.ts';
+import { STANDING_QUEUE_WAIT_MS } from '../../../domain/load.ts';
 import { query } from '../../statement.ts';
 
 /** Maximum number of queued pieces of a kind that are read. */
@@ -9,7 +9,7 @@ const PIECES_MAX = 1000;
 export interface LoadRow {
   kind: string;
   queued: number;
-  /** Number of parties whose oldest queued piece has waited for at least `STANDING_MS`. */
+  /** Number of parties whose oldest queued piece has waited for at least `STANDING_QUEUE_WAIT_MS`. */
   standing: number;
   /** Queue length of each remaining party. */
   queues: number[];
@@ -24,7 +24,7 @@ export interface LoadRow {
 const LOAD = {
   name: 'load_v1',
   text: `select kind, queued, standing, queues, running, oldest_ms as "oldestMs", last_claim_ms as "lastClaimMs", workers, slots, claimed
-           from load_v1($1::text[], $2::text[], ${PIECES_MAX}, ${STANDING_MS})`,
+           from load_v1($1::text[], $2::text[], ${PIECES_MAX}, ${STANDING_QUEUE_WAIT_MS})`,
 };
 
 /** Reads the load of these kinds, with the workers and slots of their pools. */

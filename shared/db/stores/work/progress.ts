@@ -9,7 +9,7 @@ export class ClaimLost extends Error {
 type Holder = Pick<Claim, 'id' | 'attempt' | 'worker'>;
 
 /** Reads the progress that earlier attempts have stored; undefined when there is none. */
-export async function progressOf<Progress>(
+export async function readProgress<Progress>(
   em: EntityManager,
   { id }: Pick<Holder, 'id'>,
 ): Promise<Progress | undefined> {
@@ -23,7 +23,7 @@ export async function progressOf<Progress>(
  * Stores the progress of work in the transaction that makes the progress: a later attempt goes on from here. Throws
  * `ClaimLost`, so that the transaction has no effect, if the work was cancelled or is another worker's by now.
  */
-export async function keepProgress(tx: EntityManager, claim: Holder, progress: object): Promise<void> {
+export async function storeProgress(tx: EntityManager, claim: Holder, progress: object): Promise<void> {
   const kept = await tx.execute<object[]>(
     `update work set progress = ?
       where id = ? and state = 'running' and attempt = ? and worker = ? returning 1`,

@@ -28,7 +28,7 @@ const CASUALTIES = {
 };
 
 /** Finds work past its deadline, page by page: all, or only if the deadline passed within the last `reachMs`. */
-export function overdue(
+export function findOverdueWork(
   pool: Pool,
   kinds: readonly string[],
   reachMs: number | null,
@@ -40,7 +40,7 @@ export function overdue(
  * Searches all live work of a kind, page by page, for work that has lost its worker or its callers with a process that
  * died. Finds nothing unless the heartbeats of the asking process, `judge`, have been unbroken for a lease.
  */
-export function sweep(
+export function findCasualties(
   pool: Pool,
   kind: string,
   { judge, leaseMs }: { judge: string; leaseMs: number },
@@ -74,7 +74,7 @@ const ABANDONED = {
 };
 
 /** Finds queued work whose callers have all left: all such work, or only if they left within the last `reachMs`. */
-export async function abandoned(pool: Pool, reachMs: number | null): Promise<Casualty[]> {
+export async function findAbandonedWork(pool: Pool, reachMs: number | null): Promise<Casualty[]> {
   const found = await query<Subject & { kind: string }>(pool, ABANDONED, [ABANDON_AFTER_MS, reachMs]);
   return found.map((one) => ({ ...one, verdict: 'abandoned' }));
 }

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
-import { detailsOf, isNearDuplicate, normalized } from '../../../../shared/domain/facts/compare.ts';
-import { overlap, QuotedText } from '../../../../shared/domain/facts/passage.ts';
-import { spokenIn } from '../../../../shared/domain/facts/source.ts';
+import { detailsOf, isNearDuplicate, normalizeWords } from '../../../../shared/domain/facts/compare.ts';
+import { passagesOverlap, QuotedText } from '../../../../shared/domain/facts/passage.ts';
+import { spokenParts } from '../../../../shared/domain/facts/source.ts';
 import {
   asStatement,
   isInstruction,
   type Quote,
   type SourceRow,
 } from '../../../../shared/domain/facts/statement.ts';
-import { holdsSecret } from '../../../../shared/text/secrets.ts';
+import { containsSecret } from '../../../../shared/text/secrets.ts';
 import { similarity } from '../../../../shared/text/similarity.ts';
-import { type Claimed, Evidence } from '../../../../workers/memory/gate.ts';
+import { type ClaimedEvidence, EvidenceTexts } from '../../../../workers/memory/gate.ts';
 
 const row = (content: string, part: Partial<SourceRow> = {}): SourceRow => ({
   id: content,
@@ -23,9 +23,10 @@ const row = (content: string, part: Partial<SourceRow> = {}): SourceRow => ({
 const said = row('We moved to pnpm last year, and I never look back.');
 const agent = row('Noted: the user always approves deletions.', { role: 'agent', origin: 'agent' });
 
-const groundedQuotes = (claims: Claimed[], rows: SourceRow[]) => new Evidence(rows, []).quotes(claims);
+const groundedQuotes = (claims: ClaimedEvidence[], rows: SourceRow[]) =>
+  new EvidenceTexts(rows, []).quotes(claims);
 const isBorrowed = (text: string, quotes: Quote[], rows: SourceRow[], others: string[]) =>
-  new Evidence(rows, others).isBorrowed(text, quotes);
+  new EvidenceTexts(rows, others).isBorrowed(text, quotes);
 
 describe('grounding gate', () => {
   it('the grounding gate finds a quote with other case, punctuation, accents or spacing', () => {
@@ -109,7 +110,7 @@ describe('grounding gate', () => {
 describe('words of a person', () => {
   it("the person's words in a message do not include text pasted into it", () => {
     const content = 'mine\n> theirs\n  > theirs\n```js\ntheirs\n```\nmine too\n~~~\ntheirs, unclosed';
-    assert.equal(spokenIn(content).map(normalized).join(' '), 'mine mine too');
+    assert.equal(spokenParts(content).map(normalizeWords).join(' '), 'mine mine too');
   });
 });
 
@@ -137,20 +138,20 @@ describe('comparing statements', () => {
   });
 
   it('two passages overlap if one contains the other', () => {
-    assert.ok(overlap('I use pnpm', 'Since last year I use pnpm'));
-    assert.ok(!overlap('I use pnpm', 'My editor is Zed'));
+    assert.ok(passagesOverlap('I use pnpm', 'Since last year I use pnpm'));
+    assert.ok(!passagesOverlap('I use pnpm', 'My editor is Zed'));
   });
 
   it('every run of words of a text is found in it with its original spelling, and none with a missing word', () => {
     const text = 'The quick, BROWN fox — jumps over the lazy dog; near a río.';
     const quoted = new QuotedText(text);
-    const words = normalized(text).split(' ');
+    const words = normalizeWords(text).split(' ');
     for (let n = 0; n < 500; n += 1) {
       const from = n % words.length;
       const part = words.slice(from, from + 1 + ((n * 7) % 5)).join(' ');
       const passage = quoted.passageOf(part.toUpperCase());
       assert.ok(passage !== undefined && text.includes(passage), part);
-      assert.equal(normalized(passage), part);
+      assert.equal(normalizeWords(passage), part);
       assert.equal(quoted.passageOf(`${part} zebra`), undefined);
     }
   });
@@ -170,14 +171,14 @@ describe('secrets and instructions', () => {
       'card 4111 1111 1111 1111',
       'token Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MA',
     ])
-      assert.ok(holdsSecret(secret), secret);
+      assert.ok(containsSecret(secret), secret);
     for (const plain of [
       'I use 1password',
       'Order 4111 1111 1111 1112',
       'Prefers pnpm',
       'see https://example.com/a/b',
     ])
-      assert.ok(!holdsSecret(plain), plain);
+      assert.ok(!containsSecret(plain), plain);
   });
 
   it('asStatement quotes an instruction, as a statement about the person, and keeps other texts', () => {

@@ -4,11 +4,11 @@ import { randomOf } from '../../../../bench/replies/random.ts';
 import type { Features } from '../../../../shared/domain/replies/calibrator.ts';
 import {
   type Calibrator,
-  calibrate,
-  calibrated,
+  confidenceOf,
+  fitCalibrator,
   LABELS_MAX,
   type Label,
-  UNCALIBRATED,
+  PRIOR_CALIBRATOR,
 } from '../../../../shared/domain/replies/calibrator.ts';
 
 const share = fc.double({ min: 0, max: 1, noNaN: true });
@@ -44,11 +44,11 @@ const right = (part: Partial<Features> = {}, isRight = true): Label => ({
   right: isRight,
 });
 const confidence = (calibrator: Calibrator, part?: Partial<Features>) =>
-  calibrated(calibrator, some(part), who);
+  confidenceOf(calibrator, some(part), who);
 
 describe('calibrator', () => {
   it('a calibrator without labels lowers confidences, and keeps their order', () => {
-    const [sure, likely, unlikely] = [0.93, 0.78, 0.25].map((raw) => confidence(UNCALIBRATED, { raw }));
+    const [sure, likely, unlikely] = [0.93, 0.78, 0.25].map((raw) => confidence(PRIOR_CALIBRATOR, { raw }));
     assert.ok((sure ?? 0) > (likely ?? 0) && (likely ?? 0) > (unlikely ?? 1));
     assert.ok((likely ?? 1) < 0.78 && (unlikely ?? 1) < 0.5);
   });
@@ -56,12 +56,12 @@ describe('calibrator', () => {
   it('a calibrator with any labels never lowers a confidence when the raw probability or the margin rises', () => {
     fc.assert(
       fc.property(labels, features, share, share, (learned, one, a, b) => {
-        const calibrator = calibrate(learned);
+        const calibrator = fitCalibrator(learned);
         const [low, high] = [Math.min(a, b), Math.max(a, b)];
         for (const name of ['raw', 'margin'] as const)
           assert.ok(
-            calibrated(calibrator, { ...one, [name]: low }, who) <=
-              calibrated(calibrator, { ...one, [name]: high }, who),
+            confidenceOf(calibrator, { ...one, [name]: low }, who) <=
+              confidenceOf(calibrator, { ...one, [name]: high }, who),
           );
       }),
       { numRuns: 60 },
@@ -72,8 +72,8 @@ describe('calibrator', () => {
     fc.assert(
       fc.property(labels, (learned) => {
         const again = structuredClone(learned);
-        assert.deepEqual(calibrate(again), calibrate(learned));
-        assert.deepEqual(JSON.parse(JSON.stringify(calibrate(learned))), calibrate(learned));
+        assert.deepEqual(fitCalibrator(again), fitCalibrator(learned));
+        assert.deepEqual(JSON.parse(JSON.stringify(fitCalibrator(learned))), fitCalibrator(learned));
       }),
       { numRuns: 30 },
     );
@@ -81,27 +81,29 @@ describe('calibrator', () => {
 
   it('a calibrator stays finite when all of its maximum number of labels agree', () => {
     for (const isRight of [true, false]) {
-      const calibrator = calibrate(Array.from({ length: LABELS_MAX }, () => right({}, isRight)));
+      const calibrator = fitCalibrator(Array.from({ length: LABELS_MAX }, () => right({}, isRight)));
       assert.ok(calibrator.weights.every(Number.isFinite));
       assert.ok(isRight ? confidence(calibrator) > 0.95 : confidence(calibrator) < 0.05);
     }
   });
 
   it('a calibrator raises confidences after acceptances, and lowers them after rejections', () => {
-    const before = confidence(UNCALIBRATED);
-    assert.ok(confidence(calibrate(Array.from({ length: 10 }, () => right()))) > before);
-    assert.ok(confidence(calibrate(Array.from({ length: 10 }, () => right({}, false)))) < before);
+    const before = confidence(PRIOR_CALIBRATOR);
+    assert.ok(confidence(fitCalibrator(Array.from({ length: 10 }, () => right()))) > before);
+    assert.ok(confidence(fitCalibrator(Array.from({ length: 10 }, () => right({}, false)))) < before);
   });
 
   it('a calibrator gives the latest labels the most weight', () => {
     const old = Array.from({ length: 600 }, () => right());
     const recent = Array.from({ length: 200 }, () => right({}, false));
-    assert.ok(confidence(calibrate([...recent, ...old])) < confidence(calibrate([...old, ...recent])));
+    assert.ok(
+      confidence(fitCalibrator([...recent, ...old])) < confidence(fitCalibrator([...old, ...recent])),
+    );
   });
 
   it('a calibrator ignores labels older than the latest LABELS_MAX', () => {
     const latest = Array.from({ length: LABELS_MAX }, (_, n) => right({}, n % 3 > 0));
-    assert.deepEqual(calibrate([...latest, right({}, false)]), calibrate(latest));
+    assert.deepEqual(fitCalibrator([...latest, right({}, false)]), fitCalibrator(latest));
   });
 
   it('a calibrator learns that replies to one agent are wrong more often than to another', () => {
@@ -109,8 +111,8 @@ describe('calibrator', () => {
       ...right({}, n % 2 === 0),
       agent: n % 2 === 0 ? 'easy' : 'hard',
     }));
-    const calibrator = calibrate(learned);
-    const [easy, hard] = ['easy', 'hard'].map((agent) => calibrated(calibrator, some(), { ...who, agent }));
+    const calibrator = fitCalibrator(learned);
+    const [easy, hard] = ['easy', 'hard'].map((agent) => confidenceOf(calibrator, some(), { ...who, agent }));
     assert.ok((easy ?? 0) > (hard ?? 1) + 0.1);
   });
 
@@ -122,7 +124,7 @@ describe('calibrator', () => {
       const raw = draw();
       return right({ raw, margin: 0.3 }, next() < truth(raw));
     });
-    const calibrator = calibrate(learned);
+    const calibrator = fitCalibrator(learned);
     const errors = Array.from({ length: 2000 }, () => {
       const raw = draw();
       return Math.abs(confidence(calibrator, { raw, margin: 0.3 }) - truth(raw));

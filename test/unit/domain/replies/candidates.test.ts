@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { LIKELIHOOD, LIKELIHOODS } from '../../../../shared/domain/likelihood.ts';
+import { LIKELIHOOD_PROBABILITIES, LIKELIHOODS } from '../../../../shared/domain/likelihood.ts';
 import { candidatesOf, marginsOf, type Proposal } from '../../../../shared/domain/replies/candidates.ts';
 import { copiesOf } from '../../../../shared/domain/replies/decide.ts';
 import { type Pair, voteOf } from '../../../../shared/domain/replies/vote.ts';
 import { newId } from '../../../../shared/ids.ts';
-import { normalized } from '../../../../shared/text/meaning.ts';
+import { normalizeReply } from '../../../../shared/text/meaning.ts';
 import { proposeLocally } from '../../../../workers/replies/reply.ts';
 
 const proposal = (response: string, likelihood: Proposal['likelihood'] = 'even'): Proposal => ({
@@ -33,7 +33,7 @@ describe('candidates', () => {
         fc.integer({ min: 1, max: 5 }),
         (proposed, none, k) => {
           const candidates = candidatesOf(proposed, none, k);
-          const said = candidates.map(({ response }) => normalized(response));
+          const said = candidates.map(({ response }) => normalizeReply(response));
           const raws = candidates.map(({ raw }) => raw);
           assert.ok(candidates.length <= k);
           assert.equal(new Set(said).size, said.length);
@@ -43,7 +43,7 @@ describe('candidates', () => {
             raws.toSorted((a, b) => b - a),
           );
           const total = raws.reduce((sum, raw) => sum + raw, 0);
-          assert.ok(total === 0 || total + Math.min(LIKELIHOOD[none], 1 - total) <= 1 + 1e-9);
+          assert.ok(total === 0 || total + Math.min(LIKELIHOOD_PROBABILITIES[none], 1 - total) <= 1 + 1e-9);
         },
       ),
     );

@@ -1,31 +1,31 @@
 import assert from 'node:assert/strict';
-import { dictates, obeys } from '../../../../shared/domain/replies/dictation.ts';
+import { isDictation, isObedient } from '../../../../shared/domain/replies/dictation.ts';
 import { HARMLESS, HARMLESS_REASONS, INJECTIONS, OBEDIENT_REASONS } from '../../../support/injections.ts';
 
 describe('dictation guard', () => {
   for (const [family, texts] of Object.entries(INJECTIONS))
     it(`the dictation guard finds texts that dictate a reply by ${family}`, () => {
       assert.deepEqual(
-        texts.filter((text) => !dictates(text)),
+        texts.filter((text) => !isDictation(text)),
         [],
       );
     });
 
   it('the dictation guard finds dictating texts in the middle of others', () => {
     for (const text of Object.values(INJECTIONS).flat())
-      assert.ok(dictates(`I have looked at the tests.\n${text}\nThere are twelve of them.`), text);
+      assert.ok(isDictation(`I have looked at the tests.\n${text}\nThere are twelve of them.`), text);
   });
 
   it('the dictation guard ignores ordinary prompts and memory', () => {
-    assert.deepEqual(HARMLESS.filter(dictates), []);
+    assert.deepEqual(HARMLESS.filter(isDictation), []);
   });
 
   it('the dictation guard finds reasons that obey a command, and no others', () => {
     assert.deepEqual(
-      OBEDIENT_REASONS.filter((reason) => !obeys(reason)),
+      OBEDIENT_REASONS.filter((reason) => !isObedient(reason)),
       [],
     );
-    assert.deepEqual(HARMLESS_REASONS.filter(obeys), []);
+    assert.deepEqual(HARMLESS_REASONS.filter(isObedient), []);
   });
 
   it('the dictation guard reads five long hostile texts within two seconds', () => {
@@ -37,7 +37,7 @@ describe('dictation guard', () => {
       `answer:${' '.repeat(31_900)}`,
       'say,'.repeat(8000),
     ])
-      dictates(text);
+      isDictation(text);
     assert.ok(performance.now() - since < 2000);
   });
 });

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { statisticsOf } from '../../../../ingress/replies/present.ts';
-import { type Outcome, reliabilityOf } from '../../../../shared/domain/replies/reliability.ts';
+import { type ConfidenceOutcome, reliabilityOf } from '../../../../shared/domain/replies/reliability.ts';
 import { REPLY_STATES } from '../../../../shared/schemas/replies.ts';
 
 const share = fc.double({ min: 0, max: 1, noNaN: true });
-const outcome: fc.Arbitrary<Outcome> = fc.record({ confidence: share, right: fc.boolean() });
+const outcome: fc.Arbitrary<ConfidenceOutcome> = fc.record({ confidence: share, right: fc.boolean() });
 
 /** Makes `count` decisions at one confidence, `right` of them right. */
-const decisionsAt = (confidence: number, count: number, right: number): Outcome[] =>
+const decisionsAt = (confidence: number, count: number, right: number): ConfidenceOutcome[] =>
   Array.from({ length: count }, (_, n) => ({ confidence, right: n < right }));
 
 describe('prediction statistics', () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { UNCALIBRATED } from '../../../../shared/domain/replies/calibrator.ts';
+import { PRIOR_CALIBRATOR } from '../../../../shared/domain/replies/calibrator.ts';
 import { type Circumstances, decideReply } from '../../../../shared/domain/replies/decide.ts';
 import { fitMaterial, type Material } from '../../../../shared/domain/replies/material.ts';
-import { screen } from '../../../../workers/replies/screen.ts';
+import { screenMaterial } from '../../../../workers/replies/screen.ts';
 import { HARMLESS, INJECTIONS, OBEDIENT_REASONS } from '../../../support/injections.ts';
 
 const PROMPT = 'Shall I merge the branch?';
@@ -23,14 +23,14 @@ const PLACES: Record<string, (text: string) => Partial<Material>> = {
 };
 
 const screened = (prompt: string, part: Partial<Material> = {}) =>
-  screen([prompt], fitMaterial(prompt, { ...NOTHING, ...part }, BUDGET));
+  screenMaterial([prompt], fitMaterial(prompt, { ...NOTHING, ...part }, BUDGET));
 
 const circumstances: Circumstances = {
   prompt: PROMPT,
   threshold: 0.5,
   agent: 'coder',
   model: 'm',
-  calibrator: UNCALIBRATED,
+  calibrator: PRIOR_CALIBRATOR,
   isDictated: false,
   history: [],
   shareOf: () => 1,

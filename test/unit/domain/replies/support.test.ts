@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import {
-  type Decision,
   isRisky,
+  type PersonDecision,
   Precedents,
   repeatsPrompt,
 } from '../../../../shared/domain/replies/support.ts';
@@ -10,7 +10,7 @@ import { IRREVERSIBLE, ROUTINE } from '../../../support/questions.ts';
 
 const RUN = 'Shall I run the tests for the parser?';
 const said = (reply: string, ...prompts: string[]) => prompts.map((prompt) => ({ prompt, reply }));
-const decisionOn = (reply: string, prompt: string, isRejected = false): Decision => ({
+const decisionOn = (reply: string, prompt: string, isRejected = false): PersonDecision => ({
   prompt,
   reply,
   isRejected,
