@@ -56,8 +56,8 @@ function support(): void {
       const routine = ROUTINE.map((prompt) => ({ prompt, reply: 'yes' }));
       const precedents = new Precedents([...earlier, ...routine, ...routine], []);
       const later = Array.from({ length: PROMPTS }, () => next(random));
-      const again = later.filter(({ prompt, reply }) => precedents.on(prompt)(reply)).length;
-      const risked = IRREVERSIBLE.filter((prompt) => precedents.on(prompt)('yes')).length;
+      const again = later.filter(({ prompt, reply }) => precedents.supportFor(prompt)(reply)).length;
+      const risked = IRREVERSIBLE.filter((prompt) => precedents.supportFor(prompt)('yes')).length;
       const cells = [name, size, percentage(again, PROMPTS), `${risked} of ${IRREVERSIBLE.length}`];
       console.log(`| ${cells.join(' | ')} |`);
     }

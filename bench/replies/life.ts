@@ -76,7 +76,7 @@ export class Knowledge {
       isDictated,
       history: pairs.map((pair) => pair.reply),
       shareOf: vote.shareOf,
-      isSupported: new Precedents(pairs, this.#decisions).on(prompt),
+      isSupported: new Precedents(pairs, this.#decisions).supportFor(prompt),
     });
   }
 

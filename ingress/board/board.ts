@@ -71,7 +71,7 @@ class BoardPages {
     this.#viewers = new Viewers({
       read: () => snapshots.read(),
       render: renderSections,
-      failed: (error) => unreadSections(error, log),
+      renderFailure: (error) => unreadSections(error, log),
     });
   }
 

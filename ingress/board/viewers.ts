@@ -20,7 +20,7 @@ export interface ViewerSteps {
   /** Renders the sections of the page, by the ids of their elements. */
   render(snapshot: BoardSnapshot): Record<string, string>;
   /** Renders the replacement of all sections when a read has failed. */
-  failed(error: unknown): Record<string, string>;
+  renderFailure(error: unknown): Record<string, string>;
 }
 
 /**
@@ -72,7 +72,7 @@ export class Viewers {
   }
 
   async #refresh(): Promise<void> {
-    const sections = await this.latest().then(this.#steps.render, this.#steps.failed);
+    const sections = await this.latest().then(this.#steps.render, this.#steps.renderFailure);
     for (const viewer of this.#viewers) send(viewer, sections);
   }
 

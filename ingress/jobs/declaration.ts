@@ -32,5 +32,5 @@ export function withSince<Body extends { since?: string | undefined }>(
   faults: Faults,
 ): Omit<Body, 'since'> & { since?: string } {
   if (since === undefined) return body;
-  return { ...body, since: parsePastTime(since, Date.now(), faults.in('since')).toISOString() };
+  return { ...body, since: parsePastTime(since, Date.now(), faults.forPart('since')).toISOString() };
 }

@@ -62,10 +62,10 @@ export class LoadMonitor {
   }
 
   /** Notes that a handler has ended work of the kind, which took `ms`, `queuedMs` of them in the queue. */
-  served(kind: string, ms: number, queuedMs: number): void {
+  noteServed(kind: string, ms: number, queuedMs: number): void {
     const watched = this.#of(kind);
     watched.queuedMs = queuedMs;
-    watched.estimate.served(ms - queuedMs);
+    watched.estimate.noteServed(ms - queuedMs);
   }
 
   /** Returns the milliseconds for which the kind's work that ended last was queued. */

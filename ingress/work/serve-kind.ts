@@ -56,7 +56,7 @@ export function serveKind(
     timeoutMs,
     dispatch: createDispatch({
       queue: queues.queue(kind.pool),
-      wake: (parties) => wakeUps.admitted(parties.map((party) => ({ kind: kind.name, party }))),
+      wake: (parties) => wakeUps.announceAdmitted(parties.map((party) => ({ kind: kind.name, party }))),
       queuedMs: () => load.queuedMs(kind.name),
     }),
     admit: createBatcher(admitTogether, {

@@ -38,7 +38,7 @@ export interface WorkServiceParts {
   load: LoadMonitor;
   room: WaitingRoom;
   complete: Complete;
-  wakeUps: Pick<WakeUps, 'ended'>;
+  wakeUps: Pick<WakeUps, 'announceEnded'>;
   log: Log;
 }
 
@@ -176,7 +176,7 @@ export class WorkService {
     if (!replayed && outcome.report !== null) {
       const waitedMs = performance.now() - since;
       observeStage(served.kind.name, 'wait', waitedMs);
-      this.#parts.load.served(served.kind.name, waitedMs, outcome.queueMs ?? 0);
+      this.#parts.load.noteServed(served.kind.name, waitedMs, outcome.queueMs ?? 0);
     }
     return { outcome, replayed };
   }
@@ -191,7 +191,7 @@ export class WorkService {
     );
     const { decision, superseded } = admitted;
     admissions.inc({ kind: name, decision });
-    wakeUps.ended(superseded);
+    wakeUps.announceEnded(superseded);
     if (decision === 'admitted' || decision === 'attached' || decision === 'ended') {
       noteWork(admitted.id);
       return admitted;

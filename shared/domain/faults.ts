@@ -15,7 +15,7 @@ export class Faults {
   }
 
   /** Returns a collector for a part of the body. Its faults count for the whole body. */
-  in(...path: Path): Faults {
+  forPart(...path: Path): Faults {
     return new Faults([...this.#loc, ...path], this.#found);
   }
 
@@ -44,7 +44,7 @@ export function checkRows<Row, Values>(
 ): [Values, ...Values[]] {
   const faults = new Faults();
   const values = Array.isArray(body)
-    ? body.map((row, index) => check(row, faults.in(index)))
+    ? body.map((row, index) => check(row, faults.forPart(index)))
     : [check(body, faults)];
   faults.refuse();
   return values as [Values, ...Values[]];

@@ -93,7 +93,7 @@ export class LoadEstimate {
   }
 
   /** Updates the average service time with that of an answer, in milliseconds. */
-  served(ms: number): void {
+  noteServed(ms: number): void {
     this.#serviceMs += SERVICE_WEIGHT * (ms - this.#serviceMs);
   }
 

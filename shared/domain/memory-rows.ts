@@ -36,7 +36,7 @@ export interface RawValues {
 /** Fills in the defaults of a posted raw row. `now` is in Unix milliseconds. */
 export function rawValues(posted: RawMemoryRequest, now: number, faults: Faults): RawValues {
   const { content, kind = 'other', agent = null, source = 'api', metadata = {} } = posted;
-  checkJson(metadata, METADATA_MAX, faults.in('metadata'));
+  checkJson(metadata, METADATA_MAX, faults.forPart('metadata'));
   const role = posted.role ?? roleOf(kind, agent);
   return {
     content,
@@ -49,7 +49,7 @@ export function rawValues(posted: RawMemoryRequest, now: number, faults: Faults)
     occurredAt:
       posted.occurred_at === undefined
         ? new Date(now)
-        : parsePastTime(posted.occurred_at, now, faults.in('occurred_at')),
+        : parsePastTime(posted.occurred_at, now, faults.forPart('occurred_at')),
     tags: unique(posted.tags ?? []),
     metadata: metadata as Record<string, unknown>,
   };
@@ -78,8 +78,9 @@ export function episodeValues(change: EpisodeChange, now: number, faults: Faults
     status,
     salience,
     model,
-    startedAt: started_at === undefined ? undefined : parsePastTime(started_at, now, faults.in('started_at')),
-    endedAt: ended_at === undefined ? undefined : parsePastTime(ended_at, now, faults.in('ended_at')),
+    startedAt:
+      started_at === undefined ? undefined : parsePastTime(started_at, now, faults.forPart('started_at')),
+    endedAt: ended_at === undefined ? undefined : parsePastTime(ended_at, now, faults.forPart('ended_at')),
     tags: tags && unique(tags),
     sources: raw_ids && unique(raw_ids),
   });
@@ -107,8 +108,8 @@ export function factValues(change: FactChange, faults: Faults) {
     pinned,
     model,
     supersededBy: superseded_by,
-    validFrom: anyTimeOrNone(change.valid_from, faults.in('valid_from')),
-    validTo: anyTimeOrNone(change.valid_to, faults.in('valid_to')),
+    validFrom: anyTimeOrNone(change.valid_from, faults.forPart('valid_from')),
+    validTo: anyTimeOrNone(change.valid_to, faults.forPart('valid_to')),
     tags: tags && unique(tags),
     sources: episode_ids && unique(episode_ids),
   });
@@ -156,7 +157,7 @@ export function changesStatement(change: StatementColumns, fact: StatementColumn
 
 /** Returns the columns of the profile that a client sent. */
 export function profileValues({ data, summary }: ProfileRequest, faults: Faults) {
-  if (data !== undefined) checkJson(data, PROFILE_MAX, faults.in('data'));
+  if (data !== undefined) checkJson(data, PROFILE_MAX, faults.forPart('data'));
   return withoutUndefined({ data: data as Record<string, unknown> | undefined, summary });
 }
 

@@ -41,7 +41,7 @@ export interface WorkerSteps {
 export interface CompletionParts {
   pool: Pool;
   recoveryWindowS: number;
-  wakeUps: Pick<WakeUps, 'ended' | 'completed'>;
+  wakeUps: Pick<WakeUps, 'announceEnded' | 'announceCompleted'>;
   /** Given by workers only. */
   worker?: WorkerSteps;
 }
@@ -68,11 +68,11 @@ export function createCompletion({ pool, recoveryWindowS, wakeUps, worker }: Com
       const ended = await end(batch);
       const done = batch.filter((_, n) => ended[n]);
       const byWorker = done.filter(({ guard }) => guard === 'attempt');
-      wakeUps.completed(
+      wakeUps.announceCompleted(
         byWorker.map(({ id }) => id),
         patienceOf(byWorker, PATIENCE_MS.wakeUp),
       );
-      wakeUps.ended(done.filter(({ guard }) => guard !== 'attempt').map(({ id }) => id));
+      wakeUps.announceEnded(done.filter(({ guard }) => guard !== 'attempt').map(({ id }) => id));
       return ended;
     },
     {

@@ -51,7 +51,7 @@ export interface HousekeeperSteps {
   leaseMs: number;
   recoveryWindowS: number;
   complete: Complete;
-  wakeUps: Pick<WakeUps, 'admitted'>;
+  wakeUps: Pick<WakeUps, 'announceAdmitted'>;
   /** Continues the erasure of accounts for about `withinMs`. */
   eraseAccounts(withinMs: number): Promise<unknown>;
   log: Log;
@@ -187,7 +187,7 @@ export class Housekeeper {
     repairs.inc({ verdict: 'orphaned' }, flows.length);
     const some = orphans.slice(0, LOGGED_IDS_MAX);
     this.#steps.log.warn({ count: flows.length, some }, 'took over from a dead worker');
-    this.#steps.wakeUps.admitted(flows);
+    this.#steps.wakeUps.announceAdmitted(flows);
   }
 
   #endAll(casualties: readonly Casualty[]): void {
@@ -230,7 +230,7 @@ export function openHousekeeper(
 /** Returns the terms on which an account's work is ended: parts last, because callers wait for the whole. */
 export function endingTerms(
   kinds: Kinds,
-  wakeUps: Pick<WakeUps, 'ended'>,
+  wakeUps: Pick<WakeUps, 'announceEnded'>,
   recoveryWindowS: number,
 ): EndingTerms {
   const all = Object.values(kinds);
@@ -239,6 +239,6 @@ export function endingTerms(
   return {
     windowS: recoveryWindowS,
     cancelled: new Map(inOrder.map(({ name, codes }) => [name, codes.cancelled])),
-    ended: (ids) => wakeUps.ended(ids),
+    ended: (ids) => wakeUps.announceEnded(ids),
   };
 }

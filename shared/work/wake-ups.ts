@@ -23,11 +23,11 @@ const NAMES_MAX = 140;
  */
 export interface WakeUps {
   /** Wakes whoever waits for the ended work or still runs it. */
-  ended(ids: readonly string[]): void;
+  announceEnded(ids: readonly string[]): void;
   /** Wakes whoever waits for work that its own worker has ended, at most `patienceMs` later. */
-  completed(ids: readonly string[], patienceMs: number): void;
+  announceCompleted(ids: readonly string[], patienceMs: number): void;
   /** Wakes the workers that have slots for these flows, in which work was queued. */
-  admitted(flows: readonly Flow[]): void;
+  announceAdmitted(flows: readonly Flow[]): void;
   /** Passes the wake-ups of these channels to the listeners from now on. Called once. */
   listen(listeners: Listeners): Promise<void>;
   close(): Promise<void>;
@@ -81,12 +81,12 @@ export function openWakeUps(
     for (const name of names) last = publish({ channel, name, patienceMs });
   };
   return {
-    ended(ids) {
+    announceEnded(ids) {
       send('ended', ids);
       send('cancel', ids);
     },
-    completed: (ids, patienceMs) => send('ended', ids, patienceMs),
-    admitted: (flows) =>
+    announceCompleted: (ids, patienceMs) => send('ended', ids, patienceMs),
+    announceAdmitted: (flows) =>
       send(
         'admitted',
         flows.map(({ kind, party }) => `${kind}:${party}`),

@@ -73,7 +73,7 @@ describe('repair', () => {
     };
     const housekeeper = new Housekeeper({
       ...{ pool: database.pool, kinds, process: judge, leaseMs: LEASE_MS, recoveryWindowS: 600, complete },
-      wakeUps: { admitted: (flows) => woken.push(...flows) },
+      wakeUps: { announceAdmitted: (flows) => woken.push(...flows) },
       eraseAccounts: async () => {},
       log: createLog('test', 'silent'),
     });

@@ -156,7 +156,7 @@ export class QueueModel {
 
   #end({ party, at, ingress, startedAt }: Call, fate: 'answered' | 'late'): void {
     this.fates.push({ party, at, fate });
-    if (fate === 'answered') ingress.served(this.now - startedAt);
+    if (fate === 'answered') ingress.noteServed(this.now - startedAt);
   }
 
   #load(): KindLoad {

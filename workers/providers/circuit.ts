@@ -76,13 +76,13 @@ export class Circuit {
   }
 
   /** Moves the next probe an interval away, because this process or another one is probing. */
-  probing(): void {
+  postponeProbe(): void {
     this.#probeAt = performance.now() + this.#terms.probeEveryMs;
   }
 
   /** Refuses all other calls while `claim` finds out whose the probe is, whatever state is adopted meanwhile. */
   async whileClaimed<T>(claim: () => Promise<T>): Promise<T> {
-    this.probing();
+    this.postponeProbe();
     this.#isClaimed = true;
     try {
       return await claim();
@@ -92,7 +92,7 @@ export class Circuit {
   }
 
   /** Notes a success. Returns whether it is worth reporting: not if no call has failed since the last success. */
-  succeeded(): boolean {
+  noteSuccess(): boolean {
     if (this.#streak.failures === 0) return false;
     const seen = this.#unreported ?? NOTHING;
     this.#unreported = { ...seen, succeeded: true, streak: NO_FAILURE, urgent: seen.urgent || this.isOpen };
@@ -104,7 +104,7 @@ export class Circuit {
   /**
    * Notes a failure. A provider that says for how long it cannot answer is not broken: that counts as a pause instead.
    */
-  failed(party: string, fault: ProviderFault, retryAfterMs: number | undefined): void {
+  noteFailure(party: string, fault: ProviderFault, retryAfterMs: number | undefined): void {
     this.#fault = faultOf(fault);
     const seen = this.#unreported ?? NOTHING;
     if (retryAfterMs === undefined) {
@@ -113,7 +113,7 @@ export class Circuit {
       const urgent = seen.urgent || (this.isOpen && !concerns(this.#streak, party));
       this.#streak = joinStreaks(this.#streak, failure);
       this.#unreported = { ...seen, streak: joinStreaks(seen.streak, failure), urgent };
-      if (this.#streak.failures >= this.#terms.failuresToOpen && !this.isOpen) this.probing();
+      if (this.#streak.failures >= this.#terms.failuresToOpen && !this.isOpen) this.postponeProbe();
     } else {
       this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + retryAfterMs);
       this.#unreported = { ...seen, pausedUntil: this.#pausedUntil, urgent: true };
@@ -153,7 +153,7 @@ export class Circuit {
       const probeAt = now + plausibleMs(state.probeMs, this.#terms.probeEveryMs);
       // A state read before the claim does not include it.
       this.#probeAt = this.#isClaimed ? Math.max(probeAt, this.#probeAt ?? probeAt) : probeAt;
-    } else if (!this.isOpen) this.probing();
+    } else if (!this.isOpen) this.postponeProbe();
   }
 
   #refusal(why: string, retryAfterMs: number): ProviderError {

@@ -48,13 +48,13 @@ export function withPolicy(chat: Chat, policy: ProviderPolicy): Chat {
     try {
       if (sent.timeoutMs <= 0) throw new ProviderError('timeout', 'not called: no time left');
       const completion = await chat(request, sent);
-      policy.succeeded(sent);
+      policy.noteSuccess(sent);
       return completion;
     } catch (error) {
       // The server does answer. Otherwise the probe of an open circuit would never get to the dialect that the server
       // takes.
-      if (error instanceof DialectRefused) policy.succeeded(sent);
-      else policy.failed(sent, error);
+      if (error instanceof DialectRefused) policy.noteSuccess(sent);
+      else policy.noteFailure(sent, error);
       throw error;
     } finally {
       permit.release();
@@ -130,17 +130,17 @@ export class ProviderPolicy {
   }
 
   /** Notes that the model answered. */
-  succeeded({ model }: CallLimits): void {
+  noteSuccess({ model }: CallLimits): void {
     const circuit = this.#circuits.get(model);
-    if (circuit !== undefined && this.#update(model, circuit, () => circuit.succeeded())) this.look();
+    if (circuit !== undefined && this.#update(model, circuit, () => circuit.noteSuccess())) this.look();
   }
 
   /** Notes that a call failed. A failure caused by the request or the caller says nothing about the provider. */
-  failed({ model, timeoutMs, signal, charge }: CallLimits, error: unknown): void {
+  noteFailure({ model, timeoutMs, signal, charge }: CallLimits, error: unknown): void {
     if (signal.aborted || !(error instanceof ProviderError) || !error.outage) return;
     if (error.fault === 'timeout' && timeoutMs < this.#options.fairTimeoutMs) return;
     const circuit = this.#circuitOf(model);
-    this.#update(model, circuit, () => circuit.failed(partyOf(charge), error.fault, error.retryAfterMs));
+    this.#update(model, circuit, () => circuit.noteFailure(partyOf(charge), error.fault, error.retryAfterMs));
     this.look();
   }
 

@@ -50,7 +50,7 @@ export async function readBasis(
     screened: screenMaterial([prompt, agent], { ...fitted, truncated }),
     vote,
     pairs,
-    isSupported: new Precedents(pairs, await readDecisions(em(), accountId)).on(prompt),
+    isSupported: new Precedents(pairs, await readDecisions(em(), accountId)).supportFor(prompt),
     calibrator: await readCalibrator(em(), accountId),
     memoryRevision: bundle.meta.revision,
   };

@@ -92,7 +92,7 @@ function basisOf(
     screened: screenBeside([prompt, agent], fitted, screened),
     vote,
     pairs,
-    isSupported: precedents.on(prompt),
+    isSupported: precedents.supportFor(prompt),
     calibrator,
     memoryRevision,
   };

@@ -22,7 +22,7 @@ const QUESTION_MAX = 2000;
 export function createPredictBatch(parts: BasisParts): Handler<typeof predictBatch> {
   return async (claim, allowance) => {
     const { ids, begunWithMs } = await begin(parts, claim, allowance);
-    await allowance.parts.ended(ids);
+    await allowance.parts.waitForEnd(ids);
     const steps = { done: ids.length, total: ids.length };
     const latency_ms = Math.round(begunWithMs - allowance.leftMs());
     return { state: 'succeeded', report: { steps, result: { ids, latency_ms } } };

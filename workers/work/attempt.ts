@@ -104,7 +104,7 @@ export class Attempts {
       const input = new Box(this.#inputOf(claim));
       const ended = handler(
         { ...claim, input },
-        { signal, leftMs, log, parts: parts.of({ claim, kind, signal, leftMs, park }) },
+        { signal, leftMs, log, parts: parts.partsOf({ claim, kind, signal, leftMs, park }) },
       );
       // A handler that ignores its signal must not hold anybody up.
       return await rejectOnAbort(signal, ended);

@@ -117,7 +117,7 @@ export class FairOrder {
    * Notes a claim's answer: the pieces found, and the flows of which some were left. If none was found, returns these
    * flows, since others hold their rows. A claim that found some may just have been full, with large requests.
    */
-  answered(
+  noteAnswer(
     asks: readonly ClaimRequest[],
     claimed: readonly Pick<Claim, keyof Flow | 'queuedAtMs'>[],
     left: readonly Flow[],

@@ -34,7 +34,7 @@ export interface Parts {
   /**
    * Resolves when all of these parts have ended. Meanwhile the handler's slot is given back: parts need slots as well.
    */
-  ended(ids: readonly string[]): Promise<void>;
+  waitForEnd(ids: readonly string[]): Promise<void>;
 }
 
 /** A piece of claimed work. Its handler takes the input, which stays in memory only as long as the handler keeps it. */

@@ -52,9 +52,9 @@ export function openWork(opening: AsyncDisposableStack, parts: WorkParts): Work 
   const { recoveryWindowS, leaseMs } = config;
   const process = heartbeat.id;
   const rows: HeldRows = {
-    held: (ids) => readHeldWork(pool, process, ids),
+    readHeld: (ids) => readHeldWork(pool, process, ids),
     reclaim: (attempts) => reclaim(pool, attempts, process),
-    release: async (ids) => wakeUps.admitted(await release(pool, ids, process)),
+    release: async (ids) => wakeUps.announceAdmitted(await release(pool, ids, process)),
   };
   const running = opening.adopt(new RunningAttempts(rows, log), closePart);
   heartbeat.onRecovered(() => running.look());

@@ -25,7 +25,7 @@ export interface RoomParts {
   /** The id of this process's heartbeat. */
   process: string;
   recoveryWindowS: number;
-  wakeUps: Pick<WakeUps, 'admitted'>;
+  wakeUps: Pick<WakeUps, 'announceAdmitted'>;
   complete: Complete;
   log: Log;
 }
@@ -65,10 +65,10 @@ export class PartsRoom {
     }
   }
 
-  of(parent: Parent): Parts {
+  partsOf(parent: Parent): Parts {
     return {
       admit: (parts) => this.#admit(parent, parts),
-      ended: (ids) => this.#ended(parent, ids),
+      waitForEnd: (ids) => this.#ended(parent, ids),
     };
   }
 
@@ -91,7 +91,7 @@ export class PartsRoom {
       void this.#cancelOrphans(parent, ids);
     }
     signal.throwIfAborted();
-    wakeUps.admitted([{ kind: ofParts.name, party: claim.party }]);
+    wakeUps.announceAdmitted([{ kind: ofParts.name, party: claim.party }]);
   }
 
   async #ended(parent: Parent, ids: readonly string[]): Promise<void> {

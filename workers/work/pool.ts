@@ -98,7 +98,7 @@ export class WorkerPool {
    * Notes flows that a look at the queue has found. From now on claims look at the whole queue of each flow again, not
    * only at what is new.
    */
-  lookedAt(flows: readonly Flow[]): void {
+  noteLook(flows: readonly Flow[]): void {
     this.#order.refresh();
     this.noteQueued(flows);
   }
@@ -158,7 +158,7 @@ export class WorkerPool {
 
   /** Runs the claimed work. */
   #start(asks: readonly ClaimRequest[], { claims, left }: ClaimResult): void {
-    const blocked = this.#order.answered(asks, claims, left);
+    const blocked = this.#order.noteAnswer(asks, claims, left);
     if (blocked.length > 0) setTimeout(() => this.noteQueued(blocked), jittered(BLOCKED_MS)).unref();
     this.#claimed += claims.length;
     for (const claim of claims) void this.#run(claim);
@@ -166,7 +166,7 @@ export class WorkerPool {
 
   #lost(asks: readonly ClaimRequest[]): void {
     this.#steps.claimLost();
-    this.#order.answered(asks, [], asks);
+    this.#order.noteAnswer(asks, [], asks);
     setTimeout(() => this.noteQueued(asks), jittered(FAILED_MS)).unref();
   }
 
@@ -228,7 +228,7 @@ export class QueuePoller {
     const kinds = this.#slots.flatMap((slots) => slots.kinds);
     const flows = kinds.length === 0 ? [] : await queuedFlows(this.#pool, kinds);
     this.#answeredAt = performance.now();
-    for (const slots of this.#slots) slots.lookedAt(flows);
+    for (const slots of this.#slots) slots.noteLook(flows);
   }
 }
 

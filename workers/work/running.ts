@@ -22,7 +22,7 @@ interface Attempt {
 /** The rows of the work that this process runs. */
 export interface HeldRows {
   /** Reads which rows this process holds, all or among these ids, as a map from id to attempt. */
-  held(ids?: string[]): Promise<ReadonlyMap<string, number>>;
+  readHeld(ids?: string[]): Promise<ReadonlyMap<string, number>>;
   /** Reclaims those of the attempts that a database crash has made queued again. */
   reclaim(attempts: ReadonlyMap<string, number>): Promise<string[]>;
   release(ids: string[]): Promise<void>;
@@ -102,7 +102,7 @@ export class RunningAttempts {
     try {
       const before = new Map(this.#attempts);
       if (before.size === 0 && !this.#mayHaveStrays) return;
-      const held = await this.#rows.held(this.#mayHaveStrays ? undefined : [...before.keys()]);
+      const held = await this.#rows.readHeld(this.#mayHaveStrays ? undefined : [...before.keys()]);
       await this.#giveUp(new Map([...before].filter(([id, { attempt }]) => held.get(id) !== attempt)));
       if (this.#mayHaveStrays) await this.#releaseStrays(held);
     } catch (error) {

@@ -170,7 +170,7 @@ async function erase({ em, config }: Admin, id: string): Promise<Outcome> {
   if ((await findById(em, id)) === undefined) throw unknownUser(id);
   await beginErasure(em, { id });
   // Requests that wait for the ended work notice by themselves, within about a second.
-  const terms = endingTerms(kinds, { ended: () => {} }, config.recoveryWindowS);
+  const terms = endingTerms(kinds, { announceEnded: () => {} }, config.recoveryWindowS);
   const finished = await continueErasure(em, id, terms, ERASE_WITHIN_MS);
   const text = finished
     ? `${id} is erased.`

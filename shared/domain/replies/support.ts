@@ -55,7 +55,7 @@ export class Precedents {
    * Returns a check whether replies to a prompt are supported. The beginning of a long prompt is not compared, so a
    * long prompt counts as risky.
    */
-  on(prompt: string): Support {
+  supportFor(prompt: string): Support {
     const likenesses = this.#prompts.similarities(prompt.slice(-PROMPT_END));
     const like = (least: number) => this.#all.filter((_, place) => (likenesses[place] ?? 0) >= least);
     const kind = like(SUPPORT_MIN.likeness);

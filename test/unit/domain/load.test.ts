@@ -89,7 +89,7 @@ describe('load estimate', () => {
 
   it('the load estimate learns the service time', () => {
     const load = measuredEstimate();
-    for (let n = 0; n < 100; n += 1) load.served(2000);
+    for (let n = 0; n < 100; n += 1) load.noteServed(2000);
     closeTo(load.answerMs(99, 1000), 3000);
   });
 
@@ -101,7 +101,7 @@ describe('load estimate', () => {
 
   it('the load estimate keeps its claim rate when all slots are filled and freed together', () => {
     const load = measuredEstimate();
-    for (let n = 0; n < 100; n += 1) load.served(2000);
+    for (let n = 0; n < 100; n += 1) load.noteServed(2000);
     load.observe(loadAt(1200, { claimed: 100, lastClaimMs: 1900 }));
     closeTo(load.answerMs(29, 1200), 300 + 2000);
   });

@@ -84,7 +84,7 @@ describe('load monitor', () => {
   it('the load monitor learns the service time and the queue time of a kind', async () => {
     const load = watching(async () => [rowOf(predict, FLOODED)]);
     await load.look();
-    for (let n = 0; n < 100; n += 1) load.served('predict', 6000, 4000);
+    for (let n = 0; n < 100; n += 1) load.noteServed('predict', 6000, 4000);
     assert.equal(load.queuedMs('predict'), 4000);
     assert.equal(load.mostQueued('predict'), 500);
   });

@@ -25,7 +25,7 @@ function start(answer: (statement: string, items: { place: number }[]) => unknow
   const complete = createCompletion({
     pool: pool as unknown as Pool,
     recoveryWindowS: 600,
-    wakeUps: { ended() {}, completed: (ids, patienceMs) => woken.push({ ids, patienceMs }) },
+    wakeUps: { announceEnded() {}, announceCompleted: (ids, patienceMs) => woken.push({ ids, patienceMs }) },
     worker: { isBusy: () => true, nextAfter: () => next },
   });
   return { complete, statements, woken };

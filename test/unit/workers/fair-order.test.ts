@@ -96,7 +96,7 @@ class Worker {
 
   take(asks: readonly ClaimRequest[], { claims, left }: ReturnType<Queue['claim']>): void {
     this.running.push(...claims);
-    assert.deepEqual(this.order.answered(asks, claims, left), []);
+    assert.deepEqual(this.order.noteAnswer(asks, claims, left), []);
   }
 
   end(place = 0): void {
@@ -238,9 +238,9 @@ describe('fair order', () => {
     order.noteQueued(app('a'));
     const asks = order.ask();
     order.noteQueued(app('a'));
-    order.answered(asks, [], []);
+    order.noteAnswer(asks, [], []);
     assert.equal(order.isReady, true);
-    order.answered(order.ask(), [], []);
+    order.noteAnswer(order.ask(), [], []);
     assert.equal(order.isReady, false);
   });
 
@@ -248,7 +248,7 @@ describe('fair order', () => {
     const order = new FairOrder(16, PREDICT);
     for (const flow of many(2, app)) order.noteQueued(flow);
     const asks = order.ask();
-    assert.deepEqual(order.answered(asks, [], asks), many(2, app));
+    assert.deepEqual(order.noteAnswer(asks, [], asks), many(2, app));
     assert.equal(order.free, 16);
     assert.deepEqual(order.ask(), []);
     order.noteQueued(app('1'));
@@ -264,13 +264,13 @@ describe('fair order', () => {
       [null],
     );
     const claimed = [5000, 7000].map((queuedAtMs) => ({ ...app('a'), queuedAtMs }));
-    order.answered(asks, claimed, [app('a')]);
+    order.noteAnswer(asks, claimed, [app('a')]);
     const next = order.ask();
     assert.deepEqual(
       next.map(({ sinceMs }) => sinceMs),
       [6000],
     );
-    order.answered(next, [], [app('a')]);
+    order.noteAnswer(next, [], [app('a')]);
     order.refresh();
     order.noteQueued(app('a'));
     assert.deepEqual(

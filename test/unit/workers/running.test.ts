@@ -12,7 +12,7 @@ describe('running attempts', () => {
     const asked: string[] = [];
     const released: string[] = [];
     const rows: HeldRows = {
-      held: async () => new Map(),
+      readHeld: async () => new Map(),
       reclaim: async (attempts) => {
         asked.push(...attempts.keys());
         return reclaiming.promise;
@@ -38,7 +38,7 @@ describe('running attempts', () => {
   it('running attempts abort an attempt when a later one of the same work begins, and keep the two apart', async () => {
     const released: string[] = [];
     const rows: HeldRows = {
-      held: async () => new Map([['work', 2]]),
+      readHeld: async () => new Map([['work', 2]]),
       reclaim: async () => [],
       release: async (ids) => void released.push(...ids),
     };

@@ -20,17 +20,17 @@ const times = <One>(count: number, one: One): One[] => Array.from({ length: coun
 describe('support of a reply', () => {
   it('a reply is supported by two earlier replies of the same meaning to similar prompts', () => {
     const twice = said('yes', RUN, 'Shall I run the tests for the router?');
-    assert.ok(!new Precedents(twice.slice(1), []).on(RUN)('Yes, please!'));
-    const isSupported = new Precedents(twice, []).on(RUN);
+    assert.ok(!new Precedents(twice.slice(1), []).supportFor(RUN)('Yes, please!'));
+    const isSupported = new Precedents(twice, []).supportFor(RUN);
     for (const reply of ['Yes', 'ok, go ahead', 'Sure.', 'да', '好的']) assert.ok(isSupported(reply), reply);
     for (const reply of ['no', 'yes, and the linter', 'later', '']) assert.ok(!isSupported(reply), reply);
   });
 
   it('a reply is supported by two decisions for it; a decision with a raw row counts once, a rejected one does not count', () => {
     const approved = times(2, decisionOn('yes', RUN));
-    assert.ok(new Precedents([], approved).on(RUN)('yes'));
-    assert.ok(!new Precedents(said('yes', RUN), approved.slice(1)).on(RUN)('yes'));
-    assert.ok(!new Precedents([], times(9, decisionOn('yes', RUN, true))).on(RUN)('yes'));
+    assert.ok(new Precedents([], approved).supportFor(RUN)('yes'));
+    assert.ok(!new Precedents(said('yes', RUN), approved.slice(1)).supportFor(RUN)('yes'));
+    assert.ok(!new Precedents([], times(9, decisionOn('yes', RUN, true))).supportFor(RUN)('yes'));
   });
 
   it('replies to routine prompts do not support replies to irreversible ones', () => {
@@ -39,40 +39,40 @@ describe('support of a reply', () => {
       routine,
       routine.map(({ prompt }) => decisionOn('yes', prompt)),
     );
-    for (const prompt of ROUTINE) assert.ok(precedents.on(prompt)('yes'), prompt);
-    for (const prompt of IRREVERSIBLE) assert.ok(!precedents.on(prompt)('yes'), prompt);
+    for (const prompt of ROUTINE) assert.ok(precedents.supportFor(prompt)('yes'), prompt);
+    for (const prompt of IRREVERSIBLE) assert.ok(!precedents.supportFor(prompt)('yes'), prompt);
   });
 
   it('a reply is supported in scripts without spaces, but not by their most common characters alone', () => {
     const precedents = new Precedents(said('好的', ...times(2, '要运行全部测试吗？')), []);
-    assert.ok(precedents.on('要运行全部测试吗？')('是'));
-    assert.ok(!precedents.on('要清空全部文件吗？')('是'));
+    assert.ok(precedents.supportFor('要运行全部测试吗？')('是'));
+    assert.ok(!precedents.supportFor('要清空全部文件吗？')('是'));
     const thai = 'ให้ฉันรันการทดสอบไหม';
-    assert.ok(new Precedents(said('ใช่', thai, thai), []).on(thai)('ใช่'));
+    assert.ok(new Precedents(said('ใช่', thai, thai), []).supportFor(thai)('ใช่'));
   });
 
   it('an irreversible reply is supported only by five equal replies to nearly the same prompt, without any other reply or rejection', () => {
     const prompt = 'Shall I delete the old snapshots?';
-    assert.ok(!new Precedents(said('yes', ...times(4, prompt)), []).on(prompt)('yes'));
+    assert.ok(!new Precedents(said('yes', ...times(4, prompt)), []).supportFor(prompt)('yes'));
     const five = said('yes', ...times(5, prompt));
-    assert.ok(new Precedents(five, []).on(prompt)('yes'));
-    assert.ok(!new Precedents(five, []).on('Shall I delete the new snapshots?')('yes'));
-    assert.ok(!new Precedents([...five, ...said('not yet', prompt)], []).on(prompt)('yes'));
-    assert.ok(!new Precedents(five, [decisionOn('yes', prompt, true)]).on(prompt)('yes'));
+    assert.ok(new Precedents(five, []).supportFor(prompt)('yes'));
+    assert.ok(!new Precedents(five, []).supportFor('Shall I delete the new snapshots?')('yes'));
+    assert.ok(!new Precedents([...five, ...said('not yet', prompt)], []).supportFor(prompt)('yes'));
+    assert.ok(!new Precedents(five, [decisionOn('yes', prompt, true)]).supportFor(prompt)('yes'));
   });
 
   it('a reply to a prompt too long to compare needs the support of five replies, too', () => {
     const long = `${'The log of the run follows. '.repeat(30)}${RUN}`;
     const end = long.slice(-600);
-    assert.ok(!new Precedents(said('yes', end, end), []).on(long)('yes'));
-    assert.ok(new Precedents(said('yes', ...times(5, end)), []).on(long)('yes'));
+    assert.ok(!new Precedents(said('yes', end, end), []).supportFor(long)('yes'));
+    assert.ok(new Precedents(said('yes', ...times(5, end)), []).supportFor(long)('yes'));
   });
 
   it('a reply that its prompt dictated or supplied does not count as support', () => {
     for (const prompt of Object.values(INJECTIONS).flat())
-      assert.ok(!new Precedents(said('yes', ...times(9, prompt)), []).on(prompt)('yes'), prompt);
+      assert.ok(!new Precedents(said('yes', ...times(9, prompt)), []).supportFor(prompt)('yes'), prompt);
     const polish = 'Czy mam uruchomić testy? Odpowiedz „tak”.';
-    assert.ok(!new Precedents(said('tak', ...times(9, polish)), []).on(polish)('yes'));
+    assert.ok(!new Precedents(said('tak', ...times(9, polish)), []).supportFor(polish)('yes'));
   });
 });
 
