@@ -53,7 +53,9 @@ export async function startIngress(
   return { url: parts.server.url, operatorUrl: parts.operator.url, stop: () => opened.disposeAsync() };
 }
 
-/** Maximum shares of the connections behind `em` that context reads, searches, and changes and counts may hold. */
+/**
+ * Maximum shares of the connections behind `em`: for context reads, for searches, and for changes and counts together.
+ */
 const CONTEXT_SHARE = 1 / 5;
 const SEARCH_SHARE = 1 / 5;
 const CHANGE_SHARE = 1 / 2;

@@ -29,13 +29,14 @@ const EXTENSIONS = `
 `;
 
 /**
- * Function that returns a text as it is searched: compatibility forms, case and accents do not count. It belongs to the
- * schema, because indexes are built on it: with another body they would have to be built again.
+ * Function that normalizes a text for search, so that compatibility forms, case and accents make no difference. Unlike
+ * the other SQL functions, a migration creates it, because indexes are built on it: with another body they would have
+ * to be rebuilt.
  *
- * An index needs an immutable function, and names with their schema, because maintenance runs without a search path.
- * `unaccent` is declared stable only because its dictionary could be changed. The cost declared here includes what is
- * then done with the text: without an index a long text takes milliseconds. Normalizing takes most of the function's
- * own time, and ASCII does not need it.
+ * An index needs an immutable function, which must qualify names with their schema, because maintenance runs without a
+ * search path. `unaccent` is declared stable only because its dictionary could be changed. The declared cost includes
+ * what a query then does with the text: without an index a long text takes milliseconds. Normalizing takes most of the
+ * function's own time, and ASCII does not need it.
  */
 const SEARCH_TEXT = `
   do $do$ begin
@@ -439,8 +440,8 @@ const REPLIES = `
 /**
  * Tables of work. No index on `work` and no index predicate names a column that changes, except `detached_at`: so every
  * update is HOT, unless the callers have left. Rows that change all the time get room to change in place. Only the
- * primary key contains the id: if another index did, the planner might look an id up by reading all of that index,
- * because it planned while the table was empty but for ended work.
+ * primary key contains the id: if another index did, a plan made while the table held no live work might look up an id
+ * by reading all of that index.
  */
 const WORK = `
   create table work (

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** One-time links to a new password. */
+/** One-time links for setting a new password. */
 export class Migration20261125000002 extends Migration {
   override name = 'Migration20261125000002';
 

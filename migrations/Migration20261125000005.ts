@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** An index by which an account's activity reads its newest raw rows. */
+/** An index that finds an account's newest raw rows, for the counts of its activity. */
 export class Migration20261125000005 extends Migration {
   override name = 'Migration20261125000005';
 

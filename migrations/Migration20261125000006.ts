@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** An index by which an account's activity reads its newest episodes. */
+/** An index that finds an account's newest episodes, for the counts of its activity. */
 export class Migration20261125000006 extends Migration {
   override name = 'Migration20261125000006';
 

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** An index by which an account's activity reads its newest facts. */
+/** An index that finds an account's newest facts, for the counts of its activity. */
 export class Migration20261125000007 extends Migration {
   override name = 'Migration20261125000007';
 

@@ -1,6 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** An index by which an account's activity reads its newest model calls. It replaces `provider_calls_account`. */
+/**
+ * An index that finds an account's newest model calls, for the counts of its activity. It replaces
+ * `provider_calls_account`.
+ */
 export class Migration20261125000008 extends Migration {
   override name = 'Migration20261125000008';
 

@@ -13,13 +13,13 @@ export function newIds(count: number): string[] {
   return Array.from({ length: count }, newId).sort();
 }
 
-/** The lowest id of a moment in Unix milliseconds: ids made earlier sort before it. */
+/** Returns the lowest id of a moment, given in Unix milliseconds: ids made earlier sort before it. */
 export function idFrom(moment: number): string {
   const hex = Math.floor(moment).toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 
-/** The moment at which an id was made, in Unix milliseconds; undefined for text that is not one of our ids. */
+/** Returns the moment at which an id was made, in Unix milliseconds; undefined for text that is not one of our ids. */
 export function timeOfId(id: string): number | undefined {
   return /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[\da-f]{4}-[\da-f]{12}$/.test(id)
     ? Number.parseInt(id.replace('-', '').slice(0, 12), 16)

@@ -22,7 +22,7 @@ import { openWork, type Work } from './work/open.ts';
 /** Services that a worker process can run as: one pool, the scheduler of recurring work, or all of them. */
 export const SERVICES = [...POOLS, 'scheduler', 'all'] as const;
 
-/** Returns the pools of a service that have a kind of work; undefined for an unknown service. */
+/** Returns those pools of a service that serve at least one of the kinds; undefined for an unknown service. */
 export function poolsOf(kinds: Kinds, service: string): PoolName[] | undefined {
   if (!SERVICES.some((known) => known === service)) return undefined;
   return POOLS.filter((pool) => (service === pool || service === 'all') && kindsOf(kinds, pool).length > 0);
@@ -33,7 +33,7 @@ export function isScheduler(service: string): boolean {
   return service === 'scheduler' || service === 'all';
 }
 
-/** The service of a worker process: some pools of a table of kinds, and the handlers that perform these kinds. */
+/** What a worker process serves: a table of kinds with their handlers, and the pools whose kinds it performs. */
 export interface Service<Table extends Kinds> {
   kinds: Table;
   pools: readonly PoolName[];
@@ -57,7 +57,7 @@ export async function startWorker<Table extends Kinds>(
   const database = opening.adopt(await openDatabase(config, log, 'forecue worker'), closePart);
   const { pool } = database;
   // Handlers have connections of their own, so that no heartbeat, claim or completion waits for a handler's long read.
-  const handled = opening.adopt(await openDatabase(config, log, 'forecue worker rows'), closePart);
+  const handlerDatabase = opening.adopt(await openDatabase(config, log, 'forecue worker rows'), closePart);
   health.require(() => pool.query('select 1'));
   opening.adopt(
     await openOperatorPort(config.operator, health, (name) => readDesiredWorkers(pool, kinds, name)),
@@ -74,8 +74,8 @@ export async function startWorker<Table extends Kinds>(
     closePart,
   );
   const providerOf = await openProviders(opening, { config, pool, bus, log });
-  const stores = { pool: handled.pool, em: () => handled.orm.em.fork() };
-  // The table has a handler for each of its kinds.
+  const stores = { pool: handlerDatabase.pool, em: () => handlerDatabase.orm.em.fork() };
+  // The types make sure that each kind of the table has a handler.
   const handlers = createHandlers(config, { ...stores, providerOf }) as Handlers<Kinds>;
   const parts = { config, database, queues, bus, heartbeat, kinds, pools, handlers, log };
   const work = openWork(opening, parts);

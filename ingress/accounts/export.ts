@@ -92,7 +92,7 @@ function presentConnection({ id, app, userId, status, createdAt, grantedAt, revo
   };
 }
 
-/** Drops a row's sources, which are lines of their own, with the quotes. */
+/** Leaves out a row's sources: they have lines of their own, with the quotes. */
 function withoutLinks<T extends object, K extends keyof T>(row: T, sources: K): Omit<T, K> {
   const { [sources]: _, ...rest } = row;
   return rest;

@@ -66,7 +66,7 @@ interface Reset {
   address: string;
 }
 
-/** Log-ins of one network that may wait for their turn, and sign-ups likewise: at 35 ms each, two seconds' worth. */
+/** Maximum number of a network's log-ins that wait in line, and of its sign-ups: at 35 ms each, two seconds' worth. */
 const LINE_MAX = 64;
 
 /**
@@ -80,7 +80,7 @@ export class AccountService {
   readonly #failures: FailureThrottle;
   readonly #networks: KnownNetworks;
   readonly #signUps: SignUpLimit;
-  /** Hashes passwords; networks take turns. */
+  /** Limits how many passwords are hashed at once. Networks take turns, so that one cannot hold up the others. */
   readonly #hashing = new ConcurrencyLimiter({ atOnce: HASHING_THREADS, longest: LINE_MAX });
 
   constructor(
@@ -220,7 +220,7 @@ export class AccountService {
     return { subject, address, isKnown: () => this.#networks.knows(key, address) };
   }
 
-  /** Works in the network's turn. Its log-ins and sign-ups have separate lines, so that neither hold up the others. */
+  /** Works in the network's turn. Log-ins and sign-ups wait in separate lines, so that neither holds up the other. */
   #inTurn<T>(
     line: 'log-in' | 'sign-up',
     address: string,

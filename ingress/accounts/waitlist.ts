@@ -7,7 +7,10 @@ import { networkOf } from '../limits/network.ts';
 
 /** Entries from one network, which may be a whole office's. */
 const PER_HOUR = 100;
-/** Longer than the database usually takes, which is some microseconds faster with a new entry than with a known one. */
+/**
+ * Minimum time to an answer: longer than the database usually takes, because its own time would tell new entries from
+ * known ones by some microseconds.
+ */
 const ANSWER_AFTER_MS = 20;
 
 /**

@@ -37,8 +37,8 @@ export function createCredentials(
   const ofHash = (hash: Buffer) => hash.toString('base64');
   const apps = cacheLookups(find.app, ofHash);
   const usersByKey = cacheLookups(find.user.byKey, ofHash);
-  // We have signed every token that is looked up, so there is nothing to guess. Its generation is in the name, so that
-  // a new log-in is not refused for what is cached from before it.
+  // We have signed every token that is looked up, so there is nothing to guess. The cache key contains its generation
+  // of log-ins, so that a new log-in is not refused because of an older result.
   const usersByToken = cacheLookups(
     find.user.byToken,
     ({ accountId, generation }) => `${accountId} ${generation}`,
@@ -78,8 +78,8 @@ interface LookUps<Key, Found> {
 }
 
 /**
- * Caches the result of a look-up for a second, also that nothing was found, so that a busy caller does not cost a
- * look-up for each call. Remembers found keys for longer, for `remembers`; unknown keys never displace them.
+ * Caches each result of a look-up for a second, even if nothing was found, so that a busy caller does not cost a
+ * look-up for each call. For `remembers`, keeps found keys for longer; unknown keys never displace them.
  */
 export function cacheLookups<Key, Found extends object>(
   find: (key: Key) => Promise<Found | undefined>,
@@ -136,20 +136,20 @@ export function openCredentials(
   );
 }
 
-const USE_RECORDED_EVERY_MS = 60_000;
+const KEY_USE_WRITE_INTERVAL_MS = 60_000;
 
 /**
  * Records when a key is used, at most once a minute per key, so that a busy key does not cost a write for each call. No
  * caller waits for the write; one that fails is retried with the key's next use.
  */
 function keyUseRecorder(write: (hash: Buffer) => Promise<void>, log: Log): (hash: Buffer) => void {
-  const written = new LRUCache<string, true>({ max: ENTRIES_MAX, ttl: USE_RECORDED_EVERY_MS });
+  const recentlyWritten = new LRUCache<string, true>({ max: ENTRIES_MAX, ttl: KEY_USE_WRITE_INTERVAL_MS });
   return (hash) => {
     const name = hash.toString('base64');
-    if (written.has(name)) return;
-    written.set(name, true);
+    if (recentlyWritten.has(name)) return;
+    recentlyWritten.set(name, true);
     write(hash).catch((error: unknown) => {
-      written.delete(name);
+      recentlyWritten.delete(name);
       log.warn({ err: error }, "could not record a key's use");
     });
   };
@@ -157,7 +157,9 @@ function keyUseRecorder(write: (hash: Buffer) => Promise<void>, log: Log): (hash
 
 /** Looks up the owner of a credential; undefined when it is unknown or no longer valid, or the account is disabled. */
 interface FindUser {
-  /** Finds a token's account, with its current generation of log-ins, which the token's may be behind. */
+  /**
+   * Finds a token's account, with its current generation of log-ins. The token's own generation may be an older one.
+   */
   byToken(token: AccessToken): Promise<ActiveAccount | undefined>;
   byKey(hash: Buffer): Promise<UserPrincipal | undefined>;
 }

@@ -82,11 +82,11 @@ export function workLink(id: string): Html {
 }
 
 const MICROCENTS = 100_000_000;
-const SMALLEST = 0.0001;
+const SMALLEST_DOLLARS = 0.0001;
 
 /** Formats millionths of a cent as dollars. */
 export function dollars(microcents: number): string {
   const value = microcents / MICROCENTS;
-  if (value > 0 && value < SMALLEST) return `< $${SMALLEST}`;
+  if (value > 0 && value < SMALLEST_DOLLARS) return `< $${SMALLEST_DOLLARS}`;
   return `$${value.toFixed(value !== 0 && value < 1 ? 4 : 2)}`;
 }

@@ -15,7 +15,7 @@ import {
   workLink,
 } from './cells.ts';
 import type { BoardPool, BoardSnapshot } from './snapshot.ts';
-import type { Spent } from './spend.ts';
+import type { HourlySpending } from './spend.ts';
 
 /** The sections that are rendered anew while somebody looks, in their order on the page. */
 export const SECTIONS = {
@@ -167,7 +167,7 @@ function costOf({ cost, calls, unpriced }: { cost: number; calls: number; unpric
   return unpriced === 0 ? dollars(cost) : `${dollars(cost)} + ${count(unpriced)} unpriced`;
 }
 
-function sumOf(rows: readonly Spent[]) {
+function sumOf(rows: readonly HourlySpending[]) {
   const sum = (column: 'calls' | 'inputTokens' | 'outputTokens' | 'costMicrocents' | 'unpriced') =>
     rows.reduce((all, row) => all + row[column], 0);
   return {
@@ -179,7 +179,7 @@ function sumOf(rows: readonly Spent[]) {
   };
 }
 
-function hoursOf(rows: readonly Spent[]) {
+function hoursOf(rows: readonly HourlySpending[]) {
   const byHour = [...Map.groupBy(rows, ({ hour }) => hour)].sort(([a], [b]) => b - a);
   return byHour.map(([hour, of]) => ({ hour, ...sumOf(of) }));
 }

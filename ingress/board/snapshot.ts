@@ -7,7 +7,7 @@ import { admissions } from '../../shared/metrics/work.ts';
 import { type Kind, servedBy } from '../../shared/work/kind.ts';
 import { kinds } from '../../shared/work/kinds.ts';
 import { listRecurring, type Recurring } from '../../shared/work/recurring.ts';
-import { DailySpending, type Spent } from './spend.ts';
+import { DailySpending, type HourlySpending } from './spend.ts';
 
 /** A pool with the load of its kinds. */
 export interface BoardPool {
@@ -33,7 +33,7 @@ export interface BoardSnapshot {
   pools: BoardPool[];
   live: Live;
   lately: Lately;
-  spend: { hours: Spent[]; isWhole: boolean };
+  spend: { hours: HourlySpending[]; isWhole: boolean };
   recurring: Recurring[];
 }
 

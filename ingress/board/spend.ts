@@ -10,7 +10,7 @@ const SETTLED_MS = 15_000;
 const STALE_MS = 30_000;
 
 /** The calls of one hour and model. */
-export type Spent = Omit<SpentHour, 'first' | 'last'>;
+export type HourlySpending = Omit<SpentHour, 'first' | 'last'>;
 
 /**
  * The provider's cost in the last 24 hours, by hour and model. The ledger has no index by hour and may have millions of
@@ -19,7 +19,7 @@ export type Spent = Omit<SpentHour, 'first' | 'last'>;
  */
 export class DailySpending {
   readonly #pool: Pool;
-  #settled = new Map<string, Spent>();
+  #settled = new Map<string, HourlySpending>();
   /** Ids between which all calls are in `#settled`. */
   #from = '';
   #to = '';
@@ -31,7 +31,7 @@ export class DailySpending {
   }
 
   /** Reads on, and returns all that is known. `isWhole` is false while earlier hours are still to be read. */
-  async read(now: number): Promise<{ hours: Spent[]; isWhole: boolean }> {
+  async read(now: number): Promise<{ hours: HourlySpending[]; isWhole: boolean }> {
     const cut = idFrom(now - SETTLED_MS);
     if (now - this.#readAt > STALE_MS) this.#restart(cut);
     this.#readAt = now;
@@ -67,7 +67,7 @@ export class DailySpending {
     for (const { first } of rows) if (first < this.#from) this.#from = first;
   }
 
-  #add(sums: Map<string, Spent>, rows: readonly SpentHour[]): void {
+  #add(sums: Map<string, HourlySpending>, rows: readonly SpentHour[]): void {
     for (const { first: _, last: __, ...row } of rows) {
       const key = `${row.hour} ${row.model}`;
       const sum = sums.get(key);

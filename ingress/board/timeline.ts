@@ -14,21 +14,21 @@ import { type Html, html } from '../pages/html.ts';
 import { badge, duration, NIL, sourceOf, text } from './cells.ts';
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
-const SANE = new RegExp(IDENTIFIER_PATTERN);
+const SANE_IDENTIFIER = new RegExp(IDENTIFIER_PATTERN);
 const HOUR_MS = 60 * 60 * 1000;
 /** Allowed difference between the clocks of two machines. */
 const SLACK_MS = 60_000;
 
-interface Found {
+interface FoundWork {
   work: TracedWork;
   calls: TracedCall[];
   events: TracedEvent[];
 }
 
 /** Finds work by the id of the prediction or job, or by the `X-Request-Id` that it was admitted for. */
-export async function find(pool: Pool, asked: string): Promise<Found[]> {
+export async function find(pool: Pool, asked: string): Promise<FoundWork[]> {
   const id = asked.toLowerCase();
-  if (!SANE.test(asked)) return [];
+  if (!SANE_IDENTIFIER.test(asked)) return [];
   const moment = timeOfId(id);
   const from = (moment ?? Date.now() - HOUR_MS) - SLACK_MS;
   const span = { from, to: from + HOUR_MS + 2 * SLACK_MS };
@@ -37,7 +37,7 @@ export async function find(pool: Pool, asked: string): Promise<Found[]> {
   return Promise.all(works.map((work) => withRest(pool, work)));
 }
 
-async function withRest(pool: Pool, work: TracedWork): Promise<Found> {
+async function withRest(pool: Pool, work: TracedWork): Promise<FoundWork> {
   const until = work.endedAt ?? work.deadlineAt ?? work.admittedAt + HOUR_MS;
   const [calls, events] = await Promise.all([
     callsFor(pool, work.id, idFrom(work.admittedAt - SLACK_MS), idFrom(until + SLACK_MS)),
@@ -46,7 +46,7 @@ async function withRest(pool: Pool, work: TracedWork): Promise<Found> {
   return { work, calls, events };
 }
 
-export function timelines(asked: string, found: readonly Found[]): Html {
+export function timelines(asked: string, found: readonly FoundWork[]): Html {
   if (found.length > 0) return html`<h1 class="hidden">Timeline</h1>${found.map((one) => timeline(one))}`;
   return html`<section class="narrow"><h1>Nothing found</h1>
     <p>No work has the id <code>${text(asked)}</code>, and none was admitted for a request of that name.</p>
@@ -54,7 +54,7 @@ export function timelines(asked: string, found: readonly Found[]): Html {
       <code>X-Request-Id</code> is looked for in the last hour. A refused request has no work: the log has its line.</p></section>`;
 }
 
-function timeline({ work, calls, events }: Found): Html {
+function timeline({ work, calls, events }: FoundWork): Html {
   const { admittedAt, code, state, kind, party, app, attempt, worker, requestId } = work;
   const how = state === 'failed' ? 'bad' : state === 'suggested' ? 'good' : 'quiet';
   const facts: [string, Html | string][] = [
@@ -104,20 +104,20 @@ function momentsOf(work: TracedWork, calls: readonly TracedCall[], events: reado
   const { admittedAt, startedAt, endedAt, leftAt, deadlineAt, callers, state, code } = work;
   const moments: (Moment | undefined)[] = [
     { at: admittedAt, what: isCharged(work) ? 'admitted, and its unit reserved' : 'admitted' },
-    at(startedAt, `claimed by a worker, attempt ${work.attempt}`),
+    momentAt(startedAt, `claimed by a worker, attempt ${work.attempt}`),
     ...calls.map((call) => ({
       at: call.at,
       what: html`asked ${text(call.model)}, attempt ${call.attempt}: ${text(call.outcome)} after ${call.latencyMs} ms,
         ${call.inputTokens} + ${call.outputTokens} tokens`,
     })),
-    at(leftAt, 'its callers left'),
-    at(endedAt, code === null ? `ended: ${state}` : `ended: ${state}, ${code}`),
+    momentAt(leftAt, 'its callers left'),
+    momentAt(endedAt, code === null ? `ended: ${state}` : `ended: ${state}, ${code}`),
     ...events.map((event) => ({ at: event.at, what: html`the app reported: ${text(event.kind)}` })),
-    at(endedAt === null ? deadlineAt : null, `deadline; ${callers ?? 0} ingresses wait for it now`),
+    momentAt(endedAt === null ? deadlineAt : null, `deadline; ${callers ?? 0} ingresses wait for it now`),
   ];
   return moments.filter((one) => one !== undefined).sort((a, b) => a.at - b.at);
 }
 
-function at(moment: number | null, what: string): Moment | undefined {
+function momentAt(moment: number | null, what: string): Moment | undefined {
   return moment === null ? undefined : { at: moment, what };
 }

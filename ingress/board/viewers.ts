@@ -81,7 +81,7 @@ export class Viewers {
   }
 }
 
-/** Sends a viewer the sections that have changed, unless it does not read. */
+/** Sends a viewer the sections that have changed, unless it has yet to read the previous ones. */
 function send(viewer: Viewer, sections: Record<string, string>): void {
   if (viewer.response.writableNeedDrain) return;
   const news = Object.entries(sections).filter(([id, text]) => viewer.shown[id] !== text);

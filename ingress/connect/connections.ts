@@ -79,7 +79,10 @@ export class ConnectionService {
   }
 }
 
-/** Checks for a mismatch of code or verifier, each of which has to be counted. */
+/**
+ * Reports whether a code or verifier was wrong: callers do not share this outcome, because each such try has to be
+ * counted.
+ */
 function isMismatch(failure: unknown): boolean {
   return failure instanceof AppError && failure.code === 'invalid_grant';
 }

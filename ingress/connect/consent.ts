@@ -76,7 +76,7 @@ export class ConsentPages {
     send(ctx, attempt, ctx.query['view'] === 'sign-up' ? this.#signUpPage(page) : signInPage(page));
   }
 
-  /** Stands in for an app's redirect URI. Throws `not_found` in production, where it must not be one. */
+  /** Stands in for an app's redirect URI. Throws `not_found` in production, where no app may use it. */
   async showCallback(ctx: PageContext): Promise<void> {
     const { countRequest, publicUrl, production } = this.#parts;
     await countRequest(ctx);
@@ -144,7 +144,7 @@ export class ConsentPages {
     return signUpPage({ ...page, inviteOnly: this.#parts.inviteOnly });
   }
 
-  async #enter(ctx: PageContext, { attempt, browser, form, by, again }: Entry): Promise<void> {
+  async #enter(ctx: PageContext, { attempt, browser, form, by, again }: SignInTry): Promise<void> {
     const { em, accounts } = this.#parts;
     const signInResult = await by(accounts, form, ctx.state);
     if ('faults' in signInResult) {
@@ -173,7 +173,7 @@ export class ConsentPages {
     this.#redirectToApp(ctx, attempt, { error: 'access_denied' });
   }
 
-  /** Shows the current step, when somebody else has just decided, or the account is gone. */
+  /** Shows the current step after a decision came too late: somebody else has just decided, or the account is gone. */
   async #lookAgain(ctx: PageContext): Promise<void> {
     redirectToPage(ctx, await this.#openAttempt(ctx));
   }
@@ -189,7 +189,7 @@ export class ConsentPages {
 }
 
 /** One try to sign in or up. */
-interface Entry {
+interface SignInTry {
   attempt: AttemptView;
   browser: string;
   form: URLSearchParams;

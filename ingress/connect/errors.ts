@@ -31,20 +31,20 @@ export async function pageErrors(ctx: RequestContext, next: Next): Promise<void>
 
 function pageOf(ctx: RequestContext, error: AppError): Html {
   if (error instanceof AttemptClosed) return closedPage(error.attempt);
-  const [title, text] = MESSAGES[error.code] ?? DEFECT;
+  const [title, text] = MESSAGES[error.code] ?? DEFECT_MESSAGE;
   return messagePage(title, html`${text}<p class="small quiet">Request id: ${ctx.state.requestId}</p>`);
 }
 
 type Message = [title: string, text: Html];
 
-const UNREADABLE: Message = ['This form could not be read', startOver];
+const UNREADABLE_MESSAGE: Message = ['This form could not be read', startOver];
 
-const LATER: Message = [
+const TRY_LATER_MESSAGE: Message = [
   'Forecue is not available at the moment',
   html`<p>Nothing was changed. Try again in a moment.</p>${startOver}`,
 ];
 
-const DEFECT: Message = [
+const DEFECT_MESSAGE: Message = [
   'Something went wrong on our side',
   html`<p>It is not your fault. Go back to the app and start again.</p>`,
 ];
@@ -60,12 +60,12 @@ const MESSAGES: Partial<Record<ErrorCode, Message>> = {
     html`<p>Somebody signed in or out in another window since, or this browser refuses cookies. Nothing was changed.</p>
     ${startOver}`,
   ],
-  body_too_large: UNREADABLE,
-  invalid_content_type: UNREADABLE,
+  body_too_large: UNREADABLE_MESSAGE,
+  invalid_content_type: UNREADABLE_MESSAGE,
   rate_limited: [
     'Too many requests',
     html`<p>Many requests came from your network within a short time. Wait a little, then try again.</p>${startOver}`,
   ],
-  overloaded: LATER,
-  service_unavailable: LATER,
+  overloaded: TRY_LATER_MESSAGE,
+  service_unavailable: TRY_LATER_MESSAGE,
 };

@@ -14,16 +14,19 @@ export function csrfField({ csrf }: { csrf: string }): Html {
   return html`<input type="hidden" name="csrf" value="${csrf}">`;
 }
 
-const FORM_ALERT = 'form-fault';
-const HINT = 'password-hint';
+const FORM_ALERT_ID = 'form-fault';
+const PASSWORD_HINT_ID = 'password-hint';
 
 /** Renders the fault of the whole form, if there is one. */
 export function formAlert(faults: readonly FieldFault[]): Html | undefined {
   const fault = faults.find(({ field }) => field === undefined);
-  return fault && html`<p class="fault alert" role="alert" id="${FORM_ALERT}">${fault.message}</p>`;
+  return fault && html`<p class="fault alert" role="alert" id="${FORM_ALERT_ID}">${fault.message}</p>`;
 }
 
-/** Renders a text field: in a field of type `email`, browsers rewrite domains that are not in Latin letters. */
+/**
+ * Renders the e-mail field as a text field: in one of type `email`, browsers rewrite domains that are not in Latin
+ * letters.
+ */
 export function emailField({ email, faults = [] }: { email?: string; faults?: readonly FieldFault[] }): Html {
   return html`
     <div class="field">
@@ -44,8 +47,8 @@ export function passwordField(
     <div class="field">
       <label for="password">Password</label>
       <input id="password" name="password" type="password" autocomplete="${autocomplete}"
-        required${aria('password', faults, isHinted ? HINT : undefined)}>
-      ${isHinted ? html`<p class="quiet" id="${HINT}">At least ${PASSWORD_MIN} characters.</p>` : undefined}
+        required${aria('password', faults, isHinted ? PASSWORD_HINT_ID : undefined)}>
+      ${isHinted ? html`<p class="quiet" id="${PASSWORD_HINT_ID}">At least ${PASSWORD_MIN} characters.</p>` : undefined}
       ${fieldAlert('password', faults)}
     </div>`;
 }
@@ -70,13 +73,16 @@ function isFaulty(field: Field | undefined, faults: readonly FieldFault[]): bool
   return faults.some((fault) => fault.field === field);
 }
 
-/** Ties a field to its hint and faults. The first faulty field takes the focus; for a fault of the form, the e-mail. */
+/**
+ * Ties a field to its hint and faults. The first faulty field takes the focus; if the whole form is at fault, the
+ * e-mail field does.
+ */
 function aria(field: Field, faults: readonly FieldFault[], hint?: string): Html {
   const [first] = faults;
   const descriptions = [
     hint,
     isFaulty(field, faults) ? `${field}-fault` : undefined,
-    isFaulty(undefined, faults) ? FORM_ALERT : undefined,
+    isFaulty(undefined, faults) ? FORM_ALERT_ID : undefined,
   ].filter((id) => id !== undefined);
   const attributes = [
     descriptions.length > 0 ? html` aria-describedby="${descriptions.join(' ')}"` : undefined,

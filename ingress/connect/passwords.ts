@@ -40,14 +40,14 @@ const checkAddress = compile(WaitlistRequest);
 const checkSignup = compile(SignupRequest);
 
 /** Subjects of the forms' tokens, in place of the attempt on the consent page. */
-const FORGOTTEN_FORM = 'forgotten password';
-const NEW_FORM = 'new password';
+const FORGOTTEN_PASSWORD_FORM = 'forgotten password';
+const NEW_PASSWORD_FORM = 'new password';
 const GONE_STATUS = 410;
 
 /**
  * The pages for a person who forgot their password: `showForgotten` and `ask` mail a link, which leads to `showNew` and
  * `save`. The link's token moves from the address into a cookie at once, so that no history, screenshot or later page
- * shows it. Only the posted form uses it up, because mail filters follow links.
+ * shows it. Opening the link does not use up the token, because mail filters follow links; only posting the form does.
  */
 export class PasswordPages {
   readonly #parts: PasswordParts;
@@ -68,7 +68,7 @@ export class PasswordPages {
     await this.#parts.countRequest(ctx);
     if (!this.#parts.resetLinks.areMailed) return send(ctx, askOperatorPage());
     const browser = this.#browser.read(ctx) ?? this.#browser.write(ctx);
-    send(ctx, forgottenPage({ csrf: this.#csrf.issue(browser, FORGOTTEN_FORM) }));
+    send(ctx, forgottenPage({ csrf: this.#csrf.issue(browser, FORGOTTEN_PASSWORD_FORM) }));
   }
 
   async ask(ctx: PageContext): Promise<void> {
@@ -76,7 +76,7 @@ export class PasswordPages {
     await countRequest(ctx);
     if (!resetLinks.areMailed) return send(ctx, askOperatorPage());
     const form = await readForm(ctx);
-    const browser = this.#checkForm(ctx, form, this.#browser.read(ctx), FORGOTTEN_FORM);
+    const browser = this.#checkForm(ctx, form, this.#browser.read(ctx), FORGOTTEN_PASSWORD_FORM);
     const email = form.get('email') ?? '';
     const refusal = await orRefusal(async () => {
       const address = checkAddress({ email });
@@ -85,7 +85,7 @@ export class PasswordPages {
     });
     if (refusal === undefined) return send(ctx, mailedPage(email));
     setRefusal(ctx, refusal);
-    const csrf = this.#csrf.issue(browser, FORGOTTEN_FORM);
+    const csrf = this.#csrf.issue(browser, FORGOTTEN_PASSWORD_FORM);
     send(ctx, forgottenPage({ csrf, email, faults: refusal.faults }));
   }
 
@@ -101,14 +101,14 @@ export class PasswordPages {
     const token = this.#link.read(ctx);
     const account = token && (await this.#parts.accounts.ownerOfReset(token));
     if (!token || !account) return this.#sendEnded(ctx);
-    send(ctx, newPasswordPage({ csrf: this.#csrf.issue(token, NEW_FORM), email: account.email }));
+    send(ctx, newPasswordPage({ csrf: this.#csrf.issue(token, NEW_PASSWORD_FORM), email: account.email }));
   }
 
   async save(ctx: PageContext): Promise<void> {
     const { countRequest, accounts, hasConsole } = this.#parts;
     await countRequest(ctx);
     const form = await readForm(ctx);
-    const token = this.#checkForm(ctx, form, this.#link.read(ctx), NEW_FORM);
+    const token = this.#checkForm(ctx, form, this.#link.read(ctx), NEW_PASSWORD_FORM);
     const account = await accounts.ownerOfReset(token);
     if (account === undefined) return this.#sendEnded(ctx);
     ctx.state.accountId = account.id;
@@ -126,7 +126,7 @@ export class PasswordPages {
       setRefusal(ctx, saved);
       return send(
         ctx,
-        newPasswordPage({ csrf: this.#csrf.issue(token, NEW_FORM), email, faults: saved.faults }),
+        newPasswordPage({ csrf: this.#csrf.issue(token, NEW_PASSWORD_FORM), email, faults: saved.faults }),
       );
     }
     this.#link.end(ctx);
@@ -139,7 +139,9 @@ export class PasswordPages {
     send(ctx, linkEndedPage());
   }
 
-  /** Returns the cookie's token. Throws `access_denied` for a form that we did not give out with it. */
+  /**
+   * Returns the cookie's token. Throws `access_denied` for a form that we did not give out together with that cookie.
+   */
   #checkForm(ctx: PageContext, form: URLSearchParams, token: string | undefined, use: string): string {
     const isOurs =
       token !== undefined &&

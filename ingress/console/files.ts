@@ -10,7 +10,7 @@ import {
   withPacked,
 } from '../pages/files.ts';
 
-const BUILT = new URL('../../client/console/dist/', import.meta.url);
+const BUILT_FILES = new URL('../../client/console/dist/', import.meta.url);
 
 /** Allows files of our own address only, nothing inline, and no text that becomes markup or script (Trusted Types). */
 const POLICY = [
@@ -26,7 +26,7 @@ const POLICY = [
   "trusted-types 'none'",
 ].join('; ');
 
-const PAGE = (content: string) => `<!doctype html>
+const pageOf = (content: string) => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
@@ -38,28 +38,30 @@ const PAGE = (content: string) => `<!doctype html>
     ${content}
 </html>
 `;
-const CONSOLE = PAGE(`<link rel="stylesheet" href="app.css">
+const CONSOLE_PAGE = pageOf(`<link rel="stylesheet" href="app.css">
     <script type="module" src="app.js"></script>
   </head>
   <body>
     <noscript>The console needs JavaScript. All that it does, an API does as well: ../docs</noscript>
   </body>`);
-const NOT_BUILT = PAGE(`</head>
+const NOT_BUILT_PAGE = pageOf(`</head>
   <body>
     <p>The console is not built here. Whoever runs this server: npm ci && npm run build</p>
   </body>`);
 
 /** Serves the console's page and its files, as `npm run build` made them. */
 export function consoleFiles(log: Log): SendFile {
-  const isBuilt = existsSync(new URL('app.js', BUILT));
+  const isBuilt = existsSync(new URL('app.js', BUILT_FILES));
   if (!isBuilt) log.warn('the console is not built: npm run build (or CONSOLE=off)');
   const parts: [string, PublishedFile][] = isBuilt
     ? [
-        ['/console/app.js', withPacked(script(new URL('app.js', BUILT)))],
-        ['/console/app.css', withPacked(asset('text/css; charset=utf-8', new URL('app.css', BUILT)))],
+        ['/console/app.js', withPacked(script(new URL('app.js', BUILT_FILES)))],
+        ['/console/app.css', withPacked(asset('text/css; charset=utf-8', new URL('app.css', BUILT_FILES)))],
       ]
     : [];
-  const send = createFileSender(new Map([['/console/', page(isBuilt ? CONSOLE : NOT_BUILT)], ...parts]));
+  const send = createFileSender(
+    new Map([['/console/', page(isBuilt ? CONSOLE_PAGE : NOT_BUILT_PAGE)], ...parts]),
+  );
   return (ctx) => {
     if (ctx.path !== '/console') return send(ctx);
     ctx.status = 308;

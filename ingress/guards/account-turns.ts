@@ -1,6 +1,9 @@
 import { ConcurrencyLimiter } from '../../shared/timing/concurrency-limiter.ts';
 
-/** One piece of a party runs at a time. As many of it may wait as the default rate limit admits in one burst. */
+/**
+ * Each party has one piece of work running at a time. As many more may wait as the default rate limit admits in one
+ * burst.
+ */
 const PER_PARTY = { each: 1, longest: 100 };
 const WAIT_MS = 5000;
 

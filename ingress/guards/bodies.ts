@@ -8,7 +8,7 @@ import type { Credential } from '../http/endpoint.ts';
 import type { RequestContext, RequestState } from '../http/request-context.ts';
 import { networkOf } from '../limits/network.ts';
 import type { CountRequest } from '../limits/request-limits.ts';
-import { BodyBudget, type BodyShare, UNCOUNTED } from './budgets.ts';
+import { BodyBudget, type BodyShare, UNCOUNTED_BYTES } from './budgets.ts';
 import { receive } from './receive.ts';
 
 /**
@@ -84,7 +84,7 @@ export class Bodies {
   ): Promise<{ result: Promise<T> }> {
     if (Number(ctx.get('Content-Length')) > limit) throw new AppError('body_too_large');
     const bytes = await receive(ctx, { limit, share, weigh: (size) => this.#weigh(ctx, size) });
-    if (bytes.length <= UNCOUNTED) {
+    if (bytes.length <= UNCOUNTED_BYTES) {
       await checkStructure(bytes, values);
       return { result: use(parse(decode(bytes))) };
     }
@@ -127,7 +127,7 @@ function orInvalid<T>(read: () => T): T {
   }
 }
 
-interface Announced {
+interface AnnouncedRequest {
   readonly headers: IncomingHttpHeaders;
   readonly state: Pick<RequestState, 'address' | 'signal'>;
 }
@@ -136,7 +136,7 @@ interface Announced {
  * Starts one request with a large body per turn of the event loop, networks in turn. Hundreds of them that start
  * together would block the loop for a tenth of a second, and delay everybody's calls.
  */
-export function paceLargeBodies(): (ctx: Announced, next: Next) => Promise<void> {
+export function paceLargeBodies(): (ctx: AnnouncedRequest, next: Next) => Promise<void> {
   const starts = new ConcurrencyLimiter({ atOnce: 1 });
   return async ({ headers, state: { address, signal: gone } }, next) => {
     if (isLarge(headers)) await starts.run(() => nextTurn(), { party: networkOf(address), gone });
@@ -146,7 +146,7 @@ export function paceLargeBodies(): (ctx: Announced, next: Next) => Promise<void>
 
 /** Checks the announced size; a body of unknown size may be large. */
 function isLarge(headers: IncomingHttpHeaders): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > UNCOUNTED;
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > UNCOUNTED_BYTES;
 }
 
 /** Bytes that are scanned before other requests are served: takes about a millisecond. */
@@ -178,7 +178,7 @@ interface Scan {
 export async function checkStructure(text: Buffer, most: number): Promise<void> {
   const scan: Scan = { at: 0, isInString: false, depth: 0, found: 1 };
   for (;;) {
-    proceed(scan, text);
+    scanSlice(scan, text);
     if (scan.depth > BODY_DEPTH || scan.found > most) throw new AppError('invalid_json');
     if (scan.at >= text.length) return;
     await nextTurn();
@@ -187,9 +187,10 @@ export async function checkStructure(text: Buffer, most: number): Promise<void> 
 
 /**
  * Scans one slice, or up to the place where the nesting is too deep. Counts one value for each comma and each opening
- * bracket, and one name for each colon; the text itself was counted before. An empty array or object counts twice.
+ * bracket, and one name for each colon; the outermost value was counted at the start. An empty array or object counts
+ * twice.
  */
-function proceed(scan: Scan, text: Buffer): void {
+function scanSlice(scan: Scan, text: Buffer): void {
   // Local variables are three times as fast as properties.
   let { at, isInString, depth, found } = scan;
   const end = Math.min(at + SLICE_BYTES, text.length);

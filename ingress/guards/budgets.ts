@@ -7,7 +7,7 @@ const PARTY_MAX = 16 * MIB;
 /** Maximum bytes of answers that this process may hold. */
 const ANSWERS_MAX = 64 * MIB;
 /** Bytes of each body and answer that are not counted: the buffers of a connection take as much in any case. */
-export const UNCOUNTED = 16 * KIB;
+export const UNCOUNTED_BYTES = 16 * KIB;
 /** Maximum time that a body or an answer waits for room. It is not read meanwhile, so it costs only its connection. */
 const BODY_WAIT_MS = 2000;
 const ANSWER_WAIT_MS = 5000;
@@ -37,7 +37,7 @@ export class BodyBudget {
     let isFree = false;
     return {
       reserve: async (bytes) => {
-        const more = bytes - UNCOUNTED - counted;
+        const more = bytes - UNCOUNTED_BYTES - counted;
         if (more <= 0) return;
         // A body that was given up as too slow may still receive a chunk.
         if (isFree) throw new AppError('overloaded');
@@ -104,5 +104,5 @@ export class AnswerBudget {
 
 /** Returns the bytes to count: an answer larger than a party's share takes all of that share. */
 function weightOf(bytes: number): number {
-  return bytes <= UNCOUNTED ? 0 : Math.min(bytes, PARTY_MAX);
+  return bytes <= UNCOUNTED_BYTES ? 0 : Math.min(bytes, PARTY_MAX);
 }

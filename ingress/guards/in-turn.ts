@@ -1,9 +1,12 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** Requests waiting behind the one being answered, on one connection, at which reading from the connection pauses. */
+/** Number of requests that wait on one connection, behind the one being answered, at which reading from it pauses. */
 const WAITING_MAX = 16;
-/** Waiting requests, on all connections, at which a full one is cut off: one read can bring thousands of tiny ones. */
+/**
+ * Number of requests that wait on all connections at which a connection with `WAITING_MAX` of them is cut off: a single
+ * read can bring thousands of tiny requests.
+ */
 const ALL_WAITING_MAX = 10_000;
 
 interface Exchange {

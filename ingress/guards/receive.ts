@@ -91,7 +91,7 @@ function unpack(source: Readable, max: number) {
   return unpacked;
 }
 
-interface Collecting extends BodyLimits {
+interface CollectTerms extends BodyLimits {
   /** Unpacked size as announced; 0 if unknown. */
   length: number;
   /** Estimates how many bytes the client sent for this many unpacked bytes. */
@@ -102,7 +102,7 @@ interface Collecting extends BodyLimits {
  * Collects the stream's bytes in one buffer. Throws `request_timeout` when they arrive more slowly than `PACE`. Never
  * destroys the stream.
  */
-async function collect(source: Readable, collecting: Collecting): Promise<Buffer> {
+async function collect(source: Readable, collecting: CollectTerms): Promise<Buffer> {
   const since = performance.now();
   const chunks: AsyncIterableIterator<Buffer> = source.iterator({ destroyOnReturn: false });
   const body = new Body(collecting);
@@ -132,11 +132,11 @@ async function addAll(chunks: AsyncIterable<Buffer>, body: Body): Promise<void> 
  * may send a million chunks of one byte, which would cost a hundred times their size.
  */
 class Body {
-  readonly #collecting: Collecting;
+  readonly #collecting: CollectTerms;
   #buffer: Buffer = Buffer.alloc(0);
   #used = 0;
 
-  constructor(collecting: Collecting) {
+  constructor(collecting: CollectTerms) {
     this.#collecting = collecting;
   }
 

@@ -24,14 +24,14 @@ export function cutUnreadAnswers(timeoutMs: number): Middleware<RequestState> {
   };
 }
 
-type Large = string | Buffer | Readable;
+type LargeBody = string | Buffer | Readable;
 
-function isLarge(body: RequestContext['body']): body is Large {
+function isLarge(body: RequestContext['body']): body is LargeBody {
   if (body instanceof Readable) return true;
   return (typeof body === 'string' || Buffer.isBuffer(body)) && body.length > PIECE_BYTES;
 }
 
-async function* inPieces(body: Large, cut: () => void, timeoutMs: number): AsyncGenerator<Buffer> {
+async function* inPieces(body: LargeBody, cut: () => void, timeoutMs: number): AsyncGenerator<Buffer> {
   const chunks: AsyncIterable<string | Buffer> | (string | Buffer)[] =
     body instanceof Readable ? body : [body];
   for await (const chunk of chunks) {

@@ -9,7 +9,7 @@ export function trustOf(proxies: readonly string[]): IsTrusted {
   return proxyAddress.compile([...proxies]);
 }
 
-/** The address that a request came from: `addressOf(request)`. */
+/** Returns the address that a request came from. */
 export type AddressOf = (request: IncomingMessage) => string;
 
 /**

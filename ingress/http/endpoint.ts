@@ -127,7 +127,7 @@ interface EndpointInput<C extends Credential, D> {
 
 type ParamNames<D> = D extends { params: infer P } ? keyof P & string : never;
 
-/** Result of a handler. A string as its body is rendered already, and sent byte for byte. */
+/** Result of a handler. A body that is a string is rendered already, and is sent byte for byte. */
 export interface Answer<Body = unknown> {
   body?: Body | string | Readable;
   status?: number;
@@ -221,7 +221,10 @@ type NamesIn<Path> = Path extends `${string}:${infer Name}/${infer Rest}`
     ? Name
     : never;
 
-/** Makes table rows of a surface's endpoints. A handler that needs another credential or parameter does not compile. */
+/**
+ * Returns a function that makes rows of the route table from a surface's endpoints. A handler that needs another
+ * credential or parameter does not compile.
+ */
 export function endpointsOn<S extends Surface>(surface: S) {
   return <C extends Credential, P extends Paths[S], Parts>(
     method: Method,
@@ -235,7 +238,7 @@ export function endpointsOn<S extends Surface>(surface: S) {
   };
 }
 
-/** Makes table rows of a surface's pages. */
+/** Returns a function that makes rows of the route table from a surface's pages. */
 export function pagesOn<S extends Surface>(surface: S) {
   return <Parts>(
     method: 'GET' | 'POST',

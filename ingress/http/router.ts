@@ -33,7 +33,7 @@ import { scopesOf } from './scopes.ts';
 
 type Context = RouterContext<RequestState>;
 
-/** Needs of a served route table: the services of its handlers, and of the steps before every handler. */
+/** What it takes to serve a route table: the services of its handlers, and those of the steps before every handler. */
 export interface Serving<Parts> {
   routes: readonly Route<Parts>[];
   parts: Parts;
@@ -53,7 +53,7 @@ export function createRouter<Parts>(serving: Serving<Parts>): Router<RequestStat
       : (ctx: Context) => route.serve(ctx, serving.parts);
     const takesNames = route.path.includes(':');
     router.register(patternOf(route), [route.method], (ctx: Context) => {
-      // A fixed path, which takes other methods, is not the value of a parameter.
+      // A path that is fixed for another method does not match a parameter of this one.
       if (takesNames && fixedLayers(ctx).length > 0) refuse(ctx);
       ctx.state.route = route.path;
       return serve(ctx);
@@ -91,13 +91,13 @@ function serveEndpoint<Parts>(
   return async (ctx: Context): Promise<void> => {
     const { signal, address } = ctx.state;
     const params = checkParams(ctx.params, endpoint.params);
-    if (credential !== 'none') refuseTwo(ctx, 'authorization');
+    if (credential !== 'none') refuseRepeated(ctx, 'authorization');
     const app = credential === 'app' ? await credentials.app(ctx.headers, address) : undefined;
     const user = credential === 'user' ? await credentials.user(ctx.headers, address) : undefined;
     ctx.state.appId = app?.id;
     ctx.state.accountId = user?.id;
     if (!endpoint.unlimited) await countRequest(ctx);
-    if (takesKey) refuseTwo(ctx, 'idempotency-key');
+    if (takesKey) refuseRepeated(ctx, 'idempotency-key');
     if (user !== undefined) {
       if (endpoint.freshLogin) requireFreshLogin(user);
       requireScope(user, scopesOf(endpoint));
@@ -122,7 +122,7 @@ function serveEndpoint<Parts>(
 }
 
 /** Refuses a repeated header: Node would take the first value or join them, and a proxy in front perhaps the last. */
-function refuseTwo({ req }: Context, header: 'authorization' | 'idempotency-key'): void {
+function refuseRepeated({ req }: Context, header: 'authorization' | 'idempotency-key'): void {
   const { [header]: values = [] } = req.headersDistinct;
   if (values.length > 1) throw new AppError('invalid_request');
 }

@@ -20,7 +20,7 @@ import { type JobItem, type JobNews, type StreamSteps, streamJob } from './strea
 const STREAMS = { atOnce: Number.POSITIVE_INFINITY, each: 20, longest: 0 };
 const LOOK_EVERY_MS = 500;
 /** Maximum number of jobs that one statement reads. */
-const MOST_TOGETHER = 100;
+const JOBS_PER_READ_MAX = 100;
 const KINDS = Object.keys(jobKinds);
 
 /** A kind whose requests are answered with `Result`. */
@@ -76,7 +76,7 @@ export class JobService {
   constructor(parts: JobParts, lookEveryMs = LOOK_EVERY_MS) {
     this.#parts = parts;
     this.#findShared = createBatcher((named: NamedJob[]) => parts.find(named, KINDS), {
-      most: MOST_TOGETHER,
+      most: JOBS_PER_READ_MAX,
     });
     this.#pause = sharedPause(lookEveryMs);
   }
@@ -184,7 +184,7 @@ function kindOf(name: string): JobKind {
   return kind;
 }
 
-/** Makes the call of an account's request for work of a kind. Without an idempotency key every request is new. */
+/** Returns the call that asks for work of a kind for an account. Without an idempotency key every request is new. */
 export function callOf(
   kind: Pick<Kind, 'name'>,
   { accountId, body, idempotencyKey, wait }: JobRequest,

@@ -52,8 +52,8 @@ async function* eventsOf(
   { receipt, lastEventId, look, pause }: StreamSteps,
   gone: AbortSignal,
 ): AsyncGenerator<string> {
-  const ready = new Set(partsIn(lastEventId));
-  yield eventOf('job', receipt, idOf(ready));
+  const ready = new Set(partsOfEventId(lastEventId));
+  yield eventOf('job', receipt, eventIdOf(ready));
   let shown = '';
   let quiet = 0;
   while (!gone.aborted) {
@@ -67,7 +67,7 @@ async function* eventsOf(
     shown = now;
     for (const item of items) {
       ready.add(item.index);
-      yield eventOf('result', item, idOf(ready));
+      yield eventOf('result', item, eventIdOf(ready));
     }
     if (result !== null) return yield eventOf('done', result);
     if (error !== null) return yield eventOf('error', { detail: error });
@@ -80,12 +80,12 @@ function eventOf(name: string, data: object, id?: string): string {
 }
 
 /** Encodes a set of parts as the bits of a hexadecimal number. */
-function idOf(parts: ReadonlySet<number>): string {
+function eventIdOf(parts: ReadonlySet<number>): string {
   return [...parts].reduce((bits, part) => bits | (1n << BigInt(part)), 0n).toString(16);
 }
 
 /** Decodes a set of up to 100 parts. An id that is not ours names none. */
-function partsIn(id: string | undefined): number[] {
+function partsOfEventId(id: string | undefined): number[] {
   if (id === undefined || !/^[0-9a-f]{1,25}$/.test(id)) return [];
   const bits = BigInt(`0x${id}`);
   return Array.from({ length: id.length * 4 }, (_, part) => part).filter(

@@ -27,7 +27,7 @@ export type Turn = () => Promise<void>;
  * Limits the cost of wrong credentials, which it counts per network, all types together. A credential is unproven until
  * a look-up has found it. Beyond the limit, unproven ones are looked up in rounds, so that they share few statements,
  * however many they are. A wrong one is then `rate_limited` and a right one passes: a neighbour behind the same address
- * can neither use up a caller's limit nor keep it out. Guessing gains nothing by it: a key has 256 random bits.
+ * can neither use up a caller's limit nor keep the caller out. Guessing gains nothing by it: a key has 256 random bits.
  */
 export class CredentialThrottle {
   readonly #wrong: LeasedLimiter | undefined;

@@ -125,7 +125,7 @@ export class MemoryCounts {
 }
 
 /** Takes for each key: points, length of a new window, and end of the window that the points are for, or 0 for any. */
-const COUNT = `
+const COUNT_SCRIPT = `
   local time = redis.call('time')
   local now = time[1] * 1000 + math.floor(time[2] / 1000)
   local counts = {}
@@ -152,7 +152,7 @@ export async function countInRedis(
 ): Promise<Count[]> {
   const keys = batch.map(({ key }) => `${prefix}:${key}`);
   const values = batch.flatMap(({ points, windowMs, window = 0 }) => [points, windowMs, window]);
-  const numbers = (await redis.eval(COUNT, keys.length, ...keys, ...values)) as number[];
+  const numbers = (await redis.eval(COUNT_SCRIPT, keys.length, ...keys, ...values)) as number[];
   return batch.map((_, n) => {
     const [points = 0, leftMs = 0, window = 0] = numbers.slice(3 * n);
     return { points, leftMs, window };

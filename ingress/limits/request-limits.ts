@@ -11,8 +11,8 @@ interface CountedRequest {
 
 /**
  * Counts a request, or the further points (`more`) that its body costs. Reports in headers how many are left, and
- * throws 429 `rate_limited` when there were too few. A request costs a whole window at most, so that it is let in at
- * some time.
+ * throws 429 `rate_limited` when there were too few. A request costs a whole window at most, so that it can always get
+ * in eventually.
  */
 export type CountRequest = (ctx: CountedRequest, more?: number) => Promise<void>;
 

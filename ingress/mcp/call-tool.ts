@@ -23,7 +23,7 @@ export async function callTool(tool: Tool, args: unknown, call: ToolCall, log: L
     return failed({
       code: 'internal_error',
       message: 'Something went wrong on our side.',
-      next: NEXT.report,
+      next: NEXT_STEPS.report,
     });
   }
 }
@@ -37,7 +37,7 @@ interface Failure {
   fields?: { field: string; message: string }[];
 }
 
-const NEXT: Record<ForecueError['remedy'], string> = {
+const NEXT_STEPS: Record<ForecueError['remedy'], string> = {
   retry: 'Call again later.',
   authenticate: 'Start a new session with a valid key or access token.',
   upgrade: 'Tell the person: their quota or plan allows no more.',
@@ -53,7 +53,7 @@ export function explain(error: ForecueError): Failure {
   return {
     code,
     message,
-    next: NEXT[remedy],
+    next: NEXT_STEPS[remedy],
     ...(retryAfter !== undefined && { retry_after: retryAfter }),
     ...(fields.length > 0 && {
       fields: fields.map(({ loc, msg }) => ({ field: fieldOf(loc), message: msg })),
@@ -64,7 +64,7 @@ export function explain(error: ForecueError): Failure {
 function invalid(faults: readonly Fault[]): Failure {
   const fields = faults.map(({ loc, msg }) => ({ field: fieldOf(loc), message: msg }));
   const message = fields.map((one) => `${one.field}: ${one.message}`).join('; ');
-  return { code: 'validation_error', message, next: NEXT.fix_request, fields };
+  return { code: 'validation_error', message, next: NEXT_STEPS.fix_request, fields };
 }
 
 /** Names a faulty field, without the first part of its location: that is always the arguments here. */

@@ -3,16 +3,19 @@ import type { AccountClient } from '../../client/src/api.ts';
 import { ForecueError } from '../../client/src/errors.ts';
 import { explain } from './call-tool.ts';
 import { rowsOf } from './tools/recall.ts';
-import { DATA } from './tools/tool.ts';
+import { DATA_WARNING } from './tools/tool.ts';
 
-interface Reading {
+interface ReadingContext {
   account: AccountClient;
   signal: AbortSignal;
 }
 
 const JSON_TYPE = 'application/json';
 
-const READERS: Record<string, { name: string; description: string; read(from: Reading): Promise<object> }> = {
+const READERS: Record<
+  string,
+  { name: string; description: string; read(from: ReadingContext): Promise<object> }
+> = {
   'forecue://profile': {
     name: 'profile',
     description: 'What the person has said of themselves.',
@@ -38,11 +41,13 @@ export const resources = Object.entries(READERS).map(([uri, { name, description 
   mimeType: JSON_TYPE,
 }));
 
-export async function readResource(uri: string, from: Reading) {
+export async function readResource(uri: string, from: ReadingContext) {
   const reader = READERS[uri];
   if (reader === undefined) throw new ResourceNotFoundError(uri);
   const content = await orProtocolError(() => reader.read(from));
-  return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify({ note: DATA, ...content }) }] };
+  return {
+    contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify({ note: DATA_WARNING, ...content }) }],
+  };
 }
 
 const TASK_MAX = 2000;
@@ -56,7 +61,11 @@ export const prompts = [
 ];
 
 /** Returns instructions to work as the person would, with the known facts that bear on the task. */
-export async function getPrompt(name: string, args: Record<string, string>, { account, signal }: Reading) {
+export async function getPrompt(
+  name: string,
+  args: Record<string, string>,
+  { account, signal }: ReadingContext,
+) {
   if (name !== prompts[0]?.name) throw invalidParams(`no prompt is named ${JSON.stringify(name)}`);
   const { task = '' } = args;
   if (task.length > TASK_MAX) throw invalidParams(`task: at most ${TASK_MAX} characters`);
@@ -68,7 +77,7 @@ export async function getPrompt(name: string, args: Record<string, string>, { ac
     `Work as I would${task === '' ? '' : ` on this: ${task}`}.`,
     'Before you ask me anything, call predict_reply. "auto": go on as if I had answered that. "escalated": ask me.',
     'Then call send_feedback with what I said. When I state a lasting preference, call remember.',
-    `What is known of me. ${DATA}`,
+    `What is known of me. ${DATA_WARNING}`,
     JSON.stringify(known),
   ].join('\n');
   return { messages: [{ role: 'user' as const, content: { type: 'text' as const, text } }] };

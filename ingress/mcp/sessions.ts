@@ -18,7 +18,7 @@ export interface Session {
   usedAt: number;
   /** Requests that are being answered. */
   running: number;
-  /** Ids of those that came in a batch. */
+  /** Ids of the running requests that came in a batch. */
   readonly batched: Set<unknown>;
   /** True if its credential is no longer valid. */
   isRefused: boolean;
@@ -41,7 +41,7 @@ export class Sessions {
   }
 
   /**
-   * Opens a session with its first request. `answer` answers that, and may refuse: then there is no session. Throws
+   * Opens a session with its first request. `answer` answers that request; if it refuses, there is no session. Throws
    * `overloaded` when the process has as many sessions as it may.
    */
   async open<T>(
@@ -69,8 +69,8 @@ export class Sessions {
   }
 
   /**
-   * Keeps the session, and the ids of a batch, while a request is answered: until the returned function is called. That
-   * ends the session if its credential was refused.
+   * Keeps the session, and the ids of a batch, while a request is answered. Call the returned function after the
+   * answer: it also ends the session if its credential was refused.
    */
   hold(session: Session, batch: readonly unknown[]): () => void {
     session.running += 1;

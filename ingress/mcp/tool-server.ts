@@ -10,7 +10,7 @@ import { forget, remember, stats } from './tools/memory.ts';
 import { predictReply, sendFeedback } from './tools/predict.ts';
 import { getContext, recall } from './tools/recall.ts';
 import { recordEvents } from './tools/record.ts';
-import { DATA, type Tool } from './tools/tool.ts';
+import { DATA_WARNING, type Tool } from './tools/tool.ts';
 
 /** Needs of every MCP server. */
 export interface ToolServing {
@@ -23,7 +23,7 @@ export interface ToolServing {
 const INFO = { name: 'forecue', title: 'Forecue', version: packageJson.version };
 const OPTIONS = {
   capabilities: { tools: {}, resources: {}, prompts: {} },
-  instructions: `Forecue predicts what the person would reply. Before you ask them, call predict_reply; act on "auto", ask on "escalated", then call send_feedback. ${DATA}`,
+  instructions: `Forecue predicts what the person would reply. Before you ask them, call predict_reply; act on "auto", ask on "escalated", then call send_feedback. ${DATA_WARNING}`,
 };
 
 /** Every tool, in the order in which a client lists them. */

@@ -6,7 +6,7 @@ import {
   ValidationErrorBody,
 } from '../../shared/schemas/errors.ts';
 import { BODY_LIMIT } from '../../shared/schemas/limits.ts';
-import { UNCOUNTED } from '../guards/budgets.ts';
+import { UNCOUNTED_BYTES } from '../guards/budgets.ts';
 import type { Credential, Endpoint, ResponseHeader } from '../http/endpoint.ts';
 import type { Components } from './components.ts';
 import { responseHeaders } from './headers.ts';
@@ -85,12 +85,12 @@ function headersOf(codes: readonly ErrorCode[]): ResponseHeader[] {
   ];
 }
 
-const CREDENTIAL: Record<Credential, readonly ErrorCode[]> = {
+const CREDENTIAL_ERRORS: Record<Credential, readonly ErrorCode[]> = {
   app: ['invalid_request', 'invalid_app_key'],
   user: ['invalid_request', 'not_authenticated', 'token_expired', 'access_denied'],
   none: [],
 };
-const BODY: readonly ErrorCode[] = ['invalid_json', 'invalid_content_type', 'body_too_large'];
+const BODY_ERRORS: readonly ErrorCode[] = ['invalid_json', 'invalid_content_type', 'body_too_large'];
 
 /**
  * Lists every code that the endpoint may answer with, in the catalogue's order. Leaves out the errors that are the same
@@ -108,12 +108,12 @@ export function possibleErrors(endpoint: Endpoint): ErrorCode[] {
     errors,
   } = endpoint;
   const possible = new Set<ErrorCode>([
-    ...CREDENTIAL[credential],
+    ...CREDENTIAL_ERRORS[credential],
     ...(freshLogin ? (['fresh_login_required'] as const) : []),
     ...(unlimited ? [] : (['rate_limited'] as const)),
-    ...(body === undefined ? [] : BODY),
+    ...(body === undefined ? [] : BODY_ERRORS),
     // There may be no room for a body that is not small, or too many requests of the account may wait.
-    ...((body !== undefined && bodyLimit > UNCOUNTED) || inTurn ? (['overloaded'] as const) : []),
+    ...((body !== undefined && bodyLimit > UNCOUNTED_BYTES) || inTurn ? (['overloaded'] as const) : []),
     ...(needsDatabase({ credential, body }) ? (['service_unavailable'] as const) : []),
     ...(queryError === undefined ? [] : [queryError]),
     ...errors,

@@ -6,7 +6,7 @@ import { draft } from '../../shared/work/kinds.ts';
 import { callOf, refusalOf } from '../jobs/service.ts';
 import type { WorkService } from '../work/service.ts';
 
-/** Answer when the memory that the real one was made from has been deleted. */
+/** Replaces the answer to a prediction if memory that it was made from has been deleted since. */
 const FORGOTTEN_ANSWER: Pick<DraftResponse, 'status'> & DraftTexts = {
   status: 'abstained',
   completion: '',

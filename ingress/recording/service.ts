@@ -20,7 +20,7 @@ import { AppError } from '../../shared/errors/app-error.ts';
 import { MIB } from '../../shared/schemas/limits.ts';
 import type { RecordingReceipt, SessionEventsQuery } from '../../shared/schemas/recording.ts';
 import { ConcurrencyLimiter } from '../../shared/timing/concurrency-limiter.ts';
-import { type Reserve, UNCOUNTED } from '../guards/budgets.ts';
+import { type Reserve, UNCOUNTED_BYTES } from '../guards/budgets.ts';
 
 interface RecordingParts {
   em: () => EntityManager;
@@ -64,7 +64,7 @@ export class RecordingService {
 
   /** Reads and renders an event. Throws `not_found`, and `overloaded` when there is no room for a large one. */
   async readEvent(accountId: string, id: string, reserve: Reserve): Promise<string> {
-    const event = await findEvent(this.#parts.em(), accountId, id, UNCOUNTED);
+    const event = await findEvent(this.#parts.em(), accountId, id, UNCOUNTED_BYTES);
     if (event === undefined) throw new AppError('not_found');
     return this.render(accountId, event, reserve);
   }

@@ -9,7 +9,7 @@ import type { JobView } from '../jobs/service.ts';
 import { presentAnswer } from './present.ts';
 
 /** Maximum number of batches that one statement reads. */
-const MOST_TOGETHER = 100;
+const BATCHES_PER_READ_MAX = 100;
 
 /** Presents a batch. It keeps and reports only the ids of its predictions, whose rows hold its progress and results. */
 export function batchView(pool: Pool, em: () => EntityManager): JobView {
@@ -21,7 +21,7 @@ export function batchView(pool: Pool, em: () => EntityManager): JobView {
     const ended = await findEndedIds(pool, batches.flat());
     return batches.map((ids) => ids.filter((id) => ended.has(id)));
   };
-  const endedAmong = createBatcher(readEnded, { most: MOST_TOGETHER });
+  const endedAmong = createBatcher(readEnded, { most: BATCHES_PER_READ_MAX });
   return {
     async steps(_, kept) {
       const ids = idsIn(kept);

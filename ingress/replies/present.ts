@@ -51,9 +51,12 @@ type State = (typeof REPLY_STATES)[number];
 export interface ReplyStatistics {
   total: number;
   by_status: Record<State, number>;
-  /** Share of right ones (auto, accepted) among the answered ones (those, edited, rejected); null without any. */
+  /**
+   * Share of right predictions (auto, accepted) among the answered ones (right, edited, rejected); null if there are
+   * none.
+   */
   precision: number | null;
-  /** Share of answered predictions among all; null without any. */
+  /** Share of answered predictions among all; null if there are none. */
   automation_rate: number | null;
 }
 

@@ -10,7 +10,7 @@ const LOOK_EVERY_MS = 200;
 /** An idle ingress skips all but every eighth look: enough to know whether there is a worker. */
 const IDLE_LOOKS = 8;
 /** Share of a deadline that the estimate may fill. The rest covers its error, since accepted work must be answered. */
-const SPENDABLE = 0.7;
+const SPENDABLE_SHARE = 0.7;
 
 export interface LoadSteps {
   read(kinds: readonly Kind[]): Promise<LoadRow[]>;
@@ -76,14 +76,14 @@ export class LoadMonitor {
   /** Returns how many pieces of a party may be queued at most for one more to be answered in time. */
   mostQueued(kind: string): number {
     const { estimate, kind: declared } = this.#of(kind);
-    return estimate.mostQueued(SPENDABLE * this.#steps.deadlineMs(declared), performance.now());
+    return estimate.mostQueued(SPENDABLE_SHARE * this.#steps.deadlineMs(declared), performance.now());
   }
 
   /** Returns the seconds after which new work of a party with `queued` pieces could be answered in time; at least 1. */
   retryAfterS(kind: string, queued: number): number {
     const { estimate, kind: declared } = this.#of(kind);
     const deadlineMs = this.#steps.deadlineMs(declared);
-    const excessMs = estimate.answerMs(queued, performance.now()) - SPENDABLE * deadlineMs;
+    const excessMs = estimate.answerMs(queued, performance.now()) - SPENDABLE_SHARE * deadlineMs;
     return Math.max(1, Math.ceil(Math.min(excessMs, deadlineMs) / 1000));
   }
 

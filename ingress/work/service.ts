@@ -28,7 +28,7 @@ const DETACHES_TOGETHER = 100;
 /** Maximum time from a call's deadline to its answer. */
 const LATEST_MS = 900;
 /** Backoff between two questions to the database whether a deadline is over. */
-const ASK_AGAIN = { firstMs: 50, longestMs: 1000 };
+const ASK_AGAIN_BACKOFF = { firstMs: 50, longestMs: 1000 };
 
 export interface WorkServiceParts {
   pool: Pool;
@@ -50,7 +50,7 @@ type WorkRef = Pick<Subject, 'id' | 'party'>;
 
 type OutcomeOf<K> = Outcome<FactsOf<K>, ReportOf<K>>;
 
-interface Answered<K> {
+interface AnsweredCall<K> {
   outcome: OutcomeOf<K>;
   /** True if another call started the work. */
   replayed: boolean;
@@ -81,7 +81,7 @@ export class WorkService {
     kind: K,
     call: WorkCall<FactsOf<K>>,
     disconnected: AbortSignal,
-  ): Promise<Answered<K>> {
+  ): Promise<AnsweredCall<K>> {
     const served = this.#served(kind);
     const { outcome, replayed } = await withTimeout(
       served.timeoutMs + LATEST_MS,
@@ -247,8 +247,9 @@ export class WorkService {
   }
 
   /**
-   * Ends work whose deadline has passed, unless it has ended before; its callers hear of either. Tries again until the
-   * caller has left, since the database's clock decides: it may be a moment behind ours, or an hour if it was set back.
+   * Ends work whose deadline has passed, unless it has ended before; its callers hear of either end. Tries again until
+   * the caller has left, since the database's clock decides: it may be a moment behind ours, or an hour if it was set
+   * back.
    */
   async #expire({ codes }: Kind, request: Request, waiter: Waiter, left: AbortSignal): Promise<void> {
     try {
@@ -257,7 +258,7 @@ export class WorkService {
       for (let tries = 1; !left.aborted; tries += 1) {
         if (isEnded(found) || !(await this.#parts.complete({ ...subjectOf(found), ...end })))
           this.#parts.room.wake([found.id]);
-        await sleep(backoffMs(tries, ASK_AGAIN), undefined, { signal: left }).catch(() => {});
+        await sleep(backoffMs(tries, ASK_AGAIN_BACKOFF), undefined, { signal: left }).catch(() => {});
       }
     } catch (error) {
       waiter.reject(error);

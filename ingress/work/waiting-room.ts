@@ -6,7 +6,10 @@ import { Coalescer } from '../../shared/timing/coalesce.ts';
 import { every, type Repeated } from '../../shared/timing/every.ts';
 
 const POLL_EVERY_MS = 500;
-/** Time limit of a poll: longer than a database under load needs, but a lost wake-up must not last to the deadline. */
+/**
+ * Time limit of a poll. A database under load needs less; without a limit, a hanging poll could leave a lost wake-up
+ * unnoticed until the deadline.
+ */
 const POLL_WITHIN_MS = 900;
 
 /** A waiting caller. `ended` resolves with the outcome of the work, with or without a wake-up. */
@@ -87,8 +90,8 @@ export class WaitingRoom {
 
   /**
    * Reads how work has ended, and tells the callers that waited when the read began. They were admitted before it, so
-   * work that it does not find is gone for good. Callers that come later may wait for a new attempt, while the read
-   * found the end of the one before.
+   * work that it does not find is gone for good. Later callers are not told: they may wait for a new attempt, while the
+   * read found the end of the one before.
    */
   async #read(by: 'wake_up' | 'poll', ids: readonly string[]): Promise<void> {
     const reads = ids.flatMap((id) => {

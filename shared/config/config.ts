@@ -64,7 +64,7 @@ export interface IngressConfig extends BaseConfig, Listening, Deadlines {
   mail: MailConfig | undefined;
   /** True if the console for people is served. */
   console: boolean;
-  /** Average number of requests per second, and number of requests at once. Undefined: no limit. */
+  /** Average number of requests per second, and maximum number in a burst. Undefined: no limit. */
   rateLimit: { rps: number; burst: number } | undefined;
   /** Models that a request may name. */
   supportedModels: readonly string[];
@@ -96,7 +96,7 @@ export interface MailConfig {
   from: string;
 }
 
-/** Configuration of the operator's command line. A missing model does not stop it: `doctor` reports it. */
+/** Configuration of the operator's command line. A missing model is no fault here: the command `doctor` reports it. */
 export type AdminConfig = StoreConfig &
   Deadlines &
   Pick<IngressConfig, 'production' | 'publicUrl' | 'recoveryWindowS' | 'sandboxUnits' | 'quotas'> &
@@ -174,7 +174,7 @@ export function adminConfig(values: NodeJS.ProcessEnv): AdminConfig {
   const config = {
     ...storeConfig(env),
     production: isProduction(env),
-    // A setting of the ingress, so it is not validated here: the commands that need it do so.
+    // A setting of the ingress. It is not validated here, but by the commands that need it.
     publicUrl: env.text('PUBLIC_URL'),
     recoveryWindowS: recoveryWindowS(env),
     sandboxUnits: sandboxUnits(env),

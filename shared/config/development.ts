@@ -41,7 +41,8 @@ function storedSecret(file: string): string {
 }
 
 /**
- * Sets the embedded database's address in the environment. Clears a direct address, which belongs to another database.
+ * Sets the address of the embedded database in the environment. Clears the direct address, which would lead to another
+ * database.
  */
 export function withEmbeddedDatabase(values: NodeJS.ProcessEnv, url: string): NodeJS.ProcessEnv {
   return {

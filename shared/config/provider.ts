@@ -4,7 +4,7 @@ import type { SettingName } from './settings.ts';
 export const DEFAULT_BASE_URL = 'https://api.openai.com/v1';
 
 /** Proxy settings for a provider at an `https` address, with the names that `http.setGlobalProxyFromEnv` knows. */
-interface Proxy {
+interface ProxySettings {
   HTTPS_PROXY: string;
   NO_PROXY: string;
 }
@@ -14,7 +14,7 @@ export interface ProviderAccess {
   /** Undefined: the operator has to name a model. */
   defaultModel: string | undefined;
   /** Undefined: there is no key. */
-  openai: { apiKey: string; baseUrl: string; proxy?: Proxy | undefined } | undefined;
+  openai: { apiKey: string; baseUrl: string; proxy?: ProxySettings | undefined } | undefined;
 }
 
 /**
@@ -71,8 +71,8 @@ function parseModels(value: string): string[] | undefined {
 /** Prices by model, in millionths of a cent per token. */
 export type ModelPrices = ReadonlyMap<string, { input: number; output: number }>;
 
-/** An entry of `MODEL_PRICES`. A model's name may contain `=` and `:`, so only the last ones separate. */
-const ENTRY = /^(?<model>.+)=(?<input>\d{1,6}(\.\d{1,6})?):(?<output>\d{1,6}(\.\d{1,6})?)$/;
+/** An entry of `MODEL_PRICES`. A model's name may contain `=` and `:`, so the last ones are the separators. */
+const PRICE_ENTRY = /^(?<model>.+)=(?<input>\d{1,6}(\.\d{1,6})?):(?<output>\d{1,6}(\.\d{1,6})?)$/;
 
 /** A dollar per million tokens is 100 millionths of a cent per token. */
 const MICROCENTS_PER_TOKEN = 100;
@@ -81,7 +81,7 @@ const MICROCENTS_PER_TOKEN = 100;
 export function parseModelPrices(value: string): ModelPrices | undefined {
   const prices = new Map<string, { input: number; output: number }>();
   for (const entry of value.split(',')) {
-    const { model, input, output } = ENTRY.exec(entry.trim())?.groups ?? {};
+    const { model, input, output } = PRICE_ENTRY.exec(entry.trim())?.groups ?? {};
     if (model === undefined || prices.has(model)) return undefined;
     prices.set(model, {
       input: Number(input) * MICROCENTS_PER_TOKEN,

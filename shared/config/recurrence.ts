@@ -3,7 +3,7 @@ import type { Env } from './env.ts';
 import type { SettingName } from './settings.ts';
 
 /** One field of a cron pattern: numbers, ranges, steps and lists, or names of days and months. */
-const FIELD = /^([\d*,/-]+|[a-z]{3}([-,][a-z]{3})*)$/i;
+const CRON_FIELD = /^([\d*,/-]+|[a-z]{3}([-,][a-z]{3})*)$/i;
 
 /**
  * Parses a cron pattern of five fields, or six with seconds first. Returns null for `off`; undefined when the value is
@@ -14,7 +14,8 @@ function parseRecurrence(value: string): string | null | undefined {
   if (pattern === 'off') return null;
   const fields = pattern.split(/\s+/);
   // BullMQ's parser fills in missing fields, and accepts `H`, whose meaning differs between processes.
-  if (fields.length < 5 || fields.length > 6 || !fields.every((field) => FIELD.test(field))) return undefined;
+  if (fields.length < 5 || fields.length > 6 || !fields.every((field) => CRON_FIELD.test(field)))
+    return undefined;
   try {
     return nextTick(pattern, Date.now()) === undefined ? undefined : pattern;
   } catch {

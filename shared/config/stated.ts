@@ -54,7 +54,7 @@ function statedSettings(config: StoreConfig, pooled: number): StatedSettings {
   };
 }
 
-/** Returns a name of the queue that does not reveal its address. */
+/** Returns a name for the queue that does not reveal its address. */
 export function queueIdentity({ database, redis, queuePrefix }: StoreConfig): string {
   const endpoint = redis === undefined ? endpointOf(database.directUrl, '5432') : redisEndpoint(redis);
   const hash = createHash('sha256').update(`${endpoint} ${queuePrefix}`).digest('hex').slice(0, 12);

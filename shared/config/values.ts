@@ -16,16 +16,16 @@ const SENTINEL_PORT = 26379;
 const PORT_MAX = 65_535;
 
 /**
- * `redis+sentinel://user:password@h1:26379,h2/name/0` or `redis+cluster://h1:6379,h2`, because `URL` rejects a list of
- * hosts.
+ * Matches `redis+sentinel://user:password@h1:26379,h2/name/0` or `redis+cluster://h1:6379,h2`. `URL` cannot parse
+ * these: it rejects a list of hosts.
  */
-const REDIS_WITH_HOSTS =
+const REDIS_HOST_LIST_URL =
   /^redis\+(?<kind>sentinel|cluster):\/\/(?:(?<username>[^:@/]*)(?::(?<password>[^@/]*))?@)?(?<hosts>[^/@]+)(?:\/(?<path>.*))?$/;
 
 /** Parses `REDIS_URL`; undefined when it is invalid. */
 export function parseRedisUrl(value: string): RedisTarget | undefined {
   if (/^rediss?:/.test(value)) return isServer(value) ? { kind: 'single', url: value } : undefined;
-  const { kind, hosts = '', path = '', ...credentials } = value.match(REDIS_WITH_HOSTS)?.groups ?? {};
+  const { kind, hosts = '', path = '', ...credentials } = value.match(REDIS_HOST_LIST_URL)?.groups ?? {};
   const login = {
     ...(credentials['username'] && { username: decodeURIComponent(credentials['username']) }),
     ...(credentials['password'] && { password: decodeURIComponent(credentials['password']) }),
@@ -55,8 +55,8 @@ function hostsOf(list: string, defaultPort: number): Host[] | undefined {
       ? undefined
       : { host: host.replace(/^\[|\]$/g, ''), port: port === undefined ? defaultPort : Number(port) };
   });
-  const known = hosts.filter((one) => one !== undefined).filter(({ port }) => port <= PORT_MAX);
-  return known.length === hosts.length ? known : undefined;
+  const valid = hosts.filter((one) => one !== undefined).filter(({ port }) => port <= PORT_MAX);
+  return valid.length === hosts.length ? valid : undefined;
 }
 
 const WEB_PROTOCOL = /^https?:$/;

@@ -3,8 +3,11 @@ import { isLockTimeout, isUnavailable } from './faults.ts';
 
 /** Time after which a statement in flight counts as slow: it is most likely waiting for a lock. */
 const SLOW_MS = 200;
-/** Maximum number of one party's items that are tried alone at once; as many lock time-outs in a row fail the rest. */
-const ALONE_AT_ONCE = 4;
+/**
+ * Maximum number of a party's items that are tried, each alone, at the same time. After as many lock time-outs in a
+ * row, the rest fail.
+ */
+const LONE_ITEMS_MAX = 4;
 /** Maximum number of parties and lanes whose lock time-outs are remembered. */
 const NAMES_MAX = 1000;
 
@@ -26,8 +29,9 @@ export interface BatcherOptions<In> {
    */
   atOnce?: number;
   /**
-   * Checks whether the process has more to do. Items then wait for others to share a statement: to the end of the turn
-   * of the event loop, or until one of them has waited for its `patienceMs` (`waiting`: the party's waiting items).
+   * Checks whether the process has other work to do. If so, items wait for others to share a statement: to the end of
+   * the turn of the event loop, or until one of them has waited for its `patienceMs` (`waiting`: how many of the
+   * party's items wait).
    */
   isBusy?: () => boolean;
   patienceMs?: (item: In, waiting: number) => number;
@@ -79,9 +83,9 @@ interface Flight<In, Out> {
 }
 
 /**
- * Lets parties take turns; each has at most one shared statement in flight. After a lock time-out, the items of its
- * lanes are tried alone beside the party's next shared statements, one item of a lane at a time, until the lane
- * succeeds. So a locked lane costs the other lanes of its party one time-out, and then nothing.
+ * Lets parties take turns; each has at most one shared statement in flight. After a lock time-out, the items of the
+ * lanes concerned are tried alone beside the party's next shared statements, one item of a lane at a time, until the
+ * lane succeeds. So a locked lane costs the other lanes of its party one time-out, and then nothing.
  *
  * A statement counts as stuck if it is slow, if it tries an item alone, or if the party's latest statement ended in a
  * lock time-out. There are `atOnce` places for stuck statements, and as many for the others. So a locked party, however
@@ -145,7 +149,10 @@ class Batcher<In, Out> {
     else this.#start();
   }
 
-  /** Starts what may start, parties in turn. Runs for each item, so it must skip few parties, however many wait. */
+  /**
+   * Starts the statements that may start, parties in turn. Runs for each item, so it must look at few parties in vain,
+   * however many wait.
+   */
   #start(): void {
     for (const stuck of [false, true]) {
       // A party whose statement starts moves to the end, where this loop meets it again.
@@ -171,7 +178,7 @@ class Batcher<In, Out> {
     const next = { party, alone, batch: [], slow: false };
     if (this.#isStuck(next) !== stuck) return undefined;
     // Each time-out in a row allows one fewer item at once.
-    const most = alone ? ALONE_AT_ONCE - this.#timeouts.inARow(party.name) : 1;
+    const most = alone ? LONE_ITEMS_MAX - this.#timeouts.inARow(party.name) : 1;
     if (countOf(party.inFlight, (flight) => flight.alone === alone) >= most) return undefined;
     // Skips the search in `#takeBatch` for most parties, which have nothing to try alone.
     if (alone && !party.waiting.some((one) => this.#isAlone(one))) return undefined;
@@ -263,7 +270,7 @@ class Batcher<In, Out> {
     for (const { reject } of batch) reject(error);
     // After so many time-outs in a row, the rest would only wait for the same lock, one after the other.
     const [name = party.name] = names;
-    const isHopeless = this.#timeouts.inARow(name) >= ALONE_AT_ONCE;
+    const isHopeless = this.#timeouts.inARow(name) >= LONE_ITEMS_MAX;
     if (!isUnavailable(error) && !isHopeless) return;
     if (isHopeless) this.#timeouts.restart(name);
     const isRest = (one: Waiting<In, Out>) =>

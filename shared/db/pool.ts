@@ -95,8 +95,8 @@ const CANCEL_REQUEST_CODE = 80877102;
 const CANCEL_TIMEOUT_MS = 5000;
 
 /**
- * Sends the protocol's cancel request on a connection of its own: behind a pooler no pid is known that
- * `pg_cancel_backend` could take.
+ * Sends the protocol's cancel request on a connection of its own: behind a pooler, the pid that `pg_cancel_backend`
+ * needs is unknown.
  */
 function cancel(options: PoolOptions, client: PoolClient): void {
   const [host, port] = [options.host || 'localhost', options.port || 5432];

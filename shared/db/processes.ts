@@ -29,7 +29,7 @@ const END_LEASE = {
 };
 
 const BEATS_PER_LEASE = 7;
-const SLOWEST_BEAT_MS = 700;
+const BEAT_INTERVAL_MAX_MS = 700;
 
 /** Pools that a worker serves: its slots in each, and the number of pieces that it has claimed since it started. */
 export type ServedPools = Record<string, { slots: number; claimed: number }>;
@@ -47,7 +47,7 @@ export class Heartbeat {
   readonly #log: Log;
   #served: () => ServedPools = () => ({});
   #paused: ReadonlySet<string> = new Set();
-  #broken = false;
+  #isFailing = false;
   #beatenAt = performance.now();
   #clockAheadMs = 0;
   #recoveredAt = Number.NEGATIVE_INFINITY;
@@ -65,17 +65,17 @@ export class Heartbeat {
   /** Starts the heartbeat. Resolves when the row is stored: only then may the process admit or claim anything. */
   async start(): Promise<void> {
     await this.#beat();
-    const intervalMs = Math.min(this.#leaseMs / BEATS_PER_LEASE, SLOWEST_BEAT_MS);
+    const intervalMs = Math.min(this.#leaseMs / BEATS_PER_LEASE, BEAT_INTERVAL_MAX_MS);
     this.#beats = every(
       intervalMs,
       async () => {
         await this.#beat();
-        this.#note(true);
+        this.#noteOutcome(true);
       },
       {
         onError: (error) => {
           this.#log.warn({ err: error }, 'heartbeat failed');
-          this.#note(false);
+          this.#noteOutcome(false);
         },
       },
     );
@@ -91,7 +91,7 @@ export class Heartbeat {
    * database is down.
    */
   get recoveredMs(): number {
-    return this.#broken ? 0 : performance.now() - this.#recoveredAt;
+    return this.#isFailing ? 0 : performance.now() - this.#recoveredAt;
   }
 
   /** The pools that an operator has paused, as of the latest heartbeat. */
@@ -111,12 +111,12 @@ export class Heartbeat {
     this.#onRecovered = recovered;
   }
 
-  #note(ok: boolean): void {
-    if (ok && this.#broken) {
+  #noteOutcome(succeeded: boolean): void {
+    if (succeeded && this.#isFailing) {
       this.#recoveredAt = performance.now();
       this.#onRecovered();
     }
-    this.#broken = !ok;
+    this.#isFailing = !succeeded;
   }
 
   /** Makes the heartbeat report the pools that this process serves. */
@@ -146,8 +146,8 @@ export class Heartbeat {
 }
 
 /**
- * Returns the milliseconds by which this machine's clock is at least ahead of another one, or behind if negative; 0 if
- * the two may agree. `other` was read at some moment between `before` and `after` on this machine's clock.
+ * Returns by how many milliseconds, at the least, this machine's clock is ahead of another one; negative if it is
+ * behind, 0 if the two may agree. `other` was read at some moment between `before` and `after` on this machine's clock.
  */
 export function clockAheadMs(before: number, other: number, after: number): number {
   return Math.max(before - other, 0) + Math.min(after - other, 0);
@@ -176,12 +176,12 @@ export interface LivingProcess {
   settings: StatedProcess | null;
 }
 
-const LIVING = {
+const LIVING_PROCESSES = {
   name: 'living_processes_v1',
   text: 'select kind, settings from processes where alive_until > clock_timestamp() order by kind, id',
 };
 
 /** Reads the living processes, ordered by kind. */
 export function livingProcesses(pool: Pool): Promise<LivingProcess[]> {
-  return query<LivingProcess>(pool, LIVING, []);
+  return query<LivingProcess>(pool, LIVING_PROCESSES, []);
 }

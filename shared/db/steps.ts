@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Maximum number of rows that a step ends or deletes, so that it holds its locks for milliseconds. */
+/** Maximum number of rows that a step ends or deletes, so that it holds its locks only for milliseconds. */
 export const ROWS_AT_ONCE = 1000;
 
 /**

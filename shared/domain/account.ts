@@ -5,7 +5,7 @@ import { SCOPES, type Scope } from '../schemas/accounts.ts';
 export interface Login {
   /** The time at which the person gave the password, in Unix seconds. */
   readonly loggedInAt: number;
-  /** The account's generation of log-ins at that time. */
+  /** The number of times that all log-ins of the account had been ended by then. */
   readonly generation: number;
 }
 
@@ -30,8 +30,9 @@ export function resetAddress(publicUrl: string, token: string): string {
 const FRESH_LOGIN_MAX_S = 10 * 60;
 
 /**
- * Guards actions that could outlive or destroy everything else in an account: the caller may have found a credential
- * lying about. Throws `access_denied` for a key, and `fresh_login_required` when the log-in is older than ten minutes.
+ * Guards what would outlast a log-in (a new key) or destroy the account: the caller may be a stranger who found a
+ * credential lying about. Throws `access_denied` for a key, and `fresh_login_required` when the log-in is older than
+ * ten minutes.
  */
 export function requireFreshLogin(user: UserPrincipal): void {
   const { loggedInAt } = requireLogin(user);

@@ -78,7 +78,10 @@ export async function bundleOf(offer: Offer, query: ContextQuery): Promise<Conte
   return { ...chosen, byWorth, lasting, meta: metaOf(offer, query, chosen) };
 }
 
-/** Returns a copy of a value with the secrets in its strings masked. `flawOf` bounds the depth of clients' JSON. */
+/**
+ * Returns a copy of a value with the secrets in its strings masked. The recursion is bounded, since `flawOf` limits the
+ * depth of clients' JSON.
+ */
 function withoutSecrets<Value>(value: Value): Value {
   if (typeof value === 'string') return maskSecrets(value) as Value;
   if (Array.isArray(value)) return value.map(withoutSecrets) as Value;

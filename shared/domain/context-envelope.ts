@@ -23,7 +23,7 @@ export interface PredictionTask {
 
 /** Signals that shape a completion by the built-in predictor. */
 export interface LocalHints {
-  /** Earlier words of the person that followed words like the draft's last ones. */
+  /** What the person wrote earlier after words like the draft's last ones. */
   phrases: readonly RecalledPhrase[];
   /** Confidence below which a suggestion is not shown. */
   minConfidence: number;
@@ -74,7 +74,7 @@ export interface RecalledMemory {
 type Texts = Pick<PredictionRequest, 'draft' | 'messages' | 'artifact' | 'user_preferences'>;
 type Context = Texts & Pick<PredictionRequest, 'mode' | 'language'>;
 
-/** The total size of a request's texts in code points, which the envelope limits. */
+/** Returns the total size of a request's texts in code points, which `CONTEXT_ENVELOPE_CHARS` limits. */
 export function envelopeSize(request: Texts): number {
   const { draft, artifact, messages, user_preferences } = request;
   const texts = [draft.text, artifact?.selection ?? '', artifact?.summary ?? '', user_preferences];
@@ -82,10 +82,10 @@ export function envelopeSize(request: Texts): number {
   return texts.reduce((sum, text) => sum + codePointsIn(text), 0);
 }
 
-/** Ends that form the question to memory: lengths in UTF-16 units, and the number of last messages. */
+/** Size of the question to memory: lengths of the ends of texts, in UTF-16 units, and number of last messages. */
 const QUESTION_SIZE = { draft: 1000, message: 500, messages: 2 };
 
-/** Number of words of a draft from which on it is part of the question. At each doubling, more of it is. */
+/** Number of words from which on a draft is part of the question. At each doubling, more of the draft is. */
 const FIRST_QUESTION_WORDS = 4;
 
 /**
@@ -173,9 +173,9 @@ function fitMessage(room: TokenBudget, message: Message): Message[] {
 
 /** Share of memory's room for the profile and the lasting facts. */
 const KNOWN_SHARE = 1 / 2;
-/** Share of what they leave for the recalled facts. */
+/** Share of the remaining room for the recalled facts. */
 const FACTS_SHARE = 1 / 4;
-/** Share of what is then left for the episodes. The raw rows get the rest. */
+/** Share of the room that is then left for the episodes. The raw rows get the rest. */
 const EPISODES_SHARE = 1 / 2;
 
 /**

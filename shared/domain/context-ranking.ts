@@ -6,7 +6,7 @@ import { wordsOf } from '../text/words.ts';
 export const RANKING = 'v2';
 
 const WEIGHTS = { relevance: 0.75, recency: 0.1, salience: 0.1, support: 0.05 } as const;
-/** Number of sources from which on more of them add no support. */
+/** Number of sources beyond which further ones add no support. */
 export const SUPPORT_MAX = 10;
 /** Share of common bigrams (Jaccard) above which two texts count as the same. */
 const SAME_JACCARD = 0.7;
@@ -73,7 +73,7 @@ export async function chooseBest<Row>(rows: readonly Ranked<Row>[], most: number
   return [...chosen, ...repeats].slice(0, most);
 }
 
-/** Number of chosen rows with which the others are compared. It bounds the time. */
+/** Maximum number of chosen rows with which each other row is compared, to bound the time. */
 const COMPARED_MAX = 100;
 /** Time spent comparing before the event loop serves other requests. */
 const SLICE_MS = 5;

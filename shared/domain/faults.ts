@@ -4,7 +4,10 @@ import { ValidationError } from '../schemas/validator.ts';
 
 type Path = (string | number)[];
 
-/** Collects faults of a body, or of a part of it, that its schema cannot express: the first fault of each place. */
+/**
+ * Collects the faults of a body, or of a part of it, that its schema does not reveal. Keeps the first fault of each
+ * place.
+ */
 export class Faults {
   readonly #loc: Path;
   readonly #found: Fault[];
@@ -37,7 +40,7 @@ export class Faults {
   }
 }
 
-/** Checks one row, or each row of a list of at least one. Throws a `ValidationError` with the faults of all of them. */
+/** Checks one row, or each row of a non-empty list. Throws a `ValidationError` with the faults of all of them. */
 export function checkRows<Row, Values>(
   body: Row | Row[],
   check: (row: Row, faults: Faults) => Values,

@@ -1,6 +1,6 @@
 /**
- * Likelihoods among which a model chooses, as probabilities. Models get words to choose from, because they judge those
- * better than numbers (Tian et al. 2023, "Just Ask for Calibration").
+ * The likelihoods from which a model chooses, and the probability that each stands for. They are words, because models
+ * judge words better than numbers (Tian et al. 2023, "Just Ask for Calibration").
  */
 export const LIKELIHOOD_PROBABILITIES = {
   almost_certain: 0.93,

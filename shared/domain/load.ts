@@ -1,10 +1,15 @@
-/** The load of one kind of work, as found by one read. */
+/**
+ * The load of the pool that serves a kind of work, as found by one read. Each party of the pool belongs to one of two
+ * classes, and the kind's own class is that of its parties.
+ */
 export interface KindLoad {
   /** Time of the read, by `performance.now()`. */
   at: number;
-  /** Number of parties of the kind's class whose oldest queued piece has waited at least `STANDING_QUEUE_WAIT_MS`. */
+  /**
+   * Number of parties of the kind's own class whose oldest queued piece has waited at least `STANDING_QUEUE_WAIT_MS`.
+   */
   standing: number;
-  /** Queue length of each remaining party of the class. */
+  /** Queue length of each remaining party of the kind's own class. */
   queues: readonly number[];
   /** Number of queued pieces of the other class: up to some thousands. */
   others: number;
@@ -28,11 +33,11 @@ export interface KindLoad {
 
 /** Age above which a read is ignored, since the database seems not to answer. */
 const STALE_MS = 2000;
-/** Wait of the oldest piece from which on a queue counts as standing. Younger pieces are just passing through. */
+/** Minimum wait of the oldest piece in a queue that counts as standing. Younger pieces are just passing through. */
 export const STANDING_QUEUE_WAIT_MS = 150;
 /**
- * Share of slots in use from which on they count as full: one party can never take more than a share of them. Below it,
- * queued work is not waiting for slots.
+ * Minimum share of slots in use at which they count as full, since one party never gets all of them. Below it, queued
+ * work is not waiting for slots.
  */
 const FULL_SHARE = 0.5;
 /** The assumed service time until one is measured. */
@@ -73,7 +78,7 @@ const UNSEEN_CLAIMS_MAX = 3;
  */
 export class LoadEstimate {
   #latest: KindLoad | undefined;
-  /** Reads in which `claimed` had increased, oldest first, since slots last became full. */
+  /** Reads at which `claimed` had increased, oldest first, after the one that the rate is measured from. */
   #steps: { at: number; claimed: number }[] = [];
   #serviceMs = ASSUMED_SERVICE_MS;
 
@@ -128,9 +133,9 @@ export class LoadEstimate {
     if (!isStanding(latest) || !isFull(latest)) return 0;
     if (own === 0 && latest.running < latest.slots) return 0;
     const others = Math.max(0, latest.standing - (own > 0 ? 1 : 0));
-    let upToIt = (own + 1) * (1 + others);
-    for (const queued of latest.queues) upToIt += Math.min(queued, own + 1);
-    return (upToIt + Math.min(latest.others, upToIt)) / this.#perMs(latest) + this.#serviceMs;
+    let turnsUpToIt = (own + 1) * (1 + others);
+    for (const queued of latest.queues) turnsUpToIt += Math.min(queued, own + 1);
+    return (turnsUpToIt + Math.min(latest.others, turnsUpToIt)) / this.#perMs(latest) + this.#serviceMs;
   }
 
   #measure(at: number, claimed: number): void {
@@ -140,7 +145,7 @@ export class LoadEstimate {
     );
     this.#steps = this.#steps.filter((step) => at - step.at <= windowMs);
     const latest = this.#steps.at(-1);
-    // Nothing can be measured before the interval's first claim: the span starts at the last read without one.
+    // Before the first claim there is nothing to measure, so the span starts at the last read before it.
     if (latest?.claimed === claimed && this.#steps.length === 1) this.#steps = [];
     if (latest?.claimed !== claimed || this.#steps.length === 0) this.#steps.push({ at, claimed });
   }

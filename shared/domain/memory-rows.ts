@@ -55,9 +55,7 @@ export function rawValues(posted: RawMemoryRequest, now: number, faults: Faults)
   };
 }
 
-/**
- * Returns who spoke a row of a kind. It is null for `other`, so that such a row is no evidence of what a person said.
- */
+/** Returns who said a row of this kind; null for `other`, so that such a row is no evidence of what a person said. */
 export function roleOf(kind: RawKind, agent: string | null): RawRole {
   if (kind === 'prompt') return 'agent';
   if (kind === 'reply' || kind === 'note') return 'human';

@@ -4,7 +4,7 @@
  * says or act on their own; a carriage return overwrites its line. The marks that right-to-left scripts need (LRM, RLM,
  * ALM) affect only themselves and may stay.
  */
-const UNSAFE = /[^\P{Cc}\t\n]|[\u202a-\u202e\u2066-\u2069]/gu;
+const UNSAFE_CHARACTERS = /[^\P{Cc}\t\n]|[\u202a-\u202e\u2066-\u2069]/gu;
 
 /**
  * Reports whether a model's text may be shown to a person or stored: it is well-formed, and has no characters that make
@@ -12,10 +12,10 @@ const UNSAFE = /[^\P{Cc}\t\n]|[\u202a-\u202e\u2066-\u2069]/gu;
  * unusable.
  */
 export function isDisplayable(text: string): boolean {
-  return text.isWellFormed() && text.search(UNSAFE) < 0;
+  return text.isWellFormed() && text.search(UNSAFE_CHARACTERS) < 0;
 }
 
-/** Removes these characters from a person's well-formed text, so that it can be shown beside Forecue's own words. */
+/** Removes unsafe characters from a person's well-formed text, so that it can be shown beside Forecue's own words. */
 export function removeUndisplayable(text: string): string {
-  return text.replaceAll(UNSAFE, '');
+  return text.replaceAll(UNSAFE_CHARACTERS, '');
 }

@@ -40,7 +40,7 @@ export interface PredictionReport {
   contextTruncated: boolean;
   /** Milliseconds that the provider took; null if it was not asked. */
   providerMs: number | null;
-  /** Id of the prediction whose completion the person was typing, if this one is the rest of it. */
+  /** Id of an earlier prediction, if this one only suggests the rest of its completion, which the person is typing. */
   continues?: string;
 }
 

@@ -1,7 +1,7 @@
 /** The model name of the built-in predictor. */
 export const LOCAL_MODEL = 'local';
 
-/** Outcomes of a request to a provider. The first four come with an answer; `aborted` is the caller's doing. */
+/** Outcomes of a request to a provider. The first four come with an answer; `aborted` means that the caller gave up. */
 export const CALL_OUTCOMES = [
   'answered',
   'refused',
@@ -40,7 +40,7 @@ export function estimateUnreportedTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / 4);
 }
 
-/** Sum of calls to providers, with their tokens and cost as far as known. */
+/** Number of calls to providers, with the sums of their tokens and of their known costs. */
 export interface Spending {
   calls: number;
   inputTokens: number;

@@ -27,7 +27,7 @@ export interface RecordedEvent {
 /** A checked batch: the events that may be stored, and what is wrong with the others. */
 export interface CheckedBatch {
   events: RecordedEvent[];
-  /** Index in the batch of each of `events`. */
+  /** For each of `events`, its index in the batch. */
   indexes: number[];
   invalid: RecordingReceipt['invalid'];
 }
@@ -100,7 +100,8 @@ function validatorOf(row: unknown) {
 const FOREIGN_SESSION = 'session belongs to another user';
 
 /**
- * Returns the answer to a posted batch. `foreign` lists the positions in `events` of those for another user's session.
+ * Returns the answer to a posted batch. `foreign` lists which of `events`, by position, are for a session of another
+ * user.
  */
 export function receiptOf(
   { events, indexes, invalid }: CheckedBatch,

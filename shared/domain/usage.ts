@@ -47,7 +47,8 @@ export function usageReport(
 }
 
 /**
- * Returns a sum of calls to providers, for the operator: tokens, and the estimated cost in cents with four decimals.
+ * Returns the spending on providers as operators see it: calls, tokens, and the estimated cost in cents with four
+ * decimals.
  */
 export function spendingReport(spending: Spending = NOTHING_SPENT) {
   const { calls, inputTokens, cachedTokens, outputTokens, costMicrocents, unpriced } = spending;

@@ -24,7 +24,7 @@ export interface Outcome<Facts = unknown, Report = unknown> {
   facts: Facts;
   /** Report of its handler; null if something else ended the work. */
   report: Report | null;
-  /** Milliseconds from the end of failed work during which a retry is pointless; null if unknown. */
+  /** How long after the work failed a retry is still pointless, in milliseconds; null if unknown. */
   retryAfterMs: number | null;
   /** Text of the answer; null if there is none, or it was erased. */
   answer: string | null;
@@ -44,7 +44,7 @@ export interface End<Report = unknown> {
   source?: ErrorSource;
   answer?: string;
   report?: Report;
-  /** Milliseconds during which a retry is pointless, if known. */
+  /** How long after this end a retry is pointless, in milliseconds, if known. */
   retryAfterMs?: number | undefined;
 }
 
@@ -64,7 +64,9 @@ export function isEnded({ state }: Pick<Outcome, 'state'>): boolean {
   return state !== 'queued' && state !== 'running';
 }
 
-/** Facts with the `X-Request-Id` of the request that the work was admitted for, and the span of its admission. */
+/**
+ * Facts that connect work with the request that it was admitted for: its `X-Request-Id`, and the span of the admission.
+ */
 export interface TraceFacts {
   trace?: { requestId: string; traceparent?: string };
 }
@@ -77,7 +79,7 @@ export function requestKey(kind: string, party: string, requestId: string): stri
   );
 }
 
-/** Progress of a job: the number of steps done, and of all steps. Its handler keeps it. */
+/** Progress of a job, as stored by its handler: the number of steps done, and of all steps. */
 export interface Steps {
   done: number;
   total: number;

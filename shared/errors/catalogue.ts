@@ -1,6 +1,6 @@
 /**
- * An error code: its HTTP status, the part that causes it and, if a retry can help, the whole seconds to wait before
- * it. A thrown error may state other seconds.
+ * How an error code is answered: its HTTP status, its source and, if a retry can help, the number of whole seconds to
+ * wait before it. A thrown error may state another number.
  *
  * `source` becomes `X-Error-Source`; a failed prediction may override it with the source in its row.
  */
@@ -18,7 +18,7 @@ export interface ErrorEntry {
 export type ErrorSource = 'ingress' | 'worker' | 'provider';
 
 export const catalogue = {
-  /** As in RFC 6750, 3.1. */
+  /** This code is from RFC 6750, 3.1. */
   invalid_request: {
     status: 400,
     source: 'ingress',

@@ -1,10 +1,11 @@
 import { gauge, onScrape } from './registry.ts';
 
-const connections = gauge('forecue_database_connections', 'Open connections of a pool of this process.', [
-  'pool',
-  'state',
-]);
-const waiting = gauge('forecue_database_waiting', 'Statements that wait for a connection of the pool.', [
+const connectionsGauge = gauge(
+  'forecue_database_connections',
+  'Open connections of a pool of this process.',
+  ['pool', 'state'],
+);
+const waitingGauge = gauge('forecue_database_waiting', 'Statements that wait for a connection of the pool.', [
   'pool',
 ]);
 
@@ -17,8 +18,8 @@ interface Connections {
 /** Observes a connection pool, until the returned handle is closed. */
 export function watchConnections(name: string, pool: Connections): { close(): void } {
   return onScrape(() => [
-    [connections, pool.totalCount - pool.idleCount, { pool: name, state: 'busy' }],
-    [connections, pool.idleCount, { pool: name, state: 'idle' }],
-    [waiting, pool.waitingCount, { pool: name }],
+    [connectionsGauge, pool.totalCount - pool.idleCount, { pool: name, state: 'busy' }],
+    [connectionsGauge, pool.idleCount, { pool: name, state: 'idle' }],
+    [waitingGauge, pool.waitingCount, { pool: name }],
   ]);
 }

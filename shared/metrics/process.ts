@@ -1,32 +1,35 @@
 import manifest from '../../package.json' with { type: 'json' };
 import { gauge, onScrape } from './registry.ts';
 
-const ready = gauge('forecue_ready', '1 while the process takes work, and its stores answer.');
-const healthy = gauge('forecue_healthy', '0 when the process has been unable to do its work for 10 s.');
-const clockAhead = gauge(
+const readyGauge = gauge('forecue_ready', '1 while the process takes work, and its stores answer.');
+const healthyGauge = gauge('forecue_healthy', '0 when the process has been unable to do its work for 10 s.');
+const clockAheadGauge = gauge(
   'forecue_clock_ahead_seconds',
   "How far this machine's clock is ahead of the database's; negative: behind.",
 );
-const missing = gauge('forecue_migrations_missing', 'Migrations that the process waits for at its start.');
-const build = gauge('forecue_build_info', 'The version that runs.', ['version', 'node']);
+const missingMigrationsGauge = gauge(
+  'forecue_migrations_missing',
+  'Migrations that the process waits for at its start.',
+);
+const buildGauge = gauge('forecue_build_info', 'The version that runs.', ['version', 'node']);
 
 /** Observes the health of this process, until the returned handle is closed. */
 export function watchHealth(health: { isHealthy(): boolean; isReady(): Promise<boolean> }): {
   close(): void;
 } {
   return onScrape(async () => [
-    [ready, Number(await health.isReady().catch(() => false))],
-    [healthy, Number(health.isHealthy())],
-    [build, 1, { version: manifest.version, node: process.versions.node }],
+    [readyGauge, Number(await health.isReady().catch(() => false))],
+    [healthyGauge, Number(health.isHealthy())],
+    [buildGauge, 1, { version: manifest.version, node: process.versions.node }],
   ]);
 }
 
 /** Observes this machine's clock, until the returned handle is closed. */
 export function watchClock(clock: { readonly clockAheadMs: number }): { close(): void } {
-  return onScrape(() => [[clockAhead, clock.clockAheadMs / 1000]]);
+  return onScrape(() => [[clockAheadGauge, clock.clockAheadMs / 1000]]);
 }
 
 /** Observes how many migrations the start of this process waits for, until the returned handle is closed. */
 export function watchMigrations(waited: { readonly missing: number }): { close(): void } {
-  return onScrape(() => [[missing, waited.missing]]);
+  return onScrape(() => [[missingMigrationsGauge, waited.missing]]);
 }

@@ -1,25 +1,25 @@
 import type { CallOutcome } from '../domain/provider-call.ts';
 import { counter, gauge, histogram, onScrape } from './registry.ts';
 
-const durations = histogram(
+const callDurations = histogram(
   'forecue_provider_call_duration_seconds',
   'Requests to the provider, by how they ended.',
   ['model', 'outcome'],
 );
-const tokens = counter(
+const tokenCounter = counter(
   'forecue_provider_tokens_total',
   'Tokens as the provider counts them; cached ones are part of the input.',
   ['model', 'type'],
 );
-const cost = counter('forecue_provider_cost_dollars_total', 'Cost by MODEL_PRICES, in US dollars.', [
+const costCounter = counter('forecue_provider_cost_dollars_total', 'Cost by MODEL_PRICES, in US dollars.', [
   'model',
 ]);
-const open = gauge(
+const circuitOpenGauge = gauge(
   'forecue_provider_circuit_open',
   '1 while the model is not called because it failed too often in a row.',
   ['model'],
 );
-const pause = gauge(
+const pauseGauge = gauge(
   'forecue_provider_pause_seconds',
   'Time for which the provider still asks to be left alone.',
   ['model'],
@@ -37,11 +37,11 @@ interface ProviderCall {
 }
 
 export function observeCall({ model, outcome, usage, cost: microcents, latencyMs }: ProviderCall): void {
-  durations.observe({ model, outcome }, latencyMs / 1000);
-  tokens.inc({ model, type: 'input' }, usage.inputTokens);
-  tokens.inc({ model, type: 'cached_input' }, usage.cachedTokens);
-  tokens.inc({ model, type: 'output' }, usage.outputTokens);
-  if (microcents !== null) cost.inc({ model }, microcents / MICROCENTS_PER_DOLLAR);
+  callDurations.observe({ model, outcome }, latencyMs / 1000);
+  tokenCounter.inc({ model, type: 'input' }, usage.inputTokens);
+  tokenCounter.inc({ model, type: 'cached_input' }, usage.cachedTokens);
+  tokenCounter.inc({ model, type: 'output' }, usage.outputTokens);
+  if (microcents !== null) costCounter.inc({ model }, microcents / MICROCENTS_PER_DOLLAR);
 }
 
 /** Observes circuits by model, until the returned handle is closed. */
@@ -50,8 +50,8 @@ export function watchCircuits(
 ): { close(): void } {
   return onScrape(() =>
     [...circuits].flatMap(([model, { isOpen, pausedMs }]) => [
-      [open, Number(isOpen), { model }] as const,
-      [pause, pausedMs / 1000, { model }] as const,
+      [circuitOpenGauge, Number(isOpen), { model }] as const,
+      [pauseGauge, pausedMs / 1000, { model }] as const,
     ]),
   );
 }

@@ -8,7 +8,7 @@ import { withTimeout } from '../timing/within.ts';
 const registry = new Registry();
 
 /** Bounds of the buckets in seconds: from a statement on an idle machine to the longest deadline. */
-const SECONDS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120];
+const DURATION_BUCKETS_S = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120];
 /** Maximum time that a scrape waits for one of its reads. */
 const READ_TIMEOUT_MS = 2000;
 
@@ -17,11 +17,11 @@ type Labels = Readonly<Record<string, string>>;
 /** A value to add to a gauge at a scrape. */
 export type Sample = readonly [gauge: Gauge, value: number, labels?: Labels];
 /** Reads the values of gauges. Called at each scrape. */
-type Read = () => readonly Sample[] | Promise<readonly Sample[]>;
+type ReadSamples = () => readonly Sample[] | Promise<readonly Sample[]>;
 
 const gauges: Gauge[] = [];
-const reads = new Set<Read>();
-let underWay: Promise<string> | undefined;
+const reads = new Set<ReadSamples>();
+let currentScrape: Promise<string> | undefined;
 
 /** Declares a metric that only grows. */
 export function counter<Label extends string>(
@@ -38,7 +38,7 @@ export function histogram<Label extends string>(
   help: string,
   labelNames: readonly Label[],
 ): Histogram<Label> {
-  return new Histogram({ name, help, labelNames, buckets: SECONDS, registers: [registry] });
+  return new Histogram({ name, help, labelNames, buckets: DURATION_BUCKETS_S, registers: [registry] });
 }
 
 /** Declares a distribution of sizes. */
@@ -67,7 +67,7 @@ export function gauge(name: `forecue_${string}`, help: string, labelNames: reado
 }
 
 /** Calls `read` at each scrape, until the returned handle is closed. Samples of several readers add up. */
-export function onScrape(read: Read): { close(): void } {
+export function onScrape(read: ReadSamples): { close(): void } {
   reads.add(read);
   return { close: () => void reads.delete(read) };
 }
@@ -81,10 +81,10 @@ export const METRICS_TYPE = registry.contentType;
 
 /** Returns the metrics as text. Concurrent scrapes share one collection. */
 export function scrape(): Promise<string> {
-  underWay ??= collect().finally(() => {
-    underWay = undefined;
+  currentScrape ??= collect().finally(() => {
+    currentScrape = undefined;
   });
-  return underWay;
+  return currentScrape;
 }
 
 async function collect(): Promise<string> {
@@ -98,7 +98,7 @@ async function collect(): Promise<string> {
   return registry.metrics();
 }
 
-async function readInTime(read: Read): Promise<readonly Sample[]> {
+async function readInTime(read: ReadSamples): Promise<readonly Sample[]> {
   try {
     return await withTimeout(
       READ_TIMEOUT_MS,
@@ -111,10 +111,10 @@ async function readInTime(read: Read): Promise<readonly Sample[]> {
   }
 }
 
-let hasProcess = false;
+let isProcessObserved = false;
 
 /** Adds the general metrics of a Node process: CPU time, memory, event loop and descriptors. */
 export function observeProcess(): void {
-  if (!hasProcess) collectDefaultMetrics({ register: registry });
-  hasProcess = true;
+  if (!isProcessObserved) collectDefaultMetrics({ register: registry });
+  isProcessObserved = true;
 }

@@ -1,15 +1,16 @@
 import { counter, histogram } from './registry.ts';
 
-const requests = counter(
+const requestCounter = counter(
   'forecue_http_requests_total',
   'Requests that were answered; code: that of the error.',
   ['method', 'route', 'status', 'code'],
 );
 
-const durations = histogram('forecue_http_request_duration_seconds', 'From the request to its answer.', [
-  'method',
-  'route',
-]);
+const requestDurations = histogram(
+  'forecue_http_request_duration_seconds',
+  'From the request to its answer.',
+  ['method', 'route'],
+);
 
 const METHODS = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']);
 
@@ -31,6 +32,6 @@ export function observeRequest({
   ms,
 }: AnsweredRequest): void {
   const method = METHODS.has(sent) ? sent : 'other';
-  requests.inc({ method, route, status, code });
-  durations.observe({ method, route }, ms / 1000);
+  requestCounter.inc({ method, route, status, code });
+  requestDurations.observe({ method, route }, ms / 1000);
 }

@@ -11,38 +11,40 @@ import { gauge, onScrape, type Sample } from './registry.ts';
  * Gauges that are read from tables. Only the process that leads the housekeeping exports them, so that each is exported
  * once.
  */
-const leads = gauge('forecue_housekeeping_leads', '1 where this process leads the housekeeping.');
-const rounds = gauge('forecue_housekeeping_round_age_seconds', "Since the end of a step's last round.", [
-  'step',
-]);
-const queued = gauge('forecue_work_queued', 'Queued work: all of it up to 1,000 pieces of a kind.', [
+const leadsGauge = gauge('forecue_housekeeping_leads', '1 where this process leads the housekeeping.');
+const roundAgeGauge = gauge(
+  'forecue_housekeeping_round_age_seconds',
+  "Since the end of a step's last round.",
+  ['step'],
+);
+const queuedGauge = gauge('forecue_work_queued', 'Queued work: all of it up to 1,000 pieces of a kind.', [
   'kind',
   'pool',
   'parties',
 ]);
-const running = gauge('forecue_work_running', 'Running work.', ['kind', 'pool', 'parties']);
-const oldest = gauge('forecue_work_oldest_seconds', 'How long the oldest queued piece has waited.', [
+const runningGauge = gauge('forecue_work_running', 'Running work.', ['kind', 'pool', 'parties']);
+const oldestGauge = gauge('forecue_work_oldest_seconds', 'How long the oldest queued piece has waited.', [
   'kind',
   'pool',
   'parties',
 ]);
-const workers = gauge('forecue_pool_workers', 'Living workers of a pool.', ['pool']);
-const desired = gauge('forecue_pool_desired_workers', 'Workers that a pool should have.', ['pool']);
-const slots = gauge('forecue_pool_slots', 'Slots of the living workers of a pool.', ['pool']);
-const processes = gauge('forecue_processes', 'Living processes, by their heartbeats.', ['kind']);
-const erasing = gauge('forecue_accounts_erasing', 'Accounts that are being erased.');
-const oldestErasure = gauge('forecue_erasure_oldest_seconds', 'Since when the oldest of them is.');
-const units = gauge('forecue_units_month', 'Units of this month, of all apps.', ['state']);
-const sessions = gauge('forecue_database_sessions', 'Sessions that PostgreSQL has, ours and others.');
-const sessionsMost = gauge(
+const workersGauge = gauge('forecue_pool_workers', 'Living workers of a pool.', ['pool']);
+const desiredGauge = gauge('forecue_pool_desired_workers', 'Workers that a pool should have.', ['pool']);
+const slotsGauge = gauge('forecue_pool_slots', 'Slots of the living workers of a pool.', ['pool']);
+const processesGauge = gauge('forecue_processes', 'Living processes, by their heartbeats.', ['kind']);
+const erasingGauge = gauge('forecue_accounts_erasing', 'Accounts that are being erased.');
+const oldestErasureGauge = gauge('forecue_erasure_oldest_seconds', 'Since when the oldest of them is.');
+const unitsGauge = gauge('forecue_units_month', 'Units of this month, of all apps.', ['state']);
+const sessionsGauge = gauge('forecue_database_sessions', 'Sessions that PostgreSQL has, ours and others.');
+const sessionsMostGauge = gauge(
   'forecue_database_sessions_most',
   'Sessions that PostgreSQL takes of roles that are not superusers.',
 );
-const diskFree = gauge(
+const diskFreeGauge = gauge(
   'forecue_database_disk_free_bytes',
   'Room for the data of PostgreSQL, where that runs on the same machine.',
 );
-const diskSize = gauge('forecue_database_disk_size_bytes', 'Size of that disk.');
+const diskSizeGauge = gauge('forecue_database_disk_size_bytes', 'Size of that disk.');
 
 export interface Leader {
   pool: Pool;
@@ -59,10 +61,10 @@ export function watchTables(leader: Leader): { close(): void } {
     const led = leader.rounds();
     if (led === undefined) return [];
     const ages = Object.entries(led).map(
-      ([step, { last }]) => [rounds, (Date.now() - last) / 1000, { step }] as const,
+      ([step, { last }]) => [roundAgeGauge, (Date.now() - last) / 1000, { step }] as const,
     );
     return [
-      [leads, 1],
+      [leadsGauge, 1],
       ...ages,
       ...(await loadOf(leader)),
       ...(await installationOf(leader.pool)),
@@ -79,17 +81,17 @@ async function loadOf({ pool, kinds }: Leader): Promise<Sample[]> {
       const { name, pool: of, parties } = kindNamed(kinds, row.kind);
       const labels = { kind: name, pool: of, parties };
       return [
-        [queued, row.queued, labels],
-        [running, row.running, labels],
-        [oldest, row.oldestMs / 1000, labels],
+        [queuedGauge, row.queued, labels],
+        [runningGauge, row.running, labels],
+        [oldestGauge, row.oldestMs / 1000, labels],
       ];
     }),
     ...[...byPool].flatMap(([name, ofPool]): Sample[] => {
       const load = poolLoad(ofPool);
       return [
-        [workers, load.workers, { pool: name }],
-        [slots, load.slots, { pool: name }],
-        [desired, desiredWorkers(load), { pool: name }],
+        [workersGauge, load.workers, { pool: name }],
+        [slotsGauge, load.slots, { pool: name }],
+        [desiredGauge, desiredWorkers(load), { pool: name }],
       ];
     }),
   ];
@@ -98,13 +100,13 @@ async function loadOf({ pool, kinds }: Leader): Promise<Sample[]> {
 async function installationOf(pool: Pool): Promise<Sample[]> {
   const found = await readInstallation(pool);
   return [
-    [erasing, found.erasing],
-    [oldestErasure, found.oldestErasureS],
-    [sessions, found.sessions],
-    [sessionsMost, found.sessionsMost],
-    [units, found.reserved, { state: 'reserved' }],
-    [units, found.settled, { state: 'settled' }],
-    ...Object.entries(found.processes).map(([kind, living]): Sample => [processes, living, { kind }]),
+    [erasingGauge, found.erasing],
+    [oldestErasureGauge, found.oldestErasureS],
+    [sessionsGauge, found.sessions],
+    [sessionsMostGauge, found.sessionsMost],
+    [unitsGauge, found.reserved, { state: 'reserved' }],
+    [unitsGauge, found.settled, { state: 'settled' }],
+    ...Object.entries(found.processes).map(([kind, living]): Sample => [processesGauge, living, { kind }]),
   ];
 }
 
@@ -112,7 +114,7 @@ async function diskOf({ pool, directUrl }: Leader): Promise<Sample[]> {
   const room = await readDatabaseDisk(pool, directUrl);
   if (room === undefined) return [];
   return [
-    [diskFree, room.free],
-    [diskSize, room.size],
+    [diskFreeGauge, room.free],
+    [diskSizeGauge, room.size],
   ];
 }

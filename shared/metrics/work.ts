@@ -7,13 +7,14 @@ import { counter, gauge, histogram, onScrape, sizes } from './registry.ts';
  */
 type Stage = 'admission' | 'queue' | 'handler' | 'commit' | 'wait';
 
-const stages = histogram('forecue_work_stage_duration_seconds', 'Stages of the way of a piece of work.', [
-  'kind',
-  'stage',
-]);
+const stageDurations = histogram(
+  'forecue_work_stage_duration_seconds',
+  'Stages of the way of a piece of work.',
+  ['kind', 'stage'],
+);
 
 export function observeStage(kind: string, stage: Stage, ms: number): void {
-  stages.observe({ kind, stage }, Math.max(0, ms) / 1000);
+  stageDurations.observe({ kind, stage }, Math.max(0, ms) / 1000);
 }
 
 /** Observes how long a stage takes, however it ends. */
@@ -55,7 +56,7 @@ export const housekeepingFailures = counter(
 
 /**
  * Counts outcomes for waiting callers by how they were found: by a wake-up, or by the poll that makes up for a lost
- * one.
+ * wake-up.
  */
 export const outcomesFound = counter(
   'forecue_outcomes_found_total',
@@ -66,13 +67,13 @@ export const outcomesFound = counter(
 /** Distribution of the number of items that shared a statement. */
 export const batches = sizes('forecue_statement_batch_size', 'Items that shared a statement.', ['statement']);
 
-const callers = gauge('forecue_callers_waiting', 'Callers that wait at this ingress for work to end.');
-const slots = gauge('forecue_slots', 'Slots of this worker.', ['pool']);
-const held = gauge('forecue_slots_held', 'Slots of this worker that hold work.', ['pool']);
+const callersGauge = gauge('forecue_callers_waiting', 'Callers that wait at this ingress for work to end.');
+const slotsGauge = gauge('forecue_slots', 'Slots of this worker.', ['pool']);
+const heldSlotsGauge = gauge('forecue_slots_held', 'Slots of this worker that hold work.', ['pool']);
 
 /** Observes a waiting room, until the returned handle is closed. */
 export function watchCallers(room: { readonly size: number }): { close(): void } {
-  return onScrape(() => [[callers, room.size]]);
+  return onScrape(() => [[callersGauge, room.size]]);
 }
 
 interface Pool {
@@ -84,8 +85,8 @@ interface Pool {
 export function watchSlots(pools: readonly Pool[]): { close(): void } {
   return onScrape(() =>
     pools.flatMap(({ name: pool, slots: of }) => [
-      [slots, of.slots, { pool }] as const,
-      [held, of.slots - of.free, { pool }] as const,
+      [slotsGauge, of.slots, { pool }] as const,
+      [heldSlotsGauge, of.slots - of.free, { pool }] as const,
     ]),
   );
 }

@@ -6,7 +6,7 @@ const STUCK_MS = 10_000;
 /** Time for which a probe's result is reused, so that frequent requests do not burden the stores. */
 const PROBE_MS = 1000;
 
-/** The health of a process, derived from its parts. The composition root adds each part when it opens it. */
+/** The health of a process, derived from its parts. The composition root adds each part on opening it. */
 export class ProcessHealth implements Health {
   /** True while the process takes work. */
   serving = false;

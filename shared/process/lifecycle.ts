@@ -61,7 +61,7 @@ async function startTracing(kind: string, log: Log): Promise<{ stop(): Promise<v
   return tracing.startTracing(kind, log);
 }
 
-/** Closes a part. `opening.adopt(await openPart(), close)` registers a part for disposal where it is opened. */
+/** Closes a part. `opening.adopt(await openPart(), closePart)` registers a part for disposal where it is opened. */
 export function closePart(part: { close(): void | Promise<void> }): void | Promise<void> {
   return part.close();
 }

@@ -13,7 +13,7 @@ export const STOP_LIMITS = {
   workerDrain: 15_000,
   /** Finishing calls in progress at an ingress; those that still wait then get 503. */
   ingressDrain: 20_000,
-  /** Closing an ingress's open connections, from the start of the stop. */
+  /** Cutting an ingress's open connections, counted from the start of the stop. */
   ingressConnections: 22_000,
   /** Sending the last spans to the collector. */
   traces: 2000,

@@ -11,7 +11,8 @@ const RECONNECT = { firstMs: 50, longestMs: 2000 };
 /** Interval at which the idle connection is probed, and time limit for the answer. */
 const PULSE = { everyMs: 5000, withinMs: 2000 };
 /**
- * TCP keep-alive, which notices a host that is gone, unless something on the way still acknowledges: hence the pulse.
+ * TCP keep-alive, which notices that a host is gone. A proxy in between may still acknowledge in its place, so there is
+ * a pulse as well.
  */
 export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 
@@ -19,10 +20,10 @@ export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10_000
 export interface Bus {
   publish(messages: { channel: string; payload: string }[]): Promise<void>;
   /**
-   * Listens to a channel; resolves when it does. Listens again by itself whenever the connection breaks or falls
+   * Listens to a channel; resolves once it listens. Listens again by itself whenever the connection breaks or falls
    * silent.
    */
-  listen(channel: string, hear: (payload: string) => void): Promise<void>;
+  listen(channel: string, handle: (payload: string) => void): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -42,14 +43,14 @@ export function openBus(
 export function redisBus(target: RedisTarget, log: Log): Bus {
   const publisher = connectRedis(target, 'producer', log);
   const listener = connectRedis(target, 'listener', log);
-  const hearing = new Map<string, (payload: string) => void>();
-  listener.on('message', (channel: string, payload: string) => hearing.get(channel)?.(payload));
+  const handlers = new Map<string, (payload: string) => void>();
+  listener.on('message', (channel: string, payload: string) => handlers.get(channel)?.(payload));
   return {
     async publish(messages) {
       await Promise.all(messages.map(({ channel, payload }) => publisher.publish(channel, payload)));
     },
-    async listen(channel, hear) {
-      hearing.set(channel, hear);
+    async listen(channel, handle) {
+      handlers.set(channel, handle);
       // Not awaited: while the server is down, polls suffice, and ioredis subscribes when the server is back.
       listener.subscribe(channel).catch((error: unknown) => log.warn({ err: error }, 'not subscribed'));
     },
@@ -68,7 +69,7 @@ export function postgresBus(publish: Bus['publish'], { directUrl }: BaseConfig['
   const listener = new Listener(directUrl, log);
   return {
     publish,
-    listen: (channel, hear) => listener.listen(channel, hear),
+    listen: (channel, handle) => listener.listen(channel, handle),
     close: async () => listener.close(),
   };
 }
@@ -76,7 +77,7 @@ export function postgresBus(publish: Bus['publish'], { directUrl }: BaseConfig['
 class Listener {
   readonly #url: string;
   readonly #log: Log;
-  readonly #hearing = new Map<string, (payload: string) => void>();
+  readonly #handlers = new Map<string, (payload: string) => void>();
   readonly #closed = new AbortController();
   #client: pg.Client | undefined;
 
@@ -85,8 +86,8 @@ class Listener {
     this.#log = log;
   }
 
-  async listen(channel: string, hear: (payload: string) => void): Promise<void> {
-    this.#hearing.set(channel, hear);
+  async listen(channel: string, handle: (payload: string) => void): Promise<void> {
+    this.#handlers.set(channel, handle);
     if (this.#client === undefined) await this.#open();
     else await this.#client.query(`listen ${pg.escapeIdentifier(channel)}`);
   }
@@ -100,10 +101,10 @@ class Listener {
       application_name: 'forecue wake-ups',
     });
     client.on('error', (error) => this.#log.warn({ err: error }, 'wake-up connection'));
-    client.on('notification', ({ channel, payload }) => this.#hearing.get(channel)?.(payload ?? ''));
+    client.on('notification', ({ channel, payload }) => this.#handlers.get(channel)?.(payload ?? ''));
     try {
       await client.connect();
-      for (const channel of this.#hearing.keys())
+      for (const channel of this.#handlers.keys())
         await client.query(`listen ${pg.escapeIdentifier(channel)}`);
     } catch (error) {
       disconnect(client);

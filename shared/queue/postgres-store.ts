@@ -100,7 +100,10 @@ export class SharedConnection extends PostgresConnection {
     return this.#listener;
   }
 
-  /** Does nothing, because each worker calls it when it closes, but all share the connections: `end` closes them. */
+  /**
+   * Does nothing: each worker calls it on closing, but other workers still use the shared connections. `end` closes
+   * them.
+   */
   override async close(): Promise<void> {}
 
   async end(): Promise<void> {

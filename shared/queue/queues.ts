@@ -20,14 +20,23 @@ import { assertTakesWrites, connectRedis, type RedisClient, readMemory, SAFE_POL
 const TICKET_EVERY_MS = 200;
 const TICKET_IDS_MAX = 200;
 /**
- * Options of a ticket. It stands for all work queued before a worker takes it, so a queue never has more than one,
- * waiting or in hand. Work that needs another attempt gets another ticket: nothing relies on BullMQ's own redelivery.
+ * Options of a ticket. A ticket stands for all work that is queued before a worker takes the ticket, so a queue never
+ * has more than one, whether it waits or a worker has it. Work that needs another attempt gets another ticket: nothing
+ * relies on BullMQ's own redelivery.
  */
-const TICKET = { attempts: 1, removeOnComplete: true, removeOnFail: true, deduplication: { id: 'ticket' } };
+const TICKET_OPTIONS = {
+  attempts: 1,
+  removeOnComplete: true,
+  removeOnFail: true,
+  deduplication: { id: 'ticket' },
+};
 /** Pace of a worker: an idle one asks for tickets every ten seconds, and again soon after a refused connection. */
-const PACE = { concurrency: 1, drainDelay: 10, runRetryDelay: 500 };
-/** Time after which a ticket in hand goes to another worker: handling one takes no time, so its worker is lost. */
-const LOST_AFTER = { lockDuration: 10_000, stalledInterval: 10_000, skipLockRenewal: true };
+const WORKER_PACE = { concurrency: 1, drainDelay: 10, runRetryDelay: 500 };
+/**
+ * Times after which a worker's ticket goes to another worker: handling a ticket takes no time, so a worker that still
+ * has it must be lost.
+ */
+const TICKET_TIMEOUTS = { lockDuration: 10_000, stalledInterval: 10_000, skipLockRenewal: true };
 
 /**
  * One pool's queue. Its jobs are tickets, which say "there is work". The rows of work say which, and workers look at
@@ -117,16 +126,16 @@ function queuesOn<B extends IQueueBackend, C>(
   { factory, producer, consumer, ping, close }: Store<B, C>,
   log: Log,
 ): Queues {
-  const queues = new Map<string, Tickets<B, C>>();
+  const queues = new Map<string, TicketAdder<B, C>>();
   const workers = new Set<Worker<Ticket, void, string, B, never, C>>();
   return {
     queue(name) {
-      const known = queues.get(name) ?? new Tickets(new Queue(name, producer, factory), log);
+      const known = queues.get(name) ?? new TicketAdder(new Queue(name, producer, factory), log);
       queues.set(name, known);
       return known;
     },
     worker(name, take) {
-      const options = { ...consumer(), ...PACE, ...LOST_AFTER };
+      const options = { ...consumer(), ...WORKER_PACE, ...TICKET_TIMEOUTS };
       const worker = new Worker<Ticket, void, string, B, never, C>(name, take, options, factory);
       worker.on('error', (error) => log.warn({ err: error, queue: name }, 'worker connection'));
       worker.on('failed', (_, error) => log.error({ err: error, queue: name }, 'ticket failed'));
@@ -134,7 +143,7 @@ function queuesOn<B extends IQueueBackend, C>(
       return {
         close() {
           workers.delete(worker);
-          return inTime(worker.close());
+          return withinStopLimit(worker.close());
         },
       };
     },
@@ -142,8 +151,8 @@ function queuesOn<B extends IQueueBackend, C>(
       await ping();
     },
     async close() {
-      await inTime(Promise.all([...queues.values(), ...workers].map((one) => one.close())));
-      await inTime(close());
+      await withinStopLimit(Promise.all([...queues.values(), ...workers].map((one) => one.close())));
+      await withinStopLimit(close());
     },
   };
 }
@@ -152,7 +161,7 @@ type Ticket = { ids: string[] };
 type BullQueue<B extends IQueueBackend, C> = Queue<Ticket, void, string, Ticket, void, string, B, C>;
 
 /** Adds a process's tickets to one queue, one at a time. */
-class Tickets<B extends IQueueBackend, C> implements TicketQueue {
+class TicketAdder<B extends IQueueBackend, C> implements TicketQueue {
   readonly #queue: BullQueue<B, C>;
   readonly #log: Log;
   readonly #ids = new Set<string>();
@@ -178,14 +187,14 @@ class Tickets<B extends IQueueBackend, C> implements TicketQueue {
   async #addOne(): Promise<void> {
     const ids = [...this.#ids];
     this.#ids.clear();
-    await this.#queue.add('ticket', { ids }, TICKET).then(
-      () => this.#note(false),
-      (error: unknown) => this.#note(true, error),
+    await this.#queue.add('ticket', { ids }, TICKET_OPTIONS).then(
+      () => this.#logOutage(false),
+      (error: unknown) => this.#logOutage(true, error),
     );
   }
 
   /** Logs an outage once, however many tickets it costs. */
-  #note(isDown: boolean, error?: unknown): void {
+  #logOutage(isDown: boolean, error?: unknown): void {
     if (isDown === this.#isDown) return;
     this.#isDown = isDown;
     if (isDown)
@@ -195,6 +204,6 @@ class Tickets<B extends IQueueBackend, C> implements TicketQueue {
 }
 
 /** Waits for a close, but no longer than a stop may take: BullMQ's own close waits for a store that may be down. */
-async function inTime(closed: Promise<unknown>): Promise<void> {
-  await withTimeout(STOP_LIMITS.queue, () => closed).catch(() => {});
+async function withinStopLimit(closing: Promise<unknown>): Promise<void> {
+  await withTimeout(STOP_LIMITS.queue, () => closing).catch(() => {});
 }

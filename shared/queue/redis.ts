@@ -7,15 +7,15 @@ import { backoffMs } from '../timing/retry.ts';
 export type RedisClient = Redis | Cluster;
 
 /**
- * Purpose of a connection. A producer's commands fail fast; commands of other roles wait until it is connected again.
+ * Purpose of a connection. A producer's commands fail fast; those of other roles wait until their connection is back.
  */
 export type RedisRole = 'producer' | 'consumer' | 'listener';
 
 const COMMAND_TIMEOUT_MS = 1500;
 /**
- * Time without an expected answer after which a connection is closed and reopened: a host that lost its power, or a
- * load balancer that dropped our entry, never says so. BullMQ's consumers block for ten seconds, and give up by
- * themselves after eleven.
+ * How long an expected answer may take before the connection is closed and reopened: a host that lost its power, or a
+ * load balancer that forgot the connection, never says so. A consumer's limit is longer, because BullMQ's blocking
+ * reads last ten seconds, and BullMQ itself gives one up after eleven.
  */
 const SILENCE_MS = { producer: 2000, consumer: 12_000, listener: 2000 };
 /** Interval of a connection's probes: without traffic it would never notice that the server is gone or was demoted. */
@@ -24,7 +24,8 @@ const RECONNECT = { firstMs: 100, longestMs: 2000 };
 
 /**
  * Connects in the background, and reconnects for as long as the process runs, whenever the connection breaks or falls
- * silent. Leaves a server that has become a read-only replica, since its name may lead to another server by now.
+ * silent. Disconnects from a server that has become a read-only replica, since the host name may lead to another server
+ * by now.
  */
 export function connectRedis(target: RedisTarget, role: RedisRole, log: Log): RedisClient {
   const client = create(target, role);
@@ -36,8 +37,8 @@ export function connectRedis(target: RedisTarget, role: RedisRole, log: Log): Re
   const beat = async (node: Redis) => {
     if (node.status !== 'ready') return;
     // A listener's connection takes only pings, unless both ends speak RESP 3. A missing answer closes it.
-    const asked = node.mode === 'subscriber' ? node.ping().then(() => false) : isReadOnly(node);
-    const isReplica = await asked.catch(() => undefined);
+    const replicaCheck = node.mode === 'subscriber' ? node.ping().then(() => false) : isReadOnly(node);
+    const isReplica = await replicaCheck.catch(() => undefined);
     if (isReplica === false) isDown = false;
     if (!isReplica || target.kind === 'cluster') return;
     fault(new ReadOnlyError());
@@ -79,8 +80,8 @@ function create(target: RedisTarget, role: RedisRole): RedisClient {
   const login = { ...(username && { username }), ...(password && { password }) };
   if (target.kind === 'sentinel') {
     const { name, db } = target;
-    const again = { retryStrategy, sentinelRetryStrategy: retryStrategy };
-    return new Redis({ ...options, ...again, ...login, sentinels: hosts, name, db });
+    const retryStrategies = { retryStrategy, sentinelRetryStrategy: retryStrategy };
+    return new Redis({ ...options, ...retryStrategies, ...login, sentinels: hosts, name, db });
   }
   if (role === 'listener') return listenAtAny(hosts, { ...options, ...login, retryStrategy });
   const { enableOfflineQueue, ...redisOptions } = { ...options, ...login };

@@ -6,7 +6,7 @@ import { EMAIL_MAX, KEYS_MAX, NAME_MAX, PASSWORD_MAX, PASSWORD_MIN, TEXT_MAX, UU
 /** An e-mail address. White space around it does not count. */
 const Email = Type.String({ format: 'email', maxLength: EMAIL_MAX, wellFormed: true });
 const NewPassword = text(PASSWORD_MAX, PASSWORD_MIN);
-/** A text that is only compared: one that cannot match is simply wrong, not a 422. */
+/** A secret to compare with a stored one. A text that cannot match is simply a wrong secret, not a 422. */
 const Secret = text(TEXT_MAX);
 
 const newUser = { email: Email, password: NewPassword, name: Type.Optional(text(NAME_MAX)) };
@@ -69,7 +69,7 @@ export const WaitlistResponse = closedObject({ status: Type.Literal('added') });
 /** Scopes of a key: reading, predicting, adding and changing, deleting. */
 export const SCOPES = ['read', 'predict', 'write', 'forget'] as const;
 export type Scope = (typeof SCOPES)[number];
-/** Scopes of the new key; all of them if left out. */
+/** Scopes of a key; all of them if left out. */
 const scopes = Type.Optional(Type.Array(oneOf(SCOPES), { minItems: 1, maxItems: SCOPES.length }));
 
 export const KeyRequest = closedObject({ label: Name, scopes });

@@ -11,7 +11,7 @@ export const Identifier = Type.String({
 
 export const Name = text(NAME_MAX, 1);
 
-/** Share of predicted replies that must be right from a threshold on. */
+/** Minimum share of right ones among the predicted replies that reach a confidence threshold. */
 export const PrecisionTarget = Type.Number({ minimum: 0.5, maximum: 0.99 });
 
 /** Number of rows that a query asks for: from 1 to `most`, by default `usual`. */

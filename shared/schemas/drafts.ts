@@ -30,7 +30,7 @@ export const DraftResponse = closedObject({
   status: oneOf(['suggested', 'abstained']),
   /** Empty if the prediction abstained. */
   completion: Type.String(),
-  /** The model's confidence in its guess, whether shown or not. */
+  /** The model's confidence in its guess, whether or not the guess is shown. */
   confidence: Type.Number({ minimum: 0, maximum: 1 }),
   /** The last model that was asked. */
   model: Type.String(),

@@ -51,17 +51,17 @@ export const PLANS = ['sandbox', 'paid'] as const;
 export const KEYS_MAX = 100;
 /** Maximum number of connections of an account, revoked ones included. One answer lists them all. */
 export const CONNECTIONS_MAX = 1000;
-/** Minimum confidence of a completion that is shown, unless an app sets another. */
+/** Confidence from which on a completion is shown, unless an app sets another. */
 export const MIN_CONFIDENCE = 0.3;
-/** Share of predictions that must be right from a suggested threshold on, unless set otherwise. */
+/** Minimum share of right ones among the predictions that reach a suggested threshold, unless set otherwise. */
 export const PRECISION_TARGET = 0.95;
-/** Default limits of a context bundle, also those of predictions. */
+/** Default limits of a context bundle, for requests and predictions alike. */
 export const CONTEXT_DEFAULTS = { recencyMinutes: 60, maxFacts: 20, maxEpisodes: 10, maxRaw: 50 } as const;
 /** Lifetime of the code of an approved connection attempt, in seconds. */
 export const CODE_TTL_S = 120;
 /** Number of wrong exchanges that make a connection attempt void. */
 export const MISMATCHES_MAX = 5;
-/** Days after the recovery window for which billing, conflicts and statistics need a row. */
+/** Number of days after the recovery window for which a row is kept for billing, conflicts and statistics. */
 export const TOMBSTONE_DAYS = 35;
 /** Time for which a queued prediction that has lost all its callers waits for one to re-attach. */
 export const ABANDON_AFTER_MS = 5000;

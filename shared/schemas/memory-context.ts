@@ -57,7 +57,10 @@ export const ContextMeta = closedObject({
   timed_out: Type.Boolean(),
   /** True if more rows matched than fit, or reading them took too long. */
   truncated: perTier(Type.Boolean()),
-  /** Rows that are never shown, each kind counted up to 1000: of the whole account, or of the window. */
+  /**
+   * Numbers of rows that no bundle shows, each counted up to 1000: facts of the whole account, other rows of the
+   * window.
+   */
   excluded: closedObject({
     superseded: Count,
     stale: Count,

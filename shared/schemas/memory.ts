@@ -26,13 +26,13 @@ const Moment = nullable(Timestamp);
 const Text = nullable(Type.String());
 const Share = Type.Number({ minimum: 0, maximum: 1 });
 const Json = Type.Object({}, { additionalProperties: true });
-const Shown = Type.Record(Type.String(), Type.Unknown());
+const ShownJson = Type.Record(Type.String(), Type.Unknown());
 
-const partial = <T extends TObject>(schema: T) => Type.Partial(schema, { additionalProperties: false });
-const page = <T extends TObject>(row: T) =>
+const partialOf = <T extends TObject>(schema: T) => Type.Partial(schema, { additionalProperties: false });
+const pageOf = <T extends TObject>(row: T) =>
   closedObject({ results: Type.Array(row), next: nullable(Type.String()) });
 /** Schema of the answer to posted rows: one row for one, a list for a list. */
-const posted = <T extends TObject>(row: T) => Type.Union([row, Type.Array(row)]);
+const postAnswer = <T extends TObject>(row: T) => Type.Union([row, Type.Array(row)]);
 
 export const RawMemoryRequest = closedObject({
   content: text(CONTENT_MAX, 1),
@@ -62,15 +62,15 @@ export const RawMemoryResponse = closedObject({
   event_id: Text,
   occurred_at: Timestamp,
   tags: Tags,
-  metadata: Shown,
+  metadata: ShownJson,
   promoted_at: Moment,
   created_at: Timestamp,
 });
 export type RawMemoryResponse = Static<typeof RawMemoryResponse>;
-export const RawMemoryPage = page(RawMemoryResponse);
-export const RawMemoryResponses = posted(RawMemoryResponse);
+export const RawMemoryPage = pageOf(RawMemoryResponse);
+export const RawMemoryResponses = postAnswer(RawMemoryResponse);
 
-const episode = {
+const episodeFields = {
   title: text(200, 1),
   summary: text(CONTENT_MAX, 1),
   started_at: Timestamp,
@@ -84,13 +84,13 @@ const episodeOptions = {
   model: Type.Optional(nullable(Name)),
 };
 export const EpisodeRequest = closedObject({
-  ...episode,
+  ...episodeFields,
   ...episodeOptions,
   origin: Type.Optional(oneOf(CLIENT_ORIGINS)),
 });
 export type EpisodeRequest = Static<typeof EpisodeRequest>;
 export const EpisodeRequests = oneOrMany(EpisodeRequest, ROWS_MAX);
-export const EpisodeChange = partial(closedObject({ ...episode, ...episodeOptions }));
+export const EpisodeChange = partialOf(closedObject({ ...episodeFields, ...episodeOptions }));
 export type EpisodeChange = Static<typeof EpisodeChange>;
 
 export const EpisodeResponse = closedObject({
@@ -112,8 +112,8 @@ export const EpisodeResponse = closedObject({
   updated_at: Timestamp,
 });
 export type EpisodeResponse = Static<typeof EpisodeResponse>;
-export const EpisodePage = page(EpisodeResponse);
-export const EpisodeResponses = posted(EpisodeResponse);
+export const EpisodePage = pageOf(EpisodeResponse);
+export const EpisodeResponses = postAnswer(EpisodeResponse);
 
 const factOptions = {
   kind: Type.Optional(nullable(Tag)),
@@ -133,10 +133,10 @@ export const FactRequest = closedObject({
 });
 export type FactRequest = Static<typeof FactRequest>;
 export const FactRequests = oneOrMany(FactRequest, ROWS_MAX);
-export const FactChange = partial(closedObject({ text: text(FACT_MAX, 1), ...factOptions }));
+export const FactChange = partialOf(closedObject({ text: text(FACT_MAX, 1), ...factOptions }));
 export type FactChange = Static<typeof FactChange>;
 
-const fact = {
+const factFields = {
   id: Id,
   /** Empty while the fact is stale. */
   text: Type.String(),
@@ -159,15 +159,15 @@ const fact = {
   created_at: Timestamp,
   updated_at: Timestamp,
 };
-export const FactResponse = closedObject(fact);
+export const FactResponse = closedObject(factFields);
 export type FactResponse = Static<typeof FactResponse>;
-export const FactPage = page(FactResponse);
-export const FactResponses = posted(FactResponse);
+export const FactPage = pageOf(FactResponse);
+export const FactResponses = postAnswer(FactResponse);
 
-/** A row from which another one is derived, with the words in it that support the other. */
+/** A row from which another one is derived, with its words that support the derived row. */
 export const MemorySource = closedObject({ tier: oneOf(TIERS), id: Id, quote: Text });
 export type MemorySource = Static<typeof MemorySource>;
-export const FactDetail = closedObject({ ...fact, sources: Type.Array(MemorySource) });
+export const FactDetail = closedObject({ ...factFields, sources: Type.Array(MemorySource) });
 
 const ProfileSummary = text(CONTENT_MAX);
 export const ProfileRequest = closedObject({
@@ -176,7 +176,7 @@ export const ProfileRequest = closedObject({
 });
 export type ProfileRequest = Static<typeof ProfileRequest>;
 export const ProfileResponse = closedObject({
-  data: Shown,
+  data: ShownJson,
   summary: Type.String(),
   revision: Count,
   created_at: Timestamp,
@@ -193,7 +193,7 @@ export const DeletionReceipt = closedObject({
 });
 export type DeletionReceipt = Static<typeof DeletionReceipt>;
 
-const listed = {
+const listFilters = {
   limit: pageLimit(200, 50),
   /** The `next` of the previous page. */
   cursor: Type.Optional(Type.String({ pattern: '^[\\w-]{1,200}$' })),
@@ -202,10 +202,10 @@ const listed = {
   tag: Type.Optional(Tag),
   q: Type.Optional(text(200, 1)),
 };
-export const ListQuery = Type.Object({ ...listed, session_id: Type.Optional(Name) });
+export const ListQuery = Type.Object({ ...listFilters, session_id: Type.Optional(Name) });
 export type ListQuery = Static<typeof ListQuery>;
 export const FactListQuery = Type.Object({
-  ...listed,
+  ...listFilters,
   revision_of: Type.Optional(Id),
   superseded_by: Type.Optional(Id),
 });

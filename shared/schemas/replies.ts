@@ -33,11 +33,11 @@ export const ReplyRequest = closedObject({
 export type ReplyRequest = Static<typeof ReplyRequest>;
 
 const BATCH_MAX = 100;
-const { k, threshold, model, recency_minutes, ...prompt } = ReplyRequest.properties;
+const { k, threshold, model, recency_minutes, ...promptFields } = ReplyRequest.properties;
 
 /** Prompts whose replies are predicted from one memory bundle. */
 export const BatchRequest = closedObject({
-  prompts: Type.Array(closedObject(prompt), { minItems: 1, maxItems: BATCH_MAX }),
+  prompts: Type.Array(closedObject(promptFields), { minItems: 1, maxItems: BATCH_MAX }),
   k,
   threshold,
   model,
@@ -51,7 +51,7 @@ export const ReplyCandidate = closedObject({
   reasoning: Type.String(),
 });
 
-const reply = {
+const replyFields = {
   id: Id,
   /** Response of the first candidate; empty if there is none. */
   predicted_response: Type.String(),
@@ -67,14 +67,14 @@ const reply = {
   latency_ms: Count,
   usage: closedObject({ input_tokens: Count, output_tokens: Count }),
 };
-export const ReplyResponse = closedObject(reply);
+export const ReplyResponse = closedObject(replyFields);
 export type ReplyResponse = Static<typeof ReplyResponse>;
 
 const Index = Type.Integer({ minimum: 0, maximum: BATCH_MAX - 1 });
 
 export const BatchItem = Type.Union([
   closedObject({ index: Index, prediction: ReplyResponse }),
-  /** Code with which the prediction alone would have been refused. */
+  /** Error code that the prediction would have ended with outside a batch. */
   closedObject({ index: Index, error: closedObject({ code: Type.String() }) }),
 ]);
 export type BatchItem = Static<typeof BatchItem>;
@@ -90,8 +90,8 @@ export const BatchResponse = closedObject({
 });
 export type BatchResponse = Static<typeof BatchResponse>;
 
-const stored = {
-  ...reply,
+const storedFields = {
+  ...replyFields,
   agent: Type.String(),
   session_id: Text,
   created_at: Timestamp,
@@ -101,7 +101,7 @@ const stored = {
   /** Code with which its job ended, if it failed. */
   error: Text,
 };
-export const ReplySummary = closedObject(stored);
+export const ReplySummary = closedObject(storedFields);
 export type ReplySummary = Static<typeof ReplySummary>;
 
 /** The memory that a prediction was made from: ids and counts, no texts. */
@@ -122,7 +122,7 @@ export const ReplyContext = closedObject({
 export type ReplyContext = Static<typeof ReplyContext>;
 
 export const ReplyDetail = closedObject({
-  ...stored,
+  ...storedFields,
   agent_input: Type.String(),
   /** Null until the job has succeeded. */
   context: nullable(ReplyContext),
@@ -181,7 +181,7 @@ export type ReplyStats = Static<typeof ReplyStats>;
 
 export const CalibrationQuery = Type.Object({
   /**
-   * Share of predictions that must be right from the suggested threshold on; by default the account's
+   * Minimum share of right ones among the predictions that reach the suggested threshold; by default the account's
    * `precision_target`.
    */
   target: Type.Optional(PrecisionTarget),

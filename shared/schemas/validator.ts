@@ -38,7 +38,7 @@ const LISTED_NODES_MAX = 50_000;
  * Names of properties that may hold a secret. Names decide rather than schemas, because unknown properties are reported
  * too.
  */
-const SECRET = /passw|secret|token|code|verifier|key|refresh|access|credential|authorization/i;
+const SECRET_NAME = /passw|secret|token|code|verifier|key|refresh|access|credential|authorization/i;
 
 /**
  * Matches an address at a domain with a dot, in any alphabet; only a message to it would show whether it exists.
@@ -51,12 +51,13 @@ const EMAIL = new RegExp(
   'u',
 );
 
-const failFast = newAjv(false);
-const thorough = newAjv(true);
+const failFastAjv = newAjv(false);
+const thoroughAjv = newAjv(true);
 
-interface Reporting {
+interface ReportingOptions {
   /**
-   * Keeps faults from repeating an unknown property, or a value that is no object at all: it may be a misnamed secret.
+   * True if faults must not quote the value of an unknown property, or a body that is no object: either may be a
+   * misnamed secret.
    */
   confidential?: boolean;
 }
@@ -69,11 +70,11 @@ interface Reporting {
 export function compile<T extends TSchema>(
   schema: T,
   root: Root = 'body',
-  reporting: Reporting = {},
+  reporting: ReportingOptions = {},
 ): Validator<Static<T>> {
   let compiled: ValidateFunction<Static<T>> | undefined;
   const compileOnce = () => {
-    compiled ??= failFast.compile<Static<T>>(schema);
+    compiled ??= failFastAjv.compile<Static<T>>(schema);
     return compiled;
   };
   compileSoon(compileOnce);
@@ -83,7 +84,7 @@ export function compile<T extends TSchema>(
     if (first(value)) return { ok: true, value };
     let { errors } = first;
     if (isSmall(value)) {
-      all ??= thorough.compile(schema);
+      all ??= thoroughAjv.compile(schema);
       if (!all(value)) errors = all.errors;
     }
     return { ok: false, faults: listFaults(root, errors ?? [], reporting) };
@@ -132,15 +133,15 @@ function newAjv(allErrors: boolean): Ajv2020 {
 }
 
 /**
- * Replaces Ajv's own keyword, which counts the code points of every text. A code point has one or two UTF-16 units, so
- * the number of units mostly decides.
+ * Defines `minLength` or `maxLength` anew: Ajv's own counts the code points of every text. A code point has one or two
+ * UTF-16 units, so the number of units usually decides.
  */
 function lengthLimit(keyword: string): CodeKeywordDefinition {
   return {
     keyword,
     type: 'string',
     schemaType: 'number',
-    // As in Ajv's own order: the first fault of a value is reported.
+    // As in Ajv's own order, which decides the fault that is reported: the first of a value.
     before: 'pattern',
     error: { message: 'wrong length', params: ({ schemaCode }) => _`{limit: ${schemaCode}}` },
     code(cxt) {
@@ -171,7 +172,7 @@ function isSmall(root: unknown): boolean {
 }
 
 /** Lists the first fault of each faulty field, until the list is full. */
-function listFaults(root: Root, errors: readonly ErrorObject[], reporting: Reporting): Fault[] {
+function listFaults(root: Root, errors: readonly ErrorObject[], reporting: ReportingOptions): Fault[] {
   const faults = new Map<string, Fault>();
   for (const error of errors) {
     // Ajv reports a failed branch again after the branch's own faults.
@@ -181,7 +182,7 @@ function listFaults(root: Root, errors: readonly ErrorObject[], reporting: Repor
     const loc = [root, ...pointerParts(error.instancePath), ...(property === undefined ? [] : [property])];
     const key = JSON.stringify(loc);
     if (faults.has(key)) continue;
-    faults.set(key, { loc, ...describe(error), ...input(loc, error, reporting) });
+    faults.set(key, { loc, ...describe(error), ...inputOf(loc, error, reporting) });
     if (faults.size === VALIDATION_ITEMS_MAX) break;
   }
   return [...faults.values()];
@@ -195,10 +196,10 @@ function pointerParts(pointer: string): (string | number)[] {
 /**
  * Returns the faulty value, if it is short and not secret. A default is never faulty, so this is what the client sent.
  */
-function input(
+function inputOf(
   loc: readonly (string | number)[],
   error: ErrorObject,
-  { confidential = false }: Reporting,
+  { confidential = false }: ReportingOptions,
 ): { input?: unknown } {
   const extra = error.params['additionalProperty'];
   if (confidential && (extra !== undefined || loc.length === 1)) return {};
@@ -208,12 +209,12 @@ function input(
     typeof value === 'boolean' ||
     Number.isFinite(value) ||
     (typeof value === 'string' && value.length <= INPUT_MAX);
-  return isShown && !loc.some((part) => SECRET.test(String(part))) ? { input: value } : {};
+  return isShown && !loc.some((part) => SECRET_NAME.test(String(part))) ? { input: value } : {};
 }
 
 type Description = Pick<Fault, 'type' | 'msg' | 'ctx'>;
 
-const TYPES: Record<string, Description> = {
+const TYPE_DESCRIPTIONS: Record<string, Description> = {
   string: { type: 'string_type', msg: 'Input should be a valid string' },
   integer: { type: 'int_type', msg: 'Input should be a valid integer' },
   number: { type: 'float_type', msg: 'Input should be a valid number' },
@@ -222,9 +223,9 @@ const TYPES: Record<string, Description> = {
   object: { type: 'dict_type', msg: 'Input should be a valid object' },
 };
 
-const INVALID: Description = { type: 'value_error', msg: 'Value error' };
+const OTHER_FAULT: Description = { type: 'value_error', msg: 'Value error' };
 
-const FORMATS: Record<string, Description> = {
+const FORMAT_DESCRIPTIONS: Record<string, Description> = {
   uuid: { type: 'uuid_parsing', msg: 'Input should be a valid UUID' },
   'date-time': { type: 'datetime_parsing', msg: 'Input should be a valid date and time with a zone' },
   email: { type: 'value_error', msg: 'Input should be a valid e-mail address' },
@@ -235,7 +236,7 @@ const DESCRIPTIONS: Record<string, (params: ErrorObject['params']) => Descriptio
   required: () => ({ type: 'missing', msg: 'Field required' }),
   additionalProperties: () => ({ type: 'extra_forbidden', msg: 'Extra inputs are not permitted' }),
   // `nullable` makes a type list, whose second type is null.
-  type: ({ type }) => TYPES[[type].flat()[0]],
+  type: ({ type }) => TYPE_DESCRIPTIONS[[type].flat()[0]],
   minLength: ({ limit }) => ({
     type: 'string_too_short',
     msg: `String should have at least ${limit} characters`,
@@ -276,16 +277,16 @@ const DESCRIPTIONS: Record<string, (params: ErrorObject['params']) => Descriptio
     msg: `List should have at most ${limit} items`,
     ctx: { max_length: limit },
   }),
-  format: ({ format }) => FORMATS[format],
+  format: ({ format }) => FORMAT_DESCRIPTIONS[format],
   wellFormed: () => ({ type: 'value_error', msg: 'Text should hold neither NUL nor a lone surrogate' }),
 };
 
 function describe(error: ErrorObject): Description {
-  return DESCRIPTIONS[error.keyword]?.(error.params) ?? INVALID;
+  return DESCRIPTIONS[error.keyword]?.(error.params) ?? OTHER_FAULT;
 }
 
 /** Patterns of the numbers in a query, by type: as in JSON, with no more digits than a number keeps. */
-const NUMBERS: Readonly<Record<string, RegExp>> = {
+const NUMBER_PATTERNS: Readonly<Record<string, RegExp>> = {
   integer: /^(0|-?[1-9]\d{0,14})$/,
   number: /^-?(0|[1-9]\d{0,14})(\.\d{1,6})?$/,
 };
@@ -300,7 +301,7 @@ export function compileQuery<T extends TObject>(
   const check = compile(schema, 'query');
   const properties = Object.entries<TSchema & { type?: string }>(schema.properties);
   const numbers = properties.flatMap(([name, { type }]) => {
-    const pattern = NUMBERS[type ?? ''];
+    const pattern = NUMBER_PATTERNS[type ?? ''];
     return pattern === undefined ? [] : [{ name, pattern }];
   });
   return (sent) => {

@@ -46,8 +46,8 @@ function unpaddedBase64(bytes: Buffer): string {
 }
 
 /**
- * Hash of a password that nobody knows. It is verified when an account does not exist, so that this takes the same
- * time.
+ * Hash of a password that nobody knows. It is checked when an account does not exist, so that the log-in takes as long
+ * as any other.
  */
 export const DECOY_HASH = formatPhc(randomBytes(SALT_BYTES), randomBytes(TAG_BYTES));
 

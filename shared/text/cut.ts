@@ -20,8 +20,8 @@ export function truncateWithEllipsis(text: string, max: number): string {
  */
 export function truncateMiddle(text: string, max: number): string {
   if (text.length <= max) return text;
-  // Head and tail need far fewer units than these slices have, so a surrogate pair that is cut in two here is in
-  // neither.
+  // Head and tail need far fewer units than these slices have, so neither contains a surrogate pair that a slice cut in
+  // two.
   const points = text.length > 4 * max ? [...text.slice(0, 2 * max), ...text.slice(-2 * max)] : [...text];
   return points.length <= max ? text : joinEnds(points, max - GAP.length);
 }

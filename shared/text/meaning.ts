@@ -70,7 +70,7 @@ export function meaningOf(reply: string): string {
   return isMadeOf(words, DENIALS) ? 'no' : words.join(' ');
 }
 
-/** Reports whether words consist only of these phrases and polite ones, with at least one of these. */
+/** Reports whether words consist only of `phrases` and polite phrases, with at least one of `phrases`. */
 function isMadeOf(words: readonly string[], phrases: ReadonlySet<string>): boolean {
   let hasPhrase = false;
   for (let at = 0; at < words.length; ) {

@@ -3,10 +3,10 @@ import { maskSecrets } from './secrets.ts';
 import { normalForm, UNSPACED } from './words.ts';
 
 /*
- * A text is read as lines of words. A run of white space becomes one space; whatever no completion may continue across (a
- * line break, an invisible character, a secret) becomes a line feed. A phrase begins at the start of a word and stays
- * within its line. Another one begins with the line feed before each line, because how a line begins says much about how
- * it goes on.
+ * A text is read as lines of words. A run of white space becomes one space; whatever no completion may continue across
+ * (a line break, an invisible character, a secret) becomes a line feed. A phrase begins at the start of a word and
+ * stays within its line. Another phrase begins with the line feed before each line, because how a line begins says much
+ * about how it goes on.
  */
 
 const LETTERS = `(?:(?![${UNSPACED}])[\\p{L}\\p{M}\\p{N}_])+`;

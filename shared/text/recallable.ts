@@ -2,7 +2,7 @@
  * Texts that no completion may reveal, whatever an app's draft says: numbers of six digits and more, addresses of all
  * kinds, links with queries, and account names. Secrets have already been masked.
  */
-const NEVER_RECALLED: readonly RegExp[] = [
+const UNRECALLABLE_PATTERNS: readonly RegExp[] = [
   // Links with a query or a password.
   /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s?@]{0,500}[?@]\S*/giu,
   /(?<!\S)[^\s?]{1,200}\?[^\s=]{1,100}=\S*/gu,
@@ -26,7 +26,7 @@ const NEVER_RECALLED: readonly RegExp[] = [
 
 /** Replaces by line feeds what no completion may reveal from a person's memory. */
 export function removeUnrecallable(text: string): string {
-  return NEVER_RECALLED.reduce((left, pattern) => left.replace(pattern, '\n'), text);
+  return UNRECALLABLE_PATTERNS.reduce((left, pattern) => left.replace(pattern, '\n'), text);
 }
 
 /** Tag of rows that are remembered for the person alone. */

@@ -7,7 +7,10 @@ interface Shape {
   isSecret?: (found: string) => boolean;
 }
 
-/** Words after a label that describe a secret, or are code: "the password is long", `secret: string`. */
+/**
+ * Words that may follow a label without being a secret. They describe one, or are code: "the password is long",
+ * `secret: string`.
+ */
 const NON_SECRET_WORDS =
   '(?:a|an|any|as|at|being|empty|expired|false|for|from|hashed|in|incorrect|invalid|it|long|missing|needed|no|none|not|null|on|' +
   'optional|process|required|set|short|stored|str|string|that|the|to|too|true|undefined|used|valid|weak|what|wrong)(?=[.,;!?)]{0,3}(?:\\s|$))';
@@ -114,7 +117,7 @@ export function containsSecret(text: string): boolean {
   return maskSecrets(text) !== text;
 }
 
-/** Checks the last digit (Luhn, ISO/IEC 7812-1). */
+/** Reports whether the last digit is the right check digit (Luhn, ISO/IEC 7812-1). */
 function isCardNumber(number: string): boolean {
   const digits = number.replaceAll(/\D/g, '');
   let sum = 0;
@@ -126,8 +129,8 @@ function isCardNumber(number: string): boolean {
 }
 
 /**
- * Share of places where the kind of character changes, from which on a run looks random. In words, names and paths it
- * is a quarter at most.
+ * Minimum share of the places in a run at which the kind of character changes, if the run looks random. In words, names
+ * and paths it is a quarter at most.
  */
 const RANDOM_CHANGES = 0.27;
 

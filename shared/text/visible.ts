@@ -1,9 +1,12 @@
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+const INVISIBLE_CHARACTERS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /**
  * Escapes invisible characters in a text that a stranger chose, so that an operator can see it safely: it must not
  * control a terminal, forge a row or reverse the text beside it.
  */
 export function escapeInvisible(text: string): string {
-  return text.replaceAll(INVISIBLE, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+  return text.replaceAll(
+    INVISIBLE_CHARACTERS,
+    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
+  );
 }

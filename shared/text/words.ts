@@ -1,15 +1,15 @@
-/** More combining marks in a row than any language has. */
-const LONG_RUN = /\p{M}{30}(?=\p{M})/gu;
+/** Matches more combining marks in a row than any language has. */
+const LONG_MARK_RUN = /\p{M}{30}(?=\p{M})/gu;
 /** The combining grapheme joiner: normalization moves no marks across it. */
 const JOINER = '\u034f';
 
 /**
- * Returns a text in a normal form, in linear time. Sorting a run of combining marks takes quadratic time, seconds for
- * the longest accepted texts, so long runs are broken up as in the Stream-Safe Text Format (Unicode Standard Annex 15,
- * 13).
+ * Returns a text in a normal form, in linear time. Normalization sorts each run of combining marks in quadratic time,
+ * which would take seconds for the longest accepted texts, so long runs are broken up as in the Stream-Safe Text Format
+ * (Unicode Standard Annex 15, 13).
  */
 export function normalForm(text: string, form: 'NFC' | 'NFKC' | 'NFKD'): string {
-  return text.replaceAll(LONG_RUN, `$&${JOINER}`).normalize(form);
+  return text.replaceAll(LONG_MARK_RUN, `$&${JOINER}`).normalize(form);
 }
 
 /**

@@ -20,7 +20,7 @@ export class Coalescer<T> {
     return this.#current !== undefined;
   }
 
-  /** Settles as the first run does that begins after this call. */
+  /** Settles like the first run that begins after this call. */
   run(): Promise<T> {
     if (this.#current === undefined) return this.#start();
     this.#next ??= this.#current.then(() => this.#start());
@@ -43,8 +43,8 @@ export class Coalescer<T> {
 }
 
 /**
- * Returns a function that pauses for `ms`, or less if a pause is in progress: all end together, so that what follows
- * can share statements.
+ * Returns a function that pauses for `ms`, or until a pause in progress ends: all callers go on together, so that what
+ * they do next can share statements.
  */
 export function sharedPause(ms: number): () => Promise<void> {
   let pause: Promise<void> | undefined;

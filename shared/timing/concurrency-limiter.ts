@@ -77,8 +77,8 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * Resolves when its turn comes. Throws `overloaded`: at once if the party's line is full, and later if before its
-   * turn the caller has gone or the waiting time is over.
+   * Resolves when its turn comes. Throws `overloaded`: at once if the party's line is full, or later if, before its
+   * turn, the caller has gone or the waiting time is over.
    */
   async acquire({ party: name = '', weight = 1, ...limits }: LimitedWork = {}): Promise<Permit> {
     const party = this.#parties.get(name) ?? { held: 0, line: new Set() };

@@ -14,7 +14,7 @@ export async function rejectOnAbort<T>(signal: AbortSignal, work: Promise<T>): P
 
 /**
  * Returns a signal that aborts as soon as one of these does. Replaces `AbortSignal.any`, whose weak references take 10
- * µs, for signals that live no longer than the returned one.
+ * µs. Only for signals that live no longer than the returned one, since it never removes its listeners.
  */
 export function anySignal(...signals: readonly AbortSignal[]): AbortSignal {
   const any = new AbortController();
@@ -26,8 +26,8 @@ export function anySignal(...signals: readonly AbortSignal[]): AbortSignal {
 }
 
 /**
- * Settles as `work` does, or rejects after `ms` with `late()`; then the signal that `work` gets aborts with the same
- * error.
+ * Settles as `work` does, or rejects after `ms` with `late()`. In the latter case, the signal that `work` got aborts
+ * with the same error.
  */
 export async function withTimeout<T>(
   ms: number,

@@ -23,13 +23,13 @@ interface SpanOptions {
   kind: keyof typeof SpanKind;
   /** Names, numbers and ids; never a person's text, a key or a token. */
   attributes?: Attributes;
-  /** The parent span, in another process; by default the current span. */
+  /** The parent span, which may be in another process; for `inSpan`, the current span by default. */
   from?: TraceHeaders;
 }
 
 /**
  * Runs `work` within a new span, which ends with it. If the trace is not sampled, only spans of kind `SERVER` are made:
- * every standard sampler decides alike for the others, and making them would be wasted on most calls.
+ * every standard sampler would decide for the others as it did for their parent, so making them would be wasted work.
  */
 export function inSpan<Result>(
   name: string,
@@ -47,7 +47,7 @@ export function inSpan<Result>(
   });
 }
 
-/** Adds a span that began `ms` ago and ends now. */
+/** Adds a span that began `ms` ago and ends now. Without `from` it has no parent. */
 export function addPastSpan(
   name: string,
   { kind, attributes = {}, from = {} }: SpanOptions,

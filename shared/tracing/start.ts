@@ -24,9 +24,9 @@ export function startTracing(kind: string, log: Log): { stop(): Promise<void> } 
   const detected = detectResources({ detectors: [serviceInstanceIdDetector, envDetector] });
   const provider = new NodeTracerProvider({
     resource: defaultResource().merge(resourceFromAttributes(own)).merge(detected),
-    spanProcessors: [new BatchSpanProcessor(loggingOutages(new OTLPTraceExporter(), log))],
+    spanProcessors: [new BatchSpanProcessor(withOutageLog(new OTLPTraceExporter(), log))],
   });
-  // The SDK has read its settings. From now on `loggingOutages` reports faults.
+  // The SDK has read its settings. From now on `withOutageLog` reports faults.
   diag.disable();
   provider.register();
   return {
@@ -39,7 +39,7 @@ export function startTracing(kind: string, log: Log): { stop(): Promise<void> } 
  * Wraps an exporter so that it logs once when the collector becomes unreachable, and when it is back. Spans in between
  * are lost.
  */
-function loggingOutages(exporter: SpanExporter, log: Log): SpanExporter {
+function withOutageLog(exporter: SpanExporter, log: Log): SpanExporter {
   let isDown = false;
   return {
     export(spans, done) {

@@ -92,7 +92,7 @@ export class Conversation {
       ...this.#envelope(utterance.id, type, at),
       ...(type === 'user.message' ? {} : { agent: this.#session.agent }),
       ...(inReplyTo === undefined ? {} : { in_reply_to: inReplyTo }),
-      [TEXT_FIELDS[type]]: storable(utterance.text),
+      [TEXT_FIELDS[type]]: storableText(utterance.text),
     };
     const moment = this.#momentOf(at);
     if (moment === undefined) return [event];
@@ -105,7 +105,7 @@ export class Conversation {
     this.#started = true;
     const { id, detail } = this.#session;
     const started = this.#envelope(`${id}:started`, 'session.started', at);
-    return [{ ...started, source_detail: detail && truncateMiddle(storable(detail), SOURCE_DETAIL_MAX) }];
+    return [{ ...started, source_detail: detail && truncateMiddle(storableText(detail), SOURCE_DETAIL_MAX) }];
   }
 
   #envelope(id: string, type: string, at: string | undefined) {
@@ -118,7 +118,7 @@ export class Conversation {
     return at ?? this.#at;
   }
 
-  /** Returns a time in Unix milliseconds; undefined when an event may not have it. */
+  /** Returns a time in Unix milliseconds; undefined for a time that no event may have. */
   #momentOf(at: string | undefined): number | undefined {
     const moment = at === undefined ? undefined : parseTimestamp(at);
     return moment !== undefined && moment >= EARLIEST_TIME_MS && moment <= this.#now + CLOCK_AHEAD_MAX_MS
@@ -138,6 +138,6 @@ const TEXT_FIELDS = {
  * Returns a text that may be stored: without credentials, NULs and lone surrogates, cut to the length that an event may
  * have.
  */
-function storable(text: string): string {
+function storableText(text: string): string {
   return truncateMiddle(maskSecrets(text).replaceAll('\0', '').toWellFormed(), EVENT_TEXT_MAX);
 }

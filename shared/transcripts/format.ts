@@ -32,7 +32,7 @@ export type Entry =
   | { kind: 'working' }
   /** The agent waits for the person. */
   | { kind: 'turn-end' }
-  /** A record in place of a person's or an agent's message that contains no words of theirs. */
+  /** A record without words of the person or the agent, where a message of theirs would be. */
   | { kind: 'skipped' };
 
 /** Entries of one session. */

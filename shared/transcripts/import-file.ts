@@ -10,7 +10,7 @@ import { LINE_MAX, type Line, Transcript } from './transcript.ts';
 
 /** Options for reading a file. */
 interface Reading {
-  /** Ends the reading after the present line. */
+  /** Its abort ends the reading after the present line. */
   signal: AbortSignal;
   /** Called with the size of each line. */
   progress?(bytes: number): void;
@@ -18,7 +18,10 @@ interface Reading {
   isOver?: boolean;
 }
 
-/** Imports one file of any size, and counts in the report what became of it. Throws what reading and storing throw. */
+/**
+ * Imports one file of any size, and counts in the report what became of its events. Throws what reading and storing
+ * throw.
+ */
 export async function importFile(
   path: string,
   report: FileReport,

@@ -34,7 +34,7 @@ export class Transcript {
     this.#now = now;
   }
 
-  /** True once the format has not been recognised within the bounds. */
+  /** True once the bounds are reached and no format has been recognised. */
   get isUnknown(): boolean {
     return this.#early.length >= SNIFF_LINES || this.#earlyBytes >= SNIFF_BYTES;
   }

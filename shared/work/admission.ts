@@ -11,7 +11,7 @@ interface Terms extends Pick<AdmissionTerms, 'process' | 'timeoutMs' | 'recovery
   units?: Pick<AdmissionTerms, 'sandboxUnits' | 'unitPriceMicrocents'>;
 }
 
-/** Returns the terms of every admission of a kind in a process. */
+/** Returns the terms that all admissions of a kind in a process share. */
 export function admissionTerms(kind: Kind, { units, ...terms }: Terms): AdmissionTerms {
   return {
     kind: kind.name,

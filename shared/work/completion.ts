@@ -10,20 +10,21 @@ import type { WakeUps } from './wake-ups.ts';
 const COMPLETIONS_MAX = 100;
 const ANSWER_BYTES_MAX = 256 * 1024;
 /**
- * Longest waits in a busy worker, in milliseconds: of a completion for others to share its statement, and of the
- * wake-up of its callers for others to share a message. Each is also at most a tenth (`ofQueueing`) of the work's time
- * in the queue.
+ * Longest waits in a busy worker, in milliseconds. `statement`: a completion waits for others that share its statement.
+ * `wakeUp`: the wake-up of its callers waits for others that share its message. Neither wait exceeds a tenth
+ * (`ofQueueing`) of the time that the work was queued.
  */
 const PATIENCE_MS = { statement: 5, wakeUp: 25, ofQueueing: 0.1 };
 /**
- * Number of completions beyond which none waits for more, and none claims in its statement: they fill it by themselves.
+ * Maximum number of completions that wait for more to share their statement, or claim work in it. A larger number fills
+ * a statement by itself.
  */
 const FEW_COMPLETIONS = 32;
 
 /** Ends a piece of work; false if its guard failed. After the commit it wakes whoever waits for the work or runs it. */
 export type Complete = (completion: Completion) => Promise<boolean>;
 
-/** A claim that is made in the statement that ends attempts, for the slots that these free. */
+/** A claim for the slots of attempts that end, made in the statement that ends them. */
 export interface NextClaim extends ClaimTerms {
   onClaimed(claimed: ClaimResult): void;
   /** Called if the statement failed, but may have taken effect. */
@@ -34,7 +35,7 @@ export interface NextClaim extends ClaimTerms {
 export interface WorkerSteps {
   /** Checks whether attempts end so often that they may share a statement. */
   isBusy(): boolean;
-  /** Returns the claim to make in the statement that ends these; undefined for none. */
+  /** Returns the claim to make in the statement that ends these attempts; undefined for none. */
   nextAfter(ended: readonly Completion[]): NextClaim | undefined;
 }
 

@@ -29,8 +29,11 @@ const LEASE_MS = 3000;
 const LEAD_EVERY_MS = 1500;
 const SWEEP_EVERY_MS = 1000;
 const END_EVERY_MS = 2000;
-/** Time that a repair looks back. A leader's first repair looks at everything, and so does one in each such time. */
-const REACH_MS = 60_000;
+/**
+ * How far back a repair looks. It looks at everything when its process has just become the leader, and then once per
+ * `REPAIR_REACH_MS`.
+ */
+const REPAIR_REACH_MS = 60_000;
 const ERASE_EVERY_MS = 5000;
 const FORGET_EVERY_MS = 60_000;
 const ERASE_ACCOUNTS_EVERY_MS = 4000;
@@ -40,8 +43,8 @@ const ERASE_FOR_MS = 3700;
 const SWEEP_FOR_MS = 10_000;
 /** Maximum number of pieces of work that one log line names. */
 const LOGGED_IDS_MAX = 20;
-/** Time beyond a lease for which a new leader searches for work of processes whose death no leader may have seen. */
-const NEW_LEADER_MS = 2000;
+/** How long a new leader sweeps, in addition to a lease, for work of processes whose death no leader may have seen. */
+const NEW_LEADER_SWEEP_MS = 2000;
 
 export interface HousekeeperSteps {
   pool: Pool;
@@ -76,7 +79,7 @@ export class Housekeeper {
   /** End of this process's lead by its own clock, no later than the lease itself ends. */
   #leadsUntil = Number.NEGATIVE_INFINITY;
   #ledSince = Number.NEGATIVE_INFINITY;
-  /** The rounds of this process, for operators. */
+  /** The latest round of each step in this process, for operators. */
   readonly #rounds: LeaseRounds = {};
   /** Endings of work under way, by party; while they last, no round starts more for that party. */
   readonly #endings = new Map<string, Promise<unknown>>();
@@ -133,12 +136,12 @@ export class Housekeeper {
   }
 
   async #lead(): Promise<void> {
-    const led = this.#leads;
+    const wasLeader = this.#leads;
     const until = performance.now() + LEASE_MS;
-    const lease = { holder: this.#steps.process, ms: LEASE_MS, rounds: this.#rounds, renews: led };
+    const lease = { holder: this.#steps.process, ms: LEASE_MS, rounds: this.#rounds, renews: wasLeader };
     const leads = await takeLease(this.#steps.pool, HOUSEKEEPING, lease);
     this.#leadsUntil = leads ? until : Number.NEGATIVE_INFINITY;
-    if (!leads || led) return;
+    if (!leads || wasLeader) return;
     this.#ledSince = performance.now();
     this.#lookedAtAll.clear();
     this.#steps.log.info('leads the housekeeping');
@@ -157,22 +160,25 @@ export class Housekeeper {
     );
   }
 
-  /** Runs a repair, with how far back it has to look now; null: it looks at everything. */
+  /** Runs a repair, and passes it how far back it must look this time; null: at everything. */
   async #within(name: string, look: (reachMs: number | null) => Promise<void>): Promise<void> {
     const at = performance.now();
-    const isDue = at >= (this.#lookedAtAll.get(name) ?? Number.NEGATIVE_INFINITY) + REACH_MS;
-    await look(isDue ? null : REACH_MS);
+    const isDue = at >= (this.#lookedAtAll.get(name) ?? Number.NEGATIVE_INFINITY) + REPAIR_REACH_MS;
+    await look(isDue ? null : REPAIR_REACH_MS);
     if (isDue) this.#lookedAtAll.set(name, at);
   }
 
-  /** Searches all live work while a process may just have died with some of it; so may the leader before this one. */
+  /**
+   * Searches all live work while a process may just have died with some of it. A new leader assumes that its
+   * predecessor has just died.
+   */
   async #sweepAfterDeaths(): Promise<void> {
     const { pool, kinds, process: judge, leaseMs } = this.#steps;
     const forMs = SWEEP_FOR_MS + leaseMs + ABANDON_AFTER_MS;
     // `findCasualties` finds nothing before this process may judge others: when its heartbeats have been unbroken for
     // a lease.
-    const isNew = performance.now() < this.#ledSince + leaseMs + NEW_LEADER_MS;
-    if (!isNew && !(await hasDeathsWithin(pool, forMs))) return;
+    const isNewLeader = performance.now() < this.#ledSince + leaseMs + NEW_LEADER_SWEEP_MS;
+    if (!isNewLeader && !(await hasDeathsWithin(pool, forMs))) return;
     for (const kind of Object.keys(kinds))
       for await (const page of findCasualties(pool, kind, { judge, leaseMs })) {
         const orphans = page.filter(({ verdict }) => verdict === 'orphaned').map(({ id }) => id);

@@ -2,7 +2,10 @@ import type { Static, TSchema } from 'typebox';
 import type { Deadlines, PoolName } from '../config/config.ts';
 import type { ErrorCode } from '../errors/catalogue.ts';
 
-/** Class of parties. Operators make the keys of apps; accounts may be free, and anybody can sign up for several. */
+/**
+ * Class of parties. Apps have a protected share of each pool, because only operators issue their keys, whereas anybody
+ * can sign up for several accounts, which may be free.
+ */
 export type PartyClass = 'apps' | 'accounts';
 
 /**
@@ -12,7 +15,7 @@ export type PartyClass = 'apps' | 'accounts';
  */
 export interface Kind<Input extends TSchema = TSchema, Facts = unknown, Report = unknown> {
   readonly name: string;
-  /** Schema of the input. Each attempt checks its input, since an ingress of another version may have written that. */
+  /** Schema of the input. Each attempt checks its input, since an ingress of another version may have written it. */
   readonly input: Input;
   /** Pool of workers that serve it: `workers/main.ts <pool>`. Kinds of one pool share its slots in one fair order. */
   readonly pool: PoolName;
@@ -41,7 +44,9 @@ export type ReportOf<K> = K extends Kind<TSchema, unknown, infer Report> ? Repor
 /** A table of kinds by their names. */
 export type Kinds = Readonly<Record<string, Kind>>;
 
-/** Returns the kind of a name. Throws if there is none: work never reaches a process that does not know its kind. */
+/**
+ * Returns the kind with this name. Throws if there is none: work never reaches a process that does not know its kind.
+ */
 export function kindNamed(kinds: Kinds, name: string): Kind {
   const kind = kinds[name];
   if (kind === undefined) throw new Error(`no such kind of work: ${name}`);

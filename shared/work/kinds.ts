@@ -10,7 +10,7 @@ import type { Kind } from './kind.ts';
 /** Facts of a kind that needs none: the input says all that the party asked for. */
 export type NoFacts = Record<never, never>;
 
-const prediction = {
+const predictionBase = {
   charged: false,
   codes: { timeout: 'prediction_timeout', cancelled: 'prediction_cancelled' },
   oneAtATime: false,
@@ -18,7 +18,7 @@ const prediction = {
 
 /** Completes a draft, or predicts the next prompt, of an app's user: `POST /v1/predictions`. */
 export const predict: Kind<typeof PredictionRequest, PredictionFacts, PredictionReport> = {
-  ...prediction,
+  ...predictionBase,
   name: 'predict',
   input: PredictionRequest,
   pool: 'predict',
@@ -30,7 +30,7 @@ export const predict: Kind<typeof PredictionRequest, PredictionFacts, Prediction
 
 /** Predicts the reply that an account's person would give to an agent: `POST /api/predictions/predict/`. */
 export const reply: Kind<typeof ReplyRequest, NoFacts, ReplyReport> = {
-  ...prediction,
+  ...predictionBase,
   name: 'reply',
   input: ReplyRequest,
   pool: 'predict',
@@ -41,7 +41,7 @@ export const reply: Kind<typeof ReplyRequest, NoFacts, ReplyReport> = {
 
 /** Predicts what an account's person types next, without an app: `POST /api/predictions/draft/`. */
 export const draft: Kind<typeof DraftRequest, NoFacts, DraftReport> = {
-  ...prediction,
+  ...predictionBase,
   name: 'draft',
   input: DraftRequest,
   pool: 'predict',
@@ -52,7 +52,7 @@ export const draft: Kind<typeof DraftRequest, NoFacts, DraftReport> = {
 
 /** Predicts one reply of a batch. It is a part of the batch's work, and has the same deadline setting. */
 export const batchReply: Kind<typeof ReplyRequest, BatchReplyFacts, ReplyReport> = {
-  ...prediction,
+  ...predictionBase,
   name: 'batch_reply',
   input: ReplyRequest,
   pool: 'batch',
@@ -61,7 +61,7 @@ export const batchReply: Kind<typeof ReplyRequest, BatchReplyFacts, ReplyReport>
   outlivesCallers: true,
 };
 
-const job = {
+const jobBase = {
   pool: 'memory',
   parties: 'accounts',
   charged: false,
@@ -72,24 +72,24 @@ const job = {
 
 /** Takes what an account has recorded into its memory: `POST /api/memory/sync/`. */
 export const sync: Kind<typeof SyncRequest, NoFacts, JobReport<SyncResult>> = {
-  ...job,
+  ...jobBase,
   name: 'sync',
   input: SyncRequest,
   deadline: 'syncTimeoutMs',
 };
 
 type Promotion = Kind<typeof PromoteInput, NoFacts, JobReport<PromoteResult>>;
-const promotion = { ...job, input: PromoteInput, deadline: 'promoteTimeoutMs' } as const;
+const promotionBase = { ...jobBase, input: PromoteInput, deadline: 'promoteTimeoutMs' } as const;
 
 /** Makes episodes from an account's raw rows: `POST /api/memory/promote/episodes/`. */
-export const promoteEpisodes: Promotion = { ...promotion, name: 'promote_episodes' };
+export const promoteEpisodes: Promotion = { ...promotionBase, name: 'promote_episodes' };
 
 /** Distils facts from an account's episodes: `POST /api/memory/promote/facts/`. */
-export const promoteFacts: Promotion = { ...promotion, name: 'promote_facts' };
+export const promoteFacts: Promotion = { ...promotionBase, name: 'promote_facts' };
 
 /** Predicts the replies to many prompts, from one memory bundle: `POST /api/predictions/predict/batch/`. */
 export const predictBatch: Kind<typeof BatchRequest, NoFacts, JobReport<BatchReport>> = {
-  ...job,
+  ...jobBase,
   pool: 'batch',
   name: 'predict_batch',
   input: BatchRequest,

@@ -18,8 +18,8 @@ import { kindsOf } from './kind.ts';
 import { kinds } from './kinds.ts';
 import { type RoundStep, SCHEDULES } from './schedules.ts';
 
-/** Time in which workers are to notice a pause: their heartbeats, which read it, are at most 0.7 seconds apart. */
-const AWARE_WITHIN_MS = 3000;
+/** Time within which workers must notice a pause: their heartbeats, which read it, are at most 0.7 seconds apart. */
+const PAUSE_NOTICE_TIMEOUT_MS = 3000;
 const LOOK_EVERY_MS = 50;
 
 /**
@@ -27,9 +27,10 @@ const LOOK_EVERY_MS = 50;
  */
 export async function pause(database: Pool, pools: readonly PoolName[]): Promise<number> {
   await pausePools(database, pools);
-  const until = performance.now() + AWARE_WITHIN_MS;
+  const until = performance.now() + PAUSE_NOTICE_TIMEOUT_MS;
   let late = 0;
-  // A heartbeat that is under way may have read the pauses before this one was stored; the heartbeat after it has not.
+  // Waits for two heartbeats of each worker: one that is under way may have read the pauses before this pause was
+  // stored.
   for (const _ of ['on its way', 'after it']) {
     const before = await workerBeats(database, pools);
     do {
@@ -52,14 +53,14 @@ export async function drain(database: Pool, pool: PoolName, recoveryWindowS: num
 }
 
 const ACCOUNTS_PER_PAGE = 100;
-/** Id before those of all accounts. */
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+/** An id that sorts before those of all accounts. */
+const LOWEST_ID = '00000000-0000-0000-0000-000000000000';
 /** Steps whose jobs work on whatever is new: a failed job can be replaced without its input. */
 const REPEATABLE_STEPS = Object.values(SCHEDULES).flat();
 
 export interface Retried {
   queued: number;
-  /** Number of accounts whose job was not admitted because somebody held a lock that this needs. */
+  /** Number of accounts whose job was not admitted because another transaction held a lock that the admission needs. */
   locked: number;
 }
 
@@ -67,13 +68,13 @@ export interface RetryTerms {
   deadlines: Deadlines;
   recoveryWindowS: number;
   /** Called after each page but the last with a kind's counts so far. */
-  onPage?(kind: string, so: Retried): void;
+  onPage?(kind: string, soFar: Retried): void;
 }
 
 /**
  * Queues a new job for each account whose latest job of a kind failed, each in a transaction of its own. Safe to
  * interrupt and to repeat: an account that has got a new job is not found again. Resolves with what was done for each
- * kind, and with the numbers of failures of those kinds that cannot be retried.
+ * kind (`retried`) and, for each kind that cannot be retried, with its number of failures (`left`).
  */
 export async function retryFailed(
   database: Pool,
@@ -97,7 +98,7 @@ async function retryStep(database: Pool, { kind, body }: RoundStep, terms: Retry
     recoveryWindowS,
   });
   const counts = { queued: 0, locked: 0 };
-  for (let after: string | undefined = FIRST_ID; after !== undefined; ) {
+  for (let after: string | undefined = LOWEST_ID; after !== undefined; ) {
     const page = await failedJobs(database, kind.name, after, ACCOUNTS_PER_PAGE);
     for (const { id, party } of page.failed) {
       const job = jobAdmission(kind, { accountId: party, body, requestId: `retry ${id}` });

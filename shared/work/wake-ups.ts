@@ -14,7 +14,10 @@ export type Channel = 'ended' | 'cancel' | 'admitted';
 
 export type Listeners = Partial<Record<Channel, (names: readonly string[]) => void>>;
 
-/** Maximum number of names in a message: a notification of PostgreSQL holds 8,000 bytes, a name an id and a kind. */
+/**
+ * Maximum number of names in a message: a PostgreSQL notification holds 8,000 bytes, and the longest name is a kind and
+ * an id.
+ */
 const NAMES_MAX = 140;
 
 /**
@@ -74,11 +77,11 @@ export function openWakeUps(
     { most: NAMES_MAX, isBusy, patienceMs: ({ patienceMs }) => patienceMs },
   );
 
-  let last = Promise.resolve();
+  let lastSent = Promise.resolve();
   const send = (channel: Channel, names: readonly string[], patienceMs = 0) => {
     // Informs this process directly: it need not wait for its own message.
     listeners[channel]?.(names);
-    for (const name of names) last = publish({ channel, name, patienceMs });
+    for (const name of names) lastSent = publish({ channel, name, patienceMs });
   };
   return {
     announceEnded(ids) {
@@ -97,7 +100,7 @@ export function openWakeUps(
         await bus.listen(busChannel(channel as Channel), (payload) => wake(payload.split(',')));
     },
     async close() {
-      await last;
+      await lastSent;
     },
   };
 }

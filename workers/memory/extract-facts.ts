@@ -19,24 +19,27 @@ const WORDS_MIN = 3;
 /**
  * Lines of lists, headings and diffs. A text with more than `ITEMS_MAX` of them is a document, pasted rather than said.
  */
-const ITEM = /^[^\S\n\r\u2028\u2029]*(?:[-+*#>•]|\d+[.)])\s/gm;
+const LIST_ITEM = /^[^\S\n\r\u2028\u2029]*(?:[-+*#>•]|\d+[.)])\s/gm;
 const ITEMS_MAX = 3;
 
 /** Line breaks and quotation marks escaped as in a programming language's strings. */
-const ESCAPED = /\\[nrt"]/;
+const ESCAPED_CHARACTER = /\\[nrt"]/;
 
-/** Subjects that a person may not want stored (GDPR, article 9). A pattern cannot ask for consent. */
-const SPECIAL =
+/**
+ * Words for subjects that a person may not want stored (GDPR, article 9). Sentences with them are dropped, because a
+ * pattern cannot ask for consent.
+ */
+const SENSITIVE_WORDS =
   /\b(?:diagnos|disease|illness|krank|malad|enferm(?!er[oa])|cancer|cáncer|krebs|diabet|insulin|hiv|depress|anxiety|therap|medicat|pregnan|disab|religi|kirche|église|iglesia|church|mosque|synagogue|muslim|musulm|moslem|christian|christlich|chrétien|cristian|jewish|jüdisch|juif|judí|hindu|buddhis|atheis|gay|lesbian|schwul|lesbisch|bisexual|transgender|sexual|trade union|gewerkschaft|syndicat|sindicato|vote|voted|politic|partei|republican|democrat|ethnic|criminal|convict)/i;
 
 /**
- * Finds what a person says about themselves in a row, by patterns and without a model. Each sentence found is its own
- * quote. Covers English, German, French and Spanish.
+ * Finds what a person says about themselves in a row, by patterns and without a model. Each sentence found also serves
+ * as the quote that proves it. Covers English, German, French and Spanish.
  */
 export function statementsIn(row: SourceRow): Statement[] {
   if (!isEvidence(row)) return [];
   const seen = new Set<string>();
-  const isDocument = (row.content.match(ITEM)?.length ?? 0) > ITEMS_MAX;
+  const isDocument = (row.content.match(LIST_ITEM)?.length ?? 0) > ITEMS_MAX;
   return spokenParts(row.content)
     .flatMap(sentencesOf)
     .flatMap((sentence) => {
@@ -63,10 +66,10 @@ export function statementsIn(row: SourceRow): Statement[] {
 function kindOf(sentence: string): string | undefined {
   if (sentence.length > SENTENCE_CHARS_MAX || normalizeWords(sentence).split(' ').length < WORDS_MIN)
     return undefined;
-  if (!isDisplayable(sentence) || ESCAPED.test(sentence)) return undefined;
+  if (!isDisplayable(sentence) || ESCAPED_CHARACTER.test(sentence)) return undefined;
   // Words in quotation marks may be somebody else's.
   const own = sentence.replaceAll(/["“„«][^"”“»]*["”“»]/g, ' ');
-  if (SPECIAL.test(own) || containsSecret(sentence)) return undefined;
+  if (SENSITIVE_WORDS.test(own) || containsSecret(sentence)) return undefined;
   return lastingKindOf(own);
 }
 

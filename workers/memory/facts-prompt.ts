@@ -57,7 +57,7 @@ export interface FactsMaterial {
   known: readonly { text: string; slot: string | null }[];
 }
 
-/** Builds the question for some sources. They are data that cannot close their own tag. */
+/** Builds the question for some sources. They stand as data between tags that no text in them can close. */
 export function factsQuestion({ sources, known }: FactsMaterial): StructuredQuestion<FactsAnswer> {
   let number = 0;
   const numbered = (row: SourceRow) => {

@@ -63,8 +63,8 @@ const CONFIDENCE = 0.9;
 
 /**
  * Returns the proposals that pass, most salient first. Each needs a quote of the person's own words, must not rest
- * mainly on words of others, and must contain no secret. An instruction passes only if the person said it, and becomes
- * a statement about that. The model is never simply believed: what cannot be checked is dropped.
+ * mainly on words of others, and must contain no secret. An instruction passes only if the person gave it, and becomes
+ * a statement that they did. The model is never simply believed: what cannot be checked is dropped.
  */
 export function admitProposals(proposals: readonly ProposedFact[], shown: ShownMemory): Statement[] {
   const record = new EvidenceTexts(shown.rows, shown.others);
@@ -83,7 +83,7 @@ function admit(proposal: ProposedFact, { known }: ShownMemory, record: EvidenceT
   if (quotes.some(({ words }) => containsSecret(words))) return undefined;
   if (isInstruction(text) && !record.isStated(text, quotes)) return undefined;
   const fact = target === null || relation === 'new' ? undefined : known[target - 1];
-  const from = timeOf(proposal.valid_from) ?? record.latestOf(quotes);
+  const from = timeOf(proposal.valid_from) ?? record.latestTimeOf(quotes);
   const to = timeOf(proposal.valid_to);
   return {
     text: asStatement(text),
@@ -117,11 +117,11 @@ export interface ClaimedEvidence {
   quote: string;
 }
 
-/** Minimum length of a word that counts when words are compared, in UTF-16 units. */
+/** Minimum length of the words that are compared, in UTF-16 units. */
 const WORD_CHARS_MIN = 3;
 /**
- * Number of others' words allowed for each word of the person's: a statement may take its topic from a question ("Which
- * package manager?") that the person answers in one word.
+ * Number of words from others that a statement may have for each word of the person's own: it may take its topic from a
+ * question ("Which package manager?") that the person answers in one word.
  */
 const BORROWED_MAX = 2;
 
@@ -136,12 +136,12 @@ interface ReadRow {
 }
 
 /**
- * The texts that a model was shown, in which its claims are checked. `others` are those besides the rows. All are read
- * once, however many claims follow.
+ * The texts that a model was shown, against which its claims are checked. `others` are the texts besides the rows. Each
+ * text is analysed once, however many claims are checked.
  */
 export class EvidenceTexts {
   readonly #rows: readonly ReadRow[];
-  /** Stems of the words that others than the person wrote. */
+  /** Stems of the words that anyone but the person wrote. */
   readonly #othersStems: ReadonlySet<string>;
 
   constructor(rows: readonly SourceRow[], others: readonly string[]) {
@@ -150,9 +150,9 @@ export class EvidenceTexts {
   }
 
   /**
-   * Returns the quotes that are really in the rows that they name, in the words of these rows: one for each row, those
-   * of the person first. Returns undefined if none is the person's own: what an agent said, or what the person only
-   * accepted or pasted, states nothing about the person.
+   * Returns the claimed quotes that really occur in their rows, as the rows spell them: one for each row, the person's
+   * first. Returns undefined if none is the person's own: what an agent said, or what the person only accepted or
+   * pasted, states nothing about the person.
    */
   quotes(claims: readonly ClaimedEvidence[]): CheckedQuote[] | undefined {
     const found = claims.flatMap(({ source, quote }) => {
@@ -168,8 +168,8 @@ export class EvidenceTexts {
   }
 
   /**
-   * Reports whether a statement rests on words of others rather than on the person's. This happens when an agent asks
-   * to remember something, and the quote is a "fine, thanks" of the person beside it. Words that nobody said are a
+   * Reports whether a statement rests on words of others rather than on the person's. It does if, for example, an agent
+   * asked to remember something, and the quote is only the person's "fine, thanks". Words that nobody said are a
    * paraphrase and do not count.
    */
   isBorrowed(text: string, quotes: readonly Quote[]): boolean {
@@ -181,8 +181,8 @@ export class EvidenceTexts {
     return borrowed > BORROWED_MAX * supported;
   }
 
-  /** Returns the time of the latest of the person's rows that are quoted, in Unix milliseconds. */
-  latestOf(quotes: readonly Quote[]): number {
+  /** Returns the time of the latest quoted row of the person's, in Unix milliseconds. */
+  latestTimeOf(quotes: readonly Quote[]): number {
     return Math.max(...this.#citedBy(quotes).map(({ at }) => at));
   }
 
@@ -227,8 +227,8 @@ const IS_UNSPACED = new RegExp(`[${UNSPACED}]`, 'u');
 
 /** Returns the stems of the meaningful words of texts. */
 function stemsOf(texts: readonly string[]): Set<string> {
-  const counts = (word: string) =>
+  const isMeaningful = (word: string) =>
     (word.length >= WORD_CHARS_MIN || IS_UNSPACED.test(word)) && !COMMON_WORDS.has(word);
-  const words = texts.flatMap(wordsOf).filter(counts);
+  const words = texts.flatMap(wordsOf).filter(isMeaningful);
   return new Set(words.map(stemOf));
 }

@@ -153,10 +153,12 @@ const SPANISH: readonly Pattern[] = [
   ],
 ];
 
-const LASTING: readonly Pattern[] = [...ENGLISH, ...GERMAN, ...FRENCH, ...SPANISH];
+const LASTING_PATTERNS: readonly Pattern[] = [...ENGLISH, ...GERMAN, ...FRENCH, ...SPANISH];
 
-/** Patterns of sentences about something that is true only for the moment, asked, supposed, or done once. */
-const PASSING = [
+/**
+ * Patterns of sentences that state nothing lasting: they concern the moment, ask, suppose, or tell what was done once.
+ */
+const PASSING_PATTERNS = [
   // Things that are pointed at, and things that have happened so far.
   /\b(?:here|above|below|oben|unten|ici|ci-dess(?:us|ous)|aquí|arriba|abajo)(?!\p{L})/iu,
   /\b(?:habe|haben|hatte|hatten) (?:[\p{L}-]+ ){0,4}(?:nie|niemals|immer)(?!\p{L})|\b(?:n['’])?(?:ai|avons|avais|avions) (?:toujours|jamais)(?!\p{L})|\b(?:nunca|siempre) (?:he|hemos|había|habíamos)(?!\p{L})/iu,
@@ -183,30 +185,30 @@ const PASSING = [
 ];
 
 /** A clause that says when, how or whether somebody does something. Only another clause can state anything. */
-const SUBORDINATE =
+const SUBORDINATE_START =
   /\b(when(?:ever)?|while|until|after|before|once|as|how|where|why|what|which|that|because|since|if|unless|sure|ensure) (?:I|we)\b/gi;
 
-/** Words that lead up to a statement, or a word that is composed of such words: `yet`, `soy`. */
-const LEADING =
+/** Words that lead up to a statement. Matches words that are composed of them, too: `yet`, `soy`. */
+const LEADING_WORD =
   '(?:also|and|but|so|actually|btw|note that|personally|usually|normally|yo|und|aber|auch|et|mais|y|pero|que|no)+';
-const LEADS = new RegExp(`^(?:${LEADING}(?: |$))*$`, 'iu');
+const LEADING_WORDS_ONLY = new RegExp(`^(?:${LEADING_WORD}(?: |$))*$`, 'iu');
 /** A few words before a comma, after any such leading words. */
-const ASIDE = new RegExp(`^(?:${LEADING} )*[\\p{L}'’-]+(?: [\\p{L}'’-]+){0,3}$`, 'iu');
+const ASIDE = new RegExp(`^(?:${LEADING_WORD} )*[\\p{L}'’-]+(?: [\\p{L}'’-]+){0,3}$`, 'iu');
 
 /**
- * Reports whether words may stand before a statement; no words may. Checks part by part, since one pattern for all
- * parts would try every way to read each, in exponential time.
+ * Reports whether these words may stand before a statement; true if there are none. Checks part by part, because a
+ * single pattern would try every way to read each part, in exponential time.
  */
 function isOpening(words: string): boolean {
   const parts = words.split(/[,:] ?/);
-  return LEADS.test(parts.pop() ?? '') && parts.every((part) => ASIDE.test(part));
+  return LEADING_WORDS_ONLY.test(parts.pop() ?? '') && parts.every((part) => ASIDE.test(part));
 }
 
 /** Returns the kind of lasting fact that a short sentence states about its writer; undefined if it states none. */
 export function lastingKindOf(sentence: string): string | undefined {
-  if (PASSING.some((pattern) => pattern.test(sentence))) return undefined;
-  const stated = sentence.replaceAll(SUBORDINATE, '$1');
-  return LASTING.find(([, pattern]) => {
+  if (PASSING_PATTERNS.some((pattern) => pattern.test(sentence))) return undefined;
+  const stated = sentence.replaceAll(SUBORDINATE_START, '$1');
+  return LASTING_PATTERNS.find(([, pattern]) => {
     const found = pattern.exec(stated);
     return found !== null && isOpening(stated.slice(0, found.index));
   })?.[0];

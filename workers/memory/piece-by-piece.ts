@@ -1,13 +1,13 @@
 import { ProviderError, SHORTEST_CALL_MS } from '../providers/provider.ts';
 
-/** Number of calls in a row without an answer that show that the provider is in trouble, not the pieces. */
+/** Number of calls in a row without an answer after which the provider is to blame, not the pieces. */
 const OUTAGES_MAX = 2;
 
 /** Steps by which pieces are promoted one by one. */
 export interface PieceSteps<Piece> {
   /** Promotes a piece. Resolves with whether a model was asked. */
   promote(piece: Piece): Promise<boolean>;
-  /** Returns the parts of what is left of a piece that can be asked about separately. */
+  /** Divides what is left of a piece into parts that can be asked about separately. */
   partsOf(piece: Piece): readonly Piece[];
   /** Records that a piece caused its own failure. */
   setAside(piece: Piece, failure: ProviderError): Promise<void>;
@@ -17,8 +17,8 @@ export interface PieceSteps<Piece> {
  * Promotes one piece after the other. A piece that causes its own failure, because its answer cannot be used or takes
  * too long, does not hold up the others: it is set aside, and its parts get a second try after all others. If some of
  * the parts are answered, the parts that fail again are tried in smaller parts, and so on, because a single row may
- * spoil a piece. Throws a `ProviderError` that no piece caused; if a model answered about no piece at all, any failure
- * counts as such. `answerMs` returns how long a model may now take for an answer.
+ * spoil a piece. Throws a `ProviderError` that no piece caused. If the model has answered about no piece at all, throws
+ * the last failure, whatever caused it. `answerMs` returns how long a model may now take for an answer.
  */
 export function promoteEach<Piece>(
   pieces: readonly Piece[],
@@ -31,13 +31,13 @@ export function promoteEach<Piece>(
 class Tries<Piece> {
   readonly #steps: PieceSteps<Piece>;
   readonly #answerMs: () => number;
-  /** Time that the model must have had for a timeout to count as caused by the piece. */
+  /** Minimum time that the model must have had: a timeout after less is not the fault of the piece. */
   readonly #fairMs: number;
   #hasAnswer = false;
   /** Number of calls in a row without an answer. */
   #outages = 0;
   #failure: ProviderError | undefined;
-  /** Last failure that the piece did not cause, of a piece that will not be tried again. */
+  /** The last failure that was not the fault of its piece, among pieces that will not be tried again. */
   #unexplained: ProviderError | undefined;
 
   constructor(steps: PieceSteps<Piece>, answerMs: () => number) {

@@ -81,8 +81,8 @@ interface PieceTerms extends RowTerms {
 }
 
 /**
- * Returns the pieces of a promotion: first episodes that lost their text, then episodes that are looked at again, then
- * clusters of rows. Pieces with which a promotion has failed before come last. No row is in two pieces.
+ * Returns the pieces of a promotion: first episodes that lost their text, then episodes whose rows are promoted again,
+ * then clusters of rows. Pieces with which a promotion has failed before come last. No row is in two pieces.
  */
 export async function piecesToPromote(
   em: EntityManager,
@@ -141,7 +141,7 @@ function episodesOf(rows: readonly FoundRow[], stale: readonly EpisodeVersion[])
   return [...episodes.values()];
 }
 
-/** Returns episodes with all of their rows, until these are `limit` or more. */
+/** Returns episodes from the first on, each with all of its rows, until there are `limit` rows or more. */
 async function piecesOf(
   em: EntityManager,
   accountId: string,
@@ -172,8 +172,8 @@ function clustersIn(found: readonly FoundRow[], beyond: FoundRow | undefined): F
 
 /**
  * Has a model summarise a piece; without a model, extracts what the person said in it. If the model refuses, or its
- * answer rests on none of the rows, a stale episode gets an extract, and any other piece no episode. Rows that say
- * nothing never make an episode.
+ * answer rests on none of the rows, a stale episode gets an extract, and any other piece yields no episode. Rows that
+ * say nothing never make an episode.
  */
 async function writeEpisode(
   piece: Piece,
@@ -191,7 +191,7 @@ async function writeEpisode(
   return { draft: isStale ? extract : undefined, usage: answer.usage };
 }
 
-/** Returns the counts after a piece was stored as the episode with this id, or as none. */
+/** Returns the counts after a piece was stored as the episode `id`, or yielded none. */
 function progressAfter(
   { steps, considered, created, updated, skipped, ids }: PromotionProgress,
   { rows, kind }: Piece,

@@ -24,16 +24,16 @@ import { Promotion, type PromotionParts, type PromotionProgress, type PromotionS
 /** Maximum number of sources in one question. */
 const SOURCES_PER_QUESTION = 8;
 /**
- * Number of tries with sources that change while a model is asked: they are read again. Sources that change faster wait
- * for the next promotion.
+ * Number of answers that may be lost because the sources changed while a model was asked: each time, they are read
+ * again. Sources that change more often wait for the next promotion.
  */
 const TRIES_MAX = 3;
 /** Maximum length of the rows in one question, in UTF-16 units: about 10,000 tokens. */
 const ROWS_CHARS_MAX = 40_000;
 /** Maximum number of known facts that a model is shown. */
-const KNOWN_MAX = 10;
+const KNOWN_FACTS_MAX = 10;
 /** Maximum number of facts taken from a source by patterns, without a model. All of them are stored at once. */
-const EXTRACTED_MAX = 40;
+const EXTRACTED_FACTS_MAX = 40;
 
 type Sources = readonly FoundSource[];
 
@@ -125,7 +125,8 @@ class FactSteps implements PromotionSteps<Sources> {
 }
 
 /**
- * Groups sources into questions. A source that failed before is asked about alone: another one may have been at fault.
+ * Groups sources into questions. A source whose question failed before gets one of its own: another source in that
+ * question may have been at fault.
  */
 function chunksOf(found: Sources): Sources[] {
   const fresh = found.filter(({ hasFailed }) => !hasFailed);
@@ -170,7 +171,7 @@ async function extractStatements(
     return { distilled: { sources, related: [], statements: [], model, limits }, usage: null };
   const rows = shown.flatMap((source) => source.rows);
   const spoken = rows.filter(isEvidence).map(({ content }) => content);
-  const related = await relatedFacts(promotion.em(), accountId, spoken.join('\n'), KNOWN_MAX);
+  const related = await relatedFacts(promotion.em(), accountId, spoken.join('\n'), KNOWN_FACTS_MAX);
   const answer = await ask(factsQuestion({ sources: shown, known: related }));
   // A refusal states nothing.
   const proposals = answer.state === 'answered' ? answer.value.facts : [];
@@ -183,8 +184,8 @@ async function extractStatements(
 }
 
 function extractByPatterns([first]: readonly FactSource[]): ExtractedStatements {
-  const statements = first?.rows.flatMap(statementsIn).slice(0, EXTRACTED_MAX) ?? [];
-  const limits = { inAll: EXTRACTED_MAX, ofSource: EXTRACTED_MAX };
+  const statements = first?.rows.flatMap(statementsIn).slice(0, EXTRACTED_FACTS_MAX) ?? [];
+  const limits = { inAll: EXTRACTED_FACTS_MAX, ofSource: EXTRACTED_FACTS_MAX };
   return { sources: first ? [first] : [], related: [], statements: [statements], model: null, limits };
 }
 

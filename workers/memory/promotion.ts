@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { WorkerConfig } from '../../shared/config/config.ts';
 import { retryUntil } from '../../shared/db/retries.ts';
-import { momentNow } from '../../shared/db/stores/memory/rows-to-promote.ts';
+import { databaseNowText } from '../../shared/db/stores/memory/rows-to-promote.ts';
 import { type AffectedRows, setAside } from '../../shared/db/stores/memory/set-aside.ts';
 import { readProgress, storeProgress } from '../../shared/db/stores/work/progress.ts';
 import type { End, JobReport, Steps } from '../../shared/domain/work.ts';
@@ -32,7 +32,7 @@ export interface PromotionParts {
 type PromotionKind = typeof promoteEpisodes | typeof promoteFacts;
 
 /** One attempt at a promotion. */
-interface Run extends PromotionParts {
+interface PromotionRun extends PromotionParts {
   claim: ClaimOf<PromotionKind>;
   allowance: Allowance;
 }
@@ -40,12 +40,12 @@ interface Run extends PromotionParts {
 /** Progress of a promotion, over all its attempts. */
 export interface PromotionProgress extends PromoteResult {
   steps: Steps;
-  /** Start of the first attempt. `force` takes the rows that were promoted before it. */
+  /** Start of the first attempt. With `force`, rows that were promoted before it are promoted again. */
   begunAt: string;
 }
 
 /** Keeps the progress, changed by `advance`, in the transaction that stores the results of an answer. */
-export type Keep = (
+export type KeepProgress = (
   tx: EntityManager,
   advance: (progress: PromotionProgress) => Partial<PromotionProgress>,
 ) => Promise<void>;
@@ -55,7 +55,7 @@ export interface PromotionSteps<Piece> extends PieceSteps<Piece> {
   find(): Promise<readonly Piece[]>;
   /** True if pieces have changed since they were found: then `find` is called again for what became of them. */
   readonly hasChanged: boolean;
-  /** Resolves with the number of rows that are set aside, counted up to the number left. */
+  /** Resolves with the number of rows that are set aside. Counts no more than may still be looked at. */
   countSetAside(): Promise<number>;
 }
 
@@ -66,12 +66,12 @@ export class Promotion {
   readonly choice: { since: string | undefined; promotedBefore: string | undefined; settledOnly: boolean };
   /** Asks the model; null if the provider is no language model. */
   readonly ask: (<Answer>(question: StructuredQuestion<Answer>) => Promise<StructuredAnswer<Answer>>) | null;
-  readonly #run: Run;
+  readonly #run: PromotionRun;
   readonly #limit: number;
   #progress: PromotionProgress;
   #measuredAt = performance.now();
 
-  private constructor(run: Run, request: PromoteInput, progress: PromotionProgress) {
+  private constructor(run: PromotionRun, request: PromoteInput, progress: PromotionProgress) {
     const { model = run.settings.defaultModel, limit = PROMOTE_LIMIT, since } = request;
     const promotedBefore = request.force === true ? progress.begunAt : undefined;
     const { ask } = run.providerOf(model);
@@ -84,11 +84,12 @@ export class Promotion {
   }
 
   /** Opens a promotion, which continues where an earlier attempt ended. */
-  static async open(run: Run): Promise<Promotion> {
+  static async open(run: PromotionRun): Promise<Promotion> {
     const { em, claim, settings } = run;
     const request = claim.input.take();
     const kept = await readProgress<PromotionProgress>(em(), claim);
-    const progress = kept ?? initialProgress(request.model ?? settings.defaultModel, await momentNow(em()));
+    const progress =
+      kept ?? initialProgress(request.model ?? settings.defaultModel, await databaseNowText(em()));
     return new Promotion(run, request, progress);
   }
 
@@ -135,7 +136,7 @@ export class Promotion {
    * Stores the results of an answer. `work` keeps the progress in its transaction, and resolves with false if memory
    * has changed since it was read. Safe to repeat.
    */
-  async store(usage: Usage, work: (keep: Keep) => Promise<boolean>): Promise<boolean> {
+  async store(usage: Usage, work: (keep: KeepProgress) => Promise<boolean>): Promise<boolean> {
     const { claim, allowance } = this.#run;
     allowance.signal.throwIfAborted();
     this.#spend(usage);
@@ -200,7 +201,9 @@ function initialProgress(model: string, begunAt: string): PromotionProgress {
   return { steps: { done: 0, total: 0 }, ...counts, model, usage, latency_ms: 0, begunAt };
 }
 
-/** Returns the end of a promotion that has nothing left to do except the `setAside` rows that are set aside. */
+/**
+ * Returns the success of a promotion that has nothing left to do. `setAside` is the number of rows that stay set aside.
+ */
 function successOf(
   { steps, begunAt, ...result }: PromotionProgress,
   setAside: number,

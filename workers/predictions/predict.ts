@@ -30,15 +30,15 @@ export interface MemoryRequest<Request = Pick<PredictionRequest, 'draft' | 'mess
   tails: readonly string[];
 }
 
-interface Remembered extends ConnectedContext {
+interface RememberedContext extends ConnectedContext {
   phrases: readonly RecalledPhrase[];
   verdicts: Verdicts;
 }
 
 /** Reads the memory that a connection grants for a request. */
-type ReadMemory = (reader: Reader, asked: MemoryRequest<PredictionRequest>) => Promise<Remembered>;
+type ReadMemory = (reader: Reader, asked: MemoryRequest<PredictionRequest>) => Promise<RememberedContext>;
 
-const UNCONNECTED: Remembered = {
+const NOTHING_REMEMBERED: RememberedContext = {
   bundle: null,
   phrases: [],
   verdicts: NO_VERDICTS,
@@ -59,7 +59,7 @@ export function createPredict(
     const request = input.take();
     const { bundle, phrases, verdicts, ...revisions } =
       connectionId === null
-        ? UNCONNECTED
+        ? NOTHING_REMEMBERED
         : await retryUntil(
             () => readMemory({ party, memory: connectionId, gone: signal }, toMemoryRequest(request)),
             performance.now() + leftMs(),
@@ -67,7 +67,7 @@ export function createPredict(
     if (hasNothingToWorkOn(request))
       return { state: 'abstained', report: { ...revisions, contextTruncated: false, providerMs: null } };
     const continued =
-      latest === null ? undefined : continuedFrom(suggestionIn(latest), request, facts, revisions);
+      latest === null ? undefined : continuedFrom(parseSuggestion(latest), request, facts, revisions);
     if (continued !== undefined) return continued;
     const { minConfidence } = facts;
     const { task: fitted, truncated } = fitContext(request, settings.contextBudgetTokens, bundle);
@@ -111,8 +111,8 @@ export interface Suggestion {
   dismissed: boolean;
 }
 
-/** Reads the latest answer of a session, which comes with the claim. */
-function suggestionIn(latest: string): Suggestion {
+/** Parses a session's latest answer, which the claim brings along. */
+function parseSuggestion(latest: string): Suggestion {
   const { fingerprintKey, ...last } = JSON.parse(latest) as Omit<Suggestion, 'hashOf'> & {
     fingerprintKey: string;
   };
@@ -140,8 +140,8 @@ function continuedFrom(
 }
 
 /**
- * Returns the rest of a suggestion that the person is typing. It is empty if they are typing something else, or if
- * anything else has changed: the context, the mode, or that the app wants to see only surer predictions.
+ * Returns the rest of a suggestion that the person is typing. It is empty if they are typing something else, if the
+ * context or the mode has changed, or if the app now requires a higher confidence.
  */
 export function remainingSuggestion(last: Suggestion, draft: string, facts: PredictionFacts): string {
   const { draftLength, draftHash, draftRevision, contextHash, minConfidence } = last.facts;

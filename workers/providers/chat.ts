@@ -25,7 +25,7 @@ export interface Question {
   /** Maximum number of tokens of the answer, thoughts included. */
   maxTokens: number;
   /**
-   * Asks the model to think little. A model that thinks nevertheless gets this many tokens in addition to `maxTokens`.
+   * If set, the model is asked to think little; one that thinks nevertheless gets this many tokens besides `maxTokens`.
    */
   thoughtTokens?: number;
 }

@@ -13,7 +13,7 @@ const PARTIES_MAX = 100;
 
 const NO_FAILURE: Streak = { failures: 0, parties: [] };
 
-interface Unreported {
+interface UnreportedNews {
   /** True if a call has succeeded. */
   succeeded: boolean;
   /** Failures since the last success. */
@@ -25,7 +25,12 @@ interface Unreported {
 
 export type UrgentNews = CircuitNews & { urgent: boolean };
 
-const NOTHING: Unreported = { succeeded: false, streak: NO_FAILURE, pausedUntil: undefined, urgent: false };
+const NO_NEWS: UnreportedNews = {
+  succeeded: false,
+  streak: NO_FAILURE,
+  pausedUntil: undefined,
+  urgent: false,
+};
 
 /**
  * A circuit breaker for one model, as this process knows it: what all workers have reported, and what this one has seen
@@ -43,9 +48,9 @@ export class Circuit {
   #pausedUntil = Number.NEGATIVE_INFINITY;
   /** Time from which on the model may be probed; undefined while the circuit is closed. */
   #probeAt: number | undefined;
-  /** True while a call of this process finds out whether it is the probe. No other call may then be it. */
+  /** True while a call of this process finds out whether it is the probe. Meanwhile no other call may be. */
   #isClaimed = false;
-  #unreported: Unreported | undefined;
+  #unreported: UnreportedNews | undefined;
 
   constructor(model: string, terms: CircuitTerms) {
     this.#model = model;
@@ -75,12 +80,12 @@ export class Circuit {
     return this.#refusal('circuit open', Math.max(0, (this.#probeAt ?? 0) - performance.now()));
   }
 
-  /** Moves the next probe an interval away, because this process or another one is probing. */
+  /** Puts the next probe off by one interval, because this process or another one is probing. */
   postponeProbe(): void {
     this.#probeAt = performance.now() + this.#terms.probeEveryMs;
   }
 
-  /** Refuses all other calls while `claim` finds out whose the probe is, whatever state is adopted meanwhile. */
+  /** Refuses all other calls while `claim` finds out which process may probe, whatever state is adopted meanwhile. */
   async whileClaimed<T>(claim: () => Promise<T>): Promise<T> {
     this.postponeProbe();
     this.#isClaimed = true;
@@ -94,7 +99,7 @@ export class Circuit {
   /** Notes a success. Returns whether it is worth reporting: not if no call has failed since the last success. */
   noteSuccess(): boolean {
     if (this.#streak.failures === 0) return false;
-    const seen = this.#unreported ?? NOTHING;
+    const seen = this.#unreported ?? NO_NEWS;
     this.#unreported = { ...seen, succeeded: true, streak: NO_FAILURE, urgent: seen.urgent || this.isOpen };
     this.#streak = NO_FAILURE;
     this.#probeAt = undefined;
@@ -106,7 +111,7 @@ export class Circuit {
    */
   noteFailure(party: string, fault: ProviderFault, retryAfterMs: number | undefined): void {
     this.#fault = faultOf(fault);
-    const seen = this.#unreported ?? NOTHING;
+    const seen = this.#unreported ?? NO_NEWS;
     if (retryAfterMs === undefined) {
       const failure = { failures: 1, parties: [party] };
       // The circuit opens for one more party.
@@ -120,7 +125,7 @@ export class Circuit {
     }
   }
 
-  /** Takes out the news that have not been reported. */
+  /** Takes out the news that has not been reported. */
   takeNews(): UrgentNews | undefined {
     if (this.#unreported === undefined) return undefined;
     const { succeeded, streak, pausedUntil, urgent } = this.#unreported;
@@ -131,7 +136,7 @@ export class Circuit {
 
   /** Puts back news that could not be reported. */
   returnNews({ succeeded, failures, parties, pauseMs, urgent }: UrgentNews): void {
-    const later = this.#unreported ?? NOTHING;
+    const later = this.#unreported ?? NO_NEWS;
     const pausedUntil = pauseMs === null ? undefined : performance.now() + pauseMs;
     this.#unreported = {
       succeeded: succeeded || later.succeeded,
@@ -141,7 +146,7 @@ export class Circuit {
     };
   }
 
-  /** Adopts what all workers have reported, with what this one has not reported yet. */
+  /** Adopts what all workers have reported, and adds what this one has not reported yet. */
   adopt(state: CircuitState | undefined): void {
     const now = performance.now();
     const own = this.#unreported;
@@ -161,12 +166,10 @@ export class Circuit {
   }
 }
 
-/** Milliseconds by which the database, which keeps whole ones, may round a time up. */
+/** Amount by which a stored time may have been rounded up, because the database keeps whole milliseconds. */
 const ROUNDING_MS = 1;
 
-/**
- * Returns the time. Returns 0 if it is longer than possible: the database's clock has gone back, as after a failover.
- */
+/** Returns the time, or 0 if it is longer than possible: the database's clock has gone back, as after a failover. */
 function plausibleMs(ms: number | null | undefined, longestMs: number): number {
   return typeof ms === 'number' && ms <= longestMs + ROUNDING_MS ? ms : 0;
 }

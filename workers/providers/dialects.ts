@@ -26,7 +26,7 @@ export class DialectRefused extends ProviderError {
 /** Asks a question in the strictest format that the model's server takes. */
 export type AskModel = (question: Question, call: CallLimits) => Promise<Completion>;
 
-const FIRST: Dialect = { format: FORMATS[0], limit: LIMITS[0], extras: EXTRAS, thinks: false };
+const FIRST_DIALECT: Dialect = { format: FORMATS[0], limit: LIMITS[0], extras: EXTRAS, thinks: false };
 
 /**
  * Finds the dialect of each model's server. Not every server knows strict schemas, or the same parameters, and some
@@ -38,7 +38,7 @@ const FIRST: Dialect = { format: FORMATS[0], limit: LIMITS[0], extras: EXTRAS, t
 export function withBestDialect(chat: Chat): AskModel {
   const known = new Map<string, Dialect>();
   return async (question, call) => {
-    const first = known.get(call.model) ?? FIRST;
+    const first = known.get(call.model) ?? FIRST_DIALECT;
     const until = performance.now() + call.timeoutMs;
     for (let dialect = first; ; ) {
       const timeoutMs = until - performance.now();

@@ -74,7 +74,7 @@ export class CallLedger {
 
 /**
  * Books each request that is sent, whatever its outcome. The provider may charge for an answer whose token count cannot
- * be read, because nobody waited for it or it came broken: then the tokens of the request are estimated.
+ * be read, because nobody waited for it or it broke off: then the tokens of the request are estimated.
  */
 export function withLedger(chat: Chat, ledger: Pick<CallLedger, 'add'>, prices: ModelPrices): Chat {
   const send: Chat = async (request, call) => {

@@ -24,16 +24,16 @@ export class LocalProvider implements Provider {
   }
 }
 
-const NOTHING: Continuation = { text: '', confidence: 0 };
+const NO_CONTINUATION: Continuation = { text: '', confidence: 0 };
 /** Hints for an app without settings of its own, and a person who has not judged any suggestion yet. */
 const NO_HINTS = { minConfidence: MIN_CONFIDENCE, taken: 0, dismissed: 0 };
 
 function guess(task: PredictionTask): Continuation {
   if (task.draft.trim() === '') {
-    return task.mode === 'next_prompt' ? repeatPrompt(task.messages) : NOTHING;
+    return task.mode === 'next_prompt' ? repeatPrompt(task.messages) : NO_CONTINUATION;
   }
   const end = endOf(task.draft);
-  if (end.tails.at(-1) === '\n') return NOTHING;
+  if (end.tails.at(-1) === '\n') return NO_CONTINUATION;
   const { text, confidence } = continueDraft(evidenceFor(task, end), end, task.local ?? NO_HINTS);
   const standsAlone = task.mode === 'next_prompt' && text !== '';
   return { text: standsAlone ? task.draftHead + task.draft + text : text, confidence };
@@ -43,7 +43,10 @@ function guess(task: PredictionTask): Continuation {
 const SITUATION_CHARS = 600;
 /** Weight of a prompt from an entirely different situation; one from the same situation weighs 1. */
 const OTHER_SITUATION_WEIGHT = 0.2;
-/** Weight of prompts that the person has not written before: most are new, of real people nearly all. */
+/**
+ * Weight of all prompts that the person has never written before: most prompts are new, and nearly all of those that
+ * real people write.
+ */
 const NEW_PROMPT_WEIGHT = 2;
 
 /**

@@ -51,8 +51,8 @@ export function withPolicy(chat: Chat, policy: ProviderPolicy): Chat {
       policy.noteSuccess(sent);
       return completion;
     } catch (error) {
-      // The server does answer. Otherwise the probe of an open circuit would never get to the dialect that the server
-      // takes.
+      // Counts as a success, because the server does answer. Otherwise the probe of an open circuit would never get to
+      // the dialect that the server takes.
       if (error instanceof DialectRefused) policy.noteSuccess(sent);
       else policy.noteFailure(sent, error);
       throw error;
@@ -70,7 +70,7 @@ export function withPolicy(chat: Chat, policy: ProviderPolicy): Chat {
 export class ProviderPolicy {
   readonly #options: PolicyOptions;
   readonly #circuits = new Map<string, Circuit>();
-  /** This worker's share of the calls at once. All workers have equal shares, of at least one call. */
+  /** This worker's share of the concurrent calls. All workers have equal shares, of at least one call. */
   readonly #limiter: ConcurrencyLimiter;
   /** Runs one exchange at a time: the result of one read must not replace that of a later one. */
   readonly #exchanges = new Coalescer(() => this.#exchange(), EXCHANGE_GAP_MS);
@@ -107,8 +107,8 @@ export class ProviderPolicy {
   }
 
   /**
-   * Waits until the call may be sent. The permit is to be held while it runs. Throws a `ProviderError` at once while
-   * the party may not call the model, and `timeout` if no place became free in the call's time.
+   * Waits until the call may be sent. The caller holds the permit while the call runs. Throws a `ProviderError` at once
+   * while the party may not call the model, and `timeout` if no place became free in the call's time.
    */
   async enter({ model, signal, charge, timeoutMs }: CallLimits): Promise<Permit> {
     this.#usedAt = performance.now();
@@ -152,7 +152,8 @@ export class ProviderPolicy {
       return false;
     });
     if (isOurs) return;
-    // A failed claim does not allow to probe: another worker may have the probe, unless the database is out of reach.
+    // Without a successful claim, another worker may be probing; if the database is out of reach, this one probes
+    // anyway.
     if (this.#alone) return;
     // The circuit is still open, even if the next probe is due by now.
     if (circuit.check(party)) throw circuit.refusal();

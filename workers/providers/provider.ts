@@ -145,7 +145,7 @@ const CODES = {
   failed: 'provider_failed',
 } as const;
 
-/** Returns the end of work of a kind when its provider fails. */
+/** Returns how work of a kind ends when its provider fails. */
 export function providerFailureEnd(
   { fault, retryAfterMs }: ProviderError,
   { codes }: Pick<Kind, 'codes'>,

@@ -44,7 +44,7 @@ export function createProviders({
   around = (chat) => chat,
 }: ProvidersOptions): ProviderOf {
   const local = new LocalProvider();
-  if (openai === undefined) return (model) => (model === LOCAL_MODEL ? local : UNCONFIGURED);
+  if (openai === undefined) return (model) => (model === LOCAL_MODEL ? local : UNCONFIGURED_PROVIDER);
   const others = fallbackModels.filter((model) => model !== LOCAL_MODEL);
   const server = new LanguageModel(withFallback(withBestDialect(around(openAIChat(openai))), others));
   const remote = fallbackModels.includes(LOCAL_MODEL) ? withLocalFallback(server, local) : server;
@@ -52,7 +52,7 @@ export function createProviders({
 }
 
 const rejectUnconfigured = () => Promise.reject(new ProviderError('not_configured', 'no provider key'));
-const UNCONFIGURED: Provider = { predict: rejectUnconfigured, ask: rejectUnconfigured };
+const UNCONFIGURED_PROVIDER: Provider = { predict: rejectUnconfigured, ask: rejectUnconfigured };
 
 interface ProviderParts {
   config: WorkerConfig;
@@ -74,7 +74,7 @@ export async function openProviders(
 ): Promise<ProviderOf> {
   const { openai, provider } = config;
   if (openai === undefined) return createProviders({ openai, fallbackModels: [] });
-  // A worker sends HTTP to providers only.
+  // A global proxy does no harm, because a worker sends HTTP to providers only.
   if (openai.proxy !== undefined) opening.defer(setGlobalProxyFromEnv({ ...openai.proxy }));
   const ledger = opening.adopt(new CallLedger((calls) => bookCalls(pool, calls), log), closePart);
   const channel = `${config.queuePrefix}_providers`;

@@ -56,7 +56,7 @@ export async function readBasis(
   };
 }
 
-/** Returns memory as material: the facts and episodes that are worth most first, and the latest raw rows first. */
+/** Returns memory as material: facts and episodes with those worth most first, raw rows with the latest first. */
 export function materialOf({ profile, facts, episodes, raw, byWorth }: ContextBundle) {
   return {
     profile,

@@ -1,7 +1,7 @@
 import { retryUntil } from '../../shared/db/retries.ts';
 import {
-  batchMemory,
   readBatchBundle,
+  readBatchMemory,
   readCalibrator,
   readDecisions,
   readPairs,
@@ -21,7 +21,7 @@ import { type ScreenedMaterial, screenBeside, screenMaterial } from './screen.ts
 type BatchParts = ReplyParts & Pick<Stores, 'pool'>;
 
 /** The basis that the predictions of a batch share, besides their prompts. */
-interface Common {
+interface SharedBasis {
   screened: ScreenedMaterial;
   memoryRevision: number;
   pairs: readonly Pair[];
@@ -38,7 +38,7 @@ interface Common {
 export function createBatchReply(parts: BatchParts): Handler<typeof batchReply, Time> {
   const { pool, inTurn, settings } = parts;
   const predict = createPredictReply(parts);
-  const inUse = new SharedWhileUsed<Common>();
+  const inUse = new SharedWhileUsed<SharedBasis>();
   return async (claim, time) => {
     const { batch } = claim.facts;
     const request = claim.input.take();
@@ -46,7 +46,7 @@ export function createBatchReply(parts: BatchParts): Handler<typeof batchReply, 
     const until = performance.now() + limited.leftMs();
     const kept = await retryUntil(() => readBatchBundle(pool, batch, claim.id), until);
     if (kept === undefined) return { state: 'cancelled', code: 'prediction_cancelled' };
-    // Other predictions wait for this read too, so it does not end with this one.
+    // Leaves out `gone`: other predictions wait for the same read, so it goes on if this prediction is aborted.
     const reader = { party: claim.party, memory: claim.party };
     const read = () => inTurn(reader, () => readCommon(parts, claim.party, kept.bundle));
     // Read again if memory has changed: deleted rows must not be used.
@@ -61,8 +61,12 @@ function withinMs(ms: number, time: Time): Time {
   return { ...time, leftMs: () => Math.min(time.leftMs(), until - performance.now()) };
 }
 
-async function readCommon({ pool, em }: BatchParts, accountId: string, bundle: BatchBundle): Promise<Common> {
-  const { profile, ...rows } = await batchMemory(pool, accountId, bundle);
+async function readCommon(
+  { pool, em }: BatchParts,
+  accountId: string,
+  bundle: BatchBundle,
+): Promise<SharedBasis> {
+  const { profile, ...rows } = await readBatchMemory(pool, accountId, bundle);
   const fitted = profile && {
     summary: bundle.profile.summary ? profile.summary : '',
     data: bundle.profile.data ? profile.data : {},
@@ -81,7 +85,7 @@ async function readCommon({ pool, em }: BatchParts, accountId: string, bundle: B
 }
 
 function basisOf(
-  { screened, voteOn, pairs, precedents, calibrator, memoryRevision }: Common,
+  { screened, voteOn, pairs, precedents, calibrator, memoryRevision }: SharedBasis,
   { agent, agent_input: prompt }: ReplyRequest,
   { contextBudgetTokens }: ReplyParts['settings'],
 ): Basis {
@@ -98,7 +102,7 @@ function basisOf(
   };
 }
 
-/** Makes each value once for all that use it at the same time. */
+/** Makes each value once for all who use it at the same time. */
 class SharedWhileUsed<Value> {
   readonly #values = new Map<string, { made: Promise<Value> | undefined; users: number }>();
 
@@ -110,7 +114,7 @@ class SharedWhileUsed<Value> {
     const shared = this.#values.get(key) ?? { made: undefined, users: 0 };
     this.#values.set(key, shared);
     shared.users += 1;
-    // After a failure the next caller makes it again.
+    // After a failure, the next caller makes the value again.
     const value = () =>
       (shared.made ??= make().catch((error: unknown) => {
         shared.made = undefined;

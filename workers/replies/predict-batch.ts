@@ -11,7 +11,7 @@ import type { predictBatch } from '../../shared/work/kinds.ts';
 import type { Allowance, ClaimOf, Handler } from '../work/handler.ts';
 import { type BasisParts, materialOf } from './basis.ts';
 
-/** Maximum length of the prompts' ends, together, by which the memory is chosen, in UTF-16 units. */
+/** Maximum total length of the prompts' ends by which the memory is chosen, in UTF-16 units. */
 const QUESTION_MAX = 2000;
 
 /**

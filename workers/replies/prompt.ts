@@ -8,7 +8,9 @@ import { maskSecrets } from '../../shared/text/secrets.ts';
 import { compileAnswer, encloseInTag, OUTPUT_TOKENS } from '../providers/answer.ts';
 import type { StructuredQuestion } from '../providers/provider.ts';
 
-/** Revision of the rules and the schema, by which a stored prediction tells what it was made with. */
+/**
+ * Revision of the rules and the schema. It is stored with each prediction, to tell what the prediction was made with.
+ */
 export const REPLY_PROMPT_REVISION = 2;
 
 const SITUATIONS = [

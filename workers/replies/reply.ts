@@ -27,7 +27,7 @@ import type { ScreenedMaterial } from './screen.ts';
 type Asker = NonNullable<Provider['ask']>;
 
 /** A proposal, with its model and its cost. */
-interface Answered extends ReplyProposal {
+interface AnsweredProposal extends ReplyProposal {
   model: string;
   usage: Usage;
 }
@@ -40,7 +40,7 @@ export interface ReplyParts extends BasisParts {
   >;
 }
 
-type Predicted = Pick<Claim, 'id' | 'kind' | 'party' | 'attempt'>;
+type PredictedWork = Pick<Claim, 'id' | 'kind' | 'party' | 'attempt'>;
 
 /**
  * Creates a function that predicts what a person replies to an agent: it asks the model for candidates (or takes the
@@ -48,7 +48,7 @@ type Predicted = Pick<Claim, 'id' | 'kind' | 'party' | 'attempt'>;
  */
 export function createPredictReply({ providerOf, settings }: Pick<ReplyParts, 'providerOf' | 'settings'>) {
   /** Takes the person's own replies if there is no model, or if `local` stands in for one in trouble. */
-  const propose = async (call: ReplyCall, { vote, pairs }: Basis, time: Time): Promise<Answered> => {
+  const propose = async (call: ReplyCall, { vote, pairs }: Basis, time: Time): Promise<AnsweredProposal> => {
     const { agent_input: prompt, k } = call.request;
     const locally = () => ({
       ...proposeLocally(prompt, vote, pairs.length, k),
@@ -66,7 +66,7 @@ export function createPredictReply({ providerOf, settings }: Pick<ReplyParts, 'p
   };
 
   return async (
-    claim: Predicted,
+    claim: PredictedWork,
     request: ReplyRequest,
     time: Time,
     basis: () => Promise<Basis>,
@@ -125,7 +125,7 @@ interface ReplyCall {
   request: ReplyRequest;
   model: string;
   screened: ScreenedMaterial;
-  claim: Predicted;
+  claim: PredictedWork;
 }
 
 /** Asks the model for candidates. A refusal is a failure, like any other answer without a usable candidate. */
@@ -134,7 +134,7 @@ async function askModel(
   { request, model, screened, claim }: ReplyCall,
   settings: ReplyParts['settings'],
   { signal, leftMs }: Time,
-): Promise<Answered> {
+): Promise<AnsweredProposal> {
   const question = replyQuestion(screened.material, request);
   const charge = {
     accountId: claim.party,
@@ -180,12 +180,12 @@ function contextOf(
   };
 }
 
-/** Maximum length of a reply that is used again, in code points: a longer one belongs to its own prompt. */
-const REUSABLE_MAX = 80;
-/** Weight of the vote of similar prompts. The rest is the weight of how often the person says this at all. */
+/** Maximum length of a reply that is used again, in code points: a longer one fits only the prompt that it answered. */
+const REUSED_REPLY_MAX = 80;
+/** Weight of the vote of similar prompts. The rest is for how often the person gives the reply to any prompt. */
 const VOTE_SHARE = 0.7;
 /** Minimum probability of a reply that is worth showing. */
-const RAW_MIN = 0.15;
+const PROBABILITY_MIN = 0.15;
 
 /**
  * Predicts a reply without any model, from the person's replies to similar prompts. Abstains unless the person has
@@ -194,7 +194,8 @@ const RAW_MIN = 0.15;
 export function proposeLocally(prompt: string, vote: Vote, pairs: number, k: number): ReplyProposal {
   const candidates = vote.replies
     .filter(
-      ({ response }) => response !== '' && [...response].length <= REUSABLE_MAX && !containsSecret(response),
+      ({ response }) =>
+        response !== '' && [...response].length <= REUSED_REPLY_MAX && !containsSecret(response),
     )
     .map(({ response, share, times }) => ({
       response,
@@ -202,7 +203,7 @@ export function proposeLocally(prompt: string, vote: Vote, pairs: number, k: num
       raw: VOTE_SHARE * share + (1 - VOTE_SHARE) * (times / (pairs + 1)),
       needsUnknownFact: false,
     }))
-    .filter(({ raw }) => raw >= RAW_MIN)
+    .filter(({ raw }) => raw >= PROBABILITY_MIN)
     .sort((a, b) => b.raw - a.raw)
     .slice(0, k);
   return { candidates, closed: isClosed(prompt), reason: reasonOf(vote) };

@@ -21,7 +21,7 @@ const PAUSE_MS = { least: 250, most: 60_000 };
 const WAIT_MS = 1000;
 /** Maximum number of accounts that are counted to set the pace. */
 const COUNTED_MAX = 100_000;
-const START = '00000000-0000-0000-0000-000000000000';
+const FIRST_POSITION = '00000000-0000-0000-0000-000000000000';
 
 export interface RoundParts {
   config: WorkerConfig;
@@ -32,7 +32,7 @@ export interface RoundParts {
 }
 
 /** The position of a round after a page, and the pause that follows. */
-type Turn = Parameters<typeof turnPage>[3];
+type PageTurn = Parameters<typeof turnPage>[3];
 
 /**
  * Performs the rounds of recurring work: goes through the accounts with something new, a page at a time, and admits a
@@ -45,7 +45,7 @@ export class Rounds {
   readonly #running = new Map<string, Promise<void>>();
   /** Pause between two pages of the latest tick, by schedule. */
   readonly #pauses = new Map<string, { tick: number; step: number; pauseMs: number }>();
-  /** Time since which a step has waited for the one before, by schedule. */
+  /** Time at which a step began to wait for the step before, by schedule. */
   readonly #waiting = new Map<string, number>();
 
   constructor(parts: RoundParts) {
@@ -83,7 +83,7 @@ export class Rounds {
     }
   }
 
-  async #perform(name: string, page: Page): Promise<Turn> {
+  async #perform(name: string, page: Page): Promise<PageTurn> {
     const { database, queues, log } = this.#parts;
     const steps = stepsOfRound(name);
     const step = steps[page.step];
@@ -100,7 +100,7 @@ export class Rounds {
     if (last !== undefined)
       return { step: page.step, position: last, pauseMs: await this.#pauseOf(name, page, step) };
     const isOver = page.step + 1 >= steps.length;
-    return { step: isOver ? 0 : page.step + 1, position: isOver ? null : START, pauseMs: 0 };
+    return { step: isOver ? 0 : page.step + 1, position: isOver ? null : FIRST_POSITION, pauseMs: 0 };
   }
 
   /** Admits a step's job for an account and a tick. Admitting it again makes no second job. */
@@ -119,7 +119,7 @@ export class Rounds {
     const step = steps[page.step];
     const before = steps[page.step - 1];
     if (step === undefined || !(await this.#hasRoom(step))) return false;
-    if (before === undefined || page.position !== START) return true;
+    if (before === undefined || page.position !== FIRST_POSITION) return true;
     const since = this.#waiting.get(name) ?? performance.now();
     const isOver = performance.now() - since > config[before.kind.deadline];
     if (!isOver && (await hasLiveWork(database.pool, before.kind.name))) {

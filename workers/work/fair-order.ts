@@ -3,7 +3,7 @@ import { type Kind, type Kinds, kindNamed, type PartyClass } from '../../shared/
 
 /** A request for the oldest queued pieces of a flow. */
 export interface ClaimRequest extends FlowAsk {
-  /** Number of slots reserved for its pieces. More may only be claimed in place of pieces that were not found. */
+  /** Number of slots reserved for its pieces. It gets more only in place of reserved pieces that were not found. */
   readonly reserved: number;
   /** Number of announcements before this request. */
   readonly seq: number;
@@ -28,7 +28,7 @@ interface KnownFlow extends Flow {
  */
 const HELD_PER_FREE_MAX = 15;
 /** Number of slots below which none are kept free. */
-const FEWEST_SHARED = 4;
+const SHARED_SLOTS_MIN = 4;
 /** Maximum number of flows asked for beyond the free slots. */
 const SPARE_FLOWS_MAX = 256;
 /** Time by which a piece may become visible after a younger one of its flow: its admission took longer to commit. */
@@ -52,9 +52,7 @@ export class FairOrder {
   readonly #ready = { apps: new Map<number, Set<KnownFlow>>(), accounts: new Map<number, Set<KnownFlow>>() };
   readonly #held = { apps: 0, accounts: 0 };
   #seq = 0;
-  /**
-   * Flows to ask for beyond the free slots. Grows when others have drained most of the flows that this worker knows.
-   */
+  /** Number of flows to ask for beyond the free slots. Grows when others have drained most of the flows known here. */
   #spare = 0;
 
   /** `kinds` are those of the pool. */
@@ -87,7 +85,8 @@ export class FairOrder {
   }
 
   /**
-   * Has the whole queue of each flow looked at again: returned work is older than what followed. Forgets idle flows.
+   * Has the whole queue of each flow looked at again: work that was given back is older than what came next. Forgets
+   * idle flows.
    */
   refresh(): void {
     for (const [name, flow] of this.#flows) {
@@ -207,7 +206,7 @@ export class FairOrder {
 
   #mayHoldMore(held: number, free: number = this.free): boolean {
     if (free <= 0) return false;
-    return held === 0 || this.slots < FEWEST_SHARED || held + 1 <= HELD_PER_FREE_MAX * (free - 1);
+    return held === 0 || this.slots < SHARED_SLOTS_MIN || held + 1 <= HELD_PER_FREE_MAX * (free - 1);
   }
 
   #hold(flow: KnownFlow, more: number): void {

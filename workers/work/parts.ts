@@ -38,7 +38,7 @@ interface Parent extends Pick<Allowance, 'signal' | 'leftMs'> {
   park(): void;
 }
 
-interface Waiting {
+interface PartsWait {
   /** Ids of the parts whose end has not been announced. */
   left: Set<string>;
   woken: PromiseWithResolvers<void>;
@@ -51,7 +51,7 @@ interface Waiting {
  */
 export class PartsRoom {
   readonly #parts: RoomParts;
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #waiting = new Map<string, PartsWait>();
 
   constructor(parts: RoomParts) {
     this.#parts = parts;
@@ -75,15 +75,15 @@ export class PartsRoom {
   async #admit(parent: Parent, parts: readonly Part[]): Promise<void> {
     const { pool, process, recoveryWindowS, wakeUps } = this.#parts;
     const { claim, kind, signal, leftMs } = parent;
-    const ofParts = partsOf(kind);
+    const partKind = kindOfParts(kind);
     const { trace } = claim.facts as TraceFacts;
     const from = trace && { trace: { ...trace, ...traceHeaders() } };
     const admissions = parts.map((part) =>
-      jobAdmission(ofParts, { ...part, accountId: claim.party, facts: { ...part.facts, ...from } }),
+      jobAdmission(partKind, { ...part, accountId: claim.party, facts: { ...part.facts, ...from } }),
     );
     await retryUntil(() => {
       const timeoutMs = Math.max(1, Math.floor(leftMs() - MARGIN_MS));
-      const terms = admissionTerms(ofParts, { process, recoveryWindowS, timeoutMs });
+      const terms = admissionTerms(partKind, { process, recoveryWindowS, timeoutMs });
       return admit(pool, admissions, terms);
     }, performance.now() + leftMs());
     if (signal.aborted) {
@@ -91,7 +91,7 @@ export class PartsRoom {
       void this.#cancelOrphans(parent, ids);
     }
     signal.throwIfAborted();
-    wakeUps.announceAdmitted([{ kind: ofParts.name, party: claim.party }]);
+    wakeUps.announceAdmitted([{ kind: partKind.name, party: claim.party }]);
   }
 
   async #ended(parent: Parent, ids: readonly string[]): Promise<void> {
@@ -101,13 +101,13 @@ export class PartsRoom {
     try {
       await this.#wait(parent, ids, waiting);
     } finally {
-      // Leaves the entries of a later attempt in this process alone.
+      // A later attempt in this process may have entries of its own, which stay.
       for (const id of ids) if (this.#waiting.get(id) === waiting) this.#waiting.delete(id);
       if (parent.signal.aborted) void this.#cancelOrphans(parent, ids);
     }
   }
 
-  async #wait({ claim, kind, signal, leftMs }: Parent, ids: readonly string[], waiting: Waiting) {
+  async #wait({ claim, kind, signal, leftMs }: Parent, ids: readonly string[], waiting: PartsWait) {
     const stop = () => waiting.woken.resolve();
     signal.addEventListener('abort', stop);
     for (;;) {
@@ -116,7 +116,7 @@ export class PartsRoom {
       if (live.length === 0) return;
       const restMs = leftMs() - MARGIN_MS;
       if (restMs <= 0) {
-        const end = { state: 'failed', code: partsOf(kind).codes.timeout };
+        const end = { state: 'failed', code: kindOfParts(kind).codes.timeout };
         await this.#end(claim.party, live, 'overdue', end);
         await sleep(CLOCK_GRACE_MS);
         continue;
@@ -125,7 +125,7 @@ export class PartsRoom {
     }
   }
 
-  async #wokenWithin(waiting: Waiting, ms: number): Promise<void> {
+  async #wokenWithin(waiting: PartsWait, ms: number): Promise<void> {
     const timer = setTimeout(waiting.woken.resolve, ms);
     await waiting.woken.promise;
     clearTimeout(timer);
@@ -136,7 +136,7 @@ export class PartsRoom {
     const { pool, log } = this.#parts;
     try {
       if ((await liveAmong(pool, [claim.id])).length > 0) return;
-      const end = { state: 'cancelled', code: partsOf(kind).codes.cancelled };
+      const end = { state: 'cancelled', code: kindOfParts(kind).codes.cancelled };
       await this.#end(claim.party, await liveAmong(pool, ids), 'live', end);
     } catch (error) {
       log.warn({ err: error, work: claim.id }, 'could not cancel the parts of work that has ended');
@@ -153,7 +153,7 @@ export class PartsRoom {
   }
 }
 
-function partsOf({ name, parts }: Kind): Kind {
+function kindOfParts({ name, parts }: Kind): Kind {
   if (parts === undefined) throw new Error(`work of this kind has no parts: ${name}`);
   return parts;
 }

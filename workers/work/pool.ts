@@ -17,9 +17,9 @@ import { type ClaimRequest, FairOrder } from './fair-order.ts';
 /** Interval of the looks at the queue, since wake-ups may be lost. */
 const LOOK_EVERY_MS = 1000;
 /** Delay before asking again for flows whose rows others held. */
-const BLOCKED_MS = 50;
+const BLOCKED_RETRY_MS = 50;
 /** Delay after a failed claim, or while no claim may be made. */
-const FAILED_MS = 500;
+const FAILED_RETRY_MS = 500;
 /** Maximum number of running attempts of a process that does not count as busy. */
 const FEW_ATTEMPTS_MAX = 8;
 
@@ -78,8 +78,8 @@ export class WorkerPool {
   }
 
   /**
-   * Reports whether attempts end so often that the statements that end them may be shared: work waits for slots, or
-   * many attempts run.
+   * Reports whether attempts end often enough to share the statements that end them: work waits for slots, or many
+   * attempts run.
    */
   get isBusy(): boolean {
     return this.#order.isReady || this.#holding.size > FEW_ATTEMPTS_MAX;
@@ -137,7 +137,7 @@ export class WorkerPool {
   async #claim(): Promise<boolean> {
     if (this.#closed) return false;
     if (!this.#steps.mayClaim()) {
-      if (this.#order.isReady) this.#fillLater.within(jittered(FAILED_MS));
+      if (this.#order.isReady) this.#fillLater.within(jittered(FAILED_RETRY_MS));
       return false;
     }
     const asks = this.#order.ask();
@@ -159,7 +159,7 @@ export class WorkerPool {
   /** Runs the claimed work. */
   #start(asks: readonly ClaimRequest[], { claims, left }: ClaimResult): void {
     const blocked = this.#order.noteAnswer(asks, claims, left);
-    if (blocked.length > 0) setTimeout(() => this.noteQueued(blocked), jittered(BLOCKED_MS)).unref();
+    if (blocked.length > 0) setTimeout(() => this.noteQueued(blocked), jittered(BLOCKED_RETRY_MS)).unref();
     this.#claimed += claims.length;
     for (const claim of claims) void this.#run(claim);
   }
@@ -167,7 +167,7 @@ export class WorkerPool {
   #lost(asks: readonly ClaimRequest[]): void {
     this.#steps.claimLost();
     this.#order.noteAnswer(asks, [], asks);
-    setTimeout(() => this.noteQueued(asks), jittered(FAILED_MS)).unref();
+    setTimeout(() => this.noteQueued(asks), jittered(FAILED_RETRY_MS)).unref();
   }
 
   async #run(claim: Claim): Promise<void> {

@@ -23,7 +23,7 @@ interface Attempt {
 export interface HeldRows {
   /** Reads which rows this process holds, all or among these ids, as a map from id to attempt. */
   readHeld(ids?: string[]): Promise<ReadonlyMap<string, number>>;
-  /** Reclaims those of the attempts that a database crash has made queued again. */
+  /** Reclaims those of the attempts whose rows a database crash has put back in the queue. */
   reclaim(attempts: ReadonlyMap<string, number>): Promise<string[]>;
   release(ids: string[]): Promise<void>;
 }
@@ -77,8 +77,8 @@ export class RunningAttempts {
   }
 
   /**
-   * Waits for running attempts, and releases those that still run when the time is over to other processes. Attempts
-   * that wait for their parts are released at once, because nobody here performs these any more.
+   * Waits for running attempts. When the time is over, releases those that still run, so that other processes take
+   * them. Attempts that wait for their parts are released at once, because nobody here performs these any more.
    */
   async drain(withinMs: number): Promise<void> {
     const until = performance.now() + withinMs;

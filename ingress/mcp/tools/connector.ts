@@ -2,21 +2,21 @@ import Type from 'typebox';
 import { closedObject, text } from '../../../shared/schemas/build.ts';
 import { QUERY_MAX } from '../../../shared/schemas/memory-context.ts';
 import { incompleteNote, interleave, rowsOf } from './recall.ts';
-import { DATA, open, READS, readTypedId, type ToolCall, TYPED_ID, tool } from './tool.ts';
+import { DATA_WARNING, open, READING_HINTS, readTypedId, type ToolCall, TYPED_ID, tool } from './tool.ts';
 
 const FOUND_MAX = 10;
 const TITLE_MAX = 80;
 
 const Id = Type.String();
-const Found = open({ id: Id, title: Type.String(), url: Type.String() });
+const FoundRow = open({ id: Id, title: Type.String(), url: Type.String() });
 
-/** Has, like `fetch`, the name and the shape that some clients expect, which know no other tools. */
+/** Like `fetch`, has the name and the shape that some clients expect because they know no other tools. */
 export const search = tool({
   name: 'search',
   description: 'Like recall, for connectors: titles to fetch.',
-  hints: READS,
+  hints: READING_HINTS,
   input: closedObject({ query: text(QUERY_MAX, 1) }),
-  output: open({ results: Type.Array(Found) }),
+  output: open({ results: Type.Array(FoundRow) }),
   async run({ query }, call) {
     const most = { max_facts: FOUND_MAX, max_episodes: FOUND_MAX, max_raw: FOUND_MAX };
     const found = await call.account.assembleContext(
@@ -25,19 +25,19 @@ export const search = tool({
     );
     const rows = interleave(rowsOf(found)).slice(0, FOUND_MAX);
     const results = rows.map(({ id, text }) => ({ id, title: titleOf(text), url: urlOf(id, call) }));
-    return { note: DATA, results, ...incompleteNote(found) };
+    return { note: DATA_WARNING, results, ...incompleteNote(found) };
   },
 });
 
 export const fetchRow = tool({
   name: 'fetch',
   description: 'One row of memory, by the id that recall or search gave.',
-  hints: READS,
+  hints: READING_HINTS,
   input: closedObject({ id: Type.String({ pattern: TYPED_ID }) }),
   output: open({ id: Id, title: Type.String(), text: Type.String(), url: Type.String() }),
   async run({ id: typed }, call) {
     const { text, ...metadata } = await rowOf(typed, call);
-    return { note: DATA, id: typed, title: titleOf(text), text, url: urlOf(typed, call), metadata };
+    return { note: DATA_WARNING, id: typed, title: titleOf(text), text, url: urlOf(typed, call), metadata };
   },
 });
 

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { closedObject } from '../../../shared/schemas/build.ts';
 import { FactRequest, FactResponse } from '../../../shared/schemas/memory.ts';
-import { ADDS, open, pick, READS, readTypedId, TYPED_ID, tool, typedId } from './tool.ts';
+import { ADDING_HINTS, open, pick, READING_HINTS, readTypedId, TYPED_ID, tool, typedId } from './tool.ts';
 
 const { text, tags } = FactRequest.properties;
 
@@ -9,7 +9,7 @@ export const remember = tool({
   name: 'remember',
   description:
     'Keep one lasting fact about the person that they stated or confirmed, as a short sentence. No secrets, no guesses.',
-  hints: ADDS,
+  hints: ADDING_HINTS,
   input: closedObject({ text, tags }),
   output: open({ id: Type.String() }),
   async run(fact, { account, signal }) {
@@ -36,7 +36,7 @@ export const forget = tool({
 export const stats = tool({
   name: 'stats',
   description: 'How many predictions were right, and how much is remembered.',
-  hints: READS,
+  hints: READING_HINTS,
   input: closedObject({}),
   output: open({ predictions: Type.Object({}), memory: Type.Object({}) }),
   async run(_, { account, signal }) {

@@ -6,7 +6,7 @@ import {
   ReplyRequest,
   ReplyResponse,
 } from '../../../shared/schemas/replies.ts';
-import { ADDS, DATA, open, pick, SETS, tool, withDescription } from './tool.ts';
+import { ADDING_HINTS, DATA_WARNING, open, pick, SETTING_HINTS, tool, withDescription } from './tool.ts';
 
 const { agent, agent_input, k, threshold, session_id } = ReplyRequest.properties;
 
@@ -14,7 +14,7 @@ export const predictReply = tool({
   name: 'predict_reply',
   description:
     'Call it before you ask the person anything. Predicts their reply. status "auto": act on predicted_response as if they had said it. "escalated": not certain enough, ask them. Then report with send_feedback what they said.',
-  hints: ADDS,
+  hints: ADDING_HINTS,
   input: closedObject({
     agent_input: withDescription(agent_input, 'Your question, word for word'),
     agent: Type.Optional(withDescription(agent, 'Your name')),
@@ -27,9 +27,9 @@ export const predictReply = tool({
   async run({ detail, agent = undefined, ...asked }, { account, signal, agent: caller }) {
     const reply = await account.predictReply({ agent: agent ?? caller, ...asked }, { signal });
     const { id, status, predicted_response, confidence, candidates } = reply;
-    if (detail) return { note: DATA, ...reply };
+    if (detail) return { note: DATA_WARNING, ...reply };
     const others = candidates.slice(1).map((one) => ({ response: one.response, confidence: one.confidence }));
-    const short = { note: DATA, id, status, predicted_response, confidence };
+    const short = { note: DATA_WARNING, id, status, predicted_response, confidence };
     return others.length === 0 ? short : { ...short, others };
   },
 });
@@ -37,7 +37,7 @@ export const predictReply = tool({
 export const sendFeedback = tool({
   name: 'send_feedback',
   description: `Report what the person really said to a prediction, always: accepted as it was, edited, or rejected. It calibrates the next ones. "${FEEDBACK_STATES[1]}" needs actual_response.`,
-  hints: SETS,
+  hints: SETTING_HINTS,
   input: closedObject({ id: ReplyResponse.properties.id, ...FeedbackRequest.properties }),
   output: open(pick(ReplyResponse.properties, 'id', 'status')),
   async run({ id, ...feedback }, { account, signal }) {

@@ -2,10 +2,10 @@ import Type from 'typebox';
 import type { ContextResponse } from '../../../client/src/generated/schemas.ts';
 import { closedObject, text, withDefault } from '../../../shared/schemas/build.ts';
 import { ContextRequest, QUERY_MAX } from '../../../shared/schemas/memory-context.ts';
-import { DATA, open, READS, tool, typedId } from './tool.ts';
+import { DATA_WARNING, open, READING_HINTS, tool, typedId } from './tool.ts';
 
 /** A row of any tier. */
-export interface Remembered {
+export interface RememberedRow {
   id: string;
   text: string;
   at: string;
@@ -22,7 +22,7 @@ export const recall = tool({
   name: 'recall',
   description:
     'Search all that is remembered of the person for a question: what they prefer, decided, said. Best first, with sources. An id can be given to fetch or forget.',
-  hints: READS,
+  hints: READING_HINTS,
   input: closedObject({
     query: text(QUERY_MAX, 1),
     limit: withDefault(Type.Integer({ minimum: 1, maximum: 50 }), 8),
@@ -38,28 +38,30 @@ export const recall = tool({
     const results = detail
       ? rows
       : rows.map((row) => ({ ...row, sources: row.sources.slice(0, SOURCES_SHOWN) }));
-    return { note: DATA, results, ...incompleteNote(found) };
+    return { note: DATA_WARNING, results, ...incompleteNote(found) };
   },
 });
 
 /** Maximum rows of each tier in a short answer. */
-const SHORT = { max_facts: 10, max_episodes: 3, max_raw: 10 };
+const SHORT_ANSWER_LIMITS = { max_facts: 10, max_episodes: 3, max_raw: 10 };
 
 export const getContext = tool({
   name: 'get_context',
   description:
     'What to know of the person before a task: profile, facts, and what happened lately. detail: all that is stored of each row.',
-  hints: READS,
+  hints: READING_HINTS,
   input: closedObject({ query, goal, tags, recency_minutes, detail: Type.Optional(Type.Boolean()) }),
   output: open({ facts: Type.Array(Type.Unknown()), meta: Type.Object({}) }),
   async run({ detail, ...asked }, { account, signal }) {
-    const found = await account.assembleContext(detail ? asked : { ...asked, ...SHORT }, { signal });
-    if (detail) return { note: DATA, ...found };
+    const found = await account.assembleContext(detail ? asked : { ...asked, ...SHORT_ANSWER_LIMITS }, {
+      signal,
+    });
+    if (detail) return { note: DATA_WARNING, ...found };
     const { profile, meta } = found;
     const [facts, episodes, raw] = rowsOf(found).map((rows) => rows.map(({ text }) => text));
     const { truncated, token_estimate } = meta;
     return {
-      note: DATA,
+      note: DATA_WARNING,
       profile: profile?.summary ?? null,
       facts,
       episodes,
@@ -80,7 +82,7 @@ export function rowsOf({
   facts,
   episodes,
   raw,
-}: ContextResponse): [Remembered[], Remembered[], Remembered[]] {
+}: ContextResponse): [RememberedRow[], RememberedRow[], RememberedRow[]] {
   return [
     facts.map(({ id, text, episode_ids, recorded_at }) => ({
       id: typedId('fact', id),

@@ -18,7 +18,7 @@ export const Account = defineEntity({
     name: p.text().default(''),
     /** argon2id, with its parameters and salt. */
     passwordHash: p.text(),
-    /** Share of the predicted replies at or above the suggested threshold that is to be right; null for the default. */
+    /** Share of the replies at or above the suggested threshold that should be right; null for the default. */
     precisionTarget: p.double().$type<number>().nullable(),
     /** False if an operator has disabled the account, or it is being erased: its credentials do not work. */
     active: p.boolean().default(true),

@@ -15,7 +15,7 @@ export const Connection = defineEntity({
     /** Null when the account was erased. */
     account: () => p.manyToOne(Account).nullable().deleteRule('set null').index(),
     status: p.enum(['connected', 'revoked']),
-    /** Number of grants so far: the present grant's number, from 1. */
+    /** Number of grants so far, which is also the number of the present grant. */
     grantRevision: p.integer(),
     createdAt: p.datetime(3),
     grantedAt: p.datetime(3),

@@ -10,7 +10,7 @@ export const Process = defineEntity({
     kind: p.text(),
     aliveUntil: p.datetime(3),
     /**
-     * Time since which its heartbeats are unbroken. It declares no other process dead in the first lease after that.
+     * Time since which its heartbeats have been unbroken. For one lease after that, it declares no other process dead.
      */
     since: p.datetime(3).nullable(),
     /** The pools that it serves: name -> slots, and number of pieces that it has claimed since it started. */
@@ -64,7 +64,7 @@ export const RateLimit = defineEntity({
   properties: {
     key: p.string().length(255).primary(),
     points: p.integer().default(0),
-    /** The window's end, in milliseconds since the epoch; it names the window, too. */
+    /** The window's end, in milliseconds since the epoch; also serves as the window's id. */
     expire: p.bigint('number').nullable(),
   },
 });

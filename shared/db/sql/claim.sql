@@ -40,7 +40,7 @@ begin
         where w.kind = a.kind and w.party = a.party
           and w.queued_at >= coalesce(to_timestamp(a.since / 1000), reach)
           and is_claimable(w)
-          -- Takes only the first piece, and none if another worker is just claiming that one.
+          -- One at a time: takes only the flow's first piece, and none while another worker is claiming that piece.
           and (a.kind <> all (_one_at_a_time)
             or w.id = first_of_idle_flow_v1(a.kind, a.party, reach))
         order by w.queued_at limit a.count for update skip locked) f

@@ -27,7 +27,7 @@ begin
          bool_or(i ->> 'guard' in ('abandoned', 'detached'))
     into ids, items, months, by_callers
     from jsonb_array_elements(_batch::jsonb) i;
-  -- An ingress that misses heartbeats may only be slow: its callers count as waiting for `_grace_ms` more. Processes
+  -- An ingress that misses heartbeats may merely be slow: its callers count as waiting for `_grace_ms` more. Processes
   -- are read only for the guards that need them: heartbeats leave many dead rows while an old snapshot is open.
   if by_callers then
     living := array(

@@ -1,9 +1,9 @@
 -- Finds requests by their keys, each as it is now: live, or as its latest attempt ended, at most `_age` ago. Reads one
--- snapshot, because an end moves a row from `work` to `history`, and must not be missed. A key without a request gets a
--- row without an id.
+-- snapshot: otherwise it could miss a request that ends meanwhile, and so moves from `work` to `history`. A key without
+-- a request gets a row without an id.
 --
--- `_waited` is for callers that have waited since the admission, and leaves out live requests. Without it, an answer
--- that an erasure has still to reach counts as erased.
+-- `_waited` is true for callers that have waited since the admission; live requests are then left out. Without it, an
+-- answer that an erasure has still to reach counts as erased.
 --
 -- The latest end is the one with the highest id and attempt, whatever the clock said. `offset 0` keeps each look-up
 -- a look-up by key.

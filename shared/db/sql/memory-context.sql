@@ -1,8 +1,9 @@
--- Returns the rows that `/api/memory/context/` and predictions choose from: the pinned rows of each tier, the latest,
--- and those about a question, with the number of rows that there are; null when there is no such account. All of it is
--- read in one snapshot, since all of these functions are stable. `shared/domain/context-bundle.ts` chooses. The result
--- and its cost are bounded, however much the account has: counts stop at `context_count_max`, the rows of a tier at
--- `_room` bytes of JSON. With a `_room` of 0, the tables of the tiers are not read at all.
+-- Returns the rows that `/api/memory/context/` and predictions choose from: of each tier, the latest rows, those about
+-- a question and the pinned ones (only facts can be pinned), with the number of all rows; null when there is no such
+-- account. All of it is read in one snapshot, since all of these functions are stable.
+-- `shared/domain/context-bundle.ts` chooses. The result and its cost are bounded, however much the account has: counts
+-- stop at `context_count_max`, the rows of a tier at `_room` bytes of JSON. With a `_room` of 0, the tables of the
+-- tiers are not read at all.
 create or replace function memory_context_v3(
   _account uuid, _query text, _goal text, _tags text[], _minutes int, _facts int, _episodes int, _raw int, _room int)
 returns json language plpgsql stable

@@ -10,9 +10,9 @@ end $$;
 -- those refused because their session is another account's; the rest were stored before. If the new events do not fit
 -- into the quotas, it stores nothing and says in `excess` why. Returns no row when the account is gone or disabled.
 --
--- Lock order: the account, its usage, then sessions by id. Batches of one account come one after the other: only so is
--- it certain which events are new, and does `arrival` grow in the order in which an account's events become visible.
--- Batches of different accounts conflict only if both create a session with the same id.
+-- Lock order: the account, its usage, then sessions by id. Batches of one account run one after the other. Otherwise it
+-- would be uncertain which events are new, and `arrival` would not grow in the order in which an account's events
+-- become visible. Batches of different accounts conflict only if both create a session with the same id.
 --
 -- Existing rows are looked up one by one, by scalar subqueries: a join would be planned for an account of average size,
 -- and read all events of a large one.

@@ -20,12 +20,13 @@ begin
 end $$;
 
 -- Reads up to 1000 pieces of live work of each kind, in the order of deadlines, after a given place. Returns those that
--- have to end or to run anew, with the reason, and always the thousandth. Without `_judge` it reads work past its
--- deadline; otherwise work before it, which may have lost its worker or all its callers with a process that died.
+-- have to end or to run again, with the reason, and in any case the thousandth, after which the next call goes on.
+-- Without `_judge`, it reads work whose deadline has passed; with it, work whose deadline is still to come, but which
+-- may have lost its worker or all its callers with a process that died.
 --
 -- `_judge` is the process that asks. It declares no other process dead until its own heartbeats have been unbroken for
 -- a lease, since it may itself have been cut off from the database. Callers have a grace period, because an ingress
--- that is only slow comes back with its next heartbeat.
+-- that is merely slow comes back with its next heartbeat.
 create or replace function casualties_v1(
   _kinds text[], _after_ms float8[], _after_ids uuid[], _reach_ms int, _judge uuid, _lease_ms int, _grace_ms int)
 returns table (id uuid, kind text, party uuid, month text, verdict text, deadline_ms float8, is_last boolean)

@@ -1,6 +1,6 @@
 -- Triggers keep the row of a predicted reply in step with its work, in the transaction that admits or ends the work. So
--- a prediction is never `auto` although its call failed, and the late answer of a worker that has lost the work, which
--- completes nothing, changes nothing. The replies of a batch are parts of the batch's work.
+-- a prediction whose call failed is never `auto`. A worker that has lost the work cannot complete it, so its late
+-- answer does not change the prediction. The replies of a batch are parts of the batch's work.
 
 -- Admits a part only while its batch is live: while the admission waits, the batch may end and its account be erased.
 -- The lock lets others claim and update the batch, but not end it before its parts are visible.

@@ -21,7 +21,8 @@ export interface ActiveAccount {
 }
 
 /**
- * Finds the active accounts with these ids, in the same order; undefined in place of an account that does not exist.
+ * Finds the active accounts with these ids, in the same order; undefined in place of one that does not exist or is
+ * disabled.
  */
 export async function findUsers(pool: Pool, ids: string[]): Promise<(ActiveAccount | undefined)[]> {
   const rows = await query<ActiveAccount>(pool, ACCOUNTS_BY_ID, [ids]);

@@ -14,7 +14,7 @@ interface Sum {
   microcents: number | null;
 }
 
-/** Selects an account's newestRows rows since a time. An index has this order, so the cost is bounded by the limit. */
+/** Selects an account's newest rows since a time. An index has this order, so the cost is bounded by the limit. */
 const newestRows = (
   table: string,
   { at = 'created_at', name = `'${table}'`, columns = '0, 0', where = '' } = {},
@@ -23,7 +23,7 @@ const newestRows = (
     where account_id = ? and ${at} >= ? ${where} order by ${at} desc limit ${ACTIVITY_ROWS_MAX})`;
 
 const SAVED_CHARACTERS = `case when status in ('auto', 'accepted') then char_length(response) else 0 end`;
-const SOURCES = [
+const NEWEST_ROWS = [
   newestRows('replies', { name: 'status', columns: `${SAVED_CHARACTERS} as characters, 0 as microcents` }),
   newestRows('facts', { where: 'and revision_of is null' }),
   newestRows('episodes'),
@@ -31,11 +31,11 @@ const SOURCES = [
   newestRows('provider_calls', { at: 'at', columns: '0, cost_microcents' }),
 ];
 
-const SUMS = `
+const SELECT_SUMS = `
   select (extract(epoch from day) * 1000)::float8 as "dayMs", name, count(*)::int as count,
          sum(characters)::float8 as characters,
          case when bool_and(microcents is not null) then sum(microcents) end::float8 as microcents
-    from (select date_bin('1 day', at, ?) as day, r.* from (${SOURCES.join(' union all ')}) r) r group by day, name`;
+    from (select date_bin('1 day', at, ?) as day, r.* from (${NEWEST_ROWS.join(' union all ')}) r) r group by day, name`;
 
 /**
  * Counts what happened on each of the last days, earliest day first. Only the newest `ACTIVITY_ROWS_MAX` rows of each
@@ -49,7 +49,10 @@ export async function readActivity(
   const localMs = now + utcOffsetMinutes * 60_000;
   const firstMs = Math.floor(localMs / DAY_MS - days + 1) * DAY_MS;
   const since = new Date(firstMs - utcOffsetMinutes * 60_000);
-  const sums = await em.execute<Sum[]>(SUMS, [since, ...SOURCES.flatMap(() => [accountId, since])]);
+  const sums = await em.execute<Sum[]>(SELECT_SUMS, [
+    since,
+    ...NEWEST_ROWS.flatMap(() => [accountId, since]),
+  ]);
   const byDay = Map.groupBy(sums, ({ dayMs }) => dayMs);
   return Array.from({ length: days }, (_, day) => {
     const date = new Date(firstMs + day * DAY_MS).toISOString().slice(0, 10);

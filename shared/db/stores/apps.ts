@@ -110,8 +110,8 @@ export async function listKeys(em: EntityManager, appId: string): Promise<AppKey
 }
 
 /**
- * Issues a new key; earlier keys stop working after `graceS` seconds, with 0 at once. Returns the new key; undefined
- * when there is no such app.
+ * Issues a new key; earlier keys stop working after `graceS` seconds (0: at once). Returns the new key; undefined when
+ * there is no such app.
  */
 export async function rotateKey(
   em: EntityManager,

@@ -69,8 +69,9 @@ function endCredentials(em: EntityManager, id: string): Promise<Account | undefi
 
 /*
  * An account is erased in short transactions, so that no lock is held for long. The first anonymizes the account, which
- * cannot be undone; the second revokes its connections. Then the caller is answered. Every later step is safe to repeat,
- * so any process can continue where another stopped; two processes that erase the same account only do needless work.
+ * cannot be undone; the second revokes its connections. Then the caller gets an answer. Every later step is safe to
+ * repeat, so any process can continue where another stopped; two processes that erase the same account only do needless
+ * work.
  */
 
 /** Interval at which the erasing process renews its lease of `LEASE_S`; without a renewal it counts as dead. */
@@ -172,7 +173,10 @@ async function takeOverErasure(em: EntityManager): Promise<string | undefined> {
   return taken?.id;
 }
 
-/** Erases step by step what `beginErasure` left, or a crash. The first steps end work that callers wait for. */
+/**
+ * Erases, step by step, whatever `beginErasure` or a process that crashed has left. The first steps end work that
+ * callers wait for.
+ */
 async function* erasureSteps(em: EntityManager, id: string, terms: EndingTerms): AsyncGenerator<void> {
   await endGrants(em, id);
   yield* endAttempts(em, id);

@@ -21,7 +21,7 @@ export interface Installation {
   processes: Record<string, number>;
 }
 
-const READ = {
+const READ_INSTALLATION = {
   name: 'installation_v3',
   text: `
     select e.*, u.*, s.*, p.*
@@ -40,7 +40,7 @@ const READ = {
 
 /** Reads the state of the installation. */
 export async function readInstallation(pool: Pool): Promise<Installation> {
-  const [row] = await query<Installation & object>(pool, READ, []);
+  const [row] = await query<Installation & object>(pool, READ_INSTALLATION, []);
   if (row === undefined) throw new Error('the database answered nothing');
   return row;
 }

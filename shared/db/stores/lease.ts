@@ -1,12 +1,12 @@
 import type { Pool } from 'pg';
 import { query } from '../statement.ts';
 
-const LOOK = {
+const LOOK_AT_LEASE = {
   name: 'lease_look_v1',
   text: 'select holder, until <= now() as over from leases where name = $1',
 };
 
-const TAKE = {
+const TAKE_LEASE = {
   name: 'lease_take_v2',
   text: `insert into leases as l (name, holder, until, rounds)
          values ($1, $2::uuid, now() + make_interval(secs => $3 / 1000.0), $4::jsonb)
@@ -33,28 +33,30 @@ export async function takeLease(
   { holder, ms, rounds, renews }: { holder: string; ms: number; rounds: LeaseRounds; renews: boolean },
 ): Promise<boolean> {
   // Looks first, so that a process that cannot have the lease writes nothing.
-  const lease = renews ? undefined : (await query<{ holder: string; over: boolean }>(pool, LOOK, [name]))[0];
+  const lease = renews
+    ? undefined
+    : (await query<{ holder: string; over: boolean }>(pool, LOOK_AT_LEASE, [name]))[0];
   if (lease !== undefined && lease.holder !== holder && !lease.over) return false;
-  return (await query(pool, TAKE, [name, holder, ms, JSON.stringify(rounds)])).length > 0;
+  return (await query(pool, TAKE_LEASE, [name, holder, ms, JSON.stringify(rounds)])).length > 0;
 }
 
-const YIELD = {
+const YIELD_LEASE = {
   name: 'lease_yield_v1',
   text: 'update leases set until = now() where name = $1 and holder = $2::uuid',
 };
 
 /** Gives up the lease, so that another process need not wait until it expires. */
 export async function yieldLease(pool: Pool, name: string, holder: string): Promise<void> {
-  await query(pool, YIELD, [name, holder]);
+  await query(pool, YIELD_LEASE, [name, holder]);
 }
 
-const ROUNDS = {
+const LEASE_ROUNDS = {
   name: 'lease_rounds_v1',
   text: 'select rounds from leases where name = $1 and rounds is not null',
 };
 
 /** Reads the rounds that the holders of a lease have stored. */
 export async function leaseRounds(pool: Pool, name: string): Promise<LeaseRounds> {
-  const [row] = await query<{ rounds: LeaseRounds }>(pool, ROUNDS, [name]);
+  const [row] = await query<{ rounds: LeaseRounds }>(pool, LEASE_ROUNDS, [name]);
   return row?.rounds ?? {};
 }

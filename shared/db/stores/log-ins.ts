@@ -101,7 +101,7 @@ export async function startWebSession(
   return issued?.token;
 }
 
-interface SignedIn {
+interface SignedInAccount {
   accountId: string;
   email: string;
 }
@@ -109,8 +109,8 @@ interface SignedIn {
 /**
  * Finds the account that is signed in with this token; undefined for an unknown or expired token or a disabled account.
  */
-export async function findWebSession(em: EntityManager, token: string): Promise<SignedIn | undefined> {
-  const [found] = await em.execute<SignedIn[]>(
+export async function findWebSession(em: EntityManager, token: string): Promise<SignedInAccount | undefined> {
+  const [found] = await em.execute<SignedInAccount[]>(
     `select a.id as "accountId", a.email from web_sessions s join accounts a on a.id = s.account_id
       where s.hash = ? and s.expires_at > now() and a.active`,
     [hashKey(token)],
@@ -135,7 +135,8 @@ export async function issuePasswordReset(
 
 /**
  * Finds the account of a password reset link; undefined when the link was used, has expired or never existed. One
- * statement reads both: if the link were used in between, the hash that is read would already be the new one.
+ * statement reads link and password hash: with two, the link could be used in between, and the hash would already be
+ * that of the new password.
  */
 export async function findPasswordReset(
   em: EntityManager,

@@ -9,7 +9,7 @@ import { query } from '../statement.ts';
 /** Maximum number of events of a prediction. Concurrent requests may exceed it by a few. */
 const PREDICTION_EVENTS_MAX = 100;
 
-const RECORD = {
+const RECORD_EVENT = {
   name: 'record_event_v4',
   text: `
     with prior as (
@@ -63,7 +63,7 @@ export async function recordEvent(
 ): Promise<void> {
   const values = [appId, event_id, request_id, user_id, kind, predictionKey(appId, request_id)];
   for (;;) {
-    const [row] = await query<Outcome>(pool, RECORD, values);
+    const [row] = await query<Outcome>(pool, RECORD_EVENT, values);
     if (row?.outcome === 'recorded') return;
     if (row?.outcome === 'rate_limited') throw new AppError('rate_limited', { retryAfterS: row.retryAfterS });
     // Null: the same event was stored concurrently, which this statement could not see yet. The next one sees it.

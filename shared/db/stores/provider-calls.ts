@@ -22,7 +22,7 @@ export interface BookedCall {
   latency_ms: number;
 }
 
-const BOOK = {
+const BOOK_CALLS = {
   name: 'book_calls_v1',
   text: `
     insert into provider_calls (id, at, account_id, app_id, kind, work_id, attempt, model, input_tokens,
@@ -48,22 +48,22 @@ export async function bookCalls(
   pool: Pool,
   calls: readonly (BookedCall & { age_ms: number })[],
 ): Promise<void> {
-  await query(pool, BOOK, [JSON.stringify(calls)], { withinMs: BOOK_TIMEOUT_MS });
+  await query(pool, BOOK_CALLS, [JSON.stringify(calls)], { withinMs: BOOK_TIMEOUT_MS });
 }
 
-const SUMS = `count(*)::int as "calls", coalesce(sum(input_tokens), 0)::float8 as "inputTokens",
+const SUM_COLUMNS = `count(*)::int as "calls", coalesce(sum(input_tokens), 0)::float8 as "inputTokens",
   coalesce(sum(cached_tokens), 0)::float8 as "cachedTokens", coalesce(sum(output_tokens), 0)::float8 as "outputTokens",
   coalesce(sum(cost_microcents), 0)::float8 as "costMicrocents",
   (count(*) filter (where cost_microcents is null))::int as "unpriced"`;
 
-/** Condition for calls in a UTC month. Takes the month twice. */
+/** Condition for calls in a UTC month, which is passed twice. */
 const IN_MONTH = `at >= (? || '-01')::timestamp at time zone 'UTC'
   and at < ((? || '-01')::timestamp + interval '1 month') at time zone 'UTC'`;
 
 /** Sums up an account's calls in a month (`YYYY-MM`). */
 export async function accountSpending(em: EntityManager, id: string, month: string): Promise<Spending> {
   const [found] = await em.execute<Spending[]>(
-    `select ${SUMS} from provider_calls where account_id = ? and ${IN_MONTH}`,
+    `select ${SUM_COLUMNS} from provider_calls where account_id = ? and ${IN_MONTH}`,
     [id, month, month],
   );
   return found ?? NOTHING_SPENT;
@@ -78,7 +78,7 @@ export async function appSpending(
   const found = await em.execute<(Spending & { id: string })[]>(
     `select app.id, sums.* from json_array_elements_text(?::json) app (id)
       cross join lateral (
-        select ${SUMS} from provider_calls where app_id = app.id::uuid and ${IN_MONTH}) sums`,
+        select ${SUM_COLUMNS} from provider_calls where app_id = app.id::uuid and ${IN_MONTH}) sums`,
     [JSON.stringify(ids), month, month],
   );
   return new Map(found.map(({ id, ...spending }) => [id, spending]));
@@ -88,7 +88,7 @@ export async function appSpending(
  * Statement that deletes up to `most` calls older than `LEDGER_DAYS`. Ids begin with a time (UUID version 7), so the
  * primary key finds the oldest calls.
  */
-export const oldCalls = (most: number) => ({
+export const deleteOldCalls = (most: number) => ({
   name: 'old_provider_calls_v1',
   text: `
     delete from provider_calls where ctid = any (array(

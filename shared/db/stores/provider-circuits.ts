@@ -43,7 +43,7 @@ export interface CircuitState {
   probeMs: number | null;
 }
 
-const REPORT = {
+const REPORT_CIRCUIT = {
   name: 'report_circuit_v1',
   text: `
     insert into provider_circuits as c (provider, model, failures, fault, paused_until, probe_at, parties)
@@ -70,11 +70,13 @@ export async function reportCircuit(
 ): Promise<number> {
   const terms = [failuresToOpen, probeEveryMs];
   const values = [provider, model, failures, fault, pauseMs, succeeded, ...terms, parties];
-  const [row] = await query<{ failures: number }>(pool, REPORT, values, { withinMs: STATEMENT_TIMEOUT_MS });
+  const [row] = await query<{ failures: number }>(pool, REPORT_CIRCUIT, values, {
+    withinMs: STATEMENT_TIMEOUT_MS,
+  });
   return row?.failures ?? 0;
 }
 
-const READ = {
+const READ_CIRCUITS = {
   name: 'read_circuits_v1',
   text: `
     select model, failures, parties, fault,
@@ -85,10 +87,10 @@ const READ = {
 
 /** Reads the circuits of a provider's models. A model whose calls never failed has none. */
 export function readCircuits(pool: Pool, { provider }: CircuitTerms): Promise<CircuitState[]> {
-  return query<CircuitState & object>(pool, READ, [provider], { withinMs: STATEMENT_TIMEOUT_MS });
+  return query<CircuitState & object>(pool, READ_CIRCUITS, [provider], { withinMs: STATEMENT_TIMEOUT_MS });
 }
 
-const PROBE = {
+const CLAIM_PROBE = {
   name: 'probe_circuit_v3',
   // A `probe_at` more than one interval ahead (and 1 ms, for rounding) means that the clock was set back.
   text: `
@@ -101,10 +103,10 @@ const PROBE = {
 /** Claims the probe of an open circuit. Returns true to one worker per interval. */
 export async function claimProbe(pool: Pool, terms: CircuitTerms, model: string): Promise<boolean> {
   const values = [terms.provider, model, terms.probeEveryMs];
-  return (await query(pool, PROBE, values, { withinMs: STATEMENT_TIMEOUT_MS })).length > 0;
+  return (await query(pool, CLAIM_PROBE, values, { withinMs: STATEMENT_TIMEOUT_MS })).length > 0;
 }
 
-const WORKERS = {
+const COUNT_WORKERS = {
   name: 'count_workers_v1',
   text: `
     select count(*)::int as workers from processes
@@ -113,6 +115,6 @@ const WORKERS = {
 
 /** Counts the live worker processes that serve any pool. */
 export async function countWorkers(pool: Pool): Promise<number> {
-  const [row] = await query<{ workers: number }>(pool, WORKERS, [], { withinMs: STATEMENT_TIMEOUT_MS });
+  const [row] = await query<{ workers: number }>(pool, COUNT_WORKERS, [], { withinMs: STATEMENT_TIMEOUT_MS });
   return row?.workers ?? 0;
 }

@@ -5,10 +5,11 @@ import { query } from '../statement.ts';
 const NOW_MS = '(extract(epoch from now()) * 1000)::bigint';
 
 /**
- * Locks rows in the order of their keys, as every statement on them must. Points for a window that is over do not begin
- * a new window: a row inserted for them alone expires at once.
+ * Counts points in the current windows of their keys. Locks the rows in key order, as every statement on this table
+ * must, so that no two deadlock. Points for a window that is over do not begin a new one: if a key has no row, the row
+ * that they insert expires at once.
  */
-const COUNT = {
+const COUNT_POINTS = {
   name: 'count_points_v2',
   text: `
     with given as (
@@ -51,7 +52,10 @@ export interface Count {
   window: number;
 }
 
-/** Counts points. Returns, for each entry, its key's count after the entries up to it. Gives up after `withinMs`. */
+/**
+ * Counts points. Returns, for each entry, the count of its key after this entry and those before it. Gives up after
+ * `withinMs`.
+ */
 export async function countPoints(
   pool: Pool,
   batch: readonly Points[],
@@ -63,7 +67,7 @@ export async function countPoints(
     batch.map(({ windowMs }) => windowMs),
     batch.map(({ window }) => window ?? null),
   ];
-  const rows = await query<Count & { key: string }>(pool, COUNT, columns, { withinMs });
+  const rows = await query<Count & { key: string }>(pool, COUNT_POINTS, columns, { withinMs });
   const after = new Map(rows.map(({ key, ...count }) => [key, count]));
   // Goes from last to first, and takes the points of each entry off the count of those before it.
   return batch

@@ -9,7 +9,7 @@ export interface RefusalCount {
 }
 
 /** Adds in key order, because several ingresses lock the same rows. */
-const ADD = {
+const ADD_REFUSALS = {
   name: 'add_refusals_v1',
   text: `
     insert into refusals as r (hour, app_id, code, calls, last_at)
@@ -30,7 +30,7 @@ export async function addRefusals(pool: Pool, counts: readonly RefusalCount[]): 
     counts.map(({ code }) => code),
     counts.map(({ calls }) => calls),
   ];
-  await query(pool, ADD, columns, { withinMs: ADD_TIMEOUT_MS });
+  await query(pool, ADD_REFUSALS, columns, { withinMs: ADD_TIMEOUT_MS });
 }
 
 /** An app's refused calls that ended with one error code. */

@@ -18,7 +18,7 @@ export interface ScheduleRow {
   untilFreeMs: number | null;
 }
 
-const READ = {
+const READ_SCHEDULES = {
   name: 'schedules_v1',
   text: `select name, pattern, (extract(epoch from next_tick) * 1000)::float8 as "nextTick",
                 (extract(epoch from next_tick - clock_timestamp()) * 1000)::float8 as "untilTickMs",
@@ -30,7 +30,7 @@ const READ = {
 
 /** Reads the schedules that are turned on. */
 export function readSchedules(pool: Pool): Promise<ScheduleRow[]> {
-  return query<ScheduleRow>(pool, READ, []);
+  return query<ScheduleRow>(pool, READ_SCHEDULES, []);
 }
 
 /** A recurring job as operators see it. Times are Unix milliseconds. */
@@ -42,7 +42,7 @@ export interface ListedSchedule {
   nextTick: number | null;
 }
 
-const LIST = {
+const LIST_SCHEDULES = {
   name: 'list_schedules_v1',
   text: `select name, pattern, (extract(epoch from last_tick) * 1000)::float8 as "lastTick",
                 (extract(epoch from next_tick) * 1000)::float8 as "nextTick" from schedules`,
@@ -50,19 +50,22 @@ const LIST = {
 
 /** Lists all schedules. */
 export function listSchedules(pool: Pool): Promise<ListedSchedule[]> {
-  return query<ListedSchedule>(pool, LIST, []);
+  return query<ListedSchedule>(pool, LIST_SCHEDULES, []);
 }
 
-const NOW = { name: 'now_v1', text: 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now' };
+const DATABASE_NOW = {
+  name: 'now_v1',
+  text: 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now',
+};
 
 /** Reads the database's clock, by which ticks are due, in Unix milliseconds. */
 export async function databaseNow(pool: Pool): Promise<number> {
-  const [row] = await query<{ now: number }>(pool, NOW, []);
+  const [row] = await query<{ now: number }>(pool, DATABASE_NOW, []);
   if (row === undefined) throw new Error('the database answered nothing');
   return row.now;
 }
 
-const PLANT = {
+const PLANT_SCHEDULE = {
   name: 'plant_schedule_v1',
   text: `insert into schedules as s (name, pattern, next_tick) values ($1, $2, to_timestamp($3::float8 / 1000))
          on conflict (name) do update
@@ -77,10 +80,10 @@ export async function plantSchedule(
   name: string,
   on: { pattern: string; nextTick: number } | null,
 ): Promise<void> {
-  await query(pool, PLANT, [name, on?.pattern ?? null, on?.nextTick ?? null]);
+  await query(pool, PLANT_SCHEDULE, [name, on?.pattern ?? null, on?.nextTick ?? null]);
 }
 
-const FIRE = {
+const FIRE_TICK = {
   name: 'fire_schedule_v1',
   text: `update schedules
             set last_tick = next_tick, fired_at = clock_timestamp(), next_tick = to_timestamp($3::float8 / 1000),
@@ -100,7 +103,7 @@ export async function fireTick(
   pool: Pool,
   { name, pattern, tick, nextTick }: { name: string; pattern: string; tick: number; nextTick: number },
 ): Promise<boolean> {
-  return (await query(pool, FIRE, [name, tick, nextTick, pattern])).length > 0;
+  return (await query(pool, FIRE_TICK, [name, tick, nextTick, pattern])).length > 0;
 }
 
 /** A part of a round, on which one process works. */
@@ -113,7 +116,7 @@ export interface Page {
   untilTickMs: number;
 }
 
-const TAKE = {
+const TAKE_PAGE = {
   name: 'take_page_v1',
   text: `update schedules
             set holder = $2::uuid, held_until = clock_timestamp() + make_interval(secs => $3 / 1000.0)
@@ -125,11 +128,11 @@ const TAKE = {
 
 /** Takes the round's next page; undefined when no round is open or another process holds it. */
 export async function takePage(pool: Pool, name: string, holder: string): Promise<Page | undefined> {
-  const [page] = await query<Page>(pool, TAKE, [name, holder, HOLD_MS]);
+  const [page] = await query<Page>(pool, TAKE_PAGE, [name, holder, HOLD_MS]);
   return page;
 }
 
-const TURN = {
+const TURN_PAGE = {
   name: 'turn_page_v1',
   text: `update schedules
             set step = $3, position = $4::uuid,
@@ -139,8 +142,8 @@ const TURN = {
 };
 
 /**
- * Moves the round to its next page, and holds it during the pause before that; a null position ends the round. Returns
- * false when another process has taken it over.
+ * Moves the round to its next page, and holds the round during the pause before that page; a null position ends it.
+ * Returns false when another process has taken it over.
  */
 export async function turnPage(
   pool: Pool,
@@ -148,15 +151,15 @@ export async function turnPage(
   holder: string,
   { step, position, pauseMs }: { step: number; position: string | null; pauseMs: number },
 ): Promise<boolean> {
-  return (await query(pool, TURN, [name, holder, step, position, pauseMs])).length > 0;
+  return (await query(pool, TURN_PAGE, [name, holder, step, position, pauseMs])).length > 0;
 }
 
-const RELEASE = {
+const RELEASE_ROUNDS = {
   name: 'release_rounds_v1',
   text: 'update schedules set held_until = clock_timestamp() where holder = $1::uuid and position is not null',
 };
 
 /** Releases the open rounds that a process holds, so that others can continue them at once. */
 export async function releaseRounds(pool: Pool, holder: string): Promise<void> {
-  await query(pool, RELEASE, [holder]);
+  await query(pool, RELEASE_ROUNDS, [holder]);
 }

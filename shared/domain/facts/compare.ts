@@ -14,11 +14,11 @@ export const COMMON_WORDS = wordSet(`
   new own because since mind here good better best code`);
 
 /** Words that turn a statement into its opposite. */
-const NEGATIONS = wordSet(`
+const NEGATION_WORDS = wordSet(`
   no not never none nothing neither nor without cannot dont doesnt didnt isnt arent wont cant stopped avoid avoids except
   kein keine keinen nicht nie niemals ohne ne pas jamais sans ni sin nunca non mai senza`);
 /** Words for numbers, days and months, and for their order. */
-const NUMBERS = wordSet(`
+const NUMBER_WORDS = wordSet(`
   zero one two three four five six seven eight nine ten eleven twelve first second third once twice half
   monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays
   january february march april may june july august september october november december
@@ -41,7 +41,7 @@ export function normalizeWords(text: string): string {
 }
 
 /** Phrases for something given up: `from npm to …`, `moved from npm`, `instead of npm`, `no longer npm`. */
-const GIVEN_UP = [
+const GIVEN_UP_PHRASES = [
   /\bfrom\s+[^\s,.;!?](?:[^,.;!?]{0,58}?[^\s,.;!?])??\s+(?=to\b)/gi,
   /\b(?:moved|switched|gone|changed|migrated|away)\s+from\s+[^,.;!?]*/gi,
   /\b(?:instead of|rather than|in place of|no longer|formerly|previously|stopped|over|not)\b[^,.;!?]*/gi,
@@ -49,12 +49,15 @@ const GIVEN_UP = [
 ];
 const FROM_NOW_ON = /\bfrom now on\b/gi;
 
-/** Returns a statement without what it says was given up. */
-function withoutFormer(text: string): string {
-  return GIVEN_UP.reduce((left, pattern) => left.replaceAll(pattern, ' '), text.replaceAll(FROM_NOW_ON, ' '));
+/** Returns a statement without its phrases for something given up. */
+function withoutGivenUpPhrases(text: string): string {
+  return GIVEN_UP_PHRASES.reduce(
+    (left, pattern) => left.replaceAll(pattern, ' '),
+    text.replaceAll(FROM_NOW_ON, ' '),
+  );
 }
 
-/** Minimum similarity of two statements that say the same. Their details must be the same, too. */
+/** Minimum similarity of two statements that say the same. Their details and meaningful words must agree, too. */
 const SAME_SIMILARITY = 0.85;
 
 /**
@@ -67,7 +70,7 @@ export function isNearDuplicate(a: string, b: string): boolean {
     similarity(a, b) >= SAME_SIMILARITY &&
     haveSameDetails(a, b) &&
     haveSameMeanings(a, b) &&
-    haveSameMeanings(withoutFormer(a), withoutFormer(b))
+    haveSameMeanings(withoutGivenUpPhrases(a), withoutGivenUpPhrases(b))
   );
 }
 
@@ -84,17 +87,20 @@ function meaningsOf(text: string): Set<string> {
   );
 }
 
-/** Returns the words of which one alone makes a different statement: numbers, dates and negations. */
+/** Returns the words each of which can make a different statement by itself: numbers, dates and negations. */
 export function detailsOf(text: string): Set<string> {
   const words = wordsOf(text.replaceAll(/['’]/g, ''));
-  return new Set(words.filter((word) => /\p{N}/u.test(word) || NEGATIONS.has(word) || NUMBERS.has(word)));
+  return new Set(
+    words.filter((word) => /\p{N}/u.test(word) || NEGATION_WORDS.has(word) || NUMBER_WORDS.has(word)),
+  );
 }
 
 export function haveSameDetails(a: string, b: string): boolean {
   return detailsOf(a).symmetricDifference(detailsOf(b)).size === 0;
 }
 
-const CHANGE = /\b(?:now|switch(?:ed)?|moved|changed|gone|migrated|instead|no longer|any ?more|replaced)\b/i;
+const CHANGE_WORDS =
+  /\b(?:now|switch(?:ed)?|moved|changed|gone|migrated|instead|no longer|any ?more|replaced)\b/i;
 
 /**
  * Reports whether two statements that fill the same slot name the same value. Words that any statement may have, words
@@ -106,20 +112,20 @@ export function isSameValue(a: string, b: string, slot: string): boolean {
   const topic = new Set(wordsOf(slot).map(stemOf));
   const [one, other] = [valuesIn(a, topic), valuesIn(b, topic)];
   if (one.size === 0 || other.size === 0) return false;
-  if (!haveSameDetails(withoutFormer(a), withoutFormer(b))) return false;
-  if (CHANGE.test(a) || CHANGE.test(b)) return one.symmetricDifference(other).size === 0;
+  if (!haveSameDetails(withoutGivenUpPhrases(a), withoutGivenUpPhrases(b))) return false;
+  if (CHANGE_WORDS.test(a) || CHANGE_WORDS.test(b)) return one.symmetricDifference(other).size === 0;
   return one.isSubsetOf(other) || other.isSubsetOf(one);
 }
 
 function valuesIn(text: string, topic: ReadonlySet<string>): Set<string> {
-  const words = wordsOf(withoutFormer(text)).filter((word) => !COMMON_WORDS.has(word));
+  const words = wordsOf(withoutGivenUpPhrases(text)).filter((word) => !COMMON_WORDS.has(word));
   return new Set(words.filter((word) => !topic.has(stemOf(word))));
 }
 
 /** Maximum number of words of a value within a frame of equal words. */
 const VALUE_WORDS_MAX = 3;
 /** Words for something that holds in addition to something else. */
-const ADDITION = /\b(?:also|too|as well|besides|both|sometimes|in addition)\b/i;
+const ADDITION_WORDS = /\b(?:also|too|as well|besides|both|sometimes|in addition)\b/i;
 
 /**
  * Reports whether two statements differ only in the value that they give to a slot: `Uses npm as package manager` and
@@ -127,7 +133,7 @@ const ADDITION = /\b(?:also|too|as well|besides|both|sometimes|in addition)\b/i;
  * otherwise `Likes tea` would be another value for what `Likes climbing` states.
  */
 export function isOtherValue(a: string, b: string, slot: string): boolean {
-  if (ADDITION.test(a) || ADDITION.test(b)) return false;
+  if (ADDITION_WORDS.test(a) || ADDITION_WORDS.test(b)) return false;
   const [one, other] = [wordsOf(a), wordsOf(b)];
   const start = countCommonStart(one, other);
   const end = countCommonStart(one.slice(start).toReversed(), other.slice(start).toReversed());
@@ -135,7 +141,7 @@ export function isOtherValue(a: string, b: string, slot: string): boolean {
   const isValue = (words: readonly string[]) =>
     words.length > 0 &&
     words.length <= VALUE_WORDS_MAX &&
-    !words.some((word) => NEGATIONS.has(word)) &&
+    !words.some((word) => NEGATION_WORDS.has(word)) &&
     words.some((word) => !COMMON_WORDS.has(word));
   if (!values.every(isValue)) return false;
   const frame = new Set([...one.slice(0, start), ...one.slice(one.length - end)].map(stemOf));

@@ -17,8 +17,8 @@ export interface KnownFact {
 }
 
 /**
- * The decision about a statement. `end` is the new end of validity of the fact that is superseded, which may be the
- * statement itself; null leaves its end as it is.
+ * What becomes of a statement. `end` is when the superseded fact, or the statement itself if it is superseded, ceases
+ * to be valid; null leaves its end as it is.
  */
 export type Reconciliation =
   /** The statement says the same as a fact: its evidence is added to the fact. */
@@ -33,10 +33,10 @@ export type Reconciliation =
   | { as: 'known' };
 
 /**
- * Decides how a statement relates to what memory knows. Looks first for exact repetitions, then near ones, then other
- * statements made from the same passage, then contradictions. A fact that the person wrote or pinned is never changed:
- * a statement that contradicts it is stored as superseded by it. So that statement appears in no context until the
- * person's own fact is gone.
+ * Decides how a statement relates to what memory knows. Looks first for repetitions, then for other statements made
+ * from the same passage, then for contradictions. A fact that the person wrote or pinned is never changed: a statement
+ * that contradicts it is stored as superseded by it. So that statement appears in no context until the person's own
+ * fact is gone.
  */
 export function reconcile(statement: Statement, known: readonly KnownFact[]): Reconciliation {
   const current = known.filter(({ supersededBy }) => supersededBy === null);
@@ -46,9 +46,9 @@ export function reconcile(statement: Statement, known: readonly KnownFact[]): Re
   const former = known.filter(({ supersededBy }) => supersededBy !== null);
   if (former.some((fact) => isSame(statement, fact) && haveSamePassage(statement, fact)))
     return { as: 'known' };
-  const reworded = rewordedAmong(statement, current);
+  const reworded = rewordedFact(statement, current);
   if (reworded !== undefined) return { as: isProtected(reworded) ? 'evidence' : 'rewording', of: reworded };
-  if (rewordedAmong(statement, former) !== undefined) return { as: 'known' };
+  if (rewordedFact(statement, former) !== undefined) return { as: 'known' };
   return resolveContradictions(
     statement,
     current.filter((fact) => contradicts(statement, fact)),
@@ -72,8 +72,8 @@ function isSlotValue({ text, slot }: Statement, fact: KnownFact): boolean {
 /** Minimum similarity at which two statements made from one passage are about the same thing. */
 const REWORDING_SIMILARITY = 0.4;
 
-/** Returns the fact that another promotion made from the same passage. */
-function rewordedAmong(statement: Statement, facts: readonly KnownFact[]): KnownFact | undefined {
+/** Returns the fact most like the statement among those made from the same passage, if it is about the same thing. */
+function rewordedFact(statement: Statement, facts: readonly KnownFact[]): KnownFact | undefined {
   const alike = facts
     .filter((fact) => haveSamePassage(statement, fact))
     .map((fact) => ({

@@ -1,7 +1,7 @@
 import { truncate } from '../../text/cut.ts';
 import { isEvidence, type SourceRow } from './statement.ts';
 
-/** A source of facts: an episode, or a fact whose text was erased; with the raw rows that it is derived from. */
+/** A source of facts, with the raw rows that it is derived from: an episode, or a fact whose text was erased. */
 export interface FactSource {
   tier: 'episode' | 'fact';
   id: string;
@@ -40,7 +40,7 @@ export function fitSources(sources: readonly FactSource[], room: number): FactSo
     fitting.push(source);
   }
   const [first] = short;
-  return fitting.length > 0 || first === undefined ? fitting : [cutTo(first, room)];
+  return fitting.length > 0 || first === undefined ? fitting : [cutToRoom(first, room)];
 }
 
 function withShortRows(source: FactSource): FactSource {
@@ -50,7 +50,7 @@ function withShortRows(source: FactSource): FactSource {
   return { ...source, rows };
 }
 
-function cutTo(source: FactSource, room: number): FactSource {
+function cutToRoom(source: FactSource, room: number): FactSource {
   const kept = new Set<SourceRow>();
   let left = room;
   for (const row of [
@@ -71,7 +71,7 @@ function sizeOf(rows: readonly SourceRow[]): number {
  * Patterns of pasted text: fenced blocks, forwarded messages up to the end of the text, quoted lines. In this order,
  * because one may contain the others.
  */
-const PASTED = [
+const PASTED_TEXTS = [
   /^[ \t]*(```|~~~)[\s\S]*?(?:^[ \t]*\1[ \t]*$|$(?![\s\S]))/gm,
   /^[ \t]*(?:-{3,} ?(?:forwarded|original) message|on .{4,80} wrote:$|begin forwarded message)[\s\S]*/gim,
   /^[ \t]*>.*$/gm,
@@ -84,11 +84,11 @@ const CUT_MARK = '\f';
  * else's words: quoted lines (`>`), fenced blocks, forwarded messages.
  */
 export function spokenParts(content: string): string[] {
-  const cut = PASTED.reduce((left, pattern) => left.replaceAll(pattern, CUT_MARK), content);
+  const cut = PASTED_TEXTS.reduce((left, pattern) => left.replaceAll(pattern, CUT_MARK), content);
   return cut.split(CUT_MARK).filter((part) => part.trim() !== '');
 }
 
 /** Returns the parts of a message that were pasted into it. */
 export function pastedParts(content: string): string[] {
-  return PASTED.flatMap((pattern) => content.match(pattern) ?? []);
+  return PASTED_TEXTS.flatMap((pattern) => content.match(pattern) ?? []);
 }

@@ -46,7 +46,7 @@ export function isEvidence({ role, origin }: Pick<SourceRow, 'role' | 'origin'>)
 }
 
 /** Beginnings of sentences that command somebody, or that are written for a machine. */
-const INSTRUCTION = new RegExp(
+const INSTRUCTION_BEGINNING = new RegExp(
   [
     '^\\W*(?:',
     '(?:system|assistant|important|note|remember|ignore|disregard|forget|override|obey|always|never|please|from now on|',
@@ -57,12 +57,12 @@ const INSTRUCTION = new RegExp(
   ].join(''),
   'i',
 );
-const ADDRESSES_MACHINE =
+const MACHINE_OBLIGATION =
   /\b(?:(?:the|an?|any|every) )?(?:assistant|agent|model|ai|system)s? (?:must|should|shall|may|can|is allowed|has to|needs? to)\b/i;
 
 /** Reports whether a text is worded as an instruction rather than as a statement about a person. */
 export function isInstruction(text: string): boolean {
-  return INSTRUCTION.test(text) || ADDRESSES_MACHINE.test(text);
+  return INSTRUCTION_BEGINNING.test(text) || MACHINE_OBLIGATION.test(text);
 }
 
 /**

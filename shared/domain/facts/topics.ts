@@ -1,8 +1,8 @@
 /**
- * Matches a line in which `one` stands before `other`. A plain `one.*other` would scan the rest of the line again from
- * each `one`.
+ * Returns a pattern for a line in which `one` stands before `other`. A plain `one.*other` would scan the rest of the
+ * line again from each `one`.
  */
-const inOrder = (one: string, other: string, flags: string) =>
+const patternInOrder = (one: string, other: string, flags: string) =>
   new RegExp(`^(?:(?!${one}).)*${one}.*${other}`, `m${flags}`);
 
 /** Topics for which a person has one value at a time, with a pattern for the sentences about each. */
@@ -22,7 +22,7 @@ const TOPICS: readonly (readonly [slot: string, kind: string, about: RegExp])[] 
   [
     'habit.deploy_day',
     'habit',
-    inOrder(
+    patternInOrder(
       String.raw`\bdeploy(?:s|ing)?\b`,
       String.raw`\b(?:\w+days?|mornings?|evenings?|weekends?)\b|\bday to deploy\b`,
       'i',
@@ -33,7 +33,7 @@ const TOPICS: readonly (readonly [slot: string, kind: string, about: RegExp])[] 
   [
     'style.language',
     'style',
-    inOrder(
+    patternInOrder(
       String.raw`\b(?:answers?|repl(?:y|ies)|respon(?:d|ses?)|write|speak)\b`,
       String.raw` in \p{Lu}\p{Ll}`,
       'u',
@@ -67,9 +67,9 @@ export function topicOf(sentence: string): { slot: string; kind: string } | unde
 }
 
 /** A sentence that names its own topic: `My favourite colour is green`. */
-const OWN_TOPIC = /\b(?:my|our) ((?:[\p{L}-]+ ){0,2}[\p{L}-]+?) (?:is|are)\b/iu;
-const AS_MY = /\bas (?:my|our) ((?:[\p{L}-]+ )?[\p{L}-]+)/iu;
-const NOT_NAMING = /^(?:current|new|old|own|main|only|favou?rite|preferred)$/i;
+const MY_TOPIC_IS = /\b(?:my|our) ((?:[\p{L}-]+ ){0,2}[\p{L}-]+?) (?:is|are)\b/iu;
+const AS_MY_TOPIC = /\bas (?:my|our) ((?:[\p{L}-]+ )?[\p{L}-]+)/iu;
+const UNSPECIFIC_WORD = /^(?:current|new|old|own|main|only|favou?rite|preferred)$/i;
 
 /**
  * Returns the slot that a sentence fills: a known topic, or one that the sentence names itself
@@ -78,7 +78,7 @@ const NOT_NAMING = /^(?:current|new|old|own|main|only|favou?rite|preferred)$/i;
 export function slotOf(sentence: string): string | null {
   const known = topicOf(sentence)?.slot;
   if (known !== undefined) return known;
-  const named = (OWN_TOPIC.exec(sentence) ?? AS_MY.exec(sentence))?.[1]?.toLowerCase().split(' ');
-  const words = named?.filter((word, place) => place === named.length - 1 || !NOT_NAMING.test(word));
+  const named = (MY_TOPIC_IS.exec(sentence) ?? AS_MY_TOPIC.exec(sentence))?.[1]?.toLowerCase().split(' ');
+  const words = named?.filter((word, place) => place === named.length - 1 || !UNSPECIFIC_WORD.test(word));
   return words === undefined || words.length === 0 ? null : `own.${words.join('_')}`;
 }

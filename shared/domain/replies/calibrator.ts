@@ -17,19 +17,19 @@ export interface Calibrator {
 
 /** Maximum number of labels used: the latest. */
 export const LABELS_MAX = 2000;
-/** Number of labels, counted from the latest, after which their weight has halved. */
+/** Number of newer labels that halve a label's weight. */
 const HALF_LIFE_LABELS = 200;
 /** Maximum numbers of agents and of models with an offset of their own: those with the most labels. */
 const AGENTS_MAX = 12;
 const MODELS_MAX = 4;
 
-/** Weights without any label. They are sceptical, because an automatic reply speaks for a person. */
+/** Weights for an account without labels. They are sceptical, because an automatic reply speaks for a person. */
 const PRIOR_MEANS = [-0.8, 0.7, 0.5, 1, -1, 0.3, -0.25];
-/** Wide for what differs most between accounts: the reliability of a model, and of a person's habits. */
+/** Standard deviations: wide where accounts differ most, in the reliability of a model and of a person's habits. */
 const PRIOR_DEVIATIONS = [1, 0.75, 0.5, 1, 0.5, 0.5, 0.5];
 const OFFSET_DEVIATION = 0.5;
 /** Indexes of weights that are never negative, so that a higher raw probability never lowers the confidence. */
-const NON_NEGATIVE = [1, 2];
+const NON_NEGATIVE_WEIGHTS = [1, 2];
 
 const NEWTON_STEPS_MAX = 60;
 const HALVINGS_MAX = 40;
@@ -51,7 +51,7 @@ export function confidenceOf(
   return Math.round(logistic(z) * 10_000) / 10_000;
 }
 
-/** Returns the offset of a name, which may be one that every object inherits, such as `constructor`. */
+/** Returns the offset of a name. The name may be that of a property that every object has, such as `constructor`. */
 function offsetOf(name: string, offsets: Calibrator['agents']): number {
   return Object.hasOwn(offsets, name) ? (offsets[name] ?? 0) : 0;
 }
@@ -120,7 +120,7 @@ function halvedStep(problem: Problem, beta: number[], direction: number[], befor
   return undefined;
 }
 
-const clamp = (place: number, value: number) => (NON_NEGATIVE.includes(place) ? Math.max(0, value) : value);
+const clamp = (i: number, value: number) => (NON_NEGATIVE_WEIGHTS.includes(i) ? Math.max(0, value) : value);
 
 /** A weight at its bound stays there if the gradient would push it beyond (projected Newton: Bertsekas 1982). */
 function newtonStep({ rows, means, precisions }: Problem, beta: number[]): number[] {
@@ -137,7 +137,7 @@ function newtonStep({ rows, means, precisions }: Problem, beta: number[]): numbe
     }
   }
   const free = beta.flatMap((value, i) =>
-    NON_NEGATIVE.includes(i) && value === 0 && at(gradient, i) > 0 ? [] : [i],
+    NON_NEGATIVE_WEIGHTS.includes(i) && value === 0 && at(gradient, i) > 0 ? [] : [i],
   );
   const reduced = free.map((i) => free.map((j) => at(hessian[i], j)));
   const rest = free.map((i) => at(gradient, i));
@@ -221,11 +221,11 @@ export function at(vector: readonly number[] | undefined, index: number): number
 export interface Features {
   /** Probability that the predictor itself gives, from 0 to 1. */
   raw: number;
-  /** Lead of this probability over the best of the other candidates'; negative for those behind. */
+  /** How far `raw` exceeds that of the best other candidate; negative if it is lower. */
   margin: number;
-  /** Share of the person's replies to the most similar prompts that say the same, from 0 to 1. */
+  /** Share of the most similar prompts that the person answered in the same sense, from 0 to 1. */
   support: number;
-  /** True if the predictor says that the answer needs a fact that it does not know. */
+  /** True if the predictor says that it does not know a fact that the answer needs. */
   needsUnknownFact: boolean;
   /** True if the prompt asks for an approval or a choice. */
   closed: boolean;
@@ -233,11 +233,11 @@ export interface Features {
 }
 
 /** Bounds of a probability, so that its odds stay finite. */
-const [LEAST, MOST] = [0.005, 0.995];
+const [RAW_MIN, RAW_MAX] = [0.005, 0.995];
 
 /** Returns the features as the numbers that the weights apply to; the first is for the intercept. */
 export function vectorOf({ raw, margin, support, needsUnknownFact, closed, words }: Features): number[] {
-  const p = Math.min(MOST, Math.max(LEAST, raw));
+  const p = Math.min(RAW_MAX, Math.max(RAW_MIN, raw));
   return [
     1,
     Math.log(p / (1 - p)),

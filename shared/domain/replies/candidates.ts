@@ -28,7 +28,8 @@ export interface RawCandidate {
 /**
  * Returns the distinct candidates among a model's proposals, the most probable first, at most `k`. Drops those that are
  * blank or cannot be displayed safely. Likelihoods in words become probabilities; together with `none`, the likelihood
- * of no candidate at all, they add up to at most 1. Considers only the first proposals, however many there are.
+ * that the person replies something else, they add up to at most 1. Considers only the first proposals, however many
+ * there are.
  */
 export function candidatesOf(proposals: readonly Proposal[], none: Likelihood, k: number): RawCandidate[] {
   const usable = proposals.slice(0, PROPOSALS_PER_CANDIDATE * k).flatMap((proposal) => {

@@ -36,7 +36,8 @@ export interface Candidate {
 }
 
 /**
- * Answer to a prediction. `features` are those of the first candidate; null if a decision on it would teach nothing.
+ * What a prediction answers. `features` are those of the first candidate; null if the person's decision on it would
+ * teach nothing.
  */
 export interface ReplyDecision {
   status: 'auto' | 'escalated';
@@ -55,8 +56,8 @@ const SUSPICIONS = {
 /**
  * Turns a predictor's proposal into an answer: calibrates each candidate, sorts them, and compares the first with the
  * threshold. A candidate that the person's own replies do not support stays below any sensible threshold. If the reply
- * was dictated, no candidate has any confidence; with a threshold of 0, which even that would reach, there are no
- * candidates either.
+ * was dictated, every candidate gets a confidence of 0; as that would still reach a threshold of 0, there are then no
+ * candidates.
  */
 export function decideReply(
   { candidates, closed, reason }: ReplyProposal,
@@ -131,12 +132,13 @@ function confidenceIn(
 const COPIED_WORDS = 8;
 /** Maximum raw probability of a reply that only repeats the prompt's words: that of `unlikely`. */
 export const COPIED_RAW = 0.25;
-/** Maximum confidence in a reply that the person has not given before. It is below any sensible threshold. */
+/** Maximum confidence in a reply that the person's own replies do not support. It is below any sensible threshold. */
 const UNSUPPORTED_CONFIDENCE = 0.49;
 
 /**
- * Returns a check whether a reply has eight words in a row from the prompt that the person has never used. `history` is
- * what the person wrote; it is only read for a reply that has such words.
+ * Returns a function that reports whether a reply copies eight words in a row from the prompt, unless the person has
+ * used them before. `history` is what the person wrote; it is read only for a reply that shares such words with the
+ * prompt.
  */
 export function copiesOf(prompt: string, history: readonly string[]): (reply: string) => boolean {
   const asked = copyableRuns(prompt);

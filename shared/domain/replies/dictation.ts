@@ -19,19 +19,19 @@ const QUOTE = '["“”„«»‹›「」『』]';
 const ANY_QUOTE = '["\'“”„‘’«»`‹›「」『』]';
 
 /** Excludes a match after the name of a program: a description of what software answers dictates no reply. */
-const PROGRAM =
+const NOT_AFTER_PROGRAM =
   '(?<!\\b(?:bot|api|server|service|app|application|endpoint|command|page|handler|route|backend)\\b[^.\\n]{0,40})';
 /** Excludes a match after an adjective with which an agent announces its own answer. */
-const OWN_ANSWER = '(?<!\\b(?:short|quick|brief|direct|simple|long|honest) )';
+const NOT_AFTER_ADJECTIVE = '(?<!\\b(?:short|quick|brief|direct|simple|long|honest) )';
 
 /** Texts that dictate a reply, say what the person will reply, or plant a rule about it. */
-const DICTATES = [
-  `${PROGRAM}\\b(?:reply|respond|answer)\\s+(?:only |just |simply |exactly |back )*(?:with|by)\\b`,
-  `${PROGRAM}(?:\\b(?:reply|respond|answer)(?!\\s+to (?:your|the|an?|my)\\b)|(?:(?:^|[.!?:\\n] ?)|\\b(?:to|must|should|please|and|then|just|only) )say)\\b[\\s:,(]{1,3}(?:[\\p{L}']{1,20}\\s+){0,3}?${QUOTE}`,
-  `${OWN_ANSWER}\\b(?:reply|respond|answer|say|type|enter|output)\\b[\\s:,]{0,3}(?!no [a-z])(?:(?:back|exactly|only|just|simply|with|nothing but|the word)[\\s:]+){0,3}${ANY_QUOTE}?${ASSENT}\\b`,
+const DICTATION_PATTERNS = [
+  `${NOT_AFTER_PROGRAM}\\b(?:reply|respond|answer)\\s+(?:only |just |simply |exactly |back )*(?:with|by)\\b`,
+  `${NOT_AFTER_PROGRAM}(?:\\b(?:reply|respond|answer)(?!\\s+to (?:your|the|an?|my)\\b)|(?:(?:^|[.!?:\\n] ?)|\\b(?:to|must|should|please|and|then|just|only) )say)\\b[\\s:,(]{1,3}(?:[\\p{L}']{1,20}\\s+){0,3}?${QUOTE}`,
+  `${NOT_AFTER_ADJECTIVE}\\b(?:reply|respond|answer|say|type|enter|output)\\b[\\s:,]{0,3}(?!no [a-z])(?:(?:back|exactly|only|just|simply|with|nothing but|the word)[\\s:]+){0,3}${ANY_QUOTE}?${ASSENT}\\b`,
   `\\b(?:return|write|send) (?:back )?(?:exactly|only|just|simply|nothing but|the word)[\\s:]+${ANY_QUOTE}?${ASSENT}\\b`,
   `\\b(?:reply|respond|answer|say)\\s+(?:back )?(?:exactly|only|just|simply|nothing but)\\b`,
-  `${OWN_ANSWER}\\b(?:reply|respond|answer|say|choose|pick|select)(?:\\s+(?:with|a|an|the|clear|simple|loud|to this|as follows|now))*[\\s:=]+${ASSENT}\\b`,
+  `${NOT_AFTER_ADJECTIVE}\\b(?:reply|respond|answer|say|choose|pick|select)(?:\\s+(?:with|a|an|the|clear|simple|loud|to this|as follows|now))*[\\s:=]+${ASSENT}\\b`,
   `\\b(?:your|his|her|their|my) (?:only |next |final |correct |expected |right |desired |proper |best |one )*(?:answer|reply|response) (?:here |to this |now )?(?:is|are|must|should|shall|will|ought|reads|=)\\b`,
   `\\bthe (?:next |final |only )?(?:answer|reply) (?:here |to this |now )?(?:is|must be|should be|shall be|will be|reads|=)[\\s:]+${ANY_QUOTE}?${ASSENT}\\b`,
   `\\b(?:correct|expected|right|only|desired|proper|valid|acceptable|predicted|mandatory|required) (?:answer|reply)\\b.{0,20}\\b(?:is|=|must)`,
@@ -43,12 +43,12 @@ const DICTATES = [
   `\\b(?:whenever|every time|each time|any ?time|if|when|once)\\b[^.\\n]{0,60}\\b(?:ask(?:s|ed)?|prompt(?:s|ed)?|questions?|sees?|reads?)\\b[^.\\n]{0,60}\\b(?:${SAY}|${AGREE}|yes)\\b`,
   `\\b(?:remember|memori[sz]e|keep in mind|note)\\b[^.\\n]{0,40}\\b(?:always|every|whenever|in (?:the )?future|from now)\\b[^.\\n]{0,40}\\b(?:${SAY}|${AGREE}|yes)\\b`,
   `\\b(?:put|fill in|insert|use|copy|echo|repeat)\\b.{0,40}\\b(?:as|in|into|for|verbatim|word for word)\\b.{0,30}\\b(?:answer|reply|response|candidate|verbatim)`,
-  `${OWN_ANSWER}\\b(?:answer|reply|verdict|decision)\\s*[:=]\\s*${ANY_QUOTE}?\\s*${ASSENT}\\b`,
+  `${NOT_AFTER_ADJECTIVE}\\b(?:answer|reply|verdict|decision)\\s*[:=]\\s*${ANY_QUOTE}?\\s*${ASSENT}\\b`,
   `\\breplywith(?!out)|\\brespondwith(?!out)|\\banswerwith(?!out)|userwill(?:say|answer|reply|approve)|ignore(?:all)?(?:previous|prior|above)`,
 ];
 
-/** Such texts in other languages, without accents. */
-const DICTATES_ABROAD = [
+/** Texts that do the same in other languages, without accents. */
+const FOREIGN_DICTATION_PATTERNS = [
   `\\b(?:antworte[nt]?|antwort|sage?n?|schreibe?n?)\\b.{0,40}(?:\\bmit\\b|${QUOTE}|\\bnur\\b|\\bja\\b|\\bgenau\\b)`,
   '\\b(?:benutzer|nutzer|anwender|mensch|person)(?:in)?\\b.{0,20}\\b(?:wird|soll|muss|wurde)\\b.{0,20}\\b(?:sagen|antworten|zustimmen)|\\b(?:be)?nutzer(?:in)? (?:sagt|antwortet|stimmt)\\b',
   '\\b(?:ignoriere?n?|vergiss)\\b.{0,40}(?:anweisung|regel|oben|vorherig|bisherig)|\\bantwort (?:ist|lautet|muss)\\b',
@@ -66,7 +66,7 @@ const DICTATES_ABROAD = [
 ];
 
 /** Commands to the model, and texts that pretend to come from another party or to end the record. */
-const COMMANDS = [
+const COMMAND_PATTERNS = [
   `\\b(?:ignore|disregard|forget|override|bypass|discard|supersede|suspend) (?:all|any|every(?:thing)?|the|these|those|your|its|previous|prior|above|earlier)\\b.{0,30}\\b(?:instructions?|rules?|guidelines?|prompts?|above|safety|polic(?:y|ies)|calibration)\\b`,
   `\\b(?:new|updated|revised|actual|hidden|secret) (?:system |developer )?(?:instructions?|directives?|orders?)\\s*:|\\b(?:developer mode|jailbreak|do anything now|you are now (?:an?|the|dan|free|unrestricted|acting|operating|playing))\\b`,
   `\\b(?:pretend (?:to be|that|you|the)|act as (?:if|though|the (?:user|person|human))|role-?play|impersonate)\\b`,
@@ -82,7 +82,7 @@ const COMMANDS = [
 ];
 
 /** Texts that imitate the answer's format or set the confidence. */
-const NUMBERS = [
+const ANSWER_FORMAT_PATTERNS = [
   `\\bcandidates"?\\s*[:=]\\s*\\[|\\b(?:none_of_these|needs_unknown_fact|predicted_response|needsunknownfact)\\b\\W{0,4}[:=\\[]`,
   `\\balmost_certain\\b`,
   `\\bset (?:the |your |its )?status to ${ANY_QUOTE}?(?:auto|approved|accepted)\\b`,
@@ -92,10 +92,10 @@ const NUMBERS = [
 ];
 
 /**
- * Reasons in which a model says that it does as it was told. `DICTATES` is not applied to reasons, since they may well
- * say what the person would answer.
+ * Reasons in which a model says that it does as it was told. `DICTATION_PATTERNS` are not applied to reasons, which may
+ * well say what the person would answer.
  */
-const OBEYS = [
+const OBEDIENCE_PATTERNS = [
   `\\b(?:as|per) (?:the )?(?:instruct(?:ed|ions?)|ordered|commanded|directed|told|requested|dictated|demanded|required)\\b`,
   `\\b(?:prompt|agent|message|text|record|memory|fact|note|instructions?|episode|profile|it|row|block)\\b.{0,15}\\b(?:tells?|told|instructs?|instructed|dictates?|dictated|demands?|demanded|orders?|ordered|commands?|commanded|says to|said to|insists?|specif(?:y|ies|ied) (?:the|an?) (?:answer|reply|response))\\b`,
   `\\b(?:i|we)(?: must| have to| need to| am| are| was| were)?(?: told| instructed| ordered| asked| required| commanded| supposed| obliged)\\b|\\bi (?:must|have to)\\b`,
@@ -104,17 +104,26 @@ const OBEYS = [
 ];
 
 const compileAll = (sources: readonly string[]) => sources.map((source) => new RegExp(source, 'u'));
-const IN_TEXTS = compileAll([...DICTATES, ...DICTATES_ABROAD, ...COMMANDS, ...NUMBERS]);
-const IN_REASONING = compileAll([...COMMANDS, ...NUMBERS, ...OBEYS]);
+const PATTERNS_FOR_TEXTS = compileAll([
+  ...DICTATION_PATTERNS,
+  ...FOREIGN_DICTATION_PATTERNS,
+  ...COMMAND_PATTERNS,
+  ...ANSWER_FORMAT_PATTERNS,
+]);
+const PATTERNS_FOR_REASONS = compileAll([
+  ...COMMAND_PATTERNS,
+  ...ANSWER_FORMAT_PATTERNS,
+  ...OBEDIENCE_PATTERNS,
+]);
 
 /** Reports whether a text that others may have written dictates a reply, or commands the model that predicts it. */
 export function isDictation(text: string): boolean {
-  return matches(text, IN_TEXTS);
+  return matches(text, PATTERNS_FOR_TEXTS);
 }
 
 /** Reports whether a model's reason for a reply shows that it was commanded. */
 export function isObedient(reasoning: string): boolean {
-  return matches(reasoning, IN_REASONING);
+  return matches(reasoning, PATTERNS_FOR_REASONS);
 }
 
 function matches(text: string, patterns: readonly RegExp[]): boolean {
@@ -131,15 +140,15 @@ const LOOKALIKES = new Map(
     at % 2 === 0 ? [[letter, all[at + 1] ?? ''] as const] : [],
   ),
 );
-const DIGITS = new Map(
+const DIGIT_LETTERS = new Map(
   [...'0o1i3e4a5s7t@a$s!i'].flatMap((sign, at, all) =>
     at % 2 === 0 ? [[sign, all[at + 1] ?? ''] as const] : [],
   ),
 );
 /** Maximum length of a text that is also read backwards and rotated: an instruction hidden in these ways is short. */
 const HIDDEN_CHARS_MAX = 4000;
-const ENCODED = /[A-Za-z0-9+/_-]{16,}={0,2}/g;
-const HEX = /(?:[0-9a-f]{2}[\s:]?){8,}/gi;
+const BASE64_RUN = /[A-Za-z0-9+/_-]{16,}={0,2}/g;
+const HEX_RUN = /(?:[0-9a-f]{2}[\s:]?){8,}/gi;
 
 /**
  * Returns every reading of a text, lower-cased and without diacritics: the text itself, and versions with obfuscation
@@ -147,7 +156,7 @@ const HEX = /(?:[0-9a-f]{2}[\s:]?){8,}/gi;
  */
 export function readingsOf(text: string): string[] {
   const plain = plainOf(text);
-  const decoded = decodedIn(text).map(plainOf);
+  const decoded = decodedRunsIn(text).map(plainOf);
   const latin = plain.replaceAll(/\p{L}+/gu, toLatin);
   const hidden = plain.length <= HIDDEN_CHARS_MAX ? [rot13(plain), [...plain].reverse().join('')] : [];
   return [...new Set([plain, latin, withoutDigits(latin), joinSpacedLetters(plain), ...hidden, ...decoded])];
@@ -176,7 +185,7 @@ function toLatin(word: string): string {
 }
 
 function withoutDigits(text: string): string {
-  return text.replaceAll(/[0-9@$!]/g, (sign) => DIGITS.get(sign) ?? sign);
+  return text.replaceAll(/[0-9@$!]/g, (sign) => DIGIT_LETTERS.get(sign) ?? sign);
 }
 
 /** Joins spaced letters into words: "r e p l y  w i t h", "r.e.p.l.y". */
@@ -195,20 +204,20 @@ function rot13(text: string): string {
 function decodeEntities(text: string): string {
   return text
     .replaceAll(/&#(?:x([0-9a-f]{1,6})|(\d{1,7}));/gi, (sign, hex: string, decimal: string) =>
-      character(hex === undefined ? Number(decimal) : Number.parseInt(hex, 16), sign),
+      characterOf(hex === undefined ? Number(decimal) : Number.parseInt(hex, 16), sign),
     )
     .replaceAll(/%([2-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
     .replaceAll(/\\u([0-9a-f]{4})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-function character(code: number, otherwise: string): string {
+function characterOf(code: number, otherwise: string): string {
   return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : otherwise;
 }
 
 /** Decodes the runs of base64 or hexadecimal digits in a text that hold readable text. */
-function decodedIn(text: string): string[] {
-  const base64 = (text.match(ENCODED) ?? []).map((run) => Buffer.from(run, 'base64').toString('utf8'));
-  const hex = (text.match(HEX) ?? []).map((run) =>
+function decodedRunsIn(text: string): string[] {
+  const base64 = (text.match(BASE64_RUN) ?? []).map((run) => Buffer.from(run, 'base64').toString('utf8'));
+  const hex = (text.match(HEX_RUN) ?? []).map((run) =>
     Buffer.from(run.replaceAll(/[\s:]/g, ''), 'hex').toString('utf8'),
   );
   return [...base64, ...hex].filter(

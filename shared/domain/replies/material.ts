@@ -13,7 +13,7 @@ interface Episode {
   summary: string;
 }
 
-interface Raw {
+interface RawRow {
   id: string;
   role: string | null;
   origin: string;
@@ -25,7 +25,7 @@ export interface Material {
   profile: { summary: string; data: Record<string, unknown> } | null;
   facts: readonly Fact[];
   episodes: readonly Episode[];
-  raw: readonly Raw[];
+  raw: readonly RawRow[];
   /** The person's own replies to the most similar prompts. */
   examples: readonly Pair[];
 }

@@ -21,7 +21,7 @@ export interface Bin {
 /** Evidence for a suggested threshold. `reason` says why no threshold is suggested. */
 export interface ThresholdEvidence {
   target: number;
-  /** Number of decisions on predictions with at least that confidence. */
+  /** Number of decisions on the predictions whose confidence reaches the threshold. */
   labels: number;
   /** Share of all decisions that these are. */
   coverage: number | null;
@@ -50,7 +50,10 @@ const THRESHOLDS = Array.from({ length: 19 }, (_, n) => (95 - 5 * n) / 100);
 /** The 95th percentile of the normal distribution. */
 const Z = 1.6449;
 
-/** Reports how far the confidences shown can be trusted, and from which threshold on a share of `target` is right. */
+/**
+ * Reports how far the confidences shown can be trusted, and from which threshold on a share of at least `target` is
+ * right.
+ */
 export function reliabilityOf(
   outcomes: readonly ConfidenceOutcome[],
   target = PRECISION_TARGET,
@@ -84,15 +87,18 @@ function binsOf(sorted: readonly ConfidenceOutcome[]): Bin[] {
   });
 }
 
-/** Share of all decisions with which the second sequence of tests begins: with fewer, a single mistake would end it. */
+/**
+ * Minimum share of all decisions at the first threshold of the second sequence of tests (see `suggest`): with fewer, a
+ * single mistake would end it.
+ */
 const MANY_SHARE = 0.5;
 
 /**
  * Suggests a threshold by fixed-sequence tests (Westfall and Krishen 2001). A sequence goes from high to low thresholds
  * while the lower bound of the precision reaches the target; its result is the last threshold that passes. So testing
  * many thresholds does not raise the risk of a wrong one. There are two sequences: one from the highest threshold, one
- * from the first with many decisions. The lower result of both counts. Thresholds with so few decisions above them that
- * even a perfect record would fail are left out.
+ * from the first with many decisions. The lower of their results counts. Thresholds with so few decisions above them
+ * that even a perfect record would fail are left out.
  */
 function suggest(
   outcomes: readonly ConfidenceOutcome[],

@@ -25,14 +25,17 @@ interface Precedent extends Omit<PersonDecision, 'isRejected'> {
   meaning: string;
 }
 
-/** Number of replies of the same meaning that support a reply, and the minimum similarity of their prompts. */
+/**
+ * What supports a reply: the minimum number of earlier replies with the same meaning, and the minimum similarity of
+ * their prompts.
+ */
 const SUPPORT_MIN = { replies: 2, likeness: 0.7 };
-/** The same for what cannot be undone. Then, in addition, no reply to a similar prompt may have another meaning. */
+/** The same for what cannot be undone. In addition, no reply to a similar prompt may then have another meaning. */
 const RISKY_SUPPORT_MIN = { replies: 5, likeness: 0.9 };
 
 /**
  * A person's replies, as support for replies to other prompts. Only rows stored as the person's count, whatever
- * prompts, memory or a model say; and no reply that its prompt dictated.
+ * prompts, memory or a model say. Replies that their prompts dictated do not count.
  */
 export class Precedents {
   readonly #all: readonly Precedent[];
@@ -52,19 +55,23 @@ export class Precedents {
   }
 
   /**
-   * Returns a check whether replies to a prompt are supported. The beginning of a long prompt is not compared, so a
-   * long prompt counts as risky.
+   * Returns a function that reports whether a reply to a prompt is supported. The beginning of a long prompt is not
+   * compared, so a long prompt counts as risky.
    */
   supportFor(prompt: string): Support {
     const likenesses = this.#prompts.similarities(prompt.slice(-PROMPT_END));
-    const like = (least: number) => this.#all.filter((_, place) => (likenesses[place] ?? 0) >= least);
-    const kind = like(SUPPORT_MIN.likeness);
+    const precedentsLike = (least: number) =>
+      this.#all.filter((_, place) => (likenesses[place] ?? 0) >= least);
+    const similar = precedentsLike(SUPPORT_MIN.likeness);
     const promptIsRisky = prompt.length > PROMPT_END || isRisky(prompt);
     return (response) => {
       const meaning = meaningOf(response);
       const means = (one: Precedent) => one.of !== 'rejected' && one.meaning === meaning;
-      if (!promptIsRisky && !isRisky(response)) return hasEnough(kind.filter(means), SUPPORT_MIN.replies);
-      return kind.every(means) && hasEnough(like(RISKY_SUPPORT_MIN.likeness), RISKY_SUPPORT_MIN.replies);
+      if (!promptIsRisky && !isRisky(response)) return hasEnough(similar.filter(means), SUPPORT_MIN.replies);
+      return (
+        similar.every(means) &&
+        hasEnough(precedentsLike(RISKY_SUPPORT_MIN.likeness), RISKY_SUPPORT_MIN.replies)
+      );
     };
   }
 }
@@ -73,7 +80,7 @@ export class Precedents {
  * Words for harm that a later correction does not undo, without accents: in English, and the most common ones of other
  * languages.
  */
-const RISKY = new RegExp(
+const RISKY_WORDS = new RegExp(
   [
     String.raw`\b(?:delet(?:e[sd]?|ing|ion)|drop(?:s|ped|ping)?|truncat(?:e[sd]?|ing)|wip(?:e[sd]?|ing)|eras(?:e[sd]?|ing)|destroy(?:s|ed|ing)?|purg(?:e[sd]?|ing)|overwrit(?:e|es|ing|ten)|shred(?:s|ded|ding)?)\b`,
     String.raw`\brm -\w*[rf]|\bforce[- ]?push|--force\b|\breset --hard\b|\bdeploy(?:s|ed|ing|ment)?\b|\bproduction\b|\broll(?:ing|ed)? ?back\b|\b(?:publish|releas|terminat|revok|unsubscrib)(?:e[sd]?|ing)?\b`,
@@ -92,7 +99,7 @@ const RISKY = new RegExp(
 
 /** Reports whether a prompt or a reply has words for what cannot be undone. */
 export function isRisky(text: string): boolean {
-  return RISKY.test(normalForm(text, 'NFKD').replaceAll(/\p{M}/gu, ''));
+  return RISKY_WORDS.test(normalForm(text, 'NFKD').replaceAll(/\p{M}/gu, ''));
 }
 
 /**

@@ -18,7 +18,7 @@ export interface Vote {
    * `times` how often the person gave it at all.
    */
   replies: { response: string; share: number; times: number }[];
-  /** Returns the share of a reply, which may be worded differently, from 0 to 1. */
+  /** Returns the share of the replies that mean the same as this one, from 0 to 1. */
   shareOf(response: string): number;
   /**
    * The most similar earlier prompts, the nearest first. They include those that dictate a reply, which have no vote.
@@ -28,14 +28,14 @@ export interface Vote {
 
 /** Length of the end of a prompt that is compared, in UTF-16 units: the question is usually there. */
 export const PROMPT_END = 600;
-/** Number of words of the prompt that are looked for: the rarest. */
+/** Maximum number of words of the prompt that are looked for: the rarest ones. */
 const TERMS_MAX = 12;
 /** Maximum number of earlier prompts that vote. */
 const NEIGHBOURS_MAX = 15;
 /** Minimum similarity of a neighbour, as a share of the prompt's similarity to itself. */
 const SIMILARITY_MIN = 0.2;
 /** Weight of the possibility that the person says something new. */
-const NOVELTY = 1;
+const NOVELTY_WEIGHT = 1;
 /** Parameters of Okapi BM25 (Robertson and Zaragoza 2009). */
 const [K1, B] = [1.2, 0.75];
 
@@ -47,7 +47,7 @@ export function voteOf(prompt: string, pairs: readonly Pair[]): Vote {
   return votesOf(pairs)(prompt);
 }
 
-/** Returns a function that does the same for many prompts. */
+/** Returns `voteOf` for these pairs, which are analysed once, however many prompts follow. */
 export function votesOf(pairs: readonly Pair[]): (prompt: string) => Vote {
   const documents = pairs.map((pair) => countWords(pair.prompt));
   const classes = new Map(pairs.map((pair) => [pair, meaningOf(pair.reply)] as const));
@@ -56,7 +56,7 @@ export function votesOf(pairs: readonly Pair[]): (prompt: string) => Vote {
 
 function voteAmong(nearest: { pair: Pair; weight: number }[], classes: ReadonlyMap<Pair, string>): Vote {
   const neighbours = nearest.filter(({ pair }) => !isDictation(pair.prompt) && !isDictation(pair.reply));
-  const total = neighbours.reduce((sum, { weight }) => sum + weight, NOVELTY);
+  const total = neighbours.reduce((sum, { weight }) => sum + weight, NOVELTY_WEIGHT);
   const times = Map.groupBy(classes.values(), (one) => one);
   const byReply = Map.groupBy(neighbours, ({ pair }) => classes.get(pair) ?? '');
   const shares = new Map(

@@ -2,7 +2,9 @@ import type { ReplyContext } from '../../schemas/replies.ts';
 import type { Steps } from '../work.ts';
 import type { ReplyDecision } from './decide.ts';
 
-/** Report of a prediction that succeeds. These are columns of `replies`, which the trigger `reply_ended` fills. */
+/**
+ * Report of a prediction that succeeds. Its properties are columns of `replies`, which the trigger `reply_ended` fills.
+ */
 export interface ReplyReport extends ReplyDecision {
   model: string;
   latency_ms: number;
@@ -35,7 +37,7 @@ export interface BatchProgress {
   /** Ids of its predictions, in the order of the prompts. */
   ids: string[];
   bundle: BatchBundle;
-  /** Milliseconds that were left when it began. */
+  /** Milliseconds that were left to the deadline when the batch began. */
   begunWithMs: number;
 }
 

@@ -35,7 +35,7 @@ function messagesOn(line: string): JsonObject[] {
 function passageOf(messages: JsonObject[]): Passage | undefined {
   const [first] = messages;
   if (first === undefined) return undefined;
-  // The file does not contain the task's id, which is the name of its directory, but the moment of its start.
+  // The task's own id is only in the name of its directory, so the time and the text of its first message replace it.
   const id = `${NAME}:${String(first['ts'])}:${digest(textOf(first['text']) ?? '')}`;
   const session: Session = { id, agent: NAME };
   return { session, entries: messages.flatMap((message, place) => entriesOf(message, id, place === 0)) };

@@ -4,7 +4,7 @@ import { type JsonObject, objectOf, objectsOf, parseObject, propertyOf, textOf, 
 import { stripToolWrappers } from '../wrappers.ts';
 
 const NAME = 'codex';
-/** Line after which a message from an editor has the person's words. Before it come the open files. */
+/** Line that separates the open files from the person's words in a message from an editor. */
 const REQUEST_HEADING = '## My request for Codex:';
 const ASK_TOOL = 'request_user_input';
 const CALL_TYPES = ['function_call', 'custom_tool_call', 'local_shell_call', 'web_search_call'];
@@ -22,11 +22,14 @@ export const codex: Format = {
 
 class CodexReader implements Reader {
   readonly #ids = new WordIds();
-  /** By call of the tool that asks the person: the ids of the questions whose answers may be kept. */
+  /** For each call of the tool that asks the person, the ids of the questions whose answers may be kept. */
   readonly #asked = new Map<string, string[]>();
   #session: Session | undefined;
   #subagent = false;
-  /** Prefix of the ids. A fork uses that of its original session, whose messages it begins with a copy of. */
+  /**
+   * Prefix of the ids. A fork begins with a copy of its original session's messages, so it uses the prefix of that
+   * session.
+   */
   #root = '';
 
   read(line: string): Passage | undefined {

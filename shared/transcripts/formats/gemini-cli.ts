@@ -3,7 +3,7 @@ import { isObject, type JsonObject, objectOf, objectsOf, parseObject, textOf, tr
 import { stripToolWrappers } from '../wrappers.ts';
 
 const NAME = 'gemini-cli';
-/** Line after which the contents of files follow that the person has named with @. */
+/** Line that precedes the contents of the files that the person named with @. */
 const FILES_HEADING = '--- Content from referenced files ---';
 
 /**

@@ -35,7 +35,9 @@ class SpecStoryReader implements Reader {
   readonly #ids = new WordIds();
   readonly #markup = new Markup();
   #session: Session | undefined;
-  /** The session's time, for messages without a time, such as the first message of some editors. */
+  /**
+   * The session's time, which stands in for that of a message without one, such as the first message of some editors.
+   */
   #startedAt: string | undefined;
   #message: Message | undefined;
   /**

@@ -51,7 +51,7 @@ const IN_WORD = /^['’\p{L}\p{M}\p{N}_]/u;
 export function* continuations(
   evidence: readonly ContinuationEvidence[],
   { begun, tails }: DraftEnd,
-): Generator<{ text: string; basis: Basis }> {
+): Generator<{ text: string; basis: ConfidenceBasis }> {
   const typed = tails[0]?.length ?? 0;
   let places = evidence;
   let text = '';
@@ -60,8 +60,8 @@ export function* continuations(
     const next = likeliest(places, begun && words === 1);
     if (next === undefined) return;
     const support = new Set(next.places.map(({ source }) => source)).size;
-    // Words that the person wrote in a single text may only complete a begun word: otherwise an app could read it by
-    // asking on.
+    // Words from a single remembered text may only complete a begun word: otherwise an app could read that text word by
+    // word.
     const hasSingleSource = support === 1 && next.places.every(({ remembered }) => remembered);
     if (hasSingleSource && !(begun && words === 1 && IN_WORD.test(next.word))) return;
     probability *= next.probability;
@@ -87,7 +87,7 @@ interface Follower {
   weights: number[];
 }
 
-interface Next extends Follower {
+interface NextWord extends Follower {
   probability: number;
   /** Share of all words that followed the longest context found. */
   share: number;
@@ -98,7 +98,7 @@ interface Next extends Follower {
  * (Witten and Bell 1991): a longer context overrides a shorter one the more often it occurred, and the less what
  * followed it varied.
  */
-function likeliest(places: readonly ContinuationEvidence[], begun: boolean): Next | undefined {
+function likeliest(places: readonly ContinuationEvidence[], begun: boolean): NextWord | undefined {
   const followers = new Map<string, Follower>();
   const totals: number[] = [];
   const kinds: number[] = [];
@@ -115,7 +115,7 @@ function likeliest(places: readonly ContinuationEvidence[], begun: boolean): Nex
       totals[depth] = (totals[depth] ?? 0) + place.weight;
     }
   }
-  let best: Next | undefined;
+  let best: NextWord | undefined;
   for (const follower of followers.values()) {
     if (follower.word === '') continue;
     let probability = 0;
@@ -130,8 +130,8 @@ function likeliest(places: readonly ContinuationEvidence[], begun: boolean): Nex
   return best;
 }
 
-/** Evidence for a continuation. */
-interface Basis {
+/** What the confidence of a continuation is computed from. */
+interface ConfidenceBasis {
   probability: number;
   /** Number of texts that have it. */
   support: number;
@@ -139,7 +139,7 @@ interface Basis {
   words: number;
   /** Length of the continuation in UTF-16 units. */
   length: number;
-  /** As in `Next`, for the last word. */
+  /** As in `NextWord`, for the last word. */
   depth: number;
   share: number;
   /** True if it completes a begun word. */
@@ -152,7 +152,7 @@ interface Basis {
 const WEIGHTS: readonly number[] = [-1.191, 0.648, 0.243, -0.022, 0.461, -0.309, -0.264, 1.455, -0.317];
 
 /** Returns the features from which the confidence is computed; the first is constant. */
-export function featuresOf(basis: Basis): number[] {
+export function featuresOf(basis: ConfidenceBasis): number[] {
   const { probability, support, words, length, depth, share, begun, typed } = basis;
   return [
     1,
@@ -167,7 +167,7 @@ export function featuresOf(basis: Basis): number[] {
   ];
 }
 
-function confidenceOf(basis: Basis, leaning: number): number {
+function confidenceOf(basis: ConfidenceBasis, leaning: number): number {
   const z = featuresOf(basis).reduce((sum, value, place) => sum + value * (WEIGHTS[place] ?? 0), leaning);
   return 1 / (1 + Math.exp(-z));
 }
@@ -175,7 +175,8 @@ function confidenceOf(basis: Basis, leaning: number): number {
 /** Number of verdicts of each sort that are added to a person's own: by default, half of what is shown is taken. */
 const PRIOR_VERDICTS = 10;
 /**
- * Maximum effect of taken suggestions. It is low, because not every app reports dismissals, so that taking says less.
+ * Maximum effect of taken suggestions. It is low because not every app reports dismissals, so a taken suggestion says
+ * less than a dismissed one.
  */
 const LEANING_MAX = 0.5;
 

@@ -6,9 +6,12 @@ import { type DraftEnd, isWordStart, lowerCaseInPlace, phraseLinesOf } from '../
 export interface ContinuationEvidence {
   /** Text that follows there, up to the end of the line. */
   following: string;
-  /** Minimum number of whole words before the place that match the draft. */
+  /** Fewest whole words of the draft's end for which the place is evidence. */
   least: number;
-  /** Maximum number of these words. Every number between the two counts. */
+  /**
+   * Number of whole words of the draft's end that also stand before the place. It is evidence for `least` to `most`
+   * words.
+   */
   most: number;
   weight: number;
   /** The text of the place: the id of a memory row, or the number of a text of the request. */
@@ -64,7 +67,7 @@ export function evidenceFor(task: PredictionTask, end: DraftEnd): ContinuationEv
   return found;
 }
 
-interface Text {
+interface WeightedText {
   text: string;
   weight: number;
   remembered?: boolean;
@@ -77,7 +80,7 @@ interface Text {
 function textsOf(
   { artifact, draft, draftHead, messages, preferences, memory }: PredictionTask,
   nearest: string,
-): Text[] {
+): WeightedText[] {
   const conversation = messages
     .filter(({ origin }) => origin !== 'accepted_prediction')
     .map((message, place) => ({

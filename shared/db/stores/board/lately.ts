@@ -3,7 +3,7 @@ import { query } from '../../statement.ts';
 
 /** Maximum number of failures of a kind that are counted. */
 export const MOST_FAILURES = 1000;
-const MOST_ERASURES = 12;
+const LISTED_ERASURES_MAX = 12;
 
 /** Failures of the last hour with the same kind, code and source. */
 export interface Failures {
@@ -30,11 +30,11 @@ export interface Circuit {
 export interface Lately {
   failures: Failures[];
   circuits: Circuit[];
-  /** Accounts that are being erased, longest first. */
+  /** Accounts that are being erased, the longest erasure first. */
   erasing: { id: string; forS: number }[];
 }
 
-const LATELY = {
+const READ_LATELY = {
   name: 'board_lately_v1',
   text: `
     select
@@ -54,12 +54,12 @@ const LATELY = {
                  from provider_circuits order by model limit 50) c) as circuits,
       (select coalesce(json_agg(e), '[]')
          from (select id, extract(epoch from now() - erasing_at)::int as "forS" from accounts
-                where erasing_at is not null order by erasing_at limit ${MOST_ERASURES}) e) as erasing`,
+                where erasing_at is not null order by erasing_at limit ${LISTED_ERASURES_MAX}) e) as erasing`,
 };
 
 /** Reads the latest failures, the models' circuits, and the erasures under way. */
 export async function readLately(pool: Pool, kinds: readonly string[]): Promise<Lately> {
-  const [row] = await query<Lately & object>(pool, LATELY, [kinds]);
+  const [row] = await query<Lately & object>(pool, READ_LATELY, [kinds]);
   if (row === undefined) throw new Error('the database answered nothing');
   return row;
 }

@@ -3,7 +3,7 @@ import { query } from '../../statement.ts';
 
 /** Maximum number of pieces of a kind that are read, besides one for each slot of its pool. */
 export const MOST_LIVE = 2000;
-const MOST_PARTIES = 12;
+const LISTED_PARTIES_MAX = 12;
 
 /** The live work of a kind. */
 export interface LiveKind {
@@ -46,7 +46,7 @@ export interface Live {
   paused: { pool: string; pausedS: number }[];
 }
 
-const LIVE = {
+const READ_LIVE = {
   name: 'board_live_v1',
   text: `
     with slots as (
@@ -73,7 +73,7 @@ const LIVE = {
          from (select c.party, a.name as app, c.queued, c.running, c."oldestS"
                  from counted c left join apps a on a.id = c.party
                 where c.party is not null
-                order by c.running + c.queued desc, c.party limit ${MOST_PARTIES}) p) as parties,
+                order by c.running + c.queued desc, c.party limit ${LISTED_PARTIES_MAX}) p) as parties,
       (select coalesce(json_agg(p), '[]')
          from (select a.id, a.kind, a.settings ->> 'version' as version, coalesce(a.pools, '{}') as pools,
                       extract(epoch from a.alive_until - now())::float8 as "leaseS",
@@ -88,7 +88,7 @@ const LIVE = {
 
 /** Reads the live work and the processes, in one statement that reads a bounded number of rows. */
 export async function readLive(pool: Pool, kinds: readonly { name: string; pool: string }[]): Promise<Live> {
-  const [row] = await query<Live & object>(pool, LIVE, [
+  const [row] = await query<Live & object>(pool, READ_LIVE, [
     kinds.map(({ name }) => name),
     kinds.map((kind) => kind.pool),
   ]);

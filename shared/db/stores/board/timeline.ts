@@ -18,7 +18,7 @@ export interface TracedWork {
   startedAt: number | null;
   endedAt: number | null;
   deadlineAt: number | null;
-  /** For live work, the number of ingresses with waiting callers, and since when there is none. */
+  /** For live work, the number of ingresses whose callers wait; `leftAt`: since when there has been none. */
   callers: number | null;
   leftAt: number | null;
 }
@@ -40,14 +40,14 @@ export interface TracedEvent {
   kind: string;
 }
 
-const MS = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
-const MOST = 20;
+const unixMs = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
+const LISTED_ROWS_MAX = 20;
 
 /**
- * Finds work by its id or its `X-Request-Id`. Ids that we made begin with their time, so the end of the work is looked
- * for in the hour after that; with any other `X-Request-Id`, in the last hour.
+ * Finds work by its id or its `X-Request-Id`. Ids that we made begin with the time of their making, so the end of the
+ * work is searched for in the hour after that time; for any other `X-Request-Id`, in the last hour.
  */
-const FIND = {
+const FIND_WORK = {
   name: 'board_find_v1',
   text: `
     with found as (
@@ -63,10 +63,10 @@ const FIND = {
          and (h.id = $1::uuid or strpos(h.facts, $2) > 0)
     )
     select f.id, f.kind, f.party, a.name as app, f.state, f.code, f.source, f.attempt, f.units, f.worker,
-           f.facts::json -> 'trace' ->> 'requestId' as "requestId", ${MS('f.admitted_at')} as "admittedAt",
-           ${MS('f.started_at')} as "startedAt", ${MS('f.ended_at')} as "endedAt", ${MS('f.deadline_at')} as "deadlineAt",
-           f.callers, ${MS('f.left_at')} as "leftAt"
-      from (select * from found order by admitted_at desc limit ${MOST}) f left join apps a on a.id = f.party
+           f.facts::json -> 'trace' ->> 'requestId' as "requestId", ${unixMs('f.admitted_at')} as "admittedAt",
+           ${unixMs('f.started_at')} as "startedAt", ${unixMs('f.ended_at')} as "endedAt", ${unixMs('f.deadline_at')} as "deadlineAt",
+           f.callers, ${unixMs('f.left_at')} as "leftAt"
+      from (select * from found order by admitted_at desc limit ${LISTED_ROWS_MAX}) f left join apps a on a.id = f.party
      order by f.admitted_at, f.ended_at`,
 };
 
@@ -81,30 +81,30 @@ export function findWork(
   pool: Pool,
   { id, trace, from, to }: Span & { id: string | null; trace: string },
 ): Promise<TracedWork[]> {
-  return query<TracedWork & object>(pool, FIND, [id, trace, from, to]);
+  return query<TracedWork & object>(pool, FIND_WORK, [id, trace, from, to]);
 }
 
-const CALLS = {
+const CALLS_FOR_WORK = {
   name: 'board_calls_v1',
   text: `
-    select ${MS('c.at')} as at, c.attempt, c.model, c.outcome, c.latency_ms as "latencyMs",
+    select ${unixMs('c.at')} as at, c.attempt, c.model, c.outcome, c.latency_ms as "latencyMs",
            c.input_tokens as "inputTokens", c.output_tokens as "outputTokens"
-      from provider_calls c where c.id >= $1::uuid and c.id < $2::uuid and c.work_id = $3::uuid order by c.at limit ${MOST}`,
+      from provider_calls c where c.id >= $1::uuid and c.id < $2::uuid and c.work_id = $3::uuid order by c.at limit ${LISTED_ROWS_MAX}`,
 };
 
-/** Reads the requests to the provider for a piece of work that have ids from `from` on, and before `to`. */
+/** Reads a piece of work's requests to the provider, with ids from `from` up to but not including `to`. */
 export function callsFor(pool: Pool, work: string, from: string, to: string): Promise<TracedCall[]> {
-  return query<TracedCall & object>(pool, CALLS, [from, to, work]);
+  return query<TracedCall & object>(pool, CALLS_FOR_WORK, [from, to, work]);
 }
 
-const EVENTS = {
+const EVENTS_OF_PREDICTION = {
   name: 'board_events_v1',
   text: `
-    select ${MS('recorded_at')} as at, kind from prediction_events where prediction_id = $1::uuid
-     order by recorded_at limit ${MOST}`,
+    select ${unixMs('recorded_at')} as at, kind from prediction_events where prediction_id = $1::uuid
+     order by recorded_at limit ${LISTED_ROWS_MAX}`,
 };
 
 /** Reads the events of a prediction. */
 export function eventsOf(pool: Pool, id: string): Promise<TracedEvent[]> {
-  return query<TracedEvent & object>(pool, EVENTS, [id]);
+  return query<TracedEvent & object>(pool, EVENTS_OF_PREDICTION, [id]);
 }

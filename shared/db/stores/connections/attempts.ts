@@ -77,9 +77,9 @@ export async function findAttempt(em: EntityManager, id: string): Promise<Attemp
 }
 
 /**
- * Approves an attempt for an account. Returns the code that the app exchanges, which is stored only as a hash.
- * Undefined if the attempt was decided before or has expired, or the account is gone or disabled: whoever disables the
- * account waits for the approval, which locks it.
+ * Approves an attempt for an account. Returns the code that the app exchanges, which is stored only as a hash;
+ * undefined if the attempt was decided before or has expired, or the account is gone or disabled. Locks the account, so
+ * that whoever disables it waits for the approval.
  */
 export async function approveAttempt(
   em: EntityManager,

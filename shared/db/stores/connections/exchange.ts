@@ -125,8 +125,8 @@ async function firstExchange(
 ): Promise<ExchangeResult> {
   const { app_id: appId, user_id: userId, account_id: accountId } = attempt;
   if (accountId === null) throw new Error('an approved attempt has an account');
-  // An account that was disabled or erased since then counts as not having approved.
-  if (!(await holdAccount(tx, accountId))) throw new AppError('access_denied');
+  // An account that was disabled or erased since its approval counts as not having approved.
+  if (!(await lockActiveAccount(tx, accountId))) throw new AppError('access_denied');
   const grant = await makeGrant(tx, { appId, userId, accountId }, windowS);
   const answer: ConnectionExchangeResponse = {
     connection_id: grant.connectionId,
@@ -143,7 +143,7 @@ async function firstExchange(
 }
 
 /** Checks whether the account is active, and locks it: it is not disabled or erased before the transaction ends. */
-async function holdAccount(tx: EntityManager, id: string): Promise<boolean> {
+async function lockActiveAccount(tx: EntityManager, id: string): Promise<boolean> {
   const held = await tx.execute<object[]>(`select from accounts where id = ? and active for share`, [id]);
   return held.length > 0;
 }

@@ -21,7 +21,7 @@ export async function listConnections(em: EntityManager, accountId: string): Pro
 
 /**
  * Finds one of the account's connections, with counts of the predictions under its present grant; undefined when there
- * is none. Predictions from a time when another account had the connection are not counted. The limit applies before
+ * is none. Predictions made while the connection belonged to another account are not counted. The limit applies before
  * the grants are compared: otherwise predictions of past grants would be read without bound.
  */
 export async function findConnection(

@@ -4,7 +4,9 @@ import { ROWS_AT_ONCE, repeatStep } from '../../steps.ts';
 import { transaction } from '../../transaction.ts';
 import { completeWithin, type Subject } from '../work/complete.ts';
 
-/** Ids of the predictions that a revoke ended: whoever waits for them or runs them must be woken after the commit. */
+/**
+ * Ids of the predictions that a revocation ended: whoever waits for them or runs them must be woken after the commit.
+ */
 export interface RevokeResult {
   ended: string[];
 }
@@ -29,7 +31,7 @@ export function revokeConnection(
   });
 }
 
-/** Does the same for the person whose account it is. Throws `not_found` if the account has no such connection. */
+/** Does the same on behalf of the account's owner. Throws `not_found` if the account has no such connection. */
 export function revokeOwnConnection(
   em: EntityManager,
   { id, accountId }: { id: string; accountId: string },
@@ -45,7 +47,7 @@ export function revokeOwnConnection(
   });
 }
 
-/** Does the same for an operator. Throws `not_found` if there is no connection with this id. */
+/** Does the same on behalf of an operator. Throws `not_found` if there is no connection with this id. */
 export function revokeAnyConnection(em: EntityManager, id: string, windowS: number): Promise<RevokeResult> {
   return transaction(em, async (tx) => {
     const [found] = await tx.execute<object[]>('select from connections where id = ? for update', [id]);
@@ -96,22 +98,22 @@ export async function endPredictionsOf(
   connectionIds: string[],
   windowS: number,
 ): Promise<string[]> {
-  const these = JSON.stringify(connectionIds);
-  const all = `select value::uuid as connection_id, timestamptz 'infinity' as ended_at from json_array_elements_text(?::json)`;
-  const { found, ended } = await endLiveUnder(tx, all, [these], windowS);
+  const idsJson = JSON.stringify(connectionIds);
+  const allGrants = `select value::uuid as connection_id, timestamptz 'infinity' as ended_at from json_array_elements_text(?::json)`;
+  const { found, ended } = await endLiveUnder(tx, allGrants, [idsJson], windowS);
   if (found >= ROWS_AT_ONCE)
     await tx.execute(
       `insert into ending_connections (connection_id, ended_at)
        select value::uuid, clock_timestamp() from json_array_elements_text(?::json)
        on conflict (connection_id) do update set ended_at = excluded.ended_at`,
-      [these],
+      [idsJson],
     );
   return ended;
 }
 
 /**
- * Ends the work that revokes have left over, in steps. Takes the connections in random order, because one connection's
- * rows may be locked for long. Any number of processes may call it, at any time.
+ * Ends the work that revocations have left over, in steps. Takes the connections in random order, because one
+ * connection's rows may be locked for long. Any number of processes may call it, at any time.
  */
 export function endRevokedWork(
   em: EntityManager,
@@ -122,8 +124,8 @@ export function endRevokedWork(
       `select connection_id as id, ended_at::text from ending_connections order by random() limit 1`,
     );
     if (next === undefined) return undefined;
-    const one = 'select ?::uuid as connection_id, ?::timestamptz as ended_at';
-    const { found, ended: ids } = await endLiveUnder(tx, one, [next.id, next.ended_at], windowS);
+    const oneGrant = 'select ?::uuid as connection_id, ?::timestamptz as ended_at';
+    const { found, ended: ids } = await endLiveUnder(tx, oneGrant, [next.id, next.ended_at], windowS);
     if (found < ROWS_AT_ONCE)
       await tx.execute(
         `delete from ending_connections where connection_id = ? and ended_at = ?::timestamptz`,

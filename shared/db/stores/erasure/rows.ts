@@ -3,7 +3,8 @@ import { ROWS_AT_ONCE, repeatStep } from '../../steps.ts';
 import { transaction } from '../../transaction.ts';
 
 /**
- * Deletes an account's rows of a table or partition, in steps. `whose` is the condition of these rows, with an index.
+ * Deletes an account's rows of a table or partition, in steps. `whose` is the condition for these rows, which an index
+ * must serve.
  */
 export function eraseRows(
   em: EntityManager,
@@ -28,7 +29,10 @@ export async function* eraseMemory(em: EntityManager, accountId: string): AsyncG
   for (const table of MEMORY_TABLES) yield* eraseRows(em, accountId, table);
 }
 
-/** Erases the predictions of an account's replies, in steps. The caller has ended its work, so that none is added. */
+/**
+ * Erases the predictions of an account's replies, in steps. The caller has already ended the account's work, so that no
+ * prediction is added.
+ */
 export async function* eraseReplies(em: EntityManager, accountId: string): AsyncGenerator<void> {
   for (const table of ['replies', 'reply_calibrators']) yield* eraseRows(em, accountId, table);
 }
@@ -47,7 +51,7 @@ export function anonymizeProviderCalls(em: EntityManager, accountId: string): As
 
 const SESSIONS_AT_ONCE = 100;
 
-interface Deleted {
+interface DeletedEvents {
   sessionId: string;
   arrival: number;
   events: number;
@@ -97,11 +101,11 @@ const DELETION_SETTINGS = `
          set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true)`;
 
 /** Deletes the next events of the sessions, each session's in order of arrival. */
-function deleteEvents(em: EntityManager, reached: Map<string, number>): Promise<Deleted[]> {
+function deleteEvents(em: EntityManager, reached: Map<string, number>): Promise<DeletedEvents[]> {
   const sessions = JSON.stringify([...reached].map(([id, arrival]) => ({ id, reached: arrival })));
   return transaction(em, async (tx) => {
     await tx.execute(DELETION_SETTINGS);
-    return tx.execute<Deleted[]>(
+    return tx.execute<DeletedEvents[]>(
       `with gone as (
          delete from recording_events where ctid = any (array(
            select e.ctid from json_to_recordset(?::json) s (id text, reached bigint)

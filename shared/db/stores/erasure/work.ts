@@ -74,8 +74,8 @@ export function endGrants(em: EntityManager, accountId: string): Promise<void> {
 }
 
 /**
- * Deletes the account's attempts to connect, in steps. If a connection already belongs to another account, the attempts
- * show which of its grants were this account's: these are recorded for the erasure.
+ * Deletes the account's attempts to connect, in steps. If a connection belongs to another account by now, the attempts
+ * show which of the connection's grants were this account's; these grants are recorded for the erasure.
  */
 export function endAttempts(em: EntityManager, accountId: string): AsyncGenerator<void> {
   return repeatStep(async () => {

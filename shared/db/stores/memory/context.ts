@@ -21,7 +21,7 @@ const TIER_BYTES = { usual: 256 * KIB, most: 4 * MIB, none: 0 };
  * Number of tiers to reserve memory for: facts, episodes, raw rows, and the profile, which takes less than one of
  * these.
  */
-const TIERS = 4;
+const TIER_COUNT = 4;
 
 /** Resources that a read of many rows waits for. */
 export interface ContextReading {
@@ -41,7 +41,7 @@ const OFFER_OF_ACCOUNT = `select ${OFFER} from accounts a where a.id = ?::uuid`;
  * Reads, for one question, what memory knows about an account and what the account did lately: the rows that match or,
  * if they do not fit, the best of them. Each read is one statement, so one snapshot. If the rows are unusually large,
  * they are read again with more room, provided that `reading` can wait for it. Throws `not_authenticated` when the
- * account is gone, and as `reading` does.
+ * account is gone, and whatever `reading` throws.
  */
 export async function assembleContext(
   em: EntityManager,
@@ -52,7 +52,7 @@ export async function assembleContext(
   const read = async (room: number) => {
     const readNow = () =>
       readCandidateRows<{ offer: StoredOffer }>(em, OFFER_OF_ACCOUNT, query, { room, of: accountId });
-    await reading?.reserve(TIERS * room);
+    await reading?.reserve(TIER_COUNT * room);
     const row = await (reading === undefined ? readNow() : reading.inTurn(readNow));
     if (row === undefined) throw new AppError('not_authenticated');
     return parseTimes(row.offer);
@@ -97,7 +97,10 @@ export async function assembleConnectedContext(
   return { bundle: offer && (await bundleOf(parseTimes(offer), query)), ...revisions };
 }
 
-/** Reads one row with its offer. If the offer takes too long, the row is read again without rows of memory. */
+/**
+ * Reads one row, which contains an offer: the rows of memory that a bundle is chosen from. If that takes too long,
+ * reads the row again with an offer that has no rows of memory.
+ */
 async function readCandidateRows<Row extends object>(
   em: EntityManager,
   statement: string,

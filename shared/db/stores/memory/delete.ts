@@ -22,7 +22,7 @@ export function deleteRaw(
   { purgeEvent }: { purgeEvent: boolean },
 ): Promise<DeletionReceipt> {
   return changeMemory(em, accountId, async (tx) => {
-    const reached = await derivedFrom(tx, accountId, id);
+    const reached = await readRowAndDerived(tx, accountId, id);
     const [row] = await tx.execute<{ content: string; eventId: string | null; saidAt: Date }[]>(
       `delete from raw_memories where id = ? and account_id = ?
        returning content, event_id as "eventId", occurred_at as "saidAt"`,
@@ -40,7 +40,7 @@ export function deleteRaw(
 /** Deletes an episode; its raw rows stay. Throws `not_found`. */
 export function deleteEpisode(em: EntityManager, accountId: string, id: string): Promise<DeletionReceipt> {
   return changeMemory(em, accountId, async (tx) => {
-    const reached = await derivedFrom(tx, accountId, id);
+    const reached = await readRowAndDerived(tx, accountId, id);
     const [row] = await tx.execute<{ title: string; summary: string }[]>(
       `delete from episodes where id = ? and account_id = ? returning title, summary`,
       [id, accountId],
@@ -54,25 +54,27 @@ export function deleteEpisode(em: EntityManager, accountId: string, id: string):
 }
 
 /** Reads the ids of a row and of everything derived from it, and their texts. */
-async function derivedFrom(tx: EntityManager, accountId: string, id: string) {
+async function readRowAndDerived(tx: EntityManager, accountId: string, id: string) {
   const ids = await findRowAndDerivedIds(tx, accountId, id);
-  return { ids, said: await textsOf(tx, accountId, ids) };
+  return { ids, textsBefore: await textsOf(tx, accountId, ids) };
 }
 
 /** Redacts predictions that may repeat the deleted texts, or texts that derived rows have lost with them. */
 async function redactDerived(
   tx: EntityManager,
   accountId: string,
-  { ids, said }: Awaited<ReturnType<typeof derivedFrom>>,
+  { ids, textsBefore }: Awaited<ReturnType<typeof readRowAndDerived>>,
   texts: readonly string[],
 ): Promise<void> {
   const remainingTexts = new Map((await textsOf(tx, accountId, ids))?.map((row) => [row.id, row.text]));
-  const lostTexts = said?.filter((row) => remainingTexts.get(row.id) !== row.text).map(({ text }) => text);
+  const lostTexts = textsBefore
+    ?.filter((row) => remainingTexts.get(row.id) !== row.text)
+    .map(({ text }) => text);
   await redactPredictions(tx, accountId, ids, lostTexts && [...texts, ...lostTexts]);
 }
 
 /**
- * Deletes a fact and its former wordings. Facts that it superseded hold again. Promotion never makes a fact of its
+ * Deletes a fact and its former wordings. Facts that it superseded hold again. Promotion never makes a fact from its
  * quotes again. Throws `not_found`.
  */
 export function deleteFact(em: EntityManager, accountId: string, id: string): Promise<DeletionReceipt> {
@@ -82,14 +84,14 @@ export function deleteFact(em: EntityManager, accountId: string, id: string): Pr
       'select id from facts where account_id = ? and (id = ? or revision_of = ?)',
       [accountId, id, id],
     );
-    const said = await textsOf(
+    const wordingTexts = await textsOf(
       tx,
       accountId,
       wordings.map((row) => row.id),
     );
     const { deleted, restored } = await deleteFacts(tx, accountId, [id]);
     if (deleted.length === 0) throw new AppError('not_found');
-    const texts = said?.map(({ text }) => text);
+    const texts = wordingTexts?.map(({ text }) => text);
     await redactPredictions(tx, accountId, [id], texts);
     const episodes = { deleted: 0, stale: 0 };
     return { id, event_deleted: false, episodes, facts: { deleted: 0, stale: 0, restored } };

@@ -70,7 +70,10 @@ const DUE_QUERIES = {
   promote_facts: dueQueries('promote_facts'),
 };
 
-/** Reads the next accounts with something new, by id. Due are active accounts without such work queued or running. */
+/**
+ * Reads the next accounts with something new, by id. An active account is due unless it has such work queued or
+ * running.
+ */
 export async function pageOfDueAccounts(
   pool: Pool,
   kind: DueKind,

@@ -3,7 +3,7 @@ import type { FactSource } from '../../../domain/facts/source.ts';
 import type { SourceRow } from '../../../domain/facts/statement.ts';
 import { DERIVED_FROM } from './links.ts';
 
-/** Maximum number of raw rows that are read of one source: the person's own first, then the oldest. */
+/** Maximum number of raw rows that are read for one source. The person's own rows come first, then the oldest. */
 const ROWS_MAX = 100;
 /** Maximum number of code points that are read of a raw row. A person hardly types more. */
 const CONTENT_MAX = 4000;
@@ -97,7 +97,7 @@ function toSourceRow({ occurredMs, ...row }: StoredSource['rows'][number]): Sour
 }
 
 /**
- * Reads sources with their raw rows. Those of a fact are its direct sources, and the rows of the episodes among its
+ * Reads sources with their raw rows. A fact's raw rows are those among its sources, and those of the episodes among its
  * sources.
  */
 const READ_SOURCES = `

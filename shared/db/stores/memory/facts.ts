@@ -21,7 +21,7 @@ import {
   withSources,
 } from './links.ts';
 
-const LINK = { from: 'fact', to: 'episode' } as const;
+const FACT_LINK = { from: 'fact', to: 'episode' } as const;
 
 /** Stores facts, all or none. Throws a `ValidationError` for sources or successors that the account does not have. */
 export function addFacts(
@@ -32,7 +32,7 @@ export function addFacts(
   const now = new Date();
   const ids = newIds(facts.length);
   return changeMemory(em, accountId, async (tx) => {
-    await checkSources(tx, accountId, LINK.to, facts);
+    await checkSources(tx, accountId, FACT_LINK.to, facts);
     for (const { values, faults } of facts) await checkSuccessor(tx, accountId, values.supersededBy, faults);
     for (const { faults } of facts) faults.refuse();
     const added = facts.map(({ values, sources }, place) => {
@@ -48,7 +48,7 @@ export function addFacts(
       return { row: tx.create(Fact, columns), sources };
     });
     await tx.flush();
-    await setSources(tx, accountId, LINK, added);
+    await setSources(tx, accountId, FACT_LINK, added);
     return added;
   });
 }
@@ -78,7 +78,7 @@ export function changeFact(
     const row = await tx.findOne(Fact, { id, account: accountId, revisionOf: null });
     if (row === null) throw new AppError('not_found');
     const faults = new Faults();
-    await checkSources(tx, accountId, LINK.to, [{ sources, faults }]);
+    await checkSources(tx, accountId, FACT_LINK.to, [{ sources, faults }]);
     const isNewSuccessor = values.supersededBy !== undefined && values.supersededBy !== row.supersededBy;
     if (isNewSuccessor) await checkSuccessor(tx, accountId, values.supersededBy, faults, id);
     const { validFrom, validTo } = { validFrom: row.validFrom, validTo: row.validTo, ...values };
@@ -93,8 +93,8 @@ export function changeFact(
     if (isNewSuccessor) row.invalidatedAt = values.supersededBy === null ? null : now;
     tx.assign(row, { ...values, updatedAt: now });
     await tx.flush();
-    if (sources !== undefined) await setSources(tx, accountId, LINK, [{ row, sources }]);
-    const [changed] = await withSources(tx, accountId, LINK.to, [row]);
+    if (sources !== undefined) await setSources(tx, accountId, FACT_LINK, [{ row, sources }]);
+    const [changed] = await withSources(tx, accountId, FACT_LINK.to, [row]);
     return changed ?? { row, sources: [] };
   });
 }
@@ -136,7 +136,7 @@ async function storePreviousWording(tx: EntityManager, { id, staleAt }: Fact, no
   );
 }
 
-/** Evidence for a fact: quotes, and the episodes that were read. Those that hold a quoted row count. */
+/** Evidence for a fact: quotes, and the episodes that were read. An episode counts only if it contains a quoted row. */
 interface Evidence {
   quotes: readonly Quote[];
   episodeIds: readonly string[];

@@ -21,15 +21,15 @@ export async function forgetDerived(
 ): Promise<Derived> {
   const touched = await dropLinksTo(tx, accountId, [id]);
   if (saidAt !== undefined) await postponeBeginnings(tx, accountId, touched.facts, saidAt);
-  if (tier === 'raw') await dropUnquoted(tx, accountId, touched);
+  if (tier === 'raw') await dropUnquotedEpisodes(tx, accountId, touched);
   const orphans = await orphansOf(tx, accountId, touched.episodes);
-  const said = await textsOf(tx, accountId, orphans);
+  const orphanTexts = await textsOf(tx, accountId, orphans);
   await tx.execute(
     `delete from episodes where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)`,
     [accountId, JSON.stringify(orphans)],
   );
-  const left = [...new Set(touched.episodes).difference(new Set(orphans))];
-  const stale = await forgetEpisodes(tx, accountId, left, compareWith(texts));
+  const remaining = [...new Set(touched.episodes).difference(new Set(orphans))];
+  const stale = await forgetEpisodes(tx, accountId, remaining, compareWith(texts));
   const lost = await dropLinksTo(tx, accountId, orphans);
   await tx.execute(
     `delete from memory_links where account_id = ? and from_id in (select json_array_elements_text(?::json)::uuid)`,
@@ -37,8 +37,8 @@ export async function forgetDerived(
   );
   const facts = await forgetFacts(tx, accountId, {
     unquoted: tier === 'raw' ? touched.facts : [],
-    touched: [...touched.facts, ...lost.facts, ...(await factsOf(tx, accountId, left))],
-    lost: compareWith(said && [...texts, ...said.map(({ text }) => text)]),
+    touched: [...touched.facts, ...lost.facts, ...(await factsOf(tx, accountId, remaining))],
+    lost: compareWith(orphanTexts && [...texts, ...orphanTexts.map(({ text }) => text)]),
     // The words of a deleted episode are still in its raw rows.
     keepsRaw: tier === 'episode',
   });
@@ -62,8 +62,11 @@ async function dropLinksTo(tx: EntityManager, accountId: string, ids: string[]):
   return { episodes: from('episode'), facts: from('fact') };
 }
 
-/** Deletes the links of facts to those episodes of a deleted row that hold nothing else they quote. */
-async function dropUnquoted(tx: EntityManager, accountId: string, { facts, episodes }: Touched) {
+/**
+ * Deletes the links between these facts and the episodes of a deleted raw row, unless a fact quotes another row of the
+ * episode.
+ */
+async function dropUnquotedEpisodes(tx: EntityManager, accountId: string, { facts, episodes }: Touched) {
   await tx.execute(
     `delete from memory_links f
       where f.account_id = ? and f.from_id in (select json_array_elements_text(?::json)::uuid)
@@ -77,7 +80,7 @@ async function dropUnquoted(tx: EntityManager, accountId: string, { facts, episo
 
 /**
  * Postpones the beginning of facts that held since a deleted row was said: they now begin with the earliest remaining
- * row that they quote. Facts that they superseded end then.
+ * row that they quote. The facts that they superseded end at the same time.
  */
 async function postponeBeginnings(tx: EntityManager, accountId: string, facts: string[], saidAt: Date) {
   await tx.execute(
@@ -110,7 +113,7 @@ async function orphansOf(tx: EntityManager, accountId: string, ids: string[]): P
 
 /**
  * Erases the texts of episodes that lost a raw row: those written by promotion always, the person's own only if they
- * may repeat the deleted texts. Returns the number of erased ones.
+ * may repeat the deleted texts. Returns the number of episodes whose texts it erased.
  */
 async function forgetEpisodes(
   tx: EntityManager,
@@ -268,7 +271,7 @@ async function restoreSuperseded(
   gone: readonly DeletedFact[],
 ): Promise<number> {
   const successors = new Map(gone.map(({ id, supersededBy }) => [id, supersededBy]));
-  const changes = gone.map(({ id }) => ({ id, successor: lastSuccessor(successors, id) }));
+  const changes = gone.map(({ id }) => ({ id, successor: remainingSuccessor(successors, id) }));
   const restored = await tx.execute<{ isCurrent: boolean }[]>(
     `update facts f
         set superseded_by = c.successor,
@@ -284,7 +287,7 @@ async function restoreSuperseded(
 }
 
 /** Follows a chain of successors to the first that is not being deleted; null if there is none. */
-function lastSuccessor(successors: Map<string, string | null>, id: string): string | null {
+function remainingSuccessor(successors: Map<string, string | null>, id: string): string | null {
   const visited: string[] = [];
   let last: string | null = id;
   while (last !== null && successors.has(last)) {

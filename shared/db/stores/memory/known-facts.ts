@@ -12,7 +12,7 @@ export interface RelatedFact {
   slot: string | null;
 }
 
-/** Number of words of a text by which related facts are searched, and the length from which on a word counts. */
+/** Maximum number of a text's words by which related facts are searched, and minimum length of such a word. */
 const WORDS_MAX = 200;
 const WORD_MIN = 3;
 
@@ -106,7 +106,7 @@ const KNOWN_FACTS = `
    where f.account_id = ? and f.stale_at is null
    order by f.id`;
 
-/** Leaves out quotes from passages of facts that the person deleted. */
+/** Leaves out quotes from a passage if the person has deleted a fact that came from it. */
 export async function withoutForgotten(
   tx: EntityManager,
   accountId: string,

@@ -6,7 +6,7 @@ import { MemoryLink } from '../../entities/memory.ts';
 export type Tier = (typeof TIERS)[number];
 
 export const DERIVED_FROM = 'derived_from';
-/** Relation of a fact that the person deleted to the words that it came from. No fact is made of these words again. */
+/** Relation between a fact that the person deleted and the words that it came from. No fact is made from them again. */
 export const FORGOTTEN = 'forgotten';
 
 /** A derived row and the ids of the rows that it is derived from. */
@@ -32,13 +32,18 @@ export async function linksOf(
   ids: string[],
   { after, limit }: LinkTerms = {},
 ): Promise<MemoryLink[]> {
-  const behind = after && [
+  const afterCondition = after && [
     { fromId: { $gt: after.fromId } },
     { fromId: after.fromId, toId: { $gt: after.toId } },
   ];
   return em.find(
     MemoryLink,
-    { account: accountId, fromId: { $in: ids }, relation: DERIVED_FROM, ...(behind && { $or: behind }) },
+    {
+      account: accountId,
+      fromId: { $in: ids },
+      relation: DERIVED_FROM,
+      ...(afterCondition && { $or: afterCondition }),
+    },
     { orderBy: { fromId: 'asc', toId: 'asc' }, ...(limit !== undefined && { limit }) },
   );
 }
@@ -52,7 +57,7 @@ export async function withSources<Row extends { id: string }>(
 ): Promise<RowWithSources<Row>[]> {
   if (rows.length === 0) return [];
   const found = await em.execute<{ id: string; sources: string[] }[]>(
-    `select f.id, ${sourcesIn(tier)} as sources
+    `select f.id, ${sourceIdsSql(tier)} as sources
        from (select ?::uuid as account_id, value::uuid as id from json_array_elements_text(?::json)) f`,
     [accountId, JSON.stringify(rows.map(({ id }) => id))],
   );
@@ -64,7 +69,7 @@ export async function withSources<Row extends { id: string }>(
  * SQL for the ids of the sources of row `f`, as one JSON array. Reading 75,000 links as an object each would take a
  * second.
  */
-export function sourcesIn(tier: SourceTier): string {
+export function sourceIdsSql(tier: SourceTier): string {
   return `to_json(array(
     select l.to_id from memory_links l
      where l.account_id = f.account_id and l.from_id = f.id and l.relation = '${DERIVED_FROM}' and l.to_tier = '${tier}'
@@ -95,8 +100,8 @@ export async function checkSources(
 }
 
 /**
- * Sets the sources that the rows, of tier `from`, have in tier `to` to exactly the given ones. Links that stay keep
- * their quotes.
+ * Replaces the rows' sources in tier `to` by the given ones; `from` is the tier of the rows. Links that stay keep their
+ * quotes.
  */
 export async function setSources(
   tx: EntityManager,

@@ -1,16 +1,16 @@
 import type { EntityDictionary, EntityName } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Episode, Fact, RawMemory } from '../../entities/memory.ts';
-import { type RowWithSources, sourcesIn } from './links.ts';
+import { type RowWithSources, sourceIdsSql } from './links.ts';
 import {
   afterPosition,
-  allOf,
   type Condition,
   condition,
   matchesOf,
   type Position,
   type SearchedTier,
   search,
+  selectWhere,
 } from './search.ts';
 
 /** The rows of a tier to list, and where to start. */
@@ -45,7 +45,7 @@ export async function listRaw(
   { sessionId, ...terms }: ListTerms & OfSession,
 ): Promise<Page<RawMemory>> {
   const ofSession = sessionId === undefined ? [] : [condition('r.session_id = ?', sessionId)];
-  const { rows, end } = await findPage<RawMemory>(em, RAW, accountId, terms, ofSession);
+  const { rows, end } = await findPage<RawMemory>(em, RAW_TIER, accountId, terms, ofSession);
   return { rows: rows.map(({ row }) => row), end };
 }
 
@@ -56,7 +56,7 @@ export function listEpisodes(
   { sessionId, ...terms }: ListTerms & OfSession,
 ): Promise<Page<RowWithSources<Episode>>> {
   const ofSession = sessionId === undefined ? [] : [condition(EPISODE_IS_OF_SESSION, sessionId)];
-  return findPage<Episode>(em, EPISODES, accountId, terms, ofSession);
+  return findPage<Episode>(em, EPISODE_TIER, accountId, terms, ofSession);
 }
 
 const EPISODE_IS_OF_SESSION = `exists (
@@ -80,7 +80,7 @@ export function listFacts(
       ? condition('r.revision_of is null')
       : condition('r.revision_of = ?', revisionOf);
   const replaced = supersededBy === undefined ? [] : [condition('r.superseded_by = ?', supersededBy)];
-  return findPage<Fact>(em, FACTS, accountId, terms, [wording, ...replaced]);
+  return findPage<Fact>(em, FACT_TIER, accountId, terms, [wording, ...replaced]);
 }
 
 interface ListedTier<Row> extends SearchedTier {
@@ -89,7 +89,7 @@ interface ListedTier<Row> extends SearchedTier {
   sources: string;
 }
 
-const RAW: ListedTier<RawMemory> = {
+const RAW_TIER: ListedTier<RawMemory> = {
   entity: RawMemory,
   table: 'raw_memories',
   time: 'occurred_at',
@@ -98,23 +98,23 @@ const RAW: ListedTier<RawMemory> = {
   about: 'raw_about_v1',
   sources: `'[]'::json`,
 };
-const EPISODES: ListedTier<Episode> = {
+const EPISODE_TIER: ListedTier<Episode> = {
   entity: Episode,
   table: 'episodes',
   time: 'ended_at',
   text: `r.title || ' ' || r.summary`,
   words: `r.title || ' ' || r.summary`,
   about: 'episodes_about_v1',
-  sources: sourcesIn('raw'),
+  sources: sourceIdsSql('raw'),
 };
-const FACTS: ListedTier<Fact> = {
+const FACT_TIER: ListedTier<Fact> = {
   entity: Fact,
   table: 'facts',
   time: 'created_at',
   text: 'r.text',
   words: 'r.text',
   about: 'facts_about_v1',
-  sources: sourcesIn('episode'),
+  sources: sourceIdsSql('episode'),
 };
 
 /** Finds a page of rows. Throws `overloaded` for a search that takes too long. */
@@ -129,7 +129,7 @@ async function findPage<Row extends { id: string }>(
   const { after, limit } = terms;
   if (q === undefined) {
     if (after) chosen.push(afterPosition(tier, after));
-    return readPage(em, tier, allOf(tier, chosen), terms);
+    return readPage(em, tier, selectWhere(tier, chosen), terms);
   }
   return search(em, async (tx) => {
     const matches = await matchesOf(tx, tier, accountId, { q, after, most: limit + 1 }, chosen);

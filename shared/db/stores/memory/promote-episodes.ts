@@ -58,8 +58,8 @@ export async function storePiece(
 }
 
 /**
- * Returns the rows that record a failed promotion of a piece. An episode records it only while it is stale: otherwise
- * its failures are those of distilling facts from it, which is not done with stale episodes.
+ * Returns the rows that record a failed promotion of a piece. An episode records that only while it is stale: at other
+ * times its failures count attempts to distil facts from it, which a stale episode is not used for.
  */
 export function concernedBy(piece: Piece): AffectedRows {
   const raw = { raw_memories: piece.rows.map(({ id }) => id) };

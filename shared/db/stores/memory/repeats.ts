@@ -22,7 +22,7 @@ interface Derived {
 }
 
 /** Wording that a row shares with deleted texts. */
-interface Common {
+interface SharedWording {
   shingles: Set<string>;
   /** True if the row is nearly a part of one of them. */
   isPart: boolean;
@@ -47,8 +47,8 @@ const SOURCES_MAX = { most: 200, atOnce: 20 };
  */
 const BUDGET_PAIRS = 8 * KIB * MIB;
 /**
- * Cost of a source: reading it costs as much as `row` characters, and a character at least as much as `character`
- * pairs.
+ * Cost of reading a source, in pairs of characters: at least `character` for each of its characters, and as much again
+ * as for `row` characters.
  */
 const READING_COST = { row: 500, character: KIB };
 
@@ -105,7 +105,7 @@ async function isSaidElsewhere(
   tx: EntityManager,
   accountId: string,
   { id, text }: Derived,
-  { shingles, isPart }: Common,
+  { shingles, isPart }: SharedWording,
   lost: DeletedTexts,
 ): Promise<boolean> {
   const found = await tx.execute<{ id: string }[]>(SOURCE_IDS, [accountId, accountId, id, SOURCES_MAX.most]);

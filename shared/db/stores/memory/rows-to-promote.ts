@@ -42,7 +42,7 @@ const IS_REWRITABLE = `e.origin in ('model', 'extractive') and e.status = 'draft
 const VERSION_COLUMNS = `e.id, extract(epoch from e.updated_at)::text as version, e.stale_at is not null as "isStale"`;
 
 /** Reads the database's clock, in the form that `promotedBefore` takes. */
-export async function momentNow(em: EntityManager): Promise<string> {
+export async function databaseNowText(em: EntityManager): Promise<string> {
   const [row] = await em.execute<{ now: string }[]>(`select date_trunc('milliseconds', now())::text as now`);
   return row?.now ?? '';
 }

@@ -41,7 +41,7 @@ export async function findRaw(
   return (await em.findOne(RawMemory, { id, account: accountId })) ?? undefined;
 }
 
-const LINK = { from: 'episode', to: 'raw' } as const;
+const EPISODE_LINK = { from: 'episode', to: 'raw' } as const;
 
 /** Stores episodes, all or none. Throws a `ValidationError` for raw rows that the account does not have. */
 export function addEpisodes(
@@ -52,7 +52,7 @@ export function addEpisodes(
   const now = new Date();
   const ids = newIds(episodes.length);
   return changeMemory(em, accountId, async (tx) => {
-    await checkSources(tx, accountId, LINK.to, episodes);
+    await checkSources(tx, accountId, EPISODE_LINK.to, episodes);
     for (const { faults } of episodes) faults.refuse();
     const added = episodes.map(({ values, sources }, place) => {
       const dates = { createdAt: now, updatedAt: now };
@@ -62,7 +62,7 @@ export function addEpisodes(
       };
     });
     await tx.flush();
-    await setSources(tx, accountId, LINK, added);
+    await setSources(tx, accountId, EPISODE_LINK, added);
     return added;
   });
 }
@@ -75,7 +75,7 @@ export async function findEpisode(
 ): Promise<RowWithSources<Episode> | undefined> {
   const row = await em.findOne(Episode, { id, account: accountId });
   if (row === null) return undefined;
-  const [episode] = await withSources(em, accountId, LINK.to, [row]);
+  const [episode] = await withSources(em, accountId, EPISODE_LINK.to, [row]);
   return episode;
 }
 
@@ -95,14 +95,14 @@ export function changeEpisode(
     const faults = new Faults();
     tx.assign(row, { ...values, updatedAt: new Date() });
     checkSpan(row.startedAt, row.endedAt, faults, EPISODE_SPAN, { sentEnd: values.endedAt !== undefined });
-    await checkSources(tx, accountId, LINK.to, [{ sources, faults }]);
+    await checkSources(tx, accountId, EPISODE_LINK.to, [{ sources, faults }]);
     faults.refuse();
     // All of the text is the person's own now, so promotion must not change it.
     if (values.title !== undefined && values.summary !== undefined)
       Object.assign(row, { origin: 'human', staleAt: null });
     await tx.flush();
-    if (sources !== undefined) await setSources(tx, accountId, LINK, [{ row, sources }]);
-    const [changed] = await withSources(tx, accountId, LINK.to, [row]);
+    if (sources !== undefined) await setSources(tx, accountId, EPISODE_LINK, [{ row, sources }]);
+    const [changed] = await withSources(tx, accountId, EPISODE_LINK.to, [row]);
     return changed ?? { row, sources: [] };
   });
 }

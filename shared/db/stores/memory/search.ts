@@ -29,7 +29,7 @@ export function condition(sql: string, ...values: unknown[]): Condition {
 const LITERAL_RELEVANCE = 1000;
 
 /** Selects all rows that meet the conditions, with equal relevance. */
-export function allOf(tier: SearchedTier, conditions: readonly Condition[]): Condition {
+export function selectWhere(tier: SearchedTier, conditions: readonly Condition[]): Condition {
   const { sql, values } = joinConditions(conditions);
   return { sql: `select r.*, ${LITERAL_RELEVANCE} as relevance from ${tier.table} r where ${sql}`, values };
 }
@@ -52,11 +52,11 @@ export async function search<Result>(
     });
   } catch (error) {
     if (!isCancelled(error)) throw error;
-    throw new AppError('overloaded', { cause: error, explanation: TOO_LONG });
+    throw new AppError('overloaded', { cause: error, explanation: TOO_LONG_EXPLANATION });
   }
 }
 
-const TOO_LONG =
+const TOO_LONG_EXPLANATION =
   'The search takes too long: narrow it by since, until, tag or session_id, or search for fewer words.';
 
 /** A row's position in a list. */
@@ -140,8 +140,8 @@ function matchCondition({ text, words }: SearchedTier, q: string): Condition {
 }
 
 /**
- * Pattern for the literal characters. Escaped last, because `search_text` turns a full-width per cent sign into a per
- * cent sign.
+ * Pattern for the literal characters. They are escaped after `search_text`, which turns a full-width per cent sign into
+ * an ordinary one.
  */
 const LITERAL_PATTERN = String.raw`regexp_replace(search_text(?), '([\\%_])', '\\\1', 'g')`;
 

@@ -21,8 +21,8 @@ export interface SyncPage {
   /** True if the session has no further events to sync. */
   last: boolean;
   /**
-   * Arrival up to which memory has all of the session's events after this page; undefined if a sync chooses among
-   * events.
+   * Arrival up to which memory has all of the session's events once the page is stored; undefined if the sync takes
+   * only chosen events.
    */
   syncedTo?: number;
 }
@@ -48,7 +48,7 @@ export async function readUnsyncedPage(
     [accountId],
   );
   if (session === undefined) return undefined;
-  const page = await pageOf(em, accountId, { session: session.id, arrival: session.from }, size);
+  const page = await readPage(em, accountId, { session: session.id, arrival: session.from }, size);
   // The session's latest event may have been deleted, so the last page goes up to `to`, not to its last event.
   return { ...page, syncedTo: page.last ? session.to : (page.events.at(-1)?.arrival ?? session.to) };
 }
@@ -78,7 +78,7 @@ export async function readChosenPage(
   for (let cursor = after; ; ) {
     const session = cursor?.session ?? (await nextSession(em, accountId, '', session_id));
     if (session === undefined) return undefined;
-    const page = await pageOf(em, accountId, { session, arrival: cursor?.arrival ?? 0 }, size, since);
+    const page = await readPage(em, accountId, { session, arrival: cursor?.arrival ?? 0 }, size, since);
     if (page.events.length > 0) return page;
     const next = await nextSession(em, accountId, session, session_id);
     if (next === undefined) return undefined;
@@ -100,7 +100,7 @@ async function nextSession(
   return session?.id;
 }
 
-async function pageOf(
+async function readPage(
   em: EntityManager,
   accountId: string,
   { session, arrival }: SyncCursor,
@@ -126,7 +126,7 @@ async function pageOf(
 
 /**
  * Takes a page into memory, in one transaction with whatever `within` does. Each event that contains text becomes a raw
- * row, unless memory has a row of it, or had one that was deleted. Returns the number of new rows. Throws
+ * row, unless memory has a row for it, or had one that was deleted. Returns the number of new rows. Throws
  * `not_authenticated` when the account is gone or being erased.
  */
 export function storeSyncPage(
@@ -147,13 +147,13 @@ export function storeSyncPage(
       accountId,
     ]);
     if (locked.length === 0) throw new AppError('not_authenticated');
-    const added = await tx.execute<{ id: string }[]>(INSERT, [accountId, JSON.stringify(rows)]);
+    const added = await tx.execute<{ id: string }[]>(INSERT_ROWS, [accountId, JSON.stringify(rows)]);
     const created = added.length;
-    const isNew = new Set(added.map(({ id }) => id));
+    const addedIds = new Set(added.map(({ id }) => id));
     await storePhrases(
       tx,
       accountId,
-      rows.filter(({ id }) => isNew.has(id)),
+      rows.filter(({ id }) => addedIds.has(id)),
     );
     if (created > 0)
       await tx.execute('update accounts set memory_revision = memory_revision + 1 where id = ?', [accountId]);
@@ -167,7 +167,7 @@ export function storeSyncPage(
   });
 }
 
-const INSERT = `
+const INSERT_ROWS = `
   insert into raw_memories (
     id, account_id, content, kind, role, origin, agent, session_id, source, event_id, occurred_at, tags, metadata,
     created_at)
@@ -199,7 +199,7 @@ type RawText = Pick<RawValues, 'kind' | 'role' | 'content' | 'agent'>;
  * text that is too long for a row loses its middle.
  */
 export function rawOf(event: StoredEvent): RawValues | undefined {
-  const rawText = textIn(event);
+  const rawText = rawTextOf(event);
   if (rawText === undefined || rawText.content.trim() === '') return undefined;
   const { in_reply_to: inReplyTo } = event;
   return {
@@ -214,7 +214,7 @@ export function rawOf(event: StoredEvent): RawValues | undefined {
   };
 }
 
-function textIn({ type, ...event }: StoredEvent): RawText | undefined {
+function rawTextOf({ type, ...event }: StoredEvent): RawText | undefined {
   const agent = String(event['agent']);
   switch (type) {
     case 'agent.prompt':

@@ -5,7 +5,7 @@ import type { RecordedEvent } from '../../../domain/recording.ts';
 import { AppError } from '../../../errors/app-error.ts';
 import { query } from '../../statement.ts';
 
-const RECORD = {
+const RECORD_BATCH = {
   name: 'record_v2',
   text: `select accepted, foreign_places as foreign, excess
            from record_v2($1::uuid, $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::text[], $7::text[],
@@ -43,7 +43,7 @@ export async function recordBatch(
 ): Promise<RecordResult> {
   const [recorded] = await query<RecordResult & { excess: Excess[] | null }>(
     pool,
-    RECORD,
+    RECORD_BATCH,
     [
       accountId,
       events.map(({ id }) => id),

@@ -51,7 +51,7 @@ const BATCH_MEMORY = {
 };
 
 /** Reads the rows of a batch's bundle as they are now, so that texts deleted since are not used. */
-export async function batchMemory(
+export async function readBatchMemory(
   pool: Pool,
   accountId: string,
   { factIds, episodeIds, rawIds }: BatchBundle,
@@ -67,7 +67,7 @@ export async function batchMemory(
 
 /** Number of latest replies that a prediction learns from. */
 const PAIRS_MAX = 500;
-/** Number of preceding rows of the session among which the prompt of a reply is searched. */
+/** Number of preceding rows of the session among which the prompt of a reply is looked for. */
 const PROMPT_SEARCH_ROWS = 100;
 
 /**
@@ -128,18 +128,18 @@ interface StoredCalibrator {
  * calibrator depends only on the labels, so it does not matter which process fits it, or how often.
  */
 export async function readCalibrator(em: EntityManager, accountId: string): Promise<Calibrator> {
-  const [kept] = await em.execute<StoredCalibrator[]>(
+  const [stored] = await em.execute<StoredCalibrator[]>(
     `select revision::float8 as revision, case when fitted = revision then weights end as weights
        from reply_calibrators where account_id = ?`,
     [accountId],
   );
-  if (kept === undefined) return PRIOR_CALIBRATOR;
-  if (kept.weights !== null) return kept.weights;
+  if (stored === undefined) return PRIOR_CALIBRATOR;
+  if (stored.weights !== null) return stored.weights;
   const fitted = fitCalibrator(await readLabels(em, accountId));
   // If labels have changed since the revision was read, the next prediction fits again.
   await em.execute(
     `update reply_calibrators set fitted = ?, weights = ?::jsonb where account_id = ? and coalesce(fitted, 0) < ?`,
-    [kept.revision, JSON.stringify(fitted), accountId, kept.revision],
+    [stored.revision, JSON.stringify(fitted), accountId, stored.revision],
   );
   return fitted;
 }

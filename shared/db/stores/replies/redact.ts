@@ -41,13 +41,13 @@ export async function textsOf(
   const named = JSON.stringify(ids);
   const values = [accountId, named, accountId, named];
   const [{ bytes } = { bytes: 0 }] = await tx.execute<{ bytes: number }[]>(
-    `select coalesce(sum(octet_length(text)), 0)::float8 as bytes from (${TEXTS}) t`,
+    `select coalesce(sum(octet_length(text)), 0)::float8 as bytes from (${SELECT_TEXTS}) t`,
     values,
   );
-  return bytes > TEXTS_MAX ? undefined : tx.execute<{ id: string; text: string }[]>(TEXTS, values);
+  return bytes > TEXTS_MAX ? undefined : tx.execute<{ id: string; text: string }[]>(SELECT_TEXTS, values);
 }
 
-const TEXTS = `
+const SELECT_TEXTS = `
   select id, title || E'\\n' || summary as text from episodes
    where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)
   union all

@@ -92,7 +92,7 @@ export async function listReplies(
   return { total, rows };
 }
 
-interface Measured {
+interface MeasuredPage {
   total: number;
   /** Size of the page as JSON, in bytes. */
   size: number;
@@ -103,9 +103,9 @@ async function measurePage(
   em: EntityManager,
   accountId: string,
   { limit, offset, ...terms }: ReplyListTerms,
-): Promise<Measured> {
+): Promise<MeasuredPage> {
   const { sql, values } = conditionsOf(accountId, terms);
-  const [measured] = await em.execute<Measured[]>(
+  const [measured] = await em.execute<MeasuredPage[]>(
     `select (select count(*) from replies r where ${sql})::int as total,
             coalesce(sum(octet_length(to_json(p)::text)), 0)::int as size, to_json(array_agg(p.id)) as ids
        from (select ${LARGE_COLUMNS} from replies r where ${sql}

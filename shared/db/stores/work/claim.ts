@@ -21,7 +21,7 @@ export interface Claim<Facts = unknown> extends Flow {
   /** Milliseconds from the admission to the claim, and from the claim to the deadline, by the database's clock. */
   queuedMs: number;
   leftMs: number;
-  /** Time that is its place in its flow, in Unix milliseconds. */
+  /** Time by which its flow is ordered, in Unix milliseconds. */
   queuedAtMs: number;
   /** The latest answer of its line, while that is kept, as JSON (`latest_answer_v1`). */
   latest: string | null;
@@ -106,29 +106,29 @@ export function toClaimResult(
   return { claims, left };
 }
 
-const QUEUED = {
+const QUEUED_FLOWS = {
   name: 'queued_flows_v1',
   text: 'select kind, party from queued_flows_v1($1::text[])',
 };
 
 /** Reads the flows that own the oldest and the newest queued work of these kinds: up to 250 pieces of each. */
 export function queuedFlows(pool: Pool, kinds: readonly string[]): Promise<Flow[]> {
-  return query<Flow>(pool, QUEUED, [kinds]);
+  return query<Flow>(pool, QUEUED_FLOWS, [kinds]);
 }
 
-const RELEASE = { name: 'release_v1', text: 'select kind, party from release_v1($1::uuid[], $2::uuid)' };
+const RELEASE_WORK = { name: 'release_v1', text: 'select kind, party from release_v1($1::uuid[], $2::uuid)' };
 
 /** Puts claimed, unfinished work back into the queue for another process. Consumes no attempt. Returns the flows. */
 export function release(pool: Pool, ids: readonly string[], worker: string): Promise<Flow[]> {
-  return query<Flow>(pool, RELEASE, [ids, worker]);
+  return query<Flow>(pool, RELEASE_WORK, [ids, worker]);
 }
 
-const HELD = {
+const HELD_WORK = {
   name: 'held_v3',
   text: `select id, attempt from work where id = any ($2::uuid[]) and state = 'running' and worker = $1::uuid`,
 };
 /** Reads all live work: no index names a column that a claim changes. */
-const ALL_HELD = {
+const ALL_HELD_WORK = {
   name: 'all_held_v1',
   text: `select id, attempt from work where state = 'running' and worker = $1::uuid`,
 };
@@ -140,22 +140,22 @@ export async function readHeldWork(
   ids?: readonly string[],
 ): Promise<Map<string, number>> {
   const rows = await (ids === undefined
-    ? query<Held>(pool, ALL_HELD, [worker])
-    : query<Held>(pool, HELD, [worker, ids]));
+    ? query<HeldWork>(pool, ALL_HELD_WORK, [worker])
+    : query<HeldWork>(pool, HELD_WORK, [worker, ids]));
   return new Map(rows.map(({ id, attempt }) => [id, attempt]));
 }
 
-type Held = Pick<Claim, 'id' | 'attempt'>;
+type HeldWork = Pick<Claim, 'id' | 'attempt'>;
 
-const LIVE = { name: 'live_v1', text: 'select id from work where id = any ($1::uuid[])' };
+const LIVE_WORK = { name: 'live_v1', text: 'select id from work where id = any ($1::uuid[])' };
 
 /** Returns those of the ids whose work has not ended. */
 export async function liveAmong(pool: Pool, ids: readonly string[]): Promise<string[]> {
-  const rows = await query<{ id: string }>(pool, LIVE, [ids]);
+  const rows = await query<{ id: string }>(pool, LIVE_WORK, [ids]);
   return rows.map(({ id }) => id);
 }
 
-const RECLAIM = {
+const RECLAIM_WORK = {
   name: 'reclaim_v1',
   text: 'select id from reclaim_v1($1::uuid[], $2::int[], $3::uuid) as id',
 };
@@ -166,7 +166,7 @@ export async function reclaim(
   attempts: ReadonlyMap<string, number>,
   worker: string,
 ): Promise<string[]> {
-  const rows = await query<{ id: string }>(pool, RECLAIM, [
+  const rows = await query<{ id: string }>(pool, RECLAIM_WORK, [
     [...attempts.keys()],
     [...attempts.values()],
     worker,

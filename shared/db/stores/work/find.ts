@@ -3,15 +3,15 @@ import type { Fate, Outcome } from '../../../domain/work.ts';
 import { TOMBSTONE_DAYS } from '../../../schemas/limits.ts';
 import { query } from '../../statement.ts';
 
-/** Time for which a request is found after its end: by callers that have waited for it, as a job, and at all. */
-const FOUND_FOR = { waited: '1 hour', job: '24 hours', any: `${TOMBSTONE_DAYS} days` };
+/** How long after its end a request is still found: by callers that have waited for it, as a job, or in any way. */
+const FINDABLE_FOR = { waited: '1 hour', job: '24 hours', any: `${TOMBSTONE_DAYS} days` };
 
 const COLUMNS = `id, kind, party, key, month, state, code, source, attempt, units,
   (extract(epoch from admitted_at) * 1000)::float8 as "admittedMs",
   (extract(epoch from ended_at) * 1000)::float8 as "endedMs",
   extract(epoch from expires_at)::float8 as "expiresAt", queue_ms as "queueMs", facts, progress, report, answer`;
 
-const FIND = {
+const FIND_REQUESTS = {
   name: 'find_v2',
   text: `select ${COLUMNS} from find_v1($1::uuid[], $2::interval, $3)`,
 };
@@ -19,8 +19,8 @@ const FIND = {
 /**
  * Returns SQL that reads a request in any state as JSON, or null if there is none; `key` is an expression of its key.
  */
-export const foundAs = (key: string) =>
-  `select to_json(f) from (select ${COLUMNS} from find_v1(array[${key}], '${FOUND_FOR.any}', false)) f where f.id is not null`;
+export const foundAsJson = (key: string) =>
+  `select to_json(f) from (select ${COLUMNS} from find_v1(array[${key}], '${FINDABLE_FOR.any}', false)) f where f.id is not null`;
 
 export type FoundRow = Omit<Outcome, 'facts' | 'report' | 'retryAfterMs'> &
   Pick<Job, 'kind' | 'admittedMs' | 'endedMs'> & {
@@ -38,18 +38,18 @@ export async function outcomesOf(
   keys: readonly string[],
   withinMs?: number,
 ): Promise<Map<string, Fate>> {
-  const values = [keys, FOUND_FOR.waited, true];
-  const rows = await query<FoundRow | { id: null; key: string }>(pool, FIND, values, { withinMs });
+  const values = [keys, FINDABLE_FOR.waited, true];
+  const rows = await query<FoundRow | { id: null; key: string }>(pool, FIND_REQUESTS, values, { withinMs });
   return new Map(rows.map((row) => [row.key, row.id === null ? 'gone' : outcomeOf(row)]));
 }
 
 /** Finds a request in any state, by its key; undefined after `TOMBSTONE_DAYS`. */
 export async function findRequest(pool: Pool, key: string): Promise<Outcome | undefined> {
-  const [row] = await query<FoundRow | { id: null }>(pool, FIND, [[key], FOUND_FOR.any, false]);
+  const [row] = await query<FoundRow | { id: null }>(pool, FIND_REQUESTS, [[key], FINDABLE_FOR.any, false]);
   return row === undefined || row.id === null ? undefined : outcomeOf(row);
 }
 
-const BEFORE = {
+const FACTS_BEFORE = {
   name: 'facts_before_v1',
   text: `select facts from history
           where key = $1::uuid and attempt < $2
@@ -59,7 +59,7 @@ const BEFORE = {
 
 /** Reads the facts with which a request's previous attempt was admitted; undefined if no earlier attempt has ended. */
 export async function factsBefore(pool: Pool, key: string, attempt: number): Promise<unknown> {
-  const [row] = await query<{ facts: string }>(pool, BEFORE, [key, attempt]);
+  const [row] = await query<{ facts: string }>(pool, FACTS_BEFORE, [key, attempt]);
   return row && JSON.parse(row.facts);
 }
 
@@ -86,7 +86,11 @@ export async function findJobs(
   kinds: readonly string[],
 ): Promise<(Job | undefined)[]> {
   const keys = named.map(({ key }) => key);
-  const rows = await query<FoundRow | { id: null; key: string }>(pool, FIND, [keys, FOUND_FOR.job, false]);
+  const rows = await query<FoundRow | { id: null; key: string }>(pool, FIND_REQUESTS, [
+    keys,
+    FINDABLE_FOR.job,
+    false,
+  ]);
   const byKey = new Map(rows.map((row) => [row.key, row]));
   return named.map(({ party, key }) => {
     const row = byKey.get(key);
@@ -100,8 +104,8 @@ export async function findJobs(
       code,
       admittedMs,
       endedMs,
-      progress: parsed(row.progress),
-      report: parsed(row.report),
+      progress: parseJson(row.progress),
+      report: parseJson(row.report),
     };
   });
 }
@@ -115,10 +119,10 @@ export function outcomeOf({
   report,
   ...row
 }: FoundRow): Outcome {
-  return { ...row, facts: JSON.parse(facts), ...splitReport(parsed(report)) };
+  return { ...row, facts: JSON.parse(facts), ...splitReport(parseJson(report)) };
 }
 
-function parsed(json: string | null) {
+function parseJson(json: string | null) {
   return json === null ? null : JSON.parse(json);
 }
 
@@ -129,12 +133,12 @@ function splitReport(column: { retryAfterMs?: number } | null): Pick<Outcome, 'r
   return { report: Object.keys(report).length === 0 ? null : report, retryAfterMs };
 }
 
-const STANDING = {
+const STANDING_PARTY = {
   name: 'standing_party_v1',
   text: `select 1 from accounts where id = $1::uuid and erasing_at is null union all select 1 from apps where id = $1::uuid`,
 };
 
 /** Checks whether the party of admitted work is an account that has been erased since, or is being erased. */
 export async function isErased(pool: Pool, party: string): Promise<boolean> {
-  return (await query<object>(pool, STANDING, [party])).length === 0;
+  return (await query<object>(pool, STANDING_PARTY, [party])).length === 0;
 }

@@ -2,14 +2,15 @@ import type { Pool } from 'pg';
 import { TOMBSTONE_DAYS } from '../../../schemas/limits.ts';
 import { query, type SqlStatement } from '../../statement.ts';
 import { ROWS_AT_ONCE, repeatStep, takeSteps } from '../../steps.ts';
-import { oldCalls } from '../provider-calls.ts';
+import { deleteOldCalls } from '../provider-calls.ts';
 
 /**
- * Deletes expired answers. An id begins with the time of its admission (UUID version 7), so the index has the oldest
- * answers side by side: each round reads the answers that it deletes, and the few that were admitted before the window
- * and ended within it. Selects by `ctid`, because no plan turns that into a join that reads the whole table.
+ * Deletes expired answers. An id begins with the time of its admission (UUID version 7), so the oldest answers are
+ * neighbours in the index: each round reads only the answers that it deletes, and the few whose work was admitted
+ * before the recovery window and ended within it. Selects by `ctid`, because no plan turns that into a join that reads
+ * the whole table.
  */
-const ANSWERS = {
+const ERASE_ANSWERS = {
   name: 'erase_answers_v1',
   text: `
     delete from answers where ctid = any (array(
@@ -22,11 +23,14 @@ const ANSWERS = {
 
 /** Deletes answers whose recovery window has passed. */
 export async function eraseAnswers(pool: Pool, recoveryWindowS: number): Promise<void> {
-  await inSteps(pool, ANSWERS, [recoveryWindowS]);
+  await inSteps(pool, ERASE_ANSWERS, [recoveryWindowS]);
 }
 
-/** Statements that delete temporary rows of no more use, made from each table and the condition of such rows. */
-const EXPIRED = [
+/**
+ * Statements that delete temporary rows that are of no more use. Each is made from a table and the condition for such
+ * rows.
+ */
+const DELETE_EXPIRED_ROWS = [
   ['prediction_events', `recorded_at < now() - interval '${TOMBSTONE_DAYS} days'`],
   [
     'connection_attempts',
@@ -60,7 +64,7 @@ const DROP_WEEKS = { name: 'drop_weeks_v1', text: `select drop_weeks_v1(${TOMBST
  */
 export async function deleteOldHistory(pool: Pool): Promise<void> {
   const faults: unknown[] = [];
-  for (const statement of [...EXPIRED, oldCalls(ROWS_AT_ONCE)])
+  for (const statement of [...DELETE_EXPIRED_ROWS, deleteOldCalls(ROWS_AT_ONCE)])
     await inSteps(pool, statement).catch((error: unknown) => faults.push(error));
   await makeWeeks(pool).catch((error: unknown) => faults.push(error));
   await query(pool, DROP_WEEKS, []).catch((error: unknown) => faults.push(error));

@@ -21,7 +21,7 @@ export interface LoadRow {
   claimed: number;
 }
 
-const LOAD = {
+const READ_LOAD = {
   name: 'load_v1',
   text: `select kind, queued, standing, queues, running, oldest_ms as "oldestMs", last_claim_ms as "lastClaimMs", workers, slots, claimed
            from load_v1($1::text[], $2::text[], ${PIECES_MAX}, ${STANDING_QUEUE_WAIT_MS})`,
@@ -29,5 +29,5 @@ const LOAD = {
 
 /** Reads the load of these kinds, with the workers and slots of their pools. */
 export function readLoad(pool: Pool, kinds: readonly { name: string; pool: string }[]): Promise<LoadRow[]> {
-  return query<LoadRow>(pool, LOAD, [kinds.map(({ name }) => name), kinds.map((kind) => kind.pool)]);
+  return query<LoadRow>(pool, READ_LOAD, [kinds.map(({ name }) => name), kinds.map((kind) => kind.pool)]);
 }

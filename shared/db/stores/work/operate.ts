@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { query } from '../../statement.ts';
 import { type Completion, complete } from './complete.ts';
 
-/** Numbers of pieces of a kind of work that wait, run and have failed. */
+/** How many pieces of a kind of work wait, run, and have failed. */
 export interface KindCounts {
   kind: string;
   waiting: number;
@@ -13,7 +13,7 @@ export interface KindCounts {
   failed: number;
 }
 
-const COUNT = {
+const COUNT_KINDS = {
   name: 'count_kinds_v1',
   text: `select k as kind, coalesce(w.waiting, 0) as waiting, coalesce(w.running, 0) as running, w."oldestS",
                 (select count(*)::int from history h
@@ -28,7 +28,7 @@ const COUNT = {
 
 /** Counts the work of these kinds, in their order. */
 export function countKinds(pool: Pool, kinds: readonly string[]): Promise<KindCounts[]> {
-  return query<KindCounts>(pool, COUNT, [kinds]);
+  return query<KindCounts>(pool, COUNT_KINDS, [kinds]);
 }
 
 /** Maximum number of a party's pieces of one kind that are counted. */
@@ -83,17 +83,17 @@ export function poolStates(pool: Pool, names: readonly string[]): Promise<PoolSt
   return query<PoolState>(pool, POOL_STATES, [names]);
 }
 
-const PAUSE = {
+const PAUSE_POOLS = {
   name: 'pause_pools_v1',
   text: `insert into paused_pools (pool, paused_at) select p, now() from unnest($1::text[]) p on conflict do nothing`,
 };
 
-/** Pauses pools: workers claim nothing of them from their next heartbeat on. Running work goes on. */
+/** Pauses pools: workers claim nothing for them from their next heartbeat on. Running work goes on. */
 export async function pausePools(pool: Pool, names: readonly string[]): Promise<void> {
-  await query(pool, PAUSE, [names]);
+  await query(pool, PAUSE_POOLS, [names]);
 }
 
-const BEATS = {
+const WORKER_BEATS = {
   name: 'worker_beats_v1',
   text: `select id, (extract(epoch from alive_until) * 1000)::float8 as beat from processes
           where alive_until > now() and pools ?| $1::text[]`,
@@ -101,20 +101,23 @@ const BEATS = {
 
 /** Reads the living workers of these pools, each with a number that grows with every heartbeat. */
 export async function workerBeats(pool: Pool, names: readonly string[]): Promise<Map<string, number>> {
-  const rows = await query<{ id: string; beat: number }>(pool, BEATS, [names]);
+  const rows = await query<{ id: string; beat: number }>(pool, WORKER_BEATS, [names]);
   return new Map(rows.map(({ id, beat }) => [id, beat]));
 }
 
-const RESUME = { name: 'resume_pools_v1', text: 'delete from paused_pools where pool = any ($1::text[])' };
+const RESUME_POOLS = {
+  name: 'resume_pools_v1',
+  text: 'delete from paused_pools where pool = any ($1::text[])',
+};
 
 /** Resumes pools: workers claim from them again, from their next heartbeat on. */
 export async function resumePools(pool: Pool, names: readonly string[]): Promise<void> {
-  await query(pool, RESUME, [names]);
+  await query(pool, RESUME_POOLS, [names]);
 }
 
 const DRAIN_BATCH_ROWS = 200;
 
-const QUEUED = {
+const QUEUED_WORK = {
   name: 'queued_work_v1',
   text: `select id, party, month, attempt from work
           where kind = any ($1::text[]) and state = 'queued' and admitted_at <= to_timestamp($2::float8 / 1000)
@@ -131,10 +134,11 @@ export async function drainQueued(
   { before, recoveryWindowS }: { before: number; recoveryWindowS: number },
 ): Promise<number> {
   for (let total = 0; ; ) {
-    const rows = await query<Pick<Completion, 'id' | 'party' | 'month'> & { attempt: number }>(pool, QUEUED, [
-      kinds,
-      before,
-    ]);
+    const rows = await query<Pick<Completion, 'id' | 'party' | 'month'> & { attempt: number }>(
+      pool,
+      QUEUED_WORK,
+      [kinds, before],
+    );
     let ended = 0;
     for (const [, ofParty] of Map.groupBy(rows, ({ party }) => party)) {
       const end = { guard: 'queued', state: 'failed', code: 'service_unavailable' } as const;
@@ -150,13 +154,13 @@ export async function drainQueued(
   }
 }
 
-/** The latest job of a kind of an account, which has failed. */
+/** An account's latest job of a kind, which has failed. */
 export interface FailedJob {
   id: string;
   party: string;
 }
 
-const FAILED = {
+const FAILED_JOBS = {
   name: 'failed_jobs_v2',
   text: `select f.id, f.party, f.failed
            from (
@@ -174,7 +178,7 @@ const FAILED = {
           order by f.party`,
 };
 
-/** A page of the accounts of which a job of a kind has failed in the last 24 hours. */
+/** A page of the accounts for which a job of a kind has failed in the last 24 hours. */
 export interface FailedPage {
   /** Jobs of active accounts that have no later job of the kind, neither ended nor live. */
   failed: FailedJob[];
@@ -184,7 +188,7 @@ export interface FailedPage {
 
 /** Reads the page after an account, in the order of the accounts' ids. */
 export async function failedJobs(pool: Pool, kind: string, after: string, size: number): Promise<FailedPage> {
-  const rows = await query<FailedJob & { failed: boolean }>(pool, FAILED, [kind, after, size]);
+  const rows = await query<FailedJob & { failed: boolean }>(pool, FAILED_JOBS, [kind, after, size]);
   return {
     failed: rows.filter(({ failed }) => failed).map(({ id, party }) => ({ id, party })),
     last: rows.length < size ? undefined : rows.at(-1)?.party,

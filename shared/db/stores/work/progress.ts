@@ -24,10 +24,10 @@ export async function readProgress<Progress>(
  * `ClaimLost`, so that the transaction has no effect, if the work was cancelled or is another worker's by now.
  */
 export async function storeProgress(tx: EntityManager, claim: Holder, progress: object): Promise<void> {
-  const kept = await tx.execute<object[]>(
+  const stored = await tx.execute<object[]>(
     `update work set progress = ?
       where id = ? and state = 'running' and attempt = ? and worker = ? returning 1`,
     [JSON.stringify(progress), claim.id, claim.attempt, claim.worker],
   );
-  if (kept.length === 0) throw new ClaimLost();
+  if (stored.length === 0) throw new ClaimLost();
 }

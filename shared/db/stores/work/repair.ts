@@ -4,7 +4,7 @@ import { query } from '../../statement.ts';
 import type { Flow } from './claim.ts';
 import type { Subject } from './complete.ts';
 
-/** Live work that has to end without an answer, or has lost its worker, and why. */
+/** Live work that has to end without an answer, or that has lost its worker; `verdict` says why. */
 export interface Casualty extends Subject {
   kind: string;
   verdict: 'overdue' | 'abandoned' | 'detached' | 'orphaned';
@@ -68,18 +68,18 @@ async function* casualties(
   }
 }
 
-const ABANDONED = {
+const ABANDONED_WORK = {
   name: 'abandoned_v1',
   text: 'select id, kind, party, month from abandoned_v1($1::int, $2::int)',
 };
 
 /** Finds queued work whose callers have all left: all such work, or only if they left within the last `reachMs`. */
 export async function findAbandonedWork(pool: Pool, reachMs: number | null): Promise<Casualty[]> {
-  const found = await query<Subject & { kind: string }>(pool, ABANDONED, [ABANDON_AFTER_MS, reachMs]);
+  const found = await query<Subject & { kind: string }>(pool, ABANDONED_WORK, [ABANDON_AFTER_MS, reachMs]);
   return found.map((one) => ({ ...one, verdict: 'abandoned' }));
 }
 
-const DEATHS = {
+const RECENT_DEATHS = {
   name: 'deaths_v1',
   text: `select exists (select from processes
                          where alive_until <= now() and alive_until > now() - make_interval(secs => $1 / 1000.0)) as died`,
@@ -87,7 +87,7 @@ const DEATHS = {
 
 /** Checks whether a process has died or ended in the last `ms` milliseconds. */
 export async function hasDeathsWithin(pool: Pool, ms: number): Promise<boolean> {
-  const [row] = await query<{ died: boolean }>(pool, DEATHS, [ms]);
+  const [row] = await query<{ died: boolean }>(pool, RECENT_DEATHS, [ms]);
   return row?.died ?? false;
 }
 
