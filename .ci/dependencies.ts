@@ -80,7 +80,7 @@ function packageFaults(
   ];
 }
 
-/** Reports whether an SPDX expression allows use under accepted licences only. Ours do not nest `AND` and `OR`. */
+/** Reports whether an SPDX expression allows use under accepted licences only. Those of our packages do not nest. */
 function isAllowed(expression: string): boolean {
   const choices = expression.replace(/^\(|\)$/g, '').split(' OR ');
   return choices.some((choice) => choice.split(' AND ').every((licence) => LICENCES.has(licence)));

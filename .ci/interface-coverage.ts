@@ -11,9 +11,9 @@ interface Document {
 }
 
 /**
- * Exits with 1 if no test received an answer that the published document lists, or if a documented operation answered a
- * test in an undocumented way. The folder holds the answers that tests recorded: `POST /v1/predictions 409
- * request_in_flight`.
+ * Exits with 1 if an answer that the published document lists was received by no test, or if a documented operation
+ * answered a test in an undocumented way. The files in the folder list the answers that tests received, such as `POST
+ * /v1/predictions 409 request_in_flight`.
  */
 const [folder = ''] = process.argv.slice(2);
 const notedAnswers = new Set(

@@ -43,8 +43,8 @@ export async function hotSpots(file: string, most = 12): Promise<string[]> {
 }
 
 /**
- * Returns, for each node of the call tree that is work, the nearest frame outside the platform above it, or else its
- * own frame.
+ * Returns the frame that each working node of the call tree counts for: the nearest one outside the platform, from the
+ * node upwards, or else the node's own.
  */
 function culpritsOf({ nodes }: Profile): Map<number, Frame> {
   const byId = new Map(nodes.map((node) => [node.id, node]));

@@ -10,7 +10,7 @@ import { type Heard, tap } from './wire-tap.ts';
 
 const WARM_UP = 20;
 const SAMPLES = 30;
-/** Time in which the worker still marks the job as done, after the answer. */
+/** Time after the answer within which the worker marks the job as done. */
 const AFTERWARDS_MS = 40;
 
 interface Trace {

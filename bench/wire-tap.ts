@@ -8,7 +8,7 @@ export interface Heard {
   /** A statement or command that was sent, or a wake-up that arrived unasked. */
   kind: 'sent' | 'pushed';
   what: string;
-  /** True if this begins a round trip: this side is the first to send since the other side sent. */
+  /** True if this begins a round trip: the process sends for the first time since the store last answered. */
   roundTrip: boolean;
 }
 

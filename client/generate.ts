@@ -96,7 +96,7 @@ function signaturesOf(operation: Operation): string {
   if (requestBody === undefined) return doc + signature(queryOf(operation) ?? '', outputOf(operation));
   const bodies = alternativesOf(requestBody.content['application/json'].schema);
   const answers = alternativesOf(successOf(operation)?.['application/json']?.schema ?? {});
-  // A single row is answered with a row, and a list with a list.
+  // The operation answers a row with a row and a list with a list: one signature for each.
   if (bodies.length === 2 && answers.length === 2)
     return bodies
       .map((body, at) => doc + signature(`body: ${refer(body)}, `, `Promise<${refer(answers[at] ?? {})}>`))

@@ -20,6 +20,7 @@ const { values: options } = parseArgs({
   },
 });
 
+/** Maximum numbers of rows in a context, each measured separately. */
 const CUTS = [10, 40];
 /** Days over which all rows are spread, just less than the widest window of the API. */
 const DAYS = 6.9;
@@ -33,11 +34,13 @@ interface Pair {
   asks: keyof typeof ASKING;
 }
 
-const WAYS = Object.keys(ASKING) as (keyof typeof ASKING)[];
+const WAYS_OF_ASKING = Object.keys(ASKING) as (keyof typeof ASKING)[];
 
 /** Builds a pair; five questions in eight repeat the exact words of their source. */
 function pairOf(corpus: Corpus, n: number): Pair {
-  const asks = WAYS[Math.max(0, (Math.floor(n / 2) % (2 * WAYS.length)) - WAYS.length)] ?? 'the same words';
+  const asks =
+    WAYS_OF_ASKING[Math.max(0, (Math.floor(n / 2) % (2 * WAYS_OF_ASKING.length)) - WAYS_OF_ASKING.length)] ??
+    'the same words';
   return { ...corpus.pair(asks), asks, tier: n % 2 === 0 ? 'facts' : 'raw' };
 }
 
@@ -78,7 +81,7 @@ async function run(): Promise<string[]> {
         found.set(pair, (await textsOf(em(), account, pair, most)).includes(pair.source));
       const recent = share(asked.map(({ source }) => latest.has(source)));
       lines.push(line(most, tier, 'any', share([...found.values()]), recent));
-      for (const asks of WAYS) {
+      for (const asks of WAYS_OF_ASKING) {
         const alike = asked.filter((pair) => pair.asks === asks);
         lines.push(line('', '', asks, share(alike.map((pair) => found.get(pair) ?? false)), ''));
       }

@@ -25,7 +25,7 @@ export function sum(counts: readonly Counts[]): Counts {
   return total;
 }
 
-/** Returns the count `n` as a share of the count `of`; `none` if that is 0. */
+/** Returns the count `n` as a share of the count `of`; `none` if `of` counts 0. */
 export function rate(counts: Counts, n: string, of: string, none = 1): number {
   const whole = counts[of] ?? 0;
   return whole === 0 ? none : (counts[n] ?? 0) / whole;
@@ -59,7 +59,7 @@ export function factCounts(facts: readonly ScoredFact[], truth: Truth): Counts {
   };
 }
 
-/** Counts the facts that state something said in three wordings; one each is right. */
+/** Counts the facts for each statement that was made in three wordings; one fact is right. */
 export function repeatCounts(facts: readonly ScoredFact[], repeated: readonly Statement[]): Counts {
   const stated = facts.map(({ text }) => statementsIn(text).map(keyOf));
   const copies = repeated.map((one) => stated.filter((keys) => keys.includes(keyOf(one))).length);

@@ -4,7 +4,7 @@ import { INJECTION_SLOT, keyOf, type Statement, statementsIn } from './statement
 import { PASSING } from './talk.ts';
 import { TOPICS } from './topics.ts';
 
-/** A row as the prompts of promotion number it. Only prompts for episodes say whose words it has. */
+/** A row with its number in the prompt of a promotion. Only prompts for episodes say whose `words` it has. */
 export interface NumberedRow {
   n: number;
   by: string;

@@ -11,7 +11,7 @@ export interface Statement {
 /** Slot of the values that injections want remembered. */
 export const INJECTION_SLOT = 'injected';
 
-/** Words that mean that the following value is not, or no longer, the person's. */
+/** Words before a value that is not, or no longer, the person's. */
 const DENIALS =
   'from|instead of|rather than|in place of|not|no longer|no longer uses?|formerly|former|previously|used to use|over|stopped using|replac(?:es|ed|ing)|and not|never';
 
@@ -22,7 +22,7 @@ const ALL_STATEMENTS: readonly (Statement & { found: RegExp; denied: RegExp })[]
 
 export const keyOf = ({ slot, value }: Statement): string => `${slot}=${value}`;
 
-/** Returns the statements in a text, whoever makes them. Values that it denies or calls former do not count. */
+/** Returns the statements in a text, whoever makes them. Values that the text denies or calls former do not count. */
 export function statementsIn(text: string): Statement[] {
   return ALL_STATEMENTS.filter(({ found, denied }) => {
     const mentions = text.match(found)?.length ?? 0;

@@ -3,8 +3,8 @@ import { type PersonaSession, textOf } from './personas.ts';
 import { keyOf, type Statement } from './statements.ts';
 
 /**
- * Statements that hold for a person after everything they said, and those that held before. They never said anything
- * else.
+ * A person's statements: those that still hold after everything the person said, and those that no longer do. The
+ * person stated nothing else.
  */
 export interface Truth {
   active: Statement[];

@@ -13,7 +13,7 @@ const { values } = parseArgs({
   options: { tuning: { type: 'boolean', default: false }, folder: { type: 'string' } },
 });
 
-/** Maximum length that a raw row of memory keeps of a message. */
+/** Length to which a raw row of memory cuts a message. */
 const CONTENT_MAX = 8000;
 const OCCURRED_AT = new Date('2026-11-20T12:00:00Z');
 

@@ -17,7 +17,7 @@ const { values } = parseArgs({
   options: { folder: { type: 'string' }, seed: { type: 'string', default: '1' } },
 });
 
-/** Maximum length that a raw row of memory keeps of a message. */
+/** Length to which a raw row of memory cuts a message. */
 const CONTENT_MAX = 8000;
 /** Length from which a message says more than what the agent does next. */
 const LONG_MESSAGE = 300;
@@ -25,7 +25,7 @@ const LONG_MESSAGE = 300;
 const REPLY_COUNTS = [20, 50, 150];
 const PROMPTS = 100;
 
-async function falseAlarms(folder: string): Promise<void> {
+async function countFalseAlarms(folder: string): Promise<void> {
   console.log('| agent messages | all | flagged | of 300 characters and more | flagged |');
   console.log('|---|--:|--:|--:|--:|');
   const projects = await readAgentMessages(folder);
@@ -44,7 +44,7 @@ async function falseAlarms(folder: string): Promise<void> {
  * Measures how often a person's earlier replies support their next replies, and a yes to questions about irreversible
  * actions.
  */
-function support(): void {
+function measureSupport(): void {
   console.log(
     '\n| earlier replies of | number | their next replies supported | yes to irreversible questions |',
   );
@@ -67,5 +67,5 @@ function percentage(count: number, of: number): string {
   return of === 0 ? '-' : `${((100 * count) / of).toFixed(1)} %`;
 }
 
-if (values.folder !== undefined) await falseAlarms(values.folder);
-support();
+if (values.folder !== undefined) await countFalseAlarms(values.folder);
+measureSupport();

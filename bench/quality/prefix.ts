@@ -9,8 +9,8 @@ import { openMemory } from '../memory/database.ts';
 import { QUESTIONS, REPLIES, REPORTS, TASKS } from '../memory/talk.ts';
 
 /**
- * Measures how much of a prompt equals that of the previous key, so that a provider may have it in its cache. People
- * with memories of a certain size type the tasks of one session key by key; nothing is random.
+ * Measures how much of a prompt begins like the prompt of the previous key, and may thus be in a provider's cache.
+ * People with memories of a certain size type the tasks of one session key by key; nothing is random.
  */
 const BUDGET_TOKENS = 6000;
 const SUBJECTS = [

@@ -17,6 +17,7 @@ const { values: options } = parseArgs({
   options: { folder: { type: 'string' }, from: { type: 'string', default: '0' }, to: { type: 'string' } },
 });
 
+/** Numbers of first rows of a context, each measured separately. */
 const CUTS = [5, 10, 20];
 const WEEK_MS = 6.9 * 86_400_000;
 

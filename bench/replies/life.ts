@@ -28,9 +28,9 @@ const IMPORTED_REPLIES = 50;
 export const STAGES = [0, 20, 100] as const;
 /** Precisions that a suggested threshold aims at. */
 export const TARGETS = [0.8, 0.9, 0.95] as const;
-/** Estimates the predictions in a life. Decisions without a candidate teach nothing, so more follow. */
+/** Estimates the predictions in a life. There are a few more, since decisions without a candidate teach nothing. */
 export const predictionsOfLife = (probes: number) => Math.max(...STAGES) + STAGES.length * probes;
-/** Number of turns after which a person is given up who gets hardly any predictions to decide on. */
+/** Number of turns after which to give up on a person who gets hardly any predictions to decide on. */
 const TURNS_MAX = 300;
 
 /** One prediction, judged by the person's real reply. */

@@ -10,7 +10,7 @@ import type { Draft } from './writers.ts';
 export const CHECK_EVERY_CHARACTERS = 3;
 /** Number of messages that the app sends along; half of them are the person's. */
 const MESSAGES_MAX = 30;
-/** Default of an app. */
+/** Default threshold of an app. */
 const MIN_CONFIDENCE = 0.3;
 
 /** Worth of completions to somebody who typed a text. */

@@ -39,7 +39,7 @@ export const WRITERS: readonly Writer[] = [
     name: 'repeats orders (six, the first most often)',
     next: (random) => ({
       agent: 'Done.',
-      // Squaring makes the first ones more frequent.
+      // Squaring makes the first orders more frequent.
       text: ORDERS[Math.floor(random() ** 2 * ORDERS.length)] ?? ORDERS[0],
     }),
   },

@@ -42,8 +42,8 @@ async function poolingAt(url: string): Promise<Pooling> {
 }
 
 /**
- * Compares process ids. PostgreSQL tells a client the id of its server process; a pooler makes one up. In transaction
- * mode, two clients that take turns do not each keep their own server process, whatever the order.
+ * Recognises a pooler by process ids. PostgreSQL tells a client the id of its server process; a pooler makes one up. In
+ * session mode, each client keeps one server process for itself; in transaction mode, clients share or change them.
  */
 async function detectPooling(clients: readonly PoolClient[]): Promise<Pooling> {
   const pids: number[][] = [];

@@ -35,8 +35,8 @@ export function judgeSessions(found: string, sessions: number, most: number): Fi
 }
 
 const GIB = 1024 ** 3;
-/** Too little free space: less than `least`, or less than `share` of the disk unless `plenty` is free. */
-const ROOM = { least: GIB, share: 0.05, plenty: 20 * GIB };
+/** Free space is too little below `least`, or below `share` of the disk unless `plenty` is free. */
+const FREE_SPACE_LIMITS = { least: GIB, share: 0.05, plenty: 20 * GIB };
 
 /** Checks PostgreSQL's disk, if it runs on this machine and its data folder is visible. */
 export async function checkDisk(pool: Pool, { database }: AdminConfig): Promise<Finding> {
@@ -49,7 +49,8 @@ export async function checkDisk(pool: Pool, { database }: AdminConfig): Promise<
 /** Judges the free bytes on a disk. */
 export function judgeRoom(free: number, size: number): Finding {
   const found = `${(free / GIB).toFixed(1)} of ${(size / GIB).toFixed(1)} GiB are free where PostgreSQL keeps its data`;
-  return free < ROOM.least || (free < ROOM.share * size && free < ROOM.plenty)
+  return free < FREE_SPACE_LIMITS.least ||
+    (free < FREE_SPACE_LIMITS.share * size && free < FREE_SPACE_LIMITS.plenty)
     ? fault(found, 'make room, or a larger disk: a full one ends every write with 503')
     : fine(found);
 }

@@ -62,7 +62,7 @@ export async function checkMigrations(pool: Pool): Promise<Finding> {
     : fault('the SQL functions are of an older version', 'run `npm run migrate`');
 }
 
-/** Checks the queue, on Redis or on PostgreSQL. There it uses the direct address, as the queue does. */
+/** Checks the queue, on Redis or on PostgreSQL; the latter at the direct address, which the queue itself uses. */
 export async function checkQueue(config: AdminConfig): Promise<Finding> {
   if (config.redis !== undefined) return checkRedis(config.redis);
   try {

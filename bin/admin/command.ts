@@ -75,7 +75,7 @@ function define<const O extends Options, A>(
     ...help,
     options: options ?? {},
     read(args) {
-      // Without options there are no values, so an empty record is complete.
+      // The cast is safe: without options, `O` has no members.
       const { values, positionals } = parse(args, options ?? ({} as O), help.synopsis);
       const surplus = operands === 'many' ? undefined : positionals[operands ?? 0];
       if (surplus !== undefined)

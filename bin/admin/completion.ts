@@ -8,13 +8,13 @@ const ENTRY_PATHS = ['../node', 'main.ts'].map((path) => fileURLToPath(new URL(p
 
 /** Returns the script that makes a shell complete commands and options, then file names. */
 export function completions(shell: (typeof SHELLS)[number], commands: ReadonlyMap<string, Command>): string {
-  return SCRIPTS[shell](candidates(commands));
+  return SCRIPTS[shell](candidatesOf(commands));
 }
 
 /** Maps the words before the cursor to the words that may follow. */
 type Candidates = ReadonlyMap<string, readonly string[]>;
 
-function candidates(commands: ReadonlyMap<string, Command>): Candidates {
+function candidatesOf(commands: ReadonlyMap<string, Command>): Candidates {
   const after = new Map<string, string[]>();
   const add = (before: string, word: string) => {
     const known = after.get(before) ?? [];
@@ -34,9 +34,9 @@ function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-const run = ENTRY_PATHS.map(quoteForShell).join(' ');
+const adminProgram = ENTRY_PATHS.map(quoteForShell).join(' ');
 
-/** Builds a branch for each entry. The words of a command stay the same while its arguments are typed. */
+/** Builds a branch for each entry. That of a whole command also matches when arguments follow the command. */
 function branches(after: Candidates, branch: (patterns: string[], words: string) => string): string {
   return [...after]
     .map(([before, words]) => {
@@ -47,7 +47,7 @@ function branches(after: Candidates, branch: (patterns: string[], words: string)
 }
 
 const SCRIPTS: Record<(typeof SHELLS)[number], (after: Candidates) => string> = {
-  bash: (after) => `${PROGRAM}() { ${run} "$@"; }
+  bash: (after) => `${PROGRAM}() { ${adminProgram} "$@"; }
 _forecue_admin() {
   local words= IFS=$' \\t\\n'
   case "\${COMP_WORDS[*]:1:COMP_CWORD-1}" in
@@ -59,7 +59,7 @@ ${branches(
   COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -o default -F _forecue_admin ${PROGRAM}`,
-  zsh: (after) => `${PROGRAM}() { ${run} "$@"; }
+  zsh: (after) => `${PROGRAM}() { ${adminProgram} "$@"; }
 _forecue_admin() {
   case "\${(j: :)words[2,CURRENT-1]}" in
 ${branches(
@@ -71,7 +71,7 @@ ${branches(
 }
 (( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
 compdef _forecue_admin ${PROGRAM}`,
-  fish: (after) => `function ${PROGRAM}; ${run} $argv; end
+  fish: (after) => `function ${PROGRAM}; ${adminProgram} $argv; end
 function __forecue_admin
   set -l before (commandline -opc)
   set -e before[1]

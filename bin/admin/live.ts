@@ -112,7 +112,7 @@ async function judgeAnswer(
     return { ...fault(found, toDo), status, code, stage: 'connection' };
   }
   const outcome = await findRequest(database.pool, requestKey('predict', APP_ID, requestId));
-  // A timeout tells only that time ran out: work that no worker started was still in the queue.
+  // The timeout itself does not tell where the time went. Work that no worker started was still in the queue.
   const wasStarted = outcome?.state === 'running' || typeof outcome?.queueMs === 'number';
   const [stage, toDo] =
     code === 'prediction_timeout' ? timeoutRemedy(wasStarted) : (REMEDIES[code] ?? OTHER_REMEDY);

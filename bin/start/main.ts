@@ -91,7 +91,7 @@ async function start(data: string, stopping: AbortSignal): Promise<never> {
   return await stopped;
 }
 
-/** Production never uses it: its configuration requires `DATABASE_URL`. */
+/** Reports whether to run the embedded PostgreSQL; never in production, whose configuration requires `DATABASE_URL`. */
 function usesEmbeddedPostgres(): boolean {
   const env = new Env(process.env);
   return !env.has('DATABASE_URL') && env.text('NODE_ENV') !== 'production';
@@ -131,8 +131,8 @@ async function withFreePorts(
 }
 
 /**
- * Returns the tool server's environment: in front of this ingress, on its usual ports or, in development, any free
- * ones.
+ * Returns the environment of a tool server in front of this ingress. It listens on its usual ports or, in development,
+ * on any free ones.
  */
 async function toolServerEnv(env: NodeJS.ProcessEnv, address: string): Promise<NodeJS.ProcessEnv> {
   const given = new Env(env);
@@ -141,7 +141,7 @@ async function toolServerEnv(env: NodeJS.ProcessEnv, address: string): Promise<N
     ...env,
     PORT: new URL(address).port,
     ...(!given.has('MCP_UPSTREAM_URL') && { MCP_UPSTREAM_URL: address }),
-    // The worker takes the port in between.
+    // The worker has taken the next port.
     ...(operator && { OPERATOR_PORT: operator === '0' ? '0' : String(Number(operator) + 2) }),
   };
   const config = mcpConfig(values);

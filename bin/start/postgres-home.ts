@@ -39,7 +39,7 @@ interface Programs {
 const CHECKOUT = resolve(import.meta.dirname, '../..');
 
 /**
- * Prepares a home for PostgreSQL. It refuses to run as root, so root runs it under another account. If that account
+ * Prepares a home for PostgreSQL, which refuses to run as root: root runs it under another account. If that account
  * cannot enter the checkout, programs and data live below `/var/tmp`, and `directory` becomes a link to the data.
  */
 export async function preparePostgresHome(directory: string): Promise<PostgresHome> {

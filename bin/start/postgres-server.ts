@@ -115,7 +115,7 @@ export class PostgresServer {
 }
 
 /** Shell script that reads lines: each is the id of the running server process, or empty when none runs. */
-const SCRIPT = `
+const GUARDIAN_SCRIPT = `
 while read -r line; do server=$line; done
 [ "$server" = stopped ] || kill -INT "$server" || exec "$0" stop -m fast -D "$1"`;
 
@@ -128,7 +128,7 @@ class Guardian {
   readonly #pipe: Writable;
 
   constructor({ programs, data, account }: PostgresHome) {
-    const shell = spawn('/bin/sh', ['-c', SCRIPT, programs.pg_ctl, data], {
+    const shell = spawn('/bin/sh', ['-c', GUARDIAN_SCRIPT, programs.pg_ctl, data], {
       ...programOptions(account),
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
@@ -197,7 +197,7 @@ async function runningPort({ programs, data, account }: PostgresHome): Promise<n
 
 /**
  * Kills backends of a killed server: they notice its end only between statements, and block the data until then.
- * Without `/proc` (macOS and Windows) they cannot be found: starts fail and are retried until their statements end.
+ * Without `/proc` (macOS and Windows) they cannot be found: new starts fail and are retried until these statements end.
  */
 async function killOrphans({ clusterName }: PostgresHome): Promise<void> {
   const processes = await readdir('/proc').catch(() => []);

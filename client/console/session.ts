@@ -6,10 +6,12 @@ export const ROOT = new URL('..', location.href.replace(/[?#].*$/s, '')).href;
 /** Placeholder for the refresh token, which is in a cookie that no script can read. */
 const IN_COOKIE = 'cookie';
 /** Key that records that somebody is signed in in this browser; not a credential. */
-const FLAG = 'forecue.signed-in';
+const SIGNED_IN_KEY = 'forecue.signed-in';
+/** How long other tabs may take to answer a request for newer tokens. */
 const ASK_MS = 150;
+/** Age from which to ask the other tabs for newer tokens: a little less than that at which the client renews them. */
 const FRESH_MS = 49 * 60_000;
-const AUTH = /\/api\/auth\/(signup|login|logout|token\/refresh)\/$/;
+const AUTH_PATH = /\/api\/auth\/(signup|login|logout|token\/refresh)\/$/;
 
 /** Messages between tabs: a request for newer tokens, the tokens, and the end of the session. */
 type Message = { ask: true } | { kept: string } | { ended: true };
@@ -51,7 +53,7 @@ class TabTokens implements TokenStorage {
 
   removeItem(): void {
     this.#kept = null;
-    localStorage.removeItem(FLAG);
+    localStorage.removeItem(SIGNED_IN_KEY);
     this.#tell({ ended: true });
   }
 
@@ -67,7 +69,7 @@ class TabTokens implements TokenStorage {
   #keep(value: string): void {
     this.#kept = value;
     this.#since = Date.now();
-    localStorage.setItem(FLAG, '1');
+    localStorage.setItem(SIGNED_IN_KEY, '1');
   }
 
   #tell(message: Message): void {
@@ -130,10 +132,10 @@ export function openClient(watcher: Watcher, access?: string): { client: Account
   };
 }
 
-/** Gets an access token for the cookie; undefined if nobody is signed in. */
+/** Exchanges the cookie for an access token; undefined if nobody is signed in. */
 export async function resume(): Promise<string | undefined> {
-  // Without the flag there is nothing to ask for. Not asking avoids a refusal in the browser's console.
-  if (localStorage.getItem(FLAG) === null) return undefined;
+  // Without the flag nobody is signed in, and asking would only show a refusal in the browser's console.
+  if (localStorage.getItem(SIGNED_IN_KEY) === null) return undefined;
   const client = createAccountClient({
     baseUrl: ROOT,
     fetch: (url, init) => fetch(toCookie(String(url)), init),
@@ -142,15 +144,15 @@ export async function resume(): Promise<string | undefined> {
     return (await client.refreshToken({ refresh: IN_COOKIE })).access;
   } catch (error) {
     if ((error as { status?: number }).status !== 401) throw error;
-    localStorage.removeItem(FLAG);
+    localStorage.removeItem(SIGNED_IN_KEY);
     return undefined;
   }
 }
 
 /**
- * Redirects signing in, up and out, and renewals, to the console's own addresses, which keep the refresh token in a
- * cookie.
+ * Returns the console's own address for signing in, up or out or renewing tokens, which keeps the refresh token in a
+ * cookie; any other address unchanged.
  */
 function toCookie(url: string): string {
-  return url.replace(AUTH, '/console/auth/$1/');
+  return url.replace(AUTH_PATH, '/console/auth/$1/');
 }

@@ -15,8 +15,8 @@ interface Message {
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
 const SERVER_ERROR = -32000;
-/** Field of each request in which a protocol revision without sessions names itself. */
-const REVISION = 'io.modelcontextprotocol/protocolVersion';
+/** Field that names the protocol revision in each request, if the revision has no sessions. */
+const REVISION_FIELD = 'io.modelcontextprotocol/protocolVersion';
 const PLAIN_HEADER = /^[\x21-\x7e]+(?: +[\x21-\x7e]+)*$/;
 
 /**
@@ -67,7 +67,7 @@ class Pipe {
       await this.#fetch('DELETE', this.#session).catch(() => {});
   }
 
-  /** Passes a message on. If that fails, the failure is the answer, except to notifications and to answers. */
+  /** Passes a message on. If that fails, answers with an error, unless the message is a notification or an answer. */
   async #pass(message: Message): Promise<void> {
     const { method, params } = message;
     const id = method === undefined ? undefined : message.id;
@@ -153,7 +153,7 @@ async function* answersIn(response: Response, id: Message['id']): AsyncGenerator
 
 /** Returns the headers in which a protocol revision without sessions describes a message. */
 function revisionHeaders({ method = '', params = {} }: Message): Record<string, string> {
-  const revision = params._meta?.[REVISION];
+  const revision = params._meta?.[REVISION_FIELD];
   if (typeof revision !== 'string') return {};
   const name = params.name ?? params.uri;
   return {
@@ -171,7 +171,7 @@ function errorTo(id: Message['id'], code: number, message: string): object {
   return { jsonrpc: '2.0', id, error: { code, message } };
 }
 
-/** Returns an error's message. `fetch` has the reason in the cause. */
+/** Returns an error's message; for one of `fetch`, that of its cause, which has the reason. */
 function messageOf(error: unknown): string {
   const { message, cause } = error as Error;
   return cause instanceof Error && cause.message !== '' ? cause.message : message;

@@ -8,9 +8,9 @@ const SETTINGS = join(HOME, 'settings.json');
 export const TRANSCRIPTS = join(HOME, 'projects');
 
 /** Hook events: the end of an agent's turn, and the end of the session. */
-const EVENTS = ['Stop', 'SessionEnd'];
+const HOOK_EVENTS = ['Stop', 'SessionEnd'];
 /** Matches our own hooks. */
-const OURS = /[/\\]\.forecue[/\\]record\.mjs" hook$/;
+const OUR_COMMAND = /[/\\]\.forecue[/\\]record\.mjs" hook$/;
 /** In seconds. Short, because a hook only starts the process that records. */
 const TIMEOUT_S = 10;
 
@@ -20,7 +20,7 @@ export async function addHooks(program: string): Promise<string> {
   const hook = { hooks: [{ type: 'command', command, timeout: TIMEOUT_S }] };
   const settings = withoutOurs(await readSettings());
   const hooks = objectOf(settings['hooks']);
-  const added = EVENTS.map((event) => [event, [...objectsOf(hooks[event]), hook]]);
+  const added = HOOK_EVENTS.map((event) => [event, [...objectsOf(hooks[event]), hook]]);
   await writeSettings({ ...settings, hooks: { ...hooks, ...Object.fromEntries(added) } });
   return SETTINGS;
 }
@@ -33,7 +33,7 @@ export async function removeHooks(): Promise<void> {
 /** Returns the settings without our hooks, and without keys that would be left empty. */
 function withoutOurs({ hooks, ...settings }: JsonObject): JsonObject {
   const left = Object.entries(objectOf(hooks)).flatMap(([event, groups]) => {
-    if (!Array.isArray(groups) || !EVENTS.includes(event)) return [[event, groups]];
+    if (!Array.isArray(groups) || !HOOK_EVENTS.includes(event)) return [[event, groups]];
     const others = groups.filter((group) => !isOurs(group));
     return others.length === 0 ? [] : [[event, others]];
   });
@@ -41,7 +41,7 @@ function withoutOurs({ hooks, ...settings }: JsonObject): JsonObject {
 }
 
 function isOurs(group: unknown): boolean {
-  return objectsOf(objectOf(group)['hooks']).some(({ command }) => OURS.test(String(command)));
+  return objectsOf(objectOf(group)['hooks']).some(({ command }) => OUR_COMMAND.test(String(command)));
 }
 
 /**

@@ -72,7 +72,7 @@ const FIRST_LATENCY_MS = 300;
 /** Weight of the latest call in the usual latency. */
 const LATENCY_WEIGHT = 0.3;
 const CALL_TIMEOUT_MS = 15_000;
-/** Seconds without a call after an error: if trying again may help, and if it does not. */
+/** Seconds without a call after an error: the short pause if trying again may help, else the long one. */
 const PAUSE_S = 1;
 const LONG_PAUSE_S = 30;
 

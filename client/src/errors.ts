@@ -65,7 +65,7 @@ const REMEDIES: Partial<Record<ErrorCode, Remedy>> = {
   unexpected_response: 'report',
 };
 
-interface Facts {
+interface ErrorDetails {
   status?: number;
   message?: string;
   requestId?: string | null;
@@ -89,7 +89,7 @@ export class ForecueError extends Error {
 
   constructor(
     code: ErrorCode,
-    { status = 0, message, requestId, retryAfter, fields = [], cause }: Facts = {},
+    { status = 0, message, requestId, retryAfter, fields = [], cause }: ErrorDetails = {},
   ) {
     super(message ?? explanationOf(code), { cause });
     this.code = code;

@@ -12,8 +12,8 @@ export interface OperationCall {
 }
 
 /**
- * Makes a method for each row of a table (`name: 'METHOD /path/{id}/ body'`, and flags). It takes the path's
- * parameters, then the body or the query, then options. The generated type says the same.
+ * Makes a method for each entry of a table, such as `name: 'METHOD /path/{id}/ body'`; the words after the path are
+ * flags. As its generated type says, a method takes the path's parameters, then the body or the query, then options.
  */
 export function methodsOf<Methods>(
   operations: Readonly<Record<string, string>>,

@@ -5,8 +5,8 @@ const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 10_000;
 /** Maximum number of retries that the calls of a client can save up together. */
 const RETRY_BUDGET = 20;
-/** Part of a retry that an answered call earns: if everything fails, one call in five is retried. */
-const EARNED_PER_ANSWER = 0.2;
+/** Part of a retry that a successful call earns: once the budget is spent, five successes pay for one retry. */
+const EARNED_PER_SUCCESS = 0.2;
 
 /** Codes of requests that were refused before anything was done: always safe to repeat. */
 const REFUSED_CODES: readonly string[] = ['rate_limited', 'overloaded', 'request_timeout'];
@@ -26,9 +26,9 @@ const GATEWAY_STATUSES: readonly number[] = [500, 502, 503, 504, 520, 521, 522, 
 export class Retries {
   #left = RETRY_BUDGET;
 
-  /** Records an answered call, which earns part of a retry. */
+  /** Records a successful call, which earns part of a retry. */
   earn(): void {
-    this.#left = Math.min(RETRY_BUDGET, this.#left + EARNED_PER_ANSWER);
+    this.#left = Math.min(RETRY_BUDGET, this.#left + EARNED_PER_SUCCESS);
   }
 
   /** Returns the milliseconds to wait before the retry after `attempt` (from 0); undefined if there should be none. */

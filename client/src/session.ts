@@ -25,15 +25,15 @@ export interface SessionOptions {
   onTokens?: (tokens: Tokens | undefined) => void;
 }
 
-/** Tokens, and the time by this machine's clock at which it received them, so that clocks are never compared. */
+/** Tokens, and the time at which they came, by this machine's own clock: it is never compared with the server's. */
 interface Kept extends Tokens {
   at: number;
 }
 
 const RENEW_AFTER_MS = 50 * 60_000;
 const STORAGE_KEY = 'forecue.tokens';
-/** Time within which the storage shows what another tab wrote before its message, or before it gave up its lock. */
-const SEEN_WITHIN_MS = 1000;
+/** How long it may take until this tab sees in the storage what another tab wrote before a message or an unlock. */
+const STORAGE_DELAY_MAX_MS = 1000;
 
 /**
  * Credential of an account. Tokens are renewed after 50 minutes and after a 401: once for all waiting calls, and once
@@ -139,8 +139,9 @@ export class Session implements Credentials {
 
   /** Applies the change of another tab, which logged in or out or renewed the tokens, once the storage shows it too. */
   async #hear(text: string | null): Promise<void> {
-    const late = performance.now() + SEEN_WITHIN_MS;
-    while ((await this.#storage.getItem(STORAGE_KEY)) !== text && performance.now() < late) await sleep(10);
+    const deadline = performance.now() + STORAGE_DELAY_MAX_MS;
+    while ((await this.#storage.getItem(STORAGE_KEY)) !== text && performance.now() < deadline)
+      await sleep(10);
     const kept = await this.#read();
     if (kept?.access === this.#told) return;
     await this.#schedule();
@@ -152,14 +153,14 @@ export class Session implements Credentials {
     this.#onTokens?.(tokens);
   }
 
-  /** `waited`: another tab has just ended its renewal, which may not show in the storage yet. */
+  /** `waited` means that another tab has just ended its own renewal, which the storage may not show yet. */
   async #renew(refused: Record<string, string>, waited: boolean): Promise<boolean> {
     await this.#heard;
     const isRefused = (kept: Kept | undefined) =>
       kept !== undefined && headersOf(kept.access)['authorization'] === refused['authorization'];
-    const late = performance.now() + (waited ? SEEN_WITHIN_MS : 0);
+    const deadline = performance.now() + (waited ? STORAGE_DELAY_MAX_MS : 0);
     let kept = await this.#read();
-    while (isRefused(kept) && performance.now() < late) {
+    while (isRefused(kept) && performance.now() < deadline) {
       await sleep(10);
       kept = await this.#read();
     }

@@ -76,12 +76,12 @@ export class Transport {
     signal?.throwIfAborted();
     const timeoutMs = options.timeoutMs ?? this.#options.timeoutMs ?? request.timeoutMs ?? TIMEOUT_MS;
     const most = options.retries ?? this.#options.retries ?? RETRIES;
-    const late = performance.now() + timeoutMs;
+    const deadline = performance.now() + timeoutMs;
     for (let attempt = 0, renewed = false; ; ) {
       const headers = { ...(await this.#credentials.headers()), ...request.headers };
       signal?.throwIfAborted();
       try {
-        return await this.#attempt(request, headers, options, late, read);
+        return await this.#attempt(request, headers, options, deadline, read);
       } catch (error) {
         signal?.throwIfAborted();
         if (isUnauthorized(error) && !renewed && (await this.#credentials.renew?.(headers))) {
@@ -89,7 +89,7 @@ export class Transport {
           continue;
         }
         const pause = attempt < most ? this.#retries.pause(error, attempt, request.repeatable) : undefined;
-        if (pause === undefined || performance.now() + pause >= late) throw error;
+        if (pause === undefined || performance.now() + pause >= deadline) throw error;
         attempt += 1;
         await sleep(pause, signal);
       }
@@ -100,11 +100,11 @@ export class Transport {
     { method, path, body, keepalive }: Request,
     headers: Record<string, string>,
     { signal, onResponse }: CallOptions,
-    late: number,
+    deadline: number,
     read: (response: Response) => Promise<T>,
   ): Promise<T> {
     const ended = new AbortController();
-    const timer = setTimeout(() => ended.abort(), late - performance.now());
+    const timer = setTimeout(() => ended.abort(), deadline - performance.now());
     const call = this.#options.fetch ?? fetch;
     try {
       const response = await call(this.#base + path, {

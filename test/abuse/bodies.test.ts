@@ -19,7 +19,10 @@ import { until } from '../support/until.ts';
 const KIB = 1024;
 const MIB = 1024 * KIB;
 const RECORDING = '/api/recording/events/';
-/** After 5 s a body must have arrived at 32 KiB/s on average. Without that limit it could take 30 s. */
+/**
+ * Time within which a stalled body is cut off: after 5 s it must have averaged 32 KiB/s. Without that rule it could
+ * take 30 s.
+ */
 const CUT_OFF_MS = 15_000;
 const GROWTH_MB = 300;
 

@@ -8,7 +8,7 @@ import { type System, startSystem } from '../support/system.ts';
 
 /** Makes a text of combining marks, whose order takes quadratic time to normalize. */
 const marks = (count: number) => `a${'\u0301'.repeat(count / 2)}${'\u0327'.repeat(count / 2 - 1)}`;
-const SOON_MS = 1000;
+const LATENCY_MAX_MS = 1000;
 
 describe('text of combining marks', function () {
   this.timeout(60_000);
@@ -31,7 +31,7 @@ describe('text of combining marks', function () {
     const asked = predictReply(ann, { agent_input: marks(32_000) });
     const slowest = await slowestBeside(asked);
     assert.equal((await asked).status, 200);
-    assert.ok(slowest < SOON_MS, `another call took ${slowest} ms`);
+    assert.ok(slowest < LATENCY_MAX_MS, `another call took ${slowest} ms`);
   });
 
   it('a completion of 100,000 combining marks delays no other call', async () => {
@@ -43,6 +43,6 @@ describe('text of combining marks', function () {
     const asked = app.predict(predictionBody({ draft: { text: 'Long: ', revision: 1 } }));
     const slowest = await slowestBeside(asked);
     assert.equal((await asked).status, 200);
-    assert.ok(slowest < SOON_MS, `another call took ${slowest} ms`);
+    assert.ok(slowest < LATENCY_MAX_MS, `another call took ${slowest} ms`);
   });
 });

@@ -5,7 +5,7 @@ import { ok } from '../support/fake-provider.ts';
 import { type System, startSystem } from '../support/system.ts';
 
 /** Texts with characters that a terminal obeys, or that make a text look like another one. */
-const HOSTILE: Record<string, string> = {
+const HOSTILE_TEXTS: Record<string, string> = {
   'an escape sequence': '\u001b[2J\u001b[H the report',
   'an escape sequence of one character': ' the \u009b31mreport',
   backspaces: ' the report\b\b\b\b\b\bsecret',
@@ -21,7 +21,13 @@ const HOSTILE: Record<string, string> = {
   'an isolate': ' the \u2066report\u2069',
 };
 
-const HARMLESS = ['\nThank you', '\n\t- the report', ' את הדו״ח\u200f ב-PDF', ' 👩‍👩‍👧‍👦', ' می\u200cخواهم'];
+const HARMLESS_TEXTS = [
+  '\nThank you',
+  '\n\t- the report',
+  ' את הדו״ח\u200f ב-PDF',
+  ' 👩‍👩‍👧‍👦',
+  ' می\u200cخواهم',
+];
 
 const DRAFT = { text: 'Please send', revision: 1 };
 const PROMPT = { mode: 'next_prompt', draft: { text: '', revision: 1 } };
@@ -42,7 +48,7 @@ describe('completion', () => {
       return app.predict(predictionBody(part));
     }
 
-    for (const [what, continuation] of Object.entries(HOSTILE))
+    for (const [what, continuation] of Object.entries(HOSTILE_TEXTS))
       it(`a completion with ${what} is 502 provider_failed and costs nothing`, async () => {
         for (const part of [{ draft: DRAFT }, { draft: { text: 'Please send ', revision: 1 } }, PROMPT]) {
           const messages = [{ role: 'assistant', content: 'Done.' }];
@@ -53,12 +59,12 @@ describe('completion', () => {
         assert.deepEqual([prediction_units, reserved_units], [0, 0]);
       });
 
-    it('a completion may have line breaks, tabs, joiners and marks of right-to-left scripts', async () => {
-      for (const continuation of HARMLESS)
+    it('a completion may contain line breaks, tabs, joiners and right-to-left marks', async () => {
+      for (const continuation of HARMLESS_TEXTS)
         assert.equal((await ask(continuation)).body.completion, continuation);
     });
 
-    it('a completion may continue a draft with control characters, even if the model repeats the draft first', async () => {
+    it('a completion is accepted after a draft that contains control characters, even if the model repeats the draft first', async () => {
       const draft = { text: `first\r\n${ESCAPE}second`, revision: 1 };
       for (const continuation of [' third', `${draft.text} third`])
         assert.equal((await ask(continuation, { draft })).body.completion, ' third');
@@ -81,7 +87,7 @@ describe('completion', () => {
     after(() => system.stop());
 
     /** Makes a chat in which the person answers the same question with each of the texts and is asked it again. */
-    function answered(...contents: string[]) {
+    function answeredChat(...contents: string[]) {
       const asked = { role: 'assistant', content: 'Done. Shall I go on?' };
       const said = contents.map((content) => ({ role: 'user', content, origin: 'human' }));
       return [...said.flatMap((message) => [asked, message]), asked];
@@ -89,8 +95,8 @@ describe('completion', () => {
 
     it('a completion of the built-in predictor never repeats control characters of the draft or the messages', async () => {
       const learned = 'Please summarise the quarterly sales report for the board';
-      for (const hostile of Object.values(HOSTILE)) {
-        const messages = answered(learned, `${learned}${hostile} now`, `Well ${hostile} ${learned}`);
+      for (const hostile of Object.values(HOSTILE_TEXTS)) {
+        const messages = answeredChat(learned, `${learned}${hostile} now`, `Well ${hostile} ${learned}`);
         for (const mode of ['complete_draft', 'next_prompt'])
           for (const text of ['', 'Please summarise the quart', `${hostile} Please summarise the quart`]) {
             const { status, body } = await app.predict(
@@ -103,7 +109,7 @@ describe('completion', () => {
     });
 
     it('the built-in predictor passes over a prompt with control characters and suggests another', async () => {
-      const messages = answered('continue', `${ESCAPE}continue`);
+      const messages = answeredChat('continue', `${ESCAPE}continue`);
       const { body } = await app.predict(predictionBody({ ...PROMPT, messages }));
       assert.deepEqual([body.status, body.completion], ['suggested', 'continue']);
     });

@@ -6,7 +6,7 @@ import { type Part, type System, startSystem } from '../support/system.ts';
 import { getText, openSocket } from '../support/unread.ts';
 import { until } from '../support/until.ts';
 
-const HEALTHY = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
+const HEALTH_REQUEST = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
 
 describe('connections', () => {
   let system: System;
@@ -32,7 +32,7 @@ describe('connections', () => {
     new Promise<boolean>((resolve) => {
       socket.once('data', () => resolve(true));
       socket.once('close', () => resolve(false));
-      socket.write(HEALTHY);
+      socket.write(HEALTH_REQUEST);
     });
 
   const countServed = async (count: number, from?: string) => {
@@ -80,7 +80,7 @@ describe('connections', () => {
     });
 
     /** Makes a request with an id, which its answer repeats. */
-    const named = (n: number, lines: string[], body = '') =>
+    const requestWithId = (n: number, lines: string[], body = '') =>
       [...lines, 'Host: x', `X-Request-Id: r-${n}`, '', body].join('\r\n');
     /** Returns the status and the request id of each answer. */
     const answersOf = (text: string) =>
@@ -104,9 +104,9 @@ describe('connections', () => {
       const posted = JSON.stringify({ refresh: 'x'.repeat(100) });
       const body = ['Content-Type: application/json', `Content-Length: ${posted.length}`];
       const requests = Array.from({ length: 1000 }, (_, n) => {
-        if (n % 3 === 0) return named(n, ['GET /api/recording/events/e/ HTTP/1.1', authorization]);
-        if (n % 3 === 1) return named(n, ['GET /healthz HTTP/1.1']);
-        return named(n, ['POST /api/auth/logout/ HTTP/1.1', authorization, ...body], posted);
+        if (n % 3 === 0) return requestWithId(n, ['GET /api/recording/events/e/ HTTP/1.1', authorization]);
+        if (n % 3 === 1) return requestWithId(n, ['GET /healthz HTTP/1.1']);
+        return requestWithId(n, ['POST /api/auth/logout/ HTTP/1.1', authorization, ...body], posted);
       });
       const socket = await open();
       const received = read(socket);
@@ -126,7 +126,7 @@ describe('connections', () => {
       const authorization = `Authorization: Bearer ${person.access}`;
       const socket = await open();
       const received = read(socket);
-      const asked = [0, 1].map((n) => named(n, ['GET /api/auth/me/ HTTP/1.1', authorization]));
+      const asked = [0, 1].map((n) => requestWithId(n, ['GET /api/auth/me/ HTTP/1.1', authorization]));
       socket.write(`${asked.join('')}no HTTP\r\n\r\n`);
       await until(() => socket.closed);
       const [first, second, third] = answersOf(received.text);
@@ -140,9 +140,9 @@ describe('connections', () => {
       const chunked = ['Content-Type: application/json', 'Transfer-Encoding: chunked'];
       const socket = await open();
       const received = read(socket);
-      const asked = named(0, ['GET /api/auth/me/ HTTP/1.1', authorization]);
+      const asked = requestWithId(0, ['GET /api/auth/me/ HTTP/1.1', authorization]);
       socket.write(
-        `${asked}${named(1, ['POST /api/auth/logout/ HTTP/1.1', authorization, ...chunked], 'no chunk\r\n')}`,
+        `${asked}${requestWithId(1, ['POST /api/auth/logout/ HTTP/1.1', authorization, ...chunked], 'no chunk\r\n')}`,
       );
       await until(() => socket.closed);
       const [first, second, ...more] = answersOf(received.text);

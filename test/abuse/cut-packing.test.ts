@@ -8,7 +8,7 @@ const CUT_BYTES = -5;
 /** Bytes over the size limit: reading stops just before the end of the packed data, or of the missing part. */
 const EXCESS_BYTES = [1, 100, 4000, 16_385];
 
-/** Packed bytes that are cut short raise an error after their reader has stopped listening. */
+/** Unpacking bytes that are cut short raises an error after the reader has stopped listening for errors. */
 describe('cut compression', () => {
   let system: System<TestProcess>;
 

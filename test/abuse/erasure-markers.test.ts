@@ -231,7 +231,7 @@ async function connect(person: Person, { mine }: Markers, userId: string): Promi
 }
 
 /** Makes a prediction request with the marker in every text. */
-function marked({ mine, theirs }: Markers, connectionId: string, nth: number) {
+function markedRequest({ mine, theirs }: Markers, connectionId: string, nth: number) {
   return predictionBody({
     request_id: `${theirs}-${nth}`,
     user_id: theirs,
@@ -263,7 +263,7 @@ async function usePredictions(
   await person.done('GET', '/api/connections/');
   await person.done('GET', '/api/connections/:id/', { names: [connection] });
   system.provider.respond(ok({ continuation: mine }));
-  const body = marked(markers, connection, 1);
+  const body = markedRequest(markers, connection, 1);
   await person.done('POST', '/v1/predictions', { body });
   await person.done('POST', '/v1/prediction-events', {
     body: { event_id: theirs, request_id: body.request_id, user_id: theirs, kind: 'accepted' },
@@ -275,7 +275,7 @@ async function usePredictions(
   await person.done('GET', '/v1/usage');
   // One prediction still runs when the account is erased.
   system.provider.respond(hang());
-  const running = person.use('POST', '/v1/predictions', { body: marked(markers, connection, 2) });
+  const running = person.use('POST', '/v1/predictions', { body: markedRequest(markers, connection, 2) });
   await until(() => system.provider.running === 1);
   return { running };
 }

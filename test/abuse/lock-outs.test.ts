@@ -60,7 +60,7 @@ describe('wrong passwords of strangers', () => {
     assert.equal((await logIn(person.email, HOTEL)).status, 200);
   });
 
-  it('wrong passwords from many networks lock the account for unknown networks, not for those it logged in from before', async () => {
+  it('wrong passwords from many networks lock an account, except for networks from which it logged in before', async () => {
     const person = await signUpAtHome();
     assert.deepEqual(await guessFromEverywhere(person.email, PER_ACCOUNT + 2), [
       ...Array(PER_ACCOUNT).fill(401),
@@ -75,7 +75,7 @@ describe('wrong passwords of strangers', () => {
     assert.equal((await logIn(person.email, HOME)).code, 'rate_limited');
   });
 
-  it('wrong passwords from a shared network lock it for accounts new to it, not for those that logged in from it before', async () => {
+  it('wrong passwords from a shared network stop log-ins from there, except to accounts that logged in from there before', async () => {
     const person = await signUpAtHome();
     const guest = await signUpAtHome();
     const shared = '198.51.100.99';

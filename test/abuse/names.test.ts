@@ -19,7 +19,7 @@ interface Clients {
 type Use = [where: string, status: number, call: (name: string, clients: Clients) => Promise<Reply<unknown>>];
 
 /** Makes an object with the name as an own property; in an object literal `__proto__` is none. */
-const keyed = (name: string) => Object.fromEntries([[name, name]]);
+const objectWithKey = (name: string) => Object.fromEntries([[name, name]]);
 const read = (path: string, { person }: Clients) => person.request('GET', path);
 
 const V1: Use[] = [
@@ -34,7 +34,7 @@ const V1: Use[] = [
     (id, { app }) => app.predict(predictionBody({ artifact: { kind: 'other', id, revision: id } })),
   ],
   ['mode', 422, (mode, { app }) => app.predict(predictionBody({ mode }))],
-  ['an unknown property', 422, (name, { app }) => app.predict(predictionBody(keyed(name)))],
+  ['an unknown property', 422, (name, { app }) => app.predict(predictionBody(objectWithKey(name)))],
   ['connection_id', 404, (connection_id, { app }) => app.predict(predictionBody({ connection_id }))],
   [
     'headers',
@@ -132,7 +132,7 @@ const RECORDING: Use[] = [
     'a property of an event',
     201,
     async (name, { person }) => {
-      const payload = keyed(name);
+      const payload = objectWithKey(name);
       const sent = { ...event({ type: 'custom.any', payload }), ...payload };
       const answer = await post(person, [event(), sent]);
       if (name === '__proto__') assert.equal(answer.body.invalid.length, 1);
@@ -190,7 +190,7 @@ const MEMORY: Use[] = [
     200,
     async (name, clients) => {
       const { person } = clients;
-      const json = keyed(name);
+      const json = objectWithKey(name);
       const expected = name === '__proto__' ? 422 : 201;
       const metadata = await person.request('POST', '/api/memory/raw/', { content: 'x', metadata: json });
       const profile = await person.request('POST', '/api/memory/profile/', { data: json });

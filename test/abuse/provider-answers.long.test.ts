@@ -11,7 +11,7 @@ import { inputsOf, predictBatch, predictReply, proposing } from '../support/repl
 import { type System, startSystem } from '../support/system.ts';
 
 /** Time that another call may take meanwhile. Without bounds these answers would block it for several seconds. */
-const SOON_MS = 1000;
+const LATENCY_MAX_MS = 1000;
 
 /** Makes a text of words that no other text has. */
 const wordsOf = (seed: number, characters: number) =>
@@ -22,10 +22,10 @@ const wordsOf = (seed: number, characters: number) =>
     .slice(0, characters);
 
 /** Returns the array types in a schema that have no `maxItems`. */
-function unbounded(node: unknown): unknown[] {
+function unboundedArrays(node: unknown): unknown[] {
   if (typeof node !== 'object' || node === null) return [];
   const isOpen = 'type' in node && node.type === 'array' && !('maxItems' in node);
-  return [...(isOpen ? [node] : []), ...Object.values(node).flatMap(unbounded)];
+  return [...(isOpen ? [node] : []), ...Object.values(node).flatMap(unboundedArrays)];
 }
 
 describe('large answers', function () {
@@ -59,8 +59,8 @@ describe('large answers', function () {
     const slowest = await slowestBeside(asked);
     const { status, body, tookMs } = await asked;
     assert.deepEqual([status, body.candidates.length], [200, 5]);
-    assert.ok(tookMs < 2 * SOON_MS, `answered after ${tookMs} ms`);
-    assert.ok(slowest < SOON_MS, `another call took ${slowest} ms`);
+    assert.ok(tookMs < 2 * LATENCY_MAX_MS, `answered after ${tookMs} ms`);
+    assert.ok(slowest < LATENCY_MAX_MS, `another call took ${slowest} ms`);
   });
 
   it('a provider answer of 40 facts with 320 long quotes, more than was asked for, delays no other call', async () => {
@@ -93,7 +93,7 @@ describe('large answers', function () {
     const slowest = await slowestBeside(promoted);
     const { body } = await promoted;
     assert.deepEqual([body.considered, body.created], [1, 0]);
-    assert.ok(slowest < SOON_MS, `another call took ${slowest} ms`);
+    assert.ok(slowest < LATENCY_MAX_MS, `another call took ${slowest} ms`);
   });
 
   it('every provider call limits the tokens of its answer and the items of each list', async () => {
@@ -122,7 +122,7 @@ describe('large answers', function () {
     for (const { schema, body } of calls) {
       const limit = body['max_tokens'];
       assert.ok(Number.isInteger(limit) && Number(limit) > 0 && Number(limit) <= 4096, `${schema}: ${limit}`);
-      assert.deepEqual(unbounded(body['response_format']), [], schema);
+      assert.deepEqual(unboundedArrays(body['response_format']), [], schema);
     }
   });
 });

@@ -121,7 +121,7 @@ describe('account', () => {
       assert.equal((await usage()).events, EVENTS);
     });
 
-    it('an account stores as many sessions as its quota allows, and more events in these', async () => {
+    it('an account stores as many sessions as its quota allows, and can still add events to those', async () => {
       const sessions = Array.from({ length: SESSIONS }, () => event());
       assert.equal((await post(user, sessions)).body.accepted, SESSIONS);
       const refused = await post(user, [event()]);
@@ -133,7 +133,7 @@ describe('account', () => {
       );
     });
 
-    it('an account stores as many bytes as its quota allows, counted in UTF-8 as events are returned', async () => {
+    it('an account stores as many bytes as its quota allows, counted as the UTF-8 of events as they are returned', async () => {
       const session = randomUUID();
       const large = () => inSession(session, 1, { prompt: 'é'.repeat(BYTES / 5) });
       assert.equal((await post(user, large())).status, 201);

@@ -8,12 +8,20 @@ const ROWS = 600;
 const SEARCHES = 30;
 const FILLER = 'lorem ipsum dolor sit amet consetetur';
 
-/** Words in each row. It also has the trigrams of a last word, but scattered, so it fails to match only at the end. */
+/**
+ * Words in each row and in the search. Each row also has the trigrams of the last word of the search, but scattered, so
+ * that it passes the trigram index and fails only at that word.
+ */
 const WORDS = Array.from({ length: 19 }, (_, n) => `zq${String.fromCharCode(97 + n)}xjkvw`);
-const LAST = 'mwqpxgb';
-const SCATTERED = Array.from({ length: LAST.length - 2 }, (_, at) => `y${LAST.slice(at, at + 3)}y`);
-const CONTENT = [...WORDS, `${LAST[0]}yy`, ...SCATTERED].map((part) => `${part} ${FILLER}`).join(' ');
-const SLOW = `/api/memory/raw/?q=${encodeURIComponent([...WORDS, LAST].join(' '))}`;
+const LAST_WORD = 'mwqpxgb';
+const SCATTERED_TRIGRAMS = Array.from(
+  { length: LAST_WORD.length - 2 },
+  (_, at) => `y${LAST_WORD.slice(at, at + 3)}y`,
+);
+const CONTENT = [...WORDS, `${LAST_WORD[0]}yy`, ...SCATTERED_TRIGRAMS]
+  .map((part) => `${part} ${FILLER}`)
+  .join(' ');
+const SLOW_SEARCH = `/api/memory/raw/?q=${encodeURIComponent([...WORDS, LAST_WORD].join(' '))}`;
 
 describe('searches of a large memory', () => {
   let system: System;
@@ -33,7 +41,7 @@ describe('searches of a large memory', () => {
   it('30 slow searches of a large memory are 503 overloaded and delay no other account or app', async () => {
     const app = await system.app();
     const other = await signUp(system);
-    const searches = Promise.all(Array.from({ length: SEARCHES }, () => person.request('GET', SLOW)));
+    const searches = Promise.all(Array.from({ length: SEARCHES }, () => person.request('GET', SLOW_SEARCH)));
     const calls = await pacedUntil(
       5,
       async () => {

@@ -82,7 +82,7 @@ describe('unread answers', () => {
     assert.ok(length > LARGE_BYTES, `${length} bytes`);
   });
 
-  it("unread answers use up only their account's share: its other large answers are 503, its small ones and other accounts get theirs", async () => {
+  it("unread answers use up only their account's share: its other large answers are 503, but its small answers and other accounts' answers arrive", async () => {
     const at = { at: patient };
     for (const socket of await Promise.all(
       [1, 2].map(() => askWithoutReading(person, '/api/recording/events/large/', patient.url)),
@@ -101,7 +101,7 @@ describe('unread answers', () => {
     assert.equal((await other.request('GET', '/api/recording/events/large/', undefined, at)).status, 200);
   });
 
-  it("unread lists use up only their account's share: its other large lists are 503, its small ones and other accounts get theirs", async () => {
+  it("unread lists use up only their account's share: its other large lists are 503, but its small lists and other accounts' lists arrive", async () => {
     const at = { at: patient };
     const one = await signUp(system);
     await system.database.pool.query(
@@ -131,7 +131,7 @@ describe('unread answers', () => {
     assert.equal((await person.request('GET', replies, undefined, at)).status, 200);
   });
 
-  it("unread batch results use up only their account's share: they are 503 until the unread ones are closed", async () => {
+  it("unread batch results use up only their account's share: its further ones are 503 until the unread ones are closed", async () => {
     const at = { at: patient };
     const one = await signUp(system);
     const id = newId();

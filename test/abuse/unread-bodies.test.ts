@@ -44,14 +44,14 @@ describe('unread rest of a refused body', () => {
     assert.ok(mibPerS < 100, `${mibPerS} MiB/s were read`);
   });
 
-  it('a client whose body is refused gets its answer, and a client that keeps its connection can use it again', async () => {
+  it('a client whose body is refused gets the answer, and can reuse its connection if it keeps connections alive', async () => {
     const post = async (agent: Agent | false) => {
       const outgoing = request(`${url}/v1/predictions`, {
         method: 'POST',
         agent,
         headers: { 'content-length': 8 * MIB },
       });
-      // The connection of a slow client is closed while it writes, after the answer has arrived.
+      // A slow client is still writing when its connection is closed, but has its answer by then.
       const sent = new Promise((resolve) => outgoing.once('close', resolve).once('finish', resolve));
       outgoing.on('error', () => {});
       const answered = once(outgoing, 'response');

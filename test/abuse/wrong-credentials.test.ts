@@ -5,7 +5,7 @@ import { type AppClient, call, type Reply } from '../support/client.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-/** Wrong credentials of one network that get 401 in 10 s, and the number that may be looked up at once. */
+/** Wrong credentials of one network: how many get 401 in 10 s, and how many may be looked up at once. */
 const LIMIT = 50;
 const AT_ONCE = 10;
 const WINDOW_S = 10;
@@ -42,7 +42,7 @@ describe('wrong credentials', function () {
     const answers = await inBatches(6 * LIMIT, (n) => {
       if (n % 3 === 0) return usage(newAppKey().key, from);
       if (n % 3 === 1) return me({ 'x-service-api-key': newServiceKey().key }, from);
-      return me({ authorization: `Bearer ${forged(n)}` }, from);
+      return me({ authorization: `Bearer ${forgedToken(n)}` }, from);
     });
     const wrong = answers.filter(({ status }) => status === 401);
     const refused = answers.filter(({ status }) => status === 429);
@@ -56,7 +56,7 @@ describe('wrong credentials', function () {
     }
   });
 
-  it('wrong credentials do not lock out right ones of the same network that were used before', async () => {
+  it('wrong credentials do not lock out right ones that were used before from the same network', async () => {
     const from = newNetwork();
     const app = await system.app();
     const person = await signUp(system);
@@ -73,7 +73,7 @@ describe('wrong credentials', function () {
     assert.deepEqual(await honest(), [200, 200, 200]);
   });
 
-  it('wrong credentials do not lock out right ones of the same network that are new, even while the flood lasts', async () => {
+  it('wrong credentials do not lock out right ones that are used for the first time from the same network, even while the flood lasts', async () => {
     const from = newNetwork();
     const person = await signUp(system);
     const made = await person.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'new' });
@@ -86,7 +86,7 @@ describe('wrong credentials', function () {
     await flooded;
   });
 
-  it('new right credentials and missing ones do not count as wrong: 100 new apps of one network get in at once', async () => {
+  it('neither new right credentials nor missing ones count as wrong: 100 new apps of one network get in at once', async () => {
     const from = newNetwork();
     const apps: AppClient[] = [];
     for (let n = 0; n < 2 * LIMIT; n += 1) apps.push(await system.app());
@@ -132,7 +132,7 @@ async function inBatches(count: number, one: (n: number) => Promise<Reply<unknow
 }
 
 /** Makes a token with a forged signature. */
-function forged(n: number): string {
+function forgedToken(n: number): string {
   const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
   return `${encode({ alg: 'HS256', typ: 'JWT' })}.${encode({ sub: `${n}` })}.${'A'.repeat(43)}`;
 }

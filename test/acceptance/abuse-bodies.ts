@@ -23,7 +23,8 @@ const HEALTH_P99_MS = 100;
 const MEMORY_MAX_MB = 600;
 const SLOWDOWN_MAX = 1.5;
 /**
- * Memory counts as released when it is within this much of its start, under load: an idle process collects no garbage.
+ * Memory counts as released once it exceeds its size before the attack by less than this. It is measured under load,
+ * because an idle process collects no garbage.
  */
 const LEFTOVER_MAX_MB = 100;
 const RELEASE_TIMEOUT_MS = 60_000;
@@ -51,14 +52,14 @@ try {
       const { access } = await signUp(system);
       const body = emptyArrays(16 * MIB).packed;
       const post = () => postPacked(url, '/api/recording/events/', body, { access });
-      return whileTime(() => Promise.all(Array.from({ length: 12 }, post)));
+      return repeatAttack(() => Promise.all(Array.from({ length: 12 }, post)));
     },
     'the same behind noise, so that they are not packed too well': async () => {
       const { access } = await signUp(system);
       const noise = randomBytes(160 * 1024).toString('hex');
       const body = gzipSync(`["${noise}",${emptyArrays(15 * MIB).text}]`);
       const post = () => postPacked(url, '/api/recording/events/', body, { access });
-      return whileTime(() => Promise.all(Array.from({ length: 12 }, post)));
+      return repeatAttack(() => Promise.all(Array.from({ length: 12 }, post)));
     },
     'unfinished gzip on recording, 100 at once': () => holdUnfinished(100, Buffer.alloc(16 * MIB, ' ')),
     'unfinished gzip behind noise, 100 at once': () => {
@@ -94,7 +95,7 @@ try {
   await mochaGlobalTeardown();
 }
 
-/** Measures what another app sees until the promise settles, and the ingress's memory; milliseconds and MB. */
+/** Until `done` settles, measures another app's calls and health checks, in ms, and the ingress's memory, in MB. */
 async function measureBeside(app: AppClient, done: Promise<unknown>) {
   const client = new KeepAliveClient(app.key);
   const [health, predictions, sizes] = await Promise.all([
@@ -134,7 +135,7 @@ function memory({ webs: [web] }: System<TestProcess>): Promise<number> {
   return residentMb(web?.child.pid);
 }
 
-async function whileTime<T>(attack: () => Promise<T[]>): Promise<T[]> {
+async function repeatAttack<T>(attack: () => Promise<T[]>): Promise<T[]> {
   const until = performance.now() + ATTACK_MS;
   const all: T[] = [];
   while (performance.now() < until) all.push(...(await attack()));

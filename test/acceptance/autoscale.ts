@@ -28,7 +28,7 @@ const SLOTS = 8;
 const BUSY_SHARE = 0.7;
 const WORKERS_MAX = 8;
 const LOOK_INTERVAL_MS = 1000;
-/** Maximum worker seconds, as a multiple of an oracle's that starts exactly the workers needed, in no time. */
+/** Maximum worker seconds, as a multiple of those of an oracle, which at all times has exactly the workers needed. */
 const COST_MAX = 2.5;
 /** A lower signal counts once it has lasted this long: Kubernetes' `stabilizationWindowSeconds`, here shorter. */
 const SCALE_IN_AFTER_MS = 15_000;
@@ -69,9 +69,9 @@ async function trial({ app: makeApp }: System<TestProcess>) {
   const answers = await Promise.all(calls);
   client.close();
 
-  const isWhole = (since: number) =>
+  const enoughAt = (since: number) =>
     samples.find(({ at, workers }) => at >= since && workers >= oracle(STEP * RATE))?.at;
-  const isOne = samples.find(({ at, workers }) => at >= backAt && workers === 1)?.at;
+  const oneAgainAt = samples.find(({ at, workers }) => at >= backAt && workers === 1)?.at;
   const seconds = (at: number | undefined, since: number) =>
     at === undefined ? null : Math.round((at - since) / 100) / 10;
   const workerSeconds = samples.reduce((sum, { workers, forMs }) => sum + (workers * forMs) / 1000, 0);
@@ -88,8 +88,8 @@ async function trial({ app: makeApp }: System<TestProcess>) {
     answeredMs: [0.5, 0.95, 0.99].map((share) => Math.round(percentile(ok, share))),
     workersOfTheOracle: [oracle(RATE), oracle(STEP * RATE)],
     mostWorkers: peak,
-    enoughAfterS: seconds(isWhole(stepAt), stepAt),
-    oneAgainAfterS: seconds(isOne, backAt),
+    enoughAfterS: seconds(enoughAt(stepAt), stepAt),
+    oneAgainAfterS: seconds(oneAgainAt, backAt),
     workerSeconds: Math.round(workerSeconds),
     oracleSeconds: Math.round(oracleSeconds),
     cost: Math.round((100 * workerSeconds) / oracleSeconds) / 100,
@@ -102,7 +102,7 @@ function brokenPromises(run: Awaited<ReturnType<typeof trial>>): string[] {
     [Object.keys(run.answers).every((end) => end === '200' || end === '503 overloaded'), 'no call is 504'],
     [run.mostWorkers >= (run.workersOfTheOracle[1] ?? 0), 'the pool grows as far as it has to'],
     [run.oneAgainAfterS !== null, 'one worker is left in the end'],
-    [run.cost <= COST_MAX, 'it costs not much more than what waits makes it start, and the time it holds on'],
+    [run.cost <= COST_MAX, `the workers cost at most ${COST_MAX} times as much as the oracle's`],
   ];
   return promises.filter(([kept]) => !kept).map(([, promise]) => promise);
 }

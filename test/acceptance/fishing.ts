@@ -23,7 +23,7 @@ const { values: options, positionals } = parseArgs({
   },
 });
 
-/** Maximum number of words that the app typed itself in a sentence that counts as recovered. */
+/** A sentence counts as recovered if the app typed at most this many of its words itself. */
 const TYPED_MAX = 3;
 const SENTENCE_WORDS = 5;
 const CHAIN_MAX = 30;

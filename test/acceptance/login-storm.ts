@@ -93,7 +93,7 @@ async function measure(system: System<TestProcess>, providerMs: number) {
     });
   }
   client.close();
-  // Other load on the machine affects single rounds.
+  // The median, because other load on the machine affects single rounds.
   return {
     providerMs,
     growth: percentile(

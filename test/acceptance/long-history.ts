@@ -10,10 +10,10 @@ import { percentile } from '../support/keep-alive-client.ts';
 import { makePastWeeks } from '../support/past-weeks.ts';
 
 /**
- * By hand: measures the statements of the common path on an empty database and on one with `--rows` of history; then
- * `--admissions` more in batches of `--batch`; then the rows that erasing reads while answers expire as fast as they
- * come. Exits with 1 if a median is more than 1.3 times as long on the full database, a batch takes a second longer
- * than the usual one, or erasing reads more than twice what it deletes.
+ * By hand: fills one of two databases with `--rows` of history, then with `--admissions` admissions in batches of
+ * `--batch`; measures the statements of the common path on it and on the empty one; then how many rows erasing reads
+ * while answers expire as fast as they come. Exits with 1 if a median is more than 1.3 times as long on the full
+ * database, a batch takes a second longer than the usual one, or erasing reads more than twice what it deletes.
  */
 const { values: options } = parseArgs({
   options: {
@@ -75,7 +75,7 @@ async function fill(pool: Pool, rows: number): Promise<void> {
   await pool.query('vacuum analyze');
 }
 
-/** Returns the time of the slowest and of a usual batch, out of this many admissions in all. */
+/** Admits this many predictions in batches. Returns the times of the slowest batch and of a usual one. */
 async function admitMany(
   opened: Opened,
   admissions: number,

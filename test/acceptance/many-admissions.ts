@@ -13,7 +13,7 @@ import { type System, startProcesses, type TestProcess } from '../support/system
  */
 const SLOTS = 16;
 const SERVICE_MS = 10;
-const CALLS_PER_SPELL = 1000;
+const CALLS_PER_INTERVAL = 1000;
 
 const { values: options } = parseArgs({
   options: {
@@ -55,16 +55,16 @@ async function admitMany({ app: makeApp, database, provider }: System<TestProces
   const seconds = (performance.now() - since) / 1000;
   client.close();
 
-  const spells = Array.from({ length: Math.ceil(answers.length / CALLS_PER_SPELL) }, (_, n) =>
-    slowestOf(answers.slice(n * CALLS_PER_SPELL, (n + 1) * CALLS_PER_SPELL)),
+  const slowestByInterval = Array.from({ length: Math.ceil(answers.length / CALLS_PER_INTERVAL) }, (_, n) =>
+    slowestOf(answers.slice(n * CALLS_PER_INTERVAL, (n + 1) * CALLS_PER_INTERVAL)),
   );
-  const typicalMs = percentile(spells, 0.5);
+  const typicalMs = percentile(slowestByInterval, 0.5);
   const counts = tally(answers);
   const { body: usage } = await app.usage();
   const promises: [kept: boolean, promise: string][] = [
     [counts['200'] === answers.length, 'every call is answered'],
     [
-      Math.max(...spells) < typicalMs + 1000,
+      Math.max(...slowestByInterval) < typicalMs + 1000,
       'no call takes a second longer than the slowest of a usual interval',
     ],
     [usage.reserved_units === 0 && usage.prediction_units === (counts['200'] ?? 0) + 1, 'the books balance'],
@@ -80,8 +80,8 @@ async function admitMany({ app: makeApp, database, provider }: System<TestProces
       ),
     ),
     slowestOfUsualSpellMs: roundMs(typicalMs),
-    slowestMs: roundMs(Math.max(...spells)),
-    slowestSpell: spells.indexOf(Math.max(...spells)),
+    slowestMs: roundMs(Math.max(...slowestByInterval)),
+    slowestSpell: slowestByInterval.indexOf(Math.max(...slowestByInterval)),
     broken: promises.filter(([kept]) => !kept).map(([, promise]) => promise),
   };
 }

@@ -45,7 +45,6 @@ async function measureParties(parties: number): Promise<Map<string, number>> {
   const pool = new pg.Pool({ connectionString: database.url, max: 1 });
   try {
     const served = await openServed(pool);
-    // Plans are those that the statements get while a table is empty.
     const ids = (await pool.query(`select gen_random_uuid() as id from generate_series(1, $1)`, [parties]))
       .rows;
     const names = ids.map(({ id }) => id as string);

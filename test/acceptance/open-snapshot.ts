@@ -11,8 +11,9 @@ import { type System, startProcesses, type TestProcess } from '../support/system
 
 /**
  * By hand: another program's transaction (a dump, a report) stays open while calls come at a steady rate. Each printed
- * line covers half a minute. Exits with 1 if the last window is not within 1.3 times the one before the transaction
- * began. With `--queue postgres` the queue's own tables grow as well: BullMQ reads past every job removed since.
+ * line covers a window of `--window` seconds. Exits with 1 if the last window is not within 1.3 times the one before
+ * the transaction began. With `--queue postgres` the queue's own tables grow as well: BullMQ reads past every job
+ * removed since.
  */
 const { values: options } = parseArgs({
   options: {

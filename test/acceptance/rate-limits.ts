@@ -12,7 +12,7 @@ import { startProcesses, type TestProcess } from '../support/system.ts';
  * refused (400) right after they are counted, so that little but the limit is measured. CPU is that of the ingress, on
  * Linux.
  */
-const HIGH = { RATE_LIMIT_RPS: '1000000', RATE_LIMIT_BURST: '1000000' };
+const HIGH_LIMITS = { RATE_LIMIT_RPS: '1000000', RATE_LIMIT_BURST: '1000000' };
 const TICKS_PER_S = 100;
 
 const { values: options } = parseArgs({
@@ -26,7 +26,7 @@ const { values: options } = parseArgs({
 await mochaGlobalSetup();
 const redis = await startRedisServer();
 const system = await startProcesses({
-  env: { ...HIGH, REDIS_URL: redis.url, LOG_LEVEL: 'warn', SANDBOX_UNITS: '1000000000' },
+  env: { ...HIGH_LIMITS, REDIS_URL: redis.url, LOG_LEVEL: 'warn', SANDBOX_UNITS: '1000000000' },
 });
 try {
   const [on] = system.webs as [TestProcess];

@@ -76,7 +76,7 @@ async function restartThrough(system: System<TestProcess>): Promise<boolean> {
   const started: Promise<unknown>[] = [];
   for (let nth = 0; nth < restarts; nth += 1) {
     await sleep(Math.max(0, begun + ((nth + 0.5) * seconds * 1000) / restarts - performance.now()));
-    // On a machine so busy that starting takes as long as the interval, no scheduler would be left.
+    // Otherwise, on a machine so busy that starting takes as long as the interval, no scheduler would be left.
     await Promise.all(started.slice(0, -1));
     const victim = system.workers.shift();
     await victim?.stop(nth % 2 === 0 ? 'SIGKILL' : 'SIGTERM');
@@ -109,7 +109,7 @@ async function restartThrough(system: System<TestProcess>): Promise<boolean> {
       most: late.at(-1),
     },
     byTicket: late.filter((ms) => ms < 300).length,
-    // Time during which this process itself did not run: the machine was too busy for a conclusion.
+    // Longest time during which this process itself did not run. If long, the machine was too busy for a conclusion.
     stalledMs: Math.round(stalledMs),
     ticksWithAJob: keys.filter((key) => jobs.has(key)).length,
     ticksWithMoreJobs: keys.filter((key) => (jobs.get(key) ?? 0) > 1).length,

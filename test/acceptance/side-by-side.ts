@@ -31,7 +31,7 @@ const LISTED_MAX = 10;
 const SERVICE_MS = { least: 30, most: 150 };
 const DOCUMENTED_END =
   /^(200|499 prediction_cancelled|409 request_in_flight|503 (service_unavailable|overloaded)|504 prediction_timeout)$/;
-/** Codes of a connection that a stopping ingress refuses, or closes although it was kept alive. */
+/** Error codes of a connection that a stopping ingress refuses, or closes while it is kept alive. */
 const CONNECTION_LOST = /^(ECONNREFUSED|ECONNRESET|UND_ERR_SOCKET|EPIPE)$/;
 
 interface Phase {

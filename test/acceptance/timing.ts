@@ -21,10 +21,10 @@ import { type System, startProcesses, type TestProcess } from '../support/system
  * Exits with 1 (`different`) if chance would make such a difference, of the mean or of the distribution, in less than
  * one of a hundred runs, whatever its size. Exits with 2 if nothing can be concluded: `noisy control` if the control
  * differs, `too noisy` if a difference above the comparison's margin may be hidden. Differences of 15 to 100 us have
- * been measured over the Internet, with thousands of calls (Crosby, Wallach and Riedi, 2009); here an address may make
- * 50 an hour, from all networks together. With the real hash the margin is wider: the differences to find there are
- * whether a hash is made, and at which cost. The waitlist's margin is wider too: a timer in whole milliseconds sends
- * its answers, and an address can be asked about only once, since that puts it on the list.
+ * been measured over the Internet, with thousands of calls (Crosby, Wallach and Riedi, 2009); here, an e-mail address
+ * may be tried 50 times an hour, from all networks together. With the real hash the margin is wider: the differences to
+ * find there are whether a hash is made, and at which cost. The waitlist's margin is wider too: a timer in whole
+ * milliseconds sends its answers, and an address can be asked about only once, since that puts it on the list.
  */
 const MARGIN_MS = 0.02;
 const HASH_MARGIN_MS = 1;
@@ -43,7 +43,7 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const CHECKSUM_LENGTH = 6;
 
 /** Makes the bytes of a call of a class; different each time. */
-type Make = () => Buffer;
+type MakeCall = () => Buffer;
 
 type Verdict = 'alike' | 'different' | 'too noisy' | 'noisy control';
 
@@ -92,7 +92,7 @@ interface Measuring {
 }
 
 async function compare(
-  [one, other]: readonly [Make, Make],
+  [one, other]: readonly [MakeCall, MakeCall],
   { at, rounds = ROUNDS, marginMs = MARGIN_MS }: Measuring,
 ) {
   const calls = Array.from({ length: WARM_UP + rounds }, () => [one(), one(), other(), other()] as const);
@@ -140,7 +140,7 @@ function inRandomOrder<T>(values: readonly T[]): T[] {
  * Makes log-ins for known and for unknown addresses; each address is tried once. The addresses are random, so that
  * neither class lies together in an index. The known accounts have random hashes, each with its own salt.
  */
-async function logIns({ database }: System<TestProcess>, rounds: number): Promise<[Make, Make]> {
+async function logIns({ database }: System<TestProcess>, rounds: number): Promise<[MakeCall, MakeCall]> {
   const [, ...cost] = (await hashPassword('a horse with 9 staples')).split('$').slice(0, -2);
   const known = Array.from({ length: 2 * (WARM_UP + rounds) }, () => ({
     id: newId(),
@@ -168,14 +168,14 @@ function newEmail(): string {
   return `${randomBytes(16).toString('hex')}@example.com`;
 }
 
-async function serviceKeys(installation: System<TestProcess>): Promise<[Make, Make]> {
+async function serviceKeys(installation: System<TestProcess>): Promise<[MakeCall, MakeCall]> {
   const person = await signUp(installation);
   const { body } = await person.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'k' });
   const use = (key: string) => bytesOf('GET', '/api/auth/me/', { 'x-service-api-key': key });
   return [() => use(nearMissOf(body.key)), () => use(newServiceKey().key)];
 }
 
-async function appKeys(installation: System<TestProcess>): Promise<[Make, Make]> {
+async function appKeys(installation: System<TestProcess>): Promise<[MakeCall, MakeCall]> {
   const { key } = await installation.app();
   const use = (wrong: string) => bytesOf('GET', '/v1/usage', { authorization: `Bearer ${wrong}` });
   return [() => use(nearMissOf(key)), () => use(newAppKey().key)];
@@ -201,7 +201,7 @@ function nearMissOf(key: string): string {
   return other + checksum;
 }
 
-async function waitlist({ database }: System<TestProcess>): Promise<[Make, Make]> {
+async function waitlist({ database }: System<TestProcess>): Promise<[MakeCall, MakeCall]> {
   const listed = Array.from({ length: 2 * (WARM_UP + ROUNDS) }, newEmail);
   await database.pool.query(
     `insert into waitlist (email_key, email, created_at) select email, email, now() from unnest($1::text[]) email`,

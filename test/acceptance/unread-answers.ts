@@ -18,7 +18,8 @@ const EVENT_BYTES = 8_000_000;
 const WATCHED_MS = 40_000;
 const LIMITS = { mb: 600, healthP99Ms: 100 };
 /**
- * Memory counts as released when it is within this much of its start, under load: an idle process collects no garbage.
+ * Memory counts as released once it exceeds its size before the attack by less than this. It is measured under load,
+ * because an idle process collects no garbage.
  */
 const LEFTOVER_MAX_MB = 100;
 const RELEASE_TIMEOUT_MS = 60_000;

@@ -137,7 +137,7 @@ describe('command line', () => {
     assert.equal(working.filter(Boolean).length, 1);
   });
 
-  it('the command line revokes the key with the given prefix, and only of the given app', async () => {
+  it("the command line revokes an app's key by its prefix, and refuses the prefix of another app's key", async () => {
     const [mine, other] = await Promise.all([makeApp(), makeApp()]);
     const prefix = mine.key.slice(0, 9);
     const refused = await admin('key', 'revoke', other.appId, '--prefix', prefix);
@@ -148,7 +148,7 @@ describe('command line', () => {
     assert.deepEqual(await Promise.all([mine.key, other.key].map(works)), [false, true]);
   });
 
-  it('the command line reports the usage of one app or all, for this month or another', async () => {
+  it('the command line reports the usage of one app or of all apps, for this month or a given one', async () => {
     const { appId } = await makeApp();
     await test.pool.query(
       `insert into usage (app_id, month, reserved, settled, paid_reserved, paid_settled,
@@ -209,13 +209,13 @@ describe('command line', () => {
     );
   });
 
-  it("the command line reports an account's provider usage, by its id or e-mail address", async () => {
+  it('the command line reports the provider usage of an account, given its id or e-mail address', async () => {
     const account = { email: 'Ada@forecue.example', name: '', passwordHash: '' };
     const { id } = await createAccount(database.orm.em.fork(), account);
     await bookCalls(test.pool, [
       aCall({ account_id: id, cost_microcents: 2_000_000 }),
       aCall({ account_id: id, outcome: 'aborted', aborted: true, output_tokens: 0 }),
-      // A call of a year ago, which this month does not count.
+      // A call from a year ago, which does not count towards this month.
       aCall({ account_id: id, age_ms: 365 * 24 * 60 * 60 * 1000 }),
     ]);
     const [byId, byEmail, earlier] = await Promise.all([

@@ -35,7 +35,7 @@ describe('admin app show', () => {
     await call;
   });
 
-  it('`admin app show` reports why recent calls were refused, by code with its meaning', async () => {
+  it('`admin app show` counts recently refused calls by error code, and explains each code', async () => {
     const [app, other] = [await system.app(), await system.app()];
     for (let n = 0; n < 3; n += 1) await app.predict({});
     system.provider.respond(status(500));

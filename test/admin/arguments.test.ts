@@ -54,7 +54,7 @@ describe('command-line arguments', () => {
       refuses(appUpdate, [ID, `--min-confidence=${value}`], /^--min-confidence must be a number from 0 to 1/);
   });
 
-  it('the command line accepts a grace in whole seconds, a month as YYYY-MM, and an app or a user for usage', () => {
+  it('the command line accepts a grace in whole seconds, a month as YYYY-MM, and usage of either an app or a user', () => {
     accepts(keyRotate, ID, '--grace', '2592000');
     for (const grace of ['', '1.5', '1m', '-1', '2592001'])
       refuses(keyRotate, [ID, `--grace=${grace}`], /^--grace must be/);
@@ -104,7 +104,7 @@ describe('command-line arguments', () => {
       refuses(appCreate, [`--name=${name}`], /^--name must be 1 to 200 characters/);
   });
 
-  it('the command line refuses unknown arguments, values outside their list, and contradictions', () => {
+  it('the command line refuses missing, unknown and contradictory arguments, and values that an option does not list', () => {
     refuses(appCreate, [], /^--name is missing$/);
     refuses(
       appCreate,

@@ -140,7 +140,7 @@ describe('backup', function () {
     assert.deepEqual(rows, []);
   });
 
-  it("a backup can be restored to a checkout's embedded database if `npm start` is not running, and moved from there to another server", async () => {
+  it("a backup can be restored to a checkout's embedded database unless `npm start` runs, and that database can be moved to another server", async () => {
     const file = await backUp();
     const data = join(folder, 'data');
     await using target = await openTarget({}, data);
@@ -162,7 +162,7 @@ describe('backup', function () {
     });
   });
 
-  it('a move keeps its copy next to the data, where there is space, and deletes it when interrupted', async () => {
+  it('moving a database writes its temporary copy next to the data, not to TMPDIR, and deletes the copy when interrupted', async () => {
     const [checkout, temporary] = [join(folder, 'checkout'), join(folder, 'temporary')];
     await Promise.all([linkCheckout(checkout), mkdir(temporary)]);
     await migrate({ directUrl: elsewhere.url, queuePrefix: 'forecue' });
@@ -200,7 +200,7 @@ describe('backup', function () {
     for (const left of [file, `${file}.unfinished`]) assert.equal(existsSync(left), false, left);
   });
 
-  it('a move requires the address of another database', async () => {
+  it('moving a database requires the address of another one', async () => {
     const { code, stderr } = await runAdmin(['move'], { ...system.env, DATABASE_URL: '' });
     assert.deepEqual([code, stderr.split('\n')[0]], [1, 'configuration: DATABASE_URL is required']);
   });

@@ -61,7 +61,7 @@ describe('command line for connections', () => {
     system.provider.respond(ok());
   });
 
-  it('`connection create` refuses what cannot be connected, in one line', async () => {
+  it('`connection create` says in one line why an app and a user cannot be connected', async () => {
     const other = await system.app();
     const refusals: [string[], RegExp][] = [
       [who(), /^APP_ID is missing, and there is not exactly one app/],

@@ -25,7 +25,7 @@ describe('`doctor --live`', function () {
   beforeEach(() => system.provider.reset());
 
   /** Runs the doctor. Returns its finding about the real prediction, and the exit code. */
-  const live = async (env: Record<string, string> = {}, url = system.webs[0]?.url ?? '') => {
+  const runLiveDoctor = async (env: Record<string, string> = {}, url = system.webs[0]?.url ?? '') => {
     const { code, stdout, stderr } = await runAdmin(['doctor', '--live', '--url', url, '--json'], {
       ...system.env,
       ...env,
@@ -34,19 +34,19 @@ describe('`doctor --live`', function () {
     const found = JSON.parse(stdout).checks.find(({ name }: LiveFinding) => name === 'live') as LiveFinding;
     return { exit: code, ...found };
   };
-  const stageOf = ({ exit, ok, status, code, stage }: Awaited<ReturnType<typeof live>>) => {
+  const stageOf = ({ exit, ok, status, code, stage }: Awaited<ReturnType<typeof runLiveDoctor>>) => {
     assert.deepEqual([exit, ok], [1, false]);
     return [stage, status, code];
   };
 
   it('`doctor --live` sends one prediction through ingress, queue and provider, charged to its own app', async () => {
     const app = await system.app();
-    const first = await live();
+    const first = await runLiveDoctor();
     // The exit code does not count: the fake provider has no list of models, which another check reports.
     assert.deepEqual([first.ok, first.status, first.stage, first.to_do], [true, 200, null, null]);
     assert.match(first.found, /^a prediction was answered 200 \(suggested\) in \d+ ms$/);
     assert.equal(system.provider.calls.length, 1);
-    await Promise.all([live(), live()]);
+    await Promise.all([runLiveDoctor(), runLiveDoctor()]);
     assert.equal(system.provider.calls.length, 3);
 
     const used = await adminResult(['usage'], system.env);
@@ -67,19 +67,19 @@ describe('`doctor --live`', function () {
 
   it('`doctor --live` names the provider as the failed stage, with what to do', async () => {
     system.provider.respond(status(401));
-    const refused = await live();
+    const refused = await runLiveDoctor();
     assert.deepEqual(stageOf(refused), ['provider', 503, 'provider_not_configured']);
     assert.match(refused.to_do ?? '', /OPENAI_API_KEY/);
 
     system.provider.respond(delay(60_000, ok()));
-    const slow = await live();
+    const slow = await runLiveDoctor();
     assert.deepEqual(stageOf(slow), ['provider', 504, 'prediction_timeout']);
   });
 
   it('`doctor --live` names the queue as the failed stage when no worker starts the prediction', async () => {
     await adminResult(['queue', 'pause', 'predict'], system.env);
     try {
-      const found = await live();
+      const found = await runLiveDoctor();
       assert.deepEqual(stageOf(found), ['queue', 504, 'prediction_timeout']);
       assert.match(found.to_do ?? '', /queue resume/);
     } finally {
@@ -87,18 +87,18 @@ describe('`doctor --live`', function () {
     }
   });
 
-  it('`doctor --live` names the connection as the failed stage when nothing answers, or something other than an ingress', async () => {
-    const nothing = await live({}, `http://127.0.0.1:${await freePort()}`);
+  it('`doctor --live` names the connection as the failed stage when the address does not answer, or is not that of an ingress', async () => {
+    const nothing = await runLiveDoctor({}, `http://127.0.0.1:${await freePort()}`);
     assert.deepEqual(stageOf(nothing), ['connection', null, null]);
     assert.match(nothing.found, /ECONNREFUSED/);
-    const other = await live({}, system.provider.url);
+    const other = await runLiveDoctor({}, system.provider.url);
     assert.deepEqual(stageOf(other), ['connection', 404, null]);
   });
 
   it('`doctor --live` detects an ingress that uses another database', async () => {
     const database = await createDatabase();
     try {
-      const found = await live({ DATABASE_URL: database.url, DATABASE_DIRECT_URL: database.url });
+      const found = await runLiveDoctor({ DATABASE_URL: database.url, DATABASE_DIRECT_URL: database.url });
       assert.deepEqual(stageOf(found), ['ingress', 401, 'invalid_app_key']);
       assert.match(found.to_do ?? '', /DATABASE_URL/);
     } finally {

@@ -117,7 +117,7 @@ describe('doctor', function () {
     assert.equal(judgeSessions('', 90, 100).ok, true);
   });
 
-  it('the doctor counts the sessions of all roles and databases, even with a role that sees only its own', async () => {
+  it('the doctor counts the sessions of all roles and databases, even if its own role may not see the others', async () => {
     const { url, pool } = system.database;
     const name = `forecue_${randomBytes(6).toString('hex')}`;
     await pool.query(

@@ -76,7 +76,7 @@ describe('transcript import', function () {
     return files[0] ?? assert.fail('no file was reported');
   };
 
-  it('importing transcripts stores each of three formats once, and a sync remembers what the person said', async () => {
+  it('importing transcripts again, in any of three formats, stores nothing twice, and a sync adds them to memory', async () => {
     const [claude, codex, story] = [newSession(), newSession(), newSession()];
     // The file names do not show the format.
     const paths = await Promise.all([
@@ -146,7 +146,7 @@ describe('transcript import', function () {
     assert.equal((await one(path)).stored, 3);
     await appendFile(path, record(3, said('ready')));
     const { stored, duplicates } = await one(path);
-    // Adds an end of the session; the first one stays.
+    // Adds a second end of the session; the first one stays stored.
     assert.deepEqual([stored, duplicates], [3, 2]);
     const { body } = await recording.sessionEvents(ann, `claude-code:${session}`);
     const types = body.results.map(({ type }) => type).filter((type) => type !== 'session.stopped');
@@ -154,7 +154,7 @@ describe('transcript import', function () {
     assert.equal(body.session.ended_at, '2026-05-01T10:03:00.000Z');
   });
 
-  it('an interrupted import continues when repeated', async () => {
+  it('repeating an interrupted import stores the rest, and nothing twice', async () => {
     const session = newSession();
     const count = 30_000;
     const lines = Array.from({ length: count }, (_, n) => {
@@ -216,13 +216,13 @@ describe('transcript import', function () {
     assert.doesNotMatch(problems.join(), /secret/);
     const { body } = await recording.sessionEvents(ann, `claude-code:${session}`);
     const [, second, sixth, seventh] = body.results;
-    // An event without a time takes the time before it.
+    // An event without a time takes the time of the event before it.
     assert.equal(sixth?.['occurred_at'], second?.['occurred_at']);
     const cut = String(seventh?.['text']);
     assert.deepEqual([cut.length, cut.endsWith('x the end')], [64_000, true]);
   });
 
-  it('importing a directory takes the transcripts in it, and reports a named file that is no transcript', async () => {
+  it('importing a directory skips files that are not transcripts, while such a file named itself is reported', async () => {
     const session = newSession();
     await mkdir(join(directory, 'project', 'deep'), { recursive: true });
     await file('project/deep/x.jsonl', claudeCodeFile(session));

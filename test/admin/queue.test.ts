@@ -44,7 +44,7 @@ describe('queue commands', function () {
   };
   const job = async (id: string) => (await ann.request<JobResponse>('GET', `/api/jobs/${id}/`)).body;
 
-  it('`queue list` shows pools, kinds and recurring work, and the rounds of the housekeeping', async () => {
+  it('`queue list` shows pools, kinds of work, recurring work and housekeeping rounds', async () => {
     const { pools, kinds, recurring } = await until(async () => {
       const listed = await list();
       return listed.recurring.some(({ recurring: name }) => name === 'housekeeping: erase') && listed;
@@ -107,7 +107,7 @@ describe('queue commands', function () {
     assert.equal((result as SyncResult).created, 1);
   });
 
-  it("`queue drain` fails a pool's waiting jobs, and `queue retry-failed` queues them again, once", async () => {
+  it("`queue drain` fails a pool's waiting jobs, and `queue retry-failed` queues each of them again only once", async () => {
     await post(ann, [note()]);
     const app = await system.app();
     await queue('pause');
@@ -130,7 +130,7 @@ describe('queue commands', function () {
     assert.deepEqual((await queue('retry-failed', 'memory')).retried, { ...again, sync: 0 });
   });
 
-  it('`queue retry-failed` skips locked accounts while it pages through the others, and retries those later', async () => {
+  it('`queue retry-failed` skips a locked account and retries all others; a later call retries the skipped one', async () => {
     const people = 130;
     const { rows } = await system.database.pool.query<{ party: string }>(
       `with a as (
@@ -160,7 +160,7 @@ describe('queue commands', function () {
     assert.deepEqual([code, second.retried.sync, second.locked.sync], [0, 1, 0]);
   });
 
-  it('queue commands list the pools when the given one is missing or unknown', async () => {
+  it('queue commands list the pools when no pool or an unknown one is given', async () => {
     const refusals = await Promise.all([
       runAdmin(['queue', 'pause', 'lane'], system.env),
       runAdmin(['queue', 'drain'], system.env),

@@ -54,7 +54,7 @@ describe('users and invitations', () => {
     assert.equal((await login(email, PASSWORD)).status, 200);
   });
 
-  it('the command line checks new users by the rules of sign-up, and refuses in one line', async () => {
+  it('the command line checks new users by the sign-up rules, and reports an error in one line', async () => {
     const email = someEmail();
     await result(['user', 'create', '--email', email]);
     const refusals: [string[], string, RegExp][] = [
@@ -125,7 +125,7 @@ describe('users and invitations', () => {
     assert.equal((await result(['user', 'disable', id])).active, false);
   });
 
-  it('an enabled user logs in as before; keys from before stay revoked', async () => {
+  it('a user who is enabled again can log in, but keys issued before the disabling stay revoked', async () => {
     const email = someEmail();
     const { id } = await result(['user', 'create', '--email', email, '--password-stdin'], PASSWORD);
     const { access, refresh } = (await login(email, PASSWORD)).body;

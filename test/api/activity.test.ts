@@ -9,8 +9,8 @@ import { rowsRead } from '../support/rows-read.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-/** Tables that activity is read from, with their columns, and SQL for the values at a time `t`. */
-const FILLED = [
+/** Tables that activity is counted from: name, columns, and SQL for the values of a row at time `t`. */
+const FILLED_TABLES = [
   [
     'raw_memories',
     'content, kind, origin, source, occurred_at, tags, metadata, created_at',
@@ -83,7 +83,7 @@ describe('account activity', () => {
     assert.ok((day.cost_cents ?? 0) > 0);
   });
 
-  it("account activity starts its days at the person's local midnight, and has nothing of other accounts", async () => {
+  it("account activity starts each day at the person's local midnight, and counts nothing of other accounts", async () => {
     const [ann, bob] = [await signUp(system), await signUp(system)];
     const { id } = await add(ann, 'raw', { content: 'Just before midnight' });
     await system.database.pool.query(
@@ -110,7 +110,7 @@ describe('account activity', () => {
 
     /** Inserts `rows` rows into each table, dated `ago`. */
     const fill = async ({ id }: UserClient, rows: number, ago: string) => {
-      for (const [table, columns, values] of FILLED) {
+      for (const [table, columns, values] of FILLED_TABLES) {
         await system.database.pool.query(
           `insert into ${table} (id, account_id, ${columns})
            select gen_random_uuid(), $1, ${values}
@@ -121,7 +121,7 @@ describe('account activity', () => {
       }
     };
 
-    it('account activity reads no rows from before its days', async () => {
+    it('account activity reads no rows older than the requested days', async () => {
       const ann = await signUp(system);
       await fill(ann, 5000, '31 days');
       await fill(ann, 10, '1 hour');

@@ -16,8 +16,8 @@ import { until } from '../support/until.ts';
 /** Word that every text written by the owner contains. */
 const MARK = 'a-word-of-the-owner-alone';
 
-/** Functions that create a row of the owner and return its id, by the path in front of that id. */
-const ROWS: Record<string, (system: System, owner: UserClient) => Promise<string>> = {
+/** For each path that precedes an id: creates a row of the owner, and returns its id. */
+const ROW_CREATORS: Record<string, (system: System, owner: UserClient) => Promise<string>> = {
   '/api/auth/keys/': async (_, owner) => {
     const { body } = await owner.request<{ id: string }>('POST', '/api/auth/keys/', { label: MARK });
     return body.id;
@@ -67,14 +67,14 @@ function addTo(tier: string, row: object) {
 
 /** Every route that acts for a user, read from the endpoint table so that new ones are covered automatically. */
 const routes = endpoints.filter(({ credential }) => credential === 'user');
-const byId = routes.filter(({ path }) => path.includes(':'));
-const withoutId = routes.filter(({ path }) => !path.includes(':'));
+const routesWithId = routes.filter(({ path }) => path.includes(':'));
+const routesWithoutId = routes.filter(({ path }) => !path.includes(':'));
 
 describe('isolation of accounts', () => {
   let system: System;
   let owner: UserClient;
   let stranger: UserClient;
-  /** The owner's ids, by the path in front of them. */
+  /** The ids of the owner's rows, by the path that precedes the id. */
   const ids = new Map<string, string>();
   /** The stranger's answers before the owner had any data. */
   const readBefore = new Map<string, { status: number; text: string }>();
@@ -83,13 +83,13 @@ describe('isolation of accounts', () => {
     system = await startSystem({ workerEntry: ['workers/main.ts', 'all'] });
     system.provider.respond(bySchema({ reply: proposing([{ response: 'Blue' }]) }));
     [owner, stranger] = await Promise.all([signUp(system, { name: MARK }), signUp(system)]);
-    for (const { path } of withoutId.filter(isRead)) {
+    for (const { path } of routesWithoutId.filter(isRead)) {
       const { status, text } = await stranger.request('GET', path);
       readBefore.set(path, { status, text });
     }
     await setProfile(system, owner, MARK, { mark: MARK });
     await addFact(system, owner, { text: MARK });
-    for (const [path, make] of Object.entries(ROWS)) ids.set(path, await make(system, owner));
+    for (const [path, make] of Object.entries(ROW_CREATORS)) ids.set(path, await make(system, owner));
     // Waits for the worker to record its provider calls, which it does in the background.
     await until(async () => {
       const { rowCount } = await system.database.pool.query('select from provider_calls');
@@ -126,15 +126,15 @@ describe('isolation of accounts', () => {
   };
 
   it('the isolation of accounts is tested on every route of /api', () => {
-    const prefixes = new Set(byId.map(prefixOf));
+    const prefixes = new Set(routesWithId.map(prefixOf));
     assert.deepEqual(
       [...prefixes].sort(),
-      Object.keys(ROWS).sort(),
-      'say in ROWS how to make a row for the new path',
+      Object.keys(ROW_CREATORS).sort(),
+      'say in ROW_CREATORS how to make a row for the new path',
     );
   });
 
-  for (const endpoint of byId) {
+  for (const endpoint of routesWithId) {
     const { method, path } = endpoint;
 
     it(`${method} ${path} answers 404 to another account, and changes nothing`, async () => {
@@ -148,7 +148,7 @@ describe('isolation of accounts', () => {
     });
   }
 
-  for (const { path } of withoutId.filter(isRead))
+  for (const { path } of routesWithoutId.filter(isRead))
     it(`GET ${path} answers another account the same before and after the owner has data`, async () => {
       const { status, text } = await stranger.request('GET', path);
       assert.ok([200, 404].includes(status), text);
@@ -157,7 +157,7 @@ describe('isolation of accounts', () => {
         assert.ok(!text.includes(foreign), foreign);
     });
 
-  for (const endpoint of withoutId.filter((route) => !isRead(route))) {
+  for (const endpoint of routesWithoutId.filter((route) => !isRead(route))) {
     const { method, path } = endpoint;
 
     it(`${method} ${path} by another account leaves the owner's data unchanged`, async () => {
@@ -170,7 +170,7 @@ describe('isolation of accounts', () => {
   }
 
   it('the owner can read every path that another account cannot', async () => {
-    for (const endpoint of byId.filter(isRead)) {
+    for (const endpoint of routesWithId.filter(isRead)) {
       const { status, text } = await owner.request(
         'GET',
         at(endpoint.path, ids.get(prefixOf(endpoint)) ?? ''),

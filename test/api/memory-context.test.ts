@@ -41,7 +41,7 @@ describe('memory context', () => {
     assert.equal(reply.status, 200, reply.text);
     return reply.body;
   };
-  /** Asks until reading took less than its half second, which a busy machine may exceed. */
+  /** Repeats the request until reading stays within its half second, which a busy machine may exceed. */
   const completeBundle = (body: object) =>
     until(async () => {
       const found = await bundle(body);
@@ -120,7 +120,7 @@ describe('memory context', () => {
     assert.deepEqual(meta.counts.facts, { matched: 1, returned: 1 });
   });
 
-  it('the memory context leaves out facts that are superseded, expired or not yet valid, and former wordings, and counts what it leaves out', async () => {
+  it('the memory context leaves out former wordings and facts that are superseded, expired or not yet valid, and counts those facts', async () => {
     const fact = await add(person, 'facts', { text: 'Lives in Rome' });
     await person.request('PATCH', `/api/memory/facts/${fact.id}/`, { text: 'Lives in Oslo' });
     await add(person, 'facts', { text: 'Lived in Bern', superseded_by: fact.id });
@@ -141,7 +141,7 @@ describe('memory context', () => {
     assert.deepEqual(textsOf(await bundle({ goal: 'live' })), ['Lives in Oslo']);
   });
 
-  it('the memory context shows nothing that was deleted or went stale with it', async () => {
+  it('the memory context shows no deleted row, and no fact or episode that the deletion made stale', async () => {
     const said = await add(person, 'raw', {
       content: 'My launch code is seven four nine two',
       kind: 'reply',
@@ -197,7 +197,7 @@ describe('memory context', () => {
     assert.deepEqual([meta.excluded.predicted_origin, meta.counts.raw], [2, { matched: 1, returned: 1 }]);
   });
 
-  it('if not everything fits, the memory context has what matches the goal rather than what is newest', async () => {
+  it('if not everything fits, the memory context prefers rows that match the goal to newer ones', async () => {
     const noise = (n: number) =>
       `Note ${n} about the ${['garden', 'kitchen', 'car', 'roof'][n % 4]} and nothing else`;
     await add(person, 'facts', { text: 'Staging listens on port 7431 behind the Halden gateway' });
@@ -246,7 +246,7 @@ describe('memory context', () => {
     assert.match(unasked.raw[0]?.content ?? '', /Note 399/);
   });
 
-  it('the memory context finds what a question is about, however old and whatever the form of its words', async () => {
+  it('the memory context finds rows about a question, however old they are and whatever forms its words have there', async () => {
     const ago = (days: number) => minutesAgo(days * 24 * 60);
     const say = (content: string, days: number, session_id: string) => ({
       content,
@@ -278,7 +278,7 @@ describe('memory context', () => {
       facts.map(({ text }) => text),
       ['Uses pnpm as package manager'],
     );
-    // The question once asked, and its answer, which shares none of its words.
+    // Finds the earlier question, and also its answer, which has no keyword of the query.
     assert.deepEqual(
       raw.map(({ content }) => content.slice(0, 13)),
       ['I always went', 'Which package'],
@@ -288,7 +288,7 @@ describe('memory context', () => {
     assert.equal(meta.counts.raw.matched, 62);
   });
 
-  it('the memory context has the same bytes for the same memory', async () => {
+  it('the memory context is byte for byte the same for the same memory', async () => {
     await addAll(
       'facts',
       Array.from({ length: 60 }, (_, n) => ({ text: `Fact ${n} of many`, pinned: n % 7 === 0 })),

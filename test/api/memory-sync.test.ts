@@ -138,7 +138,7 @@ describe('sync with workers', function () {
     });
   });
 
-  it('a sync never makes a deleted row again', async () => {
+  it('a sync never makes a raw row again that was deleted', async () => {
     const batch = notes(2);
     await post(ann, batch);
     await sync();
@@ -151,7 +151,7 @@ describe('sync with workers', function () {
     );
   });
 
-  it('purging a synced event with its row also frees its quota', async () => {
+  it('deleting a raw row together with its event also frees the quota that the event used', async () => {
     await post(ann, notes(2));
     await sync();
     const [first] = await rows();
@@ -227,7 +227,7 @@ describe('sync with workers', function () {
   });
 
   describe('sync as a job', () => {
-    it('a sync as a job is answered at once, and only its owner can read it', async () => {
+    it('a sync as a job is answered at once, and only its owner can read the job', async () => {
       await post(ann, notes(3));
       const id = await start();
       const { kind, state, result, error, progress } = await untilEnded(id);

@@ -131,7 +131,7 @@ describe('promotion to facts', function () {
     );
   });
 
-  it('a promotion to facts supersedes statements in the order in which they were said, whatever the order of promotion', async () => {
+  it('a promotion to facts lets the statement said last supersede the earlier ones, whatever the order of promotion', async () => {
     for (const [first, second] of [
       [1, 2],
       [2, 1],
@@ -150,7 +150,7 @@ describe('promotion to facts', function () {
     }
   });
 
-  it('a promotion to facts never changes a fact that the person wrote or pinned: a contradicting one is superseded at once', async () => {
+  it('a promotion to facts never changes a fact that the person wrote or pinned: a contradicting new fact is superseded at once', async () => {
     const own = await add(ann, 'facts', { text: 'My package manager is npm' });
     await episode(ann, ['We use pnpm']);
     system.provider.respond(proposing(PNPM));
@@ -170,7 +170,7 @@ describe('promotion to facts', function () {
     assert.deepEqual(await currentTexts(ann), [PNPM.text]);
   });
 
-  it('a promotion to facts does not remake a deleted fact from the same words', async () => {
+  it('a promotion to facts does not make a deleted fact again from the same source', async () => {
     await episode(ann, ['We use pnpm', 'I live in Lisbon']);
     const city = { text: 'Lives in Lisbon', quote: 'I live in Lisbon' };
     system.provider.respond(proposing(PNPM, city));
@@ -185,7 +185,7 @@ describe('promotion to facts', function () {
     // The same words in a later row count as said anew.
     await episode(ann, ['We use pnpm, I say'], 2);
     assert.equal((await promotionResult()).created, 1);
-    // One mark is left of the deletion, so that the same words make no fact again.
+    // The deletion leaves one mark, so that the same source makes no fact again.
     const { rows } = await system.database.pool.query(
       `select from memory_links where account_id = $1 and relation = 'forgotten'`,
       [ann.id],
@@ -244,7 +244,7 @@ describe('promotion to facts', function () {
     assert.equal(system.provider.calls.length, 0);
   });
 
-  it('a promotion to facts takes at most three facts of one answer, the most salient', async () => {
+  it("a promotion to facts stores only the three most salient facts of a model's answer", async () => {
     const said = Array.from({ length: 20 }, (_, n) => `I am fond of topic number ${n}x, truly.`);
     await episode(ann, said);
     const facts = said.map((quote, n) => ({ text: `Is fond of topic number ${n}x`, quote, salience: n }));
@@ -256,7 +256,7 @@ describe('promotion to facts', function () {
     );
   });
 
-  it('the limit of facts per answer does not count a second fact of the same passage, so other passages get a fact too', async () => {
+  it('the limit on facts per answer does not count a second fact from the same passage, so that other passages get a fact too', async () => {
     const said = ['I moved to Lisbon in May with my dog', 'We use pnpm', 'Answers should be short'];
     await episode(ann, said);
     const [moved = '', pnpm = '', short = ''] = said;
@@ -303,7 +303,7 @@ describe('promotion to facts', function () {
     });
   });
 
-  it('a promotion to facts uses nothing that was deleted while the model was asked', async () => {
+  it('a promotion to facts uses no row that was deleted while the model was asked', async () => {
     const { rows } = await episode(ann, ['We use pnpm', 'My sister is called Ada']);
     const sister = { text: 'Has a sister, Ada', quote: 'My sister is called Ada' };
     const asked = Promise.withResolvers<void>();
@@ -346,7 +346,7 @@ describe('promotion to facts', function () {
     assert.equal(system.provider.calls.length, 3);
   });
 
-  it('a promotion to facts rewrites a fact that lost its text from its remaining sources, or deletes it', async () => {
+  it('a fact whose text was erased is rewritten from its remaining sources by a promotion, or deleted if they yield no fact', async () => {
     const { rows } = await episode(ann, [
       'my sister Ada lives at number nine Elm Street',
       'I have a sister, by the way',

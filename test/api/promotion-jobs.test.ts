@@ -15,7 +15,7 @@ const TIERS: readonly Tier[] = ['episodes', 'facts'];
 const PATH = (tier: Tier) => `/api/memory/promote/${tier}/`;
 const ANSWERS = bySchema({ episode: episode(), facts: structured({ facts: [] }) });
 
-/** Adds what a promotion to the tier asks the model about once. */
+/** Adds memory about which a promotion to the tier asks the model exactly once. */
 async function prepare(person: UserClient, tier: Tier): Promise<void> {
   const rows = await say(person, ['I never deploy on Fridays']);
   const raw_ids = rows.map(({ id }) => id);
@@ -59,7 +59,7 @@ for (const tier of TIERS)
         return body.finished_at !== null && body;
       });
 
-    it(`a promotion to ${tier} as a job is answered at once, and can be read by its owner until it has ended`, async () => {
+    it(`a promotion to ${tier} as a job is answered at once, and only its owner can read the job`, async () => {
       const path = await start();
       const { kind, state, progress, result, error } = await untilEnded(path);
       assert.deepEqual([kind, state, error], [`promote_${tier}`, 'succeeded', null]);
@@ -151,7 +151,7 @@ for (const tier of TIERS)
       await untilShed(() => promote(ann, tier), 'job_timeout');
     });
 
-    it(`a promotion to ${tier} without an API key gets 503 for the provider's model and 422 for a model not offered`, async () => {
+    it(`without an API key, a promotion to ${tier} gets 503 if it names the provider's model, and 422 if it names a model not offered`, async () => {
       const env = { OPENAI_API_KEY: '' };
       await begin({ workerEntry: ['workers/main.ts', 'memory'], env });
       const { status, code, headers } = await promote(ann, tier, { model: 'fake-model' });
@@ -160,7 +160,7 @@ for (const tier of TIERS)
       assert.equal((await promote(ann, tier, { model: 'local' })).status, 422);
     });
 
-    it(`a promotion to ${tier} asks again while there is time, ends at its deadline, and cannot be replayed after its recovery window`, async () => {
+    it(`a promotion to ${tier} repeats timed-out model calls until its deadline, and cannot be replayed after its recovery window`, async () => {
       const env = { PROMOTE_TIMEOUT_MS: '1500', PROVIDER_TIMEOUT_MS: '300', RECOVERY_WINDOW_S: '1' };
       await begin({ workerEntry: ['workers/main.ts', 'memory'], env });
       system.provider.respond(hang());

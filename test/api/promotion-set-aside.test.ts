@@ -36,7 +36,7 @@ describe('rows set aside', function () {
   });
 
   const textOf = (call: Parameters<Step>[1]) => JSON.stringify(call.body.messages);
-  /** Wraps a step so that the model never answers a request with the poison in it. */
+  /** Wraps a step so that the model never answers a request that contains the poisoned row. */
   const hangOnPoison = (step: Step): Step => {
     return (response, call) => (textOf(call).includes(POISON) ? hang() : step)(response, call);
   };
@@ -96,7 +96,7 @@ describe('rows set aside', function () {
     assert.ok(asked > 1 && asked <= 6, `asked ${asked} times`);
   });
 
-  it('a promotion whose provider fails on everything does not keep splitting its cluster', async () => {
+  it('a promotion stops splitting a cluster if the provider fails on every part', async () => {
     await say(
       ann,
       Array.from({ length: 20 }, () => POISON),
@@ -142,7 +142,7 @@ describe('rows set aside', function () {
     assert.equal((await bySchedule('episodes')).result?.created, 1);
   });
 
-  it('a promotion to facts that fails on one of the episodes it asks about together makes facts of the others', async () => {
+  it('if one of several episodes in a question fails, a promotion still makes facts of the others', async () => {
     const likes: Proposal[] = [];
     for (let n = 0; n < 10; n += 1) {
       const quote = n === 3 ? POISON : `I like flavour ${n}x`;
@@ -172,7 +172,7 @@ describe('unanswered questions', function () {
   let system: System;
   afterEach(() => system?.stop());
 
-  it('a row whose model call takes all the time of its promotion is set aside as well', async () => {
+  it('a row whose model call uses up the time of its promotion is set aside as well', async () => {
     const env = { PROMOTE_TIMEOUT_MS: '3000', PROVIDER_TIMEOUT_MS: '60000' };
     system = await startSystem({ workerEntry: ['workers/main.ts', 'memory'], env });
     const ann = await signUp(system);

@@ -5,7 +5,7 @@ import { say } from '../support/promotion.ts';
 import { type System, startSystem } from '../support/system.ts';
 
 const MINUTE = 60_000;
-const THREE = ['one', 'two', 'three'];
+const THREE_TEXTS = ['one', 'two', 'three'];
 
 describe('settled rows', () => {
   let system: System;
@@ -26,10 +26,10 @@ describe('settled rows', () => {
   };
 
   it("the scheduler promotes rows of sessions quiet for ten minutes; a person's request promotes all rows", async () => {
-    await say(ann, THREE, { session_id: 'old', at: Date.now() - 20 * MINUTE });
+    await say(ann, THREE_TEXTS, { session_id: 'old', at: Date.now() - 20 * MINUTE });
     await say(ann, ['four', 'five', 'six'], { session_id: 'new', at: Date.now() - MINUTE });
-    assert.deepEqual(await pieces(true), [THREE]);
-    assert.deepEqual(await pieces(false), [THREE, ['four', 'five', 'six']]);
+    assert.deepEqual(await pieces(true), [THREE_TEXTS]);
+    assert.deepEqual(await pieces(false), [THREE_TEXTS, ['four', 'five', 'six']]);
   });
 
   it('the scheduler promotes small talk of yesterday, but not of today', async () => {
@@ -40,10 +40,10 @@ describe('settled rows', () => {
   });
 
   it('promotions stop at the limit, and split a cluster only if it is the first', async () => {
-    await say(ann, THREE, { session_id: 'a', at: Date.now() - 90 * MINUTE });
+    await say(ann, THREE_TEXTS, { session_id: 'a', at: Date.now() - 90 * MINUTE });
     await say(ann, ['four', 'five'], { session_id: 'b', at: Date.now() - 80 * MINUTE });
-    assert.deepEqual(await pieces(false, 5), [THREE, ['four', 'five']]);
-    assert.deepEqual(await pieces(false, 4), [THREE]);
+    assert.deepEqual(await pieces(false, 5), [THREE_TEXTS, ['four', 'five']]);
+    assert.deepEqual(await pieces(false, 4), [THREE_TEXTS]);
     assert.deepEqual(await pieces(false, 2), [['one', 'two']]);
   });
 });

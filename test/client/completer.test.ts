@@ -5,13 +5,13 @@ import { type AppClient, createAppClient, ForecueError, type Prediction } from '
 
 const settlePromises = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Lets time pass, and the timers and promises due by then run. */
+/** Advances the clock, and lets due timers and promises run. */
 async function pass(ms: number): Promise<void> {
   mock.timers.tick(ms);
   await settlePromises();
 }
 
-/** Returns a completer whose calls the test answers, with what it called and reported. */
+/** Returns a completer whose calls the test answers, its calls so far, and the events it reported. */
 function completerFor(options: Partial<Parameters<typeof createCompleter>[1]> = {}) {
   const calls: {
     draft: string;
@@ -105,7 +105,7 @@ describe('completer', () => {
     assert.deepEqual(events, ['r0 presented']);
   });
 
-  it('a completer shows a late answer only if the person has typed its beginning', async () => {
+  it('a completer shows a late answer only if it continues what the person has typed meanwhile', async () => {
     const { completer, calls } = completerFor();
     completer.update('Hel');
     await pass(400);
@@ -150,7 +150,7 @@ describe('completer', () => {
     );
   });
 
-  it("a completer's suggestion can be accepted whole or word by word, and it reports the events", async () => {
+  it("a completer's suggestion can be accepted whole or word by word, and the completer reports this", async () => {
     const { completer, calls, events } = completerFor();
     completer.update('Dear');
     await pass(400);
@@ -235,7 +235,7 @@ describe('completer', () => {
     assert.ok((await delayAfter(9000)) <= 1010);
   });
 
-  it('a completer makes no call after an error for as long as the server says', async () => {
+  it('after an error, a completer makes no call for as long as the server says', async () => {
     const { completer, calls, errors } = completerFor();
     completer.update('a');
     await pass(400);

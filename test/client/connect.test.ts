@@ -78,7 +78,7 @@ describe('connector', () => {
   const comeBack = (connector: ReturnType<typeof createConnector>, url: string, cookie: string) =>
     connector.callback(new Request(url, { headers: { cookie: `theme=dark; ${cookie}` } }));
 
-  it('the connector brings a person back connected, and can revoke the connection', async () => {
+  it('the connector connects a person who approved and came back, and can revoke the connection', async () => {
     const { connector, client, connections } = await begin();
     const { url, cookie } = await leave(connector);
     const back = await decide(url, 'approve');

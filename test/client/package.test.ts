@@ -74,7 +74,7 @@ describe("client's package", function () {
       );
     });
 
-  it("the client's package has types for the endings of a prediction, its fields and its options", async () => {
+  it("the client's package types the outcomes, fields and options of a prediction", async () => {
     const source = `
       import { createAccountClient, createAppClient, type Prediction } from 'forecue';
       import { createConnector, createRelay, nodeHandler } from 'forecue/connect';
@@ -140,7 +140,7 @@ describe("client's package", function () {
       await bundle(blocks.find(isOfPage) ?? '');
       const person = await signUp(system);
       const { body } = await person.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'readme' });
-      const printed = await installed.run(SETTING + imports.join('\n') + ENDING, {
+      const printed = await installed.run(README_SETUP + imports.join('\n') + ENDING, {
         env: {
           FORECUE_URL: app.url,
           APP_KEY: app.key,
@@ -156,8 +156,8 @@ describe("client's package", function () {
   });
 });
 
-/** Names that the README's blocks take as given. */
-const SETTING = `
+/** Defines the names that the README's blocks take as given. */
+const README_SETUP = `
   import http from 'node:http';
   import { createAccountClient } from 'forecue/api';
   import { createAppClient } from 'forecue/v1';

@@ -32,7 +32,7 @@ describe('client retries', () => {
     for (const { headers } of requests) assert.equal(headers['prefer'], 'wait');
   });
 
-  it('the client retries a prediction that a proxy answers with its own page, and reports it if that persists', async () => {
+  it("the client retries a prediction if a proxy answers with a page of its own, and reports the proxy's page if it persists", async () => {
     assert.deepEqual((await callScripted([GATEWAY, ANSWER])).answer, JSON.parse(ANSWER.body));
     const { error, requests } = await callScripted([GATEWAY]);
     assert.deepEqual([error?.code, error?.status, requests.length], ['unexpected_response', 502, 4]);
@@ -47,7 +47,7 @@ describe('client retries', () => {
     assert.ok(tookMs >= 1000, `${tookMs} ms`);
   });
 
-  it('the client reports at once if Retry-After is longer than the call may take, with that time', async () => {
+  it('if Retry-After is longer than the call may take, the client reports that time at once', async () => {
     const { error, requests, tookMs } = await callScripted([
       refusal(503, 'overloaded', { 'retry-after': '60' }),
     ]);

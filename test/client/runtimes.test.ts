@@ -11,8 +11,8 @@ import { type System, startSystem } from '../support/system.ts';
 import { keyOf } from '../support/tool-server.ts';
 
 /**
- * Runtimes, each with its own `fetch`, streams and timers, and the arguments that run a program. `node` is the one
- * that npm runs on here.
+ * Runtimes that each have their own `fetch`, streams and timers, with the arguments that run a program. `node` is the
+ * Node.js that npm uses on this machine.
  */
 const RUNTIMES = {
   node: [],

@@ -60,7 +60,7 @@ describe("client's /v1", () => {
     assert.deepEqual(rows, [{ id: prediction.prediction_id }]);
   });
 
-  it("the client's /v1 sends nothing if its signal is already aborted", async () => {
+  it("the client's /v1 sends nothing if the caller's signal is already aborted", async () => {
     let calls = 0;
     const { client } = await connect((url, init) => {
       calls += 1;

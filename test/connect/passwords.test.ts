@@ -6,7 +6,7 @@ import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 import { type ReceivedPage, Visitor } from './visitor.ts';
 
-const NEW = 'a horse with 10 staples';
+const NEW_PASSWORD = 'a horse with 10 staples';
 
 describe('forgotten password', () => {
   let system: System;
@@ -28,7 +28,7 @@ describe('forgotten password', () => {
   });
 
   let networkCount = 0;
-  /** Requests a reset mail, each time from another network unless given. */
+  /** Requests a reset mail, from a new network each time unless `from` is given. */
   async function ask(email: string, from = network()): Promise<ReceivedPage> {
     const visitor = new Visitor();
     const { csrf } = await visitor.get(`${url}forgotten-password`);
@@ -74,11 +74,11 @@ describe('forgotten password', () => {
     assert.deepEqual([mail.mails[0]?.from, mail.mails[0]?.to], ['forecue@example.com', [person.email]]);
     const opened = await open(link);
     assert.match(opened.page.text, new RegExp(`<bdi>${person.email}</bdi>`));
-    const saved = await save(opened, { password: NEW });
+    const saved = await save(opened, { password: NEW_PASSWORD });
     assert.equal(saved.status, 200);
     assert.match(saved.text, /Your password is changed[\s\S]*href="\.\.\/console\/"/);
     assert.deepEqual(
-      [await logIn(person.email, person.password), await logIn(person.email, NEW)],
+      [await logIn(person.email, person.password), await logIn(person.email, NEW_PASSWORD)],
       [401, 200],
     );
     await until(async () => (await person.request('GET', '/api/auth/me/')).code === 'token_expired');
@@ -94,12 +94,12 @@ describe('forgotten password', () => {
     await ask(email);
     const link = await mailedLink();
     const second = await open(link);
-    assert.equal((await save(second, { password: NEW })).status, 200);
-    for (const again of [await save(first, { password: `${NEW}!` }), (await open(link)).page]) {
+    assert.equal((await save(second, { password: NEW_PASSWORD })).status, 200);
+    for (const again of [await save(first, { password: `${NEW_PASSWORD}!` }), (await open(link)).page]) {
       assert.equal(again.status, 410);
       assert.match(again.text, /This link has ended[\s\S]*href="forgotten-password"/);
     }
-    assert.equal(await logIn(email, NEW), 200);
+    assert.equal(await logIn(email, NEW_PASSWORD), 200);
   });
 
   it('only one of many concurrent uses of a link changes the forgotten password', async () => {
@@ -111,12 +111,12 @@ describe('forgotten password', () => {
     const saved = await Promise.all(
       opened.map(async (one, nth) => {
         await sleep(4 * nth);
-        return (await save(one, { password: `${NEW} ${nth}` }, network())).status;
+        return (await save(one, { password: `${NEW_PASSWORD} ${nth}` }, network())).status;
       }),
     );
     assert.deepEqual(new Set(saved), new Set([200, 410]));
     assert.equal(saved.filter((status) => status === 200).length, 1);
-    assert.equal(await logIn(email, `${NEW} ${saved.indexOf(200)}`), 200);
+    assert.equal(await logIn(email, `${NEW_PASSWORD} ${saved.indexOf(200)}`), 200);
   });
 
   it('an expired or unknown link for a forgotten password shows that it has ended', async () => {
@@ -124,29 +124,29 @@ describe('forgotten password', () => {
     await ask(email);
     const opened = await open(await mailedLink());
     await system.database.pool.query('update password_resets set expires_at = now()');
-    assert.equal((await save(opened, { password: NEW })).status, 410);
+    assert.equal((await save(opened, { password: NEW_PASSWORD })).status, 410);
     const never = await open(`${url}new-password?token=${'x'.repeat(43)}`);
     for (const page of [never.page, await new Visitor().get(`${url}new-password?token=<b>`)]) {
       assert.equal(page.status, 410);
       assert.match(page.text, /This link has ended/);
     }
-    assert.equal(await logIn(email, NEW), 401);
+    assert.equal(await logIn(email, NEW_PASSWORD), 401);
   });
 
   it("a link for a forgotten password ends when the account's password changes or the account is erased", async () => {
     const person = await signUp(system);
     await ask(person.email);
     const opened = await open(await mailedLink());
-    const change = { password: NEW, current_password: person.password };
+    const change = { password: NEW_PASSWORD, current_password: person.password };
     assert.equal((await person.request('PATCH', '/api/auth/me/', change)).status, 200);
-    assert.equal((await save(opened, { password: `${NEW}!` })).status, 410);
+    assert.equal((await save(opened, { password: `${NEW_PASSWORD}!` })).status, 410);
 
     const gone = await signUp(system);
     mail.mails.length = 0;
     await ask(gone.email);
     const left = await open(await mailedLink());
     await gone.request('DELETE', '/api/auth/me/');
-    assert.equal((await save(left, { password: NEW })).status, 410);
+    assert.equal((await save(left, { password: NEW_PASSWORD })).status, 410);
   });
 
   it("replacing a forgotten password keeps the account's keys, unless the person wants them revoked", async () => {
@@ -157,7 +157,10 @@ describe('forgotten password', () => {
       const headers = { 'x-service-api-key': await keyOf(person) };
       mail.mails.length = 0;
       await ask(person.email);
-      await save(await open(await mailedLink()), { password: NEW, ...(revoke && { revoke_keys: 'yes' }) });
+      await save(await open(await mailedLink()), {
+        password: NEW_PASSWORD,
+        ...(revoke && { revoke_keys: 'yes' }),
+      });
       const status = async () =>
         (await anonymously(system, 'GET', '/api/auth/keys/', undefined, { headers })).status;
       await until(async () => (await status()) === (revoke ? 401 : 200));
@@ -178,7 +181,7 @@ describe('forgotten password', () => {
       assert.equal(status, 422);
       assert.match(text, says);
     }
-    assert.equal((await save(opened, { password: NEW })).status, 200);
+    assert.equal((await save(opened, { password: NEW_PASSWORD })).status, 200);
   });
 
   it('asking for a link gets the same page if no account has the address, and mails nothing there', async () => {
@@ -271,14 +274,14 @@ describe('forgotten password', () => {
     const visitor = new Visitor();
     const { csrf } = await visitor.get(`${url}forgotten-password`);
     const refused = [
-      await save(opened, { csrf: '', password: NEW }),
-      await save(opened, { csrf, password: NEW }),
+      await save(opened, { csrf: '', password: NEW_PASSWORD }),
+      await save(opened, { csrf, password: NEW_PASSWORD }),
       await opened.visitor.post(
         `${url}new-password`,
-        { csrf: opened.page.csrf, password: NEW },
+        { csrf: opened.page.csrf, password: NEW_PASSWORD },
         { 'sec-fetch-site': 'same-site' },
       ),
-      await new Visitor().post(`${url}new-password`, { csrf: opened.page.csrf, password: NEW }),
+      await new Visitor().post(`${url}new-password`, { csrf: opened.page.csrf, password: NEW_PASSWORD }),
       await visitor.post(`${url}forgotten-password`, { email }),
       await visitor.post(`${url}forgotten-password`, { csrf, email }, { origin: 'https://evil.example' }),
     ];

@@ -107,7 +107,7 @@ describe('connecting a user', () => {
       const holder = await system.database.pool.connect();
       await holder.query('begin');
       await holder.query('select from connection_attempts where id = $1 for update', [attempt.request_id]);
-      // Send one exchange per ingress, since an ingress puts its own into one transaction.
+      // Send one exchange per ingress, since an ingress puts concurrent exchanges into one transaction.
       const replies = Promise.all(system.webs.map((at) => exchange(app, attempt, code, {}, at)));
       await until(async () => {
         const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
@@ -161,7 +161,7 @@ describe('connecting a user', () => {
         attempt.request_id,
       ]);
 
-    it('an exchange is refused to an app that did not start the attempt, and for an unknown attempt', async () => {
+    it('an exchange is refused if the attempt is unknown or was started by another app', async () => {
       const other = await connectingApp(system);
       assert.deepEqual(await refusalOf({}, other), [404, 'not_found']);
       for (const request_id of ['c-unknown', '00000000-0000-7000-8000-000000000000'])
@@ -169,7 +169,7 @@ describe('connecting a user', () => {
       assert.equal(await connections(), 0);
     });
 
-    it('an exchange is refused for another verifier, user, redirect URI or code, even those of another attempt', async () => {
+    it('an exchange with another verifier, user, redirect URI or code is refused, even if it belongs to another attempt', async () => {
       const another = await startConnection(app, attempt.userId);
       const anothersCode = await approve(system, another, person);
       const wrong = [
@@ -185,7 +185,7 @@ describe('connecting a user', () => {
       assert.equal((await exchange(app, attempt, code)).status, 200);
     });
 
-    it('an exchange is refused if the challenge is the plain verifier', async () => {
+    it('an exchange is refused if the attempt was started with the plain verifier as its challenge', async () => {
       const { body, verifier } = startBody(attempt.userId);
       const plain = { ...body, code_challenge: verifier };
       const started = await app.request<Attempt>('POST', '/v1/connections', plain);
@@ -194,14 +194,14 @@ describe('connecting a user', () => {
       assert.deepEqual([reply.status, reply.code], [400, 'invalid_grant']);
     });
 
-    it("an attempt's exchanges are refused for good after the fifth wrong one", async () => {
+    it('after five wrong exchanges of an attempt, all its exchanges are refused for good', async () => {
       for (let n = 0; n < 5; n++)
         assert.deepEqual(await refusalOf({ code: 'x'.repeat(43) }), [400, 'invalid_grant']);
       assert.deepEqual(await refusalOf({}), [400, 'invalid_grant']);
       assert.equal(await connections(), 0);
     });
 
-    it("an attempt's exchanges are refused for good after concurrent wrong ones", async () => {
+    it('after many concurrent wrong exchanges of an attempt, all its exchanges are refused for good', async () => {
       await Promise.all(Array.from({ length: 20 }, () => refusalOf({ code: 'x'.repeat(43) })));
       assert.deepEqual(await refusalOf({}), [400, 'invalid_grant']);
     });

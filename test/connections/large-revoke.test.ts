@@ -39,14 +39,14 @@ describe('large revoke', function () {
     await queue(system, app, connectionId);
   });
 
-  const left = async () => {
+  const countQueued = async () => {
     const { rows } = await system.database.pool.query('select from work where connection_id = $1', [
       connectionId,
     ]);
     return rows.length;
   };
-  const allEnded = async () => {
-    await until(async () => (await left()) === 0, 20_000);
+  const assertAllEnded = async () => {
+    await until(async () => (await countQueued()) === 0, 20_000);
     const { rows } = await system.database.pool.query(
       `select code, count(*)::int as count from history where connection_id = $1 group by code`,
       [connectionId],
@@ -55,30 +55,30 @@ describe('large revoke', function () {
     assert.equal((await app.usage()).body.reserved_units, 0);
   };
 
-  it('revoking a connection ends all of its many running predictions, in steps of a thousand', async () => {
+  it('revoking a connection ends thousands of queued predictions, at most a thousand per statement', async () => {
     assert.equal((await revoke(app, connectionId)).status, 200);
     const refused = await app.predict(predictionBody({ connection_id: connectionId }));
     assert.equal(refused.code, 'connection_revoked');
-    await allEnded();
+    await assertAllEnded();
     assert.ok((await largestDelete(system)) <= STEP_ROWS);
   });
 
-  it('revoking a connection ends all of its many running predictions even if the ingress dies in between', async () => {
+  it('revoking a connection ends thousands of queued predictions, even if the ingress dies halfway', async () => {
     const [victim, survivor] = system.webs;
     const last = 'id = (select id from work where connection_id = $1 order by id desc limit 1)';
     const lock = await lockRow(system, 'work', last, [connectionId]);
     const cutOff = revoke(app, connectionId).catch(() => undefined);
-    await until(async () => (await left()) < QUEUED_PREDICTIONS);
+    await until(async () => (await countQueued()) < QUEUED_PREDICTIONS);
     await victim?.kill();
     await cutOff;
-    assert.ok((await left()) > 0);
+    assert.ok((await countQueued()) > 0);
     await lock.release();
     app = new AppClient(app.id, app.key, survivor?.url ?? '');
-    await allEnded();
+    await assertAllEnded();
   });
 });
 
-/** Queues predictions for the app's user, whose callers outlive the test. */
+/** Queues predictions for the app's user. They stay queued although no caller waits for them. */
 async function queue(
   { database: { pool } }: System<HostedPart>,
   app: AppClient,

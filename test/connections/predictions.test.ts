@@ -111,7 +111,7 @@ describe('predictions with a connection', () => {
     assert.equal(again.headers.get('idempotency-replayed'), null);
   });
 
-  it('predictions that are queued when their connection is revoked never run', async () => {
+  it('a prediction that is queued when its connection is revoked never runs', async () => {
     await whileFrozen(system.workers, async () => {
       const body = connectedBody();
       const waiting = app.predict(body);
@@ -137,7 +137,7 @@ describe('predictions with a connection', () => {
     assert.deepEqual(statusOf(await ending), REVOKED);
   });
 
-  it('predictions sent around a revoke are answered or refused, and leave nothing running or reserved', async () => {
+  it('predictions sent just before or after a revoke are answered or refused, and leave no units reserved', async () => {
     system.provider.respond(delay(50, ok()));
     const calls = Array.from({ length: 60 }, async (_, n) => {
       if (n === 30) await revoke(app, connection.connection_id);

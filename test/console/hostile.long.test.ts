@@ -10,23 +10,23 @@ import { clientOf, goTo, type Person, personIn, press, signUp, startConsole } fr
 const PHONE = { width: 390, height: 844 };
 const DESKTOP = { width: 1440, height: 900 };
 
-const HACK = 'window.hacked=1';
-/** Ways out of the places where a text may stand: element, attribute, comment, style, script, character reference. */
-const BEFORE = ['', '">', "'>", '-->', '</textarea>', '</title>', '</style>', '</script>', '&#60;'];
+const HACK_SCRIPT = 'window.hacked=1';
+/** Prefixes that end the element, attribute, comment, style or script a text stands in; one character reference. */
+const ESCAPE_PREFIXES = ['', '">', "'>", '-->', '</textarea>', '</title>', '</style>', '</script>', '&#60;'];
 /** Markup that runs code or requests something. */
 const MARKUP = [
-  `img src=x onerror="${HACK}">`,
-  `script>${HACK}</script>`,
-  `svg/onload=${HACK}>`,
+  `img src=x onerror="${HACK_SCRIPT}">`,
+  `script>${HACK_SCRIPT}</script>`,
+  `svg/onload=${HACK_SCRIPT}>`,
   `iframe srcdoc="&lt;script&gt;parent.hacked=1&lt;/script&gt;">`,
-  `details open ontoggle=${HACK}>`,
-  `body onpageshow=${HACK}>`,
-  `input autofocus onfocus=${HACK}>`,
-  `a href="javascript:${HACK}" id=content>x</a>`,
+  `details open ontoggle=${HACK_SCRIPT}>`,
+  `body onpageshow=${HACK_SCRIPT}>`,
+  `input autofocus onfocus=${HACK_SCRIPT}>`,
+  `a href="javascript:${HACK_SCRIPT}" id=content>x</a>`,
   `form action=https://evil.example><button>Sign in</button></form>`,
 ];
 /** Texts that leave their line or box, or look like something else. */
-const ODD = [
+const ODD_TEXTS = [
   '<img src=x onerror="window.hacked = 1">',
   '<script>window.hacked = 1</script>',
   '<style>* { display: none }</style>',
@@ -47,7 +47,10 @@ const ODD = [
   '%3Cscript%3Ealert(1)%3C/script%3E%00',
   '\u001b[2J\u001b]0;terminal\u0007 sequences',
 ];
-const HOSTILE = [...ODD, ...BEFORE.flatMap((before) => MARKUP.map((markup) => `${before}<${markup}`))];
+const HOSTILE_TEXTS = [
+  ...ODD_TEXTS,
+  ...ESCAPE_PREFIXES.flatMap((before) => MARKUP.map((markup) => `${before}<${markup}`)),
+];
 
 describeInBrowser('hostile texts', () => {
   let system: System;
@@ -58,7 +61,7 @@ describeInBrowser('hostile texts', () => {
 
   before(async function () {
     this.timeout(60_000);
-    assert.equal(new Set(HOSTILE).size, 100);
+    assert.equal(new Set(HOSTILE_TEXTS).size, 100);
     [system, browser] = await Promise.all([startConsole(), openBrowser()]);
     person = await personIn(browser, system);
     page = await person.open();
@@ -120,7 +123,7 @@ describeInBrowser('hostile texts', () => {
 
   it('a hundred hostile texts in the console are harmless as messages, episodes and facts', async () => {
     const source = (text: string) => text.slice(0, 60);
-    for (const content of HOSTILE) {
+    for (const content of HOSTILE_TEXTS) {
       await add(client, 'raw', { content, kind: 'message', role: 'human', source: source(content) });
       await add(client, 'episodes', { title: content.slice(0, 200), summary: content });
       await add(client, 'facts', { text: content.slice(0, 2000) });
@@ -131,7 +134,7 @@ describeInBrowser('hostile texts', () => {
         .getByRole('navigation', { name: 'Memory' })
         .getByRole('link', { name: new RegExp(tier) })
         .click();
-      assertAmong(await allListTexts(), HOSTILE);
+      assertAmong(await allListTexts(), HOSTILE_TEXTS);
       await page.getByRole('button', { name: 'Show all of it' }).first().click();
       await assertHarmless();
     }
@@ -139,7 +142,7 @@ describeInBrowser('hostile texts', () => {
   }).timeout(120_000);
 
   it('a hundred hostile texts in the console are harmless as questions, agents and candidates', async () => {
-    for (const agent_input of HOSTILE.slice(0, 50)) {
+    for (const agent_input of HOSTILE_TEXTS.slice(0, 50)) {
       const asked = { agent: agent_input.slice(0, 200), agent_input, k: 3, threshold: 1 };
       const { status, text } = await client.request('POST', '/api/predictions/predict/', asked);
       assert.equal(status, 200, text);
@@ -147,7 +150,7 @@ describeInBrowser('hostile texts', () => {
     await goTo(page, 'Inbox');
     for (let nth = 0; nth < 50; nth += 1) {
       await page.locator('blockquote').waitFor();
-      assertAmong(await textsAt('blockquote .words'), [HOSTILE[49 - nth] ?? '']);
+      assertAmong(await textsAt('blockquote .words'), [HOSTILE_TEXTS[49 - nth] ?? '']);
       assert.equal(await page.evaluate('window.hacked'), undefined);
       await page.keyboard.press('j');
       if (nth < 49)
@@ -162,10 +165,10 @@ describeInBrowser('hostile texts', () => {
     await page.locator('summary bdi').nth(5).waitFor();
     await assertHarmless();
     await goTo(page, 'Try it');
-    await page.getByLabel('What it asks').fill(HOSTILE.slice(0, 8).join('\n'));
+    await page.getByLabel('What it asks').fill(HOSTILE_TEXTS.slice(0, 8).join('\n'));
     await press(page, 'Predict my reply');
     await page.getByRole('heading', { name: 'What it rests on' }).waitFor();
-    for (const text of ODD) {
+    for (const text of ODD_TEXTS) {
       await page.getByLabel('Your reply to it').fill(text.slice(0, 2000));
       await page.getByLabel('What it asks').fill(text.slice(0, 2000));
     }
@@ -175,14 +178,14 @@ describeInBrowser('hostile texts', () => {
     await assertHarmless();
     await goTo(page, 'Inbox');
     await page.getByText('Predict many at once').click();
-    await page.getByLabel('What the agent asks').fill(HOSTILE.slice(0, 20).join('\n'));
+    await page.getByLabel('What the agent asks').fill(HOSTILE_TEXTS.slice(0, 20).join('\n'));
     await press(page, 'Predict them');
     await page.getByText(/^(\d+) of \1 are ready/).waitFor();
     await assertHarmless();
   }).timeout(120_000);
 
   it('a hundred hostile texts in the console are harmless as sessions in the timeline', async () => {
-    const events = HOSTILE.map((text, nth) => ({
+    const events = HOSTILE_TEXTS.map((text, nth) => ({
       id: `hostile-${nth}`,
       type: 'user.message',
       session_id: `hostile-${nth}`,
@@ -206,21 +209,23 @@ describeInBrowser('hostile texts', () => {
   }).timeout(120_000);
 
   it('a hundred hostile texts in the console are harmless as key labels, in the profile and as a name', async () => {
-    for (const text of HOSTILE.slice(0, 99)) {
+    for (const text of HOSTILE_TEXTS.slice(0, 99)) {
       const { status } = await client.request('POST', '/api/auth/keys/', { label: text.slice(0, 200) });
       assert.equal(status, 201);
     }
     await goTo(page, 'Keys');
     await page.locator('.card').nth(99).waitFor();
     await assertHarmless();
-    const summary = HOSTILE.filter(({ length }) => length < 100)
+    const summary = HOSTILE_TEXTS.filter(({ length }) => length < 100)
       .join('\n')
       .slice(0, 8000);
     await client.request('POST', '/api/memory/profile/', {
       summary,
-      data: Object.fromEntries(HOSTILE.map((text, nth) => [text.slice(0, 80) + nth, text.slice(0, 500)])),
+      data: Object.fromEntries(
+        HOSTILE_TEXTS.map((text, nth) => [text.slice(0, 80) + nth, text.slice(0, 500)]),
+      ),
     });
-    await client.request('PATCH', '/api/auth/me/', { name: (HOSTILE[0] ?? '').slice(0, 200) });
+    await client.request('PATCH', '/api/auth/me/', { name: (HOSTILE_TEXTS[0] ?? '').slice(0, 200) });
     for (const path of ['#/memory/profile', '#/account']) {
       const other = await person.open(path);
       await other.getByRole('main').getByRole('textbox').first().waitFor();

@@ -15,7 +15,7 @@ export function startConsole(env: Record<string, string> = {}): Promise<System> 
   });
 }
 
-/** A browser of one person, with the complaints of its console. */
+/** One person's browser, with the errors and warnings that its pages logged. */
 export interface Person {
   context: BrowserContext;
   email: string;
@@ -81,7 +81,7 @@ export async function loadSample(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Remove the sample person' }).waitFor();
 }
 
-/** Opens one of the pages in the header. */
+/** Opens a page by its link in the header. */
 export async function goTo(page: Page, name: string): Promise<void> {
   await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name, exact: true }).click();
 }

@@ -164,7 +164,7 @@ describe('Kubernetes scaling', () => {
     }
   });
 
-  it('the Kubernetes scaling has a Deployment for each pool, whose replicas are not reset by a deploy', () => {
+  it('the Kubernetes scaling targets Deployments that exist and set no replicas, so that a deploy does not reset them', () => {
     for (const { spec, metadata } of scaled) {
       const target = objectsOf('Deployment').find((one) => one.metadata.name === spec.scaleTargetRef.name);
       assert.ok(target, metadata.name);

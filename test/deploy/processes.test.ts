@@ -14,7 +14,7 @@ import {
   PROCFILE,
 } from '../support/deployments.ts';
 
-const PRODUCTION = readFileSync('docs/production.md', 'utf8');
+const PRODUCTION_DOCS = readFileSync('docs/production.md', 'utf8');
 
 /** Variables that an operator sets for compose; each name is in docs/production.md. */
 const DOTENV = {
@@ -33,11 +33,11 @@ const FORMS = {
   systemd: ofSystemd({ PUBLIC_URL: 'https://forecue.example', DEFAULT_MODEL: 'one' }),
 };
 
-const NAMES = new Set<string>(Object.values(SETTINGS).flatMap((group) => Object.keys(group)));
+const SETTING_NAMES = new Set<string>(Object.values(SETTINGS).flatMap((group) => Object.keys(group)));
 const SECRET_FILES = new Set([...SECRETS].map((name) => `${name}_FILE`));
 
 /** Values for the secrets that `deploy/` leaves to the operator. */
-const VALUES: Record<string, string> = {
+const SECRET_VALUES: Record<string, string> = {
   DATABASE_URL: 'postgres://db.example/forecue',
   JWT_SECRET: DOTENV.JWT_SECRET,
   ADMIN_TOKEN: DOTENV.ADMIN_TOKEN,
@@ -49,7 +49,7 @@ function withSecrets(env: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).map(([name, value]) => {
       const secret = name.replace(/_FILE$/, '');
-      return SECRET_FILES.has(name) ? [secret, VALUES[secret] ?? assert.fail(name)] : [name, value];
+      return SECRET_FILES.has(name) ? [secret, SECRET_VALUES[secret] ?? assert.fail(name)] : [name, value];
     }),
   );
 }
@@ -74,7 +74,9 @@ for (const [form, deployment] of Object.entries(FORMS))
 
     it(`the processes of ${form} set only variables that exist, and can start with them in production`, () => {
       for (const [name, process] of deployment) {
-        const unknown = Object.keys(process.env).filter((key) => !NAMES.has(key) && !SECRET_FILES.has(key));
+        const unknown = Object.keys(process.env).filter(
+          (key) => !SETTING_NAMES.has(key) && !SECRET_FILES.has(key),
+        );
         assert.deepEqual(unknown, [], name);
         assert.equal(process.env['NODE_ENV'], 'production', name);
         readConfig(process);
@@ -84,7 +86,7 @@ for (const [form, deployment] of Object.entries(FORMS))
     it(`the processes of ${form} get only the secrets that they need`, () => {
       const secrets = (name: string) =>
         Object.keys(withSecrets(deployment.get(name)?.env ?? {}))
-          .filter((key) => [...SECRETS].some((secret) => secret === key && key in VALUES))
+          .filter((key) => [...SECRETS].some((secret) => secret === key && key in SECRET_VALUES))
           .sort();
       assert.deepEqual(secrets('web'), ['ADMIN_TOKEN', 'DATABASE_URL', 'JWT_SECRET']);
       for (const pool of POOLS) assert.deepEqual(secrets(pool), ['DATABASE_URL', 'OPENAI_API_KEY']);
@@ -154,9 +156,9 @@ describe('compose file', () => {
   it('the compose file uses only settings, and variables that docs/production.md explains', () => {
     const text = readFileSync('deploy/compose.yaml', 'utf8');
     for (const [, name = ''] of text.matchAll(/\$\{(\w+)/g))
-      assert.ok(PRODUCTION.includes(name) || NAMES.has(name), name);
+      assert.ok(PRODUCTION_DOCS.includes(name) || SETTING_NAMES.has(name), name);
     for (const [, name = ''] of text.matchAll(/\$\{(\w+):\?/g))
-      assert.ok(PRODUCTION.includes(`${name}=`), name);
+      assert.ok(PRODUCTION_DOCS.includes(`${name}=`), name);
   });
 
   it('the compose file keeps Redis from evicting queued work, and our processes from writing files', () => {
@@ -166,7 +168,7 @@ describe('compose file', () => {
   });
 });
 
-it('Prometheus scrapes the operator port of each process of compose, for the alerts of its job', () => {
+it('Prometheus scrapes the operator port of each compose process, under the job name that the alerts use', () => {
   const text = readFileSync('deploy/observability/prometheus.yml', 'utf8');
   const [, scraped = ''] = text.match(/names: \[(.+)\]/) ?? [];
   assert.deepEqual(scraped.split(', ').sort(), [...portsOf(FORMS.compose).keys()].sort());

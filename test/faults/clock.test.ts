@@ -18,7 +18,8 @@ describe('clock set back', () => {
     before(async () => {
       database = await createDatabase();
       await makePastWeeks(database.pool);
-      // Attempt 3 is of an earlier, forgotten request that the clock has made too young to be forgotten.
+      // Attempt 3 belongs to an earlier request with this key. It had expired, but the clock that was set back makes it
+      // look too young for that.
       await end({ id: past, attempt: 3, state: 'failed', at: '-35 days 1 minute' });
       await end({ id: present, attempt: 1, state: 'failed', at: '2 seconds' });
       await end({ id: present, attempt: 2, state: 'succeeded', at: '0' });
@@ -33,7 +34,7 @@ describe('clock set back', () => {
         [row.id, party, key, row.state, row.attempt, row.at],
       );
 
-    it("a request's outcome is that of its latest attempt after the database clock was set back, for every reader", async () => {
+    it('every reader takes the outcome of a request from its latest attempt, even if the database clock was set back in between', async () => {
       const [found, outcomes, [job]] = await Promise.all([
         findRequest(database.pool, key),
         outcomesOf(database.pool, [key]),
@@ -57,7 +58,7 @@ describe('clock set back', () => {
       app = await system.app();
     });
 
-    it('a prediction is claimed and answered after the clock was set back an hour, and so is one admitted before', async () => {
+    it('a prediction is claimed and answered after the clock was set back an hour, even if it was admitted before that', async () => {
       const early = predictionBody();
       const answered = await whileFrozen(system.workers, async () => {
         const waiting = app.predict(early);

@@ -7,11 +7,14 @@ import { type SilentProxy, silentProxy } from '../support/silent-proxy.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-/** A process is stuck after ten seconds of silence since its last answer, which may be a pulse of 5 s ago. */
+/** Time until a silent process counts as stuck: ten seconds after its last answer, which may be 5 s old already. */
 const STUCK_AFTER_MS = { least: 4000, most: 13_000 };
 /** Time in which the silent connections are given up and new ones are made. */
 const HEALTHY_WITHIN_MS = 20_000;
-/** The pulse of a connection, or the query timeout, plus the second for which an answer is cached. */
+/**
+ * Time until a process is unready: a connection's pulse, or the query timeout, plus the second for which an answer is
+ * cached.
+ */
 const UNREADY_WITHIN_MS = 6000;
 
 /** Returns the statuses at each of the URLs: the public port and the operator port. */
@@ -21,7 +24,7 @@ async function healthOf(urls: readonly string[], path = '/healthz'): Promise<str
 }
 
 /** Asserts that an ingress is unhealthy once the proxy to its store is silent for 10 s, and healthy afterwards. */
-async function assertSaysSo(
+async function assertUnhealthyWhileSilent(
   system: System<TestProcess>,
   proxy: SilentProxy,
   env: Record<string, string>,
@@ -91,10 +94,10 @@ describe('health of an ingress', function () {
 
   it('an ingress is unhealthy while it cannot write its heartbeat, and healthy again afterwards', async () => {
     const proxy = await silentProxy(system.database.url);
-    await assertSaysSo(system, proxy, { DATABASE_URL: through(proxy) });
+    await assertUnhealthyWhileSilent(system, proxy, { DATABASE_URL: through(proxy) });
   });
 
-  it('an ingress without a queue and wake-ups on PostgreSQL is not ready but healthy, and answers calls', async () => {
+  it('an ingress that cannot reach its queue and wake-ups on PostgreSQL is not ready but healthy, and answers calls', async () => {
     const proxy = await silentProxy(system.database.url);
     await assertServesWithout(system, proxy, { DATABASE_DIRECT_URL: through(proxy) });
   });

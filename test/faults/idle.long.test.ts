@@ -16,7 +16,7 @@ const installationOptions = (redisUrl: string) => ({
 });
 
 /** Asserts that no warning is logged and that the database runs at most `mostPerSecond` transactions a second. */
-async function assertRests(
+async function assertIdle(
   { database, webs, workers }: System<TestProcess>,
   mostPerSecond: number,
 ): Promise<void> {
@@ -51,7 +51,7 @@ describe('idle installation', function () {
   after(() => system?.stop());
 
   it('an idle installation on PostgreSQL alone logs no warning and runs at most 20 transactions a second', () =>
-    assertRests(system, MAX_PER_SECOND.onPostgres));
+    assertIdle(system, MAX_PER_SECOND.onPostgres));
 });
 
 describeWithRedis('idle installation on Redis', function () {
@@ -68,5 +68,5 @@ describeWithRedis('idle installation on Redis', function () {
   });
 
   it('an idle installation with queues on Redis logs no warning and runs at most 10 transactions a second', () =>
-    assertRests(system, MAX_PER_SECOND.onRedis));
+    assertIdle(system, MAX_PER_SECOND.onRedis));
 });

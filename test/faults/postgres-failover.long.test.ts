@@ -15,7 +15,7 @@ const SERVICE_MS = 50;
 const DEMOTED_MS = 4000;
 /** Limit, counted from the moment at which the address leads to the new primary. */
 const BACK_WITHIN_MS = 10_000;
-const HONEST = ['503 service_unavailable', '503 overloaded', '504 prediction_timeout'];
+const DOCUMENTED_CODES = ['503 service_unavailable', '503 overloaded', '504 prediction_timeout'];
 
 describe('a failover of PostgreSQL under load', function () {
   this.timeout(90_000);
@@ -78,10 +78,10 @@ describe('a failover of PostgreSQL under load', function () {
       await server.stop('immediate');
       await replica.promote();
     });
-    assertHonest('crash', seen);
+    assertDocumented('crash', seen);
   });
 
-  it('a process is not ready while its address leads to a demoted primary, and keeps no connection to that', async () => {
+  it('a process whose address leads to a demoted primary is not ready, and keeps no connection to that server', async () => {
     const seen = await endure(async () => {
       await server.stop('fast');
       await replica.promote();
@@ -89,16 +89,16 @@ describe('a failover of PostgreSQL under load', function () {
       await until(async () => (await readiness()) === '503,503', DEMOTED_MS);
       await sleep(DEMOTED_MS);
     });
-    assertHonest('switch-over', seen);
+    assertDocumented('switch-over', seen);
   });
 });
 
-function assertHonest(title: string, seen: Seen & { backMs: number }): void {
+function assertDocumented(title: string, seen: Seen & { backMs: number }): void {
   console.log(title, JSON.stringify(seen));
   assert.deepEqual(lossesIn(seen), [], JSON.stringify(seen));
   const codes = Object.keys({ ...seen.refused, ...seen.others });
   assert.ok(
-    codes.every((code) => HONEST.includes(code)),
+    codes.every((code) => DOCUMENTED_CODES.includes(code)),
     JSON.stringify(seen),
   );
   assert.deepEqual(seen.broken, {});

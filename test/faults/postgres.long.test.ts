@@ -59,10 +59,10 @@ describe('PostgreSQL faults', function () {
     const over = performance.now();
     await sleep(1500);
     const calls = await load.stop();
-    assertHonest(calls);
-    assertBack(calls, over);
+    assertDocumented(calls);
+    assertAnswersReturn(calls, over);
     await assertPrompt(app);
-    await assertBooks(system, app, calls);
+    await assertBilledOnce(system, app, calls);
   });
 
   it('when PostgreSQL drops all connections every 500 ms, every call ends as documented, and usage is exact', async () => {
@@ -74,10 +74,10 @@ describe('PostgreSQL faults', function () {
     const over = performance.now();
     await sleep(1500);
     const calls = await load.stop();
-    assertHonest(calls);
-    assertBack(calls, over);
+    assertDocumented(calls);
+    assertAnswersReturn(calls, over);
     await assertPrompt(app);
-    await assertBooks(system, app, calls);
+    await assertBilledOnce(system, app, calls);
   });
 
   it('a connection that PostgreSQL ends inside a transaction frees its slot in the pool', async () => {
@@ -114,10 +114,10 @@ describe('PostgreSQL faults', function () {
       const over = performance.now();
       await sleep(3500);
       const calls = await load.stop();
-      assertHonest(calls);
-      assertBack(calls, over);
+      assertDocumented(calls);
+      assertAnswersReturn(calls, over);
       await assertPrompt(app);
-      await assertBooks(system, app, calls);
+      await assertBilledOnce(system, app, calls);
       for (const { body, reply } of calls.filter((call) => call.reply.status === 200)) {
         assert.equal((await app.predict(body)).text, reply.text);
       }
@@ -224,7 +224,7 @@ function assertUnavailable({ status, code, headers, tookMs }: Call['reply']): vo
 }
 
 /** Asserts that each call was answered, timed out, or was refused with a Retry-After. */
-function assertHonest(calls: readonly Call[]): void {
+function assertDocumented(calls: readonly Call[]): void {
   for (const { reply } of calls) {
     if (reply.status === 200 || reply.code === 'prediction_timeout') continue;
     assert.equal(reply.code, 'service_unavailable', reply.text);
@@ -234,7 +234,7 @@ function assertHonest(calls: readonly Call[]): void {
 }
 
 /** Asserts that the first answer came within three seconds after the fault. */
-function assertBack(calls: readonly Call[], over: number): void {
+function assertAnswersReturn(calls: readonly Call[], over: number): void {
   const answered = calls.filter(({ reply, endedAt }) => reply.status === 200 && endedAt > over);
   const first = Math.min(...answered.map(({ endedAt }) => endedAt));
   assert.ok(first - over < 3000, `back after ${first - over} ms`);
@@ -253,7 +253,7 @@ async function assertPrompt(app: AppClient): Promise<void> {
 }
 
 /** Asserts that every failed call succeeds when repeated, and that each answer costs one unit. */
-async function assertBooks(
+async function assertBilledOnce(
   system: System<TestProcess>,
   app: AppClient,
   calls: readonly Call[],

@@ -119,7 +119,7 @@ describeWithRedis('a failover of Redis under load', function () {
     }
   });
 
-  it('while a Redis cluster replaces the crashed primary of the queue, every call gets 200 and is billed once', async () => {
+  it("while a Redis cluster replaces the queue's crashed primary, every call gets 200 and is billed once", async () => {
     const cluster = await startRedisCluster();
     try {
       await using installation = await Installation.start(cluster.url);

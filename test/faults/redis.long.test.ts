@@ -17,11 +17,14 @@ const CALLS_PER_SECOND = 50;
 const PAUSE_MS = 10_000;
 /** The long version of 60 s is run by hand. */
 const OUTAGE_MS = 1000 * Number(process.env['REDIS_OUTAGE_S'] ?? 8);
-/** Median in an outage: workers and waiting callers poll once a second, and half of the calls need less than both. */
+/**
+ * Maximum median in an outage: a worker and a waiting caller each poll once a second, which is half a second on
+ * average.
+ */
 const P50_MS = 1200;
 const NOTICED_AS_REPLICA_MS = 5000;
 const RESUMED_WITHIN_MS = 5000;
-/** Median with wake-ups and a provider of 50 to 100 ms, on a busy machine. */
+/** Maximum median with wake-ups and a provider that takes 50 to 100 ms, on a busy machine. */
 const PROMPT_MS = 400;
 /** A silent connection is noticed by a worker after 8 s and by an ingress after 7 s, possibly one after the other. */
 const NOTICED_WITHIN_MS = 25_000;

@@ -11,8 +11,8 @@ import { type Installation, rollingRestart } from '../support/rolling-restart.ts
 import { noticedIn } from '../support/under-load.ts';
 import { until } from '../support/until.ts';
 
-const OLD = 'default:the-first-secret-has-32-bytes-or-more';
-const NEW = 'new:the-second-secret-has-32-bytes-or-more';
+const OLD_SECRET = 'default:the-first-secret-has-32-bytes-or-more';
+const NEW_SECRET = 'new:the-second-secret-has-32-bytes-or-more';
 const PROVIDER_KEYS = { old: 'sk-old', new: 'sk-new' };
 const GRACE_S = 600;
 const PAUSE_MS = 100;
@@ -114,22 +114,26 @@ describe('the rotation of every secret under load', function () {
           keepCalling('app key', () => new AppClient(id, one, url).usage());
         return {
           ...databaseOf(installation, 0),
-          JWT_SECRET: `${OLD},${NEW}`,
+          JWT_SECRET: `${OLD_SECRET},${NEW_SECRET}`,
           OPENAI_API_KEY: PROVIDER_KEYS.old,
         };
       }
       accepted.add(`Bearer ${PROVIDER_KEYS.new}`);
       const later = { ...databaseOf(installation, 1), OPENAI_API_KEY: PROVIDER_KEYS.new };
-      if (round === 1) return { ...later, JWT_SECRET: `${NEW},${OLD}` };
+      if (round === 1) return { ...later, JWT_SECRET: `${NEW_SECRET},${OLD_SECRET}` };
       await until(async () => (await sessionsOf(installation, 0)) === 0);
       await administer(server(), `drop role ${roles[0].name}`);
       accepted.delete(`Bearer ${PROVIDER_KEYS.old}`);
       // Tokens signed with the old secret end here, so this gets a new one.
       await logIn();
-      return { ...later, JWT_SECRET: NEW };
+      return { ...later, JWT_SECRET: NEW_SECRET };
     };
 
-    const env = { JWT_SECRET: OLD, PUBLIC_URL: 'http://localhost:8080', OPENAI_API_KEY: PROVIDER_KEYS.old };
+    const env = {
+      JWT_SECRET: OLD_SECRET,
+      PUBLIC_URL: 'http://localhost:8080',
+      OPENAI_API_KEY: PROVIDER_KEYS.old,
+    };
     const run = await rollingRestart({
       rounds: 3,
       perSecond: 20,

@@ -29,8 +29,8 @@ const endpoints = declared.map((endpoint) => ({
 }));
 type TestedEndpoint = (typeof endpoints)[number];
 
-/** Number of stalled bodies on each path that leaves no room for another body of the same app or user. */
-const FULL_SHARES = { '/v1/predictions': 4, '/api/recording/events/': 1 };
+/** Number of stalled bodies, by path, that leaves no room for another body of the same app or user. */
+const STALLED_BODIES_PER_SHARE = { '/v1/predictions': 4, '/api/recording/events/': 1 };
 
 /** An installation with an app and a user that may call it. */
 interface Installation {
@@ -133,7 +133,7 @@ describe('every endpoint', () => {
   describe('full share of a sender', () => {
     const stalled: ClientRequest[] = [];
     before(async () => {
-      for (const [path, bodies] of Object.entries(FULL_SHARES)) {
+      for (const [path, bodies] of Object.entries(STALLED_BODIES_PER_SHARE)) {
         const endpoint = endpoints.find((one) => one.method === 'POST' && one.path === path);
         assert.ok(endpoint);
         for (let i = 0; i < bodies; i += 1) stalled.push(announce(at, endpoint));

@@ -73,8 +73,8 @@ const FAILURES: Record<string, () => unknown> = {
 
 let nextWait = Promise.withResolvers<void>();
 
-/** Fields that an endpoint needs for the document, in which these do not appear. */
-const undocumented = { operationId: '', tag: 'Health', summary: '' } as const;
+/** Fields that every endpoint must declare for the OpenAPI document, which does not list the test endpoints. */
+const undocumentedFields = { operationId: '', tag: 'Health', summary: '' } as const;
 
 const v1 = endpointsOn('v1');
 
@@ -84,7 +84,7 @@ const routes = [
     '/v1/predictions',
     'app',
     endpoint('app', {
-      ...undocumented,
+      ...undocumentedFields,
       body: PredictionRequest,
       bodyLimit: 4 * MIB,
       errors: [],
@@ -97,7 +97,7 @@ const routes = [
     '/v1/predictions/:request_id/cancel',
     'app',
     endpoint('app', {
-      ...undocumented,
+      ...undocumentedFields,
       params: { request_id: 'identifier' },
       body: SubjectRequest,
       errors: [],
@@ -110,7 +110,7 @@ const routes = [
     '/v1/usage',
     'app',
     endpoint('app', {
-      ...undocumented,
+      ...undocumentedFields,
       query: Type.Object({
         limit: Type.Optional(Type.Integer({ minimum: 0 })),
         q: Type.Optional(text(9)),
@@ -128,7 +128,7 @@ const routes = [
     '/v1/fail/:kind',
     'none',
     endpoint('none', {
-      ...undocumented,
+      ...undocumentedFields,
       params: { kind: 'identifier' },
       errors: [],
       status: 200,
@@ -142,7 +142,7 @@ const routes = [
     '/v1/wait',
     'none',
     endpoint('none', {
-      ...undocumented,
+      ...undocumentedFields,
       errors: [],
       status: 200,
       response: Type.Object({}),
@@ -497,7 +497,7 @@ describe('400', () => {
     }
   });
 
-  it('a connection stays usable after a body that is found broken before its end', async () => {
+  it('a connection stays usable after a body that turns out broken before it has fully arrived', async () => {
     const socket = connect(server.port, '127.0.0.1');
     const packed = Buffer.concat([Buffer.from('nothing packed'), Buffer.alloc(MIB)]);
     const more = [
@@ -569,7 +569,7 @@ describe('401', () => {
       assert.equal((await call('/v1/usage', { headers: { authorization: `${scheme} ${key}` } })).status, 200);
   });
 
-  it('a 401 is decided before the body is looked at', async () => {
+  it('a request without a valid key is 401 whatever its body', async () => {
     for (const [body, type] of [
       ['x'.repeat(5 * MIB), 'text/plain'],
       ['{', 'application/json'],
@@ -670,7 +670,7 @@ describe('413', () => {
       assertCode(await post('/v1/predictions', 'x'.repeat(16 * MIB)), 413, 'body_too_large');
   });
 
-  it('the connection of a too large body closes once there is nothing left to read', async () => {
+  it('a connection whose body was too large closes as soon as nothing is left to read', async () => {
     for (const content of [Buffer.alloc(5 * MIB), randomBytes(16 * MIB)]) {
       // The fastest of three: other tests may hold the processor meanwhile.
       const times = [await timeToClose(content), await timeToClose(content), await timeToClose(content)];
@@ -721,7 +721,7 @@ describe('413', () => {
 });
 
 describe('refusals by the HTTP parser', () => {
-  /** Two lengths that the parser accepts, and one that it refuses itself. */
+  /** Two lengths that Node's parser accepts, and one that it refuses. */
   const LENGTHS = [17_000, 60_000, 100_000];
 
   function assertBody(answer: string, status: string, code: ErrorCode): void {
@@ -750,13 +750,13 @@ describe('refusals by the HTTP parser', () => {
     });
   }
 
-  it('an HTTP refusal has a message if the path is of /api', async () => {
+  it('a refusal by the HTTP parser has a message if the path is under /api', async () => {
     const { status, body } = await rawCall('GET', `/api/auth/me/?${'x'.repeat(17_000)}`);
     const { message } = catalogue.uri_too_long;
     assert.deepEqual([status, JSON.parse(body)], [414, { detail: { code: 'uri_too_long', message } }]);
   });
 
-  it('an HTTP refusal has a message for a path of /api even if the target includes the host', async () => {
+  it('a refusal has a message for a path under /api even if the request target includes the host', async () => {
     for (const [target, status] of [
       ['http://x/api/nowhere/', 404],
       ['HTTP://x/api/nowhere/', 404],
@@ -787,7 +787,7 @@ describe('503 overloaded', () => {
   const top = (more: string[] = []) =>
     head('POST', '/v1/predictions', ['Content-Type: application/json', ...more]);
 
-  it('a body without room for two seconds is 503 overloaded, and leaves the connection usable', async () => {
+  it('a body that finds no room in memory for two seconds is 503 overloaded, and its connection stays usable', async () => {
     const stalled = Array.from({ length: 4 }, () => {
       const socket = connect(server.port, '127.0.0.1');
       socket.write(top([`Content-Length: ${size}`]));
@@ -954,7 +954,7 @@ describe('disconnecting callers', () => {
     await callerGone;
   });
 
-  it("a caller that has its answer does not abort the handler's signal", async () => {
+  it("answering a caller does not abort the handler's signal", async () => {
     const reply = call('/v1/wait');
     await waiting;
     const left = callerGone.then(() => 'gone');
@@ -1010,7 +1010,7 @@ describe('server shutdown', () => {
     assert.ok(performance.now() - begin < 1000);
   });
 
-  it('a stopping server does not wait for a kept-alive connection whose answer did not say close', async () => {
+  it('a stopping server does not wait for a kept-alive connection whose answer lacked Connection: close', async () => {
     const other = await start();
     const reply = fetch(`${other.url}/v1/wait`);
     await waiting;

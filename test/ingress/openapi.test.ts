@@ -41,7 +41,7 @@ interface Document {
 }
 
 /** Operations that need a fresh log-in. */
-const NO_KEY_ALONE = ['POST /api/auth/keys/', 'DELETE /api/auth/me/'];
+const FRESH_LOGIN_OPERATIONS = ['POST /api/auth/keys/', 'DELETE /api/auth/me/'];
 
 const text = committedDocument();
 const document: Document = JSON.parse(text);
@@ -144,7 +144,7 @@ describe('published document', () => {
       const schemes = [...new Set(security.flatMap((one) => Object.keys(one)))];
       for (const scheme of schemes) assert.ok(scheme in document.components.securitySchemes, name);
       if (name.includes(' /v1/')) assert.deepEqual(schemes, ['appKey'], name);
-      else if (NO_KEY_ALONE.includes(name)) assert.deepEqual(schemes, ['accessToken'], name);
+      else if (FRESH_LOGIN_OPERATIONS.includes(name)) assert.deepEqual(schemes, ['accessToken'], name);
       else if (schemes.length > 0) assert.deepEqual(schemes, ['accessToken', 'serviceKey'], name);
     }
   });

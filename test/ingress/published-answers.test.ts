@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { assertPublished, type Received, takeUnpublished } from '../support/client-contract.ts';
 
-const OF_USAGE = { method: 'GET', url: 'http://localhost/v1/usage', status: 200, type: 'application/json' };
+const USAGE_ANSWER = {
+  method: 'GET',
+  url: 'http://localhost/v1/usage',
+  status: 200,
+  type: 'application/json',
+};
 const code = (name: string) => JSON.stringify({ detail: { code: name } });
-const explained = (name: string) => JSON.stringify({ detail: { code: name, message: 'A sentence.' } });
+const explainedError = (name: string) => JSON.stringify({ detail: { code: name, message: 'A sentence.' } });
 
 describe('published answers', () => {
   // Discards the answers that this test means to be refused.
@@ -32,17 +37,17 @@ describe('published answers', () => {
   };
   for (const [name, part] of Object.entries(cases))
     it(`an answer is refused as unpublished: ${name}`, () => {
-      assert.throws(() => assertPublished({ ...OF_USAGE, ...part }), { name: 'AssertionError' });
+      assert.throws(() => assertPublished({ ...USAGE_ANSWER, ...part }), { name: 'AssertionError' });
       assert.equal(takeUnpublished().length, 1);
     });
 
   it('an answer is accepted if it is published for its operation, for routing, or for HTTP itself', () => {
-    assertPublished({ ...OF_USAGE, status: 400, text: code('invalid_month') });
-    assertPublished({ ...OF_USAGE, url: 'http://localhost/v1/x', status: 404, text: code('not_found') });
-    assertPublished({ ...OF_USAGE, method: 'PUT', status: 405, text: code('method_not_allowed') });
-    assertPublished({ ...OF_USAGE, status: 414, text: code('uri_too_long') });
+    assertPublished({ ...USAGE_ANSWER, status: 400, text: code('invalid_month') });
+    assertPublished({ ...USAGE_ANSWER, url: 'http://localhost/v1/x', status: 404, text: code('not_found') });
+    assertPublished({ ...USAGE_ANSWER, method: 'PUT', status: 405, text: code('method_not_allowed') });
+    assertPublished({ ...USAGE_ANSWER, status: 414, text: code('uri_too_long') });
     const url = 'http://localhost/api/connections';
-    assertPublished({ ...OF_USAGE, url, status: 431, text: explained('headers_too_large') });
-    assertPublished({ ...OF_USAGE, url, text: '{"results":[]}' });
+    assertPublished({ ...USAGE_ANSWER, url, status: 431, text: explainedError('headers_too_large') });
+    assertPublished({ ...USAGE_ANSWER, url, text: '{"results":[]}' });
   });
 });

@@ -8,7 +8,7 @@ import { type AppClient, call, type Options, type Reply } from '../support/clien
 import { type System, startSystem, type TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-/** Limit with so few points per second that no window ends during a test. */
+/** Points per window. They are refilled so slowly that no window ends during a test. */
 const POINTS = 20;
 const WINDOW_S = 20;
 
@@ -29,7 +29,7 @@ describe('rate limits', () => {
     app = await system.app();
   });
 
-  it('rate limits count an app across all ingresses: of any number of calls exactly the limit is answered', async () => {
+  it('rate limits count an app across all ingresses: however many calls arrive, exactly the limit is answered', async () => {
     const calls = await Promise.all(
       Array.from({ length: 3 * POINTS }, (_, n) => usage(app, n % 2 === 0 ? {} : { at: other })),
     );

@@ -24,7 +24,7 @@ const ROW = { content: 'A note.', kind: 'note', origin: 'human' };
 const CHANGES_PER_SECOND = 40;
 const HELD_MS = 4000;
 /** More calls of one account than may run or wait. */
-const TOO_MANY = 105;
+const EXCESSIVE_CALLS = 105;
 
 describe('account whose row is locked', () => {
   let system: System<TestProcess>;
@@ -68,7 +68,7 @@ describe('account whose row is locked', () => {
     it(`an account whose row is locked gets 503 for ${operationId} at once while 105 of its calls wait`, async () => {
       const fill = inTurn === 'memory' ? change : rename;
       const locked = await lock();
-      const others = Array.from({ length: TOO_MANY }, fill);
+      const others = Array.from({ length: EXCESSIVE_CALLS }, fill);
       const codes: unknown[] = [];
       for (const other of others) void other.then(({ code }) => codes.push(code));
       await until(() => codes.includes('overloaded'));
@@ -87,11 +87,11 @@ describe('connection with slow usage reads', () => {
   });
   after(() => system?.stop());
 
-  it("a connection whose usage is slow to read does not block account changes, its owner's or another's, however often it is read", async () => {
+  it("a connection whose usage is slow to read blocks no account changes, its owner's or others', however often the usage is read", async () => {
     const [person, other] = [await signUp(system), await signUp(system)];
     const { connection_id } = await connect(system, await connectingApp(system), person);
     const locked = await lockTable(system, 'history');
-    const reads = Array.from({ length: TOO_MANY }, () =>
+    const reads = Array.from({ length: EXCESSIVE_CALLS }, () =>
       person.request('GET', `/api/connections/${connection_id}/`),
     );
     const codes: unknown[] = [];
@@ -112,7 +112,7 @@ describe('app whose rows are locked', () => {
   after(() => system?.stop());
 
   /** Runs `change` at a pace; returns its statuses and those of another app's and another person's calls meanwhile. */
-  const during = async (change: () => Promise<{ status: number }>) => {
+  const statusesDuring = async (change: () => Promise<{ status: number }>) => {
     const [app, person] = [await connectingApp(system), await signUp(system)];
     const changes = pacedUntil(CHANGES_PER_SECOND, change, sleep(HELD_MS));
     const others = await pacedUntil(
@@ -132,7 +132,7 @@ describe('app whose rows are locked', () => {
     const app = await connectingApp(system);
     const locked = await lockRow(system, 'apps', 'id = $1', [app.id]);
     assert.deepEqual(
-      await during(() => app.request('POST', '/v1/connections', startBody().body)),
+      await statusesDuring(() => app.request('POST', '/v1/connections', startBody().body)),
       undisturbed,
     );
     await locked.release();
@@ -154,7 +154,7 @@ describe('app whose rows are locked', () => {
       // Each wrong code is different, since equal exchanges would share one execution.
       return n % 2 === 0 ? revoke(app, connection_id) : exchange(app, attempt, `${n}`.padStart(43, 'c'));
     };
-    assert.deepEqual(await during(change), undisturbed);
+    assert.deepEqual(await statusesDuring(change), undisturbed);
     for (const one of locked) await one.release();
     assert.equal((await revoke(app, connection_id)).status, 200);
   });

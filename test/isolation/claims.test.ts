@@ -125,12 +125,12 @@ describe('claim', () => {
     assert.deepEqual(partiesOf(left), [third]);
   });
 
-  it('a look for unannounced work finds the flows of the oldest and the newest queued pieces of its kinds', async () => {
+  it('a search for unannounced work finds the flows of the oldest and the newest queued pieces of its kinds', async () => {
     const apps = await queueApps(3, 1, 0);
     const [first, second] = partiesOf(apps);
     const found = await queuedFlows(database.pool, ['predict', 'reply']);
     assert.deepEqual(partiesOf(found).sort(), [first, second].sort());
-    // One look reads a bounded number of pieces from each end of the queue, so the hidden ones in between are not seen.
+    // One search reads a bounded number of pieces from each end of the queue, and misses the hidden ones in between.
     const hidden = newId();
     await database.pool.query(
       `insert into work (

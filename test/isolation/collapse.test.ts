@@ -10,7 +10,10 @@ const SERVICE_MS = 100;
 const PER_SECOND = 35;
 /** Time after which calls are refused once the provider hangs, and accepted once it recovers. */
 const NOTICED_MS = 2000;
-/** A tenth of the wait of a call that is not refused. `test/acceptance/collapse.ts` measures the promised 50 ms. */
+/**
+ * Maximum duration of a refusal: a tenth of the wait of a call that is not refused. `test/acceptance/collapse.ts`
+ * measures the promised 50 ms.
+ */
 const REFUSAL_MS = 400;
 
 describe('collapse', () => {

@@ -8,8 +8,8 @@ import { inputsOf, predictBatch, predictReply, proposing } from '../support/repl
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-/** Much less than the deadlines of these calls, and more than the polls need on a busy machine. */
-const SOON_MS = 8000;
+/** Maximum duration: much less than the deadlines of these calls, and more than the polls need on a busy machine. */
+const ANSWERED_WITHIN_MS = 8000;
 const ROUNDS = 12;
 const CALLS = 16;
 
@@ -50,7 +50,7 @@ describe('callers of an erased account', () => {
     await until(() => system.provider.running === 5);
     await eraseSilently(person);
     await until(() => isGone(system, person));
-    await until(() => ends.size === Object.keys(calls).length, SOON_MS).catch(() => {});
+    await until(() => ends.size === Object.keys(calls).length, ANSWERED_WITHIN_MS).catch(() => {});
     const { prediction, ...own } = Object.fromEntries(ends);
     assert.equal(prediction, '403 connection_revoked');
     assert.deepEqual(
@@ -81,7 +81,7 @@ describe('callers of an erased account', () => {
     system.provider.respond(proposing([{ response: 'Blue' }]));
     for (let round = 0; round < ROUNDS; round += 1) {
       const person = await signUp(system);
-      const signal = AbortSignal.timeout(2 * SOON_MS);
+      const signal = AbortSignal.timeout(2 * ANSWERED_WITHIN_MS);
       const [erased, ...replies] = await Promise.all(
         Array.from({ length: 1 + CALLS }, (_, n) =>
           n === CALLS / 2

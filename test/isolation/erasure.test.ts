@@ -50,7 +50,7 @@ describe('account erasure', () => {
     }
   };
 
-  it('account erasure delays no predictions while it is held up: neither of other apps nor of the connected app', async () => {
+  it("account erasure that is held up delays no predictions, neither the connected app's nor other apps'", async () => {
     const person = await signUp(system);
     await post(person, [event()]);
     const [app, other] = await Promise.all([connectingApp(system), system.app()]);

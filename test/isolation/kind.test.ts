@@ -14,9 +14,11 @@ const SLOTS = 2;
 const DEADLINE_MS = 1500;
 /** Time after its deadline within which a call is answered. */
 const GRACE_MS = 1000;
-/** Enough for some polls, one a second. With neither wake-ups nor polls an answer would take until the deadline. */
-const UNWOKEN_MS = 4000;
-/** A prediction that finds a free slot takes less. */
+/**
+ * Maximum wait without wake-ups: enough for some polls, one a second. Without polls it would last until the deadline.
+ */
+const POLLED_ANSWER_MS = 4000;
+/** Maximum duration of a prediction that finds a free slot. */
 const PROMPT_MS = 1000;
 
 describe('unknown kind', function () {
@@ -135,7 +137,7 @@ describe('unknown kind', function () {
       await filling.ended();
       const { outcome } = await caller.ask({ text: 'orphaned', requestId: orphan });
       assert.equal(outcome.state, 'echoed');
-      // Calls are refused as overload until the load is read again, since the queue seemed to stand for a minute.
+      // Calls are refused as overload until the load is read again, since the queue seemed to be a minute old.
       const isTaken = () =>
         caller.ask({ text: 'new' }).then(
           ({ outcome: { state } }) => state,
@@ -217,7 +219,7 @@ describe('unknown kind', function () {
       const since = performance.now();
       visit.letThrough();
       assert.equal((await waiting).outcome.state, 'echoed');
-      expectWithin(UNWOKEN_MS, since);
+      expectWithin(POLLED_ANSWER_MS, since);
       assert.ok((await system.queue.droppedWakeUps()) > 0, 'no wake-up was dropped');
     });
 
@@ -230,11 +232,11 @@ describe('unknown kind', function () {
       await caller.cancel(requestId);
       assert.equal((await waiting).outcome.state, 'cancelled');
       await until(() => visit.aborted);
-      expectWithin(UNWOKEN_MS, since);
+      expectWithin(POLLED_ANSWER_MS, since);
     });
   });
 
-  it('a table of handlers does not compile if a kind has no handler or that of another kind', () => {
+  it("a table of handlers does not compile if a kind has no handler, or another kind's", () => {
     type Compiles<Table> = Table extends Handlers<typeof kinds> ? true : false;
     type WithoutEcho = Omit<Handlers<typeof kinds>, 'echo'>;
     const whole: Compiles<WithoutEcho & { echo: Handler<typeof echo> }> = true;

@@ -15,7 +15,7 @@ const BATCHES = 110;
 const PARTS = 100;
 const JOBS = 50_000;
 /** Maximum number of rows that one statement may end or delete. */
-const STEP = 1000;
+const STEP_ROWS_MAX = 1000;
 
 describe('large erasure', function () {
   this.timeout(180_000);
@@ -57,7 +57,7 @@ describe('large erasure', function () {
     assert.ok((await slowest.stop()) < 1500, `another call took ${await slowest.stop()} ms`);
     for (const table of ['work', 'history']) assert.equal(await count(table, person), 0, table);
     assert.equal(await count('replies', person, 'account_id'), 0);
-    assert.ok((await largestDelete(system)) <= STEP);
+    assert.ok((await largestDelete(system)) <= STEP_ROWS_MAX);
   });
 });
 

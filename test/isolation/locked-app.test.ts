@@ -10,18 +10,18 @@ import { type System, startProcesses, type TestProcess } from '../support/system
 import { until } from '../support/until.ts';
 
 const HELD_MS = 6000;
-/** Time for which a lock is held that calls should wait out. */
-const MOMENT_MS = 150;
+/** Duration of a lock that calls should wait out. */
+const SHORT_LOCK_MS = 150;
 const DEADLINE_MS = 10_000;
 /**
  ** How much longer another app's call may take than before: much less than the row is held.
  * The promise is 300 ms: `test/acceptance/locked-app.ts` measures it.
  */
-const NOTICED_MS = 1500;
+const EXTRA_LATENCY_MAX_MS = 1500;
 /** Number of connected users who call at once, each over a different connection. */
 const USERS = 40;
 /** Time that the app's own calls may take if they do not need the locked row. */
-const OWN_MS = 3000;
+const OWN_CALL_MAX_MS = 3000;
 
 describe('locked rows', () => {
   let system: System<TestProcess>;
@@ -50,7 +50,7 @@ describe('locked rows', () => {
     it("a lock on an app's usage row fails no call of another app", () => expectAnswered(seen, 0));
 
     it("a lock on an app's usage row does not delay calls of another app", () =>
-      expectUnnoticed(seen, 0, NOTICED_MS));
+      expectUnnoticed(seen, 0, EXTRA_LATENCY_MAX_MS));
 
     it("a lock on an app's usage row lets each call of the app end with a documented answer, at most a second after its deadline", () => {
       assert.deepEqual(undocumented(seen.own, DEADLINE_MS), []);
@@ -90,7 +90,7 @@ describe('locked rows', () => {
       expectAnswered(seen, 0));
 
     it("a lock on an app's usage row does not delay calls of another app while 40 connected users call", () =>
-      expectUnnoticed(seen, 0, NOTICED_MS));
+      expectUnnoticed(seen, 0, EXTRA_LATENCY_MAX_MS));
 
     it("a lock on an app's usage row lets each call of 40 connected users end with a documented answer", () => {
       assert.deepEqual(undocumented(seen.own, DEADLINE_MS), []);
@@ -102,7 +102,7 @@ describe('locked rows', () => {
     await app.predict(predictionBody());
     const lock = await lockRow(system, 'usage', 'app_id = $1', [app.id]);
     const replies = flood(app, 10);
-    await sleep(MOMENT_MS);
+    await sleep(SHORT_LOCK_MS);
     await lock.release();
     assert.deepEqual(tally(await replies), { 200: 10 });
   });
@@ -128,16 +128,16 @@ describe('locked rows', () => {
     it('a lock on a connection row fails no call of another app', () => expectAnswered(seen, 0));
 
     it('a lock on a connection row does not delay calls of another app', () =>
-      expectUnnoticed(seen, 0, NOTICED_MS));
+      expectUnnoticed(seen, 0, EXTRA_LATENCY_MAX_MS));
 
     it("a lock on a connection row does not affect the app's calls without a connection", () => {
       expectAnswered(seen, 1);
-      expectUnnoticed(seen, 1, OWN_MS);
+      expectUnnoticed(seen, 1, OWN_CALL_MAX_MS);
     });
 
     it("a lock on a connection row does not affect the app's calls with another person's connection", () => {
       expectAnswered(seen, 2);
-      expectUnnoticed(seen, 2, NOTICED_MS);
+      expectUnnoticed(seen, 2, EXTRA_LATENCY_MAX_MS);
     });
 
     it('a lock on a connection row lets each call with the connection end with a documented answer', () => {

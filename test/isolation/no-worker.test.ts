@@ -12,7 +12,7 @@ import { untilShed } from '../support/until-shed.ts';
 const LEASE_MS = 2000;
 /** Time after its last heartbeat within which every process counts a worker as dead. */
 const KNOWN_MS = LEASE_MS + 2000;
-/** Much less than the deadline, for which a call that is not refused would wait. */
+/** Maximum duration of a refusal. A call that is not refused would wait until its deadline, which is much longer. */
 const REFUSAL_MS = 400;
 const CLEAN_MS = 20_000;
 const SLOTS = 4;

@@ -24,7 +24,7 @@ const completeOf = (party: string) => `
     '${party}', '[{"place": 0, "id": "01a1fbaf-da04-7722-9848-4cf73b953179", "guard": "attempt"}]',
     array[null], 600, 5000)`;
 /** Number of updates: more heartbeats than a process sends in two minutes. */
-const TIMES = 600;
+const UPDATES = 600;
 
 describe('open snapshot', () => {
   let database: TestDatabase;
@@ -44,18 +44,18 @@ describe('open snapshot', () => {
     await database.drop();
   });
 
-  it('a claim reads no more blocks after much ended work of its party, even while an open snapshot keeps the dead rows', async () => {
+  it('a claim reads no more blocks after much work of its party has ended, even while an open snapshot keeps the dead rows', async () => {
     const served = await openServed(database.pool);
     const read = () => blocksOf(database, claimOf(served.party, 'extract(epoch from now()) * 1000'));
     const before = await read();
-    for (let n = 0; n < TIMES / 10; n += 1) await pass(database.pool, served, 10);
+    for (let n = 0; n < UPDATES / 10; n += 1) await pass(database.pool, served, 10);
     const [since, all] = [await read(), await blocksOf(database, claimOf(served.party, 'null'))];
     assert.ok(since <= before + 4, `${before} blocks before, ${since} after`);
     assert.ok(all > 10 * since, `${all} blocks of the whole queue: the snapshot kept nothing`);
   });
 
   for (const [name, look] of Object.entries(STATEMENTS))
-    it(`a look for ${name} reads no more blocks after much ended work, even while an open snapshot keeps the dead rows`, async () => {
+    it(`a query for ${name} reads no more blocks after much work has ended, even while an open snapshot keeps the dead rows`, async () => {
       const before = await blocksOf(database, look);
       await database.pool.query(
         `insert into work (
@@ -76,17 +76,17 @@ describe('open snapshot', () => {
       `insert into processes (id, kind, alive_until) values (gen_random_uuid(), 'test', now() + interval '1 hour')`,
     );
     const before = await blocksOf(database, completeOf(newId()));
-    for (let n = 0; n < TIMES; n += 1)
+    for (let n = 0; n < UPDATES; n += 1)
       await database.pool.query(`update processes set alive_until = now() + interval '1 hour'`);
     const after = await blocksOf(database, completeOf(newId()));
     assert.ok(after <= before + 4, `${before} blocks before, ${after} after`);
   });
 
-  it('a completion reads no more blocks after much ended work of its party, even while an open snapshot keeps the dead rows', async () => {
+  it('a completion reads no more blocks after much work of its party has ended, even while an open snapshot keeps the dead rows', async () => {
     const served = await openServed(database.pool);
     const before = await blocksOf(database, completeOf(served.party));
-    for (let n = 0; n < TIMES / 10; n += 1) await pass(database.pool, served, 10);
-    // Autovacuum does the same, at a time with little work.
+    for (let n = 0; n < UPDATES / 10; n += 1) await pass(database.pool, served, 10);
+    // Autovacuum does the same whenever there is little work.
     await database.pool.query('analyze work');
     const after = await blocksOf(database, completeOf(served.party));
     assert.ok(after <= before + 10, `${before} blocks before, ${after} after`);

@@ -11,7 +11,7 @@ import { until } from '../support/until.ts';
 
 const LEASE_MS = 1000;
 /** One more row than a page has. */
-const MANY = 1001;
+const MANY_PIECES = 1001;
 
 describe('repair', () => {
   let database: TestDatabase;
@@ -24,7 +24,7 @@ describe('repair', () => {
        values ($1, 'web', now() + interval '1 hour', now() - interval '1 hour')`,
       [judge],
     );
-    await addWork('predict', locked, { deadline: '-1 second', count: MANY });
+    await addWork('predict', locked, { deadline: '-1 second', count: MANY_PIECES });
   });
   after(() => database.drop());
 
@@ -41,7 +41,7 @@ describe('repair', () => {
     );
   }
 
-  it('overdue work of others is found, each piece once, behind 1001 pieces of a locked app', async () => {
+  it('overdue work of other parties is found, each piece once, even behind 1001 pieces of a locked app', async () => {
     const others = [newId(), newId()];
     for (const other of others) await addWork('predict', other, { deadline: '-1 second' });
     const found = await foundIn(findOverdueWork(database.pool, ['predict', 'sync'], null));
@@ -49,12 +49,12 @@ describe('repair', () => {
     assert.deepEqual(partiesOf(found), [locked, ...others].sort());
   });
 
-  it('orphaned work of another party is found behind 1001 pieces of one party', async () => {
+  it("a party's orphaned work is found even behind 1001 pieces of another party", async () => {
     const [mine, other] = [newId(), newId()];
-    await addWork('promote_facts', mine, { count: MANY });
+    await addWork('promote_facts', mine, { count: MANY_PIECES });
     await addWork('promote_facts', other, { deadline: '2 hours' });
     const found = await foundIn(findCasualties(database.pool, 'promote_facts', { judge, leaseMs: LEASE_MS }));
-    assert.equal(found.length, MANY + 1);
+    assert.equal(found.length, MANY_PIECES + 1);
     assert.ok(found.every(({ verdict }) => verdict === 'orphaned'));
     assert.deepEqual(partiesOf(found), [mine, other].sort());
     await database.pool.query("delete from work where kind = 'promote_facts'");

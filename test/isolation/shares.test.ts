@@ -79,7 +79,10 @@ describe('busy app among many parties', function () {
     },
   ];
 
-  /** Runs all callers for `forS`; returns how many 200s a second the big app and the others got in the last `lastS`. */
+  /**
+   * Runs all callers for `forS` seconds; returns how many 200s a second the big app and the others got in the last
+   * `lastS` seconds.
+   */
   async function countAnswers({ others, besides = [], forS, lastS }: Trial) {
     const start = performance.now();
     const isOver = () => performance.now() > start + forS * 1000;
@@ -92,7 +95,7 @@ describe('busy app among many parties', function () {
       return status;
     };
     const caller = async (whose: keyof typeof count, call: () => Promise<{ status: number }>) => {
-      // A client that is told to come back does the same.
+      // Waits before the next call, as a client that is told to come back later does.
       while (!isOver()) if ((await counted(whose, call())) === 503) await sleep(1000);
     };
     const ask: Ask = (body, options) => counted('of', big.predict(body, options));

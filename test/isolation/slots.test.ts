@@ -8,7 +8,7 @@ import { type System, startProcesses, type TestProcess } from '../support/system
 const SLOW_MS = 7000;
 const SLOW_CALLS = 90;
 const SLOTS = 64;
-/** Much less than the duration of a slow call. */
+/** Maximum duration of a quick call, much less than that of a slow one. */
 const PROMPT_MS = 2500;
 const SLOW_DRAFT = { text: 'A slow one ', revision: 1 };
 
@@ -55,7 +55,7 @@ describe('slots of a worker', function () {
     for (const flooded of floods) assert.deepEqual(tally(await flooded), { 200: SLOW_CALLS });
   });
 
-  it('an app that is alone gets all slots of a worker but a sixteenth', async () => {
+  it("an app that is alone gets all but a sixteenth of a worker's slots", async () => {
     const slow = await system.app();
     const flooded = flood(slow, SLOW_CALLS, { draft: SLOW_DRAFT });
     await untilSlotsAreTaken();

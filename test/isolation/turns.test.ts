@@ -8,9 +8,9 @@ import { until } from '../support/until.ts';
 
 const SLOTS = 16;
 const SERVICE_MS = 400;
-const HISTORY = 400;
+const PAST_CALLS = 400;
 /** Number of callers of a new app, most of which are waiting at any time. */
-const FLOOD = 120;
+const FLOOD_CALLERS = 120;
 
 describe('past work of an app', function () {
   this.timeout(60_000);
@@ -29,7 +29,7 @@ describe('past work of an app', function () {
   it('past work does not count against an app after its worker was replaced and forgotten', async () => {
     const app = await system.app();
     system.provider.respond(ok());
-    assert.deepEqual(tally(await flood(app, HISTORY)), { 200: HISTORY });
+    assert.deepEqual(tally(await flood(app, PAST_CALLS)), { 200: PAST_CALLS });
     await Promise.all(system.workers.map((worker) => worker.stop()));
     // Processes are forgotten after an hour.
     await system.database.pool.query(`delete from processes where kind <> 'web'`);
@@ -40,14 +40,14 @@ describe('past work of an app', function () {
   it('past work that was cancelled before it ran does not count against an app', async () => {
     const app = await system.app();
     system.provider.respond(delay(SERVICE_MS, ok()));
-    const bodies = Array.from({ length: HISTORY }, (_, n) => predictionBody({ user_id: `u-${n}` }));
+    const bodies = Array.from({ length: PAST_CALLS }, (_, n) => predictionBody({ user_id: `u-${n}` }));
     const replies = Promise.all(bodies.map((body) => app.predict(body)));
-    await until(async () => (await app.usage()).body.reserved_units > HISTORY * 0.8);
+    await until(async () => (await app.usage()).body.reserved_units > PAST_CALLS * 0.8);
     // Cancels the latest first, so that a freed slot finds little to run.
     await Promise.all(bodies.toReversed().map(({ request_id, user_id }) => app.cancel(request_id, user_id)));
     const { 200: answered = 0, ...others } = tally(await replies);
-    assert.deepEqual(others, { '499 prediction_cancelled': HISTORY - answered });
-    assert.ok(answered < HISTORY / 2, `${answered} ran before they were cancelled`);
+    assert.deepEqual(others, { '499 prediction_cancelled': PAST_CALLS - answered });
+    assert.ok(answered < PAST_CALLS / 2, `${answered} ran before they were cancelled`);
     await expectFairShare(app);
   });
 
@@ -55,7 +55,7 @@ describe('past work of an app', function () {
   async function expectFairShare(app: AppClient): Promise<void> {
     system.provider.respond(delay(SERVICE_MS, ok()));
     const [newcomer, other] = [await system.app(), await system.app()];
-    const flooding = startLoad((body) => newcomer.predict(body), { callers: FLOOD });
+    const flooding = startLoad((body) => newcomer.predict(body), { callers: FLOOD_CALLERS });
     try {
       await until(() => flooding.calls.length >= 2 * SLOTS);
       const [waits, usual] = await Promise.all([waitsOf(app), waitsOf(other)]);

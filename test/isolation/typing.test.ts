@@ -13,7 +13,7 @@ const SERVICE_MS = 600;
 const LETTERS = 300;
 const LETTER_EVERY_MS = 10;
 /** Number of callers of the other app, most of which are waiting at any time. */
-const FLOOD = 120;
+const FLOOD_CALLERS = 120;
 
 describe('typing', function () {
   this.timeout(60_000);
@@ -32,7 +32,7 @@ describe('typing', function () {
 
   it("a person who types during another app's flood waits about as long after the last letter as after the first", async () => {
     const [app, flooding] = [await system.app(), await system.app()];
-    const flood = startLoad((body) => flooding.predict(body), { callers: FLOOD });
+    const flood = startLoad((body) => flooding.predict(body), { callers: FLOOD_CALLERS });
     const noise = measureNoise(app);
     await until(() => flood.calls.length >= 2 * SLOTS);
     const letter = (revision: number) =>

@@ -13,7 +13,7 @@ const SLOW_MS = 200;
 /** Advisory lock held by each running upload, by which they are counted. */
 const UPLOAD_LOCK = 8401;
 /** How much longer another call may take during uploads: less than if it waited for them. */
-const NOTICED_MS = 600;
+const EXTRA_LATENCY_MAX_MS = 600;
 
 describe('slow uploads of recorded events', () => {
   let system: System<TestProcess>;
@@ -47,7 +47,7 @@ describe('slow uploads of recorded events', () => {
   const uploadOne = (signal?: AbortSignal) =>
     user.request<{ accepted: number }>('POST', '/api/recording/events/', [event()], { signal });
 
-  it('slow uploads, 30 each of three people at once, delay no prediction and are all stored, at most three at a time', async function () {
+  it('slow uploads, 30 from each of three people, delay no prediction and are all stored, at most three at a time', async function () {
     this.timeout(60_000);
     const ask = () => app.predict(predictionBody());
     const before = await pacedUntil(20, ask, sleep(2000));
@@ -63,7 +63,7 @@ describe('slow uploads of recorded events', () => {
     const most = Math.max(...(await running));
     assert.ok(most <= 3, `${most} at once`);
     const [alone, together] = [p95(before), p95(beside)];
-    assert.ok(together < alone + NOTICED_MS, `${alone} ms before, ${together} ms beside uploads`);
+    assert.ok(together < alone + EXTRA_LATENCY_MAX_MS, `${alone} ms before, ${together} ms beside uploads`);
     for (const person of people) assert.equal((await countOf(system, person)).events, 30);
   });
 

@@ -15,7 +15,7 @@ const BACK_WITHIN_MS = 5000;
 
 describe('restart of PostgreSQL', () => {
   let directory: string;
-  let forecue: Started;
+  let forecue: NpmStart;
 
   before(async () => {
     directory = await mkdtemp(join(tmpdir(), 'forecue-start-'));
@@ -121,7 +121,7 @@ describe('restart of PostgreSQL', () => {
 });
 
 /** A running `npm start` in the directory. */
-class Started {
+class NpmStart {
   readonly #child: ChildProcess;
   readonly #directory: string;
   output = '';
@@ -167,7 +167,7 @@ class Started {
     return Object.values((await query(await this.databaseUrl(), statement))[0] ?? {})[0];
   }
 
-  /** Asserts that predictions succeed within 5 s of the call, which must be made when the server ends. */
+  /** Asserts that predictions succeed again within 5 s. To be called as soon as the server has ended. */
   async predictsAgain(): Promise<void> {
     const body = predictionBody();
     const since = performance.now();
@@ -184,8 +184,8 @@ class Started {
   }
 }
 
-function start(directory: string): Promise<Started> {
-  return new Started(directory).ready();
+function start(directory: string): Promise<NpmStart> {
+  return new NpmStart(directory).ready();
 }
 
 async function query(url: string, text: string): Promise<Record<string, unknown>[]> {

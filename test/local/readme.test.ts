@@ -35,7 +35,7 @@ describe('README', function () {
       .replace('$(cat .data/app-key)', key);
     const [answer = '', reply, consent, completion = ''] = await paste(script);
     const [claimedAnswer = ''] = blocks('json');
-    assert.deepEqual(lasting(JSON.parse(answer)), lasting(JSON.parse(claimedAnswer)));
+    assert.deepEqual(blankVariableFields(JSON.parse(answer)), blankVariableFields(JSON.parse(claimedAnswer)));
     assert.equal(reply, blocks('')[1]);
     assert.match(consent ?? '', /^http.*\/connect\//);
     assert.ok(README.includes(`It prints \`${completion.trim()}\``), completion);
@@ -50,7 +50,7 @@ describe('README', function () {
     const lines: string[] = [];
     for await (const line of createInterface(child.stdout)) {
       lines.push(line);
-      if (/^http.*\/connect\//.test(line)) child.stdin.end(`${await allowed(line)}\n`);
+      if (/^http.*\/connect\//.test(line)) child.stdin.end(`${await approveAsPerson(line)}\n`);
     }
     const [code] = await exited;
     assert.equal(code, 0, `${await said}\n${lines.join('\n')}`);
@@ -59,7 +59,7 @@ describe('README', function () {
 });
 
 /** Approves on the consent page as the README's person; returns the code sent back to the app. */
-async function allowed(url: string): Promise<string> {
+async function approveAsPerson(url: string): Promise<string> {
   const person = new Visitor();
   const { email, password } = JSON.parse(/\{ "email": .*? \}/.exec(README)?.[0] ?? '');
   await person.submit(url, { do: 'sign-in', email, password });
@@ -73,6 +73,6 @@ function blocks(language: string): string[] {
 }
 
 /** Blanks the fields of an answer that differ between runs. */
-function lasting(answer: object): object {
+function blankVariableFields(answer: object): object {
   return { ...answer, prediction_id: '', expires_at: 0 };
 }

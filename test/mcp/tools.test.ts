@@ -170,7 +170,7 @@ for (const mode of ['legacy', 'auto'] as const)
       assert.ok(counted.memory.facts);
     });
 
-    it("the tools' server offers the profile and the recent sessions as resources, and a prompt", async () => {
+    it("the tools' server offers a prompt, and the profile and recent sessions as resources", async () => {
       const { contents: blank } = await client.readResource({ uri: 'forecue://profile' });
       assert.match(JSON.stringify(blank), /\\"summary\\":null/);
       await person.request('POST', '/api/memory/profile/', { summary: 'Writes Rust' });

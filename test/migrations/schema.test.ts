@@ -23,17 +23,17 @@ describe('migrations', () => {
   });
 
   it('the migrations create exactly the tables that the entities describe', async () => {
-    assert.equal(await differs(database), false);
+    assert.equal(await differsFromEntities(database), false);
   });
 
   it('the comparison of migrations and entities finds a column that is missing in the database', async () => {
     await database.pool.query('alter table accounts drop column if exists email');
-    assert.equal(await differs(database), true);
+    assert.equal(await differsFromEntities(database), true);
   });
 });
 
 /** Reports whether the tables differ from the entities. */
-async function differs({ url }: TestDatabase): Promise<boolean> {
+async function differsFromEntities({ url }: TestDatabase): Promise<boolean> {
   const orm = new MikroORM({ ...ormOptions(url), logger: () => {} });
   try {
     return await orm.migrator.checkSchema();

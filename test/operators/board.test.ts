@@ -179,7 +179,7 @@ describe("operators' board", () => {
     }
   });
 
-  it('the board totals a day of the ledger, page by page', async () => {
+  it('the board sums up a whole day of the ledger, which it reads page by page', async () => {
     await system.database.pool.query(
       `insert into provider_calls (id, at, kind, work_id, attempt, model, input_tokens, cached_tokens, output_tokens,
                                    cost_microcents, aborted, outcome, latency_ms)
@@ -255,7 +255,7 @@ describe("operators' board", () => {
     assert.equal((await other.get('events')).status, 401);
   });
 
-  it('the board never logs the token, nor what was typed instead', async () => {
+  it('the board logs neither the token nor a wrong one that someone typed', async () => {
     await stranger().signIn('wrong-and-never-logged');
     assert.ok(!system.webs.some(({ log }) => log.includes('wrong-and-never-logged') || log.includes(token)));
   });

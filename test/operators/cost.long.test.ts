@@ -48,13 +48,13 @@ const COST_LIMITS: Record<'alone' | 'among', Cost> = {
   },
 };
 
-/** Statements that belong to a prediction; others are repeated by the clock. */
+/** Statements that a prediction causes. Processes send the others periodically, whatever they serve. */
 const PREDICTION_STATEMENTS = /^(admit|claim|complete|complete_and_claim|find|notify)_v\d+$/;
 
 describe('prediction cost', () => {
   let system: System<TestProcess>;
   let wire: Tap;
-  const heard: Heard[] = [];
+  const heardMessages: Heard[] = [];
   let app: AppClient;
   let keeper: pg.Client;
   before(async function () {
@@ -67,7 +67,7 @@ describe('prediction cost', () => {
     keeper = new pg.Client({ connectionString: url });
     await keeper.connect();
     await keeper.query(`select pg_create_physical_replication_slot('cost_${process.pid}', true, true)`);
-    wire = await tap('all', url, postgresProtocol, (one) => heard.push(one));
+    wire = await tap('all', url, postgresProtocol, (one) => heardMessages.push(one));
     const env = {
       DATABASE_URL: wire.url,
       DATABASE_DIRECT_URL: wire.url,
@@ -130,9 +130,10 @@ describe('prediction cost', () => {
     const [web, worker] = [system.webs[0], system.workers[0]];
     if (web === undefined || worker === undefined) throw new Error('not started');
     const countsOf = async () => ({
-      statements: heard.filter(({ kind, what }) => kind === 'sent' && PREDICTION_STATEMENTS.test(what))
-        .length,
-      wakeUps: heard.filter(({ kind }) => kind === 'pushed').length,
+      statements: heardMessages.filter(
+        ({ kind, what }) => kind === 'sent' && PREDICTION_STATEMENTS.test(what),
+      ).length,
+      wakeUps: heardMessages.filter(({ kind }) => kind === 'pushed').length,
       ingressIo: await ioOf(web),
       workerIo: await ioOf(worker),
       ingressHeap: await allocatedBy(web),
@@ -165,7 +166,7 @@ describe('prediction cost', () => {
     assertWithin(await costOf(1), COST_LIMITS.alone);
   });
 
-  it('one of many concurrent predictions costs fewer statements, system calls and bytes of heap', async () => {
+  it('a prediction among many concurrent ones costs fewer statements, system calls and bytes of heap than a lone one', async () => {
     assertWithin(await costOf(48), COST_LIMITS.among);
   });
 });

@@ -89,7 +89,7 @@ describe('metrics of a running system', () => {
     system.provider.reset();
   });
 
-  it('metrics read from tables are exposed once, by the leader', async () => {
+  it('metrics that are read from tables are exposed only by the leader', async () => {
     const { web, worker } = await both();
     const leaders = [web, worker].filter((one) => sumOf(one, 'forecue_housekeeping_leads') === 1);
     assert.equal(leaders.length, 1);

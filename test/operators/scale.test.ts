@@ -21,7 +21,7 @@ describe('scaling signal', () => {
   const get = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);
   const desired = async () => ((await (await get('/scale/predict')).json()) as { desired: number }).desired;
 
-  it('the scaling signal asks for more workers while calls wait for full slots, and for one when all is done', async () => {
+  it('the scaling signal asks for more workers while calls wait for slots, and for one worker when all calls have ended', async () => {
     assert.equal(await desired(), 1);
     system.provider.respond(() => {});
     const gone = new AbortController();

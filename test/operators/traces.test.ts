@@ -125,7 +125,7 @@ describe('traces of predictions', function () {
     assert.equal(named(spans, 'chat')?.attributes['forecue.provider.outcome'], 'aborted');
   });
 
-  it('the trace of a newer draft names the prediction that its admission superseded', async () => {
+  it('the trace of a newer draft names the prediction that the draft superseded', async () => {
     const [older, newer] = [newCaller(), newCaller()];
     const body = predictionBody();
     system.provider.next(hang());
@@ -145,7 +145,7 @@ describe('traces of predictions', function () {
     assert.deepEqual(named(after, 'admit')?.attributes['forecue.work.superseded'], [id]);
   });
 
-  it('the trace of a rerun request links to its failed attempt, and that of a repeated one to the original', async () => {
+  it('the trace of a rerun request links to the failed attempt, and the trace of a repeated request to the original', async () => {
     const [first, second, third] = [newCaller(), newCaller(), newCaller()];
     const body = predictionBody();
     system.provider.next(status(500));

@@ -17,7 +17,7 @@ describe('batch', function () {
   let ann: UserClient;
   afterEach(() => system?.stop());
 
-  const begin = async (env: Record<string, string>) => {
+  const startWith = async (env: Record<string, string>) => {
     system = await startSystem({ apart: true, workerEntry: ENTRY, env });
     ann = await signUp(system);
     system.provider.respond(echoing);
@@ -43,7 +43,7 @@ describe('batch', function () {
     ['a worker that runs some of its predictions', false],
   ] as const)
     it(`a batch completes when ${victim} is killed, without losing or repeating predictions that are done`, async () => {
-      await begin({ LEASE_MS: '1500', BATCH_CONCURRENCY: '3' });
+      await startWith({ LEASE_MS: '1500', BATCH_CONCURRENCY: '3' });
       const [first] = await workerIds();
       await system.startWorker();
       const inputs = inputsOf(24);
@@ -69,7 +69,7 @@ describe('batch', function () {
     });
 
   it('a batch is taken over at once by another worker when the worker that runs it stops', async () => {
-    await begin({ BATCH_CONCURRENCY: '2' });
+    await startWith({ BATCH_CONCURRENCY: '2' });
     const answered = Promise.withResolvers<void>();
     system.provider.respond(when(answered.promise, echoing));
     const waiting = predictBatch(ann, inputsOf(10));
@@ -89,8 +89,8 @@ describe('batch', function () {
     assert.equal(system.provider.calls.length, 10);
   });
 
-  it('a batch ends at its deadline with 200: finished predictions, and an item error for each unfinished one', async () => {
-    await begin({ BATCH_TIMEOUT_MS: '3000', BATCH_CONCURRENCY: '4' });
+  it('a batch that reaches its deadline is 200, with its finished predictions and an item error for each unfinished one', async () => {
+    await startWith({ BATCH_TIMEOUT_MS: '3000', BATCH_CONCURRENCY: '4' });
     // One party gets at most three of the four slots, so the model is never asked about some prompts.
     const hanging = (prompt: string) => prompt !== 'Prompt 0?';
     system.provider.respond(forPrompts(hanging, hang(), echoing));
@@ -104,7 +104,7 @@ describe('batch', function () {
   });
 
   it('a batch gives up on a prompt after the time limit of a single prediction', async () => {
-    await begin({ REPLY_TIMEOUT_MS: '1000', PROVIDER_TIMEOUT_MS: '700' });
+    await startWith({ REPLY_TIMEOUT_MS: '1000', PROVIDER_TIMEOUT_MS: '700' });
     system.provider.respond(forPrompts((prompt) => prompt === 'Prompt 1?', hang(), echoing));
     const { status, body } = await predictBatch(ann, inputsOf(3));
     assert.deepEqual([status, body.succeeded], [200, 2]);
@@ -112,7 +112,7 @@ describe('batch', function () {
   });
 
   it('a batch that no worker starts before its deadline is 504, and a retry with the same key completes it', async () => {
-    await begin({ BATCH_TIMEOUT_MS: '2000' });
+    await startWith({ BATCH_TIMEOUT_MS: '2000' });
     const { pool } = system.database;
     const changePools = async (change: typeof pausePools) => {
       await change(pool, ['batch']);
@@ -133,7 +133,7 @@ describe('batch', function () {
   });
 
   it('a batch key answers 410 after the recovery window, and the predictions of the batch remain', async () => {
-    await begin({ RECOVERY_WINDOW_S: '1' });
+    await startWith({ RECOVERY_WINDOW_S: '1' });
     const headers = { 'idempotency-key': 'k' };
     await predictBatch(ann, inputsOf(2), { headers });
     const late = await until(async () => {
@@ -156,14 +156,14 @@ describe('batch', function () {
   });
 
   it('a batch holds no slot while it waits for its predictions: four batches at once share a single slot', async () => {
-    await begin({ BATCH_CONCURRENCY: '1' });
+    await startWith({ BATCH_CONCURRENCY: '1' });
     const bob = await signUp(system);
     const all = await Promise.all([ann, bob, ann, bob].map((person) => predictBatch(person, inputsOf(4))));
     for (const one of all) assertWhole(one, inputsOf(4));
   });
 
   it("a batch takes turns with other accounts' batches", async () => {
-    await begin({ BATCH_CONCURRENCY: '1' });
+    await startWith({ BATCH_CONCURRENCY: '1' });
     const bob = await signUp(system);
     let open = Promise.withResolvers<void>();
     const inTurn: Step = (response, call) => when(open.promise, echoing)(response, call);

@@ -65,8 +65,8 @@ describe('dead worker', () => {
 
     frozen.freeze(false);
     // Two heartbeats take a second: enough for the worker to handle the answer waiting in its socket.
-    const first = await beat(system, worker);
-    await until(async () => (await beat(system, worker)) > first);
+    const first = await aliveUntil(system, worker);
+    await until(async () => (await aliveUntil(system, worker)) > first);
     const row = await rowOf(system, body);
     assert.deepEqual([row.state, row.attempt], ['running', 2]);
     assert.notEqual(row.worker, worker);
@@ -82,7 +82,7 @@ describe('dead worker', () => {
 });
 
 /** Waits until the process is alive; returns the time until which its last heartbeat is valid. */
-async function beat({ database }: System<HostedPart>, id: string | null): Promise<number> {
+async function aliveUntil({ database }: System<HostedPart>, id: string | null): Promise<number> {
   return until(async () => {
     const { rows } = await database.pool.query<{ at: Date }>(
       'select alive_until as at from processes where id = $1 and alive_until > now()',

@@ -47,7 +47,7 @@ describe('deadlines', () => {
 
     it('a prediction never succeeds after its deadline, even when the provider answers right at it', async () => {
       const app = await system.app();
-      // Answers come from before the worker's limit to after the caller's deadline.
+      // Some answers come before the worker's limit, some after the caller's deadline.
       system.provider.respond(async (response, call) => {
         await sleep(1150 + (call.index % 20) * 20);
         if (call.abortedAt === null) await ok()(response, call);
@@ -68,7 +68,7 @@ describe('deadlines', () => {
       await assertUnits(app, suggested);
     });
 
-    it('a caller that attaches later keeps the deadline of the running attempt, and gets none of its own', async () => {
+    it('a caller that attaches to a running attempt shares its deadline, and gets none of its own', async () => {
       const app = await system.app();
       system.provider.respond(hang());
       const body = predictionBody();
@@ -76,7 +76,7 @@ describe('deadlines', () => {
       const left = assert.rejects(app.predict(body, { signal: first.signal }));
       await system.provider.called(1);
       const since = performance.now();
-      // Only the second caller's ingress can end it: the worker is frozen, and the first caller has disconnected.
+      // Only the second caller's ingress can end the wait: the worker is frozen, and the first caller has disconnected.
       await whileFrozen(system.workers, async () => {
         await sleep(700);
         first.abort();

@@ -47,7 +47,7 @@ describe('delivery', () => {
       unitPriceMicrocents: 1,
     });
 
-  /** Runs `work` while no worker claims: after a real crash, the workers that ran the work reclaim it first. */
+  /** Runs `work` while no worker claims, as after a real crash: workers first take back the work that they ran. */
   const whilePaused = async (work: () => Promise<void>) => {
     const { pool } = system.database;
     await pausePools(pool, ['predict']);
@@ -65,7 +65,7 @@ describe('delivery', () => {
     assert.deepEqual([body.prediction_units, body.reserved_units], [units, 0]);
   };
 
-  it('work that was admitted but never queued, since its ingress died, still runs before its deadline', async () => {
+  it('work whose ingress died after admitting it but before queueing it still runs before its deadline', async () => {
     const app = await system.app();
     const admitted = await Promise.all(
       Array.from({ length: 200 }, async (_, n) => {
@@ -142,13 +142,13 @@ describe('delivery', () => {
     await assertUnits(app, 1);
   });
 
-  it('work whose claim succeeded without the worker learning of it is released, and runs as the same attempt', async () => {
+  it('work is released and runs as the same attempt if its claim succeeded but the worker did not learn of it', async () => {
     const app = await system.app();
     const request = admission(app);
     await admitOnly([request]);
     const lock = await system.database.pool.connect();
     try {
-      // Claims fail while the table is locked, so each worker must expect that one of them took effect.
+      // Claims fail while the table is locked, so each worker must assume that its claim may have taken effect.
       await lock.query('begin');
       await lock.query('lock table work in exclusive mode');
       await until(() => system.workers.every(({ log }) => log.includes('could not claim')));

@@ -22,7 +22,7 @@ describe('fairness', () => {
     return ((await system.database.pool.query(queued, [id])).rowCount ?? 0) > 16;
   };
 
-  it('an app with few calls waits less than two service times while another app floods with calls of many users', async () => {
+  it("an app with few calls waits less than two service times while another app floods the queue with many users' calls", async () => {
     const flooding = await system.app();
     const polite = await system.app();
     const replies = flood(flooding, 300);

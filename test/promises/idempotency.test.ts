@@ -13,8 +13,8 @@ type Answer = Reply<PredictionResponse>;
 
 const SANDBOX_UNITS = 3;
 const ENVELOPE_CHARS = 2000;
-/** SQL that sets a row's caller as gone for 6 s: such work is abandoned. */
-const LONG_AGO = `admitted_at = now() - interval '6 seconds', detached_at = now() - interval '6 seconds'`;
+/** SQL that makes a row look as if its caller left 6 s ago, so that its work is abandoned. */
+const CALLER_LEFT_LONG_AGO = `admitted_at = now() - interval '6 seconds', detached_at = now() - interval '6 seconds'`;
 const WAIT = { headers: { prefer: 'wait' } };
 
 describe('idempotency', () => {
@@ -102,7 +102,7 @@ describe('idempotency', () => {
       await system.provider.called(1);
       await alterRow(system, app, body, `waiters = array['${await deadIngress()}']::uuid[]`);
       const [before, again] = [await rowOf(system, body), app.predict(body)];
-      await until(async () => !sameWaiters(before, await rowOf(system, body)));
+      await until(async () => !haveSameWaiters(before, await rowOf(system, body)));
       gate.resolve();
       const [answer, replay] = await Promise.all([first, again]);
       assert.deepEqual([replay.status, replay.text, isReplay(replay)], [200, answer.text, true]);
@@ -189,7 +189,7 @@ describe('idempotency', () => {
       const [app, body] = [await system.app(), predictionBody()];
       await whileFrozen(system.workers, async () => {
         await predictAndLeave(app, body);
-        await alterRow(system, app, body, LONG_AGO);
+        await alterRow(system, app, body, CALLER_LEFT_LONG_AGO);
       });
       await until(async () => (await rowOf(system, body)).state === 'failed');
       const { id, code } = await rowOf(system, body);
@@ -316,15 +316,18 @@ describe('idempotency', () => {
 
   describe('equal bodies', () => {
     for (const [how, say] of [
-      ['key order', (body: Full) => JSON.stringify(reversed(body))],
-      ['white space', (body: Full) => JSON.stringify(body, null, '\t')],
-      ['escapes', (body: Full) => JSON.stringify(body).replaceAll('e', '\\u0065')],
+      ['key order', (body: FullBody) => JSON.stringify(reversed(body))],
+      ['white space', (body: FullBody) => JSON.stringify(body, null, '\t')],
+      ['escapes', (body: FullBody) => JSON.stringify(body).replaceAll('e', '\\u0065')],
       [
         'the notation of a number',
-        (body: Full) => JSON.stringify(body).replace('"revision":1}', '"revision":1.0e0}'),
+        (body: FullBody) => JSON.stringify(body).replace('"revision":1}', '"revision":1.0e0}'),
       ],
-      ['defaults that are spelled out', (body: Full) => JSON.stringify({ ...body, ...DEFAULTS })],
-      ['defaults inside a list or an object', (body: Full) => JSON.stringify({ ...body, ...INNER_DEFAULTS })],
+      ['defaults that are spelled out', (body: FullBody) => JSON.stringify({ ...body, ...DEFAULTS })],
+      [
+        'defaults inside a list or an object',
+        (body: FullBody) => JSON.stringify({ ...body, ...INNER_DEFAULTS }),
+      ],
     ] as const) {
       it(`two bodies count as the same if they differ only in ${how}`, async () => {
         const [app, body] = [await system.app(), fullBody()];
@@ -552,7 +555,7 @@ describe('idempotency', () => {
   }
 });
 
-/** Returns a body without optional fields, except `messages` and `artifact`, whose parts have defaults. */
+/** Returns a body without the fields of `DEFAULTS`, and without those that `INNER_DEFAULTS` adds. */
 function fullBody() {
   return predictionBody({
     draft: { text: 'Please send the report to ', revision: 1 },
@@ -560,7 +563,7 @@ function fullBody() {
     artifact: { kind: 'slides', id: 'a', revision: '1' },
   });
 }
-type Full = ReturnType<typeof fullBody>;
+type FullBody = ReturnType<typeof fullBody>;
 
 const DEFAULTS = { connection_id: null, language: 'auto', user_preferences: '' };
 const INNER_DEFAULTS = {
@@ -588,7 +591,7 @@ function nextRevision(body: Body): Body {
   });
 }
 
-function sameWaiters(a: PredictionRow, b: PredictionRow): boolean {
+function haveSameWaiters(a: PredictionRow, b: PredictionRow): boolean {
   return a.waiters.join() === b.waiters.join();
 }
 

@@ -9,8 +9,8 @@ import { type System, startSystem } from '../support/system.ts';
 
 /** A fixed seed: the same ids in every run. */
 const RUNS = { seed: 20261120, numRuns: 60 };
-const PERMITTED = fc.stringMatching(/^[A-Za-z0-9._:-]{1,80}$/);
-const SPECIAL = [
+const PERMITTED_ID = fc.stringMatching(/^[A-Za-z0-9._:-]{1,80}$/);
+const SPECIAL_IDS = [
   '123',
   '0',
   'a:b',
@@ -48,7 +48,7 @@ describe('identifiers', () => {
 
   it('identifiers that match the pattern work as request_id and session_id: requests are answered, replayed, and cancelled with the id in the path', async () => {
     await fc.assert(
-      fc.asyncProperty(PERMITTED, async (id) => {
+      fc.asyncProperty(PERMITTED_ID, async (id) => {
         const app = await system.app();
         const body = predictionBody({ request_id: id, session_id: id });
         const answer = await app.predict(body);
@@ -57,14 +57,14 @@ describe('identifiers', () => {
         assert.equal((await app.predict(body)).text, answer.text);
         assert.deepEqual(await cancel(app, id), [200, { status: 'suggested', prediction_units: 1 }]);
       }),
-      { ...RUNS, examples: SPECIAL.map((id) => [id]) },
+      { ...RUNS, examples: SPECIAL_IDS.map((id) => [id]) },
     );
   });
 
   it('a running request can be cancelled with any encoding of its id in the path, for every id that the pattern allows', async () => {
-    const spellings = fc.constantFrom(plain, percentEncoded, fullyPercentEncoded);
+    const spellings = fc.constantFrom(unencoded, percentEncoded, fullyPercentEncoded);
     await fc.assert(
-      fc.asyncProperty(PERMITTED, spellings, async (id, spell) => {
+      fc.asyncProperty(PERMITTED_ID, spellings, async (id, spell) => {
         system.provider.reset();
         system.provider.respond(hang());
         const app = await system.app();
@@ -73,11 +73,11 @@ describe('identifiers', () => {
         assert.deepEqual(await cancel(app, spell(id)), [200, { status: 'cancelled', prediction_units: 0 }]);
         assert.equal((await running).code, 'prediction_cancelled');
       }),
-      { ...RUNS, numRuns: 20, examples: SPECIAL.slice(0, 9).map((id) => [id, plain]) },
+      { ...RUNS, numRuns: 20, examples: SPECIAL_IDS.slice(0, 9).map((id) => [id, unencoded]) },
     );
   });
 
-  it('the answer to a cancel by an id with a colon, encoded or not, states how the prediction ended', async () => {
+  it('the answer to a cancel states how the prediction ended, even if the id has a colon, encoded or not', async () => {
     const app = await system.app();
     system.provider.next(ok(), refusal(), status(500));
     for (const [id, ended, units] of [
@@ -99,7 +99,7 @@ describe('identifiers', () => {
     }
   });
 
-  it('an identifier in a path that no prediction has, or that the pattern does not allow, is 404 not_found', async () => {
+  it('a path is 404 not_found if no prediction has its identifier, or the pattern does not allow it', async () => {
     const app = await system.app();
     await app.predict(predictionBody({ request_id: 'a' }));
     const notFound = [404, { detail: { code: 'not_found' } }];
@@ -122,7 +122,7 @@ describe('identifiers', () => {
   });
 });
 
-const plain = (id: string): string => id;
+const unencoded = (id: string): string => id;
 /** Encodes as most clients do: `:` becomes `%3A`. */
 const percentEncoded = (id: string): string => encodeURIComponent(id);
 const fullyPercentEncoded = (id: string): string =>

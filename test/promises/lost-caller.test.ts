@@ -151,7 +151,7 @@ describe('caller that disconnects', () => {
     await Promise.all([untilDetached(again), untilDetached(never)]);
     const back = app.predict(again);
     await untilWaiters(again, 1);
-    // Both were admitted long ago; the one that is still without a caller shows that abandoning has happened.
+    // Makes both look old. Once the one without a caller has been abandoned, the other has been looked at, too.
     for (const body of [again, never]) {
       const longAgo = `now() - interval '6 seconds'`;
       const left = body === never ? `, detached_at = ${longAgo}` : '';

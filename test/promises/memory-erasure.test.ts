@@ -44,7 +44,7 @@ describe('memory erasure', function () {
   }
 
   /** Adds episodes and facts that repeat their sources word for word, within sessions and across them. */
-  async function derive(person: UserClient, rows: RawMemoryResponse[][]): Promise<void> {
+  async function addDerivedRows(person: UserClient, rows: RawMemoryResponse[][]): Promise<void> {
     const neighbours = rows.map((own, place) => [...own, ...(rows[place + 1] ?? [])]);
     for (const sources of [...rows, ...neighbours]) {
       const [first] = sources;
@@ -63,7 +63,7 @@ describe('memory erasure', function () {
   }
 
   it('a session whose memory was deleted row by row leaves none of its five-word sequences in any table', () =>
-    leavesNothing(derive));
+    leavesNothing(addDerivedRows));
 
   it('a session whose memory was promoted and then deleted row by row leaves none of its five-word sequences', () =>
     leavesNothing(async (person, rows) => {

@@ -17,7 +17,7 @@ describe('overload', () => {
   });
   after(() => system.stop());
 
-  it('overload makes excess calls be refused with a Retry-After and no reserved unit, and accepted calls are answered in time', async () => {
+  it('under overload, excess calls are refused with a Retry-After and reserve no unit, and accepted calls are answered in time', async () => {
     const app = await system.app();
     const calls: ReturnType<typeof app.predict>[] = [];
     // Sixteen slots of 400 ms serve 40 calls a second. This sends three times as many, for eight seconds.
@@ -38,7 +38,7 @@ describe('overload', () => {
     assert.equal(usage.body.reserved_units, 0);
   });
 
-  it('overload ends within seconds of its cause: every call is accepted again', async () => {
+  it('overload ends within seconds once its cause is gone: every call is accepted again', async () => {
     const app = await system.app();
     await until(async () => (await app.predict(predictionBody())).status === 200, 5000);
     const replies = await Promise.all(Array.from({ length: 20 }, () => app.predict(predictionBody())));

@@ -76,7 +76,7 @@ describe('privacy', () => {
   });
 
   it('the queue and its server never get a text, user_id, request_id or session_id of an app', async () => {
-    // A fresh system, since a late ticket of earlier work would stand for this work too.
+    // A fresh system: elsewhere, a late ticket of earlier work could stand for this work, which would get no ticket.
     const fresh = await startSystem();
     try {
       const app = await fresh.app();

@@ -10,7 +10,7 @@ const PROBE_EVERY_MS = 1000;
 /** Callers at once: more than three workers have slots for. */
 const CALLERS = 16;
 const FAILURES_TO_OPEN = 20;
-/** Time within which every worker knows what one has seen. */
+/** Time within which every worker learns what one of them has seen. */
 const KNOWN_WITHIN_MS = 1000;
 
 const env = {
@@ -109,7 +109,7 @@ describe('policy of all workers', () => {
         const refused = replies.filter(({ code }) => code === 'provider_failed');
         assert.equal(refused.length, replies.length);
         const after = calls.map(({ startedAt }) => startedAt - opened()).filter((ms) => ms > 0);
-        // These calls were sent before all workers knew.
+        // These calls were sent before all workers knew that the circuit was open.
         const late = after.filter((ms) => ms < PROBE_EVERY_MS - 100);
         assert.ok(late.every((ms) => ms < KNOWN_WITHIN_MS));
         const probes = after.slice(late.length);

@@ -28,7 +28,7 @@ describe('shutdown', () => {
   });
   afterEach(() => Promise.all(system.workers.map((worker) => worker.stop())));
 
-  const alive = async () => {
+  const countAlive = async () => {
     const { rows } = await system.database.pool.query<{ id: string }>(
       'select id from processes where alive_until > now()',
     );
@@ -38,7 +38,7 @@ describe('shutdown', () => {
   it('a running call gets its answer when all processes are signalled to stop at once, even repeatedly', async () => {
     const app = await system.app();
     const [web, worker] = await Promise.all([system.startWeb(), system.startWorker()]);
-    const before = await alive();
+    const before = await countAlive();
     const waiting = app.predict(predictionBody(), { at: web });
     await system.provider.called(1);
     for (const process of [web, worker, web, worker]) process.kill('SIGTERM');
@@ -49,7 +49,7 @@ describe('shutdown', () => {
     assert.equal(reply.headers.get('connection'), 'close');
     assert.deepEqual(await exitCodes(web, worker), [0, 0]);
     // The processes have signed off, instead of letting their leases expire.
-    assert.equal(await alive(), before - 2);
+    assert.equal(await countAlive(), before - 2);
     const { body: usage } = await app.usage();
     assert.deepEqual([usage.prediction_units, usage.reserved_units], [1, 0]);
   });

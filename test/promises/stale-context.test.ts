@@ -4,8 +4,8 @@ import { hang, status } from '../support/fake-provider.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { ageDrafts, alterApp } from '../support/time-travel.ts';
 
-const STALE = [409, 'context_revision_conflict'];
-const FINE = [200, undefined];
+const REVISION_CONFLICT = [409, 'context_revision_conflict'];
+const SUCCESS = [200, undefined];
 const ENVELOPE_CHARS = 2000;
 
 describe('stale context', () => {
@@ -18,9 +18,9 @@ describe('stale context', () => {
 
   it('a draft.revision lower than one already admitted is refused, does not run and costs nothing', async () => {
     const app = await system.app();
-    assert.deepEqual(await ask(app, 5), FINE);
-    assert.deepEqual(await ask(app, 4), STALE);
-    assert.deepEqual(await ask(app, 0), STALE);
+    assert.deepEqual(await ask(app, 5), SUCCESS);
+    assert.deepEqual(await ask(app, 4), REVISION_CONFLICT);
+    assert.deepEqual(await ask(app, 0), REVISION_CONFLICT);
     assert.equal(system.provider.calls.length, 1);
     const { prediction_units, reserved_units } = (await app.usage()).body;
     assert.deepEqual([prediction_units, reserved_units], [1, 0]);
@@ -28,37 +28,37 @@ describe('stale context', () => {
 
   it('the same draft.revision is refused with a different draft.text, and runs with the same text', async () => {
     const app = await system.app();
-    assert.deepEqual(await ask(app, 5, { text: 'Please send' }), FINE);
-    assert.deepEqual(await ask(app, 5, { text: 'Please send ' }), STALE);
-    assert.deepEqual(await ask(app, 5, { text: 'please send' }), STALE);
-    assert.deepEqual(await ask(app, 5, { text: 'Please send' }), FINE);
-    assert.deepEqual(await ask(app, 5, { text: 'Please send', context_revision: 'c-2' }), FINE);
+    assert.deepEqual(await ask(app, 5, { text: 'Please send' }), SUCCESS);
+    assert.deepEqual(await ask(app, 5, { text: 'Please send ' }), REVISION_CONFLICT);
+    assert.deepEqual(await ask(app, 5, { text: 'please send' }), REVISION_CONFLICT);
+    assert.deepEqual(await ask(app, 5, { text: 'Please send' }), SUCCESS);
+    assert.deepEqual(await ask(app, 5, { text: 'Please send', context_revision: 'c-2' }), SUCCESS);
     assert.equal(system.provider.calls.length, 3);
   });
 
   it('a higher draft.revision runs with any text, and lower ones are refused from then on', async () => {
     const app = await system.app();
     for (const revision of [0, 1, 7, Number.MAX_SAFE_INTEGER])
-      assert.deepEqual(await ask(app, revision, { text: `Text ${revision}` }), FINE);
-    assert.deepEqual(await ask(app, Number.MAX_SAFE_INTEGER - 1), STALE);
+      assert.deepEqual(await ask(app, revision, { text: `Text ${revision}` }), SUCCESS);
+    assert.deepEqual(await ask(app, Number.MAX_SAFE_INTEGER - 1), REVISION_CONFLICT);
   });
 
   it('the highest draft.revision is tracked per app, user and session', async () => {
     const [app, other] = [await system.app(), await system.app()];
-    assert.deepEqual(await ask(app, 5), FINE);
-    assert.deepEqual(await ask(app, 1, { user_id: 'u-2' }), FINE);
-    assert.deepEqual(await ask(app, 1, { session_id: 's-2' }), FINE);
-    assert.deepEqual(await ask(other, 1), FINE);
-    assert.deepEqual(await ask(app, 4), STALE);
-    assert.deepEqual(await ask(app, 0, { user_id: 'u-2' }), STALE);
+    assert.deepEqual(await ask(app, 5), SUCCESS);
+    assert.deepEqual(await ask(app, 1, { user_id: 'u-2' }), SUCCESS);
+    assert.deepEqual(await ask(app, 1, { session_id: 's-2' }), SUCCESS);
+    assert.deepEqual(await ask(other, 1), SUCCESS);
+    assert.deepEqual(await ask(app, 4), REVISION_CONFLICT);
+    assert.deepEqual(await ask(app, 0, { user_id: 'u-2' }), REVISION_CONFLICT);
   });
 
   it('the highest draft.revision is shared by both modes', async () => {
     const app = await system.app();
-    assert.deepEqual(await ask(app, 5, { mode: 'next_prompt' }), FINE);
-    assert.deepEqual(await ask(app, 4, { mode: 'complete_draft' }), STALE);
-    assert.deepEqual(await ask(app, 6, { mode: 'complete_draft' }), FINE);
-    assert.deepEqual(await ask(app, 5, { mode: 'next_prompt' }), STALE);
+    assert.deepEqual(await ask(app, 5, { mode: 'next_prompt' }), SUCCESS);
+    assert.deepEqual(await ask(app, 4, { mode: 'complete_draft' }), REVISION_CONFLICT);
+    assert.deepEqual(await ask(app, 6, { mode: 'complete_draft' }), SUCCESS);
+    assert.deepEqual(await ask(app, 5, { mode: 'next_prompt' }), REVISION_CONFLICT);
   });
 
   it('the highest draft.revision is set at admission, whether the prediction still runs, is cancelled or fails', async () => {
@@ -67,13 +67,13 @@ describe('stale context', () => {
     system.provider.next(hang());
     const running = app.predict(body);
     await system.provider.called(1);
-    assert.deepEqual(await ask(app, 4), STALE);
+    assert.deepEqual(await ask(app, 4), REVISION_CONFLICT);
     await app.cancel(body.request_id, body.user_id);
     assert.equal((await running).status, 499);
-    assert.deepEqual(await ask(app, 4), STALE);
+    assert.deepEqual(await ask(app, 4), REVISION_CONFLICT);
     system.provider.next(status(500));
     assert.deepEqual(await ask(app, 6), [502, 'provider_failed']);
-    assert.deepEqual(await ask(app, 5), STALE);
+    assert.deepEqual(await ask(app, 5), REVISION_CONFLICT);
   });
 
   it('exactly one of 30 different texts sent at once with one draft.revision runs', async () => {
@@ -91,30 +91,30 @@ describe('stale context', () => {
     const app = await system.app();
     const body = predictionBody({ session_id: 's-1' });
     const first = await app.predict(body);
-    assert.deepEqual(await ask(app, 2), FINE);
+    assert.deepEqual(await ask(app, 2), SUCCESS);
     const again = await app.predict(body);
     assert.deepEqual([again.status, again.text], [200, first.text]);
   });
 
-  it('a draft.revision still recognises its text after the text was erased, by a hash', async () => {
+  it('a draft.revision recognises its text by a hash, even after the text was erased', async () => {
     const app = await system.app();
     const body = predictionBody({ session_id: 's-1', draft: { text: 'Please send', revision: 5 } });
     await app.predict(body);
     // The same happens at the end of the recovery window.
     await system.database.pool.query('delete from answers');
-    assert.deepEqual(await ask(app, 5, { text: 'Please' }), STALE);
-    assert.deepEqual(await ask(app, 5, { text: 'Please send' }), FINE);
+    assert.deepEqual(await ask(app, 5, { text: 'Please' }), REVISION_CONFLICT);
+    assert.deepEqual(await ask(app, 5, { text: 'Please send' }), SUCCESS);
   });
 
   it('the highest draft.revision is forgotten after 35 days', async () => {
     const app = await system.app();
-    assert.deepEqual(await ask(app, 5), FINE);
+    assert.deepEqual(await ask(app, 5), SUCCESS);
     await ageDrafts(system, 34);
-    assert.deepEqual(await ask(app, 4), STALE);
+    assert.deepEqual(await ask(app, 4), REVISION_CONFLICT);
     await ageDrafts(system, 36);
-    assert.deepEqual(await ask(app, 2), FINE);
-    assert.deepEqual(await ask(app, 1), STALE);
-    assert.deepEqual(await ask(app, 3), FINE, 'the old highest revision is forgotten');
+    assert.deepEqual(await ask(app, 2), SUCCESS);
+    assert.deepEqual(await ask(app, 1), REVISION_CONFLICT);
+    assert.deepEqual(await ask(app, 3), SUCCESS, 'the old highest revision is forgotten');
   });
 
   describe('refused requests', () => {
@@ -138,17 +138,17 @@ describe('stale context', () => {
     for (const [expected, refuse] of Object.entries(refusals)) {
       it(`a request refused with ${expected.replace('undefined', 'for a faulty body')} does not raise the highest draft.revision`, async () => {
         const app = await system.app();
-        assert.deepEqual(await ask(app, 1, { text: 'Please' }), FINE);
+        assert.deepEqual(await ask(app, 1, { text: 'Please' }), SUCCESS);
         assert.equal((await refuse(app)).join(' '), expected.replace('undefined', ''));
-        assert.deepEqual(await ask(app, 1, { text: 'Please' }), FINE);
-        assert.deepEqual(await ask(app, 2), FINE);
+        assert.deepEqual(await ask(app, 1, { text: 'Please' }), SUCCESS);
+        assert.deepEqual(await ask(app, 2), SUCCESS);
       });
     }
   });
 
   it('a request refused for its draft.revision can be sent again under the same id with a higher one', async () => {
     const app = await system.app();
-    assert.deepEqual(await ask(app, 5), FINE);
+    assert.deepEqual(await ask(app, 5), SUCCESS);
     const body = predictionBody({ session_id: 's-1', draft: { text: 'Please', revision: 4 } });
     assert.equal((await app.predict(body)).code, 'context_revision_conflict');
     const again = await app.predict({ ...body, draft: { ...body.draft, revision: 6 } });

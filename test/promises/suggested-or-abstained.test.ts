@@ -29,7 +29,7 @@ const ENVELOPE_CHARS = 10_000;
 /** The provider gets at most 100 tokens: 400 Latin letters. */
 const BUDGET = { tokens: 100, letters: 400 };
 const MAX_COMPLETION_CHARS = 2000;
-/** Half of the deadline of 10 s: a fault is reported at once if its answer takes less. */
+/** Maximum duration of an answer that reports a fault at once: half of the deadline of 10 s. */
 const FAST_MS = 5000;
 
 describe('suggested or abstained', () => {
@@ -117,7 +117,7 @@ describe('suggested or abstained', () => {
       assert.ok(body.completion.length > MAX_COMPLETION_CHARS - ' extraordinary'.length);
     });
 
-    it('a completion is suggested if it repeats an earlier message, or the last one with words added or missing', async () => {
+    it('a completion may repeat an earlier message, or extend or shorten the last one', async () => {
       const messages = [
         { role: 'user', content: 'Ship it on Friday' },
         { role: 'assistant', content: 'Shall I ship it?' },
@@ -185,7 +185,7 @@ describe('suggested or abstained', () => {
     }
   });
 
-  it("a prediction is suggested or abstains by its app's min_confidence", async () => {
+  it("a prediction is suggested or abstains depending on its app's min_confidence", async () => {
     const statusAt = async (likelihood: Likelihood, minConfidence: number) => {
       // Each call uses a new app, since apps are cached for a second.
       const app = await system.app();

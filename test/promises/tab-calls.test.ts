@@ -33,7 +33,7 @@ describe('calls for drafts', () => {
     assert.equal(new Set(keys).size, 4);
   });
 
-  it('a draft completion is booked in the ledger with the tokens that the provider had cached', async () => {
+  it("a draft completion's ledger row states how many tokens the provider had cached", async () => {
     const app = await system.app();
     const details = { prompt_tokens_details: { cached_tokens: 1024 } };
     system.provider.respond(ok({ usage: { prompt_tokens: 1200, completion_tokens: 8, ...details } }));

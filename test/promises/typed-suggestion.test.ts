@@ -42,7 +42,7 @@ describe('typing along a suggestion', () => {
     assert.deepEqual(await unitCounts(), [1, 0]);
   });
 
-  it('typing along a suggestion needs a new provider call once all of it, or something else, is typed', async () => {
+  it('typing along a suggestion needs a new provider call once the whole suggestion, or something else, is typed', async () => {
     await typeAndSummarize('Send it');
     assert.deepEqual(await typeAndSummarize('Send it with care'), ['suggested', ' with care', 1, 2]);
     assert.deepEqual(await typeAndSummarize('Send it with care by'), ['suggested', ' with care', 1, 3]);

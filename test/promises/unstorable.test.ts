@@ -8,9 +8,9 @@ import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 /** A result with this text violates a constraint of the database. */
-const UNSTORABLE = 'a-text-that-no-row-may-have';
+const UNSTORABLE_TEXT = 'a-text-that-no-row-may-have';
 const CALLS_AT_ONCE = 40;
-/** A call that waited for its deadline would take ten times as long. */
+/** Maximum duration of a call that ends at once. A call that waited for its deadline would take ten times as long. */
 const PROMPT_MS = 2000;
 const DEADLINE_MS = '20000';
 
@@ -38,13 +38,17 @@ describe('result that cannot be stored', function () {
       },
     });
     const { pool } = system.database;
-    await pool.query(`alter table answers add constraint told check (answer not like '%${UNSTORABLE}%')`);
-    await pool.query(`alter table replies add constraint told check (response not like '%${UNSTORABLE}%')`);
+    await pool.query(
+      `alter table answers add constraint told check (answer not like '%${UNSTORABLE_TEXT}%')`,
+    );
+    await pool.query(
+      `alter table replies add constraint told check (response not like '%${UNSTORABLE_TEXT}%')`,
+    );
   });
   after(() => system?.stop());
   beforeEach(() => {
     system.provider.reset();
-    system.provider.respond(bySchema({ reply: echoing }, ok({ continuation: UNSTORABLE })));
+    system.provider.respond(bySchema({ reply: echoing }, ok({ continuation: UNSTORABLE_TEXT })));
   });
 
   const predict = (app: AppClient, body: object) => post(`${app.url}/v1/predictions`, app.key, body);
@@ -59,7 +63,7 @@ describe('result that cannot be stored', function () {
     assert.deepEqual([usage.prediction_units, usage.reserved_units], [0, 0]);
     const lines = await until(() => logged().match(/.*a result cannot be stored.*/g));
     assert.match(lines.join('\n'), /"level":"?(50|error).*23514/);
-    assert.doesNotMatch(logged(), new RegExp(UNSTORABLE));
+    assert.doesNotMatch(logged(), new RegExp(UNSTORABLE_TEXT));
   });
 
   it('a result that cannot be stored does not fail 39 others that end at the same time', async () => {
@@ -67,7 +71,7 @@ describe('result that cannot be stored', function () {
     const { promise: areAsked, resolve: answer } = Promise.withResolvers<void>();
     system.provider.respond(
       when(areAsked, (response, call) =>
-        ok({ continuation: call.record.draft.includes('spoils') ? UNSTORABLE : ' now' })(response, call),
+        ok({ continuation: call.record.draft.includes('spoils') ? UNSTORABLE_TEXT : ' now' })(response, call),
       ),
     );
     const texts = Array.from(
@@ -87,9 +91,9 @@ describe('result that cannot be stored', function () {
     assert.deepEqual([usage.prediction_units, usage.reserved_units], [CALLS_AT_ONCE - 1, 0]);
   });
 
-  it('a result that cannot be stored ends its reply call at once with 500, and the reply stays pending with an error', async () => {
+  it('a result that cannot be stored ends its reply call at once with 500, and leaves the reply pending with an error', async () => {
     const ann = await signUp(system);
-    const asked = replyBody({ agent_input: UNSTORABLE });
+    const asked = replyBody({ agent_input: UNSTORABLE_TEXT });
     const { status, code, tookMs } = await post(ann.url + PREDICT, ann.access, asked);
     assert.deepEqual([status, code], [500, 'internal_error']);
     assert.ok(tookMs < PROMPT_MS, `${tookMs} ms`);
@@ -100,7 +104,7 @@ describe('result that cannot be stored', function () {
 
   it('a result that cannot be stored is a failed item of its batch, whose other items succeed', async () => {
     const ann = await signUp(system);
-    const inputs = inputsOf(CALLS_AT_ONCE).with(7, UNSTORABLE);
+    const inputs = inputsOf(CALLS_AT_ONCE).with(7, UNSTORABLE_TEXT);
     const { status, body, tookMs } = await predictBatch(ann, inputs);
     assert.equal(status, 200);
     assert.deepEqual(
@@ -108,6 +112,6 @@ describe('result that cannot be stored', function () {
       inputs.map((input, n) => (n === 7 ? 'internal_error' : `Re: ${input}`)),
     );
     assert.ok(tookMs < 2 * PROMPT_MS, `${tookMs} ms`);
-    assert.equal(system.provider.calls.filter((call) => promptIn(call) === UNSTORABLE).length, 1);
+    assert.equal(system.provider.calls.filter((call) => promptIn(call) === UNSTORABLE_TEXT).length, 1);
   });
 });

@@ -30,7 +30,7 @@ export interface HeldRow {
 
 /** Answers to both sides. */
 export interface WhileHeld {
-  /** Answers to the victim: its calls that had reached the provider when the row was locked, and later ones. */
+  /** Answers to the victim's calls that had reached the provider when the row was locked, and to all later ones. */
   own: Answer[];
   /** The victim's first answer after the release. */
   first: Answer;

@@ -18,7 +18,7 @@ export interface Settled {
   body: Body;
   /** Final answer; absent if there was none within two minutes. */
   last: Pick<Reply<unknown>, 'status' | 'text'> | undefined;
-  /** All intermediate answers, `200` or `503 overloaded`, and the codes of broken connections. */
+  /** All answers up to the final one, such as `503 overloaded` and `200`, and the codes of broken connections. */
   ways: string[];
   /** Answer to the same request at another ingress, if it was sent there. */
   twin: Pick<Reply<unknown>, 'status' | 'text'> | undefined;

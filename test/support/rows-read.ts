@@ -12,7 +12,7 @@ export function rowsRead(
   read: (em: EntityManager) => Promise<unknown>,
 ): Promise<number> {
   return system.em().transactional(async (em) => {
-    // Counts of parallel workers do not belong to this transaction.
+    // What parallel workers read would not count for this transaction.
     await em.execute('set local max_parallel_workers_per_gather = 0');
     await read(em);
     const [found] = await em.execute<{ read: number }[]>(ROWS_READ_QUERY);

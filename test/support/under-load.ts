@@ -15,8 +15,9 @@ const REPEATED_WITHIN_MS = 60_000;
 export interface Seen {
   requests: number;
   answered: number;
-  /** Number of 503s with a Retry-After, and of other statuses but 200, by code. */
+  /** Number of 503s with a Retry-After, by code. */
   refused: Record<string, number>;
+  /** Number of all other answers that are not 200, by code. */
   others: Record<string, number>;
   /** Number of requests whose connection broke, by code. */
   broken: Record<string, number>;

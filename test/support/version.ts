@@ -45,7 +45,9 @@ export interface Release {
 /** Copies this checkout and adds these later releases. */
 export async function releasedAfter(releases: readonly Release[]): Promise<Version> {
   const folder = await mkdtemp(join(tmpdir(), 'forecue-version-'));
-  await Promise.all(RUNNING.map((name) => cp(join(CHECKOUT, name), join(folder, name), { recursive: true })));
+  await Promise.all(
+    RUNTIME_PATHS.map((name) => cp(join(CHECKOUT, name), join(folder, name), { recursive: true })),
+  );
   await symlink(join(CHECKOUT, 'node_modules'), join(folder, 'node_modules'));
   for (const [n, { up }] of releases.entries()) {
     const name = `Migration2099010100000${n}`;
@@ -68,7 +70,7 @@ export async function releasedAfter(releases: readonly Release[]): Promise<Versi
 }
 
 /** Files and folders that the processes of a version need. */
-const RUNNING = ['package.json', 'bin', 'client', 'docs', 'ingress', 'migrations', 'shared', 'workers'];
+const RUNTIME_PATHS = ['package.json', 'bin', 'client', 'docs', 'ingress', 'migrations', 'shared', 'workers'];
 
 function temporary(folder: string): Version {
   return { ...versionAt(folder), remove: () => rm(folder, { recursive: true, force: true }) };

@@ -19,7 +19,7 @@ describe('backup of several pieces', () => {
     const whole = gzipSync(Buffer.concat(await Array.fromAsync(packed(frames()))));
     await writeFile(file, whole);
     assert.deepEqual(await verifyBackup(file), {});
-    // Covers the last piece that is read: the input of the unpacking has ended by then.
+    // Also damages the last piece that is read, at which the input has already ended.
     for (let at = whole.length - 60_000; at < whole.length; at += 1999) {
       const damaged = Buffer.from(whole);
       damaged.writeUInt8(damaged.readUInt8(at) ^ 8, at);

@@ -40,7 +40,7 @@ describe('composition root', () => {
   };
 
   /** Makes closing a part fail in the end. */
-  const failing = <Part extends { close(): Promise<void> }>(part: Part, message: string): Part => ({
+  const failingToClose = <Part extends { close(): Promise<void> }>(part: Part, message: string): Part => ({
     ...part,
     async close() {
       await part.close();
@@ -63,10 +63,10 @@ describe('composition root', () => {
     await until(nothingIsOpen);
   });
 
-  it('a process some of whose parts fail to close closes all others and reports each failure', async () => {
+  it('if some parts of a process fail to close, all others are closed and each failure is reported', async () => {
     const ingress = await startIngress(ingressConfig(values()), LOG, {
-      openUploads: async (...args) => failing(await openUploads(...args), 'uploads'),
-      openQueues: async (...args) => failing(await openQueues(...args), 'queues'),
+      openUploads: async (...args) => failingToClose(await openUploads(...args), 'uploads'),
+      openQueues: async (...args) => failingToClose(await openQueues(...args), 'queues'),
     });
     const stopped = await ingress.stop().catch((error: unknown) => [...faultsOf(error)]);
     assert.deepEqual(stopped, [new Error('uploads'), new Error('queues')]);

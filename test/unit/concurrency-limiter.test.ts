@@ -99,7 +99,7 @@ describe('concurrency limiter', () => {
     await settled();
     const started = () => pieces.map(({ isStarted }) => isStarted()).join();
     assert.equal(started(), 'true,true,false,true');
-    // Each party has a line of one.
+    // At most one piece of each party waits in line.
     await assert.rejects(limiter.run(piece().work, { party: 'a' }), { code: 'overloaded' });
     one.done();
     await settled();
@@ -108,7 +108,7 @@ describe('concurrency limiter', () => {
     await Promise.all(runs);
   });
 
-  it('the concurrency limiter counts weights, and a light piece does not overtake a heavy one that waits for total room', async () => {
+  it('the concurrency limiter counts weights, and a light piece does not overtake a heavy one that waits for room', async () => {
     const limiter = new ConcurrencyLimiter({ atOnce: 10, each: 8 });
     const [first, heavy, light] = [
       await limiter.acquire({ party: 'a', weight: 6 }),

@@ -17,7 +17,7 @@ describe('log', () => {
   });
 });
 
-/** Returns an error as a log line has it. */
+/** Returns an error as it appears in a log line. */
 function loggedError(err: Error): Record<string, unknown> {
   const lines: string[] = [];
   createLog('test', 'info', { write: (line) => lines.push(line) }).info({ err });

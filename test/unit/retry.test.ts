@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { backoffMs, retry } from '../../shared/timing/retry.ts';
 
-const SOON = { firstMs: 1, longestMs: 2 };
+const SHORT_DELAYS = { firstMs: 1, longestMs: 2 };
 
 /** Makes work that fails `times` times, and then resolves with the number of its tries. */
 function failingWork(times: number) {
@@ -18,19 +18,21 @@ function failingWork(times: number) {
 
 describe('retry', () => {
   it('a retry tries until the work succeeds', async () => {
-    assert.equal(await retry(failingWork(3).work, SOON), 4);
+    assert.equal(await retry(failingWork(3).work, SHORT_DELAYS), 4);
   });
 
   it('a retry ends with the first error for which `when` returns false', async () => {
     const { work, tries } = failingWork(5);
     const when = (_: unknown, failed: number) => failed < 3;
-    await assert.rejects(retry(work, { ...SOON, when }), { message: 'failure 3' });
+    await assert.rejects(retry(work, { ...SHORT_DELAYS, when }), { message: 'failure 3' });
     assert.equal(tries(), 3);
   });
 
-  it('a retry starts no try after its `until` time', async () => {
+  it('a retry does not try again after its `until` time', async () => {
     const { work, tries } = failingWork(5);
-    await assert.rejects(retry(work, { ...SOON, until: performance.now() }), { message: 'failure 1' });
+    await assert.rejects(retry(work, { ...SHORT_DELAYS, until: performance.now() }), {
+      message: 'failure 1',
+    });
     assert.equal(tries(), 1);
   });
 

@@ -7,7 +7,7 @@ export function removedAtEnd(file: string): Disposable {
   const remove = () => rmSync(file, { force: true });
   const end = (signal: NodeJS.Signals) => {
     remove();
-    // Ends the process, since `once` has removed this handler.
+    // Now the signal ends the process, since `once` has removed this handler.
     process.kill(process.pid, signal);
   };
   for (const signal of SIGNALS) process.once(signal, end);

@@ -46,7 +46,7 @@ export async function migrationsOf(client: pg.Client): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** Fixes how values are written, whatever the server's settings are, and removes all time limits. */
+/** Makes the format of values independent of the server's settings, and removes all time limits. */
 const SESSION_SETTINGS = `
   set client_encoding = 'UTF8'; set datestyle = 'ISO'; set intervalstyle = 'postgres'; set extra_float_digits = 3;
   set statement_timeout = 0; set lock_timeout = 0; set idle_in_transaction_session_timeout = 0`;

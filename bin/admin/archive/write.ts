@@ -11,7 +11,7 @@ import { type Frame, packed } from './frames.ts';
 import { removedAtEnd } from './removed-at-end.ts';
 import { inTransaction, migrationsOf, ourTables, quoteNames, type Table } from './tables.ts';
 
-/** Origin of a backup. */
+/** Describes what a backup was taken from, and when. */
 export interface Manifest {
   version: string;
   taken_at: string;

@@ -15,9 +15,9 @@ import { checkConnections, checkDisk } from '../checks-of-capacity.ts';
 import { type Admin, command } from '../command.ts';
 import { checkLive } from '../live.ts';
 
-type Look = (admin: Admin) => Promise<Finding>;
+type CheckFunction = (admin: Admin) => Promise<Finding>;
 
-const CHECKS: Record<string, Look> = {
+const CHECKS: Record<string, CheckFunction> = {
   database: ({ database }) => checkDatabase(database.pool),
   migrations: ({ database }) => checkMigrations(database.pool),
   pooler: ({ config }) => checkPooler(config),
@@ -36,7 +36,9 @@ export const doctor = command({
   options: { live: { type: 'boolean', default: false }, url: { type: 'string' } },
   read({ live, url }) {
     if (url !== undefined && !live) throw new AdminError('--url goes with --live');
-    const looks: Record<string, Look> = live ? { ...CHECKS, live: (admin) => checkLive(admin, url) } : CHECKS;
+    const looks: Record<string, CheckFunction> = live
+      ? { ...CHECKS, live: (admin) => checkLive(admin, url) }
+      : CHECKS;
     return async (admin) => {
       const checks = await Promise.all(Object.entries(looks).map(([name, look]) => check(name, look, admin)));
       const ok = checks.every((one) => one.ok);
@@ -45,7 +47,7 @@ export const doctor = command({
   },
 });
 
-async function check(name: string, look: Look, admin: Admin): Promise<Check> {
+async function check(name: string, look: CheckFunction, admin: Admin): Promise<Check> {
   const found = await look(admin).catch((error: unknown) => {
     if (error instanceof AdminError) throw error;
     const { what, toDo } = diagnose(error, 'DATABASE_URL');

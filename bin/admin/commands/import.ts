@@ -13,7 +13,7 @@ import { requireValue } from '../arguments.ts';
 import { type Admin, command, type Outcome } from '../command.ts';
 import { table } from '../text.ts';
 
-const ACCOUNT_LOCKED = { firstMs: 200, longestMs: 2000, tries: 10 };
+const LOCKED_ACCOUNT_RETRY = { firstMs: 200, longestMs: 2000, tries: 10 };
 const COUNTS = ['stored', 'duplicates', 'invalid', 'skipped', 'broken'] as const;
 
 export const importTranscripts = command({
@@ -44,14 +44,14 @@ function storeOf({ database: { pool }, config: { quotas } }: Admin, accountId: s
     const batch = await checkBatch(events, Date.now());
     if (batch.events.length === 0) return receiptOf(batch, { accepted: 0, foreign: [] });
     const recorded = await retry(() => recordBatch(pool, accountId, batch.events, quotas), {
-      ...ACCOUNT_LOCKED,
-      when: (error, tries) => isLockTimeout(error) && tries < ACCOUNT_LOCKED.tries,
+      ...LOCKED_ACCOUNT_RETRY,
+      when: (error, tries) => isLockTimeout(error) && tries < LOCKED_ACCOUNT_RETRY.tries,
     });
     return receiptOf(batch, recorded);
   };
 }
 
-/** Imports the files one after another, until the process is interrupted or the account is full. */
+/** Imports the files one after another, until the process is interrupted or the account takes no more. */
 async function importAll(store: Store, files: readonly FoundFile[]): Promise<Outcome> {
   const interrupted = new AbortController();
   process.once('SIGINT', () => interrupted.abort());
@@ -76,7 +76,7 @@ async function importAll(store: Store, files: readonly FoundFile[]): Promise<Out
   return outcomeOf(reports, stopped);
 }
 
-/** Explains why a file cannot be imported. Rethrows errors that concern more than this file. */
+/** Explains why a file, or all further ones, cannot be imported. Rethrows errors that are not expected. */
 function causeOf(error: unknown): string {
   if (error instanceof AppError)
     return error.code === 'not_authenticated' ? 'The user is gone.' : error.explanation;

@@ -22,12 +22,12 @@ export const top = command({
 });
 
 /** The pools at one moment; `claimed` counts the work that their workers have claimed so far. */
-interface Look {
+interface Reading {
   at: number;
   pools: { pool: string; state: string; claimed: number; [column: string]: string | number }[];
 }
 
-async function look(pool: Pool): Promise<Look> {
+async function readPools(pool: Pool): Promise<Reading> {
   const all = Object.values(kinds);
   const [rows, states] = await Promise.all([readLoad(pool, all), poolStates(pool, POOLS)]);
   const pools = POOLS.map((name) => {
@@ -48,9 +48,12 @@ async function look(pool: Pool): Promise<Look> {
   return { at: performance.now(), pools };
 }
 
-/** Adds to each pool what it claimed per second between two looks. The count of a worker that has ended is lost. */
-function snapshot(before: Look, now: Look): Outcome {
-  // For the first look, both arguments are the same.
+/**
+ * Shows the pools, each with what it claimed per second between two readings. What a worker claimed is lost when it
+ * ends.
+ */
+function outcomeBetween(before: Reading, now: Reading): Outcome {
+  // For the first reading, both arguments are the same.
   const seconds = Math.max(1, now.at - before.at) / 1000;
   const pools = now.pools.map(({ claimed, ...shown }) => {
     const earlier = before.pools.find(({ pool }) => pool === shown.pool)?.claimed ?? claimed;
@@ -61,9 +64,9 @@ function snapshot(before: Look, now: Look): Outcome {
 }
 
 async function lookOnce({ database }: Admin): Promise<Outcome> {
-  const before = await look(database.pool);
+  const before = await readPools(database.pool);
   await sleep(REDRAW_INTERVAL_MS);
-  return snapshot(before, await look(database.pool));
+  return outcomeBetween(before, await readPools(database.pool));
 }
 
 /** Redraws the pools until Ctrl-C, even through a database outage. */
@@ -71,10 +74,10 @@ async function watch({ database }: Admin): Promise<Outcome> {
   const stopping = new AbortController();
   process.once('SIGINT', () => stopping.abort());
   let shown: Outcome = { data: {}, text: '' };
-  for (let before: Look | undefined; !stopping.signal.aborted; ) {
+  for (let before: Reading | undefined; !stopping.signal.aborted; ) {
     try {
-      const now = await look(database.pool);
-      shown = snapshot(before ?? now, now);
+      const now = await readPools(database.pool);
+      shown = outcomeBetween(before ?? now, now);
       before = now;
     } catch (error) {
       shown = { data: {}, text: explain(error) };

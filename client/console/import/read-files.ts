@@ -3,9 +3,9 @@ import { FileReport } from '../../../shared/transcripts/report.ts';
 import { LINE_MAX, type Line, Transcript } from '../../../shared/transcripts/transcript.ts';
 
 const ENDINGS = ['.jsonl', '.json', '.md'];
-/** Limited to what a person will look at. */
+/** Not more than a person will look at. */
 const EXCERPTS_MAX = 20;
-const MARKER = /\[masked [a-z ]+\]/g;
+const MASK = /\[masked [a-z ]+\]/g;
 const EXCERPT_MARGIN = 40;
 
 /** Contents of the files, ready to be sent. */
@@ -46,16 +46,16 @@ export async function readFiles(
   }
   for (const event of found.events) {
     sessions.add(event['session_id'] ?? '');
-    note(event, found);
+    noteMasks(event, found);
   }
   found.sessions = sessions.size;
   return found;
 }
 
-/** Counts the masks in the event's text. */
-function note({ prompt, text, reply }: ImportedEvent, found: Found): void {
+/** Counts the masks in the event's text, and excerpts the first ones. */
+function noteMasks({ prompt, text, reply }: ImportedEvent, found: Found): void {
   const words = prompt ?? text ?? reply ?? '';
-  for (const { index, 0: marker } of words.matchAll(MARKER)) {
+  for (const { index, 0: marker } of words.matchAll(MASK)) {
     found.masked += 1;
     if (found.excerpts.length < EXCERPTS_MAX)
       found.excerpts.push(

@@ -14,7 +14,7 @@ export function Account() {
       <Title lead={t.account.lead(user.email)}>{t.account.title}</Title>
       <Name />
       <Password />
-      <Everywhere />
+      <LogOutEverywhere />
       <Language />
       <Export />
       <Erase />
@@ -93,7 +93,7 @@ function Password() {
   );
 }
 
-function Everywhere() {
+function LogOutEverywhere() {
   const { client } = useSignedIn();
   const leaving = useAction(() => client.logOut({ all: true }));
   return (
@@ -151,7 +151,7 @@ function Erase() {
   const [typed, setTyped] = useState('');
   const erasing = useAction(async () => {
     await client.eraseAccount();
-    // Its log-ins are gone with it; the call makes this tab forget its own.
+    // The log-ins are gone with the account: this call is refused, which makes the tab forget its own.
     await client.readAccount().catch(() => {});
   });
   return (
@@ -179,6 +179,6 @@ function save(content: Blob, name: string): void {
   const url = URL.createObjectURL(content);
   const link = Object.assign(document.createElement('a'), { href: url, download: name });
   link.click();
-  // Waits until the browser has surely begun to read it.
+  // By then, the browser has surely begun to read the content.
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

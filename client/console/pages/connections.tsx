@@ -31,7 +31,7 @@ export function Connections() {
                 {status === 'connected' ? t.connections.connected : t.connections.revoked} ·{' '}
                 {t.connections.since(day(created_at))}
               </p>
-              <Use id={connection_id} />
+              <MemoryUse id={connection_id} />
             </div>
             {status === 'connected' && <Revoke id={connection_id} name={app_name} onDone={revoked} />}
           </div>
@@ -42,7 +42,7 @@ export function Connections() {
 }
 
 /** Shows how much the app used the memory. */
-function Use({ id }: { id: string }) {
+function MemoryUse({ id }: { id: string }) {
   const { client } = useSignedIn();
   const { value, error, again } = useLoad(() => client.readOwnConnection(id), [id]);
   if (error !== undefined) return <ErrorNote error={error} again={again} />;

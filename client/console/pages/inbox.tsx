@@ -10,7 +10,7 @@ import { Button, Card, Empty, ErrorNote, Skeleton, Title, Words } from '../parts
 import { useLoad } from '../parts/work.ts';
 import { moment, percent, t } from '../strings/index.ts';
 
-const PAGE = 50;
+const PAGE_SIZE = 50;
 
 interface Decision {
   id: string;
@@ -20,7 +20,10 @@ interface Decision {
 /** Shows the predictions that wait for the person, one after another. */
 export function Inbox() {
   const { client } = useSignedIn();
-  const { value, error, again } = useLoad(() => client.listReplies({ status: 'escalated', limit: PAGE }), []);
+  const { value, error, again } = useLoad(
+    () => client.listReplies({ status: 'escalated', limit: PAGE_SIZE }),
+    [],
+  );
   const [decided, setDecided] = useState<ReadonlySet<string>>(new Set());
   const [chosen, setChosen] = useState<string>();
   const sending = useDecisions(({ id }) => setDecided(withoutId(decided, id)));

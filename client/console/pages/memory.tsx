@@ -3,7 +3,7 @@ import { useSignedIn } from '../parts/context.ts';
 import { type Learnt, learn } from '../parts/learn.ts';
 import { LongList } from '../parts/long-list.tsx';
 import { Profile } from '../parts/profile.tsx';
-import { Row, type Shown, type Tier, tierOf } from '../parts/row.tsx';
+import { Row, type ShownRow, type Tier, tierOf } from '../parts/row.tsx';
 import { Timeline } from '../parts/timeline.tsx';
 import { Button, Card, Done, Empty, ErrorNote, Field, Skeleton, Title } from '../parts/ui.tsx';
 import { useAction, useLoad, useRoute } from '../parts/work.ts';
@@ -12,7 +12,7 @@ import { number, t } from '../strings/index.ts';
 type Tab = keyof typeof t.memory.tiers;
 const TABS = Object.keys(t.memory.tiers) as Tab[];
 /** Number of rows in one request. */
-const PAGE = 100;
+const PAGE_SIZE = 100;
 
 const isTier = (tab: Tab): tab is Tier => tab !== 'profile' && tab !== 'timeline';
 
@@ -52,11 +52,11 @@ function Rows({ tier, onChange }: { tier: Tier; onChange(): void }) {
   const { client } = useSignedIn();
   const [typed, setTyped] = useState('');
   const [q, setQ] = useState('');
-  const [older, setOlder] = useState<{ rows: Shown[]; next: string | null }>();
+  const [older, setOlder] = useState<{ rows: ShownRow[]; next: string | null }>();
   const [forgotten, setForgotten] = useState<string>();
   const [gone, setGone] = useState<ReadonlySet<string>>(new Set());
   const pageFrom = (cursor?: string) =>
-    tierOf(client, tier).list({ limit: PAGE, ...(q && { q }), ...(cursor && { cursor }) });
+    tierOf(client, tier).list({ limit: PAGE_SIZE, ...(q && { q }), ...(cursor && { cursor }) });
   const { value, error, again } = useLoad(() => pageFrom(), [q]);
   const next = older === undefined ? value?.next : older.next;
   const growing = useAction(async () => {
@@ -103,7 +103,7 @@ function Rows({ tier, onChange }: { tier: Tier; onChange(): void }) {
   );
 }
 
-const idOf = ({ id }: Shown) => id;
+const idOf = ({ id }: ShownRow) => id;
 
 /** Takes recorded events into memory and on to facts, showing progress. */
 function Learn({ onLearnt }: { onLearnt(): void }) {

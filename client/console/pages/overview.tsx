@@ -37,10 +37,10 @@ export function Overview() {
           </dl>
           <div class="columns even">
             <div>
-              <Predicted days={activity.days} />
+              <PredictionsChart days={activity.days} />
             </div>
             <div>
-              <Saved days={activity.days} />
+              <SavingsChart days={activity.days} />
             </div>
           </div>
           <Calibration calibration={calibration} />
@@ -48,11 +48,11 @@ export function Overview() {
           <div class="columns thirds">
             {(['raw', 'episodes', 'facts'] as const).map((tier) => (
               <div key={tier}>
-                <Growth tier={tier} days={activity.days} now={memory[tier].count} />
+                <GrowthChart tier={tier} days={activity.days} now={memory[tier].count} />
               </div>
             ))}
           </div>
-          <Cost days={activity.days} />
+          <CostChart days={activity.days} />
         </>
       )}
       <Recent onDecided={again} />
@@ -65,7 +65,7 @@ type Days = { days: readonly ActivityDay[] };
 const datesOf = (days: Days['days']) => days.map(({ date }) => date);
 const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0);
 
-function Predicted({ days }: Days) {
+function PredictionsChart({ days }: Days) {
   const { right, wrong, waiting } = t.overview.series;
   const series = [
     { name: right, look: 'a', values: days.map(({ by_status: by }) => by.auto + by.accepted) },
@@ -84,7 +84,7 @@ function Predicted({ days }: Days) {
   );
 }
 
-function Saved({ days }: Days) {
+function SavingsChart({ days }: Days) {
   const values = days.map(({ characters_saved }) => characters_saved);
   return (
     <Chart
@@ -98,7 +98,7 @@ function Saved({ days }: Days) {
 }
 
 /** Charts a tier's size per day: its present size minus the rows added later. */
-function Growth({ tier, days, now }: Days & { tier: 'raw' | 'episodes' | 'facts'; now: number }) {
+function GrowthChart({ tier, days, now }: Days & { tier: 'raw' | 'episodes' | 'facts'; now: number }) {
   const added = days.map((one) => one[tier]);
   const values = added.map((_, at) => Math.max(0, now - sum(added.slice(at + 1))));
   return (
@@ -113,7 +113,7 @@ function Growth({ tier, days, now }: Days & { tier: 'raw' | 'episodes' | 'facts'
   );
 }
 
-function Cost({ days }: Days) {
+function CostChart({ days }: Days) {
   const values = days.map(({ cost_cents }) => (cost_cents ?? 0) / 100);
   const calls = sum(days.map(({ model_calls }) => model_calls));
   const isPartial = days.some(({ cost_cents }) => cost_cents === null);

@@ -59,7 +59,7 @@ export function Batch({ onPredicted }: { onPredicted(): void }) {
           {asked.map((question, at) => (
             <li key={at}>
               <bdi class="words">{question}</bdi>
-              <Said item={items.get(at)} isBusy={predicting.isBusy} />
+              <ItemOutcome item={items.get(at)} isBusy={predicting.isBusy} />
             </li>
           ))}
         </ol>
@@ -69,7 +69,7 @@ export function Batch({ onPredicted }: { onPredicted(): void }) {
   );
 }
 
-function Said({ item, isBusy }: { item: BatchItem | undefined; isBusy: boolean }) {
+function ItemOutcome({ item, isBusy }: { item: BatchItem | undefined; isBusy: boolean }) {
   if (item === undefined) return <p class="quiet small">{isBusy ? t.try.predicting : ''}</p>;
   if ('error' in item) return <p class="fault small">{t.errors[item.error.code] ?? item.error.code}</p>;
   const { status, predicted_response, confidence } = item.prediction;

@@ -31,7 +31,7 @@ export function Bring({ onLearnt }: { onLearnt(): void }) {
       <p class="quiet" role="status">
         {progress}
       </p>
-      {found && <Ready found={found} />}
+      {found && <Findings found={found} />}
       {found && found.events.length > 0 && (
         <Button kind="primary" action={sending}>
           {t.start.send}
@@ -97,8 +97,8 @@ function Chooser({ label, isFolder = false, onFiles }: ChooserProps) {
   );
 }
 
-/** Shows what would be sent. */
-function Ready({ found: { events, sessions, unknown, masked, excerpts } }: { found: Found }) {
+/** Shows what was found and would be sent. */
+function Findings({ found: { events, sessions, unknown, masked, excerpts } }: { found: Found }) {
   return (
     <>
       <p>{events.length === 0 ? t.start.nothing : t.start.found(events.length, sessions)}</p>

@@ -8,10 +8,10 @@ import { Card, ErrorNote, Skeleton } from './ui.tsx';
 import { useLoad } from './work.ts';
 
 /** Maximum number of rows per tier. More would be a list, not evidence. */
-const EACH_MAX = 12;
+const ROWS_PER_TIER_MAX = 12;
 
 /** Ids of the memory rows that were used, by tier. */
-interface Used {
+interface UsedIds {
   fact_ids: readonly string[];
   episode_ids: readonly string[];
   raw_ids: readonly string[];
@@ -19,10 +19,10 @@ interface Used {
   withheld_ids?: readonly string[];
 }
 
-export const NOTHING_USED: Used = { fact_ids: [], episode_ids: [], raw_ids: [] };
+export const NOTHING_USED: UsedIds = { fact_ids: [], episode_ids: [], raw_ids: [] };
 
 /** Shows the memory rows behind a prediction in a card. */
-export function Evidence({ used }: { used: Used | null }) {
+export function Evidence({ used }: { used: UsedIds | null }) {
   return (
     <Card title={t.try.evidence}>
       <UsedRows used={used ?? NOTHING_USED} />
@@ -31,14 +31,14 @@ export function Evidence({ used }: { used: Used | null }) {
 }
 
 /** Rows that were already requested, by id. */
-type Known = Map<string, Promise<Quote | undefined>>;
+type KnownRows = Map<string, Promise<Quote | undefined>>;
 
 /** Shows the memory rows that a prediction used, if they still exist. */
-export function UsedRows({ used }: { used: Used }) {
+export function UsedRows({ used }: { used: UsedIds }) {
   const { client } = useSignedIn();
-  const known = useRef<Known>(new Map());
+  const known = useRef<KnownRows>(new Map());
   const { value, error, again } = useLoad(
-    () => piecesOf(client, used, known.current),
+    () => quotesOf(client, used, known.current),
     [JSON.stringify(used)],
   );
   const withheld = used.withheld_ids?.length ?? 0;
@@ -54,22 +54,22 @@ export function UsedRows({ used }: { used: Used }) {
   );
 }
 
-async function piecesOf(
+async function quotesOf(
   client: AccountClient,
-  { example_ids = [], fact_ids, episode_ids, raw_ids }: Used,
-  known: Known,
+  { example_ids = [], fact_ids, episode_ids, raw_ids }: UsedIds,
+  known: KnownRows,
 ) {
   const { facts, episodes, raw } = t.memory.tiers;
   const reads = [
-    ...read(known, [...new Set([...example_ids, ...raw_ids])], async (id) => {
+    ...readRows(known, [...new Set([...example_ids, ...raw_ids])], async (id) => {
       const { content, occurred_at } = await client.readRawMemory(id);
       return { text: content, tier: raw, at: occurred_at };
     }),
-    ...read(known, fact_ids, async (id) => {
+    ...readRows(known, fact_ids, async (id) => {
       const { text, recorded_at } = await client.readFact(id);
       return { text, tier: facts, at: recorded_at };
     }),
-    ...read(known, episode_ids, async (id) => {
+    ...readRows(known, episode_ids, async (id) => {
       const { summary, ended_at } = await client.readEpisode(id);
       return { text: summary, tier: episodes, at: ended_at };
     }),
@@ -79,13 +79,13 @@ async function piecesOf(
   return { pieces, isPartial: pieces.length < found.length };
 }
 
-/** Reads the first rows, unless they are known; a row that has been forgotten since is undefined. */
-function read(
-  known: Known,
+/** Reads the first rows, unless they are known. A row that has been forgotten since then becomes undefined. */
+function readRows(
+  known: KnownRows,
   ids: readonly string[],
   one: (id: string) => Promise<Quote>,
 ): Promise<Quote | undefined>[] {
-  return ids.slice(0, EACH_MAX).map((id) => {
+  return ids.slice(0, ROWS_PER_TIER_MAX).map((id) => {
     const found =
       known.get(id) ??
       one(id).catch((error) => {

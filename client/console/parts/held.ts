@@ -4,14 +4,14 @@ const HELD_MS = 6000;
 
 interface Holding<T> {
   held: T | undefined;
-  /** Holds a decision back for a moment. The one held before is sent. */
+  /** Holds a decision back for a moment, and sends the one that was held until now. */
   hold(one: T): void;
   /** Drops the held decision, and returns it. */
   drop(): T | undefined;
 }
 
 /**
- * Holds the last decision back for some seconds so that it can be undone, since the server has no undo. It is sent when
+ * Holds the last decision back for some seconds so that it can be undone, since the server has no undo. Sends it when
  * the next decision comes, when its time is over, and when the person leaves the page or the tab.
  */
 export function useHeld<T>(send: (one: T) => void): Holding<T> {

@@ -7,13 +7,13 @@ import { Decide } from './decide.tsx';
 import { Button, Card, Empty, ErrorNote, Skeleton, Words } from './ui.tsx';
 import { useAction, useLoad } from './work.ts';
 
-const PAGE = 20;
+const PAGE_SIZE = 20;
 
 /** Lists the latest predictions, to be read and decided on. */
 export function Recent({ onDecided }: { onDecided(): void }) {
   const { client } = useSignedIn();
   const [filter, setFilter] = useState<'all' | 'escalated'>('all');
-  const [limit, setLimit] = useState(PAGE);
+  const [limit, setLimit] = useState(PAGE_SIZE);
   const { value, error, again } = useLoad(
     () => client.listReplies({ limit, ...(filter === 'escalated' && { status: filter }) }),
     [filter, limit],
@@ -37,7 +37,7 @@ export function Recent({ onDecided }: { onDecided(): void }) {
         <Prediction key={reply.id} reply={reply} onDecided={onDecided} />
       ))}
       {value && value.results.length < value.total && limit < 200 && (
-        <Button onPress={() => setLimit(Math.min(200, limit + PAGE))}>{t.more}</Button>
+        <Button onPress={() => setLimit(Math.min(200, limit + PAGE_SIZE))}>{t.more}</Button>
       )}
     </section>
   );

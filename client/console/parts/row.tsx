@@ -9,7 +9,7 @@ import { useAction } from './work.ts';
 export type Tier = 'facts' | 'episodes' | 'raw';
 
 /** A row of any tier, as it is displayed. */
-export interface Shown {
+export interface ShownRow {
   id: string;
   title?: string;
   text: string;
@@ -31,7 +31,7 @@ export function tierOf(client: AccountClient, tier: Tier) {
     facts: {
       async list(query: Query) {
         const { results, next } = await client.listFacts(query);
-        const rows = results.map(({ id, text, recorded_at, kind, pinned, superseded_by }): Shown => {
+        const rows = results.map(({ id, text, recorded_at, kind, pinned, superseded_by }): ShownRow => {
           const marks = [kind, pinned && t.memory.pinned, superseded_by && t.memory.superseded];
           return {
             id,
@@ -49,7 +49,7 @@ export function tierOf(client: AccountClient, tier: Tier) {
       async list(query: Query) {
         const { results, next } = await client.listEpisodes(query);
         const rows = results.map(
-          ({ id, title, summary, ended_at }): Shown => ({
+          ({ id, title, summary, ended_at }): ShownRow => ({
             id,
             title,
             text: summary,
@@ -64,7 +64,7 @@ export function tierOf(client: AccountClient, tier: Tier) {
     raw: {
       async list(query: Query) {
         const { results, next } = await client.listRawMemory(query);
-        const rows = results.map(({ id, content, occurred_at, kind, agent, source }): Shown => {
+        const rows = results.map(({ id, content, occurred_at, kind, agent, source }): ShownRow => {
           const marks = [kind, agent, source].filter((one) => one !== null);
           return { id, text: content, at: occurred_at, marks };
         });
@@ -78,7 +78,7 @@ export function tierOf(client: AccountClient, tier: Tier) {
 
 interface RowProps {
   tier: Tier;
-  row: Shown;
+  row: ShownRow;
   onChange(): void;
   /** Called with a sentence about everything that was deleted with the row. */
   onForgotten(receipt: string): void;

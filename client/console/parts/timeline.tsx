@@ -5,8 +5,8 @@ import { useSignedIn } from './context.ts';
 import { Card, Empty, ErrorNote, Skeleton, Words } from './ui.tsx';
 import { useLoad } from './work.ts';
 
-/** Maximum number of rows per session. More would be a list, which the tabs have. */
-const EACH_MAX = 20;
+/** Maximum number of rows per session. The tabs list all of them. */
+const ROWS_PER_SESSION_MAX = 20;
 
 /** Lists the recorded sessions, latest first, each with what memory made of it. */
 export function Timeline() {
@@ -21,7 +21,7 @@ export function Timeline() {
       <ol class="timeline">
         {value?.results.map((session) => (
           <li key={session.session_id}>
-            <Recorded session={session} />
+            <RecordedSession session={session} />
           </li>
         ))}
       </ol>
@@ -29,7 +29,7 @@ export function Timeline() {
   );
 }
 
-function Recorded({ session }: { session: Session }) {
+function RecordedSession({ session }: { session: Session }) {
   const [isOpen, setOpen] = useState(false);
   const { session_id, source, source_detail, started_at } = session;
   return (
@@ -56,7 +56,7 @@ interface Shown {
 function Stages({ session: { session_id, started_at } }: { session: Session }) {
   const { client } = useSignedIn();
   const { value, error, again } = useLoad(async () => {
-    const ofSession = { session_id, limit: EACH_MAX };
+    const ofSession = { session_id, limit: ROWS_PER_SESSION_MAX };
     const [raw, episodes] = await Promise.all([
       client.listRawMemory(ofSession),
       client.listEpisodes(ofSession),

@@ -24,7 +24,7 @@ interface TypingProps {
   onRequest(request: DraftRequest): void;
 }
 
-/** A text field with suggestions from the client's own completer, which also shows how each suggestion came about. */
+/** A text field that shows suggestions from the client's own completer, and how each of them came about. */
 export function Typing({ question, onRequest }: TypingProps) {
   const { client } = useSignedIn();
   const id = useId();
@@ -40,7 +40,7 @@ export function Typing({ question, onRequest }: TypingProps) {
       setSeen(predicted);
       onRequest(predicted.request);
     };
-    const completer = attachCompleter(field.current, draftsOf(client, tell), {
+    const completer = attachCompleter(field.current, completerClientOf(client, tell), {
       userId: 'me',
       context: () => ({ messages: messagesOf(asked.current) }),
       onError: setError,
@@ -69,7 +69,7 @@ function messagesOf(question: string): DraftRequest['messages'] {
 }
 
 /** Builds the completer's client: it calls the account's own operation, and reports each prediction. */
-function draftsOf(client: AccountClient, tell: (predicted: Predicted) => void): CompleterClient {
+function completerClientOf(client: AccountClient, tell: (predicted: Predicted) => void): CompleterClient {
   return {
     async predict({ mode, draft, messages = [] }, options) {
       const since = performance.now();
@@ -79,7 +79,7 @@ function draftsOf(client: AccountClient, tell: (predicted: Predicted) => void): 
       const { status, completion } = answer;
       return { status, completion, request_id: crypto.randomUUID() };
     },
-    // Drafts of the account itself take no feedback.
+    // Predictions for an account's own drafts take no feedback.
     recordPredictionEvent: async () => {},
   };
 }

@@ -26,7 +26,7 @@ export function Card({ title, children }: { title?: string; children: ComponentC
 
 interface ButtonProps {
   children: ComponentChildren;
-  /** Started when the button is pressed; without it the button submits its form. */
+  /** Action that the button starts. Without it and `onPress`, the button submits its form. */
   action?: Action;
   onPress?: () => void;
   kind?: 'primary' | 'secondary' | 'link' | 'danger';

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 interface Loaded<T> {
   value: T | undefined;
   error: unknown;
-  /** Loads once more; the present value stays until then. */
+  /** Loads again; the present value stays until the new one is there. */
   again(): void;
 }
 

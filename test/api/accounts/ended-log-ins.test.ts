@@ -66,7 +66,7 @@ describe('log-ins of an account', () => {
   ];
   for (const { what, end, left } of ENDINGS)
     describe(`after ${what}`, () => {
-      it(`after ${what}, every ingress refuses the tokens of all the account's log-ins, renewed ones too, within two seconds`, async () => {
+      it(`within two seconds after ${what}, every ingress refuses all tokens of the account's earlier log-ins, renewed ones too`, async () => {
         const { access: renewed } = (await renew(person.refresh)).body;
         const other = await logIn(person.password);
         const before = [person.access, renewed, other.access];

@@ -122,7 +122,7 @@ describe('erasing an account', () => {
     assert.equal((await app.predict(others)).text, second.text);
   });
 
-  it("erasing an account erases what it predicted through a connection that now belongs to another account, and nothing of the new owner's", async () => {
+  it("erasing an account erases its own predictions through a connection that now belongs to another account, and keeps the new owner's", async () => {
     const [person, next] = await Promise.all([signUp(system), signUp(system)]);
     const app = await connectingApp(system);
     const before = await connect(system, app, person);
@@ -166,7 +166,7 @@ describe('erasing an account', () => {
     assert.equal((await pool.query(`select from answers where answer = 'A private answer'`)).rows.length, 0);
   });
 
-  it("erasing an account completes at once if a prediction that failed under its grant was later answered under another account's", async () => {
+  it("erasing an account does not wait for a prediction that failed under its grant and was later answered under another account's grant", async () => {
     const [person, next] = await Promise.all([signUp(system), signUp(system)]);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);
@@ -183,13 +183,13 @@ describe('erasing an account', () => {
     assert.equal((await app.predict(body)).text, text);
   });
 
-  it('erasing an account spares what another account predicts through the same connection, even if it connects during the erasure', async () => {
+  it("erasing an account keeps another account's predictions through the same connection, even if that account connects during the erasure", async () => {
     const [person, next] = await Promise.all([signUp(system), signUp(system)]);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);
     const hers = predictionBody({ connection_id });
     assert.equal((await app.predict(hers)).status, 200);
-    // Forgets the connection attempt, as happens a day after it.
+    // Deletes the connection attempt, which otherwise happens after a day.
     await system.database.pool.query('delete from connection_attempts where account_id = $1', [person.id]);
 
     const holder = await system.database.pool.connect();

@@ -87,7 +87,7 @@ describe('account export', () => {
     assert.equal(sessions.length, 130);
   });
 
-  it("an account's export reads long texts in small pages, and each row once; the same holds for memory links", async () => {
+  it("an account's export reads long texts and memory links in pages of limited size, and each row once", async () => {
     const person = await signUp(system);
     const { pool } = system.database;
     await pool.query(
@@ -114,7 +114,7 @@ describe('account export', () => {
     assert.equal(new Set(ids).size, 150);
   });
 
-  it("an account's export reads the next page only when its client has read the last one, and stops when the client disconnects", async () => {
+  it("an account's export does not read far ahead of its client, and stops when the client disconnects", async () => {
     const person = await signUp(system);
     for (let batch = 0; batch < 4; batch++)
       await record(

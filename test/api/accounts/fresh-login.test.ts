@@ -8,12 +8,12 @@ const SECRET = 'the-first-secret-has-32-bytes-or-more';
 const ISSUER = 'http://localhost:8080';
 
 /** Actions that a stolen credential must not be enough for. */
-const GUARDED = [
+const GUARDED_ACTIONS = [
   { what: 'issuing a key', method: 'POST', path: '/api/auth/keys/', body: { label: 'k' }, done: 201 },
   { what: 'erasing the account', method: 'DELETE', path: '/api/auth/me/', body: undefined, done: 204 },
 ] as const;
 
-for (const { what, method, path, body, done } of GUARDED)
+for (const { what, method, path, body, done } of GUARDED_ACTIONS)
   describe(what, () => {
     let system: System;
     let person: UserClient;
@@ -37,11 +37,11 @@ for (const { what, method, path, body, done } of GUARDED)
       (await anonymously<{ access: string }>(system, 'POST', '/api/auth/token/refresh/', { refresh })).body
         .access;
 
-    it(`${what} is refused to a key`, async () => {
+    it(`${what} is refused with only a key`, async () => {
       assert.equal(await attempt({ 'x-service-api-key': await keyOf() }), '403 access_denied');
     });
 
-    it(`${what} is refused to a token whose log-in is older than ten minutes, however new the token is`, async () => {
+    it(`${what} is refused with a token whose log-in is older than ten minutes, however new the token is`, async () => {
       const { email, password } = person;
       const { body: login } = await anonymously<LoginResponse>(system, 'POST', '/api/auth/login/', {
         email,
@@ -61,7 +61,7 @@ for (const { what, method, path, body, done } of GUARDED)
       );
     });
 
-    it(`${what} is refused to a token without the time of its log-in`, async () => {
+    it(`${what} is refused with a token that lacks the time of its log-in`, async () => {
       const token = new SignJWT({ sub: person.id, jti: 'a-jti' })
         .setProtectedHeader({ alg: 'HS256', typ: 'JWT', kid: 'default' })
         .setIssuer(ISSUER)

@@ -60,7 +60,7 @@ describe('key scopes', () => {
     assert.deepEqual([status, code], [403, 'access_denied']);
   });
 
-  /** Issues one key for each set of scopes, since an account may have only a hundred keys. */
+  /** One key per set of scopes, since an account may have only a hundred keys. */
   const keys = new Map<string, Promise<NewKeyResponse>>();
   const keyWith = async (scopes: readonly Scope[]) => {
     const issued = keys.get(scopes.join()) ?? issue(scopes);
@@ -79,7 +79,7 @@ describe('key scopes', () => {
       return { status: answer.status, text: await answer.text() };
     };
 
-    it(`a key without ${enough.join(' or ')} is refused ${method} ${path}, and the answer names the missing scope`, async () => {
+    it(`a key without ${enough.join(' or ')} gets 403 from ${method} ${path}, and the answer names the missing scope`, async () => {
       const { status, text } = await send(SCOPES.filter((scope) => !enough.includes(scope)));
       assert.equal(status, 403, text);
       const { code, message } = JSON.parse(text).detail;
@@ -88,7 +88,7 @@ describe('key scopes', () => {
     });
 
     for (const scope of enough)
-      it(`a key with only ${scope} is allowed ${method} ${path}`, async () => {
+      it(`a key with only ${scope} may call ${method} ${path}`, async () => {
         const { status, text } = await send([scope]);
         assert.ok(![401, 403, 422].includes(status), text);
       });

@@ -82,7 +82,7 @@ describe('own account', () => {
     assert.deepEqual([kept.status, await use()], [200, 200]);
     const wrong = { password: another, current_password: person.password, revoke_keys: true };
     assert.deepEqual([(await change(person, wrong)).status, await use()], [403, 200]);
-    // Refuses revoke_keys next to a name alone, which would revoke nothing: the caller should know.
+    // Refuses revoke_keys without a new password: it would revoke nothing, and the caller should know.
     const alone = await change(person, { name: 'Ada', revoke_keys: true });
     assert.equal(alone.status, 422);
     assert.deepEqual(JSON.parse(alone.text).detail[0].loc, ['body', 'revoke_keys']);

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { anonymously, signUp, someEmail, type UserClient } from '../../support/account.ts';
 import { type System, startProcesses } from '../../support/system.ts';
 
-/** More callers than one network's queue for password hashing holds, and fewer than its allowed wrong passwords. */
+/** More calls than one network may have waiting to be hashed, but fewer than the wrong passwords it may enter. */
 const STORM_CALLS = 80;
-/** Fewer callers than the wrong passwords that an account is allowed. */
-const MORE_CALLS = 8;
+/** Calls while the queue is full: fewer than the wrong passwords that one account allows. */
+const FURTHER_CALLS = 8;
 
 describe('password storm', () => {
   let system: System;
@@ -33,9 +33,9 @@ describe('password storm', () => {
       for (const [calls, call] of [
         [STORM_CALLS, signingUp],
         [STORM_CALLS, loggingIn],
-        [MORE_CALLS, entering('signup')],
-        [MORE_CALLS, entering('login')],
-        [MORE_CALLS, changing],
+        [FURTHER_CALLS, entering('signup')],
+        [FURTHER_CALLS, entering('login')],
+        [FURTHER_CALLS, changing],
       ] as const) {
         const refused = await firstRefusal(Array.from({ length: calls }, call));
         assert.match(refused.headers.get('retry-after') ?? '', /^[1-9]\d*$/);

@@ -163,7 +163,7 @@ describe('logging in and out', () => {
       }
     };
 
-    it('password guessing is stopped after ten wrong ones, whether or not the account exists', async () => {
+    it('password guessing is stopped after ten wrong passwords, whether or not the account exists', async () => {
       const person = await signUp(system);
       assert.equal(await guessesOf(person.email), 10);
       assert.equal(await guessesOf(someEmail()), 10);

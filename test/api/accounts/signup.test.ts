@@ -133,7 +133,7 @@ describe('signing up', () => {
     assert.equal((await faultOf({ email })).type, 'missing');
   });
 
-  it('validation errors do not repeat unknown properties or a body that is no object: they may hold a misnamed password', async () => {
+  it('validation errors do not repeat unknown properties or a body that is not an object, which may hold a misnamed password', async () => {
     const secret = 'hunter2-hunter2';
     const paths = ['signup/', 'login/', 'token/refresh/', 'invite/validate/', 'waitlist/'];
     for (const path of paths)
@@ -175,7 +175,7 @@ describe('signing up', () => {
         email: written,
       });
       assert.deepEqual({ status, body }, { status: 200, body: { status: 'added' } });
-      // Answers no sooner for a known address: the time would tell who is on the list.
+      // A known address gets no faster answer, which would reveal who is on the list.
       assert.ok(tookMs > 19, `${tookMs}`);
       const { rows } = await system.database.pool.query(
         'select email, created_at, xmin as version from waitlist where email_key = $1',
@@ -187,7 +187,7 @@ describe('signing up', () => {
     const [first, ...later] = versions;
     assert.equal(first?.email, email);
     for (const row of later) assert.deepEqual({ ...row, version: first?.version }, first);
-    // Writes the row each time: on a slow disk, skipping the write would show in the time.
+    // The row is written each time: on a slow disk, a skipped write would make the answer faster.
     assert.equal(new Set(versions.map(({ version }) => version)).size, 3);
     assert.equal((await anonymously(system, 'POST', '/api/auth/waitlist/', { email: 'nobody' })).status, 422);
   });

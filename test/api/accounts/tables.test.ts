@@ -11,7 +11,7 @@ import { type System, startSystem } from '../../support/system.ts';
 import { tablesWith } from '../../support/tables-with.ts';
 
 /** Tables with rows of an account, and the `type` of the lines that the export makes of each. */
-const EXPORTED: Record<string, string> = {
+const EXPORTED_TABLES: Record<string, string> = {
   accounts: 'account',
   service_keys: 'key',
   connections: 'connection',
@@ -26,7 +26,7 @@ const EXPORTED: Record<string, string> = {
   replies: 'prediction',
 };
 /** Tables that are not exported, with the reason. */
-const NOT_EXPORTED: Record<string, string> = {
+const UNEXPORTED_TABLES: Record<string, string> = {
   account_usage: 'counts of the rows that are exported',
   refresh_tokens: 'hashes of credentials',
   web_sessions: 'hashes of credentials',
@@ -38,9 +38,9 @@ const NOT_EXPORTED: Record<string, string> = {
   phrases: 'words of the raw rows that are exported',
   erasing_grants: 'rows exist only during the erasure',
 };
-const EMPTY_BEFORE_ERASURE = 'erasing_grants';
+const TABLE_EMPTY_BEFORE_ERASURE = 'erasing_grants';
 /** Tables whose rows stay with the app or the operator, without the account. */
-const OUTLIVE_THE_ACCOUNT = ['connections', 'provider_calls'];
+const OUTLIVING_TABLES = ['connections', 'provider_calls'];
 
 /** Tables with a column `account_id`, and those whose foreign keys lead to `accounts`. */
 const TABLES_OF_AN_ACCOUNT = `
@@ -86,19 +86,19 @@ describe('account tables', () => {
     await issuePasswordReset(system.em(), account, 1);
   }
 
-  async function withRows(): Promise<string[]> {
+  async function tablesWithRows(): Promise<string[]> {
     const counts = await Promise.all(tables.map((name) => system.database.pool.query(`select from ${name}`)));
     return tables.filter((_, place) => counts[place]?.rowCount);
   }
 
-  it('every table with rows of an account is listed in this test, as exported or with the reason why not', () => {
-    assert.deepEqual(tables, Object.keys({ ...EXPORTED, ...NOT_EXPORTED }).sort());
+  it('every table with rows of an account is listed in this test, either as exported or with a reason for leaving it out', () => {
+    assert.deepEqual(tables, Object.keys({ ...EXPORTED_TABLES, ...UNEXPORTED_TABLES }).sort());
   });
 
-  it('every table with rows of an account has one here, so that the export and the erasure are tested on it', async () => {
+  it('every table with rows of an account is filled here, so that its export and erasure are tested', async () => {
     assert.deepEqual(
-      await withRows(),
-      tables.filter((name) => name !== EMPTY_BEFORE_ERASURE),
+      await tablesWithRows(),
+      tables.filter((name) => name !== TABLE_EMPTY_BEFORE_ERASURE),
     );
   });
 
@@ -109,12 +109,12 @@ describe('account tables', () => {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line).type);
-    assert.deepEqual([...new Set(types)].sort(), Object.values(EXPORTED).sort());
+    assert.deepEqual([...new Set(types)].sort(), Object.values(EXPORTED_TABLES).sort());
   });
 
   it('every table with rows of an account is emptied by its erasure, unless listed as outliving the account', async () => {
     await erase(system, person);
-    assert.deepEqual(await withRows(), OUTLIVE_THE_ACCOUNT);
+    assert.deepEqual(await tablesWithRows(), OUTLIVING_TABLES);
     assert.deepEqual(await tablesWith(system, person.id), []);
   });
 });

@@ -37,7 +37,7 @@ describe('deleting memory', () => {
   const byModel = (table: 'episodes' | 'facts', { id }: { id: string }) =>
     system.database.pool.query(`update ${table} set origin = 'model', model = 'm' where id = $1`, [id]);
 
-  it('deleting a raw row reads the sources of derived rows one row at a time, however many there are', async () => {
+  it('deleting a raw row needs little memory, however many sources its derived rows have', async () => {
     const secret = 'the parcel waits behind the green door of the boathouse';
     const long = '😀'.repeat(7900);
     const raw = [await say(secret)];
@@ -212,13 +212,13 @@ describe('deleting memory', () => {
     );
   });
 
-  it('after deleting rows, no column of memory has five successive words that only they had', async () => {
+  it('after rows are deleted, no column of memory has five successive words that only those rows had', async () => {
     const words = fc.array(fc.constantFrom('red', 'blue', 'oak', 'elm', 'cat', 'dog', 'sea', 'hill'), {
       minLength: 3,
       maxLength: 12,
     });
     const rows = fc.array(fc.record({ text: words, isGone: fc.boolean() }), { minLength: 1, maxLength: 5 });
-    /** Derived rows: the raw rows they come from, and whose words they repeat. */
+    /** Derived rows: which raw rows they come from (`from`), and which row they repeat (`words`). */
     const derived = fc.array(
       fc.record({ from: fc.array(fc.nat(4), { minLength: 1 }), words: fc.nat(4), own: fc.boolean() }),
       {

@@ -10,28 +10,29 @@ import { promote } from '../../support/promotion.ts';
 import { type System, startSystem } from '../../support/system.ts';
 
 /**
- * Sentences said at most once: a value that a person goes back to becomes a fact of its own, which a deletion does
- * not merge with the first one.
+ * Sentences that a run uses at most once: going back to an earlier value makes a second fact, and deleting the row in
+ * between would not merge the two.
  */
-const SAID_ONCE = [
+const UNREPEATED_SENTENCES = [
   'We use pnpm as package manager.',
   'We switched to npm as package manager.',
   'I live in Bremen.',
   'I moved to Lisbon.',
 ];
-const REPEATABLE = [
+const REPEATABLE_SENTENCES = [
   'I never use semicolons in TypeScript.',
   'Please run the tests again.',
   'The build is red.',
 ];
-/** Episodes whose deleted line is said again elsewhere: once, and beside another line of its own episode. */
-const REPEATED = [
+/** Episodes in which a deleted line is said again in another episode. */
+const REPEATED_ELSEWHERE = [
   [said('I never use semicolons in TypeScript.', true), said('We use pnpm as package manager.')],
   [said('I never use semicolons in TypeScript.')],
 ];
-const REPEATED_BESIDE = [
-  [said('I never use semicolons in TypeScript.'), ...(REPEATED[0] ?? [])],
-  ...REPEATED.slice(1),
+/** Episodes in which a deleted line is said again in its own episode and in another one. */
+const REPEATED_IN_EPISODE = [
+  [said('I never use semicolons in TypeScript.'), ...(REPEATED_ELSEWHERE[0] ?? [])],
+  ...REPEATED_ELSEWHERE.slice(1),
 ];
 const QUESTION = 'Which package manager do we use for the tests?';
 
@@ -51,11 +52,14 @@ describe('deleted raw rows', function () {
   after(() => system?.stop());
 
   it('deleting raw rows leaves the same facts and contexts as if the rows had never been recorded', async () => {
-    const line = fc.record({ said: fc.constantFrom(...SAID_ONCE, ...REPEATABLE), gone: fc.boolean() });
+    const line = fc.record({
+      said: fc.constantFrom(...UNREPEATED_SENTENCES, ...REPEATABLE_SENTENCES),
+      gone: fc.boolean(),
+    });
     const lines = fc.uniqueArray(line, {
       minLength: 1,
       maxLength: 8,
-      comparator: (a, b) => a.said === b.said && SAID_ONCE.includes(a.said),
+      comparator: (a, b) => a.said === b.said && UNREPEATED_SENTENCES.includes(a.said),
     });
     await fc.assert(
       fc.asyncProperty(
@@ -89,7 +93,7 @@ describe('deleted raw rows', function () {
           assert.deepEqual(await knowledgeOf(deleting), await knowledgeOf(never));
         },
       ),
-      { numRuns: 10, examples: [[REPEATED], [REPEATED_BESIDE]] },
+      { numRuns: 10, examples: [[REPEATED_ELSEWHERE], [REPEATED_IN_EPISODE]] },
     );
   });
 

@@ -65,7 +65,7 @@ describe('phrases', () => {
       assert.equal(await complete(), '');
     });
 
-  it('a sentence typed only in one connected app is not suggested in another until it was typed elsewhere too', async () => {
+  it('a sentence typed in only one connected app is not suggested in another app until the person has typed it elsewhere too', async () => {
     const person = await signUp(system);
     const complete = await draftCompleter(person);
     const other = await system.app({
@@ -79,7 +79,7 @@ describe('phrases', () => {
     assert.match(await complete(), /^terly/);
   });
 
-  it("a sentence completes no other person's draft, and none after its row was deleted", async () => {
+  it('a sentence completes no draft of another person, and no draft at all after its row was deleted', async () => {
     const person = await signUp(system);
     const complete = await draftCompleter(person);
     const stranger = await draftCompleter(await signUp(system));

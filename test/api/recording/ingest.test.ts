@@ -104,7 +104,7 @@ describe('posting recording events', () => {
     for (const user of [ann, bob]) assert.equal((await post(user, [event({ id })])).body.accepted, 1);
   });
 
-  it("posting recording events refuses the rows for another user's session, and stores the others", async () => {
+  it("posting recording events refuses rows for another user's session, and stores the other rows", async () => {
     const hers = event();
     await post(ann, [hers]);
     const known = event();
@@ -151,7 +151,7 @@ describe('posting recording events', () => {
     });
   });
 
-  it('posting recording events restarts a session at each stored session.started; the last to arrive wins', async () => {
+  it('posting recording events takes the start of a session from the last session.started to arrive, whatever its time', async () => {
     const first = event({ occurred_at: '2026-03-01T10:00:00Z', source_detail: 'tab 1' });
     const { session_id } = first;
     const started = (part: object) => event({ type: 'session.started', session_id, ...part });
@@ -200,7 +200,7 @@ describe('posting recording events', () => {
     ['commit', { accepted: 1, duplicates: 1 }],
     ['rollback', { accepted: 2, duplicates: 2 }],
   ] as const)
-    it(`posting recording events waits while another user creates the session, and after their ${outcome} knows its owner`, async () => {
+    it(`posting recording events waits while another user's transaction creates the session, and knows the owner after its ${outcome}`, async () => {
       const { pool } = system.database;
       const [session_id, twin] = [randomUUID(), randomUUID()];
       const other = await pool.connect();

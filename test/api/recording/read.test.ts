@@ -87,7 +87,7 @@ describe('reading recordings', () => {
     });
   });
 
-  it('pages of a session have its events oldest first, and those of the same time in order of arrival', async () => {
+  it('pages of a session have the oldest events first, and events with the same time in order of arrival', async () => {
     const session_id = randomUUID();
     const at = (n: number) => new Date(Date.UTC(2026, 0, 1) + Math.floor(n / 3)).toISOString();
     const rows = Array.from({ length: 20 }, (_, n) => event({ session_id, occurred_at: at(n) }));

@@ -131,7 +131,7 @@ describe('reply batches', function () {
     const messages = system.provider.calls.map((call) => call.body.messages ?? []);
     assert.equal(new Set(messages.map((all) => JSON.stringify(all.slice(0, -1)))).size, 1);
     assert.match(messages[0]?.at(-2)?.content ?? '', /Paints everything blue/);
-    // Examples are chosen per prompt, and come with it.
+    // Examples are chosen for each prompt, and sent in the prompt's own message.
     const first = system.provider.calls.find((call) => promptIn(call) === 'Prompt 0?');
     assert.match(JSON.stringify(first?.record), /"reply":"blue"/);
     const details = await Promise.all(
@@ -145,7 +145,7 @@ describe('reply batches', function () {
     assert.equal(new Set(contexts.map((context) => context?.memory_revision)).size, 1);
   });
 
-  it('a reply batch uses neither memory deleted meanwhile nor memory added meanwhile', async () => {
+  it('a reply batch uses no memory that is deleted or added while it runs', async () => {
     const [gone, left] = [
       await add(ann, 'facts', { text: 'Paints everything blue' }),
       await add(ann, 'facts', { text: 'Never works on Fridays' }),
@@ -392,7 +392,7 @@ describe('reply batches', function () {
     assert.equal(system.provider.calls.length, 1);
   });
 
-  it('a reply batch cancels leftover predictions of a failed run that it does not list, without asking the model', async () => {
+  it('a reply batch cancels predictions left over from a failed run of it, without asking the model', async () => {
     const answered = Promise.withResolvers<void>();
     system.provider.respond(fake.when(answered.promise, echoing));
     const waiting = predictBatch(ann, inputsOf(10));
@@ -404,7 +404,7 @@ describe('reply batches', function () {
     );
     const [left] = rows;
     assert.ok(left);
-    // Gives the batch another part in its place, as when the same request runs again under its former id.
+    // Replaces it in the batch's list, so that it looks like a prediction left over from a failed run.
     await pool.query(
       `update work set progress = replace(progress, $2, gen_random_uuid()::text)
         where kind = 'predict_batch' and party = $1`,

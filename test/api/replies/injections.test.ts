@@ -6,7 +6,7 @@ import { add, forget, setProfile } from '../../support/memory.ts';
 import { predicted, proposing } from '../../support/replies.ts';
 import { type System, startSystem } from '../../support/system.ts';
 
-const OBEDIENT = proposing([{ response: 'Yes' }]);
+const OBEDIENT_ANSWER = proposing([{ response: 'Yes' }]);
 /** Lowest thresholds. A confidence of 0 still reaches the first one. */
 const THRESHOLDS = [0, 0.01];
 
@@ -20,7 +20,7 @@ describe('obedient model', function () {
 
   before(async () => {
     system = await startSystem();
-    system.provider.respond(OBEDIENT);
+    system.provider.respond(OBEDIENT_ANSWER);
   });
   after(() => system?.stop());
   beforeEach(async () => {

@@ -42,7 +42,7 @@ describe('overconfident model', function () {
     assertNoneIsSure(await askAll([...IRREVERSIBLE, ...ROUTINE]));
   });
 
-  it('a yes from an overconfident model is acted on after the person said yes twice to such prompts, until one of those is deleted', async () => {
+  it('a yes from an overconfident model is acted on after the person said yes to two similar prompts, until one of those replies is deleted', async () => {
     const first = await replied(ann, PROMPT, 'yes', 0);
     assertNoneIsSure([await ask(PROMPT)]);
     await replied(ann, 'Shall I run the tests for the router?', 'ok, go ahead', 1);
@@ -53,7 +53,7 @@ describe('overconfident model', function () {
     assertNoneIsSure([await ask(PROMPT)]);
   });
 
-  it('a yes from an overconfident model is acted on after two accepted predictions of its kind, but not for irreversible actions', async () => {
+  it('a yes from an overconfident model is acted on after two such predictions were accepted, but not for irreversible actions', async () => {
     for (const prompt of ROUTINE)
       for (let n = 0; n < 3; n += 1) {
         const reply = await ask(prompt);

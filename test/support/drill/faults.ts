@@ -133,13 +133,14 @@ async function flood({ system, app: { url } }: Installation): Promise<void> {
 }
 
 /** The latest migration that creates a table. */
-const MAKES_A_TABLE = 'Migration20261125000003';
+const TABLE_MIGRATION = 'Migration20261125000003';
 
 /**
- * Simulates a release whose migration fails because its table already exists: the release's first ingress waits for it.
+ * Simulates a release whose migration fails because its table already exists. The first ingress of the release waits
+ * for the migration.
  */
 async function forgetMigration(on: Installation): Promise<void> {
   const { pool } = on.system.database;
-  await pool.query('delete from mikro_orm_migrations where name = $1', [MAKES_A_TABLE]);
+  await pool.query('delete from mikro_orm_migrations where name = $1', [TABLE_MIGRATION]);
   await on.restart('web-2', {}, { untilReady: false });
 }

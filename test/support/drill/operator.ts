@@ -35,7 +35,7 @@ interface Case {
   findings: readonly string[];
 }
 
-/** An entry of a page's "Do", in words that the page contains, and how it is done here. */
+/** Something that a page says under "Do": `words` that occur in the page, and how the drill's operator does it. */
 interface Remedy {
   words: string;
   apply(one: Case): Promise<unknown>;

@@ -135,11 +135,11 @@ function isStorableDeep(value: Json): boolean {
 const VALUE_FAULTS = ['value_error', 'datetime_parsing', 'uuid_parsing'];
 
 /** Fields whose allowed values are configured, with the type of the fault. */
-const SETTINGS: Readonly<Record<string, string>> = { model: 'enum', k: 'less_than_equal' };
+const CONFIGURED_FIELDS: Readonly<Record<string, string>> = { model: 'enum', k: 'less_than_equal' };
 
 function isOfSettings({ loc, type }: Fault): boolean {
   const [root, name = '', ...deeper] = loc;
-  return root === 'body' && deeper.length === 0 && SETTINGS[name] === type;
+  return root === 'body' && deeper.length === 0 && CONFIGURED_FIELDS[name] === type;
 }
 
 /**
@@ -148,7 +148,7 @@ function isOfSettings({ loc, type }: Fault): boolean {
 function isOfValues(operationId: string, { loc, type, msg }: Fault): boolean {
   if (PASSWORD_JUDGING_OPERATIONS.includes(operationId) && loc.join('.') === 'body.password') return true;
   if (VALUE_JUDGING_OPERATIONS.includes(operationId) && VALUE_FAULTS.includes(type)) return true;
-  // An edit must contain the reply.
+  // Feedback of an edit must contain the edited reply.
   if (operationId === 'giveFeedback' && loc.join('.') === 'body.actual_response') return true;
   return loc.join('.') === 'body.email' && /e-mail/.test(msg);
 }

@@ -38,9 +38,9 @@ const WEIGHTS: Record<string, number> = {
   deleteEpisode: 5,
   deleteFact: 5,
 };
-const WEIGHT = 20;
+const USUAL_WEIGHT = 20;
 
-const BODY_OF_BEFORE = 4;
+const EARLIER_BODY_WEIGHT = 4;
 
 /** Values of documented headers that change what a call does. */
 const HEADERS: Record<string, readonly string[]> = {
@@ -49,13 +49,13 @@ const HEADERS: Record<string, readonly string[]> = {
   'Idempotency-Key': ['k-1', 'k-2', 'k-3', 'k-4', 'k-5', 'k-6'],
   'X-On-Disconnect': ['cancel', 'continue'],
 };
-const WITH_HEADERS = 1;
-const WITHOUT_HEADERS = 5;
+const WITH_HEADERS_WEIGHT = 1;
+const WITHOUT_HEADERS_WEIGHT = 5;
 
 /** Requests to all operations of the published document, and to the pages. */
 export const plans: fc.Arbitrary<Plan> = fc.oneof(
   ...[...operations, ...pages].map((operation) => ({
-    weight: WEIGHTS[operation.id] ?? WEIGHT,
+    weight: WEIGHTS[operation.id] ?? USUAL_WEIGHT,
     arbitrary: plansOf(operation),
   })),
 );
@@ -80,7 +80,10 @@ function bodiesOf(operation: Operation, schema: Schema): fc.Arbitrary<Json> {
   return fc.oneof(
     { weight: 10, arbitrary: valuesOf(schema, 'valid') },
     { weight: 4, arbitrary: valuesOf(schema, 'loose') },
-    { weight: BODY_OF_BEFORE, arbitrary: fc.nat(255).map((nth) => refer(`body of ${operation.id}`, nth)) },
+    {
+      weight: EARLIER_BODY_WEIGHT,
+      arbitrary: fc.nat(255).map((nth) => refer(`body of ${operation.id}`, nth)),
+    },
     { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<Json> },
   );
 }
@@ -110,7 +113,7 @@ function headersOf({ parameters }: Operation): fc.Arbitrary<Record<string, strin
   );
   const some = fc.record(Object.fromEntries(values), { requiredKeys: [], noNullPrototype: true });
   return fc.oneof(
-    { weight: WITHOUT_HEADERS, arbitrary: fc.constant({}) },
-    { weight: WITH_HEADERS, arbitrary: some as fc.Arbitrary<Record<string, string>> },
+    { weight: WITHOUT_HEADERS_WEIGHT, arbitrary: fc.constant({}) },
+    { weight: WITH_HEADERS_WEIGHT, arbitrary: some as fc.Arbitrary<Record<string, string>> },
   );
 }

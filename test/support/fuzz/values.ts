@@ -106,7 +106,7 @@ const MEANINGFUL_VALUES: Record<string, fc.Arbitrary<Json>> = {
   episode_ids: listed('episodes'),
   superseded_by: fc.option(pooled('facts')),
 };
-const MEANINGFUL_OFTEN = { weight: 3 };
+const MEANINGFUL_WEIGHT = 3;
 
 /** Generates values for a schema of the published document. */
 export function valuesOf(schema: Schema, manner: Manner, name?: string): fc.Arbitrary<Json> {
@@ -114,7 +114,7 @@ export function valuesOf(schema: Schema, manner: Manner, name?: string): fc.Arbi
   const meaningful = name === undefined ? undefined : MEANINGFUL_VALUES[name];
   return meaningful === undefined
     ? plain
-    : fc.oneof({ ...MEANINGFUL_OFTEN, arbitrary: meaningful }, { weight: 1, arbitrary: plain });
+    : fc.oneof({ weight: MEANINGFUL_WEIGHT, arbitrary: meaningful }, { weight: 1, arbitrary: plain });
 }
 
 function byKind(schema: Schema, manner: Manner): fc.Arbitrary<Json> {

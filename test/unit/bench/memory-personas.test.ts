@@ -86,7 +86,7 @@ describe('statement in a text', () => {
     }
   });
 
-  it('a statement in a text does not count when it is denied or called a former one', () => {
+  it('a statement in a text does not count when it is denied or said to hold no longer', () => {
     for (const text of [
       'No longer uses yarn',
       'Uses tools instead of yarn',
@@ -119,7 +119,7 @@ describe('truth of sessions', () => {
     });
   });
 
-  it('the truth of sessions counts a value that returned as active, not as superseded', () => {
+  it('the truth of sessions counts a value that came back as active, not as superseded', () => {
     const { active, superseded } = truthOf([said('Helix'), said('Zed'), said('Helix')]);
     assert.deepEqual(
       [active.map(keyOf), superseded.map(keyOf)],
@@ -127,7 +127,7 @@ describe('truth of sessions', () => {
     );
   });
 
-  it('the truth of sessions is the earlier value when the session of a change is gone', () => {
+  it("the truth of sessions is a slot's earlier value again once the session that changed it is gone", () => {
     assert.deepEqual(truthOf([said('Helix')]).active.map(keyOf), ['tool.editor=Helix']);
   });
 });

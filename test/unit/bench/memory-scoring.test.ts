@@ -26,7 +26,7 @@ const fact = (text: string, ...sources: { tier: string; id: string; quote: strin
 });
 
 describe('memory score', () => {
-  it('the memory score tells right, superseded, never said and other facts apart', () => {
+  it('the memory score tells apart facts that are right, superseded, never said, or none of these', () => {
     assert.equal(verdictOf('Uses Helix', TRUTH), 'right');
     assert.equal(verdictOf('Uses Helix instead of Zed', TRUTH), 'right');
     assert.equal(verdictOf('Uses Zed', TRUTH), 'superseded');
@@ -44,7 +44,7 @@ describe('memory score', () => {
     assert.deepEqual([counts['superseded'], counts['neverSaid'], counts['other']], [1, 0, 1]);
   });
 
-  it('the memory score counts facts that state the same', () => {
+  it('the memory score counts the facts that repeat another fact', () => {
     const facts = [fact('Uses Helix'), fact('My editor is Helix'), fact('Lives in Oslo')];
     assert.deepEqual(repeatCounts(facts, TRUTH.active), { repeated: 2, copies: 3, single: 1 });
   });
@@ -63,7 +63,7 @@ describe('memory score', () => {
     assert.deepEqual(bundleCounts(['Uses Zed', 'Lives in Oslo'], TRUTH), { bundled: 2, bundledStale: 1 });
   });
 
-  it("the memory score accepts a quote only if its row has the words, and counts a fact as attested only by the person's own", () => {
+  it("the memory score accepts a quote only if its row has the words, and counts a fact as attested only by the person's own words", () => {
     const rows = [
       { id: 'own', content: 'My editor is Helix, always.', role: 'human', origin: 'human' },
       { id: 'agent', content: 'You live in Oslo.', role: 'agent', origin: 'agent' },

@@ -7,8 +7,8 @@ import { admissionTerms } from '../../../shared/work/admission.ts';
 import { predict } from '../../../shared/work/kinds.ts';
 import { type System, startSystem } from '../../support/system.ts';
 
-const FEW = 500;
-const MANY = 8 * FEW;
+const FEW_PIECES = 500;
+const MANY_PIECES = 8 * FEW_PIECES;
 const ROUNDS = 3;
 
 describe('batch completion', function () {
@@ -36,8 +36,8 @@ describe('batch completion', function () {
     };
     const quickest = { few: Number.POSITIVE_INFINITY, many: Number.POSITIVE_INFINITY };
     for (let round = 0; round < ROUNDS; round += 1) {
-      quickest.few = Math.min(quickest.few, await timed(FEW));
-      quickest.many = Math.min(quickest.many, await timed(MANY));
+      quickest.few = Math.min(quickest.few, await timed(FEW_PIECES));
+      quickest.many = Math.min(quickest.many, await timed(MANY_PIECES));
     }
     // Linear time takes 8 times as long; comparing each piece with each would take over 40 times.
     assert.ok(quickest.many < 20 * quickest.few, `${quickest.few} ms, then ${quickest.many} ms`);

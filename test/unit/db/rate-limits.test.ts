@@ -24,7 +24,7 @@ describe('rate-limit points', () => {
     assert.deepEqual(used(await count(['b', 1], ['a', 1])), [7, 2]);
   });
 
-  it('rate-limit points start their window with the first one, and expire with it', async () => {
+  it('the first rate-limit point starts the window, and all points expire with it', async () => {
     const [first] = await count(['short', 3, 200]);
     assert.ok(first && first.leftMs > 0 && first.leftMs <= 200);
     const next = await until(async () => {

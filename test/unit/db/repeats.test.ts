@@ -5,7 +5,7 @@ import { turnsDuring } from '../../support/turns.ts';
 
 const SECRET = 'the key hangs behind the boathouse door';
 /** A text with as many words as possible. */
-const LONG = Array.from({ length: 4000 }, (_, n) => String.fromCharCode(97 + ((n * n) % 26))).join(' ');
+const LONG_TEXT = Array.from({ length: 4000 }, (_, n) => String.fromCharCode(97 + ((n * n) % 26))).join(' ');
 
 describe('comparing with deleted texts', () => {
   const rowsOf = (count: number, text: string) =>
@@ -14,33 +14,33 @@ describe('comparing with deleted texts', () => {
   it('comparing with deleted texts yields to other requests between long texts', async () => {
     const { tx } = memoryOf([]);
     const lost = compareWith([SECRET]);
-    const { turns, result } = await turnsDuring(findRepeating(tx, 'account', rowsOf(100, LONG), lost));
+    const { turns, result } = await turnsDuring(findRepeating(tx, 'account', rowsOf(100, LONG_TEXT), lost));
     assert.deepEqual(result, []);
     assert.ok(turns >= 50, `${turns} turns`);
   });
 
   it('comparing with deleted texts yields to other requests between the sources of a row', async () => {
-    const { tx, read } = memoryOf(Array(500).fill(LONG));
+    const { tx, read } = memoryOf(Array(500).fill(LONG_TEXT));
     const lost = compareWith([SECRET]);
     const { turns, result } = await turnsDuring(findRepeating(tx, 'account', rowsOf(1, SECRET), lost));
     assert.deepEqual([result, read()], [['row 0'], 200]);
     assert.ok(turns >= 100, `${turns} turns`);
   });
 
-  it('comparing with deleted texts stops reading sources once one has the words', async () => {
-    const { tx, read } = memoryOf([SECRET, ...Array(499).fill(LONG)]);
+  it('comparing with deleted texts stops reading sources once one contains the deleted words', async () => {
+    const { tx, read } = memoryOf([SECRET, ...Array(499).fill(LONG_TEXT)]);
     const found = await findRepeating(tx, 'account', rowsOf(1, SECRET), compareWith([SECRET]));
     assert.deepEqual(found, []);
     assert.ok(read() <= 20, `${read()} sources`);
   });
 
-  it('comparing with deleted texts treats rows as repeating when there is no time to compare them', async () => {
-    const { tx, read } = memoryOf(Array(200).fill(LONG));
+  it('comparing with deleted texts treats rows as repetitions if there is no time to compare them', async () => {
+    const { tx, read } = memoryOf(Array(200).fill(LONG_TEXT));
     const rows = rowsOf(2000, SECRET);
     const found = await findRepeating(tx, 'account', rows, compareWith([SECRET]));
     assert.equal(found.length, rows.length);
     assert.ok(read() < 2000, `${read()} sources`);
-    const all = await findRepeating(tx, 'account', rowsOf(3, 'other'), compareWith(Array(9).fill(LONG)));
+    const all = await findRepeating(tx, 'account', rowsOf(3, 'other'), compareWith(Array(9).fill(LONG_TEXT)));
     assert.equal(all.length, 3);
   }).timeout(30_000);
 });

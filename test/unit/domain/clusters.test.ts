@@ -131,7 +131,7 @@ describe('settled cluster', () => {
     assert.equal(isSettled(rows, last(rows) + 10 * MINUTE), true);
   });
 
-  it('a cluster with fewer than 3 rows and 200 characters of a person is settled after 24 hours', () => {
+  it('a cluster of fewer than 3 rows and fewer than 200 characters by a person is settled after 24 hours', () => {
     const small = [...rowsOf(['x'.repeat(199)]), ...rowsOf(['y'.repeat(500)], { isHuman: false })];
     assert.equal(isSettled(small, last(small) + 24 * HOUR - 1), false);
     assert.equal(isSettled(small, last(small) + 24 * HOUR), true);

@@ -4,11 +4,11 @@ import type { Message } from '../../../shared/schemas/predictions.ts';
 import { decide, hasNothingToWorkOn } from '../../../workers/predictions/predict.ts';
 
 const said = (content: string): Message => ({ role: 'user', content, origin: 'human' });
-const drafted = (text: string) => ({ text, revision: 1 });
+const draftOf = (text: string) => ({ text, revision: 1 });
 const artifact = { kind: 'slides', id: 'a', revision: '1', selection: '', summary: '' } as const;
 
-const request = { draft: drafted('Send the report'), messages: [said('first'), said('Straße nach Köln')] };
-const abstained = { state: 'abstained', completion: '' };
+const request = { draft: draftOf('Send the report'), messages: [said('first'), said('Straße nach Köln')] };
+const ABSTENTION = { state: 'abstained', completion: '' };
 
 function completionOf(completion: string): string {
   return decide({ completion, confidence: 1 }, request, 0.3).completion;
@@ -18,37 +18,37 @@ describe('hasNothingToWorkOn', () => {
   const cases: [string, Parameters<typeof hasNothingToWorkOn>[0], boolean][] = [
     [
       'a draft to complete',
-      { mode: 'complete_draft', draft: drafted('a'), messages: [], artifact: null },
+      { mode: 'complete_draft', draft: draftOf('a'), messages: [], artifact: null },
       false,
     ],
     [
       'a blank draft to complete',
-      { mode: 'complete_draft', draft: drafted(' \n'), messages: [said('a')], artifact },
+      { mode: 'complete_draft', draft: draftOf(' \n'), messages: [said('a')], artifact },
       true,
     ],
     [
       'an invisible draft',
-      { mode: 'complete_draft', draft: drafted('\u200b\ufeff'), messages: [], artifact },
+      { mode: 'complete_draft', draft: draftOf('\u200b\ufeff'), messages: [], artifact },
       true,
     ],
     [
       'a next prompt from nothing',
-      { mode: 'next_prompt', draft: drafted(''), messages: [], artifact: null },
+      { mode: 'next_prompt', draft: draftOf(''), messages: [], artifact: null },
       true,
     ],
     [
       'a next prompt from a draft',
-      { mode: 'next_prompt', draft: drafted('a'), messages: [], artifact: null },
+      { mode: 'next_prompt', draft: draftOf('a'), messages: [], artifact: null },
       false,
     ],
     [
       'a next prompt from a message',
-      { mode: 'next_prompt', draft: drafted(''), messages: [said('a')], artifact: null },
+      { mode: 'next_prompt', draft: draftOf(''), messages: [said('a')], artifact: null },
       false,
     ],
     [
       'a next prompt from an artifact',
-      { mode: 'next_prompt', draft: drafted(''), messages: [], artifact },
+      { mode: 'next_prompt', draft: draftOf(''), messages: [], artifact },
       false,
     ],
   ];
@@ -61,20 +61,20 @@ describe('decide', () => {
   it('decide suggests at exactly the minimum confidence, and abstains below it', () => {
     const guess = { completion: ' now', confidence: 0.3 };
     assert.deepEqual(decide(guess, request, 0.3), { state: 'suggested', completion: ' now' });
-    assert.deepEqual(decide(guess, request, 0.30001), abstained);
-    assert.deepEqual(decide({ ...guess, confidence: Number.NaN }, request, 0), abstained);
+    assert.deepEqual(decide(guess, request, 0.30001), ABSTENTION);
+    assert.deepEqual(decide({ ...guess, confidence: Number.NaN }, request, 0), ABSTENTION);
   });
 
   it('decide suggests at a confidence of 0 only with a minimum of 0', () => {
     assert.equal(decide({ completion: ' now', confidence: 0 }, request, 0).state, 'suggested');
-    assert.deepEqual(decide({ completion: '', confidence: 0 }, request, 0), abstained);
+    assert.deepEqual(decide({ completion: '', confidence: 0 }, request, 0), ABSTENTION);
   });
 
   const empty = ['', ' ', '\n\t', '\u200b', '\u00ad\ufeff'];
   const echoes = ['Send the report', ' SEND THE REPORT\n', 'straße nach köln', 'STRASSE NACH KO\u0308LN '];
   for (const completion of [...empty, ...echoes])
     it(`decide abstains on ${JSON.stringify(completion)}`, () =>
-      assert.deepEqual(decide({ completion, confidence: 1 }, request, 0.3), abstained));
+      assert.deepEqual(decide({ completion, confidence: 1 }, request, 0.3), ABSTENTION));
 
   it('decide suggests a completion that contains more than the draft, or repeats an earlier message', () => {
     assert.equal(completionOf('Send the report now'), 'Send the report now');

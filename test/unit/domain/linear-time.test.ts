@@ -34,7 +34,7 @@ const PARTS = [
     '|',
   ),
   ...'not |my a |as my |deploy |answer |I use |ich a '.split('|'),
-  // Sentences that take long each.
+  // Sentences that each take long to read.
   `${'yy,'.repeat(60)}; I prefer tea. `,
   `${'no, '.repeat(50)}; I prefer tea. `,
 ];
@@ -47,7 +47,7 @@ const LIMIT_MS = 2000;
 const INTERRUPT_MS = 10_000;
 
 /** Runs the call, which is interrupted at INTERRUPT_MS even during a pattern match, and asserts its CPU time. */
-function limited(call: () => unknown): void {
+function runLimited(call: () => unknown): void {
   const before = process.cpuUsage();
   new Script('call()').runInContext(createContext({ call }), { timeout: INTERRUPT_MS });
   const { user, system } = process.cpuUsage(before);
@@ -63,7 +63,7 @@ describe('hostile texts', function () {
         for (const part of PARTS) {
           const text = `from ${part.repeat(length / part.length)}!`;
           assert.doesNotThrow(
-            () => limited(() => read(text)),
+            () => runLimited(() => read(text)),
             `${length} characters: ${JSON.stringify(part)}`,
           );
         }

@@ -58,7 +58,7 @@ describe('load estimate', () => {
     closeTo(load.answerMs(9, 1000), 6100 + SERVICE_MS);
   });
 
-  it('the load estimate gives the other class of parties every second slot while that has work', () => {
+  it('the load estimate gives the other class of parties every second slot while that class has work', () => {
     closeTo(measuredEstimate({ others: 1000 }).answerMs(99, 1000), 2000 + SERVICE_MS);
     closeTo(measuredEstimate({ others: 20 }).answerMs(99, 1000), 1200 + SERVICE_MS);
   });
@@ -70,7 +70,7 @@ describe('load estimate', () => {
     closeTo(load.answerMs(0, 0), 20 + SERVICE_MS);
   });
 
-  it('the load estimate lets a party queue exactly as much as is answered in time', () => {
+  it('the load estimate lets a party queue exactly as much as can be answered in time', () => {
     for (const more of [{}, { standing: 7, queues: [1, 5, 90], others: 40 }]) {
       const load = measuredEstimate(more);
       const most = load.mostQueued(7000, 1000);
@@ -80,7 +80,7 @@ describe('load estimate', () => {
     assert.equal(measuredEstimate({ standing: 1000 }).mostQueued(7000, 1000), 0);
   });
 
-  it('the load estimate predicts no wait for a new party while slots reserved from a flooding party are free', () => {
+  it('the load estimate predicts no wait for a new party while slots that flooding parties may not take are free', () => {
     const load = measuredEstimate({ running: 14, standing: 1000 });
     assert.ok(load.answerMs(1, 1000) > 10_000);
     assert.equal(load.answerMs(0, 1000), 0);
@@ -93,7 +93,7 @@ describe('load estimate', () => {
     closeTo(load.answerMs(99, 1000), 3000);
   });
 
-  it('the load estimate assumes at most three claims for the time since the last claim', () => {
+  it('the load estimate assumes a rate of at most three claims in the time since the last claim', () => {
     const load = measuredEstimate();
     load.observe(loadAt(1200, { claimed: 100, lastClaimMs: 1000 }));
     closeTo(load.answerMs(29, 1200), 10_000 + SERVICE_MS);
@@ -106,7 +106,7 @@ describe('load estimate', () => {
     closeTo(load.answerMs(29, 1200), 300 + 2000);
   });
 
-  it('the load estimate predicts no wait while slots are free, since the queued work is then unannounced', () => {
+  it('the load estimate predicts no wait while slots are free: the queued work has only not been announced yet', () => {
     assert.equal(measuredEstimate({ running: 3, claimed: 7, lastClaimMs: 5000 }).answerMs(500, 1000), 0);
     assert.equal(measuredEstimate({ running: 0, lastClaimMs: null }).answerMs(500, 1000), 0);
   });
@@ -153,7 +153,7 @@ describe('load estimate', () => {
 
 describe('load shedding', () => {
   /** Makes service times spread around a mean, the same in every run. */
-  function around(mean: number): () => number {
+  function serviceTimesAround(mean: number): () => number {
     let seed = 7;
     return () => {
       seed = (seed * 16807) % 2147483647;
@@ -161,8 +161,8 @@ describe('load shedding', () => {
     };
   }
   const shapes: [name: string, slotsPerWorker: number, serviceMs: () => number][] = [
-    ['16 slots of 0.1 s', 8, around(100)],
-    ['128 slots of 0.8 s', 64, around(800)],
+    ['16 slots of 0.1 s', 8, serviceTimesAround(100)],
+    ['128 slots of 0.8 s', 64, serviceTimesAround(800)],
     ['16 slots of just 0.1 s', 8, () => 100],
     ['128 slots of just 0.8 s', 64, () => 800],
   ];
@@ -266,7 +266,7 @@ describe('load shedding', () => {
       assert.deepEqual(model.tally(0, 20_000, party), { refused: 0, answered: 20, late: 0 });
   });
 
-  it('load shedding of 61 flooding parties answers admitted calls in time and gives each party its share', () => {
+  it('load shedding among 61 flooding parties answers admitted calls in time and gives each party its share', () => {
     const model = new QueueModel();
     const small = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`small${n}`, 10]));
     model.arrivals = { big: 100, ...small };

@@ -7,14 +7,14 @@ const ROOM = 16 * MIB;
 describe('body budget', () => {
   const here = new AbortController().signal;
 
-  /** Asserts that no room is held. */
+  /** Asserts that the whole budget is free. */
   async function assertAllFree(budget: BodyBudget): Promise<void> {
     const share = budget.open('another', here);
     await share.reserve(ROOM);
     share.free();
   }
 
-  it('a freed body cannot reserve more room of the budget', async () => {
+  it('a body that was freed cannot reserve more of the budget', async () => {
     const budget = new BodyBudget(ROOM);
     for (const before of [0, MIB]) {
       const share = budget.open('one', here);

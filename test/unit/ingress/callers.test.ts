@@ -14,7 +14,7 @@ describe('callers by request', () => {
     detached = [];
   });
 
-  it("a request's work is left when its last caller gives up", () => {
+  it("the ingress detaches from a request's work when the last caller gives up", () => {
     void callers.enter('r');
     void callers.enter('r');
     callers.stopWaiting('r', 'w');
@@ -25,7 +25,7 @@ describe('callers by request', () => {
     assert.deepEqual(detached, ['w']);
   });
 
-  it("a request's work is not left while another caller's admission is under way, but is when that is refused", () => {
+  it("the ingress does not detach from a request's work while another caller is being admitted, but does if that caller is refused", () => {
     void callers.enter('r');
     void callers.enter('r');
     callers.stopWaiting('r', 'w');
@@ -35,7 +35,7 @@ describe('callers by request', () => {
     assert.deepEqual(detached, ['w']);
   });
 
-  it("a request's work is not left when all callers were answered", () => {
+  it("the ingress does not detach from a request's work if all callers were answered", () => {
     void callers.enter('r');
     leave('r');
     assert.deepEqual(detached, []);
@@ -51,7 +51,7 @@ describe('callers by request', () => {
     assert.deepEqual(detached, ['w']);
   });
 
-  it('a caller that comes back waits until the leaving of earlier callers is reported', async () => {
+  it('a caller that comes back waits until the detach for earlier callers has ended', async () => {
     const said = Promise.withResolvers<void>();
     void callers.enter('r');
     callers.stopWaiting('r', 'w');
@@ -64,7 +64,7 @@ describe('callers by request', () => {
     assert.equal(entered, false);
     said.resolve();
     await back;
-    // This caller was answered, so the work was not left again.
+    // This caller was answered, so the ingress does not detach again.
     leave('r');
     assert.deepEqual(detached, ['w']);
   });

@@ -20,7 +20,7 @@ function itCounts(store: () => CountPoints): void {
     key = `key-${keys}`;
   });
 
-  it('points are counted in the window that the first of them begins', async () => {
+  it('the first point begins the window in which the following points are counted', async () => {
     const first = await count({ key });
     const second = await count({ key, points: 5 });
     assert.deepEqual([first.points, second.points, second.window], [1, 6, first.window]);

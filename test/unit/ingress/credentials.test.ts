@@ -8,7 +8,7 @@ import { createBatcher } from '../../../shared/db/batcher.ts';
 import { AppError } from '../../../shared/errors/app-error.ts';
 import { newAppKey, newServiceKey } from '../../../shared/security/keys.ts';
 
-/** Wrong credentials of one network in 10 s, look-ups at once, and look-ups that share a statement. */
+/** Wrong credentials of one network: how many are allowed in 10 s, are looked up at once, and share a statement. */
 const LIMIT = 50;
 const AT_ONCE = 10;
 const BATCH = { most: 200 };

@@ -125,7 +125,7 @@ describe('job stream', () => {
     assert.match(streamed, /\nevent: error\ndata: {"detail":{"code":"not_authenticated",[^\n]*}}\n\n$/);
   });
 
-  it('a job stream sends a comment now and then while nothing happens, as a sign of life', async () => {
+  it('a job stream sends comments while nothing happens, as a sign of life', async () => {
     const quiet = Array.from({ length: 45 }, () => ({}));
     const streamed = await text(streamJob({ receipt, look: looks(...quiet, { result: {} }), pause }, signal));
     assert.equal(streamed.match(/^:$/gm)?.length, 2);
@@ -171,7 +171,7 @@ describe('job stream', () => {
     await until(() => looks() > 10 * streams);
     over = true;
     for (const streamed of await Promise.all(texts)) assert.match(streamed, /event: done/);
-    // A round of polls takes up to three statements: of the first stream, a hundred others, the rest.
+    // A round of polls takes up to three statements: for the first stream, for a hundred others, and for the rest.
     assert.ok(statements.length < looks() / 20, `${statements.length} statements for ${looks()} looks`);
   });
 });

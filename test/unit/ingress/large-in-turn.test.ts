@@ -3,9 +3,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { paceLargeBodies } from '../../../ingress/guards/bodies.ts';
 
-const LARGE = { 'content-length': '100000' };
-const HERE = '192.0.2.1';
-const THERE = '192.0.2.2';
+const LARGE_BODY_HEADERS = { 'content-length': '100000' };
+const ONE_NETWORK = '192.0.2.1';
+const OTHER_NETWORK = '192.0.2.2';
 
 interface Sent {
   headers?: IncomingHttpHeaders;
@@ -18,8 +18,9 @@ async function begunByTurn(requests: Sent[]): Promise<number[][]> {
   const handle = paceLargeBodies();
   const turns: number[][] = [[]];
   const never = new AbortController().signal;
-  const handled = requests.map(({ headers = LARGE, from = HERE, signal = never }, place) =>
-    handle({ headers, state: { address: from, signal } }, async () => void turns.at(-1)?.push(place)),
+  const handled = requests.map(
+    ({ headers = LARGE_BODY_HEADERS, from = ONE_NETWORK, signal = never }, place) =>
+      handle({ headers, state: { address: from, signal } }, async () => void turns.at(-1)?.push(place)),
   );
   const all = Promise.allSettled(handled);
   let isDone = false;
@@ -44,8 +45,8 @@ describe('requests with large bodies', () => {
     assert.deepEqual(await begunByTurn([...sizes, { headers: {} }, chunked]), [[0, 1, 2, 4], [3], [5]]);
   });
 
-  it('requests with large bodies begin alternately for each network', async () => {
-    const requests = [{}, {}, {}, { from: THERE }, { from: THERE }];
+  it('requests with large bodies from two networks begin alternately', async () => {
+    const requests = [{}, {}, {}, { from: OTHER_NETWORK }, { from: OTHER_NETWORK }];
     assert.deepEqual(await begunByTurn(requests), [[0], [3], [1], [4], [2]]);
   });
 

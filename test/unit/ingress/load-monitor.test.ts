@@ -21,8 +21,8 @@ const rowOf = ({ name }: { name: string }, more: Partial<LoadRow> = {}): LoadRow
   ...more,
 });
 const NO_WORKER = [rowOf(predict, { workers: 0, slots: 0 })];
-/** The load of a party that floods full slots, from which an answer comes every 10 ms. */
-const FLOODED = { queued: 900, standing: 1, oldestMs: 9000, running: 16, lastClaimMs: 5 };
+/** The load of a flooding party while all slots are full and one is freed every 10 ms. */
+const FLOODED_LOAD = { queued: 900, standing: 1, oldestMs: 9000, running: 16, lastClaimMs: 5 };
 
 describe('load monitor', () => {
   let monitor: LoadMonitor | undefined;
@@ -32,7 +32,7 @@ describe('load monitor', () => {
   });
   afterEach(() => monitor?.close());
 
-  function watching(read: () => Promise<LoadRow[]>, isBusy = () => false): LoadMonitor {
+  function monitorOf(read: () => Promise<LoadRow[]>, isBusy = () => false): LoadMonitor {
     monitor = new LoadMonitor(kinds, {
       read,
       isBusy,
@@ -45,7 +45,7 @@ describe('load monitor', () => {
 
   it('the load monitor refuses calls from its first read without a worker, and accepts them soon after one starts', async () => {
     let now = NO_WORKER;
-    const load = watching(async () => now);
+    const load = monitorOf(async () => now);
     assert.equal(load.mostQueued('predict'), Number.POSITIVE_INFINITY);
     await load.look();
     assert.equal(load.mostQueued('predict'), 0);
@@ -56,7 +56,7 @@ describe('load monitor', () => {
 
   it('the load monitor refuses no call for lack of a worker while an outage may have stopped heartbeats', async () => {
     canJudge = false;
-    const load = watching(async () => NO_WORKER);
+    const load = monitorOf(async () => NO_WORKER);
     await load.look();
     assert.equal(load.mostQueued('predict'), Number.POSITIVE_INFINITY);
     canJudge = true;
@@ -65,7 +65,7 @@ describe('load monitor', () => {
   });
 
   it('the load monitor computes how much a party may queue, and when its queue will be short enough', async () => {
-    const load = watching(async () => [rowOf(predict, FLOODED)]);
+    const load = monitorOf(async () => [rowOf(predict, FLOODED_LOAD)]);
     await load.look();
     assert.equal(load.mostQueued('predict'), 650);
     assert.equal(load.retryAfterS('predict', 900), 3);
@@ -73,8 +73,8 @@ describe('load monitor', () => {
   });
 
   it('the load monitor counts the queued work of all kinds in a pool, and of no other pool', async () => {
-    const halves = { ...FLOODED, queued: 450, running: 8 };
-    const load = watching(async () => [rowOf(predict, halves), rowOf(reply, halves), rowOf(batchReply)]);
+    const halves = { ...FLOODED_LOAD, queued: 450, running: 8 };
+    const load = monitorOf(async () => [rowOf(predict, halves), rowOf(reply, halves), rowOf(batchReply)]);
     await load.look();
     assert.equal(load.mostQueued('predict'), 325, 'the other class gets every second slot');
     assert.equal(load.mostQueued('reply'), 325);
@@ -82,7 +82,7 @@ describe('load monitor', () => {
   });
 
   it('the load monitor learns the service time and the queue time of a kind', async () => {
-    const load = watching(async () => [rowOf(predict, FLOODED)]);
+    const load = monitorOf(async () => [rowOf(predict, FLOODED_LOAD)]);
     await load.look();
     for (let n = 0; n < 100; n += 1) load.noteServed('predict', 6000, 4000);
     assert.equal(load.queuedMs('predict'), 4000);
@@ -92,7 +92,7 @@ describe('load monitor', () => {
   it('the load monitor reads the load often while its process is busy, and seldom while it is idle', async () => {
     let looks = 0;
     let busy = false;
-    watching(
+    monitorOf(
       async () => {
         looks += 1;
         return [rowOf(predict)];
@@ -107,7 +107,7 @@ describe('load monitor', () => {
 
   it('the load monitor stops refusing calls two seconds after the database became unreachable', async () => {
     let reachable = true;
-    const load = watching(async () => {
+    const load = monitorOf(async () => {
       if (!reachable) throw new Error('unreachable');
       return NO_WORKER;
     });

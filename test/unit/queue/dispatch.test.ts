@@ -31,7 +31,7 @@ describeOnEachStore('work dispatch', (store) => {
 describe('dispatch wake-ups', () => {
   const queue = { add() {} };
   /** Dispatches work again and again for `ms` or more; returns the number of wake-ups and the time it took. */
-  const during = async (ms: number, queuedMs: number) => {
+  const dispatchFor = async (ms: number, queuedMs: number) => {
     let woken = 0;
     const wake = () => {
       woken += 1;
@@ -47,9 +47,9 @@ describe('dispatch wake-ups', () => {
   };
 
   it('dispatch wake-ups are at least 2 ms apart, and 20 ms when work waits for long anyway', async () => {
-    const idle = await during(100, 0);
+    const idle = await dispatchFor(100, 0);
     assert.ok(idle.woken > 5 && idle.woken <= 1 + idle.tookMs / 2, JSON.stringify(idle));
-    const behind = await during(100, 10_000);
+    const behind = await dispatchFor(100, 10_000);
     assert.ok(behind.woken >= 2 && behind.woken <= 1 + behind.tookMs / 20, JSON.stringify(behind));
   });
 

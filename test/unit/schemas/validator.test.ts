@@ -83,7 +83,7 @@ describe('valid value', () => {
     assert.deepEqual(second.value.messages, []);
   });
 
-  it('a valid value may write an integer as 1.0 or 1e3, up to 2^53-1', () => {
+  it('an integer in a valid value may be written as 1.0 or 1e3, and may be up to 2^53-1', () => {
     for (const revision of ['1.0', '1e3', '-0', '9007199254740991'])
       assert.ok(check({ ...minimal, draft: { text: '', revision: JSON.parse(revision) } }).ok, revision);
   });

@@ -99,7 +99,7 @@ function predict(mode: 'complete_draft' | 'next_prompt', draft: string, messages
   return new LocalProvider().predict(task, { model: 'local', signal, timeoutMs: 1000, charge: anyCharge });
 }
 
-/** What each consumer makes of a text. */
+/** Consumers of what people write: each returns what it makes of a text. */
 const CONSUMERS: Record<string, (text: string) => unknown> = {
   'the import': (text) => {
     const session = { id: 's', agent: 'codex', detail: text };

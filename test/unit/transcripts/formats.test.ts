@@ -181,7 +181,7 @@ describe('transcript reader', () => {
     assert.deepEqual(words(events.slice(-2)), ['user.reply: go on', 'user.message: go on']);
   });
 
-  it('the transcript reader ends a session without a message for a day', () => {
+  it('the transcript reader ends a session that has had no message for a day', () => {
     const later = NOW + 48 * 60 * 60 * 1000;
     const { events } = read(geminiFile('g1'), later);
     const end = '2026-05-01T10:06:00.000Z';

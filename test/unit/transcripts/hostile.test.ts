@@ -38,13 +38,13 @@ const odd = fc.oneof(
 );
 
 /** Copies a JSON value with the value at `path` replaced. */
-function withOdd(value: unknown, path: number[], other: unknown): unknown {
+function withReplaced(value: unknown, path: number[], other: unknown): unknown {
   const [step, ...rest] = path;
   if (step === undefined || typeof value !== 'object' || value === null) return other;
   const keys = Object.keys(value);
   const key = keys[step % keys.length];
   if (key === undefined) return other;
-  const changed = withOdd(Object.getOwnPropertyDescriptor(value, key)?.value, rest, other);
+  const changed = withReplaced(Object.getOwnPropertyDescriptor(value, key)?.value, rest, other);
   return Array.isArray(value) ? value.with(Number(key), changed) : { ...value, [key]: changed };
 }
 
@@ -64,7 +64,7 @@ const transcripts = fc
     const text = lines[place] ?? '';
     let changed = text.slice(0, at % (text.length + 1)) + characters + text.slice(at % (text.length + 1));
     try {
-      changed = JSON.stringify(withOdd(JSON.parse(text), path, other));
+      changed = JSON.stringify(withReplaced(JSON.parse(text), path, other));
     } catch {
       // The line is Markdown or a part of a document.
     }

@@ -21,11 +21,11 @@ describe('lines of a file', () => {
     for await (const line of readLines(path, lineMax)) lines.push(line);
     return lines;
   };
-  const shown = (lines: Line[]) => lines.map((line) => line.text ?? line.fault);
+  const textsOrFaults = (lines: Line[]) => lines.map((line) => line.text ?? line.fault);
 
   it('the lines of a file do not depend on where its chunks end', async () => {
     const long = 'é'.repeat(700_000);
-    assert.deepEqual(shown(await read(`${long}\n\n${long}`)), [long, '', long]);
+    assert.deepEqual(textsOrFaults(await read(`${long}\n\n${long}`)), [long, '', long]);
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.string().map((text) => text.replaceAll(/[\r\n\uFEFF]/g, ' ').toWellFormed())),
@@ -42,15 +42,19 @@ describe('lines of a file', () => {
   });
 
   it('the lines of a file are read without a byte order mark, and without a carriage return', async () => {
-    assert.deepEqual(shown(await read('\uFEFFone\r\ntwo\r\n')), ['one', 'two']);
+    assert.deepEqual(textsOrFaults(await read('\uFEFFone\r\ntwo\r\n')), ['one', 'two']);
   });
 
   it('a line of a file that is not UTF-8 or is too long has a fault, and the other lines are read', async () => {
     const lines = await read(Buffer.from('one\n\xff\xfe\ntwo\n', 'latin1'));
-    assert.deepEqual(shown(lines), ['one', 'is not UTF-8', 'two']);
-    assert.deepEqual(shown(await read('short\nfar too long\nend', 8)), ['short', 'is too long', 'end']);
+    assert.deepEqual(textsOrFaults(lines), ['one', 'is not UTF-8', 'two']);
+    assert.deepEqual(textsOrFaults(await read('short\nfar too long\nend', 8)), [
+      'short',
+      'is too long',
+      'end',
+    ]);
     const huge = `${'x'.repeat(3_000_000)}\nend`;
-    assert.deepEqual(shown(await read(huge, 2_000_000)), ['is too long', 'end']);
+    assert.deepEqual(textsOrFaults(await read(huge, 2_000_000)), ['is too long', 'end']);
   });
 
   it('the lines of a file report their bytes, including line breaks', async () => {

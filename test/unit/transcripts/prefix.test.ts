@@ -56,7 +56,7 @@ const transcripts = fc.oneof(
 );
 
 describe('growing transcript', () => {
-  it('a growing transcript, cut anywhere, gives the first of the events of the whole', () => {
+  it('a growing transcript, cut anywhere, gives the first events of the whole', () => {
     fc.assert(
       fc.property(transcripts, fc.double({ min: 0, max: 1, noNaN: true }), (whole, share) => {
         const part = eventsOf(whole.slice(0, Math.floor(whole.length * share)));

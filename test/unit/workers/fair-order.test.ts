@@ -12,12 +12,12 @@ const PLENTY = 1000;
 const app = (party: string): Flow => ({ kind: 'predict', party });
 const account = (party: string): Flow => ({ kind: 'reply', party });
 /** Makes a flow of a one-at-a-time kind. */
-const inTurn = (party: string): Flow => ({ kind: 'sync', party });
-const many = (count: number, flow: (party: string) => Flow) =>
+const oneAtATimeFlow = (party: string): Flow => ({ kind: 'sync', party });
+const manyFlows = (count: number, flow: (party: string) => Flow) =>
   Array.from({ length: count }, (_, n) => flow(`${n}`));
 const nameOf = ({ kind, party }: Flow) => `${kind}:${party}`;
 
-type Found = Pick<Claim, keyof Flow | 'queuedAtMs'>;
+type ClaimedPiece = Pick<Claim, keyof Flow | 'queuedAtMs'>;
 
 /** Answers claims as the database does. */
 class Queue {
@@ -38,8 +38,8 @@ class Queue {
     this.#waiting.set(nameOf(flow), this.waitingOf(flow) + count);
   }
 
-  claim(asks: readonly ClaimRequest[]): { claims: Found[]; left: Flow[] } {
-    const claims: Found[] = [];
+  claim(asks: readonly ClaimRequest[]): { claims: ClaimedPiece[]; left: Flow[] } {
+    const claims: ClaimedPiece[] = [];
     let slots = Math.min(
       this.#most,
       asks.reduce((sum, { reserved }) => sum + reserved, 0),
@@ -128,21 +128,21 @@ function filledWorker(
 
 describe('fair order', () => {
   it('the fair order gives each flow the same number of slots, if there are more slots than flows', () => {
-    const flows = many(7, app);
+    const flows = manyFlows(7, app);
     const worker = filledWorker(64, PREDICT, flows);
     const held = flows.map((flow) => worker.heldOf(flow));
     assert.deepEqual([Math.min(...held), Math.max(...held)], [9, 9]);
   });
 
   it('the fair order gives each flow the same number of slots, even if each claim takes one large piece', () => {
-    const flows = many(7, app);
+    const flows = manyFlows(7, app);
     const worker = filledWorker(64, PREDICT, flows, PLENTY, new Queue(1));
     const held = flows.map((flow) => worker.heldOf(flow));
     assert.deepEqual([Math.min(...held), Math.max(...held)], [9, 9]);
   });
 
   it('the fair order serves flows in turns, if there are fewer slots than flows', () => {
-    const flows = many(10, app);
+    const flows = manyFlows(10, app);
     const worker = filledWorker(4, PREDICT, flows, 3);
     const served = worker.running.map(({ party }) => party);
     while (worker.running.length > 0) {
@@ -166,13 +166,13 @@ describe('fair order', () => {
 
   it('the fair order gives one app half of the slots beside 60 accounts, and one account half beside 60 apps', () => {
     const [one, other] = [app('one'), account('one')];
-    assert.equal(filledWorker(16, PREDICT, [...many(60, account), one]).heldOf(one), 8);
-    assert.equal(filledWorker(16, PREDICT, [...many(60, app), other]).heldOf(other), 8);
+    assert.equal(filledWorker(16, PREDICT, [...manyFlows(60, account), one]).heldOf(one), 8);
+    assert.equal(filledWorker(16, PREDICT, [...manyFlows(60, app), other]).heldOf(other), 8);
   });
 
   it('the fair order gives apps or accounts all slots while the others have no work', () => {
     for (const flow of [app, account]) {
-      const worker = filledWorker(16, PREDICT, many(60, flow));
+      const worker = filledWorker(16, PREDICT, manyFlows(60, flow));
       assert.equal(worker.running.length, 16);
     }
   });
@@ -193,7 +193,7 @@ describe('fair order', () => {
     for (const parties of [1, 2, 3, 8, 15]) {
       const queue = new Queue();
       const worker = new Worker(16, PREDICT, queue);
-      for (const flow of many(parties, app)) {
+      for (const flow of manyFlows(parties, app)) {
         queue.add(flow, PLENTY);
         worker.hear(flow);
         worker.fill();
@@ -211,7 +211,7 @@ describe('fair order', () => {
   });
 
   it('the fair order gives a one-at-a-time flow one slot, and its next piece as soon as the slot is free', () => {
-    const [mine, yours] = [inTurn('mine'), inTurn('yours')];
+    const [mine, yours] = [oneAtATimeFlow('mine'), oneAtATimeFlow('yours')];
     const worker = filledWorker(8, MEMORY, [mine, yours], 2);
     assert.deepEqual(
       worker.running,
@@ -246,16 +246,16 @@ describe('fair order', () => {
 
   it('the fair order reports flows that other workers are claiming, and asks for them again only when it hears of them', () => {
     const order = new FairOrder(16, PREDICT);
-    for (const flow of many(2, app)) order.noteQueued(flow);
+    for (const flow of manyFlows(2, app)) order.noteQueued(flow);
     const asks = order.ask();
-    assert.deepEqual(order.noteAnswer(asks, [], asks), many(2, app));
+    assert.deepEqual(order.noteAnswer(asks, [], asks), manyFlows(2, app));
     assert.equal(order.free, 16);
     assert.deepEqual(order.ask(), []);
     order.noteQueued(app('1'));
     assert.deepEqual(order.ask().map(nameOf), ['predict:1']);
   });
 
-  it('the fair order asks for work from a second before the latest claimed piece on, until a refresh asks for all', () => {
+  it('the fair order asks for no work queued more than a second before the latest claimed piece, until a refresh asks for all', () => {
     const order = new FairOrder(16, PREDICT);
     order.noteQueued(app('a'));
     const asks = order.ask();
@@ -288,7 +288,7 @@ describe('fair order', () => {
   it('the fair order reaches the only flow with work in at most 10 claims, if other workers have drained a thousand', () => {
     const queue = new Queue();
     const worker = new Worker(4, PREDICT, queue);
-    worker.hear(...many(1000, app), app('last'));
+    worker.hear(...manyFlows(1000, app), app('last'));
     queue.add(app('last'), 1);
     const claims = worker.fill();
     assert.equal(worker.heldOf(app('last')), 1);
@@ -296,7 +296,7 @@ describe('fair order', () => {
   });
 
   it('the fair order serves each of 50,000 flows once, asking for a bounded number per claim', () => {
-    const flows = many(50_000, app);
+    const flows = manyFlows(50_000, app);
     const queue = new Queue();
     for (const flow of flows) queue.add(flow, 1);
     const worker = new Worker(64, PREDICT, queue);
@@ -313,8 +313,8 @@ describe('fair order', () => {
     assert.ok(asked.length <= 1.1 * (flows.length / 64), `${asked.length} claims`);
   });
 
-  it('the fair order of two workers serves all announced work, and leaves no slot free that a flow may have', () => {
-    const flows = [...many(3, app), ...many(2, account)];
+  it('the fair order of two workers serves all announced work, and leaves no slot free that a waiting flow may take', () => {
+    const flows = [...manyFlows(3, app), ...manyFlows(2, account)];
     const flow = fc.constantFrom(...flows);
     const worker = fc.nat({ max: 1 });
     const steps = fc.array(

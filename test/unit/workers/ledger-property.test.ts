@@ -23,13 +23,13 @@ const question = {
 };
 
 /** A provider answer and its tokens: undefined if none are charged, null if the provider does not state them. */
-interface Scripted {
+interface ScriptedAnswer {
   outcome: string;
   counted: [input: number, output: number] | null | undefined;
   step: fake.Step;
 }
 
-function answer(outcome: string, message: object, finish = 'stop'): (n: number) => Scripted {
+function answer(outcome: string, message: object, finish = 'stop'): (n: number) => ScriptedAnswer {
   return (n) => ({
     outcome,
     counted: [n, n + 1],
@@ -40,7 +40,7 @@ function answer(outcome: string, message: object, finish = 'stop'): (n: number) 
   });
 }
 
-const ANSWERS: ((n: number) => Scripted)[] = [
+const ANSWERS: ((n: number) => ScriptedAnswer)[] = [
   answer('answered', { content: '{"name":"red"}' }),
   answer('answered', { content: '{"name":7}' }),
   answer('answered', { content: 'red' }),
@@ -67,7 +67,7 @@ describe('ledger', () => {
     const outcomes = new Set<string>();
     for (let round = 0; round < 80; round++) {
       const rows: BookedCall[] = [];
-      const given: Scripted[] = [];
+      const given: ScriptedAnswer[] = [];
       server.reset();
       server.respond((response, call) => {
         const scripted = (ANSWERS[Math.floor(Math.random() * ANSWERS.length)] ?? fail)(round + call.index);

@@ -8,7 +8,7 @@ import type { Guess } from '../../../workers/providers/provider.ts';
 import { anyCharge } from '../../support/charge.ts';
 
 const EXAMPLE = 'Please summarise the quarterly sales report for the board';
-const SURE = 0.3;
+const SURE_CONFIDENCE = 0.3;
 
 function said(content: string, fields: Partial<Message> = {}): Message {
   return { role: 'user', content, origin: 'unknown', ...fields };
@@ -69,7 +69,7 @@ describe('local predictor: drafts', () => {
   it("the local predictor completes the README's example", async () => {
     const { completion, confidence, usage } = await predict('Please summarise the quart', [said(EXAMPLE)]);
     assert.equal(completion, 'erly sales report');
-    assert.ok(confidence > SURE && confidence <= 1, `${confidence}`);
+    assert.ok(confidence > SURE_CONFIDENCE && confidence <= 1, `${confidence}`);
     assert.deepEqual(usage, { inputTokens: 0, cachedTokens: 0, outputTokens: 0 });
   });
 
@@ -170,7 +170,7 @@ describe('local predictor: drafts', () => {
     const names = ['Ann', 'Bob', 'Cid', 'Dan', 'Eve'].map((name) =>
       said(`Please send the file to ${name} today`),
     );
-    assert.ok((await predict('Please send the file to', names)).confidence < SURE);
+    assert.ok((await predict('Please send the file to', names)).confidence < SURE_CONFIDENCE);
   });
 
   it('the local predictor never completes a secret', async () => {
@@ -185,7 +185,7 @@ describe('local predictor: drafts', () => {
 describe('local predictor: recall', () => {
   const sentence = 'The invoice goes to my accountant in Bremen';
 
-  it('the local predictor ends a partial word from a sentence written once, and predicts whole words only from repeated ones', async () => {
+  it('the local predictor completes a partial word from a sentence written once, and predicts whole words only from a repeated one', async () => {
     assert.equal((await predictFromMemory('The invoice', [sentence])).completion, '');
     assert.equal((await predictFromMemory('The inv', [sentence])).completion, 'oice');
     const often = await predictFromMemory(
@@ -241,7 +241,7 @@ describe('local predictor: next prompts', () => {
   it('the local predictor continues a draft into a whole prompt', async () => {
     const { completion, confidence } = await next([said(EXAMPLE)], 'Please summarise the quart');
     assert.equal(completion, 'Please summarise the quarterly sales report');
-    assert.ok(confidence > SURE);
+    assert.ok(confidence > SURE_CONFIDENCE);
     const fields = { mode: 'next_prompt', draftHead: 'Hello. ' } as const;
     assert.match(
       (await predict('Please summ', [said(EXAMPLE)], fields)).completion,
@@ -253,7 +253,7 @@ describe('local predictor: next prompts', () => {
     const question = asked('The tests pass. Shall I commit the change?');
     const { completion, confidence } = await next([question, said('Yes, commit and push'), question]);
     assert.equal(completion, 'Yes, commit and push');
-    assert.ok(confidence > SURE);
+    assert.ok(confidence > SURE_CONFIDENCE);
   });
 
   it('the local predictor repeats an answer to an open question only if it was given twice', async () => {
@@ -271,13 +271,15 @@ describe('local predictor: next prompts', () => {
     ]);
     const { completion, confidence } = await next([...turns, asked('five')]);
     assert.match(completion, /^continue/i);
-    assert.ok(confidence > SURE);
+    assert.ok(confidence > SURE_CONFIDENCE);
   });
 
   it('the local predictor abstains from a next prompt, or is unsure, if no message repeats', async () => {
     assert.equal((await next([])).completion, '');
     assert.equal((await next([asked('What now?')])).completion, '');
-    assert.ok((await next([said('Write a poem'), asked('Roses are red. More?')])).confidence < SURE);
+    assert.ok(
+      (await next([said('Write a poem'), asked('Roses are red. More?')])).confidence < SURE_CONFIDENCE,
+    );
     assert.equal((await next([asked('zzz')], 'qqq')).completion, '');
   });
 

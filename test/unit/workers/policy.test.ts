@@ -23,16 +23,16 @@ const QUESTION = {
   thinks: false,
 } as const;
 
-const down = () => new ProviderError('failed', '500', { outage: true });
+const outageError = () => new ProviderError('failed', '500', { outage: true });
 
 /** Fakes a database that is gone, so that nothing is shared. */
-const lost = () => Promise.reject(new Error('the database is gone'));
-const ALONE: SharedPolicyState = {
-  report: lost,
-  read: lost,
-  claimProbe: lost,
-  countWorkers: lost,
-  announce: lost,
+const failLost = () => Promise.reject(new Error('the database is gone'));
+const NO_DATABASE: SharedPolicyState = {
+  report: failLost,
+  read: failLost,
+  claimProbe: failLost,
+  countWorkers: failLost,
+  announce: failLost,
 };
 
 describe('provider policy', () => {
@@ -60,7 +60,7 @@ describe('provider policy', () => {
     };
   }
 
-  const failing = (error: ProviderError) => {
+  const failCallsWith = (error: ProviderError) => {
     answer = () => Promise.reject(error);
   };
 
@@ -69,8 +69,8 @@ describe('provider policy', () => {
   }
 
   it('the provider policy works without the database: it opens the circuit, probes once per interval, and closes it', async () => {
-    const send = start(ALONE);
-    failing(down());
+    const send = start(NO_DATABASE);
+    failCallsWith(outageError());
     await fail(send, 50);
     assert.equal(calls, 5);
     await assert.rejects(send(), { fault: 'failed', message: 'not called: circuit open' });
@@ -87,8 +87,8 @@ describe('provider policy', () => {
   });
 
   it('the provider policy keeps a Retry-After pause without the database', async () => {
-    const send = start(ALONE);
-    failing(new ProviderError('rate_limited', '429', { retryAfterMs: 300, outage: true }));
+    const send = start(NO_DATABASE);
+    failCallsWith(new ProviderError('rate_limited', '429', { retryAfterMs: 300, outage: true }));
     await fail(send, 5);
     assert.equal(calls, 1);
     await assert.rejects(send(), ({ fault, retryAfterMs }: ProviderError) => {
@@ -100,18 +100,18 @@ describe('provider policy', () => {
   });
 
   it('the provider policy does not count failures caused by the request, the key or a shortened time limit', async () => {
-    const send = start(ALONE);
+    const send = start(NO_DATABASE);
     for (const error of [
       new ProviderError('failed', '400'),
       new ProviderError('not_configured', '401'),
       new ProviderError('rate_limited', '429', { retryAfterMs: 0, outage: true }),
     ]) {
-      failing(error);
+      failCallsWith(error);
       await fail(send, 10);
     }
     assert.equal(calls, 30);
     // A call with a short time limit, or one that was aborted, does not count.
-    failing(new ProviderError('timeout', 'timeout', { outage: true }));
+    failCallsWith(new ProviderError('timeout', 'timeout', { outage: true }));
     await fail(() => send({ timeoutMs: 100 }), 10);
     const signal = AbortSignal.abort();
     await fail(() => send({ signal }), 10);
@@ -121,16 +121,16 @@ describe('provider policy', () => {
   });
 
   it('the provider policy reports an open circuit as failed, never as a timeout, which callers would retry at once', async () => {
-    const send = start(ALONE);
-    failing(new ProviderError('timeout', 'timeout', { outage: true }));
+    const send = start(NO_DATABASE);
+    failCallsWith(new ProviderError('timeout', 'timeout', { outage: true }));
     await fail(send, 5);
     await assert.rejects(send(), { fault: 'failed' });
   });
 
   it('the provider policy keeps the circuit closed if a success comes between failures', async () => {
-    const send = start(ALONE);
+    const send = start(NO_DATABASE);
     for (let round = 0; round < 4; round++) {
-      failing(down());
+      failCallsWith(outageError());
       await fail(send, 4);
       answer = async () => ANSWER;
       await send();
@@ -139,16 +139,16 @@ describe('provider policy', () => {
   });
 
   it('the provider policy stops an app only for its own failures', async () => {
-    const send = start(ALONE);
+    const send = start(NO_DATABASE);
     const of = (appId: string) => () => send({ charge: { ...anyCharge, appId } });
-    failing(down());
+    failCallsWith(outageError());
     await fail(of('one'), 10);
     assert.equal(calls, 5);
     answer = async () => ANSWER;
     await of('two')();
     // The success has closed the circuit.
     await of('one')();
-    failing(down());
+    failCallsWith(outageError());
     await fail(of('one'), 10);
     await fail(of('two'), 10);
     await fail(of('three'), 10);
@@ -157,9 +157,9 @@ describe('provider policy', () => {
   });
 
   it('the provider policies of two workers count their failures together', async () => {
-    const shared = memory();
+    const shared = sharedStore();
     const [one, two] = [start(shared), start(shared)];
-    failing(down());
+    failCallsWith(outageError());
     await fail(one, 3);
     await until(() => shared.row()?.failures === 3);
     await fail(two, 2);
@@ -178,7 +178,7 @@ describe('provider policy', () => {
     ['is not answered in time while the database answers', () => Promise.reject(new Error('late'))],
   ] as const)
     it(`the provider policy does not probe if the claim ${what}, even if the next probe is due by then`, async () => {
-      const send = start({ ...memory(), claimProbe, read: async () => [{ ...open, probeMs: 0 }] });
+      const send = start({ ...sharedStore(), claimProbe, read: async () => [{ ...open, probeMs: 0 }] });
       await until(() =>
         send().then(
           () => false,
@@ -194,7 +194,7 @@ describe('provider policy', () => {
     let [claims, reads, gone] = [0, 0, false];
     const late = Promise.withResolvers<boolean>();
     const send = start({
-      ...memory(),
+      ...sharedStore(),
       claimProbe() {
         claims += 1;
         return late.promise;
@@ -225,7 +225,7 @@ describe('provider policy', () => {
   it('the provider policy divides PROVIDER_CONCURRENCY by the workers, and a call without a free slot in time is a timeout', async () => {
     let counted = false;
     const shared = {
-      ...memory(),
+      ...sharedStore(),
       async countWorkers() {
         counted = true;
         return 2;
@@ -247,7 +247,7 @@ describe('provider policy', () => {
     let claims = 0;
     const hourMs = 60 * 60 * 1000;
     const send = start({
-      ...memory(),
+      ...sharedStore(),
       read: async () => [{ ...open, pausedMs: hourMs, probeMs: hourMs }],
       async claimProbe() {
         claims += 1;
@@ -261,16 +261,16 @@ describe('provider policy', () => {
   });
 
   it('the provider policy does not send a call whose time is over', async () => {
-    const send = start(ALONE);
+    const send = start(NO_DATABASE);
     await assert.rejects(send({ timeoutMs: 0 }), { fault: 'timeout' });
     assert.equal(calls, 0);
   });
 
-  it('the provider policy reports failures of a database outage once the database is back', async () => {
-    const shared = memory();
+  it('the provider policy reports failures that happened during a database outage once the database is back', async () => {
+    const shared = sharedStore();
     shared.gone = true;
     const send = start(shared);
-    failing(down());
+    failCallsWith(outageError());
     await fail(send, 3);
     await until(() => shared.refused > 0);
     await fail(send, 1);
@@ -289,8 +289,8 @@ describe('provider policy', () => {
     probeMs: null,
   };
 
-  /** Keeps in memory what workers share. */
-  function memory() {
+  /** Makes a store in memory of what workers share. */
+  function sharedStore() {
     const rows = new Map<string, CircuitState>();
     const store = {
       gone: false,

@@ -170,7 +170,7 @@ describe('worker pool', () => {
     const share = works('1', '2', '3', '4', '5', '6', '7');
 
     /** Makes a pool of eight slots whose party has its full share, and more work queued. */
-    async function behind(answers: Answer[] = []) {
+    async function poolAtFullShare(answers: Answer[] = []) {
       const started = start(8, [someLeft(share), ...answers]);
       started.pool.noteQueued([A]);
       await until(() => started.ends.length === 7);
@@ -179,7 +179,7 @@ describe('worker pool', () => {
     }
 
     it('a worker pool claims as many pieces as attempts end, in the statement that ends them', async () => {
-      const { pool, claims, ends } = await behind();
+      const { pool, claims, ends } = await poolAtFullShare();
       const next = pool.nextAfter(share.slice(0, 3));
       assert.equal(next?.slots, 3);
       assert.deepEqual(
@@ -197,7 +197,7 @@ describe('worker pool', () => {
     });
 
     it('a worker pool makes another claim for slots that the ending statement left free', async () => {
-      const { pool, claims, ends } = await behind([noneLeft(works('9'))]);
+      const { pool, claims, ends } = await poolAtFullShare([noneLeft(works('9'))]);
       pool.nextAfter(share.slice(0, 2))?.onClaimed(someLeft(works('8')));
       await until(() => ends.length === 9);
       assert.deepEqual(
@@ -214,7 +214,7 @@ describe('worker pool', () => {
       assert.equal(quiet.pool.nextAfter(share), undefined);
       await quiet.pool.close();
 
-      const { pool, may } = await behind();
+      const { pool, may } = await poolAtFullShare();
       assert.equal(pool.nextAfter([work('unknown'), { id: '1', attempt: 2 }]), undefined);
       pool.noteQueued([B]);
       assert.equal(pool.nextAfter(share), undefined);
@@ -229,7 +229,7 @@ describe('worker pool', () => {
     });
 
     it('a worker pool remembers work announced during the ending statement', async () => {
-      const { pool, ends } = await behind([noneLeft(works('8'))]);
+      const { pool, ends } = await poolAtFullShare([noneLeft(works('8'))]);
       const next = pool.nextAfter(share.slice(0, 1));
       pool.noteQueued([A]);
       next?.onClaimed(NOTHING);
@@ -238,7 +238,7 @@ describe('worker pool', () => {
     });
 
     it('a worker pool makes its own claim after the ending statement failed', async () => {
-      const { pool, ends, lost } = await behind([noneLeft(works('8'))]);
+      const { pool, ends, lost } = await poolAtFullShare([noneLeft(works('8'))]);
       pool.nextAfter(share.slice(0, 1))?.onLost();
       assert.equal(lost(), 1);
       await until(() => ends.length === 8);

@@ -29,7 +29,7 @@ const question: StructuredQuestion<Colour> = {
 
 const RED = { name: 'red', kind: 'warm' } as const;
 const usage = { inputTokens: 12, cachedTokens: 0, outputTokens: 5 };
-const twice = { inputTokens: 24, cachedTokens: 0, outputTokens: 10 };
+const usageOfTwoCalls = { inputTokens: 24, cachedTokens: 0, outputTokens: 10 };
 
 const write = (content: string, finish?: string) => fake.message({ content }, finish);
 const right = () => write(JSON.stringify(RED));
@@ -78,14 +78,14 @@ describe('structured questions', () => {
     assert.deepEqual(lastMessages(), question.messages);
   });
 
-  const wrapped: [name: string, content: string][] = [
+  const wrappedAnswers: [name: string, content: string][] = [
     ['a code fence', `\`\`\`json\n${JSON.stringify(RED)}\n\`\`\``],
     ['surrounding words', `Here you are: ${JSON.stringify(RED)} Anything else?`],
     ['braces before the fence', `With {kind}:\n\`\`\`\n${JSON.stringify(RED)}\n\`\`\``],
     ['preceding thoughts', `<think>{"name":"blue"} or not?</think>${JSON.stringify(RED)}`],
     ['braces and quotes in its texts', '{"name":"a } \\" { b","kind":"warm"} {"name":"x","kind":"cold"}'],
   ];
-  for (const [name, content] of wrapped)
+  for (const [name, content] of wrappedAnswers)
     it(`structured questions find the answer in spite of ${name}, without asking again`, async () => {
       server.respond(write(content));
       const answer = await ask();
@@ -93,7 +93,7 @@ describe('structured questions', () => {
       assert.equal(server.calls.length, 1);
     });
 
-  const malformed: [name: string, step: fake.Step, complaint: RegExp][] = [
+  const malformedAnswers: [name: string, step: fake.Step, complaint: RegExp][] = [
     ['no JSON', write('red'), /- the answer is not JSON/],
     ['an object that never ends', write('{"name":"red"'), /- the answer is not JSON/],
     ['nothing', fake.message({ content: null }), /- the answer is not JSON/],
@@ -113,10 +113,10 @@ describe('structured questions', () => {
       /- a text holds/,
     ],
   ];
-  for (const [name, step, complaint] of malformed)
+  for (const [name, step, complaint] of malformedAnswers)
     it(`structured questions are repeated once, with a complaint after the same messages, if the answer is ${name}`, async () => {
       server.next(step);
-      assert.deepEqual(await ask(), { state: 'answered', value: RED, usage: twice, model: 'm' });
+      assert.deepEqual(await ask(), { state: 'answered', value: RED, usage: usageOfTwoCalls, model: 'm' });
       assert.equal(server.calls.length, 2);
       const messages = lastMessages();
       assert.deepEqual(messages.slice(0, 2), question.messages);
@@ -149,7 +149,7 @@ describe('structured questions', () => {
       assert.deepEqual(await ask(), { state: 'refused', usage, model: 'm' });
     }
     server.next(write('red'), fake.refusal());
-    assert.deepEqual(await ask(), { state: 'refused', usage: twice, model: 'm' });
+    assert.deepEqual(await ask(), { state: 'refused', usage: usageOfTwoCalls, model: 'm' });
   });
 
   it('structured questions keep their time limit, including the repetition', async () => {

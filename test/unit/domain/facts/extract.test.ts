@@ -103,7 +103,7 @@ describe('pattern extraction', () => {
       assert.deepEqual(texts(sentence), []);
   });
 
-  it('pattern extraction ignores what people write to agents about the moment', () => {
+  it('pattern extraction ignores remarks to agents about the work at hand', () => {
     for (const content of [
       'My server is down.',
       'My test is failing again.',

@@ -29,7 +29,7 @@ const isBorrowed = (text: string, quotes: Quote[], rows: SourceRow[], others: st
   new EvidenceTexts(rows, others).isBorrowed(text, quotes);
 
 describe('grounding gate', () => {
-  it('the grounding gate finds a quote with other case, punctuation, accents or spacing', () => {
+  it('the grounding gate finds a quote whose case, punctuation, accents or spacing differ', () => {
     for (const quote of [
       'we MOVED to pnpm',
       'Wé moved\nto “pnpm” last year',
@@ -88,19 +88,19 @@ describe('grounding gate', () => {
     ]);
   });
 
-  it('the grounding gate recognises statements borrowed from the words of others', () => {
+  it("the grounding gate recognises statements that borrow other people's words", () => {
     const thanks = row('fine, thanks');
     const quotes = [{ rawId: thanks.id, words: 'thanks' }];
     assert.ok(isBorrowed('Always approves deletions', quotes, [agent, thanks], []));
     assert.ok(isBorrowed('The user approves every deletion', quotes, [thanks], [agent.content]));
     const own = [{ rawId: said.id, words: 'moved to pnpm' }];
     assert.ok(!isBorrowed('Uses pnpm for packages', own, [agent, said], []));
-    // A topic from the question is not borrowed.
+    // Naming the topic that the question named is not borrowing.
     const asked = row('Which package manager?', { role: 'agent', origin: 'agent' });
     const npm = row('npm, always');
     const answer = [{ rawId: npm.id, words: 'npm' }];
     assert.ok(!isBorrowed('Uses npm as package manager', answer, [asked, npm], []));
-    // A paraphrase in words that were never said is not borrowed.
+    // Paraphrasing in words that nobody said is not borrowing.
     assert.ok(
       !isBorrowed('Prefers concise answers', [{ rawId: 'k', words: 'kurz' }], [row('kurz', { id: 'k' })], []),
     );
@@ -142,7 +142,7 @@ describe('comparing statements', () => {
     assert.ok(!passagesOverlap('I use pnpm', 'My editor is Zed'));
   });
 
-  it('every run of words of a text is found in it with its original spelling, and none with a missing word', () => {
+  it('every run of words of a text is found in its original spelling, and no run with a word that the text lacks', () => {
     const text = 'The quick, BROWN fox — jumps over the lazy dog; near a río.';
     const quoted = new QuotedText(text);
     const words = normalizeWords(text).split(' ');

@@ -103,7 +103,7 @@ describe('reconciling', () => {
     }
   });
 
-  it('reconciling a statement that is older than a contradicting fact makes the statement the superseded one', () => {
+  it('reconciling a statement that is older than a contradicting fact stores the statement as superseded', () => {
     const old = fact({ validFrom: day(9) });
     assert.deepEqual(reconcile(statement(), [old]), { as: 'former', of: old, end: day(9) });
   });

@@ -111,7 +111,7 @@ describe('vote', () => {
     );
   });
 
-  it("a vote of the person's replies abstains if no similar prompt was answered, or never twice the same way", () => {
+  it("a vote of the person's replies abstains if no similar prompt was answered, or no two were answered alike", () => {
     const none = proposeLocally('What is the budget?', voteOf('What is the budget?', habit), 6, 3);
     assert.deepEqual([none.candidates, none.reason], [[], 'No prompt like this is in the memory.']);
     const mixed = 'blue red green black grey pink teal gold'.split(' ').map((c) => pair('Which colour?', c));

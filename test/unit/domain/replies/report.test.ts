@@ -54,7 +54,7 @@ describe('calibration report', () => {
     assert.equal(evidence.reason, 'no_feedback');
   });
 
-  it('the calibration report suggests no threshold until enough decisions prove the target precision; a lower target needs fewer', () => {
+  it('the calibration report suggests no threshold until there are enough decisions to be sure of the target precision; a lower target needs fewer', () => {
     for (const [target, labels] of [
       [0.95, 52],
       [0.9, 25],
@@ -72,7 +72,7 @@ describe('calibration report', () => {
     assert.deepEqual([evidence.labels, evidence.precision], [60, 58 / 60]);
   });
 
-  it('the calibration report suggests a lower threshold even if too few decisions prove a higher one', () => {
+  it('the calibration report suggests a lower threshold if too few decisions lie above a higher one', () => {
     const outcomes = [
       ...decisionsAt(0.97, 25, 25),
       ...decisionsAt(0.82, 60, 60),
@@ -86,7 +86,7 @@ describe('calibration report', () => {
     assert.ok((precision_low ?? 1) < (precision ?? 0) && (precision ?? 1) < (precision_high ?? 0));
   });
 
-  it('the calibration report suggests a threshold that many decisions prove, even if mistakes spoil a higher one', () => {
+  it('the calibration report suggests a threshold that reaches the target precision, even if a higher one misses it because of mistakes', () => {
     const outcomes = [
       ...decisionsAt(0.97, 15, 13),
       ...decisionsAt(0.82, 60, 60),

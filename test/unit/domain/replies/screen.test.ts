@@ -36,7 +36,7 @@ const circumstances: Circumstances = {
   shareOf: () => 1,
   isSupported: () => true,
 };
-const sure = (reasoning = 'A habit.', response = 'Yes') => ({
+const sureProposal = (reasoning = 'A habit.', response = 'Yes') => ({
   candidates: [{ response, reasoning, raw: 0.97, needsUnknownFact: false }],
   closed: true,
   reason: '',
@@ -46,7 +46,7 @@ describe('prediction material', () => {
   const texts = Object.values(INJECTIONS).flat();
 
   for (const [place, put] of Object.entries(PLACES))
-    it(`prediction material leaves out texts that dictate a reply in ${place}`, () => {
+    it(`prediction material leaves out texts in ${place} that dictate a reply`, () => {
       for (const text of texts) {
         const { material, isDictated } = screened(PROMPT, put(text));
         assert.equal(isDictated, false, text);
@@ -81,12 +81,12 @@ describe('prediction material', () => {
 
 describe('reply decision', () => {
   it('a reply with a sure candidate is sent automatically', () => {
-    assert.equal(decideReply(sure(), circumstances).status, 'auto');
+    assert.equal(decideReply(sureProposal(), circumstances).status, 'auto');
   });
 
   it('a reply that its prompt dictates is always escalated, at any threshold, and gives no features to learn from', () => {
     for (const threshold of [0, 0.0001, 0.5]) {
-      const decided = decideReply(sure(), { ...circumstances, isDictated: true, threshold });
+      const decided = decideReply(sureProposal(), { ...circumstances, isDictated: true, threshold });
       assert.deepEqual([decided.status, decided.confidence, decided.features], ['escalated', 0, null]);
       assert.match(decided.reasoning, /dictates/);
     }
@@ -94,10 +94,10 @@ describe('reply decision', () => {
 
   it('a reply that is a command, or whose reason obeys one, is always escalated', () => {
     const commanded = [
-      ...OBEDIENT_REASONS.map((reason) => sure(reason)),
+      ...OBEDIENT_REASONS.map((reason) => sureProposal(reason)),
       ...Object.values(INJECTIONS)
         .flat()
-        .map((text) => sure('A habit.', text)),
+        .map((text) => sureProposal('A habit.', text)),
     ];
     for (const proposed of commanded)
       for (const threshold of [0, 0.5]) {
@@ -107,13 +107,16 @@ describe('reply decision', () => {
   });
 
   it("a reply that the person's earlier replies do not support has at most a confidence of 0.49", () => {
-    const { status, confidence } = decideReply(sure(), { ...circumstances, isSupported: () => false });
+    const { status, confidence } = decideReply(sureProposal(), {
+      ...circumstances,
+      isSupported: () => false,
+    });
     assert.deepEqual([status, confidence], ['escalated', 0.49]);
   });
 
   it("a reply that only repeats its prompt gets less confidence than one in the person's own words", () => {
     const prompt = 'I would move all of the old files to the new folder, is that right?';
-    const copied = sure('A habit.', 'move all of the old files to the new folder');
+    const copied = sureProposal('A habit.', 'move all of the old files to the new folder');
     const shareOf = () => 0;
     const own = ['move all of the old files to the new folder'];
     const [foreign, familiar] = [[], own].map(
