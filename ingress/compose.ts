@@ -56,9 +56,9 @@ export async function startIngress(
 /**
  * Maximum shares of the connections behind `em`: for context reads, for searches, and for changes and counts together.
  */
-const CONTEXT_SHARE = 1 / 5;
-const SEARCH_SHARE = 1 / 5;
-const CHANGE_SHARE = 1 / 2;
+const CONTEXT_CONNECTION_SHARE = 1 / 5;
+const SEARCH_CONNECTION_SHARE = 1 / 5;
+const CHANGE_CONNECTION_SHARE = 1 / 2;
 
 /** Builds the application from the opened parts: services, routes and credentials. */
 function composeApp(config: IngressConfig, open: Opened, log: Log): Koa {
@@ -69,7 +69,7 @@ function composeApp(config: IngressConfig, open: Opened, log: Log): Koa {
   const accounts = new AccountService(config, { em, tokens, limits, log });
   const countRequest = requestLimits(config.rateLimit, limits);
   const ending = endingStores(em, work.endingTerms);
-  const takeTurn = accountTurns(config.database.poolSize, CHANGE_SHARE);
+  const takeTurn = accountTurns(config.database.poolSize, CHANGE_CONNECTION_SHARE);
   const served = routes.filter(({ path }) => config.console || !path.startsWith('/console'));
   const parts: Parts = {
     em,
@@ -83,8 +83,8 @@ function composeApp(config: IngressConfig, open: Opened, log: Log): Koa {
     recordEvent: (appId, event) => recordEvent(pool, appId, event),
     sandboxUnits: config.sandboxUnits,
     assembleContext: (accountId, asked, reading) => assembleContext(em(), accountId, asked, reading),
-    readContext: accountTurns(config.database.poolSize, CONTEXT_SHARE),
-    search: accountTurns(config.database.poolSize, SEARCH_SHARE),
+    readContext: accountTurns(config.database.poolSize, CONTEXT_CONNECTION_SHARE),
+    search: accountTurns(config.database.poolSize, SEARCH_CONNECTION_SHARE),
     jobs: new JobService({
       work: work.service,
       find: (named, kinds) => findJobs(pool, named, kinds),

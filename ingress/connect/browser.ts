@@ -18,8 +18,8 @@ export function isToken(text: string): boolean {
  * A cookie of these pages that holds one of our tokens. By default it is the cookie that identifies the browser: forms
  * are bound to it, and after sign-in it is also the session. It is renewed whenever somebody signs in or out, so that a
  * planted one is worth nothing (session fixation), and ends with the browser. Under https, the prefix of its name keeps
- * other hosts of the domain, and plain http, from planting such a cookie (RFC 6265bis, 4.1.3.2); the prefix requires
- * the path `/`, where only these pages read it.
+ * other hosts of the domain, and plain http, from planting such a cookie (RFC 6265bis, 4.1.3.2). The prefix
+ * requires the path `/`, so all requests carry the cookie, but only these pages read it.
  */
 export class BrowserCookie {
   readonly #name: string;

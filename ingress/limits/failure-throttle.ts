@@ -10,8 +10,9 @@ import type { Limiter, Limits } from './limiter.ts';
 import { networkOf } from './network.ts';
 
 const WINDOW_S = 15 * 60;
-/** Wrong passwords per window for one account from one network, and from one network (perhaps an office) in all. */
+/** Wrong passwords per window for one account from one network. */
 const PER_PAIR = 10;
+/** Wrong passwords per window from one network for all accounts: it may be an office. */
 const PER_NETWORK = 100;
 /** Wrong passwords for one account, above which only networks from which it logged in before may try. */
 const PER_ACCOUNT = { points: 50, windowS: 60 * 60 };

@@ -59,19 +59,19 @@ export class Components {
 
   /** Returns the schema as the document has it: a reference if it has a name. */
   refer(schema: TSchema): object {
-    return this.#publish(schema);
+    return this.#copyWithReferences(schema);
   }
 
   /** Returns the schemas referred to so far, directly or through another one, by name. */
   all(): Record<string, object> {
     const published = new Map<string, object>();
     // Publishing may refer to more schemas, which join the map while it is iterated.
-    for (const [name, schema] of this.#used) published.set(name, this.#publish(schema, schema));
+    for (const [name, schema] of this.#used) published.set(name, this.#copyWithReferences(schema, schema));
     return Object.fromEntries([...published].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
   /** Copies a schema, with references in place of every named schema except `itself`. */
-  #publish(schema: TSchema, itself?: TSchema): object {
+  #copyWithReferences(schema: TSchema, itself?: TSchema): object {
     const copied = JSON.stringify(schema, (key, value: unknown) => {
       if (OWN_KEYWORDS.includes(key)) return undefined;
       return value === itself || !isObjectSchema(value) ? withoutDefault(value) : this.#reference(value);

@@ -11,7 +11,7 @@ import type { Credential, Endpoint, ResponseHeader } from '../http/endpoint.ts';
 import type { Components } from './components.ts';
 import { responseHeaders } from './headers.ts';
 
-const FAULT: Fault = {
+const EXAMPLE_FAULT: Fault = {
   loc: ['body', 'user_id'],
   msg: 'String should have at most 200 characters',
   type: 'string_too_long',
@@ -42,7 +42,7 @@ export function sharedResponses(components: Components): Record<string, object> 
       content: {
         'application/json': {
           schema: components.refer(ValidationErrorBody),
-          example: { detail: [FAULT] } satisfies ValidationErrorBody,
+          example: { detail: [EXAMPLE_FAULT] } satisfies ValidationErrorBody,
         },
       },
     },

@@ -28,12 +28,12 @@ export interface BatcherOptions<In> {
    * Twice as many while some are stuck.
    */
   atOnce?: number;
-  /**
-   * Checks whether the process has other work to do. If so, items wait for others to share a statement: to the end of
-   * the turn of the event loop, or until one of them has waited for its `patienceMs` (`waiting`: how many of the
-   * party's items wait).
-   */
+  /** Checks whether the process has other work to do. While it has, a statement waits for more items to share it. */
   isBusy?: () => boolean;
+  /**
+   * How long an item may wait so: by default to the end of the event loop's turn. `waiting` is the number of its
+   * party's waiting items.
+   */
   patienceMs?: (item: In, waiting: number) => number;
 }
 

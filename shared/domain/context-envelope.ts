@@ -82,7 +82,7 @@ export function envelopeSize(request: Texts): number {
   return texts.reduce((sum, text) => sum + codePointsIn(text), 0);
 }
 
-/** Size of the question to memory: lengths of the ends of texts, in UTF-16 units, and number of last messages. */
+/** The question to memory: the last 1000 UTF-16 units of the draft, and the last 500 of each of the last 2 messages. */
 const QUESTION_SIZE = { draft: 1000, message: 500, messages: 2 };
 
 /** Number of words from which on a draft is part of the question. At each doubling, more of the draft is. */

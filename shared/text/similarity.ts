@@ -36,7 +36,7 @@ export function shinglesOf(text: string): Set<string> {
  * Number of assumed texts without any of a collection's terms. Because of them, a term that every text of a small
  * collection has still counts.
  */
-const BACKGROUND_TEXTS = 10;
+const BACKGROUND_TEXT_COUNT = 10;
 
 /** Texts with which others are compared by their shared terms. Rarer terms count more. */
 export class TextCollection {
@@ -68,7 +68,7 @@ export class TextCollection {
     let weight = 0;
     for (const term of terms)
       weight += Math.log(
-        (this.#texts.length + BACKGROUND_TEXTS) / ((this.#textsWithTerm.get(term) ?? 0) + 1),
+        (this.#texts.length + BACKGROUND_TEXT_COUNT) / ((this.#textsWithTerm.get(term) ?? 0) + 1),
       );
     return weight;
   }

@@ -32,7 +32,7 @@ export type Entry =
   | { kind: 'working' }
   /** The agent waits for the person. */
   | { kind: 'turn-end' }
-  /** A record without words of the person or the agent, where a message of theirs would be. */
+  /** A message that holds no words of the person or the agent. It is only counted. */
   | { kind: 'skipped' };
 
 /** Entries of one session. */

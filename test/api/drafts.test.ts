@@ -146,7 +146,7 @@ describe('draft predictions of an account', () => {
     assert.deepEqual(await tablesWith(system, 'blue flowerpot'), []);
   });
 
-  it('a draft prediction shows what was sent and which memory was used only to keys with the scope read', async () => {
+  it('only keys with the scope read see what a draft prediction sent, and which memory it used', async () => {
     const fact = await add(ann, 'facts', { text: 'The spare bike is in the shed' });
     system.provider.respond(fake.ok({ continuation: ' is' }));
     const withKey = async (...scopes: string[]) => {

@@ -96,7 +96,7 @@ describe('promotion to facts', function () {
     assert.deepEqual(await currentTexts(ann), ['Lives in Lisbon', PNPM.text]);
   });
 
-  it('a promotion to facts with force rewords a fact with the same quote, and keeps the former wording', async () => {
+  it('a forced promotion to facts rewords a fact if the model words the same statement better, and keeps the former wording', async () => {
     await episode(ann, ['I like short answers without much ado']);
     system.provider.respond(proposing({ text: 'Likes short answers', quote: 'I like short answers' }));
     const { ids } = await promotionResult();

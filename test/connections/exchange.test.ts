@@ -201,7 +201,7 @@ describe('connecting a user', () => {
       assert.equal(await connections(), 0);
     });
 
-    it('after many concurrent wrong exchanges of an attempt, all its exchanges are refused for good', async () => {
+    it('after many concurrent exchanges with a wrong code, a connection attempt refuses every exchange for good', async () => {
       await Promise.all(Array.from({ length: 20 }, () => refusalOf({ code: 'x'.repeat(43) })));
       assert.deepEqual(await refusalOf({}), [400, 'invalid_grant']);
     });

@@ -47,7 +47,7 @@ export interface ProposedFact {
 export interface ShownMemory {
   rows: readonly SourceRow[];
   known: readonly { id: string }[];
-  /** Other texts that were shown, which are never quoted. */
+  /** Titles of episodes that were shown. A quote from them is no evidence. */
   others: readonly string[];
 }
 

@@ -77,7 +77,7 @@ export class Promotion {
     const { ask } = run.providerOf(model);
     this.model = model;
     this.choice = { since, promotedBefore, settledOnly: request.settled_only === true };
-    this.ask = ask && ((question) => ask(question, this.#call()));
+    this.ask = ask && ((question) => ask(question, this.#callOptions()));
     this.#run = run;
     this.#limit = limit;
     this.#progress = progress;
@@ -169,7 +169,7 @@ export class Promotion {
     return Math.min(this.#run.settings.providerTimeoutMs, this.#run.allowance.leftMs() - STORING_MS);
   }
 
-  #call() {
+  #callOptions() {
     const { id: workId, attempt, kind } = this.#run.claim;
     const charge = { accountId: this.accountId, appId: null, workId, attempt, kind };
     return { model: this.model, charge, signal: this.#run.allowance.signal, timeoutMs: this.#answerMs() };

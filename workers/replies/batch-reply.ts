@@ -15,10 +15,10 @@ import type { ReplyRequest } from '../../shared/schemas/replies.ts';
 import type { batchReply } from '../../shared/work/kinds.ts';
 import type { Handler, Stores, Time } from '../work/handler.ts';
 import { type Basis, EXAMPLES_MAX } from './basis.ts';
-import { createPredictReply, type ReplyParts } from './reply.ts';
+import { createPredictReply, type ReplyDependencies } from './reply.ts';
 import { type ScreenedMaterial, screenBeside, screenMaterial } from './screen.ts';
 
-type BatchParts = ReplyParts & Pick<Stores, 'pool'>;
+type BatchParts = ReplyDependencies & Pick<Stores, 'pool'>;
 
 /** The basis that the predictions of a batch share, besides their prompts. */
 interface SharedBasis {
@@ -87,7 +87,7 @@ async function readCommon(
 function basisOf(
   { screened, voteOn, pairs, precedents, calibrator, memoryRevision }: SharedBasis,
   { agent, agent_input: prompt }: ReplyRequest,
-  { contextBudgetTokens }: ReplyParts['settings'],
+  { contextBudgetTokens }: ReplyDependencies['settings'],
 ): Basis {
   const vote = voteOn(prompt);
   const examples = vote.neighbours.slice(0, EXAMPLES_MAX);

@@ -32,7 +32,7 @@ interface AnsweredProposal extends ReplyProposal {
   usage: Usage;
 }
 
-export interface ReplyParts extends BasisParts {
+export interface ReplyDependencies extends BasisParts {
   providerOf: (model: string) => Provider;
   settings: Pick<
     WorkerConfig,
@@ -46,7 +46,10 @@ type PredictedWork = Pick<Claim, 'id' | 'kind' | 'party' | 'attempt'>;
  * Creates a function that predicts what a person replies to an agent: it asks the model for candidates (or takes the
  * person's own replies to similar prompts), and decides whether the first is certain enough to act on.
  */
-export function createPredictReply({ providerOf, settings }: Pick<ReplyParts, 'providerOf' | 'settings'>) {
+export function createPredictReply({
+  providerOf,
+  settings,
+}: Pick<ReplyDependencies, 'providerOf' | 'settings'>) {
   /** Takes the person's own replies if there is no model, or if `local` stands in for one in trouble. */
   const propose = async (call: ReplyCall, { vote, pairs }: Basis, time: Time): Promise<AnsweredProposal> => {
     const { agent_input: prompt, k } = call.request;
@@ -111,7 +114,7 @@ export function createPredictReply({ providerOf, settings }: Pick<ReplyParts, 'p
 }
 
 /** Creates the handler of single replies: it reads memory, removes what would dictate a reply, and predicts. */
-export function createReply(parts: ReplyParts): Handler<typeof reply, Time> {
+export function createReply(parts: ReplyDependencies): Handler<typeof reply, Time> {
   const predict = createPredictReply(parts);
   return (claim, time) => {
     const request = claim.input.take();
@@ -132,7 +135,7 @@ interface ReplyCall {
 async function askModel(
   ask: Asker,
   { request, model, screened, claim }: ReplyCall,
-  settings: ReplyParts['settings'],
+  settings: ReplyDependencies['settings'],
   { signal, leftMs }: Time,
 ): Promise<AnsweredProposal> {
   const question = replyQuestion(screened.material, request);

@@ -6,8 +6,8 @@ const NOW_MS = '(extract(epoch from now()) * 1000)::bigint';
 
 /**
  * Counts points in the current windows of their keys. Locks the rows in key order, as every statement on this table
- * must, so that no two deadlock. Points for a window that is over do not begin a new one: if a key has no row, the row
- * that they insert expires at once.
+ * must, so that no two deadlock. Points for a window that is over are dropped. For a key without a
+ * row they still insert one, with 0 points, which expires at once.
  */
 const COUNT_POINTS = {
   name: 'count_points_v2',

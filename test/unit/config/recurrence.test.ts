@@ -19,7 +19,7 @@ describe('SYNC_EVERY and PROMOTE_EVERY', () => {
     });
   });
 
-  it('PROMOTE_EVERY with anything else stops the process with an error that names it', () => {
+  it('a PROMOTE_EVERY that is neither a cron pattern nor off stops the process with an error that names it', () => {
     const faulty = [
       '5',
       'never',

@@ -154,7 +154,7 @@ describe('lease on a limit', () => {
     await installation.finish();
   });
 
-  it('a lease asks the store for all waiting calls together', async () => {
+  it('a lease asks the store once for the points of all waiting calls', async () => {
     const installation = new Installation({ points: 20, ingresses: 1, share: 0 });
     const storm = Array.from({ length: 60 }, (): Step => ({ do: 'take', at: 0, points: 1 }));
     const round: Step[] = [

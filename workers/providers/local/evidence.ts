@@ -2,7 +2,7 @@ import type { PredictionTask } from '../../../shared/domain/context-envelope.ts'
 import type { Message } from '../../../shared/schemas/predictions.ts';
 import { type DraftEnd, isWordStart, lowerCaseInPlace, phraseLinesOf } from '../../../shared/text/phrases.ts';
 
-/** A place where a text continues like the draft. */
+/** A place in a text with the words at the end of the draft, and the text that follows them. */
 export interface ContinuationEvidence {
   /** Text that follows there, up to the end of the line. */
   following: string;
@@ -43,7 +43,7 @@ export function isWrittenByPerson(message: Message): boolean {
   return message.role === 'user' && (message.origin === 'human' || message.origin === 'unknown');
 }
 
-/** Finds all places that continue like a task's draft, in what is remembered and in the task's texts. */
+/** Finds all places, in remembered phrases and in the task's texts, with the words at the end of its draft. */
 export function evidenceFor(task: PredictionTask, end: DraftEnd): ContinuationEvidence[] {
   const found = (task.local?.phrases ?? []).map(({ following, words, scale, days, source }) => ({
     following,

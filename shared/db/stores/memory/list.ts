@@ -8,8 +8,8 @@ import {
   condition,
   matchesOf,
   type Position,
+  runSearch,
   type SearchedTier,
-  search,
   selectWhere,
 } from './search.ts';
 
@@ -131,7 +131,7 @@ async function findPage<Row extends { id: string }>(
     if (after) chosen.push(afterPosition(tier, after));
     return readPage(em, tier, selectWhere(tier, chosen), terms);
   }
-  return search(em, async (tx) => {
+  return runSearch(em, async (tx) => {
     const matches = await matchesOf(tx, tier, accountId, { q, after, most: limit + 1 }, chosen);
     return readPage(tx, tier, matches, terms);
   });

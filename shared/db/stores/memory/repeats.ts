@@ -24,15 +24,15 @@ interface Derived {
 /** Wording that a row shares with deleted texts. */
 interface SharedWording {
   shingles: Set<string>;
-  /** True if the row is nearly a part of one of them. */
+  /** True if one of them contains the row's text almost word for word. */
   isPart: boolean;
 }
 
 /** A raw row that a derived row still has as its source. */
 interface RemainingSource {
   content: string;
-  /** True if the derived row is nearly a part of it. */
-  near: boolean;
+  /** True if it contains the derived row's text almost word for word. */
+  containsDerived: boolean;
 }
 
 /** `word_similarity` (pg_trgm) from which on a text counts as a part of another one. */
@@ -122,11 +122,11 @@ async function isSaidElsewhere(
       accountId,
       JSON.stringify(some),
     ]);
-    for (const { content, near } of kept) {
+    for (const { content, containsDerived } of kept) {
       await nextTurn();
       lost.room -= (READING_COST.row + content.length) * costOfCharacter;
       left = left.difference(shinglesOf(content));
-      if (near) isPartLeft = false;
+      if (containsDerived) isPartLeft = false;
       if (left.size === 0 && !isPartLeft) return true;
     }
   }
@@ -149,6 +149,6 @@ const SOURCE_IDS = `
    order by r.id limit ?`;
 
 const READ_SOURCES = `
-  select r.content, ?::boolean and word_similarity(search_text(?), search_text(r.content)) >= ? as near
+  select r.content, ?::boolean and word_similarity(search_text(?), search_text(r.content)) >= ? as "containsDerived"
     from raw_memories r
    where r.account_id = ? and r.id in (select json_array_elements_text(?::json)::uuid)`;

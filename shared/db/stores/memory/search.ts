@@ -38,7 +38,7 @@ export function selectWhere(tier: SearchedTier, conditions: readonly Condition[]
 const SEARCH_TIMEOUT_MS = 3000;
 
 /** Runs a search in a transaction. Throws `overloaded` when a statement takes too long. */
-export async function search<Result>(
+export async function runSearch<Result>(
   em: EntityManager,
   run: (tx: EntityManager) => Promise<Result>,
 ): Promise<Result> {
