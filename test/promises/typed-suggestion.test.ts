@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { signUp } from '../support/account.ts';
+import { signUp, type UserClient } from '../support/account.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
-import { connect, connectingApp } from '../support/connection.ts';
+import { connect, connectingApp, revoke } from '../support/connection.ts';
 import { addFact } from '../support/memory.ts';
 import { type System, startSystem } from '../support/system.ts';
 
@@ -86,10 +86,16 @@ describe('typing along a suggestion', () => {
     assert.equal(system.provider.calls.length, 2);
   });
 
-  it('typing along a suggestion needs a new provider call once the memory that it was made from has changed', async () => {
-    const connecting = await connectingApp(system);
-    const person = await signUp(system);
-    const { connection_id } = await connect(system, connecting, person);
+  describe('of a connected person', () => {
+    let connecting: AppClient;
+    let person: UserClient;
+    let connection_id: string;
+    beforeEach(async () => {
+      connecting = await connectingApp(system);
+      person = await signUp(system);
+      ({ connection_id } = await connect(system, connecting, person));
+    });
+
     const ask = async (text: string, draftRevision: number) => {
       const draft = { text, revision: draftRevision };
       const { body } = await connecting.predict(
@@ -97,9 +103,24 @@ describe('typing along a suggestion', () => {
       );
       return [body.usage?.prediction_units, system.provider.calls.length];
     };
-    assert.deepEqual(await ask('Send it', 1), [1, 1]);
-    assert.deepEqual(await ask('Send it w', 2), [0, 1]);
-    await addFact(system, person, { text: 'Reports to Ada' });
-    assert.deepEqual(await ask('Send it wi', 3), [1, 2]);
+
+    it('typing along a suggestion needs a new provider call once the memory that it was made from has changed', async () => {
+      assert.deepEqual(await ask('Send it', 1), [1, 1]);
+      assert.deepEqual(await ask('Send it w', 2), [0, 1]);
+      await addFact(system, person, { text: 'Reports to Ada' });
+      assert.deepEqual(await ask('Send it wi', 3), [1, 2]);
+    });
+
+    it('typing along a suggestion needs a new provider call once the person has connected anew', async () => {
+      assert.deepEqual(await ask('Send it', 1), [1, 1]);
+      assert.equal((await connect(system, connecting, person)).connection_id, connection_id);
+      assert.deepEqual(await ask('Send it w', 2), [1, 2]);
+    });
+
+    it('typing along a suggestion ends with the grant', async () => {
+      assert.deepEqual(await ask('Send it', 1), [1, 1]);
+      assert.equal((await revoke(connecting, connection_id)).status, 200);
+      assert.deepEqual(await ask('Send it w', 2), [undefined, 1]);
+    });
   });
 });
