@@ -15,7 +15,7 @@ import { rowOf } from '../support/rows.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-const TIMEOUT_MS = 20_000;
+const TIMEOUT_MS = 60_000;
 /** A process merges all tickets that it is asked to send within this time. */
 const TICKET_EVERY_MS = 250;
 
@@ -166,7 +166,7 @@ describe('delivery', () => {
     const row = await until(async () => {
       const found = await rowOf(system, { request_id: request.facts.requestId });
       return found.ended_at !== null && found;
-    });
+    }, 40_000);
     assert.deepEqual([row.state, row.code, row.attempt], ['suggested', null, 1]);
     assert.equal(system.provider.calls.length, 1);
     await assertUnits(app, 1);
