@@ -3,7 +3,7 @@ import { TARGETS, type TargetName } from './targets.ts';
 
 const WIDTH = 720;
 const LABELS_WIDTH = 270;
-const NUMBERS_WIDTH = 60;
+const NUMBERS_WIDTH = 130;
 const BAR_HEIGHT = 18;
 const BAR_STEP = 24;
 const GROUP_HEAD = 34;
@@ -22,7 +22,10 @@ const STYLE = `
   .head { font-weight: 600 }
   @media (prefers-color-scheme: dark) { text { fill: #e6edf3 } }`;
 
-/** Draws calls per second as bars, grouped by the number of callers. Leaves out the load generator's own figures. */
+/**
+ * Draws calls per second as bars, grouped by the number of callers, with the ratio to the naive set-up. Leaves out the
+ * load generator's own figures.
+ */
 export function chart({ cells, machine }: Results): string {
   const shown = cells.filter((cell) => cell.target !== 'client');
   const most = Math.max(...shown.map((cell) => cell.callsPerSecond));
@@ -32,8 +35,9 @@ export function chart({ cells, machine }: Results): string {
   for (const [callers, group] of groups) {
     y += GROUP_HEAD;
     parts.push(`<text class="head" x="0" y="${y - 10}">${callers} at once, predictions per second</text>`);
+    const naive = group.find(({ target }) => target === 'naive');
     for (const cell of group) {
-      parts.push(bar(cell, most, y));
+      parts.push(bar(cell, naive, most, y));
       y += BAR_STEP;
     }
   }
@@ -47,15 +51,17 @@ export function chart({ cells, machine }: Results): string {
   ].join('\n');
 }
 
-function bar(cell: Cell, most: number, y: number): string {
+function bar(cell: Cell, naive: Cell | undefined, most: number, y: number): string {
   const length = Math.max(
     1,
     Math.round((cell.callsPerSecond / most) * (WIDTH - LABELS_WIDTH - NUMBERS_WIDTH)),
   );
   const baseline = y + BAR_HEIGHT - 5;
+  const ratio = naive && `: ${(cell.callsPerSecond / naive.callsPerSecond).toFixed(2)} × naive`;
+  const label = `${Math.round(cell.callsPerSecond).toLocaleString('en')}${ratio ?? ''}`;
   return [
     `<text x="0" y="${baseline}">${TARGETS[cell.target].title}</text>`,
     `<rect x="${LABELS_WIDTH}" y="${y}" width="${length}" height="${BAR_HEIGHT}" rx="2" fill="${COLOURS[cell.target]}"/>`,
-    `<text x="${LABELS_WIDTH + length + 6}" y="${baseline}">${Math.round(cell.callsPerSecond).toLocaleString('en')}</text>`,
+    `<text x="${LABELS_WIDTH + length + 6}" y="${baseline}">${label}</text>`,
   ].join('');
 }
