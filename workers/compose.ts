@@ -33,7 +33,7 @@ export function isScheduler(service: string): boolean {
   return service === 'scheduler' || service === 'all';
 }
 
-/** What a worker process serves: a table of kinds with their handlers, and the pools whose kinds it performs. */
+/** Services of a worker process: a table of kinds with their handlers, and the pools whose kinds it performs. */
 export interface Service<Table extends Kinds> {
   kinds: Table;
   pools: readonly PoolName[];

@@ -22,7 +22,7 @@ const ALL_STATEMENTS: readonly (Statement & { found: RegExp; denied: RegExp })[]
 
 export const keyOf = ({ slot, value }: Statement): string => `${slot}=${value}`;
 
-/** Returns the statements in a text, whoever makes them. Values that the text denies or calls former do not count. */
+/** Returns the statements in a text, by any speaker. Values that the text denies or calls former do not count. */
 export function statementsIn(text: string): Statement[] {
   return ALL_STATEMENTS.filter(({ found, denied }) => {
     const mentions = text.match(found)?.length ?? 0;

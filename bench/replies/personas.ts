@@ -53,7 +53,7 @@ const WORDS: Texts = [
   'sum',
 ];
 
-/** Somebody who replies to an agent by known habits: their replies are drawn from these. */
+/** A person who replies to an agent by known habits, from which the replies are drawn. */
 export interface Persona {
   name: string;
   next(random: Random): Turn;

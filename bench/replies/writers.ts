@@ -7,7 +7,7 @@ export interface Draft {
   text: string;
 }
 
-/** Somebody who gives an agent one task after another, in known ways. */
+/** A person who gives an agent one task after another, in known ways. */
 export interface Writer {
   name: string;
   next(random: Random): Draft;

@@ -174,7 +174,7 @@ async function stopOtherServer(home: PostgresHome, password: string): Promise<vo
   }
 }
 
-/** Stops the server that runs on these data, if any, whoever started it. */
+/** Stops the server that runs on these data, if any, even if another process started it. */
 async function stopRunning(home: PostgresHome): Promise<void> {
   if ((await runningPort(home)) === undefined) return;
   const args = ['stop', '-m', 'fast', '-w', '-t', `${STOP_LIMITS.postgres / 1000}`, '-D', home.data];

@@ -41,7 +41,7 @@ export interface Connector {
 }
 
 /**
- * State that the browser keeps while the person is away. Whoever changes it can only spoil the person's own attempt.
+ * State that the browser keeps while the person is away. A change of it can only spoil the person's own attempt.
  */
 interface Attempt {
   id: string;

@@ -170,7 +170,7 @@ export class Session implements Credentials {
       if (!(error instanceof ForecueError) || error.status !== 401) throw error;
       return undefined;
     });
-    // Somebody has logged out or in in the meantime.
+    // A log-out or log-in came in between.
     if ((await this.#read())?.refresh !== kept.refresh) return false;
     if (access === undefined) await this.forget();
     else await this.adopt({ access, refresh: kept.refresh });

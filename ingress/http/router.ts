@@ -33,7 +33,7 @@ import { scopesOf } from './scopes.ts';
 
 type Context = RouterContext<RequestState>;
 
-/** What it takes to serve a route table: the services of its handlers, and those of the steps before every handler. */
+/** Dependencies of a route table: the services of its handlers, and those of the steps before every handler. */
 export interface Serving<Parts> {
   routes: readonly Route<Parts>[];
   parts: Parts;

@@ -31,7 +31,7 @@ export async function callTool(tool: Tool, args: unknown, call: ToolCall, log: L
 interface Failure {
   code: string;
   message: string;
-  /** What to do next. */
+  /** Advice on what to do next. */
   next: string;
   retry_after?: number;
   fields?: { field: string; message: string }[];

@@ -1,7 +1,7 @@
 import type { Env } from './env.ts';
 import { parseOrigins, parseTrustedProxies } from './values.ts';
 
-/** How a process serves the public. */
+/** Settings by which a process serves the public. */
 export interface Listening {
   host: string;
   /** Proxies whose `X-Forwarded-For` is believed: addresses, networks or names that `proxy-addr` knows. */

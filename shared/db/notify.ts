@@ -7,7 +7,7 @@ const NOTIFY = {
 };
 
 /**
- * Sends messages to whoever listens. All go in one statement, because each NOTIFY takes a database-wide lock.
+ * Sends messages to all listeners. All go in one statement, because each NOTIFY takes a database-wide lock.
  */
 export async function notify(
   pool: Pool,

@@ -23,7 +23,7 @@ export interface PredictionTask {
 
 /** Signals that shape a completion by the built-in predictor. */
 export interface LocalHints {
-  /** What the person wrote earlier after words like the draft's last ones. */
+  /** Text that the person wrote earlier after words like the draft's last ones. */
   phrases: readonly RecalledPhrase[];
   /** Confidence below which a suggestion is not shown. */
   minConfidence: number;

@@ -31,7 +31,7 @@ export interface Part<Facts = object> {
   facts: Facts;
 }
 
-/** A request for a job of an account, whoever makes it, or for a part of a job. */
+/** A request for a job of an account, by any caller, or for a part of a job. */
 interface JobRequest<Facts> extends Partial<Part<Facts>> {
   accountId: string;
   body: object;

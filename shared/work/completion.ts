@@ -21,7 +21,7 @@ const PATIENCE_MS = { statement: 5, wakeUp: 25, ofQueueing: 0.1 };
  */
 const FEW_COMPLETIONS = 32;
 
-/** Ends a piece of work; false if its guard failed. After the commit it wakes whoever waits for the work or runs it. */
+/** Ends a piece of work; false if its guard failed. After the commit it wakes the processes that wait for the work or run it. */
 export type Complete = (completion: Completion) => Promise<boolean>;
 
 /** A claim for the slots of attempts that end, made in the statement that ends them. */

@@ -25,9 +25,9 @@ const NAMES_MAX = 140;
  * also polls its rows every second. Messages are sent after the commit; sending neither waits nor fails.
  */
 export interface WakeUps {
-  /** Wakes whoever waits for the ended work or still runs it. */
+  /** Wakes the processes that wait for the ended work or still run it. */
   announceEnded(ids: readonly string[]): void;
-  /** Wakes whoever waits for work that its own worker has ended, at most `patienceMs` later. */
+  /** Wakes the processes that wait for work ended by its own worker, at most `patienceMs` later. */
   announceCompleted(ids: readonly string[], patienceMs: number): void;
   /** Wakes the workers that have slots for these flows, in which work was queued. */
   announceAdmitted(flows: readonly Flow[]): void;

@@ -17,7 +17,7 @@ export interface KnownFact {
 }
 
 /**
- * What becomes of a statement. `end` is when the superseded fact, or the statement itself if it is superseded, ceases
+ * Fate of a statement. `end` is when the superseded fact, or the statement itself if it is superseded, ceases
  * to be valid; null leaves its end as it is.
  */
 export type Reconciliation =

@@ -36,7 +36,7 @@ export interface Candidate {
 }
 
 /**
- * What a prediction answers. `features` are those of the first candidate; null if the person's decision on it would
+ * Answer of a prediction. `features` are those of the first candidate; null if the person's decision on it would
  * teach nothing.
  */
 export interface ReplyDecision {

@@ -130,7 +130,7 @@ function likeliest(places: readonly ContinuationEvidence[], begun: boolean): Nex
   return best;
 }
 
-/** What the confidence of a continuation is computed from. */
+/** Inputs to the confidence of a continuation. */
 interface ConfidenceBasis {
   probability: number;
   /** Number of texts that have it. */

@@ -10,7 +10,7 @@ export interface EndingTerms {
   windowS: number;
   /** Kind -> error code with which an account's work of that kind is cancelled. Kinds are cancelled in this order. */
   cancelled: ReadonlyMap<string, ErrorCode>;
-  /** Wakes whoever waits for the ended work or runs it. */
+  /** Wakes the processes that wait for the ended work or run it. */
   ended(ids: readonly string[]): void;
 }
 
