@@ -41,7 +41,7 @@ export function createHandlers(
   const replies = { pool, em, inTurn, providerOf, settings: config };
   const promotion = { em, providerOf, settings: config };
   return {
-    sync: createSync(em),
+    sync: createSync({ pool, em }),
     promote_episodes: createPromoteEpisodes(promotion),
     promote_facts: createPromoteFacts(promotion),
     reply: createReply(replies),

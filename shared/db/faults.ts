@@ -82,6 +82,13 @@ export function isTransient(error: unknown): boolean {
   return isUnavailable(error) || isLockTimeout(error) || isSerializationConflict(error);
 }
 
+const NO_DATA_FOUND = 'P0002';
+
+/** Checks whether an SQL function missed a row that it needs. */
+export function isNoDataFound(error: unknown): boolean {
+  return causes(error).some(({ code }) => code === NO_DATA_FOUND);
+}
+
 const UNIQUE_VIOLATION = '23505';
 
 /** Checks whether a row with the same unique key exists already. */

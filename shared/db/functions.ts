@@ -39,6 +39,7 @@ export const HASHES = [
   '460be94b24e8ad40',
   'c1028100896ffd7d',
   'a527fe3449a07fe8',
+  '7d7db6837d8a7500',
 ];
 
 /**

@@ -1,6 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { retryUntil } from '../../shared/db/retries.ts';
 import {
+  endOfPage,
+  type PreparedPage,
+  preparePage,
   readChosenPage,
   readUnsyncedPage,
   SYNC_PAGE_MAX,
@@ -9,74 +12,88 @@ import {
   sessionsToSync,
   storeSyncPage,
 } from '../../shared/db/stores/memory/sync.ts';
-import { readProgress, storeProgress } from '../../shared/db/stores/work/progress.ts';
+import { readProgress } from '../../shared/db/stores/work/progress.ts';
 import type { Steps } from '../../shared/domain/work.ts';
 import type { SyncRequest, SyncResult } from '../../shared/schemas/jobs.ts';
 import type { sync } from '../../shared/work/kinds.ts';
-import type { Handler } from '../work/handler.ts';
+import type { Handler, Stores } from '../work/handler.ts';
 
 /** Progress of a sync. */
-interface SyncProgress extends SyncResult {
+interface SyncProgress extends Omit<SyncResult, 'skipped'> {
   steps: Steps;
   cursor?: SyncCursor;
 }
-
-/** Reads the next page, of at most `size` events. */
-type NextPage = (accountId: string, progress: SyncProgress, size: number) => Promise<SyncPage | undefined>;
 
 /**
  * Takes recorded events into an account's memory, page by page. Each page is stored in one transaction with the
  * progress, so that a later attempt continues where this one ended.
  */
-export function createSync(em: () => EntityManager): Handler<typeof sync> {
+export function createSync({ pool, em }: Stores): Handler<typeof sync> {
   return async (claim, { signal, leftMs }) => {
-    const { party: accountId } = claim;
     const request = claim.input.take();
-    const next = pagesOf(em, request);
     let progress =
       (await readProgress<SyncProgress>(em(), claim)) ??
-      initialProgress(await sessionsToSync(em(), accountId, request));
-    for (;;) {
+      initialProgress(await sessionsToSync(em(), claim.party, request));
+    for await (const prepared of readAhead(pagesToSync(em, claim.party, request, progress))) {
       signal.throwIfAborted();
-      const left = (request.limit ?? Number.POSITIVE_INFINITY) - progress.scanned;
-      if (left === 0) break;
-      const page = await next(accountId, progress, Math.min(left, SYNC_PAGE_MAX));
-      if (page === undefined) break;
-      const before = progress;
-      const keep = async (tx: EntityManager, created: number) => {
-        progress = progressAfter(before, page, created);
-        await storeProgress(tx, claim, progress);
-      };
-      await retryUntil(() => storeSyncPage(em(), accountId, page, keep), performance.now() + leftMs());
+      const next = progressAfter(progress, prepared.page);
+      const until = performance.now() + leftMs();
+      const created = await retryUntil(() => storeSyncPage(pool, claim, prepared, next), until);
+      progress = { ...next, created };
     }
-    const { steps, scanned, created, skipped, last_event_at } = progress;
-    const result = { scanned, created, skipped, last_event_at };
+    const { steps, scanned, created, last_event_at } = progress;
+    const result = { scanned, created, skipped: scanned - created, last_event_at };
     return { state: 'succeeded', report: { steps: { done: steps.total, total: steps.total }, result } };
   };
 }
 
-function pagesOf(em: () => EntityManager, request: SyncRequest): NextPage {
-  return request.since === undefined && request.session_id === undefined
-    ? (accountId, _, size) => readUnsyncedPage(em(), accountId, size)
-    : (accountId, { cursor }, size) => readChosenPage(em(), accountId, request, cursor, size);
+async function* pagesToSync(
+  em: () => EntityManager,
+  accountId: string,
+  request: SyncRequest,
+  { scanned, cursor }: SyncProgress,
+): AsyncGenerator<PreparedPage, undefined> {
+  const takesAllNew = request.since === undefined && request.session_id === undefined;
+  const read = (size: number, after?: SyncCursor) =>
+    takesAllNew
+      ? readUnsyncedPage(em(), accountId, size, after)
+      : readChosenPage(em(), accountId, request, size, after);
+  let left = (request.limit ?? Number.POSITIVE_INFINITY) - scanned;
+  for (let after = cursor; left > 0; ) {
+    const page = await read(Math.min(left, SYNC_PAGE_MAX), after);
+    if (page === undefined) return;
+    yield preparePage(page);
+    left -= page.events.length;
+    after = endOfPage(page);
+  }
+}
+
+/** Reads each item while the one before it is worked on. */
+async function* readAhead<Item>(items: AsyncGenerator<Item, undefined>): AsyncGenerator<Item, undefined> {
+  for (let next = items.next(); ; ) {
+    const { value } = await next;
+    if (value === undefined) return;
+    next = items.next();
+    // An error is thrown when the item's turn comes; if that never comes, nobody needs to know.
+    next.catch(() => undefined);
+    yield value;
+  }
 }
 
 function initialProgress(sessions: number): SyncProgress {
-  return { steps: { done: 0, total: sessions }, scanned: 0, created: 0, skipped: 0, last_event_at: null };
+  return { steps: { done: 0, total: sessions }, scanned: 0, created: 0, last_event_at: null };
 }
 
 function progressAfter(
-  { steps, scanned, created: before, skipped, last_event_at }: SyncProgress,
-  { session, events, last }: SyncPage,
-  created: number,
+  { steps, scanned, created, last_event_at }: SyncProgress,
+  page: SyncPage,
 ): SyncProgress {
   return {
-    steps: { ...steps, done: Math.min(steps.total, steps.done + Number(last)) },
-    scanned: scanned + events.length,
-    created: before + created,
-    skipped: skipped + events.length - created,
-    last_event_at: latestMoment(last_event_at, events),
-    cursor: { session, arrival: events.at(-1)?.arrival ?? 0 },
+    steps: { ...steps, done: Math.min(steps.total, steps.done + Number(page.last)) },
+    scanned: scanned + page.events.length,
+    created,
+    last_event_at: latestMoment(last_event_at, page.events),
+    cursor: endOfPage(page),
   };
 }
 

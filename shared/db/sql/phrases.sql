@@ -1,8 +1,9 @@
 -- Returns what a person wrote after each tail (the end of a draft, from some word on): all such phrases, or a fair
 -- sample of about `_most`. Every eighth phrase has a `sample` of 1 or more, every eighth of these one of 2 or more, and
--- so on up to 4. The sparsest samples are read first, so that the cost does not grow with the amount written. `scale`
--- is the number of phrases that each returned one stands for. Phrases written in an app that `_elsewhere` names, as far
--- as the recorded `source` or `agent` says so, are left out.
+-- so on up to 4. The sparsest samples are read first, so that the cost does not grow with the amount written; the next
+-- one, which is seven times as large, is read only if it is expected to fit. `scale` is the number of phrases that
+-- each returned one stands for. Phrases written in an app that `_elsewhere` names, as far as the recorded `source` or
+-- `agent` says so, are left out.
 create or replace function phrases_after_v1(_account uuid, _elsewhere text[], _tails text[], _most int)
 returns table (words int, scale int, following text, days float8, source uuid) language plpgsql stable as $$
 declare
@@ -23,7 +24,7 @@ begin
       exit when cardinality(_found) > 0 and cardinality(_found) + cardinality(_more) > _most;
       _found := _found || _more;
       _sample := _sample - 1;
-      exit when cardinality(_found) > _most;
+      exit when 7 * cardinality(_found) > _most;
     end loop;
     -- The remaining tails are longer and end with this one, so they have no phrases either.
     exit when cardinality(_found) = 0;

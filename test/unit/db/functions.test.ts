@@ -10,6 +10,7 @@ const FUNCTIONS_WITH_OTHER_SETTINGS = [
   'make_weeks_v1',
   'memory_context_v3',
   'record_v2',
+  'sync_page_v1',
 ];
 
 describe('SQL functions', () => {

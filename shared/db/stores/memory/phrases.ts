@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import type { RecalledPhrase } from '../../../domain/context-envelope.ts';
 import type { RawValues } from '../../../domain/memory-rows.ts';
-import { phrasesOf } from '../../../text/phrases.ts';
+import { type Phrase, phrasesOf } from '../../../text/phrases.ts';
 import { PRIVATE_TAG } from '../../../text/recallable.ts';
 import { query, type SqlStatement } from '../../statement.ts';
 
@@ -16,26 +16,34 @@ const TAIL_MAX = 48;
 
 type WrittenRow = { id: string } & Pick<RawValues, 'content' | 'role' | 'origin' | 'occurredAt' | 'tags'>;
 
+/** A phrase of one of several raw rows: `row` is its index. */
+type RowPhrase = { row: number; sample: number } & Pick<Phrase, 'words' | 'written'>;
+
 /**
- * Stores the phrases of new raw rows, in the transaction that adds the rows. Only rows that the person wrote in their
- * own words, and that are not tagged `private`, have phrases.
+ * Returns the phrases of new raw rows. Only rows that the person wrote in their own words, and that are not tagged
+ * `private`, have phrases.
  */
+export function phrasesOfRows(rows: readonly WrittenRow[]): RowPhrase[] {
+  return rows.flatMap(({ id, content, role, origin, tags }, row) =>
+    role === 'human' && origin === 'human' && !tags.includes(PRIVATE_TAG)
+      ? phrasesOf(content).map(({ place, ...phrase }) => ({
+          row,
+          sample: samplingLevel(id, place),
+          ...phrase,
+        }))
+      : [],
+  );
+}
+
+/** Stores the phrases of new raw rows, in the transaction that adds the rows. */
 export async function storePhrases(
   tx: EntityManager,
   accountId: string,
   rows: readonly WrittenRow[],
 ): Promise<void> {
-  const phrases = rows
-    .filter((row) => row.role === 'human' && row.origin === 'human' && !row.tags.includes(PRIVATE_TAG))
-    .flatMap(({ id, content, occurredAt }) =>
-      phrasesOf(content).map(({ place, words, written }) => ({
-        id,
-        at: occurredAt,
-        sample: samplingLevel(id, place),
-        words,
-        written,
-      })),
-    );
+  const phrases = phrasesOfRows(rows).map(({ row, ...phrase }) => {
+    return { ...phrase, id: rows[row]?.id, at: rows[row]?.occurredAt };
+  });
   if (phrases.length > 0) await tx.execute(STORE_PHRASES, [accountId, JSON.stringify(phrases)]);
 }
 

@@ -1,13 +1,15 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { RawValues } from '../../../domain/memory-rows.ts';
+import type { Pool } from 'pg';
+import { rawOf, type StoredEvent } from '../../../domain/event-rows.ts';
 import { AppError } from '../../../errors/app-error.ts';
 import { newIds } from '../../../ids.ts';
 import type { SyncRequest } from '../../../schemas/jobs.ts';
-import { MESSAGE_ORIGINS, MIB } from '../../../schemas/limits.ts';
-import { CONTENT_MAX } from '../../../schemas/memory.ts';
-import { truncateMiddle } from '../../../text/cut.ts';
-import { transaction } from '../../transaction.ts';
-import { storePhrases } from './phrases.ts';
+import { MIB } from '../../../schemas/limits.ts';
+import { isNoDataFound } from '../../faults.ts';
+import { query } from '../../statement.ts';
+import type { Claim } from '../work/claim.ts';
+import { ClaimLost } from '../work/progress.ts';
+import { phrasesOfRows } from './phrases.ts';
 
 /** Maximum number of events in one transaction. */
 export const SYNC_PAGE_MAX = 200;
@@ -20,37 +22,49 @@ export interface SyncPage {
   events: { arrival: number; occurredMs: number; body: string }[];
   /** True if the session has no further events to sync. */
   last: boolean;
-  /**
-   * Arrival up to which memory has all of the session's events once the page is stored; undefined if the sync takes
-   * only chosen events.
-   */
-  syncedTo?: number;
+  /** Arrival of the session's latest event, for a sync of all that is new; undefined if it takes only chosen events. */
+  latest?: number;
 }
 
-/** The event after which a sync of chosen events continues. */
-export interface SyncCursor {
-  session: string;
+/** The event after which a sync continues. */
+export interface SyncCursor extends Pick<SyncPage, 'session' | 'last' | 'latest'> {
   arrival: number;
+}
+
+/** Returns the end of a page. A session's latest event may have been deleted, so its last page ends at `latest`. */
+export function endOfPage({ session, events, last, latest }: SyncPage): SyncCursor {
+  const arrival = events.at(-1)?.arrival ?? 0;
+  return { session, arrival: last ? Math.max(arrival, latest ?? 0) : arrival, last, latest };
 }
 
 /**
  * Reads the next events that memory has not taken in, from the session whose latest event is the oldest; undefined when
- * there are none.
+ * there are none. The page before it, which ends at the cursor, need not have been stored yet.
  */
 export async function readUnsyncedPage(
   em: EntityManager,
   accountId: string,
   size: number,
+  after?: SyncCursor,
 ): Promise<SyncPage | undefined> {
-  const [session] = await em.execute<{ id: string; from: number; to: number }[]>(
-    `select id, synced_arrival::float8 as from, last_arrival::float8 as to from recording_sessions
-      where account_id = ? and last_arrival > synced_arrival order by last_arrival limit 1`,
-    [accountId],
+  const from = after?.last === false ? after : await nextUnsynced(em, accountId, after);
+  return from && { ...(await readPage(em, accountId, from, size)), latest: from.latest };
+}
+
+async function nextUnsynced(
+  em: EntityManager,
+  accountId: string,
+  after: SyncCursor | undefined,
+): Promise<Omit<SyncCursor, 'last'> | undefined> {
+  const [next] = await em.execute<Omit<SyncCursor, 'last'>[]>(
+    `select id as session, greatest(synced_arrival, case when id = ?::text then ?::bigint end)::float8 as arrival,
+            last_arrival::float8 as latest
+       from recording_sessions
+      where account_id = ? and last_arrival > synced_arrival and last_arrival > ?
+      order by last_arrival limit 1`,
+    [after?.session ?? null, after?.arrival ?? null, accountId, after?.latest ?? 0],
   );
-  if (session === undefined) return undefined;
-  const page = await readPage(em, accountId, { session: session.id, arrival: session.from }, size);
-  // The session's latest event may have been deleted, so the last page goes up to `to`, not to its last event.
-  return { ...page, syncedTo: page.last ? session.to : (page.events.at(-1)?.arrival ?? session.to) };
+  return next;
 }
 
 /** Counts the account's sessions that a sync looks at. */
@@ -72,10 +86,10 @@ export async function readChosenPage(
   em: EntityManager,
   accountId: string,
   { since, session_id }: SyncRequest,
-  after: SyncCursor | undefined,
   size: number,
+  after?: SyncCursor,
 ): Promise<SyncPage | undefined> {
-  for (let cursor = after; ; ) {
+  for (let cursor: Pick<SyncCursor, 'session' | 'arrival'> | undefined = after; ; ) {
     const session = cursor?.session ?? (await nextSession(em, accountId, '', session_id));
     if (session === undefined) return undefined;
     const page = await readPage(em, accountId, { session, arrival: cursor?.arrival ?? 0 }, size, since);
@@ -100,10 +114,14 @@ async function nextSession(
   return session?.id;
 }
 
+/**
+ * Reads a session's events after a position. The account is compared with `is not distinct from`, which no index
+ * serves: with old statistics the planner would otherwise read the index of all of the account's events as well.
+ */
 async function readPage(
   em: EntityManager,
   accountId: string,
-  { session, arrival }: SyncCursor,
+  { session, arrival }: Pick<SyncCursor, 'session' | 'arrival'>,
   size: number,
   since?: string,
 ): Promise<SyncPage> {
@@ -113,133 +131,73 @@ async function readPage(
                from (select arrival::float8 as arrival, (extract(epoch from occurred_at) * 1000)::float8 as "occurredMs", body,
                             octet_length(body) as size
                        from recording_events
-                      where account_id = ? and session_id = ? and arrival > ?
+                      where session_id = ? and arrival > ? and account_id is not distinct from ?
                         and occurred_at >= coalesce(?::timestamptz, '-infinity')
                       order by arrival limit ?) e) e
       where before = 0 or before + size <= ? order by arrival`,
-    [accountId, session, arrival, since ?? null, size, PAGE_SIZE_MAX],
+    [session, arrival, accountId, since ?? null, size, PAGE_SIZE_MAX],
   );
   const isCut = found.length < (found[0]?.found ?? 0);
   const events = found.map(({ found: _, ...event }) => event);
   return { session, events, last: !isCut && events.length < size };
 }
 
-/**
- * Takes a page into memory, in one transaction with whatever `within` does. Each event that contains text becomes a raw
- * row, unless memory has a row for it, or had one that was deleted. Returns the number of new rows. Throws
- * `not_authenticated` when the account is gone or being erased.
- */
-export function storeSyncPage(
-  em: EntityManager,
-  accountId: string,
-  { session, events, syncedTo }: SyncPage,
-  within: (tx: EntityManager, created: number) => Promise<void>,
-): Promise<number> {
-  const ids = newIds(events.length);
-  const rows = events.flatMap(({ body }, place) => {
+/** A page as the parameters of the statement that stores it. */
+export interface PreparedPage {
+  page: SyncPage;
+  parameters: unknown[];
+}
+
+/** Makes the raw rows of a page, of each event that contains text, and their phrases. */
+export function preparePage(page: SyncPage): PreparedPage {
+  const ids = newIds(page.events.length);
+  const rows = page.events.flatMap(({ body }, place) => {
     const event = JSON.parse(body) as StoredEvent;
     const raw = rawOf(event);
     return raw === undefined ? [] : { ...raw, id: ids[place] ?? '', event_id: event.id };
   });
-  return transaction(em, async (tx) => {
-    // Waits for other changes of the account's memory, so that the tombstones of deletions are seen.
-    const locked = await tx.execute<object[]>('select from accounts where id = ? and active for update', [
-      accountId,
-    ]);
-    if (locked.length === 0) throw new AppError('not_authenticated');
-    const added = await tx.execute<{ id: string }[]>(INSERT_ROWS, [accountId, JSON.stringify(rows)]);
-    const created = added.length;
-    const addedIds = new Set(added.map(({ id }) => id));
-    await storePhrases(
-      tx,
-      accountId,
-      rows.filter(({ id }) => addedIds.has(id)),
-    );
-    if (created > 0)
-      await tx.execute('update accounts set memory_revision = memory_revision + 1 where id = ?', [accountId]);
-    if (syncedTo !== undefined)
-      await tx.execute(
-        `update recording_sessions set synced_arrival = greatest(synced_arrival, ?::bigint) where id = ? and account_id = ?`,
-        [syncedTo, session, accountId],
-      );
-    await within(tx, created);
-    return created;
-  });
+  // In the order of their index, which is then faster to extend.
+  const phrases = phrasesOfRows(rows).sort(
+    (a, b) => a.sample - b.sample || (a.words < b.words ? -1 : Number(a.words > b.words)),
+  );
+  const parameters = [
+    page.session,
+    page.latest === undefined ? null : endOfPage(page).arrival,
+    rows.map(({ id }) => id),
+    rows.map(({ occurredAt }) => occurredAt),
+    JSON.stringify(rows),
+    phrases.map(({ row }) => row + 1),
+    phrases.map(({ sample }) => sample),
+    phrases.map(({ words }) => words),
+    phrases.map(({ written }) => written),
+  ];
+  return { page, parameters };
 }
 
-const INSERT_ROWS = `
-  insert into raw_memories (
-    id, account_id, content, kind, role, origin, agent, session_id, source, event_id, occurred_at, tags, metadata,
-    created_at)
-  select r.id, a.id, r.content, r.kind, r.role, r.origin, r.agent, r."sessionId", r.source, r.event_id,
-         r."occurredAt", '{}', r.metadata, now()
-    from (select ?::uuid as id) a
-   cross join json_to_recordset(?::json) r (
-     id uuid, content text, kind text, role text, origin text, agent text, "sessionId" text, source text,
-     event_id text, "occurredAt" timestamptz, metadata jsonb)
-   where not exists (
-     select from memory_tombstones t
-      where t.account_id = a.id and t.event_hash = event_hash(a.id, r.event_id))
-  on conflict (account_id, event_id) where event_id is not null do nothing
-  returning id`;
-
-/** A stored event, parsed from JSON. */
-export type StoredEvent = Readonly<Record<string, unknown>> & {
-  type: string;
-  id: string;
-  session_id: string;
-  source: string;
-  occurred_at: string;
+const SYNC_PAGE = {
+  name: 'sync_page_v1',
+  text: `select created from sync_page_v1($1::uuid, $2::int, $3::uuid, $4::uuid, $5::json, $6::text, $7::bigint,
+                                          $8::uuid[], $9::timestamptz[], $10::json, $11::int[], $12::int[], $13::text[],
+                                          $14::text[])`,
 };
 
-type RawText = Pick<RawValues, 'kind' | 'role' | 'content' | 'agent'>;
-
 /**
- * Makes the raw row of an event. Returns undefined for an event without text: a `session.*` event, or a blank text. A
- * text that is too long for a row loses its middle.
+ * Takes a page into memory, in one transaction with the progress of the sync. Each raw row is stored, unless memory has
+ * a row for its event, or had one that was deleted. Returns the number of rows that the sync has created so far. Throws
+ * `not_authenticated` when the account is gone or being erased, and `ClaimLost` when the work is another worker's.
  */
-export function rawOf(event: StoredEvent): RawValues | undefined {
-  const rawText = rawTextOf(event);
-  if (rawText === undefined || rawText.content.trim() === '') return undefined;
-  const { in_reply_to: inReplyTo } = event;
-  return {
-    ...rawText,
-    content: truncateMiddle(rawText.content, CONTENT_MAX),
-    origin: originOf(rawText, event),
-    sessionId: event.session_id,
-    source: event.source,
-    occurredAt: new Date(event.occurred_at),
-    tags: [],
-    metadata: typeof inReplyTo === 'string' ? { in_reply_to: inReplyTo } : {},
-  };
-}
-
-function rawTextOf({ type, ...event }: StoredEvent): RawText | undefined {
-  const agent = String(event['agent']);
-  switch (type) {
-    case 'agent.prompt':
-      return { kind: 'prompt', role: 'agent', agent, content: String(event['prompt']) };
-    case 'user.reply':
-      return { kind: 'reply', role: 'human', agent, content: String(event['reply']) };
-    case 'agent.message':
-      return { kind: 'message', role: 'agent', agent, content: String(event['text']) };
-    case 'user.message':
-      return { kind: 'message', role: 'human', agent: null, content: String(event['text']) };
-    case 'note':
-      return { kind: 'note', role: 'human', agent: null, content: String(event['text']) };
-    case 'session.started':
-    case 'session.stopped':
-      return undefined;
-    default:
-      return { kind: 'other', role: null, agent: null, content: JSON.stringify(event['payload']) };
+export async function storeSyncPage(
+  pool: Pool,
+  { id, attempt, worker, party }: Pick<Claim, 'id' | 'attempt' | 'worker' | 'party'>,
+  { parameters }: PreparedPage,
+  progress: object,
+): Promise<number> {
+  try {
+    const values = [id, attempt, worker, party, JSON.stringify(progress), ...parameters];
+    const [stored] = await query<{ created: number }>(pool, SYNC_PAGE, values);
+    if (stored === undefined) throw new AppError('not_authenticated');
+    return stored.created;
+  } catch (error) {
+    throw isNoDataFound(error) ? new ClaimLost() : error;
   }
-}
-
-/**
- * Returns the origin of a row. A producer may mark a person's text as predicted: it is no evidence of what the person
- * thinks.
- */
-function originOf({ role }: RawText, { origin }: StoredEvent): RawValues['origin'] {
-  if (role !== 'human') return role === 'agent' ? 'agent' : 'unknown';
-  return MESSAGE_ORIGINS.find((known) => known === origin) ?? 'human';
 }

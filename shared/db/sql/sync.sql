@@ -1,0 +1,60 @@
+-- Takes a page of a session's events into an account's memory. Each of `_rows` becomes a raw row, unless memory has a
+-- row for its event, or had one that was deleted. `_ids` and `_times` are those of the rows. Phrases come as columns:
+-- `_places` has the place (from 1) of each phrase's row. `_synced_to` is the arrival up to which memory then has the
+-- session's events; null if it is not known.
+--
+-- The commit does not wait for the disk: whatever makes the end of the sync durable makes the pages before it durable.
+--
+-- Stores the progress of the sync with the page, and in it the number of rows created so far, so that a page whose
+-- answer is lost can be stored again and counts once. Returns this number, no row when the account is gone or disabled,
+-- and raises `no_data_found` when the work was cancelled or is another worker's by now.
+create or replace function sync_page_v1(
+  _work uuid, _attempt int, _worker uuid, _account uuid, _progress json, _session text, _synced_to bigint, _ids uuid[],
+  _times timestamptz[], _rows json, _places int[], _samples int[], _words text[], _written text[])
+returns table (created int)
+language plpgsql set lock_timeout = '2s' set enable_seqscan = off set jit = off as $$
+declare
+  _added uuid[];
+begin
+  perform set_config('synchronous_commit', 'off', true);
+  -- Waits for other changes of the account's memory, so that the tombstones of deletions are seen.
+  perform from accounts a where a.id = _account and a.active for update;
+  if not found then
+    return;
+  end if;
+  with added as (
+    insert into raw_memories (
+      id, account_id, content, kind, role, origin, agent, session_id, source, event_id, occurred_at, tags, metadata,
+      created_at)
+    select r.id, _account, r.content, r.kind, r.role, r.origin, r.agent, _session, r.source, r.event_id, r."occurredAt",
+           '{}', r.metadata, now()
+      from json_to_recordset(_rows) r (
+        id uuid, content text, kind text, role text, origin text, agent text, source text, event_id text,
+        "occurredAt" timestamptz, metadata jsonb)
+     -- Scalar, so that it is looked up row by row: a join would read all tombstones of the account.
+     where (select true from memory_tombstones t
+             where t.account_id = _account and t.event_hash = event_hash(_account, r.event_id)) is null
+    on conflict (account_id, event_id) where event_id is not null do nothing
+    returning id
+  )
+  select array_agg(a.id) into _added from added a;
+
+  insert into phrases (account_id, raw_id, sample, written_at, words, written)
+  select _account, _ids[p.place], p.sample, _times[p.place], p.words, p.written
+    from unnest(_places, _samples, _words, _written) p (place, sample, words, written)
+   where cardinality(_added) = cardinality(_ids) or _ids[p.place] = any (_added);
+
+  update accounts a set memory_revision = a.memory_revision + 1 where a.id = _account and _added is not null;
+  update recording_sessions s set synced_arrival = greatest(s.synced_arrival, _synced_to)
+   where s.id = _session and s.account_id = _account and _synced_to is not null;
+
+  update work w
+     set progress = (_progress::jsonb || jsonb_build_object('created',
+           coalesce((w.progress::json ->> 'created')::int, 0) + coalesce(cardinality(_added), 0)))::text
+   where w.id = _work and w.state = 'running' and w.attempt = _attempt and w.worker = _worker
+  returning (w.progress::json ->> 'created')::int into created;
+  if not found then
+    raise no_data_found using message = 'the claim is lost';
+  end if;
+  return next;
+end $$;

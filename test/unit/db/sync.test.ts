@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { preparePage, readUnsyncedPage, storeSyncPage } from '../../../shared/db/stores/memory/sync.ts';
+import { ClaimLost } from '../../../shared/db/stores/work/progress.ts';
+import { newId } from '../../../shared/ids.ts';
+import { signUp } from '../../support/account.ts';
+import { rowsRead } from '../../support/rows-read.ts';
+import { type System, startSystem } from '../../support/system.ts';
+
+const EVENTS_PER_SESSION = 20;
+
+describe('page of a sync', () => {
+  let system: System;
+  let account: string;
+  before(async () => {
+    system = await startSystem({ workers: 0 });
+  });
+  after(() => system?.stop());
+  beforeEach(async () => {
+    account = (await signUp(system)).id;
+  });
+
+  /** Records sessions of notes. */
+  async function record(sessions: number): Promise<void> {
+    await system.database.pool.query(
+      `with recorded as (
+         insert into recording_events (account_id, id, session_id, type, occurred_at, received_at, body)
+         select $1::uuid, id, session, 'note', now(), now(),
+                json_build_object('type', 'note', 'id', id, 'session_id', session, 'source', 'test',
+                                  'occurred_at', now(), 'text', 'We meet on Monday')
+           from generate_series(0, $2::int * $3::int - 1) n
+          cross join lateral (select gen_random_uuid()::text as id, format('%s-%s', now(), n / $3::int) as session) i
+         returning session_id, arrival)
+       insert into recording_sessions (id, account_id, started_at, source, created_at, last_arrival)
+       select session_id, $1::uuid, now(), 'test', now(), max(arrival) from recorded group by session_id`,
+      [account, sessions, EVENTS_PER_SESSION],
+    );
+  }
+
+  /** Starts a sync, as a worker does that claims it. */
+  async function claimSync() {
+    const claim = { id: newId(), attempt: 1, worker: newId(), party: account };
+    await system.database.pool.query(
+      `insert into work (
+         id, kind, party, key, state, worker, queued_at, attempt, admission, fingerprint, supersedable, waiters,
+         cancel_on_disconnect, admitted_at, deadline_at, facts, input)
+       values ($1, 'sync', $2, gen_random_uuid(), 'running', $3, now(), 1, gen_random_uuid(), '', false, '{}', false,
+               now(), now() + interval '10 minutes', '{}', '')`,
+      [claim.id, account, claim.worker],
+    );
+    return claim;
+  }
+
+  async function nextPage() {
+    const page = await readUnsyncedPage(system.em(), account, 200);
+    assert.ok(page);
+    return preparePage(page);
+  }
+
+  it('a page of a sync that is stored again, because the answer was lost, counts its rows once', async () => {
+    await record(1);
+    const [claim, page] = [await claimSync(), await nextPage()];
+    const store = () =>
+      storeSyncPage(system.database.pool, claim, page, { scanned: page.page.events.length });
+    assert.equal(await store(), page.page.events.length);
+    assert.equal(await store(), page.page.events.length);
+  });
+
+  it('a page of a sync that another worker has taken over stores nothing', async () => {
+    await record(1);
+    const [claim, page] = [await claimSync(), await nextPage()];
+    await assert.rejects(
+      storeSyncPage(system.database.pool, { ...claim, worker: newId() }, page, {}),
+      ClaimLost,
+    );
+    for (const table of ['raw_memories', 'phrases']) {
+      const { rows } = await system.database.pool.query(`select from ${table} where account_id = $1`, [
+        account,
+      ]);
+      assert.equal(rows.length, 0);
+    }
+  });
+
+  it('a page of a sync reads no more events than it takes, however many the account has', async () => {
+    // Nothing has been analyzed yet.
+    await record(2000);
+    const read = await rowsRead(system, (em) => readUnsyncedPage(em, account, 200));
+    assert.ok(read < 5 * EVENTS_PER_SESSION, `${read} rows`);
+  });
+});
