@@ -78,7 +78,8 @@ export async function startRedisServer({ isCluster = false } = {}): Promise<Redi
       const { hostname = 'NO', port = 'ONE' } = primary === undefined ? {} : new URL(primary.url);
       return command(url, 'REPLICAOF', hostname, port);
     },
-    clients: () => withConnection(url, clients),
+    // A Redis that becomes a replica may close the connection that asks.
+    clients: () => untilDone(() => withConnection(url, clients)),
     holds: (text) => holds(url, text),
     pause: (ms) => command(url, 'CLIENT', 'PAUSE', `${ms}`, 'ALL'),
     async serveAllSlots(address) {
