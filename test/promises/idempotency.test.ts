@@ -3,6 +3,7 @@ import type { PredictionResponse } from '../../shared/schemas/predictions.ts';
 import { AppClient, predictionBody, type Reply } from '../support/client.ts';
 import { delay, hang, refusal, status, when } from '../support/fake-provider.ts';
 import { makePastWeeks } from '../support/past-weeks.ts';
+import { lockRow } from '../support/row-lock.ts';
 import { type PredictionRow, rowOf } from '../support/rows.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { ageDrafts, alterApp, alterRow, expire, whileFrozen } from '../support/time-travel.ts';
@@ -111,6 +112,18 @@ describe('idempotency', () => {
   });
 
   describe('answered requests', () => {
+    it("a request repeated after its answer does not wait for the row that counts the app's units", async () => {
+      const [app, body] = [await system.app(), predictionBody()];
+      const answer = await app.predict(body);
+      const lock = await lockRow(system, 'usage', 'app_id = $1', [app.id]);
+      try {
+        const replay = await app.predict(body);
+        assert.deepEqual([replay.status, replay.text, isReplay(replay)], [200, answer.text, true]);
+      } finally {
+        await lock.release();
+      }
+    });
+
     for (const state of ['suggested', 'abstained'] as const) {
       it(`a request repeated after it was ${state} gets the same bytes at any ingress and costs nothing`, async () => {
         const [app, body] = [await system.app(), predictionBody()];

@@ -37,14 +37,7 @@ begin
     perform from connections c where c.id = any (_connections) order by c.id for share;
   end if;
   perform lock_admissions_v1(_party);
-  if _price is not null then
-    -- The batch may supersede live work that reserved its unit last month.
-    if last_month <> this_month then
-      perform lock_usage_v1(_party, last_month);
-    end if;
-    used := open_usage_v1(_party, this_month);
-    select * into strict app from apps a where a.id = _party;
-  else
+  if _price is null then
     -- An erasure begins under the lock on admissions, too. The account's row is not locked here, because changes of its
     -- memory lock it for long.
     select a.erasing_at into erasing from accounts a where a.id = _party;
@@ -62,6 +55,16 @@ begin
     attempt := 1;
     left_ms := _timeout_ms;
     superseded := '{}';
+
+    -- A replay changes nothing: without this lock, it does not wait for the disk.
+    if _price is not null and used.app_id is null and (item.past_id is null or item.past_state = 'failed') then
+      -- The batch may supersede live work that reserved its unit last month.
+      if last_month <> this_month then
+        perform lock_usage_v1(_party, last_month);
+      end if;
+      used := open_usage_v1(_party, this_month);
+      select * into strict app from apps a where a.id = _party;
+    end if;
 
     -- Idempotency
     if outcome is not null then
