@@ -1,5 +1,5 @@
 import type { Next } from 'koa';
-import { isLockTimeout, isUnavailable } from '../../shared/db/faults.ts';
+import { isLockTimeout, isTransient } from '../../shared/db/faults.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { catalogue, type ErrorCode, statusOf } from '../../shared/errors/catalogue.ts';
 import { ValidationError } from '../../shared/schemas/validator.ts';
@@ -18,7 +18,7 @@ export async function handleErrors(ctx: RequestContext, next: Next): Promise<voi
 /** Converts an error to an `AppError`. Logs an unreachable database, a lock time-out or a defect. */
 export function toAppError(ctx: RequestContext, error: unknown): AppError {
   if (error instanceof AppError) return error;
-  if (isUnavailable(error) || isLockTimeout(error)) {
+  if (isTransient(error)) {
     ctx.state.log.warn({ err: error }, isLockTimeout(error) ? 'lock timeout' : 'database unreachable');
     return new AppError('service_unavailable', { cause: error });
   }

@@ -10,7 +10,7 @@ import type { JobResponse } from '../../shared/schemas/jobs.ts';
 import { sharedPause } from '../../shared/timing/coalesce.ts';
 import { ConcurrencyLimiter, type Permit } from '../../shared/timing/concurrency-limiter.ts';
 import { jobAdmission } from '../../shared/work/admission.ts';
-import type { Kind } from '../../shared/work/kind.ts';
+import { type Kind, kindNamed } from '../../shared/work/kind.ts';
 import { jobKinds, type NoFacts } from '../../shared/work/kinds.ts';
 import type { Reserve } from '../guards/budgets.ts';
 import type { WorkCall, WorkService } from '../work/service.ts';
@@ -149,7 +149,7 @@ export class JobService {
   /** Cancels a job if it still runs; keeps what it has stored. Resolves with the job. Throws as `read` does. */
   async cancel(accountId: string, id: string, reserve: Reserve): Promise<JobResponse> {
     const { kind } = await this.#find({ party: accountId, key: id });
-    await this.#parts.work.cancel(kindOf(kind), id, () => {});
+    await this.#parts.work.cancel(kindNamed(jobKinds, kind), id, () => {});
     return this.read(accountId, id, reserve);
   }
 
@@ -176,12 +176,6 @@ export class JobService {
     if (job !== undefined) return job;
     throw new AppError((await this.#parts.isErased(named.party)) ? 'not_authenticated' : 'not_found');
   }
-}
-
-function kindOf(name: string): JobKind {
-  const kind = Object.values(jobKinds).find((known) => known.name === name);
-  if (kind === undefined) throw new Error(`not a job: ${name}`);
-  return kind;
 }
 
 /** Returns the call that asks for work of a kind for an account. Without an idempotency key every request is new. */

@@ -52,22 +52,22 @@ async function* eventsOf(
   { receipt, lastEventId, look, pause }: StreamSteps,
   gone: AbortSignal,
 ): AsyncGenerator<string> {
-  const ready = new Set(partsOfEventId(lastEventId));
-  yield eventOf('job', receipt, eventIdOf(ready));
-  let shown = '';
+  const shown = new Set(partsOfEventId(lastEventId));
+  yield eventOf('job', receipt, eventIdOf(shown));
+  let lastProgress = '';
   let quiet = 0;
   while (!gone.aborted) {
-    const { job, items } = await look(ready);
+    const { job, items } = await look(shown);
     const { progress, result, error } = job;
     const now = JSON.stringify(progress);
     quiet += 1;
-    if (now !== shown) yield eventOf('progress', progress);
+    if (now !== lastProgress) yield eventOf('progress', progress);
     else if (quiet === QUIET_LOOKS) yield COMMENT;
-    if (now !== shown || quiet === QUIET_LOOKS) quiet = 0;
-    shown = now;
+    if (now !== lastProgress || quiet === QUIET_LOOKS) quiet = 0;
+    lastProgress = now;
     for (const item of items) {
-      ready.add(item.index);
-      yield eventOf('result', item, eventIdOf(ready));
+      shown.add(item.index);
+      yield eventOf('result', item, eventIdOf(shown));
     }
     if (result !== null) return yield eventOf('done', result);
     if (error !== null) return yield eventOf('error', { detail: error });

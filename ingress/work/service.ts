@@ -272,11 +272,14 @@ export class WorkService {
   }
 
   /** Reports that the last caller here is gone, and cancels the work if nobody wants it any more. */
-  async #leave(kind: Kind, work: WorkRef): Promise<void> {
+  async #leave({ codes }: Kind, work: WorkRef): Promise<void> {
     try {
       const until = performance.now() + DETACH_TIMEOUT_MS;
       const unwanted = await retryUntil(() => this.#detach(work), until);
-      if (unwanted !== undefined) await this.#cancel(kind, unwanted);
+      if (unwanted === undefined) return;
+      // Another ingress may have attached a caller meanwhile.
+      const end = { guard: 'detached', state: 'cancelled', code: codes.cancelled } as const;
+      await this.#parts.complete({ ...unwanted, ...end });
     } catch (error) {
       this.#parts.log.warn({ err: error, work: work.id }, 'could not detach');
     }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Pool } from 'pg';
 import { openWork } from '../../ingress/work/open.ts';
 import { Box } from '../../shared/box.ts';
 import { ingressConfig } from '../../shared/config/config.ts';
@@ -48,10 +49,12 @@ export async function openEchoCaller(
   const queues = opened.adopt(await openQueues(config, log), closePart);
   const em = () => orm.em.fork();
   const work = await openWork(opened, { config, pool, em, queues, heartbeat, kinds, log });
+  await makeAccount(pool, PARTY);
   const { signal } = new AbortController();
   return {
     /** Resolves with the echo's outcome when it has ended. */
-    ask(request: EchoRequest, gone = signal) {
+    async ask(request: EchoRequest, gone = signal) {
+      if (request.party !== undefined) await makeAccount(pool, request.party);
       return work.service.perform(request.kind ?? echo, callOf(request, gate), gone);
     },
 
@@ -74,6 +77,15 @@ export async function openEchoCaller(
 
     close: () => opened.disposeAsync(),
   };
+}
+
+/** Makes the account that a party of echoes is: no work is admitted for one that does not exist. */
+async function makeAccount(pool: Pool, party: string): Promise<void> {
+  await pool.query(
+    `insert into accounts (id, email, email_key, password_hash, created_at, updated_at)
+     values ($1::uuid, $1::uuid::text, $1::uuid::text, '', now(), now()) on conflict (id) do nothing`,
+    [party],
+  );
 }
 
 function callOf({ text, requestId = newId(), input, kind = echo, party = PARTY }: EchoRequest, gate: string) {

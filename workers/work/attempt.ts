@@ -112,6 +112,10 @@ export class Attempts {
       if (signal.reason instanceof OutOfTime) return { state: 'failed', code: kind.codes.timeout };
       if (signal.aborted || error instanceof ClaimLost) return undefined;
       if (error instanceof AppError) return { state: 'failed', code: error.code, source: 'worker' };
+      if (isTransient(error)) {
+        log.warn({ err: error }, 'the database failed the handler');
+        return { state: 'failed', code: 'service_unavailable', source: 'worker' };
+      }
       log.error({ err: error }, 'handler failed unexpectedly');
       return DEFECT;
     }

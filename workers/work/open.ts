@@ -57,7 +57,11 @@ export function openWork(opening: AsyncDisposableStack, parts: WorkParts): Work 
     release: async (ids) => wakeUps.announceAdmitted(await release(pool, ids, process)),
   };
   const running = opening.adopt(new RunningAttempts(rows, log), closePart);
-  heartbeat.onRecovered(() => running.look());
+  heartbeat.onRecovered(() => {
+    // A claim that was given up during the outage may have been committed.
+    running.claimLost();
+    running.look();
+  });
   const isBusy = (): boolean => pools.some((slots) => slots.isBusy);
   const wakeUps = opening.adopt(openWakeUps(bus, config.queuePrefix, log, isBusy), closePart);
   const worker = { isBusy, nextAfter: (batch: readonly Completion[]) => nextAfter(pools, batch) };

@@ -20,15 +20,16 @@ begin
 end $$;
 
 -- Returns the items of a batch, each with what is known about it: whether its connection refuses it, the live work or
--- the latest end of the same request, and the latest revision of its line.
-create or replace function look_up_v1(_party uuid, _batch json)
+-- the latest end of the same request, and the latest revision of its line. `touched` has the live work that any item of
+-- the batch may attach to or supersede.
+create or replace function look_up_v2(_party uuid, _batch json)
 returns table (
   place int, id uuid, fingerprint bytea, line uuid, revision bigint, text_hash bytea,
-  supersedable boolean, wait boolean, cancel_on_disconnect boolean, refusal text, live_id uuid,
+  wait boolean, cancel_on_disconnect boolean, refusal text, live_id uuid,
   live_attempt int, live_admission uuid, live_attachment uuid, live_fingerprint bytea, live_waiters uuid[],
   live_deadline timestamptz, past_id uuid, past_attempt int, past_admission uuid, past_state text,
   past_fingerprint bytea, past_expires_at timestamptz, known_revision bigint, known_text_hash bytea,
-  supersedes boolean)
+  superseded uuid[], touched uuid[])
 language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -37,42 +38,51 @@ declare
   first_week date := this_week - 7 - tombstone_age();
 begin
   return query
-  select i.place, i.id, i.fingerprint, i.line, i.revision, i.text_hash, i.supersedable, i.wait,
-         i.cancel_on_disconnect,
-         case
-           when i.connection_id is null then null
-           when c.id is null then 'not_found'
-           when c.user_id <> i.user_id then 'access_denied'
-           when c.status <> 'connected' then 'connection_revoked'
-         end,
-         w.id, w.attempt, w.admission, w.attachment, w.fingerprint, w.waiters, w.deadline_at::timestamptz,
-         h.id, h.attempt, h.admission, h.state, h.fingerprint, h.expires_at::timestamptz,
-         r.revision, r.text_hash,
-         exists (select from work v where v.line = i.line and v.supersedable and v.revision < i.revision)
-    from json_to_recordset(_batch) as i (
-      place int, id uuid, key uuid, fingerprint bytea, user_id text, line uuid, revision bigint, text_hash bytea,
-      supersedable boolean, connection_id uuid, wait boolean, cancel_on_disconnect boolean)
-    -- `offset 0` keeps each of these a look-up by key: a join planned for an empty table would read all of a large one.
-    left join lateral (
-      select n.id, n.user_id, n.status from connections n
-       where n.id = i.connection_id and n.app_id = _party offset 0) c on true
-    left join lateral (select l.* from work l where l.key = i.key offset 0) w on true
-    -- Orders by id and attempt, not by time: if the clock was set back, an earlier end may have the later time.
-    left join lateral (
-      select p.* from history p
-       where w.id is null and p.key = i.key
-         and p.ended_at > now() - tombstone_age() and p.ended_at < now() + clock_slack()
-       order by p.id desc, p.attempt desc limit 1) h on true
-    left join lateral (
-      select e.revision, e.text_hash from drafts e
-       where e.line = i.line and e.week > first_week and e.week <= this_week
-         and e.updated_at > now() - tombstone_age()
-       order by e.week desc limit 1) r on true
-   order by i.place;
+  with items as (
+    select i.*, array(
+             select v.id from work v
+              where i.supersedable and v.line = i.line and v.supersedable and v.revision < i.revision) as superseded
+      from json_to_recordset(_batch) as i (
+        place int, id uuid, key uuid, fingerprint bytea, user_id text, line uuid, revision bigint, text_hash bytea,
+        supersedable boolean, connection_id uuid, wait boolean, cancel_on_disconnect boolean)
+  ), found as (
+    select i.place, i.id, i.fingerprint, i.line, i.revision, i.text_hash, i.wait, i.cancel_on_disconnect,
+           case
+             when i.connection_id is null then null
+             when c.id is null then 'not_found'
+             when c.user_id <> i.user_id then 'access_denied'
+             when c.status <> 'connected' then 'connection_revoked'
+           end as refusal,
+           w.id as live_id, w.attempt as live_attempt, w.admission as live_admission,
+           w.attachment as live_attachment, w.fingerprint as live_fingerprint, w.waiters as live_waiters,
+           w.deadline_at::timestamptz as live_deadline,
+           h.id as past_id, h.attempt as past_attempt, h.admission as past_admission, h.state as past_state,
+           h.fingerprint as past_fingerprint, h.expires_at::timestamptz as past_expires_at,
+           r.revision as known_revision, r.text_hash as known_text_hash, i.superseded
+      from items i
+      -- `offset 0` keeps each of these a look-up by key: a join planned for an empty table would read all of a large one.
+      left join lateral (
+        select n.id, n.user_id, n.status from connections n
+         where n.id = i.connection_id and n.app_id = _party offset 0) c on true
+      left join lateral (select l.* from work l where l.key = i.key offset 0) w on true
+      -- Orders by id and attempt, not by time: if the clock was set back, an earlier end may have the later time.
+      left join lateral (
+        select p.* from history p
+         where w.id is null and p.key = i.key
+           and p.ended_at > now() - tombstone_age() and p.ended_at < now() + clock_slack()
+         order by p.id desc, p.attempt desc limit 1) h on true
+      left join lateral (
+        select e.revision, e.text_hash from drafts e
+         where e.line = i.line and e.week > first_week and e.week <= this_week
+           and e.updated_at > now() - tombstone_age()
+         order by e.week desc limit 1) r on true
+  )
+  select f.*, (select array_agg(t.id) from found o cross join unnest(o.superseded || o.live_id) t (id))
+    from found f
+   order by f.place;
 end $$;
 
--- Decides a request whose work is live, and adds this process to its waiters. Fails with a serialization conflict if
--- the work has just ended: the whole admission is then repeated, and finds the end. Called for each such item.
+-- Decides a request whose work is live and locked, and adds this process to its waiters. Called for each such item.
 create or replace function attach_v1(_item record, _process uuid) returns text
 language plpgsql as $$
 declare
@@ -90,9 +100,6 @@ begin
            detached_at = case when w.detached_at = 'infinity' then w.detached_at end,
            cancel_on_disconnect = _item.cancel_on_disconnect
      where w.id = _item.live_id;
-    if not found then
-      raise serialization_failure using message = 'work ended while a request attached to it';
-    end if;
   end if;
   return outcome;
 end $$;

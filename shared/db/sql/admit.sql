@@ -20,11 +20,12 @@ language plpgsql as $$
 declare
   item record;
   victims record;
-  none record;
+  no_victims record;
   deadline timestamptz;
   app apps%rowtype;
   used usage%rowtype;
-  erasing timestamptz;
+  erased boolean := false;
+  locked boolean := false;
   this_month text := month_of(now());
   last_month text := month_of(now() - live_work_max_age());
   place_kept timestamptz;
@@ -40,30 +41,39 @@ begin
   if _price is null then
     -- An erasure begins under the lock on admissions, too. The account's row is not locked here, because changes of its
     -- memory lock it for long.
-    select a.erasing_at into erasing from accounts a where a.id = _party;
+    erased := not exists (select from accounts a where a.id = _party and a.erasing_at is null);
   end if;
   queued := case when _most_queued is not null then count_queued_v1(_kind, _party, _timeout_ms, _most_queued) end;
 
   select '{}'::uuid[] as ids, 0 as units, 0 as paid_units, 0::numeric as paid_microcents, 0 as queued,
          null::timestamptz as queued_at
-    into none;
+    into no_victims;
 
-  for item in select * from look_up_v1(_party, _batch) loop
+  for item in select * from look_up_v2(_party, _batch) loop
     place := item.place;
-    outcome := case when erasing is not null then 'not_authenticated' else item.refusal end;
+    outcome := case when erased then 'not_authenticated' else item.refusal end;
     id := item.id;
     attempt := 1;
     left_ms := _timeout_ms;
     superseded := '{}';
 
-    -- A replay changes nothing: without this lock, it does not wait for the disk.
-    if _price is not null and used.app_id is null and (item.past_id is null or item.past_state = 'failed') then
-      -- The batch may supersede live work that reserved its unit last month.
-      if last_month <> this_month then
-        perform lock_usage_v1(_party, last_month);
+    -- A replay needs no usage, and without a connection writes nothing, so its commit does not wait for the disk. What
+    -- attaches needs these locks as well.
+    if not locked and (item.past_id is null or item.past_state = 'failed') then
+      if _price is not null then
+        -- The batch may supersede live work that reserved its unit last month.
+        if last_month <> this_month then
+          perform lock_usage_v1(_party, last_month);
+        end if;
+        used := open_usage_v1(_party, this_month);
+        select * into strict app from apps a where a.id = _party;
       end if;
-      used := open_usage_v1(_party, this_month);
-      select * into strict app from apps a where a.id = _party;
+      perform from work w where w.id = any (item.touched) order by w.id for update;
+      locked := true;
+    end if;
+    -- The look-up came before the lock: the work may have ended since.
+    if item.live_id is not null and not exists (select from work w where w.id = item.live_id) then
+      select * into item from look_up_v2(_party, json_build_array(_batch -> item.place));
     end if;
 
     -- Idempotency
@@ -100,10 +110,10 @@ begin
 
     -- Units; those of the work that the request supersedes count as free
     if outcome is null then
-      if item.supersedes and item.supersedable and coalesce(app.supersede, true) then
+      if item.superseded <> '{}' and coalesce(app.supersede, true) then
         select * into victims from lock_victims_v1(item.line, item.revision, this_month);
       else
-        victims := none;
+        victims := no_victims;
       end if;
       outcome := case
         when app.plan = 'sandbox'

@@ -7,7 +7,7 @@ as $$
 #variable_conflict use_column
 begin
   return query
-  with alone as (
+  with locked as (
     select w.id from work w where w.id = any (_ids) order by w.id for update
   ), detached as (
     update work w
@@ -16,7 +16,7 @@ begin
              when w.detached_at = 'infinity' then w.detached_at
              when array_remove(w.waiters, _process) = '{}' then now()
            end
-      from alone a where w.id = any (_ids) and w.id = a.id
+      from locked l where w.id = any (_ids) and w.id = l.id
     returning w.id, w.party, w.month, w.waiters, w.cancel_on_disconnect
   )
   select d.id, d.party, d.month from detached d where d.waiters = '{}' and d.cancel_on_disconnect;

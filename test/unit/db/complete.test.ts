@@ -5,6 +5,7 @@ import { requestKey } from '../../../shared/domain/work.ts';
 import { newId } from '../../../shared/ids.ts';
 import { admissionTerms } from '../../../shared/work/admission.ts';
 import { predict } from '../../../shared/work/kinds.ts';
+import { signUp } from '../../support/account.ts';
 import { type System, startSystem } from '../../support/system.ts';
 
 const FEW_PIECES = 500;
@@ -15,12 +16,12 @@ describe('batch completion', function () {
   this.timeout(60_000);
   let system: System;
   before(async () => {
-    system = await startSystem({ webs: 0, workers: 0 });
+    system = await startSystem({ workers: 0 });
   });
   after(() => system?.stop());
 
   it('completing eight times as many pieces in one statement takes less than twenty times as long', async () => {
-    const { id: party } = await system.app();
+    const { id: party } = await signUp(system);
     const timed = async (size: number) => {
       const ids = await queued(system, party, size);
       const end = { party, month: null, guard: 'live', state: 'cancelled' } as const;

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { type Admission, admit } from '../../../shared/db/stores/work/admit.ts';
+import { requestKey } from '../../../shared/domain/work.ts';
+import { newId, newIds } from '../../../shared/ids.ts';
+import { lockRow } from '../../support/row-lock.ts';
+import { type System, startSystem } from '../../support/system.ts';
+import { until } from '../../support/until.ts';
+
+const TERMS = {
+  process: newId(),
+  timeoutMs: 60_000,
+  recoveryWindowS: 600,
+  outlivesCallers: false,
+  sandboxUnits: 1000,
+};
+
+describe('admission of a batch', () => {
+  let system: System;
+  before(async () => {
+    system = await startSystem({ workers: 0 });
+  });
+  after(() => system?.stop());
+
+  const admitAs = (kind: string, price: number | null, batch: Admission[]) =>
+    admit(system.database.pool, batch, { ...TERMS, kind, unitPriceMicrocents: price });
+
+  function requestOf(party: string, line: string | null = null, revision = 1, id = newId()): Admission {
+    return {
+      id,
+      party,
+      key: requestKey('predict', party, id),
+      fingerprint: randomBytes(32),
+      userId: 'user',
+      connectionId: null,
+      line: line === null ? null : { key: line, revision, textHash: randomBytes(32), supersedable: true },
+      wait: false,
+      cancelOnDisconnect: false,
+      facts: {},
+      input: '{}',
+    };
+  }
+
+  it('an admission locks the work that it supersedes in the order of ids, so that it cannot deadlock with a detachment', async () => {
+    const { id: party } = await system.app();
+    const [lines, ids] = [newIds(2), newIds(2)];
+    const [older = '', younger = ''] = ids;
+    const draft = (n: number, revision: number, id?: string) => requestOf(party, lines[n], revision, id);
+    await admitAs('predict', 1, [draft(0, 1, older), draft(1, 1, younger)]);
+    const lock = await lockRow(system, 'work', 'id = $1', [older]);
+    const admitting = admitAs('predict', 1, [draft(1, 2), draft(0, 2)]);
+    admitting.catch(() => {});
+    await until(async () => {
+      const { rowCount } = await system.database.pool.query(
+        `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%admit_v1%'`,
+      );
+      return rowCount === 1;
+    });
+    const free = await system.database.pool.query('select from work where id = $1 for update skip locked', [
+      younger,
+    ]);
+    assert.equal(free.rowCount, 1);
+    await lock.release();
+    assert.deepEqual(
+      (await admitting).map(({ decision, superseded }) => [decision, superseded]),
+      [
+        ['admitted', [younger]],
+        ['admitted', [older]],
+      ],
+    );
+  });
+
+  it('no work is admitted for an account that has been erased', async () => {
+    const [refused] = await admitAs('draft', null, [requestOf(newId())]);
+    assert.equal(refused?.decision, 'not_authenticated');
+  });
+});
