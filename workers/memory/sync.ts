@@ -21,6 +21,8 @@ import type { Handler, Stores } from '../work/handler.ts';
 /** Progress of a sync. */
 interface SyncProgress extends Omit<SyncResult, 'skipped'> {
   steps: Steps;
+  /** Number of events before the latest page. */
+  from: number;
   cursor?: SyncCursor;
 }
 
@@ -31,16 +33,19 @@ interface SyncProgress extends Omit<SyncResult, 'skipped'> {
 export function createSync({ pool, em }: Stores): Handler<typeof sync> {
   return async (claim, { signal, leftMs }) => {
     const request = claim.input.take();
-    let progress =
-      (await readProgress<SyncProgress>(em(), claim)) ??
-      initialProgress(await sessionsToSync(em(), claim.party, request));
-    for await (const prepared of readAhead(pagesToSync(em, claim.party, request, progress))) {
-      signal.throwIfAborted();
-      const next = progressAfter(progress, prepared.page);
-      const until = performance.now() + leftMs();
-      const created = await retryUntil(() => storeSyncPage(pool, claim, prepared, next), until);
-      progress = { ...next, created };
-    }
+    // After a fault it goes on from what is stored: a crash of the server may have undone the latest page.
+    const takeIn = async () => {
+      let progress =
+        (await readProgress<SyncProgress>(em(), claim)) ??
+        initialProgress(await sessionsToSync(em(), claim.party, request));
+      for await (const prepared of readAhead(pagesToSync(em, claim.party, request, progress))) {
+        signal.throwIfAborted();
+        const next = progressAfter(progress, prepared.page);
+        progress = { ...next, created: await storeSyncPage(pool, claim, prepared, next) };
+      }
+      return progress;
+    };
+    const progress = await retryUntil(takeIn, performance.now() + leftMs());
     const { steps, scanned, created, last_event_at } = progress;
     const result = { scanned, created, skipped: scanned - created, last_event_at };
     return { state: 'succeeded', report: { steps: { done: steps.total, total: steps.total }, result } };
@@ -81,7 +86,7 @@ async function* readAhead<Item>(items: AsyncGenerator<Item, undefined>): AsyncGe
 }
 
 function initialProgress(sessions: number): SyncProgress {
-  return { steps: { done: 0, total: sessions }, scanned: 0, created: 0, last_event_at: null };
+  return { steps: { done: 0, total: sessions }, from: 0, scanned: 0, created: 0, last_event_at: null };
 }
 
 function progressAfter(
@@ -90,6 +95,7 @@ function progressAfter(
 ): SyncProgress {
   return {
     steps: { ...steps, done: Math.min(steps.total, steps.done + Number(page.last)) },
+    from: scanned,
     scanned: scanned + page.events.length,
     created,
     last_event_at: latestMoment(last_event_at, page.events),

@@ -3,7 +3,9 @@
 -- `_places` has the place (from 1) of each phrase's row. `_synced_to` is the arrival up to which memory then has the
 -- session's events; null if it is not known.
 --
--- The commit does not wait for the disk: whatever makes the end of the sync durable makes the pages before it durable.
+-- The commit does not wait for the disk: that of the sync's end waits for all pages before it. If a crash of the server
+-- undoes a page, the next one is refused by a serialization failure, and the sync goes on from the stored progress:
+-- `from` in `_progress` is the number of events before the page, `scanned` the number with it.
 --
 -- Stores the progress of the sync with the page, and in it the number of rows created so far, so that a page whose
 -- answer is lost can be stored again and counts once. Returns this number, no row when the account is gone or disabled,
@@ -18,9 +20,14 @@ declare
 begin
   perform set_config('synchronous_commit', 'off', true);
   -- Waits for other changes of the account's memory, so that the tombstones of deletions are seen.
-  perform from accounts a where a.id = _account and a.active for update;
+  perform from accounts a where a.id = _account and a.active for no key update;
   if not found then
     return;
+  end if;
+  if exists (select from work w
+              where w.id = _work and coalesce((w.progress::json ->> 'scanned')::int, 0)
+                    not in ((_progress ->> 'from')::int, (_progress ->> 'scanned')::int)) then
+    raise serialization_failure using message = 'the page before this one is not stored';
   end if;
   with added as (
     insert into raw_memories (

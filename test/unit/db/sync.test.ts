@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict';
-import { preparePage, readUnsyncedPage, storeSyncPage } from '../../../shared/db/stores/memory/sync.ts';
+import {
+  preparePage,
+  readChosenPage,
+  readUnsyncedPage,
+  storeSyncPage,
+} from '../../../shared/db/stores/memory/sync.ts';
 import { ClaimLost } from '../../../shared/db/stores/work/progress.ts';
 import { newId } from '../../../shared/ids.ts';
 import { signUp } from '../../support/account.ts';
@@ -60,9 +65,26 @@ describe('page of a sync', () => {
     await record(1);
     const [claim, page] = [await claimSync(), await nextPage()];
     const store = () =>
-      storeSyncPage(system.database.pool, claim, page, { scanned: page.page.events.length });
+      storeSyncPage(system.database.pool, claim, page, { from: 0, scanned: page.page.events.length });
     assert.equal(await store(), page.page.events.length);
     assert.equal(await store(), page.page.events.length);
+  });
+
+  it('a page of a sync is refused when a crash of the server has undone the page before it', async () => {
+    await record(2);
+    const { pool } = system.database;
+    const [claim, first] = [await claimSync(), await nextPage()];
+    const size = first.page.events.length;
+    const [before, after] = [
+      { from: 0, scanned: size },
+      { from: size, scanned: 2 * size },
+    ];
+    await storeSyncPage(pool, claim, first, before);
+    const second = await nextPage();
+    await pool.query('update work set progress = null where id = $1', [claim.id]);
+    await assert.rejects(storeSyncPage(pool, claim, second, after), /the page before this one is not stored/);
+    await storeSyncPage(pool, claim, first, before);
+    assert.equal(await storeSyncPage(pool, claim, second, after), size);
   });
 
   it('a page of a sync that another worker has taken over stores nothing', async () => {
@@ -78,6 +100,20 @@ describe('page of a sync', () => {
       ]);
       assert.equal(rows.length, 0);
     }
+  });
+
+  it("a session's last page of a sync is known to be the last, also when it is full", async () => {
+    await record(1);
+    const page = await readUnsyncedPage(system.em(), account, EVENTS_PER_SESSION);
+    assert.deepEqual([page?.events.length, page?.last], [EVENTS_PER_SESSION, true]);
+  });
+
+  it('a page of a sync of chosen events reads no more than an index entry of each session without any', async () => {
+    const sessions = 500;
+    await record(sessions);
+    const since = new Date(Date.now() + 60_000).toISOString();
+    const read = await rowsRead(system, (em) => readChosenPage(em, account, { since }, 200));
+    assert.ok(read < 3 * sessions, `${read} rows`);
   });
 
   it('a page of a sync reads no more events than it takes, however many the account has', async () => {

@@ -11,7 +11,7 @@ const BACKOFF = `least(interval '10 minutes' * power(2, least(failures, 10)), in
 export async function setAside(em: EntityManager, accountId: string, concerned: AffectedRows): Promise<void> {
   await transaction(em, async (tx) => {
     // Locks the account first, as `changeMemory` does, so that the two cannot deadlock over rows.
-    await tx.execute('select from accounts where id = ? for update', [accountId]);
+    await tx.execute('select from accounts where id = ? for no key update', [accountId]);
     for (const [table, ids] of Object.entries(concerned))
       await tx.execute(
         `update ${table} set failures = failures + 1, retry_at = now() + ${BACKOFF}

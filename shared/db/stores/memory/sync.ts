@@ -48,7 +48,10 @@ export async function readUnsyncedPage(
   after?: SyncCursor,
 ): Promise<SyncPage | undefined> {
   const from = after?.last === false ? after : await nextUnsynced(em, accountId, after);
-  return from && { ...(await readPage(em, accountId, from, size)), latest: from.latest };
+  if (from === undefined) return undefined;
+  const page = await readPage(em, accountId, from, size);
+  const isWhole = (page.events.at(-1)?.arrival ?? 0) >= (from.latest ?? Number.POSITIVE_INFINITY);
+  return { ...page, last: page.last || isWhole, latest: from.latest };
 }
 
 async function nextUnsynced(
@@ -85,31 +88,35 @@ export async function sessionsToSync(
 export async function readChosenPage(
   em: EntityManager,
   accountId: string,
-  { since, session_id }: SyncRequest,
+  chosen: SyncRequest,
   size: number,
   after?: SyncCursor,
 ): Promise<SyncPage | undefined> {
-  for (let cursor: Pick<SyncCursor, 'session' | 'arrival'> | undefined = after; ; ) {
-    const session = cursor?.session ?? (await nextSession(em, accountId, '', session_id));
-    if (session === undefined) return undefined;
-    const page = await readPage(em, accountId, { session, arrival: cursor?.arrival ?? 0 }, size, since);
+  if (after?.last === false) {
+    const page = await readPage(em, accountId, after, size, chosen.since);
     if (page.events.length > 0) return page;
-    const next = await nextSession(em, accountId, session, session_id);
-    if (next === undefined) return undefined;
-    cursor = { session: next, arrival: 0 };
   }
+  const session = await nextChosen(em, accountId, chosen, after?.session ?? '');
+  return session === undefined
+    ? undefined
+    : readPage(em, accountId, { session, arrival: 0 }, size, chosen.since);
 }
 
-async function nextSession(
+/** Finds the next session with an event that a request chooses. */
+async function nextChosen(
   em: EntityManager,
   accountId: string,
+  { since, session_id }: SyncRequest,
   after: string,
-  only: string | undefined,
 ): Promise<string | undefined> {
   const [session] = await em.execute<{ id: string }[]>(
-    `select id from recording_sessions
-      where account_id = ? and id > ? and id = coalesce(?::text, id) order by id limit 1`,
-    [accountId, after, only ?? null],
+    `select s.id from recording_sessions s
+      where s.account_id = ? and s.id > ? and s.id = coalesce(?::text, s.id)
+        and exists (select from recording_events e
+                     where e.session_id = s.id and e.account_id is not distinct from s.account_id
+                       and e.occurred_at >= coalesce(?::timestamptz, '-infinity'))
+      order by s.id limit 1`,
+    [accountId, after, session_id ?? null, since ?? null],
   );
   return session?.id;
 }
