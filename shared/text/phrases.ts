@@ -101,14 +101,19 @@ export interface Phrase {
 const PHRASE_MAX = 64;
 /** Maximum length of a text that counts as typed, in UTF-16 units. A longer one was pasted. */
 const TYPED_MAX = 2000;
+/** Maximum number of phrases of a text: enough for `TYPED_MAX` in most languages that put spaces between words. */
+const PHRASES_MAX = 400;
 
-/** Returns the phrases of a text that a person typed, without what no completion may repeat; none if it was pasted. */
+/**
+ * Returns the phrases of a text that a person typed, the first `PHRASES_MAX`, without what no completion may repeat;
+ * none if it was pasted.
+ */
 export function phrasesOf(text: string): Phrase[] {
   if (text.length > TYPED_MAX) return [];
   const lines = `\n${phraseLinesOf(removeUnrecallable(text)).trim()}`;
   const lower = lowerCaseInPlace(lines);
   const breaks = Array.from(lines.matchAll(/\n(?!$)/g), ({ index }) => index);
-  return [...breaks, ...wordStarts(lines)].map((place) => {
+  return [...breaks, ...wordStarts(lines)].slice(0, PHRASES_MAX).map((place) => {
     const lineEnd = lines.indexOf('\n', place + 1);
     const end = Math.min(lineEnd < 0 ? lines.length : lineEnd, place + PHRASE_MAX);
     const [words, written] = [lower, lines].map((line) =>

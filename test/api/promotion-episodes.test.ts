@@ -408,6 +408,15 @@ describe('promotion to episodes', function () {
       assert.equal(system.provider.calls.length, 2);
     });
 
+    it('an episode whose text was erased keeps a row, or gets a title and a summary, so that promotion is not due for ever', async () => {
+      await stale();
+      const [{ id } = assert.fail()] = await episodesOf(ann);
+      const change = (body: object) => ann.request('PATCH', `/api/memory/episodes/${id}/`, body);
+      assert.equal((await change({ raw_ids: [] })).status, 422);
+      assert.equal((await change({ raw_ids: [], title: 'Two', summary: 'Two and three' })).status, 200);
+      assert.deepEqual(await counts(), NOTHING);
+    });
+
     it('an episode whose text was erased gets sentences of its remaining rows if the model refuses to rewrite it', async () => {
       await stale({ model: 'local' });
       system.provider.respond(refusal());

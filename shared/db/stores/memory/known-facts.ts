@@ -16,6 +16,9 @@ export interface RelatedFact {
 const WORDS_MAX = 200;
 const WORD_MIN = 3;
 
+/** Maximum number of facts that are ranked: ranking takes longer than finding, and common words find nearly all. */
+const RANKED_MAX = 1000;
+
 /** Finds the current facts that share the most words with a text, most related first. */
 export async function relatedFacts(
   em: EntityManager,
@@ -27,10 +30,13 @@ export async function relatedFacts(
   if (words.length === 0) return [];
   return em.execute<RelatedFact[]>(
     `select f.id, f.text, f.slot
-       from facts f cross join (select to_tsquery('english', ?) as words) q
-      where f.account_id = ? and f.superseded_by is null and f.stale_at is null
-        and to_tsvector('english', search_text(f.text)) @@ q.words
-      order by ts_rank(to_tsvector('english', search_text(f.text)), q.words) desc, f.id limit ?`,
+       from (
+         select f.id, f.text, f.slot, q.words
+           from facts f cross join (select to_tsquery('english', ?) as words) q
+          where f.account_id = ? and f.superseded_by is null and f.stale_at is null
+            and to_tsvector('english', search_text(f.text)) @@ q.words
+          limit ${RANKED_MAX}) f
+      order by ts_rank(to_tsvector('english', search_text(f.text)), f.words) desc, f.id limit ?`,
     [words.map((word) => `'${word}'`).join(' | '), accountId, count],
   );
 }

@@ -10,6 +10,7 @@ import {
 import { AppError } from '../../../errors/app-error.ts';
 import { newIds } from '../../../ids.ts';
 import { Episode, Profile, RawMemory } from '../../entities/memory.ts';
+import { redactProfile } from '../replies/redact.ts';
 import { changeMemory } from './change.ts';
 import { checkSources, type RowWithSources, setSources, withSources } from './links.ts';
 import { storePhrases } from './phrases.ts';
@@ -96,10 +97,13 @@ export function changeEpisode(
     tx.assign(row, { ...values, updatedAt: new Date() });
     checkSpan(row.startedAt, row.endedAt, faults, EPISODE_SPAN, { sentEnd: values.endedAt !== undefined });
     await checkSources(tx, accountId, EPISODE_LINK.to, [{ sources, faults }]);
-    faults.refuse();
     // All of the text is the person's own now, so promotion must not change it.
     if (values.title !== undefined && values.summary !== undefined)
       Object.assign(row, { origin: 'human', staleAt: null });
+    // Promotion would find a stale episode without rows for ever, and have nothing to write it from.
+    if (row.staleAt !== null && sources?.length === 0)
+      faults.add('raw_ids', 'Input should name a row, or come with title and summary');
+    faults.refuse();
     await tx.flush();
     if (sources !== undefined) await setSources(tx, accountId, EPISODE_LINK, [{ row, sources }]);
     const [changed] = await withSources(tx, accountId, EPISODE_LINK.to, [row]);
@@ -138,6 +142,7 @@ export function deleteProfile(em: EntityManager, accountId: string): Promise<voi
   return changeMemory(em, accountId, async (tx) => {
     const deleted = await tx.nativeDelete(Profile, { account: accountId });
     if (deleted === 0) throw new AppError('not_found');
+    await redactProfile(tx, accountId);
   });
 }
 
