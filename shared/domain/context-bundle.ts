@@ -82,7 +82,7 @@ export async function bundleOf(offer: Offer, query: ContextQuery): Promise<Conte
  * Returns a copy of a value with the secrets in its strings masked. The recursion is bounded, since `flawOf` limits the
  * depth of clients' JSON.
  */
-function withoutSecrets<Value>(value: Value): Value {
+export function withoutSecrets<Value>(value: Value): Value {
   if (typeof value === 'string') return maskSecrets(value) as Value;
   if (Array.isArray(value)) return value.map(withoutSecrets) as Value;
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;

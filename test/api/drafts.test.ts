@@ -133,6 +133,17 @@ describe('draft predictions of an account', () => {
     assert.deepEqual(await tablesWith(system, 'an elephant of hers'), ['public.answers']);
   });
 
+  it('deleting the profile also erases the kept draft predictions that used it, and no others', async () => {
+    system.provider.respond(fake.ok({ continuation: ' an elephant of hers' }));
+    await predict({ draft: 'It was' });
+    await ann.request('POST', '/api/memory/profile/', { summary: SECRET });
+    await predict({ draft: 'Where is the spare key' });
+    assert.ok((await tablesWith(system, 'third blue flowerpot')).includes('public.answers'));
+    assert.equal((await ann.request('DELETE', '/api/memory/profile/')).status, 204);
+    assert.deepEqual(await tablesWith(system, 'third blue flowerpot'), []);
+    assert.deepEqual(await tablesWith(system, 'an elephant of hers'), ['public.answers']);
+  });
+
   it("a draft prediction abstains if its memory is deleted while the model works, and keeps none of the model's answer", async () => {
     const fact = await add(ann, 'facts', { text: SECRET });
     const answer = Promise.withResolvers<void>();

@@ -104,6 +104,27 @@ describe('connection with slow usage reads', () => {
   });
 });
 
+describe('account whose predictions are slow to count', () => {
+  let system: System<TestProcess>;
+  before(async () => {
+    system = await startProcesses();
+  });
+  after(() => system?.stop());
+
+  it('an account whose predictions are slow to count gets 503 overloaded, and the changes of others go on, however many lists it reads', async () => {
+    const [person, other] = [await signUp(system), await signUp(system)];
+    const locked = await lockTable(system, 'replies');
+    const reads = Array.from({ length: EXCESSIVE_CALLS }, () => person.request('GET', '/api/predictions/'));
+    const codes: unknown[] = [];
+    for (const read of reads) void read.then(({ code }) => codes.push(code));
+    await until(() => codes.includes('overloaded'));
+    for (const one of [person, other])
+      assert.equal((await one.request('PATCH', '/api/auth/me/', { name: 'Another' })).status, 200);
+    await locked.release();
+    await Promise.all(reads);
+  });
+});
+
 describe('app whose rows are locked', () => {
   let system: System<TestProcess>;
   before(async () => {

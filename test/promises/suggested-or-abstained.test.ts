@@ -117,6 +117,14 @@ describe('suggested or abstained', () => {
       assert.ok(body.completion.length > MAX_COMPLETION_CHARS - ' extraordinary'.length);
     });
 
+    it('a predicted next prompt abstains, and costs nothing, where its first 2000 code points are all from the draft', async () => {
+      const { body } = await ask(ok({ continuation: ' and so on' }), {
+        mode: 'next_prompt',
+        draft: { text: 'word '.repeat(500).trim(), revision: 1 },
+      });
+      assert.deepEqual([body.status, body.completion, body.usage.prediction_units], ['abstained', '', 0]);
+    });
+
     it('a completion may repeat an earlier message, or extend or shorten the last one', async () => {
       const messages = [
         { role: 'user', content: 'Ship it on Friday' },

@@ -191,6 +191,7 @@ export function decide(
     isBlank(completion) ||
     !isDisplayable(completion) ||
     repeats.includes(fold(guess.completion)) ||
+    (completion !== guess.completion && request.draft.text.startsWith(completion)) ||
     refused.includes(completion)
   )
     return { state: 'abstained', completion: '' };

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { withoutSecrets } from '../../shared/domain/context-bundle.ts';
 import { LIKELIHOODS } from '../../shared/domain/likelihood.ts';
 import { candidatesOf } from '../../shared/domain/replies/candidates.ts';
 import type { ReplyProposal } from '../../shared/domain/replies/decide.ts';
@@ -62,7 +63,7 @@ export function replyQuestion(
 ): StructuredQuestion<ReplyAnswer> {
   const { profile, facts, episodes, raw, examples, prompt } = material;
   const memory = {
-    profile: profile && { summary: sanitizeForPrompt(profile.summary), data: profile.data },
+    profile: profile && { summary: sanitizeForPrompt(profile.summary), data: withoutSecrets(profile.data) },
     facts: byId(facts).map(({ text }) => sanitizeForPrompt(text)),
     episodes: byId(episodes).map(({ title, summary }) => ({
       title: sanitizeForPrompt(title),

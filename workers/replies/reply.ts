@@ -1,6 +1,7 @@
 import type { WorkerConfig } from '../../shared/config/config.ts';
 import { retryUntil } from '../../shared/db/retries.ts';
 import type { Claim } from '../../shared/db/stores/work/claim.ts';
+import { isDisplayable } from '../../shared/domain/model-text.ts';
 import { LOCAL_MODEL } from '../../shared/domain/provider-call.ts';
 import { decideReply, type ReplyProposal } from '../../shared/domain/replies/decide.ts';
 import type { Pair, Vote } from '../../shared/domain/replies/vote.ts';
@@ -192,13 +193,17 @@ const PROBABILITY_MIN = 0.15;
 
 /**
  * Predicts a reply without any model, from the person's replies to similar prompts. Abstains unless the person has
- * answered such prompts the same way before. Repeats no secret.
+ * answered such prompts the same way before. Repeats no secret, and
+ * nothing that cannot be displayed safely.
  */
 export function proposeLocally(prompt: string, vote: Vote, pairs: number, k: number): ReplyProposal {
   const candidates = vote.replies
     .filter(
       ({ response }) =>
-        response !== '' && [...response].length <= REUSED_REPLY_MAX && !containsSecret(response),
+        response !== '' &&
+        [...response].length <= REUSED_REPLY_MAX &&
+        !containsSecret(response) &&
+        isDisplayable(response),
     )
     .map(({ response, share, times }) => ({
       response,

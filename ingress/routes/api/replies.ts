@@ -26,6 +26,7 @@ import {
   ReplyStats,
 } from '../../../shared/schemas/replies.ts';
 import { predictBatch } from '../../../shared/work/kinds.ts';
+import type { TakeTurn } from '../../guards/account-turns.ts';
 import { type Answer, endpoint } from '../../http/endpoint.ts';
 import { prefers } from '../../http/preferences.ts';
 import { answerJob, idempotencyKeyOf, type JobRoutes, replayedHeader } from '../../jobs/answer.ts';
@@ -36,6 +37,7 @@ import type { ReplyService } from '../../replies/service.ts';
 
 export interface ReplyRoutes {
   em: () => EntityManager;
+  search: TakeTurn;
   replies: ReplyService;
 }
 
@@ -117,7 +119,7 @@ export const listPredictedReplies = endpoint('user', {
   errors: ['overloaded'],
   status: 200,
   response: ReplyList,
-}).handle(async ({ user, query, reserve }, { em }: ReplyRoutes) => {
+}).handle(async ({ user, query, reserve, signal }, { em, search }: ReplyRoutes) => {
   const { limit, offset } = query;
   const terms = {
     limit,
@@ -128,7 +130,10 @@ export const listPredictedReplies = endpoint('user', {
     since: queryTime('since', query.since),
     until: queryTime('until', query.until),
   };
-  const { total, rows } = await listReplies(em(), user.id, terms, reserve);
+  const { total, rows } = await listReplies(em(), user.id, terms, {
+    inTurn: (read) => search({ party: user.id, gone: signal }, read),
+    reserve,
+  });
   return { body: { total, limit, offset, results: rows.map(presentSummary) } };
 });
 

@@ -82,17 +82,21 @@ export interface Verdicts {
 
 export const NO_VERDICTS: Verdicts = { taken: 0, dismissed: 0, refused: [] };
 
-/** Number of a person's latest events that are counted. */
-const LATEST_EVENTS_MAX = 200;
+/** Number of a person's latest events among which verdicts are looked for. */
+const LATEST_EVENTS_MAX = 2000;
+/** Number of latest verdicts that are counted. */
+const VERDICTS_MAX = 200;
 /** Number of latest dismissed suggestions whose texts are looked up. */
 const DISMISSED_MAX = 20;
 
 const VERDICTS = {
-  name: 'verdicts_v1',
+  name: 'verdicts_v2',
   text: `
-    select kind, request_id as "requestId" from prediction_events
-     where app_id = $1::uuid and user_id = $2 and kind in ('accepted', 'edited', 'dismissed')
-     order by recorded_at desc limit ${LATEST_EVENTS_MAX}`,
+    select kind, request_id as "requestId" from (
+      select kind, request_id, recorded_at from prediction_events
+       where app_id = $1::uuid and user_id = $2 order by recorded_at desc limit ${LATEST_EVENTS_MAX}) e
+     where kind in ('accepted', 'edited', 'dismissed')
+     order by recorded_at desc limit ${VERDICTS_MAX}`,
 };
 
 const DISMISSED_ANSWERS = {

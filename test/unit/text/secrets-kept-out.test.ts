@@ -10,6 +10,7 @@ import { readEpisode } from '../../../workers/memory/episode-prompt.ts';
 import { statementsIn } from '../../../workers/memory/extract-facts.ts';
 import { admitProposals, type ProposedFact } from '../../../workers/memory/gate.ts';
 import { LocalProvider } from '../../../workers/providers/local.ts';
+import { replyQuestion } from '../../../workers/replies/prompt.ts';
 import { proposeLocally } from '../../../workers/replies/reply.ts';
 import { anyCharge } from '../../support/charge.ts';
 
@@ -150,6 +151,19 @@ const CONSUMERS: Record<string, (text: string) => unknown> = {
       9,
       3,
     ).candidates,
+  'the question of a reply': (text) =>
+    replyQuestion(
+      {
+        profile: { summary: text, data: { notes: [text] } },
+        facts: [{ id: '1', text, pinned: false }],
+        episodes: [{ id: '1', title: text, summary: text }],
+        raw: [{ id: '1', role: 'human', origin: 'human', content: text }],
+        examples: [],
+        prompt: text,
+        truncated: false,
+      },
+      { agent: text, k: 1 },
+    ).messages,
   'a context': (text) =>
     bundleOf(offerOf(text), { recencyMinutes: 9, maxFacts: 9, maxEpisodes: 9, maxRaw: 9 }),
   'the log': (text) => {

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { LOWEST_ID } from '../../../ids.ts';
 import { MIB } from '../../../schemas/limits.ts';
 import { inPages } from '../../steps.ts';
 import { compareWith, type DeletedTexts, findRepeating } from '../memory/repeats.ts';
@@ -67,18 +68,23 @@ export async function redactPredictions(
 ): Promise<void> {
   const lost = compareWith(texts);
   for (const some of inPages(ids, SOURCES_AT_ONCE)) await redactMadeFrom(tx, accountId, some, lost);
-  await tx.execute(FORGET_DRAFTS, [accountId, JSON.stringify(ids)]);
+  await tx.execute(`${FORGET_DRAFTS} and ${MADE_FROM}`, [accountId, JSON.stringify(ids)]);
 }
 
-/**
- * Deletes the answers of drafts made from these rows. Answers are kept for at most a day (`RECOVERY_WINDOW_S`) and some
- * seconds.
- */
+/** Deletes the answers of drafts that contain the profile as it was sent. */
+export async function redactProfile(tx: EntityManager, accountId: string): Promise<void> {
+  await tx.execute(`${FORGET_DRAFTS} and h.report::json #>> '{context,profile}' = 'true'`, [accountId]);
+}
+
+/** Deletes answers of drafts. Answers are kept for at most a day (`RECOVERY_WINDOW_S`) and some seconds. */
 const FORGET_DRAFTS = `
   delete from answers a using history h
-   where h.party = ? and h.month is null and h.kind = 'draft' and h.ended_at > now() - interval '2 days' and a.id = h.id
-     and exists (select from jsonb_path_query(h.report::jsonb, '$.context.*[*]') used
-                  where used #>> '{}' in (select json_array_elements_text(?::json)))`;
+   where h.party = ? and h.month is null and h.kind = 'draft' and h.ended_at > now() - interval '2 days' and a.id = h.id`;
+
+/** Matches drafts made from rows with these ids. */
+const MADE_FROM = `
+  exists (select from jsonb_path_query(h.report::jsonb, '$.context.*[*]') used
+           where used #>> '{}' in (select json_array_elements_text(?::json)))`;
 
 async function redactMadeFrom(
   tx: EntityManager,
@@ -86,7 +92,7 @@ async function redactMadeFrom(
   ids: readonly string[],
   lost: DeletedTexts | undefined,
 ): Promise<void> {
-  for (let after = NIL_UUID; ; ) {
+  for (let after = LOWEST_ID; ; ) {
     const rows = await tx.execute<PredictionTexts[]>(PREDICTIONS_MADE_FROM, [
       accountId,
       JSON.stringify(ids),
@@ -100,7 +106,6 @@ async function redactMadeFrom(
   }
 }
 
-const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 /** Number of predictions that are read and compared at once: their prompts are long. */
 const PREDICTIONS_AT_ONCE = 20;
 /** Number of memory rows whose predictions are searched in one statement. */

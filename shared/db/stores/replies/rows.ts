@@ -72,17 +72,23 @@ export async function measureReplies(
   return measured?.size ?? 0;
 }
 
+/** Means of reading a page: the turn is held only while all rows of the account are counted. */
+interface PageReading {
+  inTurn<T>(read: () => Promise<T>): Promise<T>;
+  reserve(bytes: number): Promise<void>;
+}
+
 /**
  * Lists a page of the account's predictions, without prompts, context and features, and counts all that match. Reads
- * the rows once `reserve` has found room for them. Throws as `reserve` does.
+ * the rows once `reserve` has found room for them. Throws as `inTurn` and `reserve` do.
  */
 export async function listReplies(
   em: EntityManager,
   accountId: string,
   terms: ReplyListTerms,
-  reserve: (bytes: number) => Promise<void>,
+  { inTurn, reserve }: PageReading,
 ): Promise<{ total: number; rows: ListedReply[] }> {
-  const { total, size, ids } = await measurePage(em, accountId, terms);
+  const { total, size, ids } = await inTurn(() => measurePage(em, accountId, terms));
   await reserve(size);
   const rows = await em.find(
     Reply,

@@ -102,6 +102,16 @@ describe('vote', () => {
     assert.deepEqual([candidates[0]?.response, closed], ['Yes please', true]);
   });
 
+  it("the built-in predictor proposes none of the person's replies that cannot be displayed safely", () => {
+    for (const reply of ['yes\u001b[2J', 'yes\u202e']) {
+      const vote = voteOf(
+        'Run the linter?',
+        [1, 2, 3].map(() => pair('Run the linter?', reply)),
+      );
+      assert.deepEqual(proposeLocally('Run the linter?', vote, 3, 3).candidates, []);
+    }
+  });
+
   it("a vote of the person's replies counts all ways to say yes as one reply, in the wording used most", () => {
     const yes = ['ok', 'Yes', 'go ahead', 'Yes'].map((reply) => pair('Run the linter?', reply));
     const { replies } = voteOf('Run the linter?', yes);
