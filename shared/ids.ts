@@ -13,6 +13,9 @@ export function newIds(count: number): string[] {
   return Array.from({ length: count }, newId).sort();
 }
 
+/** Sorts before every id. */
+export const LOWEST_ID = '00000000-0000-0000-0000-000000000000';
+
 /** Returns the lowest id of a moment, given in Unix milliseconds: ids made earlier sort before it. */
 export function idFrom(moment: number): string {
   const hex = Math.floor(moment).toString(16).padStart(12, '0');

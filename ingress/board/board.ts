@@ -4,9 +4,10 @@ import Koa, { type Next } from 'koa';
 import { type IngressConfig, POOLS } from '../../shared/config/config.ts';
 import { isUnavailable } from '../../shared/db/faults.ts';
 import { openDatabase } from '../../shared/db/orm.ts';
+import { resumePools } from '../../shared/db/stores/work/operate.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { Log } from '../../shared/log.ts';
-import { drain, pause, resume, retryFailed } from '../../shared/work/operate.ts';
+import { drain, pause, retryFailed } from '../../shared/work/operate.ts';
 import { readForm, seeOther } from '../connect/browser.ts';
 import { addressReader } from '../http/address.ts';
 import { setError, toAppError } from '../http/errors.ts';
@@ -136,14 +137,15 @@ class BoardPages {
     const { recoveryWindowS } = this.#config;
     let did = action;
     if (action === 'pause') did = (await pause(this.#pool, [pool])) === 0 ? 'pause' : 'pause-late';
-    else if (action === 'resume') await resume(this.#pool, [pool]);
+    else if (action === 'resume') await resumePools(this.#pool, [pool]);
     else if (action === 'retry') did = await this.#retry(pool);
     else if (action === 'drain' && form.get('sure') !== 'yes') {
       const { pools } = await this.#viewers.latest();
       const { queued = 0, isMore = false } = pools.find((one) => one.pool === pool) ?? {};
       const csrf = this.#access.csrf(session);
       return send(ctx, drainPage({ csrf, pool, queued: `${queued}${isMore ? ' or more' : ''}` }));
-    } else if (action === 'drain') await drain(this.#pool, pool, recoveryWindowS);
+    } else if (action === 'drain')
+      did = (await drain(this.#pool, pool, recoveryWindowS)).locked === 0 ? 'drain' : 'drain-locked';
     else throw new AppError('not_found');
     ctx.state.log.info({ action, pool }, 'an operator acted on a pool');
     seeOther(ctx, `./?did=${did}`);
@@ -168,6 +170,7 @@ const NOTES = new Map([
   ['pause-late', 'Paused, but some workers have not noticed yet. What runs goes on.'],
   ['resume', 'Resumed: workers claim again within a second or two.'],
   ['drain', 'Drained: what waited ended as service_unavailable, and was refunded.'],
+  ['drain-locked', 'Drained, but for apps and accounts whose rows are locked: try again later.'],
   ['retry', 'A new job is queued for each account whose latest one failed.'],
   ['retry-none', 'There was no job to retry. Predictions are not: their callers have had their answer.'],
   ['retry-locked', 'Queued again, but for accounts whose rows are locked: try again later.'],

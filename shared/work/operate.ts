@@ -6,13 +6,13 @@ import { databaseNow } from '../db/stores/schedules.ts';
 import { admit } from '../db/stores/work/admit.ts';
 import {
   countKinds,
+  type Drained,
   drainQueued,
   failedJobs,
   pausePools,
-  resumePools,
   workerBeats,
 } from '../db/stores/work/operate.ts';
-import { newId } from '../ids.ts';
+import { LOWEST_ID, newId } from '../ids.ts';
 import { admissionTerms, jobAdmission } from './admission.ts';
 import { kindsOf } from './kind.ts';
 import { kinds } from './kinds.ts';
@@ -43,18 +43,13 @@ export async function pause(database: Pool, pools: readonly PoolName[]): Promise
   return late;
 }
 
-/** Lets paused workers claim again. */
-export const resume = resumePools;
-
-/** Ends the queued work of a pool as `service_unavailable`. Resolves with the number of pieces that it ended. */
-export async function drain(database: Pool, pool: PoolName, recoveryWindowS: number): Promise<number> {
+/** Ends the queued work of a pool as `service_unavailable`. What it had to leave, it ends when it is repeated. */
+export async function drain(database: Pool, pool: PoolName, recoveryWindowS: number): Promise<Drained> {
   const before = await databaseNow(database);
   return drainQueued(database, kindsOf(kinds, pool), { before, recoveryWindowS });
 }
 
 const ACCOUNTS_PER_PAGE = 100;
-/** An id that sorts before those of all accounts. */
-const LOWEST_ID = '00000000-0000-0000-0000-000000000000';
 /** Steps whose jobs work on whatever is new: a failed job can be replaced without its input. */
 const REPEATABLE_STEPS = Object.values(SCHEDULES).flat();
 

@@ -5,7 +5,7 @@ import { signUp, type UserClient } from '../support/account.ts';
 import { adminResult, runAdmin } from '../support/admin.ts';
 import { predictionBody } from '../support/client.ts';
 import { event, post } from '../support/recording.ts';
-import { lockAdmissions } from '../support/row-lock.ts';
+import { lockAdmissions, lockRow } from '../support/row-lock.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
@@ -113,7 +113,7 @@ describe('queue commands', function () {
     await queue('pause');
     const [id, predicted] = await Promise.all([start(), app.predict(predictionBody())]);
     assert.equal(predicted.status, 504);
-    assert.deepEqual(await queue('drain', 'memory'), { pool: 'memory', ended: 1 });
+    assert.deepEqual(await queue('drain', 'memory'), { pool: 'memory', ended: 1, locked: 0 });
     const { state, error } = await job(id);
     assert.deepEqual([state, error?.code], ['failed', 'service_unavailable']);
     assert.equal((await kind('sync'))?.failed_24h, 1);
@@ -158,6 +158,28 @@ describe('queue commands', function () {
     const { code, stdout } = await runAdmin(['queue', 'retry-failed', 'memory', '--json'], system.env);
     const second = JSON.parse(stdout);
     assert.deepEqual([code, second.retried.sync, second.locked.sync], [0, 1, 0]);
+  });
+
+  it('`queue drain` skips what is locked and ends all other waiting work; a later call ends the rest', async () => {
+    await queue('pause', 'memory');
+    const people = await Promise.all([1, 2, 3].map(() => signUp(system)));
+    const jobs = await Promise.all(
+      people.map((person) =>
+        person.request('POST', '/api/memory/sync/', {}, { headers: { prefer: 'respond-async' } }),
+      ),
+    );
+    assert.deepEqual(
+      jobs.map(({ status }) => status),
+      [202, 202, 202],
+    );
+    const [first = ''] = people.map(({ id }) => id).sort();
+    const lock = await lockRow(system, 'work', 'party = $1', [first]);
+    const { code, stdout } = await runAdmin(['queue', 'drain', 'memory', '--json'], system.env);
+    const { ended, locked: skipped } = JSON.parse(stdout);
+    assert.deepEqual([code, ended, skipped], [1, 2, 1]);
+    await lock.release();
+    assert.deepEqual(await queue('drain', 'memory'), { pool: 'memory', ended: 1, locked: 0 });
+    await queue('resume');
   });
 
   it('queue commands list the pools when no pool or an unknown one is given', async () => {

@@ -7,6 +7,7 @@ import { countDue, hasLiveWork, pageOfDueAccounts } from '../../shared/db/stores
 import { type Page, releaseRounds, takePage, turnPage } from '../../shared/db/stores/schedules.ts';
 import { admit } from '../../shared/db/stores/work/admit.ts';
 import { readLoad } from '../../shared/db/stores/work/load.ts';
+import { LOWEST_ID } from '../../shared/ids.ts';
 import type { Log } from '../../shared/log.ts';
 import type { Queues } from '../../shared/queue/queues.ts';
 import { admissionTerms, jobAdmission } from '../../shared/work/admission.ts';
@@ -21,7 +22,6 @@ const PAUSE_MS = { least: 250, most: 60_000 };
 const WAIT_MS = 1000;
 /** Maximum number of accounts that are counted to set the pace. */
 const COUNTED_MAX = 100_000;
-const FIRST_POSITION = '00000000-0000-0000-0000-000000000000';
 
 export interface RoundParts {
   config: WorkerConfig;
@@ -100,7 +100,7 @@ export class Rounds {
     if (last !== undefined)
       return { step: page.step, position: last, pauseMs: await this.#pauseOf(name, page, step) };
     const isOver = page.step + 1 >= steps.length;
-    return { step: isOver ? 0 : page.step + 1, position: isOver ? null : FIRST_POSITION, pauseMs: 0 };
+    return { step: isOver ? 0 : page.step + 1, position: isOver ? null : LOWEST_ID, pauseMs: 0 };
   }
 
   /** Admits a step's job for an account and a tick. Admitting it again makes no second job. */
@@ -119,7 +119,7 @@ export class Rounds {
     const step = steps[page.step];
     const before = steps[page.step - 1];
     if (step === undefined || !(await this.#hasRoom(step))) return false;
-    if (before === undefined || page.position !== FIRST_POSITION) return true;
+    if (before === undefined || page.position !== LOWEST_ID) return true;
     const since = this.#waiting.get(name) ?? performance.now();
     const isOver = performance.now() - since > config[before.kind.deadline];
     if (!isOver && (await hasLiveWork(database.pool, before.kind.name))) {

@@ -83,6 +83,10 @@ export class Scheduler {
   async #fireDue({ name, pattern, nextTick: first, untilTickMs }: ScheduleRow): Promise<number> {
     const { pool, rounds, log } = this.#parts;
     const now = first - untilTickMs;
+    const soonest = nextTick(pattern, now);
+    // The clock may have been ahead when the next tick was stored.
+    if (soonest !== undefined && soonest < first)
+      await plantSchedule(pool, name, { pattern, nextTick: soonest });
     let tick = first;
     while (tick <= now && !this.#closed.signal.aborted) {
       const next = nextTick(pattern, Math.max(tick, now - MAKE_UP_MS));

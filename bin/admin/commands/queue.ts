@@ -1,5 +1,6 @@
 import { POOLS, type PoolName } from '../../../shared/config/config.ts';
-import { drain, pause, type Retried, resume, retryFailed } from '../../../shared/work/operate.ts';
+import { resumePools } from '../../../shared/db/stores/work/operate.ts';
+import { drain, pause, type Retried, retryFailed } from '../../../shared/work/operate.ts';
 import { choice, requireValue } from '../arguments.ts';
 import { type Admin, command, type Outcome } from '../command.ts';
 
@@ -32,7 +33,7 @@ export const queueResume = command({
   read(_, operand) {
     const pools = poolsOf(operand);
     return async ({ database }) => {
-      await resume(database.pool, pools);
+      await resumePools(database.pool, pools);
       return { data: { resumed: pools }, text: `Resumed: ${pools.join(', ')}.` };
     };
   },
@@ -46,9 +47,9 @@ export const queueDrain = command({
   read(_, operand) {
     const drained = pool(requireValue('POOL', operand));
     return async ({ database, config: { recoveryWindowS } }) => {
-      const ended = await drain(database.pool, drained, recoveryWindowS);
-      const text = `${ended} ended as service_unavailable. What runs goes on; new work is taken unless the pool is paused.`;
-      return { data: { pool: drained, ended }, text };
+      const { ended, locked } = await drain(database.pool, drained, recoveryWindowS);
+      const text = `${ended} ended as service_unavailable${skipped(locked)}. What runs goes on; new work is taken unless the pool is paused.`;
+      return { data: { pool: drained, ended, locked }, text, failed: locked > 0 };
     };
   },
 });
@@ -84,6 +85,9 @@ async function retry({ database, config }: Admin, pools: readonly PoolName[]): P
 }
 
 function lineOf(kind: string, { queued, locked }: Retried): string {
-  const skipped = locked === 0 ? '' : `, ${locked} skipped because of a lock: try again later`;
-  return `${kind}: ${queued} queued again${skipped}`;
+  return `${kind}: ${queued} queued again${skipped(locked)}`;
+}
+
+function skipped(locked: number): string {
+  return locked === 0 ? '' : `, ${locked} skipped because of a lock: try again later`;
 }

@@ -1,4 +1,5 @@
 import type { EntityManager, Loaded } from '@mikro-orm/postgresql';
+import { LOWEST_ID } from '../../ids.ts';
 import { ServiceKey } from '../entities/account.ts';
 import { Connection } from '../entities/connection.ts';
 import type { MemoryLink } from '../entities/memory.ts';
@@ -29,7 +30,6 @@ const PAGE_ROWS_MAX = 100;
 const LINK_PAGE_MAX = 1000;
 /** Maximum size of a page of rows with long texts, in bytes. A larger event is a page of its own, without its body. */
 export const PAGE_SIZE_MAX = 1024 * 1024;
-const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 const PAGE_BY_ID = { orderBy: { id: 'asc' }, limit: PAGE_ROWS_MAX } as const;
 
 /**
@@ -78,7 +78,7 @@ async function* sizedPages(em: () => EntityManager, accountId: string, table: st
     em().execute<{ id: string; size: number }[]>(
       `select r.id, octet_length(to_json(r)::text) as size from ${table} r
         where r.account_id = ? and r.id > ?::uuid order by r.id limit ?`,
-      [accountId, id?.$gt ?? NIL_UUID, PAGE_ROWS_MAX],
+      [accountId, id?.$gt ?? LOWEST_ID, PAGE_ROWS_MAX],
     ),
   );
   for await (const rows of pagesOfSizes) {

@@ -66,15 +66,19 @@ export async function databaseNow(pool: Pool): Promise<number> {
 }
 
 const PLANT_SCHEDULE = {
-  name: 'plant_schedule_v1',
+  name: 'plant_schedule_v2',
   text: `insert into schedules as s (name, pattern, next_tick) values ($1, $2, to_timestamp($3::float8 / 1000))
          on conflict (name) do update
             set pattern = excluded.pattern, next_tick = excluded.next_tick,
+                fired_at = least(s.fired_at, clock_timestamp()), held_until = least(s.held_until, clock_timestamp() + make_interval(secs => ${HOLD_MS / 1000})),
                 position = case when excluded.pattern is not null then s.position end
-          where s.pattern is distinct from excluded.pattern`,
+          where s.pattern is distinct from excluded.pattern or s.fired_at > clock_timestamp() + clock_slack()`,
 };
 
-/** Sets the pattern of a recurring job, unless it already has this one. Null turns the job off, and ends its round. */
+/**
+ * Sets the pattern of a recurring job, unless it already has this one and the clock was not ahead when the latest tick
+ * was fired. Null turns the job off, and ends its round.
+ */
 export async function plantSchedule(
   pool: Pool,
   name: string,

@@ -71,6 +71,18 @@ describe('scheduler', () => {
     );
   });
 
+  it('a scheduler fires again soon after a clock that was a year ahead has been set right', async () => {
+    await start(EACH_SECOND);
+    await until(async () => (await fired()).length > 0);
+    await database.pool.query(
+      `update schedules set next_tick = next_tick + interval '1 year', fired_at = now() + interval '1 year'
+        where name = 'sync'`,
+    );
+    const since = Date.now();
+    const [tick] = await until(async () => (await fired()).filter((one) => one.tick > since));
+    assert.ok(tick && tick.tick < since + 60_000);
+  });
+
   it('a scheduler uses the pattern of the scheduler that started last', async () => {
     await start('0 0 1 1 *');
     await start(EACH_SECOND);

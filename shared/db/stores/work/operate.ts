@@ -1,4 +1,6 @@
 import type { Pool } from 'pg';
+import { LOWEST_ID } from '../../../ids.ts';
+import { isLockTimeout } from '../../faults.ts';
 import { query } from '../../statement.ts';
 import { type Completion, complete } from './complete.ts';
 
@@ -118,40 +120,45 @@ export async function resumePools(pool: Pool, names: readonly string[]): Promise
 const DRAIN_BATCH_ROWS = 200;
 
 const QUEUED_WORK = {
-  name: 'queued_work_v1',
+  name: 'queued_work_v2',
   text: `select id, party, month, attempt from work
           where kind = any ($1::text[]) and state = 'queued' and admitted_at <= to_timestamp($2::float8 / 1000)
+            and (party, id) > ($3::uuid, $4::uuid)
           order by party, id limit ${DRAIN_BATCH_ROWS}`,
 };
 
+/** Numbers of pieces that a drain has ended, and has left because another transaction held a lock on their party. */
+export interface Drained {
+  ended: number;
+  locked: number;
+}
+
 /**
  * Ends queued work as `service_unavailable` if it was admitted by `before` (Unix milliseconds), and refunds it. Work
- * that is claimed meanwhile goes on. Returns the number of pieces that it ended.
+ * that is claimed meanwhile goes on.
  */
 export async function drainQueued(
   pool: Pool,
   kinds: readonly string[],
   { before, recoveryWindowS }: { before: number; recoveryWindowS: number },
-): Promise<number> {
-  for (let total = 0; ; ) {
-    const rows = await query<Pick<Completion, 'id' | 'party' | 'month'> & { attempt: number }>(
-      pool,
-      QUEUED_WORK,
-      [kinds, before],
-    );
-    let ended = 0;
+): Promise<Drained> {
+  type Queued = Pick<Completion, 'id' | 'party' | 'month'> & { attempt: number };
+  const end = { guard: 'queued', state: 'failed', code: 'service_unavailable' } as const;
+  const drained = { ended: 0, locked: 0 };
+  for (let last: Pick<Queued, 'party' | 'id'> | undefined = { party: LOWEST_ID, id: LOWEST_ID }; last; ) {
+    const rows: Queued[] = await query<Queued>(pool, QUEUED_WORK, [kinds, before, last.party, last.id]);
     for (const [, ofParty] of Map.groupBy(rows, ({ party }) => party)) {
-      const end = { guard: 'queued', state: 'failed', code: 'service_unavailable' } as const;
-      const done = await complete(
-        pool,
-        ofParty.map((one) => ({ ...one, ...end })),
-        recoveryWindowS,
-      );
-      ended += done.filter(Boolean).length;
+      const ends = ofParty.map((one) => ({ ...one, ...end }));
+      try {
+        drained.ended += (await complete(pool, ends, recoveryWindowS)).filter(Boolean).length;
+      } catch (error) {
+        if (!isLockTimeout(error)) throw error;
+        drained.locked += ofParty.length;
+      }
     }
-    total += ended;
-    if (ended === 0) return total;
+    last = rows.length < DRAIN_BATCH_ROWS ? undefined : rows.at(-1);
   }
+  return drained;
 }
 
 /** An account's latest job of a kind, which has failed. */

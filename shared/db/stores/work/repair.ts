@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { LOWEST_ID } from '../../../ids.ts';
 import { ABANDON_AFTER_MS } from '../../../schemas/limits.ts';
 import { query } from '../../statement.ts';
 import type { Flow } from './claim.ts';
@@ -11,7 +12,7 @@ export interface Casualty extends Subject {
 }
 
 /** Place before all work, in the order of deadlines. */
-const FIRST_PLACE = { deadlineMs: 0, id: '00000000-0000-0000-0000-000000000000' };
+const FIRST_PLACE = { deadlineMs: 0, id: LOWEST_ID };
 
 /** A casualty, or the last row of a full page. */
 interface CasualtyRow extends Subject {
