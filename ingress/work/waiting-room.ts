@@ -33,7 +33,7 @@ interface Callers {
 }
 
 /** Reads how requests have ended, by their keys; leaves out those that still run. Rejects after `withinMs`. */
-export type ReadFates = (keys: string[], withinMs?: number) => Promise<ReadonlyMap<string, Fate>>;
+export type ReadFates = (keys: string[], withinMs: number | undefined) => Promise<ReadonlyMap<string, Fate>>;
 
 /**
  * Callers that wait for work to end. A wake-up makes the room read the rows that the wake-up names. Twice a second, the
@@ -101,7 +101,7 @@ export class WaitingRoom {
     if (reads.length === 0) return;
     try {
       const keys = reads.map(({ key }) => key);
-      const fates = await this.#readFates(keys, ...(by === 'poll' ? [POLL_WITHIN_MS] : []));
+      const fates = await this.#readFates(keys, by === 'poll' ? POLL_WITHIN_MS : undefined);
       for (const { id, key, callers } of reads) {
         const fate = fates.get(key);
         if (fate === undefined || (fate !== 'gone' && fate.id !== id)) continue;

@@ -11,6 +11,7 @@ import type {
   ProfileRow,
   RawRow,
 } from './context-rows.ts';
+import { isEvidence } from './facts/statement.ts';
 
 /**
  * The part of a person's memory chosen for one question. Facts are sorted pinned first, then newest first; episodes and
@@ -55,7 +56,7 @@ export async function bundleOf(offer: Offer, query: ContextQuery): Promise<Conte
   const raw = await choose(offer.raw, query.maxRaw, HALF_LIFE_MS.raw, (row) => ({
     text: row.content,
     ageMs: age(row.occurredAt),
-    salience: row.role === 'human' && row.origin === 'human' ? SAID_SALIENCE.own : SAID_SALIENCE.other,
+    salience: isEvidence(row) ? SAID_SALIENCE.own : SAID_SALIENCE.other,
     sources: 0,
   }));
   const chosen = {

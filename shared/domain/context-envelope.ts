@@ -2,6 +2,7 @@ import type { Artifact, Message, PredictionRequest } from '../schemas/prediction
 import { codePointsIn } from '../text/cut.ts';
 import { TokenBudget } from '../text/tokens.ts';
 import type { ContextBundle } from './context-bundle.ts';
+import { isEvidence } from './facts/statement.ts';
 
 /** The material of a prediction, cut to the context budget. It names no person, session or request. */
 export interface PredictionTask {
@@ -214,7 +215,7 @@ export function fitMemory(
       episodes: episodes.map(({ title, summary }) => ({ title, summary })),
       said: said.map(({ role, origin, content }) => ({
         role,
-        own: role === 'human' && origin === 'human',
+        own: isEvidence({ role, origin }),
         content,
       })),
     },

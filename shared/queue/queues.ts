@@ -52,7 +52,7 @@ export interface TicketQueue {
 
 /** A worker that takes tickets from one queue. */
 export interface TicketWorker {
-  /** Stops taking tickets. Resolves within 2 s. */
+  /** Stops taking tickets. Resolves within `STOP_LIMITS.queue`. */
   close(): Promise<void>;
 }
 
@@ -63,7 +63,7 @@ export interface Queues {
   worker(name: string, take: () => Promise<void>): TicketWorker;
   /** Rejects unless the store answers and takes tickets. */
   ping(): Promise<void>;
-  /** Resolves within 4 s, also when the store is down. */
+  /** Resolves within twice `STOP_LIMITS.queue`, also when the store is down. */
   close(): Promise<void>;
 }
 

@@ -16,7 +16,7 @@ export interface RetryOptions extends Backoff {
 
 /**
  * Retries with backoff until `work` succeeds. Rejects with its last error when another try cannot help or would come
- * too late, and with the signal's reason when the signal aborts. Only for work that is safe to repeat.
+ * too late, and with the signal's reason, or during a pause an `AbortError`, when the signal aborts. Only for work that is safe to repeat.
  */
 export async function retry<T>(work: () => Promise<T>, options: RetryOptions): Promise<T> {
   const { when = () => true, until = Number.POSITIVE_INFINITY, signal } = options;

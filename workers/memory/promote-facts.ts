@@ -102,18 +102,18 @@ class FactSteps implements PromotionSteps<Sources> {
     const sources = await sourcesOf(this.#promotion.em(), accountId, named);
     for (const { id } of named) if (!sources.some((source) => source.id === id)) this.#done.add(id);
     if (sources.length === 0) return false;
-    const { distilled, usage } = await extractStatements(sources, this.#promotion);
-    if (await this.#store(distilled, usage ?? NO_USAGE))
-      for (const { id } of distilled.sources) this.#done.add(id);
+    const { extracted, usage } = await extractStatements(sources, this.#promotion);
+    if (await this.#store(extracted, usage ?? NO_USAGE))
+      for (const { id } of extracted.sources) this.#done.add(id);
     return usage !== null;
   }
 
-  #store(distilled: ExtractedStatements, usage: Usage): Promise<boolean> {
+  #store(extracted: ExtractedStatements, usage: Usage): Promise<boolean> {
     const { accountId } = this.#promotion;
     return this.#promotion.store(usage, async (keep) => {
       try {
-        await storeStatements(this.#promotion.em(), accountId, distilled, (tx, stored) =>
-          keep(tx, (progress) => progressAfter(progress, distilled.sources.length, stored)),
+        await storeStatements(this.#promotion.em(), accountId, extracted, (tx, stored) =>
+          keep(tx, (progress) => progressAfter(progress, extracted.sources.length, stored)),
         );
         return true;
       } catch (error) {
@@ -162,13 +162,13 @@ function progressAfter(
 async function extractStatements(
   sources: readonly FactSource[],
   promotion: Promotion,
-): Promise<{ distilled: ExtractedStatements; usage: Usage | null }> {
+): Promise<{ extracted: ExtractedStatements; usage: Usage | null }> {
   const { ask, model, accountId } = promotion;
-  if (ask === null) return { distilled: extractByPatterns(sources), usage: null };
+  if (ask === null) return { extracted: extractByPatterns(sources), usage: null };
   const limits = FACTS_MAX;
   const shown = fitSources(sources.filter(hasEvidence), ROWS_CHARS_MAX);
   if (shown.length === 0)
-    return { distilled: { sources, related: [], statements: [], model, limits }, usage: null };
+    return { extracted: { sources, related: [], statements: [], model, limits }, usage: null };
   const rows = shown.flatMap((source) => source.rows);
   const spoken = rows.filter(isEvidence).map(({ content }) => content);
   const related = await relatedFacts(promotion.em(), accountId, spoken.join('\n'), KNOWN_FACTS_MAX);
@@ -179,8 +179,8 @@ async function extractStatements(
   const statements = bySource(admitProposals(proposals, { rows, known: related, others }), shown);
   const done = sources.filter(({ id }) => shown.some((source) => source.id === id));
   const unasked = sources.filter((source) => !hasEvidence(source));
-  const distilled = { sources: [...done, ...unasked], related, statements, model: answer.model, limits };
-  return { distilled, usage: answer.usage };
+  const extracted = { sources: [...done, ...unasked], related, statements, model: answer.model, limits };
+  return { extracted, usage: answer.usage };
 }
 
 function extractByPatterns([first]: readonly FactSource[]): ExtractedStatements {

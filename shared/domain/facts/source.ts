@@ -7,9 +7,6 @@ export interface FactSource {
   id: string;
   /** Title of an episode; empty for a fact. */
   title: string;
-  summary: string;
-  /** End of an episode in Unix milliseconds; 0 for a fact. */
-  endedMs: number;
   /** Ids of the episodes that facts made from this source are derived from. */
   episodeIds: string[];
   /** Oldest first. */

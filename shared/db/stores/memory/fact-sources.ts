@@ -109,8 +109,7 @@ const READ_SOURCES = `
     select n.*, l.to_id, l.to_tier
       from named n join memory_links l on l.account_id = n.account and l.from_id = n.id and l.relation = '${DERIVED_FROM}'
   )
-  select n.tier, n.id, coalesce(e.title, '') as title, coalesce(e.summary, '') as summary,
-         coalesce(extract(epoch from e.ended_at) * 1000, 0)::float8 as "endedMs",
+  select n.tier, n.id, coalesce(e.title, '') as title,
          case when n.tier = 'episode' then json_build_array(n.id) else coalesce((
            select json_agg(d.to_id order by d.to_id) from derived d where d.id = n.id and d.to_tier = 'episode'), '[]')
          end as "episodeIds",

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import type { RecalledPhrase } from '../../../domain/context-envelope.ts';
+import { isEvidence } from '../../../domain/facts/statement.ts';
 import type { RawValues } from '../../../domain/memory-rows.ts';
 import { type Phrase, phrasesOf } from '../../../text/phrases.ts';
 import { PRIVATE_TAG } from '../../../text/recallable.ts';
@@ -24,8 +25,8 @@ type RowPhrase = { row: number; sample: number } & Pick<Phrase, 'words' | 'writt
  * `private`, have phrases.
  */
 export function phrasesOfRows(rows: readonly WrittenRow[]): RowPhrase[] {
-  return rows.flatMap(({ id, content, role, origin, tags }, row) =>
-    role === 'human' && origin === 'human' && !tags.includes(PRIVATE_TAG)
+  return rows.flatMap(({ id, content, tags, ...by }, row) =>
+    isEvidence(by) && !tags.includes(PRIVATE_TAG)
       ? phrasesOf(content).map(({ place, ...phrase }) => ({
           row,
           sample: samplingLevel(id, place),

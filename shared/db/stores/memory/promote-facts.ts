@@ -49,15 +49,15 @@ export class SourcesChanged extends Error {
 export function storeStatements(
   em: EntityManager,
   accountId: string,
-  distilled: ExtractedStatements,
+  extracted: ExtractedStatements,
   within: (tx: EntityManager, stored: StoreResult) => Promise<void>,
 ): Promise<void> {
   return changeMemory(em, accountId, async (tx) => {
-    await checkUnchanged(tx, accountId, distilled);
-    const storage = new StatementStorage(tx, accountId, distilled);
-    for (const [place, source] of distilled.sources.entries())
-      await storage.store(source, distilled.statements[place] ?? []);
-    await markPromoted(tx, accountId, distilled.sources);
+    await checkUnchanged(tx, accountId, extracted);
+    const storage = new StatementStorage(tx, accountId, extracted);
+    for (const [place, source] of extracted.sources.entries())
+      await storage.store(source, extracted.statements[place] ?? []);
+    await markPromoted(tx, accountId, extracted.sources);
     await within(tx, storage.stored);
   });
 }
