@@ -40,7 +40,7 @@ export const HASHES = [
   'c1028100896ffd7d',
   'a527fe3449a07fe8',
   '7d7db6837d8a7500',
-  '676051f80e63b2a0',
+  'bd00f02a869feaf6',
 ];
 
 /**

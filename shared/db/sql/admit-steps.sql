@@ -60,7 +60,8 @@ begin
            h.fingerprint as past_fingerprint, h.expires_at::timestamptz as past_expires_at,
            r.revision as known_revision, r.text_hash as known_text_hash, i.superseded
       from items i
-      -- `offset 0` keeps each of these a look-up by key: a join planned for an empty table would read all of a large one.
+      -- `offset 0` keeps each of these a look-up by key: a join planned for an empty table would read all of a large
+      -- one.
       left join lateral (
         select n.id, n.user_id, n.status from connections n
          where n.id = i.connection_id and n.app_id = _party offset 0) c on true
