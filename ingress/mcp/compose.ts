@@ -114,8 +114,10 @@ function checkOrigin(origins: readonly string[], { loopback }: { loopback: boole
   };
 }
 
+const PROBE_TIMEOUT_MS = 2000;
+
 async function isReady(upstream: string): Promise<void> {
-  const answer = await fetch(`${upstream}/readyz`);
+  const answer = await fetch(`${upstream}/readyz`, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) });
   await answer.body?.cancel();
   if (!answer.ok) throw new Error('the interface is not ready');
 }

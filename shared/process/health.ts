@@ -1,3 +1,4 @@
+import { withTimeout } from '../timing/within.ts';
 import type { Health } from './operator-port.ts';
 
 /** Silence after which a part counts as stuck. Longer than any part takes to notice and replace a silent connection. */
@@ -5,6 +6,9 @@ const STUCK_MS = 10_000;
 
 /** Time for which a probe's result is reused, so that frequent requests do not burden the stores. */
 const PROBE_MS = 1000;
+
+/** Silence of a store that counts as an outage. Shorter than a scrape waits, so that the metrics say so too. */
+const SILENT_MS = 1500;
 
 /** The health of a process, derived from its parts. The composition root adds each part on opening it. */
 export class ProcessHealth implements Health {
@@ -31,7 +35,8 @@ export class ProcessHealth implements Health {
 
   async isReady(): Promise<boolean> {
     this.#probe ??= this.#check();
-    return (await this.#probe) && this.serving;
+    const probe = this.#probe;
+    return (await withTimeout(SILENT_MS, () => probe).catch(() => false)) && this.serving;
   }
 
   /** Reports whether all checks resolve. The result is reused for a second. */

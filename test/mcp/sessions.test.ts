@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { signUp, type UserClient } from '../support/account.ts';
 import * as fake from '../support/fake-provider.ts';
+import { freePort } from '../support/free-port.ts';
 import { proposing } from '../support/replies.ts';
+import { silentProxy } from '../support/silent-proxy.ts';
 import { type System, startSystem, type TestProcess } from '../support/system.ts';
 import { called, keyOf, openSession, startToolServer, startWatchedUpstream } from '../support/tool-server.ts';
 import { until } from '../support/until.ts';
@@ -221,6 +223,24 @@ describe('tool server sessions', function () {
       post(LIST, { ...bearer(key), 'mcp-session-id': session }, { url: bounded.url });
     assert.deepEqual([(await at(first, keys.ann)).status, (await at(kept, keys.ben)).status], [404, 200]);
     await bounded.stop('SIGTERM');
+  });
+
+  it('a tool server is not ready while its upstream is silent, and is soon after it answers', async () => {
+    const port = await freePort();
+    const proxy = await silentProxy(upstream.url);
+    const behind = await startToolServer(proxy.url, { OPERATOR_PORT: String(port) });
+    const answers = async (status: number) =>
+      (await fetch(`http://127.0.0.1:${port}/readyz`)).status === status;
+    try {
+      await until(() => answers(200));
+      proxy.mute();
+      await until(() => answers(503));
+      proxy.unmute();
+      await until(() => answers(200));
+    } finally {
+      await behind.stop('SIGTERM');
+      await proxy.close();
+    }
   });
 
   describe('invalid input', () => {

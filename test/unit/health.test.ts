@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { ProcessHealth } from '../../shared/process/health.ts';
+import { openOperatorPort } from '../../shared/process/operator-port.ts';
+import { scrape, sumOf } from '../support/metrics.ts';
 import { until } from '../support/until.ts';
 
 describe('process readiness', () => {
@@ -31,5 +33,23 @@ describe('process readiness', () => {
     assert.equal(await health.isReady(), true);
     health.serving = false;
     assert.equal(await health.isReady(), false);
+  });
+
+  it('a process whose store is silent says in its metrics that it is not ready, and whether it is healthy', async () => {
+    const health = new ProcessHealth();
+    health.serving = true;
+    health.require(() => new Promise(() => {}));
+    const port = await openOperatorPort({ host: '127.0.0.1', port: 0 }, health);
+    try {
+      const [metrics, { status }] = await Promise.all([
+        scrape(Number(new URL(port.url).port)),
+        fetch(`${port.url}/readyz`),
+      ]);
+      assert.equal(sumOf(metrics, 'forecue_ready'), 0);
+      assert.equal(sumOf(metrics, 'forecue_healthy'), 1);
+      assert.equal(status, 503);
+    } finally {
+      port.close();
+    }
   });
 });
