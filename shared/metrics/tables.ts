@@ -57,20 +57,28 @@ export interface Leader {
 
 /** Observes the tables while this process leads, until the returned handle is closed. */
 export function watchTables(leader: Leader): { close(): void } {
-  return onScrape(async () => {
-    const led = leader.rounds();
-    if (led === undefined) return [];
-    const ages = Object.entries(led).map(
-      ([step, { last }]) => [roundAgeGauge, (Date.now() - last) / 1000, { step }] as const,
-    );
-    return [
-      [leadsGauge, 1],
-      ...ages,
-      ...(await loadOf(leader)),
-      ...(await installationOf(leader.pool)),
-      ...(await diskOf(leader)),
-    ];
-  });
+  // Two readers, because a scrape drops a reader that waits too long for a table.
+  const rounds = onScrape(() => roundsOf(leader));
+  const tables = onScrape(async () =>
+    leader.rounds() === undefined
+      ? []
+      : [...(await loadOf(leader)), ...(await installationOf(leader.pool)), ...(await diskOf(leader))],
+  );
+  return {
+    close() {
+      rounds.close();
+      tables.close();
+    },
+  };
+}
+
+function roundsOf(leader: Leader): Sample[] {
+  const led = leader.rounds();
+  if (led === undefined) return [];
+  const ages = Object.entries(led).map(
+    ([step, { last }]): Sample => [roundAgeGauge, (Date.now() - last) / 1000, { step }],
+  );
+  return [[leadsGauge, 1], ...ages];
 }
 
 async function loadOf({ pool, kinds }: Leader): Promise<Sample[]> {

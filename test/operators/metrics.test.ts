@@ -4,6 +4,7 @@ import { predictionBody } from '../support/client.ts';
 import { createDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Scrape, scrape, sumOf } from '../support/metrics.ts';
+import { lockTable } from '../support/row-lock.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
@@ -101,6 +102,21 @@ describe('metrics of a running system', () => {
     ])
       assert.equal([web, worker].filter((one) => sumOf(one, name) !== undefined).length, 1, name);
     assert.equal(sumOf(leaders[0] as Scrape, 'forecue_processes', { kind: 'worker' }), 1);
+  });
+
+  it('metrics say who leads, and how old its rounds are, also while a table cannot be read', async () => {
+    const locked = await lockTable(system, 'usage');
+    try {
+      await until(async () => {
+        const scrapes = Object.values(await both());
+        const hasSome = (name: string) => scrapes.some((one) => sumOf(one, name) !== undefined);
+        assert.ok(hasSome('forecue_housekeeping_leads'));
+        assert.ok(hasSome('forecue_housekeeping_round_age_seconds'));
+        return !hasSome('forecue_units_month');
+      });
+    } finally {
+      await locked.release();
+    }
   });
 
   it('metrics and heartbeats report how far the clock of a process is off', async () => {
