@@ -161,6 +161,26 @@ describe('compose file', () => {
       assert.ok(PRODUCTION_DOCS.includes(`${name}=`), name);
   });
 
+  it('each setting of settings.env reaches every process of compose, unless the compose file sets it', () => {
+    const settings = { FALLBACK_MODELS: 'other', OPERATOR_HOST: '192.0.2.1' };
+    for (const [name, { env }] of ofCompose(DOTENV, settings)) {
+      assert.equal(env['FALLBACK_MODELS'], 'other', name);
+      assert.equal(env['OPERATOR_HOST'], '0.0.0.0', name);
+    }
+    assert.ok(PRODUCTION_DOCS.includes('`settings.env`'));
+  });
+
+  it('compose gives the mail server of .env to the ingress, and to no other process', () => {
+    const mail = { SMTP_URL: 'smtp://mail.example', MAIL_FROM: 'forecue@mail.example' };
+    const compose = ofCompose({ ...DOTENV, ...mail });
+    const withMail = [...compose].filter(([, { env }]) => env['SMTP_URL'] === mail.SMTP_URL);
+    assert.deepEqual(
+      withMail.map(([name]) => name),
+      ['web'],
+    );
+    readConfig(compose.get('web') ?? assert.fail());
+  });
+
   it('the compose file keeps Redis from evicting queued work, and our processes from writing files', () => {
     assert.match(COMPOSE.services['redis']?.command.join(' ') ?? '', /--maxmemory-policy noeviction/);
     for (const [name, service] of Object.entries(COMPOSE.services))

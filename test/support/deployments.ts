@@ -27,6 +27,7 @@ interface ComposeService {
   image: string;
   command: string[];
   environment?: Record<string, string>;
+  env_file?: { path: string }[];
   ports?: string[];
   volumes?: string[];
 }
@@ -46,13 +47,14 @@ function interpolate(value: string, settings: Record<string, string>): string {
   });
 }
 
-/** Returns the processes of the compose file, with an operator's settings. */
-export function ofCompose(settings: Record<string, string>): Deployment {
+/** Returns the processes of the compose file, with an operator's `.env` and `settings.env`. */
+export function ofCompose(dotenv: Record<string, string>, settings: Record<string, string> = {}): Deployment {
   const ours = Object.entries(COMPOSE.services).filter(([, { image }]) => image === 'forecue');
   return new Map(
-    ours.map(([name, { command, environment = {} }]) => {
-      const env = Object.entries(environment).map(([key, value]) => [key, interpolate(value, settings)]);
-      return [name, { args: command.join(' '), env: { ...IMAGE, ...Object.fromEntries(env) } }];
+    ours.map(([name, { command, environment = {}, env_file: files = [] }]) => {
+      const own = Object.entries(environment).map(([key, value]) => [key, interpolate(value, dotenv)]);
+      const common = files.some(({ path }) => path === 'settings.env') ? settings : {};
+      return [name, { args: command.join(' '), env: { ...IMAGE, ...common, ...Object.fromEntries(own) } }];
     }),
   );
 }
