@@ -1,5 +1,5 @@
 import { ConfigError } from '../../shared/config/env.ts';
-import { isLockTimeout, isUnavailable } from '../../shared/db/faults.ts';
+import { isCancelled, isLockTimeout, isUnavailable } from '../../shared/db/faults.ts';
 import { isFromPostgres } from '../../shared/log.ts';
 import { READ_ONLY_SQLSTATE } from '../../shared/primary.ts';
 
@@ -36,6 +36,11 @@ export function diagnose(error: unknown, variable: string): { what: string; toDo
   if (code === READ_ONLY_SQLSTATE) return { what: message, toDo: `point ${variable} at the primary` };
   if (isUnavailable(error))
     return { what: `the database does not answer (${message})`, toDo: `start it or correct ${variable}` };
+  if (isCancelled(error))
+    return {
+      what: `a statement took too long, or waited for a lock (${message})`,
+      toDo: 'try again when the database has less to do',
+    };
   if (isLockTimeout(error))
     return {
       what: `a statement waited too long for a lock (${message})`,

@@ -51,13 +51,15 @@ interface Definition<O extends Options, A> extends Help {
   options?: O;
   /** Number of positional arguments; none by default. */
   operands?: 1 | 'many';
+  /** Maximum time of a statement; by default the service's own. */
+  statementMs?: number;
   /** Checks the values and returns the action. */
   read(values: Values<O>, operand: string | undefined, operands: readonly string[]): A;
 }
 
 /** Builds a command that uses the database. Every command accepts `--json`. */
 export function command<const O extends Options>(definition: Definition<O, Action>): Command {
-  return define(definition, withAdmin);
+  return define(definition, (action) => withAdmin(action, definition.statementMs));
 }
 
 /** Builds a command that opens what it needs itself. */
@@ -86,10 +88,10 @@ function define<const O extends Options, A>(
   };
 }
 
-async function withAdmin(action: Action): Promise<Outcome> {
+async function withAdmin(action: Action, statementMs?: number): Promise<Outcome> {
   const config = adminConfig(await withDatabase(process.env));
   // Silent, because standard output is for the result, and failures are thrown anyway.
-  const database = await openDatabase(config, createLog('admin', 'silent'), 'forecue admin');
+  const database = await openDatabase(config, createLog('admin', 'silent'), 'forecue admin', statementMs);
   try {
     return await action({ config, database, em: database.orm.em.fork() });
   } finally {

@@ -14,7 +14,9 @@ export function table<T extends object>(
 }
 
 function align(rows: string[][]): string {
-  const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
+  const widths = (rows[0] ?? []).map((_, i) =>
+    rows.reduce((width, row) => Math.max(width, row[i]?.length ?? 0), 0),
+  );
   const line = (row: string[]) => row.map((text, i) => text.padEnd(widths[i] ?? 0)).join('  ');
   return rows.map((row) => line(row).trimEnd()).join('\n');
 }

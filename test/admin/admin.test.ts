@@ -209,6 +209,25 @@ describe('command line', () => {
     );
   });
 
+  it('the command line lets a sum over the calls of a month take ten minutes', async () => {
+    const large = await createDatabase();
+    const resultThere = (...args: string[]) => adminResult(args, { DATABASE_URL: large.url });
+    try {
+      const { app_id } = await resultThere('app', 'create', '--name', 'large');
+      // In place of the ledger: a call of each app, whose tokens are the seconds that the sum may take.
+      await large.pool.query(
+        `alter table provider_calls rename to ledger;
+         create view provider_calls as
+           select id as app_id, now() as at, 0 as cached_tokens, 0 as output_tokens, 0 as cost_microcents,
+                  extract(epoch from current_setting('statement_timeout')::interval)::int as input_tokens
+             from apps`,
+      );
+      assert.equal((await resultThere('usage', app_id)).provider_input_tokens, 600);
+    } finally {
+      await large.drop();
+    }
+  });
+
   it('the command line reports the provider usage of an account, given its id or e-mail address', async () => {
     const account = { email: 'Ada@forecue.example', name: '', passwordHash: '' };
     const { id } = await createAccount(database.orm.em.fork(), account);

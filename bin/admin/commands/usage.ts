@@ -31,6 +31,8 @@ export const usage = command({
   example: '--month 2026-11',
   options: { month: { type: 'string' }, user: { type: 'string' } },
   operands: 1,
+  // It sums up all provider calls of a month.
+  statementMs: 600_000,
   read({ month: given, user }, operand) {
     const asked = given === undefined ? undefined : month(given);
     if (user !== undefined) {
