@@ -8,7 +8,7 @@ import { mcpConfig } from '../../shared/config/mcp.ts';
 import { migrate } from '../../shared/process/migrate.ts';
 import { buildConsole, canBuildConsole } from '../console/build.ts';
 import { lockFolder, makePrivateFolder, writePrivateFile } from './files.ts';
-import { assertPortFree, isFree } from './ports.ts';
+import { assertPortFree, isFree, portOf } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 import { guide, sandboxKey, toolServerGuide } from './sandbox.ts';
 import { type ProcessSpec, SupervisedProcess, seconds } from './supervised-process.ts';
@@ -70,13 +70,13 @@ async function start(data: string, stopping: AbortSignal): Promise<never> {
     Promise.race([ready, stopped]),
   );
   // A restarted ingress keeps its port, even if the port was picked freely at first.
-  web.env['PORT'] = new URL(address).port;
+  web.env['PORT'] = portOf(address);
   await writePrivateFile(files.address, `${address}\n`);
   const toolEnv = await toolServerEnv(env, address);
   const tools = opened.use(new SupervisedProcess(specOf('mcp', [], toolEnv, files.logs)));
   const started = await step('Starting the tool server', Promise.race([tools.ready(), stopped]));
   const toolAddress = started.url ?? '';
-  toolEnv['MCP_PORT'] = new URL(toolAddress).port;
+  toolEnv['MCP_PORT'] = portOf(toolAddress);
 
   const callback = `${web.config.publicUrl ?? `http://localhost:${web.env['PORT']}`}/connect/callback`;
   const board = `${operatorUrl}/admin/`;
@@ -131,15 +131,15 @@ async function withFreePorts(
 }
 
 /**
- * Returns the environment of a tool server in front of this ingress. It listens on its usual ports or, in development,
- * on any free ones.
+ * Returns the environment of a tool server in front of this ingress. It listens on its usual ports, or on any free
+ * ones.
  */
 async function toolServerEnv(env: NodeJS.ProcessEnv, address: string): Promise<NodeJS.ProcessEnv> {
   const given = new Env(env);
   const { OPERATOR_PORT: operator } = env;
   const values = {
     ...env,
-    PORT: new URL(address).port,
+    PORT: portOf(address),
     ...(!given.has('MCP_UPSTREAM_URL') && { MCP_UPSTREAM_URL: address }),
     // The worker has taken the next port.
     ...(operator && { OPERATOR_PORT: operator === '0' ? '0' : String(Number(operator) + 2) }),

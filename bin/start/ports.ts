@@ -26,6 +26,11 @@ export async function assertPortFree({ variable, host, port }: Port, withinMs: n
   }
 }
 
+/** Returns the port of a web address, which names 80 only by leaving it out. */
+export function portOf(address: string): string {
+  return new URL(address).port || '80';
+}
+
 /** Reports whether a server could listen there now. */
 export async function isFree({ host, port }: Omit<Port, 'variable'>): Promise<boolean> {
   return (await listenFault(host, port)) === undefined;
