@@ -24,6 +24,7 @@ const REDIS_HOST_LIST_URL =
 
 /** Parses `REDIS_URL`; undefined when it is invalid. */
 export function parseRedisUrl(value: string): RedisTarget | undefined {
+  if (!isDecodable(value)) return undefined;
   if (/^rediss?:/.test(value)) return isServer(value) ? { kind: 'single', url: value } : undefined;
   const { kind, hosts = '', path = '', ...credentials } = value.match(REDIS_HOST_LIST_URL)?.groups ?? {};
   const login = {
@@ -36,6 +37,16 @@ export function parseRedisUrl(value: string): RedisTarget | undefined {
   const [, name, db = '0'] = path.match(/^([^/]+)(?:\/(\d{1,3}))?$/) ?? [];
   if (kind !== 'sentinel' || name === undefined) return undefined;
   return { kind, hosts: nodes, name: decodeURIComponent(name), db: Number(db), ...login };
+}
+
+/** Reports whether each `%` begins an escape. One in a password must be written `%25`. */
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**

@@ -54,6 +54,8 @@ describe('REDIS_URL', () => {
       'redis+cluster://h1,,h2',
       'redis+cluster://h1/0',
       'redis+other://h1',
+      'redis://:50%off@h1',
+      'redis+sentinel://:50%off@h1/main',
     ];
     for (const url of wrong) assert.equal(parseRedisUrl(url), undefined, url);
   });
