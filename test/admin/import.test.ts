@@ -12,6 +12,7 @@ import { signUp, type UserClient } from '../support/account.ts';
 import { runAdmin } from '../support/admin.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { countOf, recording } from '../support/recording.ts';
+import { lockRow } from '../support/row-lock.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { claudeCodeFile, claudeRecord, codexFile, specStoryFile } from '../support/transcripts.ts';
 import { until } from '../support/until.ts';
@@ -154,7 +155,7 @@ describe('transcript import', function () {
     assert.equal(body.session.ended_at, '2026-05-01T10:03:00.000Z');
   });
 
-  it('repeating an interrupted import stores the rest, and nothing twice', async () => {
+  it('an import that is interrupted, and again, still reports; repeating it stores the rest, and nothing twice', async () => {
     const session = newSession();
     const count = 30_000;
     const lines = Array.from({ length: count }, (_, n) => {
@@ -171,8 +172,17 @@ describe('transcript import', function () {
     });
     const output = text(child.stdout);
     await until(async () => (await countOf(system, ann)).events > 0);
-    child.kill('SIGINT');
-    const [code] = await once(child, 'close');
+    const closed = once(child, 'close');
+    const locked = await lockRow(system, 'accounts', 'lower(email) = lower($1)', [ann.email]);
+    // Waits for the account meanwhile.
+    let interrupts = 0;
+    await until(() => {
+      child.kill('SIGINT');
+      interrupts += 1;
+      return interrupts === 10;
+    });
+    await locked.release();
+    const [code] = await closed;
     const { files, stopped } = JSON.parse(await output) as Result;
     const [interrupted] = files;
     assert.deepEqual(

@@ -54,7 +54,8 @@ function storeOf({ database: { pool }, config: { quotas } }: Admin, accountId: s
 /** Imports the files one after another, until the process is interrupted or the account takes no more. */
 async function importAll(store: Store, files: readonly FoundFile[]): Promise<Outcome> {
   const interrupted = new AbortController();
-  process.once('SIGINT', () => interrupted.abort());
+  // Not `once`: npm passes Ctrl-C on to a process that has it from the terminal already.
+  process.on('SIGINT', () => interrupted.abort());
   const { signal } = interrupted;
   const reports: FileReport[] = [];
   const progress = new Progress(files.length, (line) => process.stderr.write(line));

@@ -72,7 +72,8 @@ async function lookOnce({ database }: Admin): Promise<Outcome> {
 /** Redraws the pools until Ctrl-C, even through a database outage. */
 async function watch({ database }: Admin): Promise<Outcome> {
   const stopping = new AbortController();
-  process.once('SIGINT', () => stopping.abort());
+  // Not `once`: npm passes Ctrl-C on to a process that has it from the terminal already.
+  process.on('SIGINT', () => stopping.abort());
   let shown: Outcome = { data: {}, text: '' };
   for (let before: Reading | undefined; !stopping.signal.aborted; ) {
     try {
