@@ -11,16 +11,11 @@ import type { Manifest } from './write.ts';
 
 /** Reads a whole backup and returns its manifest. Throws if it is damaged or cut short. */
 export async function verifyBackup(file: string): Promise<Manifest> {
-  const [manifest] = await summaryOf(file);
+  let manifest: Manifest | undefined;
+  for await (const { type, body } of framesIn(file))
+    if (type === 'M') manifest ??= JSON.parse(body.toString());
   if (manifest === undefined) throw backupDamagedError('it has no manifest');
   return manifest;
-}
-
-async function summaryOf(file: string): Promise<Manifest[]> {
-  const manifests: Manifest[] = [];
-  for await (const { type, body } of framesIn(file))
-    if (type === 'M') manifests.push(JSON.parse(body.toString()));
-  return manifests;
 }
 
 async function* framesIn(file: string): AsyncGenerator<Frame> {
