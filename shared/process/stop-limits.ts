@@ -17,7 +17,7 @@ export const STOP_LIMITS = {
   ingressConnections: 22_000,
   /** Sending the last spans to the collector. */
   traces: 2000,
-  /** Stopping a whole process, as the README promises operators. */
+  /** Stopping a whole process, as docs/operating.md promises. */
   process: 25_000,
   /** Stopping a process under `npm start`, which then kills it. */
   supervisor: 30_000,

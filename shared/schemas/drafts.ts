@@ -32,7 +32,7 @@ export const DraftResponse = closedObject({
   completion: Type.String(),
   /** The model's confidence in its guess, whether or not the guess is shown. */
   confidence: Type.Number({ minimum: 0, maximum: 1 }),
-  /** The last model that was asked. */
+  /** The model that answered; on a blank draft the one that would have been asked. */
   model: Type.String(),
   /**
    * Messages sent to the model, for a caller who may read memory. Empty for the built-in predictor, and if there was

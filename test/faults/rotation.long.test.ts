@@ -17,7 +17,7 @@ const PROVIDER_KEYS = { old: 'sk-old', new: 'sk-new' };
 const GRACE_S = 600;
 const PAUSE_MS = 100;
 
-/** Creates a role that acts as the owner of the tables, as in docs/production.md. */
+/** Creates a role that acts as the owner of the tables, as in docs/operating.md. */
 async function makeRole(server: string): Promise<{ name: string; url: (database: string) => string }> {
   const name = `forecue_${randomBytes(6).toString('hex')}`;
   const { username: owner } = new URL(server);
@@ -34,7 +34,7 @@ async function makeRole(server: string): Promise<{ name: string; url: (database:
   };
 }
 
-describe('the rotation of every secret under load', function () {
+describe('the rotation of the signing secret, app keys, the database role and the provider key under load', function () {
   this.timeout(120_000);
   const server = () => process.env['FORECUE_TEST_SERVER'] ?? '';
   let made: string[] = [];

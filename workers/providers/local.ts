@@ -11,8 +11,9 @@ import { evidenceFor, isWrittenByPerson } from './local/evidence.ts';
 import { type CallLimits, type Guess, NO_USAGE, type Provider } from './provider.ts';
 
 /**
- * The built-in predictor: no key, no network, no weights. It only knows the texts of the request. It continues a draft
- * as these texts continue after the same words, or suggests a prompt that the person repeats. Otherwise it abstains.
+ * The built-in predictor: no key, no network, no weights. It knows the texts of the request and, with a connection or
+ * for the account itself, what the person wrote before. It continues a draft as these texts continue after the same
+ * words, or suggests a prompt that the person repeats. Otherwise it abstains.
  */
 export class LocalProvider implements Provider {
   readonly ask = null;

@@ -84,7 +84,10 @@ export interface CallLimits {
  * with the signal's reason when aborted.
  */
 export interface Provider {
-  /** Sends one request to the server per model tried. No unusable answer is repaired, because a person is typing. */
+  /**
+   * Asks each model tried once, besides refused dialects and one answer that was cut off. Repairs no unusable answer,
+   * because a person is typing.
+   */
   predict(task: PredictionTask, call: CallLimits): Promise<Guess>;
   /**
    * Asks for an answer in the shape of a schema, and once more if the answer has another. Null for a provider that is

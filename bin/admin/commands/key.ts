@@ -24,7 +24,7 @@ export const keyRotate = command({
 });
 
 export const keyRevoke = command({
-  summary: 'End the keys of an app that start with a prefix',
+  summary: 'End the keys of an app that `app show` lists under this prefix',
   synopsis: 'APP_ID --prefix P',
   example: `${EXAMPLE_ID} --prefix fc_a1B2c3`,
   options: { prefix: { type: 'string' } },

@@ -64,7 +64,10 @@ export type Reply = InferEntity<typeof Reply>;
 /** A prediction as lists read it: without the question, the memory it was made from, and the features. */
 export type ListedReply = Pick<Reply, Exclude<keyof Reply & string, 'agentInput' | 'context' | 'features'>>;
 
-/** Calibration of an account's confidences. It is fitted to all labels, and stored so that no prediction reads them. */
+/**
+ * Calibration of an account's confidences. Fitted to the latest labels by the first prediction after they changed, and
+ * stored for the predictions that follow.
+ */
 export const ReplyCalibrator = defineEntity({
   name: 'ReplyCalibrator',
   tableName: 'reply_calibrators',

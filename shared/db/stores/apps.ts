@@ -131,7 +131,7 @@ export async function rotateKey(
   });
 }
 
-/** Revokes the app's keys that start with `prefix`, at once. Returns the number of revoked keys. */
+/** Revokes the app's keys whose stored prefix is `prefix`, at once. Returns the number of revoked keys. */
 export async function revokeKeys(em: EntityManager, appId: string, prefix: string): Promise<number> {
   const ended = await em.execute<{ id: string }[]>(
     `update app_keys set expires_at = now()
