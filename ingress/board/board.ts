@@ -145,17 +145,16 @@ class BoardPages {
       const csrf = this.#access.csrf(session);
       return send(ctx, drainPage({ csrf, pool, queued: `${queued}${isMore ? ' or more' : ''}` }));
     } else if (action === 'drain')
-      did = (await drain(this.#pool, pool, recoveryWindowS)).locked === 0 ? 'drain' : 'drain-locked';
+      did = (await drain(this.#pool, pool, recoveryWindowS)).locked === 0 ? 'drain' : 'locked';
     else throw new AppError('not_found');
     ctx.state.log.info({ action, pool }, 'an operator acted on a pool');
     seeOther(ctx, `./?did=${did}`);
   }
 
   async #retry(pool: (typeof POOLS)[number]): Promise<string> {
-    const terms = { deadlines: this.#config, recoveryWindowS: this.#config.recoveryWindowS };
-    const { retried } = await retryFailed(this.#pool, [pool], terms);
+    const { retried } = await retryFailed(this.#pool, [pool], { ...this.#config, deadlines: this.#config });
     const all = Object.values(retried);
-    if (all.some(({ locked }) => locked > 0)) return 'retry-locked';
+    if (all.some(({ locked }) => locked > 0)) return 'locked';
     return all.some(({ queued }) => queued > 0) ? 'retry' : 'retry-none';
   }
 
@@ -170,10 +169,9 @@ const NOTES = new Map([
   ['pause-late', 'Paused, but some workers have not noticed yet. What runs goes on.'],
   ['resume', 'Resumed: workers claim again within a second or two.'],
   ['drain', 'Drained: what waited ended as service_unavailable, and was refunded.'],
-  ['drain-locked', 'Drained, but for apps and accounts whose rows are locked: try again later.'],
   ['retry', 'A new job is queued for each account whose latest one failed.'],
   ['retry-none', 'There was no job to retry. Predictions are not: their callers have had their answer.'],
-  ['retry-locked', 'Queued again, but for accounts whose rows are locked: try again later.'],
+  ['locked', 'Done, but for apps and accounts whose rows are locked: try again later.'],
 ]);
 
 const fileUrl = (name: string) => new URL(name, import.meta.url);
