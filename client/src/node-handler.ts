@@ -10,8 +10,10 @@ interface IncomingRequest extends AsyncIterable<Uint8Array> {
 
 /** The parts of Node's `ServerResponse` that are used. */
 interface OutgoingResponse {
+  statusCode: number;
   writableFinished: boolean;
-  writeHead(status: number, headers: [string, string][]): unknown;
+  setHeader(name: string, value: string): unknown;
+  appendHeader(name: string, value: string): unknown;
   write(chunk: Uint8Array): unknown;
   end(): unknown;
   on(event: 'close', listener: () => void): unknown;
@@ -34,7 +36,11 @@ export function nodeHandler(
       body === undefined
         ? new Response(null, { status: 413 })
         : await handler(requestOf(incoming, body, left.signal));
-    outgoing.writeHead(answer.status, [...answer.headers]);
+    outgoing.statusCode = answer.status;
+    // `writeHead` with pairs fails once a framework has set a header. Its cookies stay.
+    for (const [name, value] of answer.headers)
+      if (name === 'set-cookie') outgoing.appendHeader(name, value);
+      else outgoing.setHeader(name, value);
     for await (const chunk of chunksOf(answer)) outgoing.write(chunk);
     outgoing.end();
   };

@@ -161,9 +161,19 @@ describe('connector', () => {
     const hono = (await lineOf('Hono', connector)) as (c: { req: { raw: Request } }) => Promise<Response>;
     const raw = new Request('https://app.example/forecue/connect');
     assert.equal((await hono({ req: { raw } })).status, 303);
-    // Express passes Node's own request and response.
-    await using server = await serve((await lineOf('Express', connector)) as RequestListener);
-    assert.equal((await fetch(server.url, { redirect: 'manual' })).status, 303);
+    const express = (await lineOf('Express', connector)) as RequestListener;
+    // Express passes Node's own request and response, in which headers are set already.
+    await using server = await serve((request, response) => {
+      response.setHeader('X-Powered-By', 'Express');
+      response.setHeader('Set-Cookie', 'theme=dark');
+      express(request, response);
+    });
+    const { status, headers } = await fetch(server.url, { redirect: 'manual' });
+    assert.deepEqual([status, headers.get('x-powered-by')], [303, 'Express']);
+    assert.deepEqual(
+      headers.getSetCookie().map((cookie) => cookie.split('=')[0]),
+      ['theme', '__Host-forecue'],
+    );
   });
 
   it('the connector passes on errors of the app', async () => {
