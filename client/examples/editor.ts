@@ -14,7 +14,7 @@ const MODULES = new URL('.', import.meta.resolve('forecue/v1'));
 const relay = nodeHandler(createRelay({ baseUrl, appKey, userOf: () => 'editor' }));
 
 const server = createServer(async (request, response) => {
-  const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+  const [pathname = ''] = (request.url ?? '').split('?');
   const [, name] = /^\/modules\/([\w/-]+\.js)$/.exec(pathname) ?? [];
   if (pathname.startsWith('/forecue/')) await relay(request, response);
   else if (name !== undefined) await send(new URL(name, MODULES), 'text/javascript');

@@ -11,11 +11,13 @@ interface IncomingRequest extends AsyncIterable<Uint8Array> {
 /** The parts of Node's `ServerResponse` that are used. */
 interface OutgoingResponse {
   statusCode: number;
+  headersSent: boolean;
   writableFinished: boolean;
   setHeader(name: string, value: string): unknown;
   appendHeader(name: string, value: string): unknown;
   write(chunk: Uint8Array): unknown;
   end(): unknown;
+  destroy(): unknown;
   on(event: 'close', listener: () => void): unknown;
 }
 
@@ -23,41 +25,60 @@ const BODY_MAX = 1024 * 1024;
 
 /**
  * Makes a handler usable in Node servers: `app.use(nodeHandler(handler))` in Express, `nodeHandler(handler)(ctx.req,
- * ctx.res)` in Koa.
+ * ctx.res)` in Koa. What it returns never rejects: an error of the handler is given to `next`, if there is one, or else
+ * logged and answered with a 500.
  */
 export function nodeHandler(
   handler: (request: Request) => Promise<Response>,
-): (request: IncomingRequest, response: OutgoingResponse) => Promise<void> {
-  return async (incoming, outgoing) => {
+): (request: IncomingRequest, response: OutgoingResponse, next?: (error: unknown) => void) => Promise<void> {
+  return async (incoming, outgoing, next = (error) => fail(outgoing, error)) => {
     const left = new AbortController();
     outgoing.on('close', () => outgoing.writableFinished || left.abort());
-    const body = await bodyOf(incoming);
-    const answer =
-      body === undefined
-        ? new Response(null, { status: 413 })
-        : await handler(requestOf(incoming, body, left.signal));
-    outgoing.statusCode = answer.status;
-    // `writeHead` with pairs fails once a framework has set a header. Its cookies stay.
-    for (const [name, value] of answer.headers)
-      if (name === 'set-cookie') outgoing.appendHeader(name, value);
-      else outgoing.setHeader(name, value);
-    for await (const chunk of chunksOf(answer)) outgoing.write(chunk);
-    outgoing.end();
+    try {
+      const request = await requestOf(incoming, left.signal);
+      const answer = request instanceof Response ? request : await handler(request);
+      outgoing.statusCode = answer.status;
+      // `writeHead` with pairs fails once a framework has set a header. Its cookies stay.
+      for (const [name, value] of answer.headers)
+        if (name === 'set-cookie') outgoing.appendHeader(name, value);
+        else outgoing.setHeader(name, value);
+      for await (const chunk of chunksOf(answer)) outgoing.write(chunk);
+      outgoing.end();
+    } catch (error) {
+      if (left.signal.aborted) return;
+      // An answer that has begun can only be cut.
+      if (outgoing.headersSent) outgoing.destroy();
+      else next(error);
+    }
   };
 }
 
-function requestOf(incoming: IncomingRequest, body: string, signal: AbortSignal): Request {
+function fail(outgoing: OutgoingResponse, error: unknown): void {
+  // biome-ignore lint/suspicious/noConsole: nobody else can report it
+  console.error(error);
+  outgoing.statusCode = 500;
+  outgoing.end();
+}
+
+/** Returns the request, or the answer to one that is too large or that `Request` cannot express. */
+async function requestOf(incoming: IncomingRequest, signal: AbortSignal): Promise<Request | Response> {
+  const body = await bodyOf(incoming);
+  if (body === undefined) return new Response(null, { status: 413 });
   const { method = 'GET', headers } = incoming;
   const path = incoming.originalUrl ?? incoming.url ?? '/';
   const listed = Object.entries(headers).flatMap(([name, value]) =>
     [value ?? []].flat().map((one) => [name, one] as [string, string]),
   );
-  return new Request(new URL(path, `http://${headers['host'] ?? 'localhost'}`), {
-    method,
-    headers: listed.filter(([name]) => !name.startsWith(':')),
-    signal,
-    ...(body !== '' && method !== 'GET' && method !== 'HEAD' && { body }),
-  });
+  try {
+    return new Request(new URL(path, `http://${headers['host'] ?? 'localhost'}`), {
+      method,
+      headers: listed.filter(([name]) => !name.startsWith(':')),
+      signal,
+      ...(body !== '' && method !== 'GET' && method !== 'HEAD' && { body }),
+    });
+  } catch {
+    return new Response(null, { status: 400 });
+  }
 }
 
 /** Reads the body as text; undefined if it is too large. */
