@@ -58,7 +58,8 @@ export class Viewers {
   add(response: ServerResponse): void {
     const viewer = { response, shown: {} };
     this.#viewers.add(viewer);
-    const end = setTimeout(() => response.end(), STREAM_MS);
+    // `end` would wait for a viewer that reads nothing, such as a laptop that sleeps.
+    const end = setTimeout(() => response.destroy(), STREAM_MS);
     response.once('close', () => {
       clearTimeout(end);
       this.#viewers.delete(viewer);
