@@ -31,6 +31,8 @@ interface Kept extends Tokens {
 }
 
 const RENEW_AFTER_MS = 50 * 60_000;
+/** Pause after a renewal that failed. */
+const RENEW_AGAIN_MS = 60_000;
 const STORAGE_KEY = 'forecue.tokens';
 /** How long it may take until this tab sees in the storage what another tab wrote before a message or an unlock. */
 const STORAGE_DELAY_MAX_MS = 1000;
@@ -46,7 +48,8 @@ export class Session implements Credentials {
   readonly #onTokens: SessionOptions['onTokens'];
   readonly #exchange: (refresh: string) => Promise<string>;
   #renewal: Promise<boolean> | undefined;
-  readonly #channel: BroadcastChannel | undefined;
+  #channel: BroadcastChannel | undefined;
+  #isClosed = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #begun: Promise<void>;
   /** Resolves when this tab has applied the latest change of another tab. */
@@ -117,8 +120,10 @@ export class Session implements Credentials {
 
   /** Stops the timer, and stops listening to other tabs. */
   close(): void {
+    this.#isClosed = true;
     clearTimeout(this.#timer);
     this.#channel?.close();
+    this.#channel = undefined;
   }
 
   async #begin(): Promise<void> {
@@ -199,16 +204,18 @@ export class Session implements Credentials {
     }
   }
 
-  async #schedule(): Promise<void> {
+  /** Schedules the renewal, in `leastMs` at the earliest. */
+  async #schedule(leastMs = 0): Promise<void> {
     const kept = await this.#read();
     clearTimeout(this.#timer);
-    if (kept === undefined) return;
-    const left = Math.max(0, kept.at + RENEW_AFTER_MS - Date.now());
+    if (kept === undefined || this.#isClosed) return;
+    // The clock may have been wrong when the tokens came.
+    const left = Math.min(RENEW_AFTER_MS, Math.max(leastMs, kept.at + RENEW_AFTER_MS - Date.now()));
     // `headers` renews old tokens, unless another tab has done so.
     const timer = setTimeout(
       () =>
         this.headers().then(
-          () => this.#schedule(),
+          () => this.#schedule(RENEW_AGAIN_MS),
           () => {},
         ),
       left,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { mock } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAccountClient, type Tokens } from '../../client/src/api.ts';
 
@@ -103,6 +104,61 @@ describe("client's tokens", () => {
     storage.removeItem('forecue.tokens');
     await assert.rejects(calling, { code: 'token_expired' });
     assert.equal(storage.getItem('forecue.tokens'), null);
+  });
+
+  it("the client's tokens are renewed again a minute after a renewal that failed, and not at all once it is closed", async () => {
+    mock.timers.enable({ apis: ['setTimeout', 'Date'] });
+    let renewals = 0;
+    const options = {
+      baseUrl: 'http://127.0.0.1:1',
+      retries: 0,
+      storage: sharedStorage({ access: 'old', refresh: 'r', at: Date.now() - 50 * 60_000 }),
+      fetch: async () => {
+        renewals += 1;
+        throw new TypeError('unreachable');
+      },
+    };
+    const pass = async (ms: number) => {
+      mock.timers.tick(ms);
+      await new Promise((resolve) => setImmediate(resolve));
+    };
+    const client = createAccountClient(options);
+    while (renewals < 1) await pass(1);
+    let passedMs = 0;
+    for (; renewals < 2; passedMs += 1000) await pass(1000);
+    assert.ok(passedMs >= 60_000, `${passedMs} ms`);
+    client.close();
+    createAccountClient(options).close();
+    for (let turn = 0; turn < 100; turn += 1) await pass(60_000);
+    assert.equal(renewals, 2);
+    mock.timers.reset();
+  });
+
+  it("the client's timer is never longer than Node's longest, even if the clock was months ahead when tokens came", async () => {
+    await using server = await tokenServer();
+    const at = Date.now() + 100 * 24 * 3_600_000;
+    const timer = mock.method(globalThis, 'setTimeout');
+    const client = createAccountClient({
+      baseUrl: server.url,
+      storage: sharedStorage({ access: 'a0', refresh: 'r', at }),
+    });
+    await client.listSessions();
+    client.close();
+    timer.mock.restore();
+    const longest = Math.max(...timer.mock.calls.map(({ arguments: [, ms] }) => Number(ms)));
+    assert.equal(longest, 50 * 60_000);
+  });
+
+  it('a closed client that shares its storage can still log in and out', async () => {
+    const tokens = { access: 'a', refresh: 'r' };
+    const client = createAccountClient({
+      baseUrl: 'http://127.0.0.1:1',
+      storage: sharedStorage(),
+      fetch: async (url) => Response.json(String(url).includes('login') ? tokens : { status: 'logged_out' }),
+    });
+    client.close();
+    assert.deepEqual(await client.logIn({ email: 'a@example.com', password: 'p' }), tokens);
+    assert.deepEqual(await client.logOut(), { status: 'logged_out' });
   });
 
   it("garbage in the client's storage counts as logged out", async () => {
