@@ -90,7 +90,7 @@ export function createAccountClient(options: AccountClientOptions): AccountClien
   /** Gives a call an idempotency key, so that repeating it finds the same job. */
   const withKey = (call: OperationCall): OperationCall => ({
     ...call,
-    options: { idempotencyKey: crypto.randomUUID(), ...call.options },
+    options: { ...call.options, idempotencyKey: call.options.idempotencyKey ?? crypto.randomUUID() },
   });
   const cancel = async (call: OperationCall, jobId?: string) => {
     const { signal: _, ...options } = call.options;

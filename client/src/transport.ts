@@ -20,7 +20,7 @@ export interface CallOptions {
   timeoutMs?: number;
   retries?: number;
   /** Key by which the server recognises a repeated request; generated for each call that takes one. */
-  idempotencyKey?: string;
+  idempotencyKey?: string | undefined;
   /** Called with each answer, before its body is read. */
   onResponse?: (response: Response) => void;
 }

@@ -21,13 +21,15 @@ export interface AppClientOptions extends ClientOptions {
 }
 
 /** Request for a prediction; its id is generated unless you provide one. */
-export type PredictionInput = Omit<PredictionRequest, 'request_id'> & { request_id?: string };
+export type PredictionInput = Omit<PredictionRequest, 'request_id'> & { request_id?: string | undefined };
 
 /** Outcome of a prediction that did not fail: a failure is a `ForecueError`. */
 export type Prediction = PredictionResponse | { status: 'cancelled' | 'superseded'; request_id: string };
 
 /** Fate of a prediction; the event's id is generated unless you provide one. */
-export type PredictionEventInput = Omit<PredictionEventRequest, 'event_id'> & { event_id?: string };
+export type PredictionEventInput = Omit<PredictionEventRequest, 'event_id'> & {
+  event_id?: string | undefined;
+};
 
 /** Client for an app (`/v1`), on behalf of its users. */
 export interface AppClient extends Omit<V1Methods, 'predict' | 'recordPredictionEvent'> {
@@ -68,20 +70,20 @@ export function createAppClient(options: AppClientOptions): AppClient {
   return {
     ...methods,
     recordPredictionEvent: (event, options) =>
-      methods.recordPredictionEvent({ event_id: crypto.randomUUID(), ...event }, options),
+      methods.recordPredictionEvent({ ...event, event_id: event.event_id ?? crypto.randomUUID() }, options),
     async predict(prediction, { signal, ...options } = {}) {
       signal?.throwIfAborted();
-      const body = { request_id: crypto.randomUUID(), ...prediction };
-      const hangUp = new AbortController();
-      const call = callOf(v1Operations, 'predict', [body, { ...options, signal: hangUp.signal }]);
+      const body = { ...prediction, request_id: prediction.request_id ?? crypto.randomUUID() };
+      const disconnect = new AbortController();
+      const call = callOf(v1Operations, 'predict', [body, { ...options, signal: disconnect.signal }]);
       // A prediction whose answer was lost still runs: the next try waits for the same answer.
       const ended = send<PredictionResponse>(call, { prefer: 'wait' }).catch((error) =>
         endingOf(error, body.request_id),
       );
       if (signal === undefined) return ended;
       return abortable(ended, signal, async () => {
-        await cancel(methods, body, ended);
-        hangUp.abort();
+        await cancel(methods, body, ended).catch(() => {});
+        disconnect.abort();
       });
     },
   };

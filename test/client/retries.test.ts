@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createAccountClient } from '../../client/src/api.ts';
 import { createAppClient, ForecueError } from '../../client/src/v1.ts';
 import { predictionBody } from '../support/client.ts';
 import { refusal, type ScriptedAnswer, scriptedServer } from '../support/scripted-server.ts';
@@ -147,6 +148,41 @@ it("the client's base URL may have a path and trailing slashes", async () => {
   await using server = await scriptedServer({ body: '{}' });
   await createAppClient({ baseUrl: `${server.url}/forecue//` }).readUsage({ month: '2026-11' });
   assert.equal(server.requests[0]?.url, '/forecue/v1/usage?month=2026-11');
+});
+
+it('the client generates each id and key for which a call gives undefined', async () => {
+  await using server = await scriptedServer({ body: '{}' });
+  const app = createAppClient({ baseUrl: server.url });
+  await app.predict({ ...predictionBody(), mode: 'next_prompt', request_id: undefined });
+  const event = { request_id: 'r', user_id: 'u', kind: 'accepted' as const };
+  await app.recordPredictionEvent({ ...event, event_id: undefined });
+  const account = createAccountClient({ baseUrl: server.url, credential: 'service_key' });
+  await account.predictReply({ agent: 'coder', agent_input: 'Tabs?' }, { idempotencyKey: undefined });
+  const [prediction, recorded, reply] = server.requests;
+  const generated = [
+    JSON.parse(prediction?.body ?? '').request_id,
+    JSON.parse(recorded?.body ?? '').event_id,
+    reply?.headers['idempotency-key'],
+  ];
+  for (const one of generated) assert.match(String(one), /^[0-9a-f-]{36}$/);
+});
+
+it('the client ends an aborted prediction whose id no path can carry, and nothing else fails', async () => {
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  const fetch = (_: unknown, init?: RequestInit) =>
+    new Promise<Response>((_, reject) =>
+      init?.signal?.addEventListener('abort', () => {
+        reject(new Error());
+        end();
+      }),
+    );
+  const client = createAppClient({ baseUrl: 'http://127.0.0.1:1', fetch });
+  const left = new AbortController();
+  const body = { ...predictionBody(), mode: 'next_prompt' as const, request_id: '..' };
+  const predicting = client.predict(body, { signal: left.signal });
+  left.abort();
+  await assert.rejects(predicting, { name: 'AbortError' });
+  await ended;
 });
 
 it('the client encodes ids with any characters in its paths', async () => {

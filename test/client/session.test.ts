@@ -46,6 +46,8 @@ function sharedStorage(kept?: object) {
 }
 
 describe("client's tokens", () => {
+  afterEach(() => mock.timers.reset());
+
   it("the client's tokens are renewed once for 200 concurrent calls whose token has expired", async () => {
     await using server = await tokenServer();
     const seen: (Tokens | undefined)[] = [];
@@ -131,7 +133,6 @@ describe("client's tokens", () => {
     createAccountClient(options).close();
     for (let turn = 0; turn < 100; turn += 1) await pass(60_000);
     assert.equal(renewals, 2);
-    mock.timers.reset();
   });
 
   it("the client's timer is never longer than Node's longest, even if the clock was months ahead when tokens came", async () => {
