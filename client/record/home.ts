@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { baseOf } from '../src/base-url.ts';
 import { checkCredential } from '../src/session.ts';
 
@@ -11,11 +11,19 @@ export interface Connection {
   key: string;
 }
 
+/** A transcript whose latest recording failed. */
+export interface Unsent {
+  path: string;
+  /** True if its session is over. */
+  isOver: boolean;
+  why: string;
+}
+
 /** Folder that only its owner can read. */
 const HOME = join(homedir(), '.forecue');
 const CONNECTION = join(HOME, 'connection.json');
 const BOOKMARKS = join(HOME, 'bookmarks');
-const FAILURE = join(HOME, 'failure.txt');
+const UNSENT = join(HOME, 'unsent');
 /** A copy of this program, because the package may be in a cache that gets emptied. */
 const PROGRAM = join(HOME, 'record.mjs');
 
@@ -39,9 +47,8 @@ export async function readConnection(): Promise<Connection | undefined> {
 
 /** Stores the connection and a copy of this program. Returns the program's path. */
 export async function setUp(connection: Connection): Promise<string> {
-  await mkdir(BOOKMARKS, { recursive: true, mode: 0o700 });
+  for (const folder of [BOOKMARKS, UNSENT]) await mkdir(folder, { recursive: true, mode: 0o700 });
   await replace(CONNECTION, JSON.stringify(connection));
-  await noteFailure(undefined);
   const running = process.argv[1] ?? '';
   if (running !== PROGRAM) await copyFile(running, PROGRAM);
   return PROGRAM;
@@ -51,34 +58,43 @@ export async function remove(): Promise<void> {
   await rm(HOME, { recursive: true, force: true });
 }
 
-/** Stores why the latest recording failed, to be reported by the next one; undefined if it succeeded. */
-export async function noteFailure(failure: string | undefined): Promise<void> {
-  if (failure === undefined) await rm(FAILURE, { force: true });
-  else await replace(FAILURE, failure);
+/** Notes that a transcript could not be recorded. */
+export function noteUnsent(unsent: Unsent): Promise<void> {
+  return replace(join(UNSENT, nameOf(unsent.path)), JSON.stringify(unsent));
 }
 
-export function readFailure(): Promise<string | undefined> {
-  return readFile(FAILURE, 'utf8').catch(() => undefined);
+/** Forgets that a transcript could not be recorded. */
+export function forgetUnsent(transcript: string): Promise<void> {
+  return rm(join(UNSENT, nameOf(transcript)), { force: true });
+}
+
+/** Returns the transcripts whose latest recording failed. */
+export async function readUnsent(): Promise<Unsent[]> {
+  const names = await readdir(UNSENT).catch(() => []);
+  // Another recording may have succeeded in the meantime.
+  const texts = names.map((name) => readFile(join(UNSENT, name), 'utf8').catch(() => 'null'));
+  return (await Promise.all(texts)).map((text) => JSON.parse(text)).filter((unsent) => unsent !== null);
 }
 
 /**
  * Returns the id of a transcript's last recorded event. Without it all events are sent again, which duplicates none.
  */
 export function readBookmark(transcript: string): Promise<string | undefined> {
-  return readFile(bookmarkOf(transcript), 'utf8').catch(() => undefined);
+  return readFile(join(BOOKMARKS, nameOf(transcript)), 'utf8').catch(() => undefined);
 }
 
 export function setBookmark(transcript: string, eventId: string): Promise<void> {
-  return replace(bookmarkOf(transcript), eventId);
+  return replace(join(BOOKMARKS, nameOf(transcript)), eventId);
 }
 
-function bookmarkOf(transcript: string): string {
-  return join(BOOKMARKS, createHash('sha256').update(transcript).digest('hex').slice(0, 32));
+/** Returns the name of the files about a transcript. */
+function nameOf(transcript: string): string {
+  return createHash('sha256').update(transcript).digest('hex').slice(0, 32);
 }
 
 /** Writes a file completely or not at all. */
 async function replace(path: string, text: string): Promise<void> {
-  const next = `${path}.${process.pid}`;
+  const next = join(HOME, `${basename(path)}.${process.pid}`);
   await writeFile(next, text, { mode: 0o600 });
   await rename(next, path);
 }

@@ -6,12 +6,20 @@ import { objectOf, parseObject, textOf } from '../../shared/transcripts/json.ts'
 import { Recorder } from '../../shared/transcripts/recorder.ts';
 import { FileReport } from '../../shared/transcripts/report.ts';
 import { ForecueError } from '../src/api.ts';
-import { noteFailure, readBookmark, readConnection, readFailure, setBookmark } from './home.ts';
+import {
+  forgetUnsent,
+  noteUnsent,
+  readBookmark,
+  readConnection,
+  readUnsent,
+  setBookmark,
+  type Unsent,
+} from './home.ts';
 import { storeAt } from './send.ts';
 
 /**
  * Runs as a hook, for which Claude Code waits. It only starts the recording as a separate process, since a session that
- * ends kills its hooks. Tells the person why the previous recording failed.
+ * ends kills its hooks. Tells the person why an earlier recording failed, until it is made up for.
  */
 export async function hook(): Promise<void> {
   const called = objectOf(parseObject(await text(process.stdin)));
@@ -20,21 +28,33 @@ export async function hook(): Promise<void> {
   const over = called['hook_event_name'] === 'SessionEnd' ? ['--over'] : [];
   const args = [process.argv[1] ?? '', 'catch-up', ...over, '--', path];
   spawn(process.execPath, args, { detached: true, stdio: 'ignore' }).unref();
-  const failure = await readFailure();
-  if (failure !== undefined)
-    process.stdout.write(JSON.stringify({ systemMessage: `Forecue did not record: ${failure}` }));
+  const [unsent] = await readUnsent();
+  if (unsent !== undefined)
+    process.stdout.write(JSON.stringify({ systemMessage: `Forecue did not record: ${unsent.why}` }));
 }
 
-/** Records what a transcript has gained since the last time. If that fails, the next call tries again. */
+/** Records what a transcript has gained since the last time, and then what earlier recordings failed to. */
 export async function catchUp(path: string, isOver: boolean): Promise<void> {
+  const earlier = (await readUnsent()).filter((unsent) => unsent.path !== path);
+  // While the server is unreachable, the others would only fail as slowly.
+  if (await tryToRecord({ path, isOver })) for (const unsent of earlier) await tryToRecord(unsent);
+}
+
+/** Resolves with whether it succeeded; if it did not, a later call tries again. */
+async function tryToRecord({ path, isOver }: Omit<Unsent, 'why'>): Promise<boolean> {
   try {
     await record(path, isOver);
-    await noteFailure(undefined);
   } catch (error) {
-    await noteFailure(
-      error instanceof ForecueError ? `${error.message} (${error.code})` : (error as Error).message,
-    );
+    const { code, message } = error as NodeJS.ErrnoException;
+    // What is gone cannot be recorded later either.
+    if (code !== 'ENOENT') {
+      const why = error instanceof ForecueError ? `${message} (${code})` : message;
+      await noteUnsent({ path, isOver, why });
+      return false;
+    }
   }
+  await forgetUnsent(path);
+  return true;
 }
 
 async function record(path: string, isOver: boolean): Promise<void> {

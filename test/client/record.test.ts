@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -127,24 +127,29 @@ describe('npx forecue record', function () {
     assert.equal(body['text'], 'go on with [masked key]');
   });
 
-  it('npx forecue record reports a failed recording at the next turn, and then catches up', async () => {
+  it('npx forecue record reports a failed recording at the next turn, of whatever session, and then makes up for it', async () => {
     await record(['--yes']);
-    const { path, session } = await transcript(
-      (one) => userLine(one, 1, 'hello') + agentLine(one, 2, 'Hello.'),
-    );
+    const two = (one: string) => userLine(one, 1, 'hello') + agentLine(one, 2, 'Hello.');
+    const [ended, next, deleted] = [
+      await transcript(two, 'ended.jsonl'),
+      await transcript(two, 'next.jsonl'),
+      await transcript(two, 'deleted.jsonl'),
+    ];
     const connection = join(home, '.forecue/connection.json');
     const kept = await readFile(connection, 'utf8');
     await writeFile(connection, JSON.stringify({ ...JSON.parse(kept), key: 'service_revoked' }));
-    await triggerHook('Stop', path);
-    const failure = await until(() =>
-      readFile(join(home, '.forecue/failure.txt'), 'utf8').catch(() => undefined),
-    );
-    assert.match(failure, /\(not_authenticated\)/);
+    const unsent = () => readdir(join(home, '.forecue/unsent'));
+    await triggerHook('SessionEnd', ended.path);
+    await triggerHook('Stop', deleted.path);
+    await until(async () => (await unsent()).length === 2);
+    await rm(deleted.path);
     await writeFile(connection, kept);
-    const { stdout } = await triggerHook('Stop', path);
-    assert.equal(JSON.parse(stdout).systemMessage, `Forecue did not record: ${failure}`);
-    await until(async () => (await typesOf(session)).length === 3);
-    await until(async () => (await triggerHook('Stop', path)).stdout === '');
+    const { stdout } = await triggerHook('Stop', next.path);
+    assert.match(JSON.parse(stdout).systemMessage, /^Forecue did not record: .*\(not_authenticated\)$/);
+    await until(async () => (await unsent()).length === 0);
+    assert.equal((await typesOf(next.session)).length, 3);
+    assert.equal((await typesOf(ended.session)).at(-1), 'session.stopped');
+    assert.equal((await triggerHook('Stop', next.path)).stdout, '');
   });
 
   it('npx forecue record records existing transcripts of every format once', async () => {
