@@ -85,6 +85,18 @@ describeInBrowser('console pages', () => {
     }
   }).timeout(60_000);
 
+  it("the console's charts name each day as it is, west of Greenwich too", async () => {
+    const western = await personIn(browser, system, { timezoneId: 'America/Los_Angeles' });
+    const tab = await western.open();
+    await signUp(tab, western.email);
+    const counted = tab.waitForResponse('**/api/activity/**');
+    await goTo(tab, 'Overview');
+    const { days } = await (await counted).json();
+    const named = await tab.locator('table').first().locator('th[scope=row]').first().textContent();
+    const format = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
+    assert.equal(named, format.format(new Date(days[0].date)));
+  });
+
   it("the console's pages log no errors or warnings to the browser's console", () => {
     assert.deepEqual(person.complaints, []);
   });

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { day, t } from '../strings/index.ts';
+import { dayOf, t } from '../strings/index.ts';
 import { Card } from './ui.tsx';
 
 /** Daily values of one quantity; `look` chooses their style. */
@@ -81,7 +81,7 @@ function Picture({ title, dates, series, kind, format }: Required<Omit<ChartProp
         let under = 0;
         return (
           <g key={date}>
-            <title>{`${day(date)}: ${series.map(({ name, values }) => `${name} ${format(values[at] ?? 0)}`).join(', ')}`}</title>
+            <title>{`${dayOf(date)}: ${series.map(({ name, values }) => `${name} ${format(values[at] ?? 0)}`).join(', ')}`}</title>
             <rect class="hit" x={x(at)} y={top} width={step} height={height - top - bottom} />
             {kind === 'columns' &&
               series.map(({ name, look, values }) => {
@@ -109,7 +109,7 @@ function Picture({ title, dates, series, kind, format }: Required<Omit<ChartProp
           y={height - 6}
           text-anchor={(['start', 'middle', 'end'] as const)[place]}
         >
-          {day(dates[at] ?? '')}
+          {dayOf(dates[at] ?? '')}
         </text>
       ))}
     </svg>
@@ -149,7 +149,7 @@ function Table({ title, dates, series, format }: Omit<ChartProps, 'lead' | 'kind
         <tbody>
           {dates.map((date, at) => (
             <tr key={date}>
-              <th scope="row">{day(date)}</th>
+              <th scope="row">{dayOf(date)}</th>
               {series.map(({ name, values }) => (
                 <td key={name}>{format(values[at] ?? 0)}</td>
               ))}

@@ -38,6 +38,8 @@ const moneys = new Intl.NumberFormat(locale, {
 /** A moment, in the person's zone. */
 export const moment = (iso: string) => dates.format(new Date(iso));
 export const day = (iso: string) => days.format(new Date(iso));
+/** A date `YYYY-MM-DD`, as it is: of a date alone, `Date` makes midnight in UTC. */
+export const dayOf = (date: string) => days.format(new Date(`${date}T12:00`));
 export const number = (value: number) => numbers.format(value);
 export const money = (dollars: number) => moneys.format(dollars);
 export const percent = (share: number) => percents.format(share);
