@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { describeInBrowser, openBrowser } from '../support/browser.ts';
 import type { System } from '../support/system.ts';
 import { addMany, clientOf, personIn, signUp, startConsole } from './visit.ts';
@@ -7,6 +7,13 @@ import { addMany, clientOf, personIn, signUp, startConsole } from './visit.ts';
 const ROWS = 2000;
 /** Limit for the elements in the page. A card has about twenty. */
 const ELEMENTS_MAX = 2000;
+
+/** Matches requests for a further page of a list. */
+const FURTHER_PAGE = /\/api\/memory\/.*[?&]cursor=/;
+
+/** Lets the page apply what it has received, and ask for what it then wants. */
+const settle = (page: Page) =>
+  page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
 
 describeInBrowser('long list in the console', () => {
   let system: System;
@@ -37,4 +44,72 @@ describeInBrowser('long list in the console', () => {
     assert.ok(most < ELEMENTS_MAX, `${most} elements`);
     assert.deepEqual(person.complaints, []);
   }).timeout(90_000);
+
+  /** Signs up a person with these rows of raw memory or facts, and opens the list of them. */
+  async function openList(tier: 'raw' | 'facts', rows: object[]): Promise<Page> {
+    const person = await personIn(browser, system);
+    const page = await person.open();
+    await signUp(page, person.email);
+    const client = await clientOf(system, person);
+    assert.equal((await client.request('POST', `/api/memory/${tier}/`, rows)).status, 201);
+    await page.goto(`${page.url().replace(/#.*/, '')}#/memory/${tier}`);
+    await page.locator('.long > li').first().waitFor();
+    return page;
+  }
+  const rawRows = (count: number) =>
+    Array.from({ length: count }, (_, nth) => ({ content: `Row ${nth} of the list` }));
+
+  it('a long list in the console asks once for rows that fail to come, and again when the person wishes', async () => {
+    const page = await openList('raw', rawRows(150));
+    let asked = 0;
+    let isDown = true;
+    await page.route(FURTHER_PAGE, (route) => {
+      asked += 1;
+      if (!isDown) return route.continue();
+      return route.fulfill({ status: 500, json: { detail: { code: 'internal_error', message: 'No.' } } });
+    });
+    const again = page.getByRole('button', { name: 'Try again' });
+    while ((await again.count()) === 0) await page.mouse.wheel(0, 6000);
+    await settle(page);
+    assert.equal(asked, 1);
+    isDown = false;
+    await again.click();
+    await page.locator('[aria-setsize="150"]').first().waitFor();
+    assert.equal(asked, 2);
+  }).timeout(60_000);
+
+  it('a search in the console shows no rows that were asked for before it', async () => {
+    const page = await openList('raw', [{ content: 'A needle' }, ...rawRows(150)]);
+    const { promise: found, resolve: release } = Promise.withResolvers<void>();
+    await page.route(FURTHER_PAGE, async (route) => {
+      await found;
+      await route.continue();
+    });
+    const asked = page.waitForRequest(FURTHER_PAGE);
+    await page.mouse.wheel(0, 60_000);
+    const further = (await asked).response();
+    await page.getByRole('search').getByRole('textbox').fill('needle');
+    await page.keyboard.press('Enter');
+    await page.locator('[aria-setsize="1"]').waitFor();
+    release();
+    await (await further)?.finished();
+    await settle(page);
+    assert.equal(await page.locator('.long > li').count(), 1);
+  }).timeout(60_000);
+
+  it("a fact at the end of the console's long list shows its correction where it is", async () => {
+    const page = await openList(
+      'facts',
+      Array.from({ length: 120 }, (_, nth) => ({ text: `Fact ${nth}` })),
+    );
+    const last = page.locator('[aria-posinset="120"]');
+    while ((await last.count()) === 0) await page.mouse.wheel(0, 6000);
+    await last.getByRole('button', { name: 'Correct' }).click();
+    await last.getByRole('textbox').fill('Fact of a new kind');
+    await last.getByRole('button', { name: 'Save' }).click();
+    await last.getByText('Fact of a new kind').waitFor();
+    await last.getByRole('button', { name: 'Pin' }).click();
+    await last.getByRole('button', { name: 'Unpin' }).waitFor();
+    assert.equal(await last.getAttribute('aria-setsize'), '120');
+  }).timeout(60_000);
 });

@@ -49,32 +49,43 @@ export function Memory() {
 
 /** Lists a tier's rows, latest first, or those that match a search. */
 function Rows({ tier, onChange }: { tier: Tier; onChange(): void }) {
-  const { client } = useSignedIn();
   const [typed, setTyped] = useState('');
   const [q, setQ] = useState('');
-  const [older, setOlder] = useState<{ rows: ShownRow[]; next: string | null }>();
-  const [forgotten, setForgotten] = useState<string>();
-  const [gone, setGone] = useState<ReadonlySet<string>>(new Set());
-  const pageFrom = (cursor?: string) =>
-    tierOf(client, tier).list({ limit: PAGE_SIZE, ...(q && { q }), ...(cursor && { cursor }) });
-  const { value, error, again } = useLoad(() => pageFrom(), [q]);
-  const next = older === undefined ? value?.next : older.next;
-  const growing = useAction(async () => {
-    const page = await pageFrom(next ?? undefined);
-    setOlder({ rows: [...(older?.rows ?? []), ...page.rows], next: page.next });
-  });
   const search = (event: Event) => {
     event.preventDefault();
-    setOlder(undefined);
     setQ(typed.trim());
   };
-  const rows = [...(value?.rows ?? []), ...(older?.rows ?? [])].filter(({ id }) => !gone.has(id));
   return (
     <>
       <form class="search" role="search" onSubmit={search}>
         <Field label={t.memory.searchHint} value={typed} onInput={setTyped} autocomplete="off" />
         <Button>{t.memory.search}</Button>
       </form>
+      <Results key={q} tier={tier} q={q} onForgotten={onChange} />
+    </>
+  );
+}
+
+function Results({ tier, q, onForgotten }: { tier: Tier; q: string; onForgotten(): void }) {
+  const { client } = useSignedIn();
+  const [older, setOlder] = useState<{ rows: ShownRow[]; next: string | null }>();
+  const [forgotten, setForgotten] = useState<string>();
+  /** Rows as the person has changed them since; undefined is forgotten. */
+  const [changed, setChanged] = useState<ReadonlyMap<string, ShownRow | undefined>>(new Map());
+  const change = (id: string, row?: ShownRow) => setChanged((before) => new Map(before).set(id, row));
+  const pageFrom = (cursor?: string) =>
+    tierOf(client, tier).list({ limit: PAGE_SIZE, ...(q && { q }), ...(cursor && { cursor }) });
+  const { value, error, again } = useLoad(() => pageFrom(), []);
+  const next = older === undefined ? value?.next : older.next;
+  const growing = useAction(async () => {
+    const page = await pageFrom(next ?? undefined);
+    setOlder({ rows: [...(older?.rows ?? []), ...page.rows], next: page.next });
+  });
+  const rows = [...(value?.rows ?? []), ...(older?.rows ?? [])].flatMap((row) =>
+    changed.has(row.id) ? (changed.get(row.id) ?? []) : row,
+  );
+  return (
+    <>
       {forgotten !== undefined && <Done>{forgotten}</Done>}
       <ErrorNote error={error} again={again} />
       {value === undefined && error === undefined && <Skeleton lines={5} />}
@@ -84,16 +95,21 @@ function Rows({ tier, onChange }: { tier: Tier; onChange(): void }) {
           {...(!q && { href: '#/start', link: t.nav.start })}
         />
       )}
-      <LongList rows={rows} keyOf={idOf} onEnd={() => next && growing.run()}>
+      <LongList
+        rows={rows}
+        keyOf={idOf}
+        // A page that failed waits until the person asks for it again.
+        onEnd={() => next && growing.error === undefined && growing.run()}
+      >
         {(row) => (
           <Row
             tier={tier}
             row={row}
-            onChange={again}
+            onChange={(now) => change(row.id, now)}
             onForgotten={(receipt) => {
               setForgotten(receipt);
-              setGone(new Set([...gone, row.id]));
-              onChange();
+              change(row.id);
+              onForgotten();
             }}
           />
         )}

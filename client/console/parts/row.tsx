@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { AccountClient, DeletionReceipt } from '../../src/api.ts';
+import type { AccountClient, DeletionReceipt, FactResponse } from '../../src/api.ts';
 import { moment, t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
 import { Button, Card, Confirmed, ErrorNote, Field, Words } from './ui.tsx';
@@ -31,17 +31,7 @@ export function tierOf(client: AccountClient, tier: Tier) {
     facts: {
       async list(query: Query) {
         const { results, next } = await client.listFacts(query);
-        const rows = results.map(({ id, text, recorded_at, kind, pinned, superseded_by }): ShownRow => {
-          const marks = [kind, pinned && t.memory.pinned, superseded_by && t.memory.superseded];
-          return {
-            id,
-            text,
-            at: recorded_at,
-            isPinned: pinned,
-            marks: marks.filter((one) => !!one) as string[],
-          };
-        });
-        return { rows, next };
+        return { rows: results.map(factRow), next };
       },
       forget: (id: string) => client.deleteFact(id),
     },
@@ -76,10 +66,15 @@ export function tierOf(client: AccountClient, tier: Tier) {
   return tiers[tier];
 }
 
+function factRow({ id, text, recorded_at, kind, pinned, superseded_by }: FactResponse): ShownRow {
+  const marks = [kind, pinned && t.memory.pinned, superseded_by && t.memory.superseded];
+  return { id, text, at: recorded_at, isPinned: pinned, marks: marks.filter((one) => !!one) as string[] };
+}
+
 interface RowProps {
   tier: Tier;
   row: ShownRow;
-  onChange(): void;
+  onChange(row: ShownRow): void;
   /** Called with a sentence about everything that was deleted with the row. */
   onForgotten(receipt: string): void;
 }
@@ -89,9 +84,8 @@ export function Row({ tier, row, onChange, onForgotten }: RowProps) {
   const forgetting = useAction(async () => onForgotten(receiptOf(await tierOf(client, tier).forget(row.id))));
   const [draft, setDraft] = useState<string>();
   const changing = useAction(async (change: { text?: string; pinned?: boolean }) => {
-    await client.changeFact(row.id, change);
+    onChange(factRow(await client.changeFact(row.id, change)));
     setDraft(undefined);
-    onChange();
   });
   return (
     <Card>
