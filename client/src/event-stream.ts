@@ -5,7 +5,10 @@ export interface ServerSentEvent {
   id: string | undefined;
 }
 
-/** A stream that is silent for longer is dead: the server sends a comment every ten seconds. */
+/**
+ * A stream that is silent for longer is dead: job streams have a comment every 10 s, the tool server's every 15 s, and
+ * an export has lines sooner.
+ */
 const SILENT_MS = 30_000;
 
 /**

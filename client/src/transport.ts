@@ -15,7 +15,9 @@ export interface ClientOptions {
 }
 
 export interface CallOptions {
-  /** Ends the call, and on the server what the call had started. */
+  /**
+   * Ends the call. A prediction of `/v1`, and a job that is waited for or followed, is cancelled on the server as well.
+   */
   signal?: AbortSignal | undefined;
   timeoutMs?: number;
   retries?: number;
@@ -63,9 +65,9 @@ export class Transport {
   }
 
   /**
-   * Sends a request and resolves with what `read` makes of a success. Rejects with a `ForecueError`, or, as soon as the
-   * signal is aborted, with its reason: a request in progress then runs on, so that the caller can cancel what it
-   * started.
+   * Sends a request and resolves with what `read` makes of a success. Rejects with a `ForecueError`. If the signal is
+   * aborted, aborts the request and rejects with the signal's reason; to let a request in progress run on, as `predict`
+   * does, pass another signal.
    */
   async send<T>(
     request: Request,

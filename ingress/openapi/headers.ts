@@ -16,7 +16,7 @@ const REQUEST_HEADERS: Record<RequestHeader, Header> = {
     schema: Type.String(),
   },
   'Idempotency-Key': {
-    description: 'A name of yours for this request. The same again is answered the same for a while.',
+    description: 'Your key for this request. A repeat gets the same answer for a while.',
     schema: Name,
   },
   'Last-Event-ID': {
@@ -30,7 +30,7 @@ const REQUEST_HEADERS: Record<RequestHeader, Header> = {
   },
   'X-On-Disconnect': {
     description:
-      'What becomes of the prediction when its caller hangs up; on `/v1` it goes before the setting of the app.',
+      "What becomes of the prediction when its caller disconnects; on `/v1` it overrides the app's setting.",
     schema: oneOf(['continue', 'cancel']),
   },
   'X-Request-Id': {
