@@ -31,11 +31,16 @@ export class Retries {
     this.#left = Math.min(RETRY_BUDGET, this.#left + EARNED_PER_SUCCESS);
   }
 
-  /** Returns the milliseconds to wait before the retry after `attempt` (from 0); undefined if there should be none. */
-  pause(error: unknown, attempt: number, repeatable: boolean): number | undefined {
+  /**
+   * Takes the retry after `attempt` (from 0) from the budget, and returns the milliseconds to wait before it; undefined
+   * if there should be none or it would come too late.
+   */
+  takePause(error: unknown, attempt: number, repeatable: boolean, leftMs: number): number | undefined {
     if (!(error instanceof ForecueError) || !canHelp(error, repeatable) || this.#left < 1) return undefined;
+    const pause = (error.retryAfter ?? 0) * 1000 + pauseOf(attempt);
+    if (pause >= leftMs) return undefined;
     this.#left -= 1;
-    return (error.retryAfter ?? 0) * 1000 + pauseOf(attempt);
+    return pause;
   }
 }
 

@@ -90,8 +90,10 @@ export class Transport {
           renewed = true;
           continue;
         }
-        const pause = attempt < most ? this.#retries.pause(error, attempt, request.repeatable) : undefined;
-        if (pause === undefined || performance.now() + pause >= deadline) throw error;
+        if (attempt >= most) throw error;
+        const leftMs = deadline - performance.now();
+        const pause = this.#retries.takePause(error, attempt, request.repeatable, leftMs);
+        if (pause === undefined) throw error;
         attempt += 1;
         await sleep(pause, signal);
       }

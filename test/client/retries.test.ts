@@ -105,6 +105,14 @@ describe('client retries', () => {
     assert.equal(server.requests.length, 60 + 20);
   });
 
+  it('a retry for which Retry-After leaves no time is not taken from the budget', async () => {
+    const busy = refusal(503, 'overloaded', { 'retry-after': '60' });
+    await using server = await scriptedServer(...Array.from({ length: 20 }, () => busy), undefined, ANSWER);
+    const client = createAppClient({ baseUrl: server.url, appKey: 'fc_test' });
+    for (let call = 0; call < 20; call += 1) await assert.rejects(client.readUsage(), { code: 'overloaded' });
+    assert.deepEqual(await client.readUsage(), JSON.parse(ANSWER.body));
+  });
+
   it('the client gives up on a server that never answers, with a timeout', async () => {
     const never = (_: unknown, init?: RequestInit) =>
       new Promise<Response>((_, reject) =>
