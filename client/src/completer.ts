@@ -150,14 +150,13 @@ class PausingCompleter implements Completer {
     if (shown === undefined || part === '') return '';
     shown.isTaken = true;
     this.#text += part;
-    if (continues(shown, this.#text ?? '')) this.#announce();
-    else {
+    if (!continues(shown, this.#text ?? '')) {
       this.#shown = undefined;
       this.#accepted = shown;
       this.#report(shown, 'accepted');
-      this.#announce();
       this.#schedule();
     }
+    this.#announce();
     return part;
   }
 

@@ -5,11 +5,11 @@ export type { Completer, CompleterOptions } from './completer.ts';
 
 /**
  * Returns the text to show after the caret, and the completer to call when the person does something. Another client,
- * user or session gets a new completer; other options may change at any time.
+ * user, session or delay gets a new completer; `context` and `onError` may change at any time.
  */
 export function useCompleter(
   client: CompleterClient,
-  options: CompleterOptions,
+  options: Omit<CompleterOptions, 'onSuggestion'>,
 ): [suggestion: string, completer: Completer] {
   const { userId, sessionId, minDelayMs, maxDelayMs } = options;
   const [suggestion, setSuggestion] = useState('');
@@ -21,9 +21,9 @@ export function useCompleter(
     () =>
       createCompleter(client, {
         userId,
-        ...(sessionId !== undefined && { sessionId }),
-        ...(minDelayMs !== undefined && { minDelayMs }),
-        ...(maxDelayMs !== undefined && { maxDelayMs }),
+        sessionId,
+        minDelayMs,
+        maxDelayMs,
         context: () => latest.current.context?.() ?? {},
         onError: (error) => latest.current.onError?.(error),
         onSuggestion: setSuggestion,

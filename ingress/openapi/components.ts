@@ -6,10 +6,8 @@ import * as connections from '../../shared/schemas/connections.ts';
 import * as drafts from '../../shared/schemas/drafts.ts';
 import * as errors from '../../shared/schemas/errors.ts';
 import * as jobs from '../../shared/schemas/jobs.ts';
-import * as memoryJobs from '../../shared/schemas/jobs.ts';
 import * as memory from '../../shared/schemas/memory.ts';
 import * as memoryContext from '../../shared/schemas/memory-context.ts';
-import * as predictionEvents from '../../shared/schemas/predictions.ts';
 import * as predictions from '../../shared/schemas/predictions.ts';
 import * as recording from '../../shared/schemas/recording.ts';
 import * as replies from '../../shared/schemas/replies.ts';
@@ -18,13 +16,11 @@ import * as usage from '../../shared/schemas/usage.ts';
 const MODULES = [
   connections,
   predictions,
-  predictionEvents,
   usage,
   accounts,
   recording,
   memory,
   memoryContext,
-  memoryJobs,
   jobs,
   replies,
   drafts,
