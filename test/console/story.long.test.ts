@@ -90,6 +90,7 @@ describeInBrowser('person in the console', () => {
     await page.getByLabel('Value').fill('vim');
     await press(page, 'Save');
     await page.getByText(/^Last changed/).waitFor();
+    assert.ok(await page.getByText('Saved.').isVisible());
     await page.reload();
     await page.getByLabel('Name').waitFor();
     assert.equal(await page.getByLabel('Value').inputValue(), 'vim');

@@ -3,7 +3,7 @@ import { Choices } from '../parts/choices.tsx';
 import { useSignedIn } from '../parts/context.ts';
 import { Fresh } from '../parts/fresh.tsx';
 import { Button, Card, Done, ErrorNote, Field, FormError, faultOf, Title } from '../parts/ui.tsx';
-import { useAction } from '../parts/work.ts';
+import { submitHandler, useAction } from '../parts/work.ts';
 import { choose, language, languages, t } from '../strings/index.ts';
 
 /** The account page: name, password, sessions, language, export and erasure. */
@@ -32,7 +32,7 @@ function Name() {
   });
   return (
     <Card title={t.account.profile}>
-      <form onSubmit={submitHandler(saving)}>
+      <form onSubmit={submitHandler(saving.run)}>
         <Field
           label={t.account.name}
           value={name}
@@ -66,7 +66,7 @@ function Password() {
   const { error } = changing;
   return (
     <Card title={t.account.password}>
-      <form onSubmit={submitHandler(changing)}>
+      <form onSubmit={submitHandler(changing.run)}>
         <FormError error={error} fields={['password']} />
         <Field
           label={t.account.current}
@@ -166,13 +166,6 @@ function Erase() {
       <Fresh action={erasing} />
     </Card>
   );
-}
-
-function submitHandler(action: { run(): void }) {
-  return (event: Event) => {
-    event.preventDefault();
-    action.run();
-  };
 }
 
 function save(content: Blob, name: string): void {

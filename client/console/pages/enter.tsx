@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { AccountClient, UserResponse } from '../../src/api.ts';
 import { Mark } from '../parts/mark.tsx';
 import { Button, Done, Field, FormError, faultOf } from '../parts/ui.tsx';
-import { useAction } from '../parts/work.ts';
+import { submitHandler, useAction } from '../parts/work.ts';
 import { t } from '../strings/index.ts';
 
 interface EnterProps {
@@ -27,10 +27,6 @@ export function Enter({ client, hasEnded, onEntered }: EnterProps) {
       : client.logIn(given));
     onEntered(user, isNew);
   });
-  const submit = (event: Event) => {
-    event.preventDefault();
-    entering.run();
-  };
   document.title = `${isNew ? t.enter.signUp : t.enter.signIn} – Forecue`;
   const { error } = entering;
   return (
@@ -42,7 +38,7 @@ export function Enter({ client, hasEnded, onEntered }: EnterProps) {
         <h1>{isNew ? t.enter.signUp : t.enter.signIn}</h1>
         <p class="quiet">{isNew ? t.enter.signUpLead : t.enter.signInLead}</p>
         {hasEnded && error === undefined && <Done>{t.enter.ended}</Done>}
-        <form onSubmit={submit}>
+        <form onSubmit={submitHandler(entering.run)}>
           <FormError error={error} fields={FIELDS} />
           <Field
             label={t.enter.email}

@@ -3,7 +3,7 @@ import type { KeyResponse, NewKeyResponse } from '../../src/api.ts';
 import { useSignedIn } from '../parts/context.ts';
 import { Fresh } from '../parts/fresh.tsx';
 import { Button, Card, Confirmed, Copy, Empty, ErrorNote, Field, Skeleton, Title } from '../parts/ui.tsx';
-import { useAction, useLoad } from '../parts/work.ts';
+import { submitHandler, useAction, useLoad } from '../parts/work.ts';
 import { moment, t } from '../strings/index.ts';
 
 /** Lists the account's keys; issues new ones, shown once, and revokes them. */
@@ -48,12 +48,7 @@ function Issue({ onIssued }: { onIssued(): void }) {
   });
   return (
     <Card>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          issuing.run();
-        }}
-      >
+      <form onSubmit={submitHandler(issuing.run)}>
         <Field label={t.keys.label} value={label} onInput={setLabel} autocomplete="off" required />
         <Button kind="primary" isBusy={issuing.isBusy}>
           {t.keys.issue}

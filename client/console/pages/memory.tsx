@@ -6,7 +6,7 @@ import { Profile } from '../parts/profile.tsx';
 import { Row, type ShownRow, type Tier, tierOf } from '../parts/row.tsx';
 import { Timeline } from '../parts/timeline.tsx';
 import { Button, Card, Done, Empty, ErrorNote, Field, Skeleton, Title } from '../parts/ui.tsx';
-import { useAction, useLoad, useRoute } from '../parts/work.ts';
+import { submitHandler, useAction, useLoad, useRoute } from '../parts/work.ts';
 import { number, t } from '../strings/index.ts';
 
 type Tab = keyof typeof t.memory.tiers;
@@ -51,13 +51,9 @@ export function Memory() {
 function Rows({ tier, onChange }: { tier: Tier; onChange(): void }) {
   const [typed, setTyped] = useState('');
   const [q, setQ] = useState('');
-  const search = (event: Event) => {
-    event.preventDefault();
-    setQ(typed.trim());
-  };
   return (
     <>
-      <form class="search" role="search" onSubmit={search}>
+      <form class="search" role="search" onSubmit={submitHandler(() => setQ(typed.trim()))}>
         <Field label={t.memory.searchHint} value={typed} onInput={setTyped} autocomplete="off" />
         <Button>{t.memory.search}</Button>
       </form>

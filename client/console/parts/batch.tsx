@@ -3,7 +3,7 @@ import type { BatchResponse } from '../../src/api.ts';
 import { percent, t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
 import { Button, Card, ErrorNote, Field } from './ui.tsx';
-import { useAction } from './work.ts';
+import { submitHandler, useAction } from './work.ts';
 
 type BatchItem = BatchResponse['results'][number];
 
@@ -33,12 +33,7 @@ export function Batch({ onPredicted }: { onPredicted(): void }) {
     <Card>
       <details>
         <summary>{t.batch.title}</summary>
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            predicting.run();
-          }}
-        >
+        <form onSubmit={submitHandler(predicting.run)}>
           <Field label={t.try.agent} value={agent} onInput={setAgent} autocomplete="off" required />
           <Field
             label={t.batch.questions}

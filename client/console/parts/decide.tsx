@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { FeedbackRequest, ReplyDetail } from '../../src/api.ts';
 import { percent, t } from '../strings/index.ts';
 import { Button, Done, ErrorNote, Field, Words } from './ui.tsx';
-import { useAction } from './work.ts';
+import { submitHandler, useAction } from './work.ts';
 
 interface DecideProps {
   reply: ReplyDetail;
@@ -79,10 +79,7 @@ export function Decide({ reply, onDecide, hasKeys = false }: DecideProps) {
         <form
           ref={form}
           onKeyDown={({ key }) => key === 'Escape' && setDraft(undefined)}
-          onSubmit={(event) => {
-            event.preventDefault();
-            decide({ status: 'edited', actual_response: draft });
-          }}
+          onSubmit={submitHandler(() => decide({ status: 'edited', actual_response: draft }))}
         >
           <Field label={t.try.editLabel} value={draft} onInput={setDraft} rows={2} required />
           <div class="row">

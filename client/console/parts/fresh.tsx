@@ -3,7 +3,7 @@ import { ForecueError } from '../../src/errors.ts';
 import { t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
 import { Button, ErrorNote, Field } from './ui.tsx';
-import { type Action, useAction } from './work.ts';
+import { type Action, submitHandler, useAction } from './work.ts';
 
 /** Shows the error of an action. If a recent log-in is needed, asks for the password and tries again. */
 export function Fresh({ action }: { action: Action }) {
@@ -18,13 +18,7 @@ export function Fresh({ action }: { action: Action }) {
   if (!(error instanceof ForecueError && error.code === 'fresh_login_required'))
     return <ErrorNote error={error} />;
   return (
-    <form
-      class="confirm"
-      onSubmit={(event) => {
-        event.preventDefault();
-        confirming.run();
-      }}
-    >
+    <form class="confirm" onSubmit={submitHandler(confirming.run)}>
       <ErrorNote error={confirming.error} />
       <Field
         label={t.account.fresh}

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { moment, t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
 import { Button, Card, Done, ErrorNote, Field, faultOf, Skeleton } from './ui.tsx';
-import { useAction, useLoad } from './work.ts';
+import { submitHandler, useAction, useLoad } from './work.ts';
 
 /** A field of the profile while it is edited. */
 interface Line {
@@ -20,7 +20,7 @@ export function Profile() {
   }, []);
   if (error !== undefined) return <ErrorNote error={error} again={again} />;
   if (value === undefined) return <Skeleton />;
-  return <Editor key={value?.revision} profile={value} onSaved={again} />;
+  return <Editor profile={value} onSaved={again} />;
 }
 
 interface EditorProps {
@@ -44,12 +44,7 @@ function Editor({ profile, onSaved }: EditorProps) {
   };
   return (
     <Card>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          saving.run();
-        }}
-      >
+      <form onSubmit={submitHandler(saving.run)}>
         <Field
           label={t.memory.profileLabel}
           hint={t.memory.profileHint}

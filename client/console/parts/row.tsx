@@ -4,7 +4,7 @@ import { moment, t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
 import { Button, Card, Confirmed, ErrorNote, Field, Words } from './ui.tsx';
 import { Why } from './why.tsx';
-import { useAction } from './work.ts';
+import { submitHandler, useAction } from './work.ts';
 
 export type Tier = 'facts' | 'episodes' | 'raw';
 
@@ -97,12 +97,7 @@ export function Row({ tier, row, onChange, onForgotten }: RowProps) {
       {draft === undefined ? (
         <Words>{row.text}</Words>
       ) : (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            changing.run({ text: draft });
-          }}
-        >
+        <form onSubmit={submitHandler(() => changing.run({ text: draft }))}>
           <Field label={t.memory.correct} value={draft} onInput={setDraft} rows={2} required />
           <div class="row">
             <Button kind="primary">{t.memory.save}</Button>

@@ -63,6 +63,14 @@ export function useAction<Given = void>(work: (given: Given) => Promise<unknown>
   return { isBusy: state.isBusy, error: state.error, run };
 }
 
+/** Returns a form's handler, which runs this in place of the browser's own submission. */
+export function submitHandler(run: () => void): (event: Event) => void {
+  return (event) => {
+    event.preventDefault();
+    run();
+  };
+}
+
 /** Returns the value once it has not changed for a while. */
 export function useSettled<T>(value: T, forMs: number): T {
   const [settled, setSettled] = useState(value);
