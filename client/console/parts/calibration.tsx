@@ -1,5 +1,6 @@
 import type { ReplyCalibration } from '../../src/api.ts';
 import { number, percent, t } from '../strings/index.ts';
+import { FigureTable } from './figure-table.tsx';
 import { Card } from './ui.tsx';
 
 type Bin = ReplyCalibration['bins'][number];
@@ -15,7 +16,7 @@ const EDGE = 48;
  */
 export function Calibration({ calibration }: { calibration: ReplyCalibration }) {
   const { bins } = calibration;
-  const { noCalibration, calibrationLead } = t.overview;
+  const { noCalibration, calibrationLead, stated, observed, between, count } = t.overview;
   return (
     <Card title={t.overview.calibration}>
       {bins.length === 0 ? (
@@ -27,7 +28,16 @@ export function Calibration({ calibration }: { calibration: ReplyCalibration }) 
           </div>
           <div>
             <p>{calibrationLead}</p>
-            <Table bins={bins} />
+            <FigureTable
+              title={t.overview.calibration}
+              heads={[stated, observed, between, count]}
+              rows={bins.map((bin) => [
+                percent(bin.mean_confidence),
+                percent(bin.observed),
+                intervalOf(bin).map(percent).join(' – '),
+                number(bin.count),
+              ])}
+            />
           </div>
         </div>
       )}
@@ -75,38 +85,6 @@ function Plot({ bins }: { bins: Bin[] }) {
         {t.overview.observed}
       </text>
     </svg>
-  );
-}
-
-function Table({ bins }: { bins: Bin[] }) {
-  const { stated, observed, between, count } = t.overview;
-  return (
-    <details>
-      <summary>
-        {t.table}
-        <span class="hidden">: {t.overview.calibration}</span>
-      </summary>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">{stated}</th>
-            <th scope="col">{observed}</th>
-            <th scope="col">{between}</th>
-            <th scope="col">{count}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {bins.map((bin) => (
-            <tr key={bin.lo}>
-              <td>{percent(bin.mean_confidence)}</td>
-              <td>{percent(bin.observed)}</td>
-              <td>{intervalOf(bin).map(percent).join(' – ')}</td>
-              <td>{number(bin.count)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </details>
   );
 }
 

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { dayOf, t } from '../strings/index.ts';
+import { FigureTable } from './figure-table.tsx';
 import { Card } from './ui.tsx';
 
 /** Daily values of one quantity; `look` chooses their style. */
@@ -40,7 +41,11 @@ export function Chart({ title, dates, series, kind = 'columns', lead, format }: 
         </ul>
       )}
       <Picture title={title} dates={dates} series={series} kind={kind} format={format} />
-      <Table title={title} dates={dates} series={series} format={format} />
+      <FigureTable
+        title={title}
+        heads={[t.date, ...series.map(({ name }) => name)]}
+        rows={dates.map((date, at) => [dayOf(date), ...series.map(({ values }) => format(values[at] ?? 0))])}
+      />
     </Card>
   );
 }
@@ -126,39 +131,6 @@ function useWidth() {
     return () => sizes.disconnect();
   }, []);
   return [root, width] as const;
-}
-
-function Table({ title, dates, series, format }: Omit<ChartProps, 'lead' | 'kind'>) {
-  return (
-    <details>
-      <summary>
-        {t.table}
-        <span class="hidden">: {title}</span>
-      </summary>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">{t.date}</th>
-            {series.map(({ name }) => (
-              <th key={name} scope="col">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {dates.map((date, at) => (
-            <tr key={date}>
-              <th scope="row">{dayOf(date)}</th>
-              {series.map(({ name, values }) => (
-                <td key={name}>{format(values[at] ?? 0)}</td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </details>
-  );
 }
 
 /** Rounds up to the next of 2, 4, 10, 20, 40, 100 …, whose halves are round numbers too. */
