@@ -31,15 +31,16 @@ describeInBrowser('person in the console', () => {
     await page.getByText('Nothing yet: begin with step 1.').waitFor();
   });
 
+  const session = {
+    name: 'session.jsonl',
+    mimeType: 'application/jsonl',
+    buffer: Buffer.from(
+      claudeCodeFile('console').replace('be quick</system-reminder>', `</system-reminder>Use ${SECRET}. `),
+    ),
+  };
+
   it('a person in the console uploads a session: secrets are masked and shown before anything is sent', async () => {
-    const file = {
-      name: 'session.jsonl',
-      mimeType: 'application/jsonl',
-      buffer: Buffer.from(
-        claudeCodeFile('console').replace('be quick</system-reminder>', `</system-reminder>Use ${SECRET}. `),
-      ),
-    };
-    await page.locator('input[type=file]:not([webkitdirectory])').setInputFiles(file);
+    await page.locator('input[type=file]:not([webkitdirectory])').setInputFiles(session);
     await page.getByText('2 secrets were masked:').waitFor();
     await page.getByText('Use [masked key]').waitFor();
     assert.equal(await recordedCount(), 0);
@@ -48,6 +49,16 @@ describeInBrowser('person in the console', () => {
     assert.ok((await recordedCount()) > 2);
     const { rows } = await system.database.pool.query('select body from recording_events');
     assert.ok(rows.every(({ body }) => !body.includes(SECRET)));
+  });
+
+  it("a person in the console who uploads another account's session learns how much was refused", async () => {
+    const other = await personIn(browser, system);
+    const tab = await other.open();
+    await signUp(tab, other.email);
+    await tab.locator('input[type=file]:not([webkitdirectory])').setInputFiles(session);
+    await press(tab, 'Send and learn from them');
+    await tab.getByText(/^\d+ messages were refused/).waitFor();
+    await other.context.close();
   });
 
   it('a person in the console loads the sample person, and sees what was learnt', async () => {

@@ -12,12 +12,16 @@ export function Bring({ onLearnt }: { onLearnt(): void }) {
   const { client } = useSignedIn();
   const [found, setFound] = useState<Found>();
   const [progress, setProgress] = useState('');
+  const [refused, setRefused] = useState(0);
   const reading = useAction(async (files: readonly File[]) => {
+    setRefused(0);
     setFound(await readFiles(files, (done, all) => setProgress(t.start.reading(done, all))));
     setProgress('');
   });
   const sending = useAction(async () => {
-    await send(client, found?.events ?? [], (done, all) => setProgress(t.start.sending(done, all)));
+    const say = (done: number, all: number) => setProgress(t.start.sending(done, all));
+    const { invalid } = await send(client, found?.events ?? [], say);
+    setRefused(invalid);
     await learn(client, (step) => setProgress(t.memory.learning(step)));
     setProgress('');
     setFound(undefined);
@@ -36,6 +40,11 @@ export function Bring({ onLearnt }: { onLearnt(): void }) {
         <Button kind="primary" action={sending}>
           {t.start.send}
         </Button>
+      )}
+      {refused > 0 && (
+        <p class="fault" role="alert">
+          {t.start.refused(refused)}
+        </p>
       )}
       <ErrorNote error={reading.error ?? sending.error} />
     </Card>

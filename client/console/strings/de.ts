@@ -85,6 +85,10 @@ export const de: typeof en = {
     nothing: 'Nichts davon ist ein Gespräch mit einem Agenten. Wählen Sie andere Dateien.',
     send: 'Senden und daraus lernen',
     sending: (done, all) => `Sendet ${done} von ${all} …`,
+    refused: (count) =>
+      count === 1
+        ? '1 Nachricht wurde abgelehnt und nicht aufgezeichnet.'
+        : `${count} Nachrichten wurden abgelehnt und nicht aufgezeichnet.`,
     sample: 'Oder die Beispielperson kennenlernen',
     sampleLead:
       'Eine erfundene Kollegin, die acht Tage lang einem Agenten antwortete. Sie wird Teil Ihres Gedächtnisses, bis Sie sie entfernen.',

@@ -82,6 +82,8 @@ export const en = {
     nothing: 'Nothing in them is a conversation with an agent. Choose other files.',
     send: 'Send and learn from them',
     sending: (done: number, all: number) => `Sending ${done} of ${all} …`,
+    refused: (count: number) =>
+      `${count} ${count === 1 ? 'message was' : 'messages were'} refused, and not recorded.`,
     sample: 'Or meet the sample person',
     sampleLead:
       'A made-up colleague who answered an agent for eight days. It becomes part of your memory, until you remove it.',
