@@ -1,7 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-
-const ENDINGS = ['.jsonl', '.json', '.md'];
+import { ENDINGS } from './formats.ts';
 
 /** A file to import. `named` is false for a file found in a directory, which may be no transcript. */
 export interface FoundFile {

@@ -5,6 +5,9 @@ import { codex } from './formats/codex.ts';
 import { geminiCli, geminiCliDocument } from './formats/gemini-cli.ts';
 import { specstory } from './formats/specstory.ts';
 
+/** Endings of the names of files that may be transcripts. */
+export const ENDINGS = ['.jsonl', '.json', '.md'];
+
 /** Every format that can be imported. */
 export const FORMATS: readonly Format[] = [claudeCode, codex, geminiCli, geminiCliDocument, cline, specstory];
 

@@ -1,8 +1,8 @@
 import type { ImportedEvent } from '../../../shared/transcripts/conversation.ts';
+import { ENDINGS } from '../../../shared/transcripts/formats.ts';
 import { FileReport } from '../../../shared/transcripts/report.ts';
 import { LINE_MAX, type Line, Transcript } from '../../../shared/transcripts/transcript.ts';
 
-const ENDINGS = ['.jsonl', '.json', '.md'];
 /** Not more than a person will look at. */
 const EXCERPTS_MAX = 20;
 const MASK = /\[masked [a-z ]+\]/g;
