@@ -34,8 +34,11 @@ interface BodyTerms {
   kept: boolean;
 }
 
+/** Takes a parsed body, and the number of its bytes. */
+type Use<T> = (body: unknown, bytes: number) => Promise<T>;
+
 /** Parses a request's body, hands it to `use` and resolves with the result. `party` is the sender. */
-type WithBody = <T>(ctx: RequestContext, party: string, use: (body: unknown) => Promise<T>) => Promise<T>;
+type WithBody = <T>(ctx: RequestContext, party: string, use: Use<T>) => Promise<T>;
 
 /** Reads request bodies, within limits on memory and on the event loop. */
 export class Bodies {
@@ -80,13 +83,13 @@ export class Bodies {
       party,
       share,
     }: Pick<BodyTerms, 'limit' | 'values'> & { party: string; share: BodyShare },
-    use: (body: unknown) => Promise<T>,
+    use: Use<T>,
   ): Promise<{ result: Promise<T> }> {
     if (Number(ctx.get('Content-Length')) > limit) throw new AppError('body_too_large');
     const bytes = await receive(ctx, { limit, share, weigh: (size) => this.#weigh(ctx, size) });
     if (bytes.length <= UNCOUNTED_BYTES) {
       await checkStructure(bytes, values);
-      return { result: use(parse(decode(bytes))) };
+      return { result: use(parse(decode(bytes)), bytes.length) };
     }
     const work = async () => {
       await nextTurn();
@@ -97,7 +100,7 @@ export class Bodies {
       const body = parse(text);
       // `use` validates the body at once, which takes about as long as parsing it.
       await nextTurn();
-      return { result: use(body) };
+      return { result: use(body, bytes.length) };
     };
     return this.#parsing.run(work, { party, gone: ctx.state.signal });
   }

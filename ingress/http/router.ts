@@ -10,6 +10,7 @@ import {
   BODY_VALUES,
   IDENTIFIER_MAX,
   IDENTIFIER_PATTERN,
+  KIB,
   NAME_MAX,
   UUID,
 } from '../../shared/schemas/limits.ts';
@@ -32,6 +33,9 @@ import type { RequestState } from './request-context.ts';
 import { scopesOf } from './scopes.ts';
 
 type Context = RouterContext<RequestState>;
+
+/** Maximum bytes that an answer adds to each row that was posted, such as its id. */
+const ADDED_BYTES = KIB;
 
 /** Dependencies of a route table: the services of its handlers, and those of the steps before every handler. */
 export interface Serving<Parts> {
@@ -106,14 +110,16 @@ function serveEndpoint<Parts>(
     const share = answers.open(party, signal);
     ctx.res.once('close', share.free);
     const { reserve } = share;
-    const run = (body: unknown) => {
+    const run = async (body: unknown, bytes = 0) => {
       const query = checkQuery(ctx.query);
       const input = { body, query, params, app, user, address, headers: ctx.headers, signal, reserve };
       const handle = () => endpoint.run(input, parts);
+      // Rows that were posted come back. Waits for room first, so that no request holds its turn meanwhile.
+      if (inTurn && Array.isArray(body)) await reserve(bytes + ADDED_BYTES * body.length);
       return inTurn && user ? takeTurn({ party: `${user.id} ${inTurn}`, gone: signal }, handle) : handle();
     };
     const answer = checkBody
-      ? await withBody(ctx, party, (body) => run(valueOrThrow(checkBody(body))))
+      ? await withBody(ctx, party, (body, bytes) => run(valueOrThrow(checkBody(body)), bytes))
       : await run(undefined);
     send(ctx, endpoint, answer);
     // A stream has no length, and reserves for itself.

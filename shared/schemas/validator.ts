@@ -177,8 +177,9 @@ function listFaults(root: Root, errors: readonly ErrorObject[], reporting: Repor
   for (const error of errors) {
     // Ajv reports a failed branch again after the branch's own faults.
     if (error.keyword === 'if') continue;
-    const property: string | undefined =
-      error.params['missingProperty'] ?? error.params['additionalProperty'];
+    const name: string | undefined = error.params['missingProperty'] ?? error.params['additionalProperty'];
+    // A client's name may be as long as the body, and no budget counts the answer.
+    const property = name?.slice(0, INPUT_MAX);
     const loc = [root, ...pointerParts(error.instancePath), ...(property === undefined ? [] : [property])];
     const key = JSON.stringify(loc);
     if (faults.has(key)) continue;
@@ -209,7 +210,7 @@ function inputOf(
     typeof value === 'boolean' ||
     Number.isFinite(value) ||
     (typeof value === 'string' && value.length <= INPUT_MAX);
-  return isShown && !loc.some((part) => SECRET_NAME.test(String(part))) ? { input: value } : {};
+  return isShown && ![...loc, extra].some((part) => SECRET_NAME.test(String(part))) ? { input: value } : {};
 }
 
 type Description = Pick<Fault, 'type' | 'msg' | 'ctx'>;

@@ -10,7 +10,7 @@ import { pacedUntil } from '../support/paced-until.ts';
 import { event, post, recording } from '../support/recording.ts';
 import { residentMb } from '../support/resident-memory.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
-import { askUnread, sip } from '../support/unread.ts';
+import { askUnread, postUnread, sip } from '../support/unread.ts';
 
 const LARGE_BYTES = 7_800_000;
 const SEND_TIMEOUT_MS = 2000;
@@ -167,6 +167,28 @@ describe('unread answers', () => {
     for (const socket of sockets.splice(0)) socket.destroy();
     const { body } = await one.request<JobResponse>('GET', path, undefined, at);
     assert.equal((body.result as BatchResponse).succeeded, 100);
+  });
+
+  it("unread answers to posted lists use up only their account's share: its next large list is 503 and stores nothing, but its single rows and other accounts' lists are stored", async () => {
+    const at = { at: patient };
+    const path = '/api/memory/raw/';
+    const one = await signUp(system);
+    // Four million bytes, and the answer repeats them.
+    const list = Array(200).fill({ content: 'é'.repeat(8000), metadata: { filler: 'x'.repeat(4000) } });
+    for (let n = 0; n < 4; n += 1) {
+      const socket = await postUnread(one, path, JSON.stringify(list), patient.url);
+      sockets.push(socket);
+      await once(socket, 'readable');
+    }
+    const refused = await one.request('POST', path, list, at);
+    assert.equal(`${refused.status} ${refused.code}`, '503 overloaded');
+    const { rows } = await system.database.pool.query(
+      'select count(*)::int from raw_memories where account_id = $1',
+      [one.id],
+    );
+    assert.deepEqual(rows, [{ count: 800 }]);
+    assert.equal((await one.request('POST', path, { content: 'One row' }, at)).status, 201);
+    assert.equal((await person.request('POST', path, list, at)).status, 201);
   });
 
   (process.platform === 'linux' ? it : it.skip)(

@@ -30,6 +30,26 @@ export async function askUnread(person: UserClient, path: string, at = person.ur
   return socket;
 }
 
+/** Posts JSON and does not read the answer. */
+export async function postUnread(
+  person: UserClient,
+  path: string,
+  json: string,
+  at = person.url,
+): Promise<Socket> {
+  const socket = await openSocket(at);
+  const lines = [
+    `POST ${path} HTTP/1.1`,
+    'Host: x',
+    'Connection: close',
+    `Authorization: Bearer ${person.access}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(json)}`,
+  ];
+  socket.write(`${lines.join('\r\n')}\r\n\r\n${json}`);
+  return socket;
+}
+
 /** Reads `bytes` every 100 ms until the connection ends; resolves with the total. */
 export async function sip(socket: Socket, bytes: number): Promise<number> {
   let total = 0;

@@ -113,6 +113,18 @@ describe('fault', () => {
     });
   });
 
+  it('an unknown property with a name of a million characters is located by the first 200 of them', () => {
+    const [name, secret] = ['x'.repeat(1e6), `${'y'.repeat(1e6)}password`];
+    const faults = faultsWith({ [name]: '7', [secret]: '"hunter2"' });
+    assert.deepEqual(
+      faults.map(({ loc: [, shown], input }) => [shown === String(shown)[0]?.repeat(200), input]),
+      [
+        [true, 7],
+        [true, undefined],
+      ],
+    );
+  });
+
   it('a value of the wrong type, including null, has a fault that names the expected type', () => {
     const types: [Record<string, string>, (string | number)[], string][] = [
       [{ user_id: '5' }, ['user_id'], 'string_type'],
