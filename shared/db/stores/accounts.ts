@@ -57,7 +57,7 @@ export async function findByEmail(em: EntityManager, email: string): Promise<Acc
  */
 export async function findPasswordHash(em: EntityManager, email: string, decoy: string): Promise<string> {
   const [row] = await em.execute<{ hash: string }[]>(
-    'select coalesce((select password_hash from accounts where email_key = ?), ?) as hash',
+    `select coalesce((select password_hash from accounts where email_key = ? and erasing_at is null), ?) as hash`,
     [emailKey(email), decoy],
   );
   return row?.hash ?? decoy;

@@ -88,7 +88,7 @@ export async function beginErasure(em: EntityManager, { id, login }: UserPrincip
     // Waits for admissions in progress, so that the erasure finds the work that they add; later ones are refused.
     await tx.execute('select lock_admissions_v1(?)', [id]);
     await removeFromWaitlist(tx, id);
-    // No address has this key: it has no @.
+    // Nobody can sign up with this key: it has no @. A log-in may name it, so log-ins skip accounts that are being erased.
     const [erasing] = await tx.execute<{ generation: number }[]>(
       `update accounts
           set active = false, erasing_at = now(), email = '', email_key = id::text, name = '', password_hash = '',
