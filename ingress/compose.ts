@@ -98,7 +98,6 @@ function composeApp(config: IngressConfig, open: Opened, log: Log): Koa {
     health,
     front: new FrontDoor({
       health,
-      countRequest,
       publicUrl,
       hasConsole: config.console,
       production: config.production,
@@ -106,7 +105,6 @@ function composeApp(config: IngressConfig, open: Opened, log: Log): Koa {
     consent: new ConsentPages({
       em,
       accounts,
-      countRequest,
       signingKeys,
       publicUrl,
       inviteOnly,
@@ -116,7 +114,6 @@ function composeApp(config: IngressConfig, open: Opened, log: Log): Koa {
     passwords: new PasswordPages({
       accounts,
       resetLinks: new ResetLinks({ em, mailer, limits, publicUrl }),
-      countRequest,
       signingKeys,
       publicUrl,
       hasConsole: config.console,

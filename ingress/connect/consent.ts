@@ -13,7 +13,6 @@ import { UUID } from '../../shared/schemas/limits.ts';
 import type { AccountService } from '../accounts/service.ts';
 import type { PageContext } from '../http/endpoint.ts';
 import type { RequestContext, RequestState } from '../http/request-context.ts';
-import type { CountRequest } from '../limits/request-limits.ts';
 import type { Html } from '../pages/html.ts';
 import {
   allowForms,
@@ -32,7 +31,6 @@ import { setRefusal, signIn, signUp } from './sign-in.ts';
 export interface ConsentParts {
   em: () => EntityManager;
   accounts: AccountService;
-  countRequest: CountRequest;
   signingKeys: SigningKeys;
   /** Issuer, and base of all our URLs. */
   publicUrl: string;
@@ -66,7 +64,6 @@ export class ConsentPages {
   }
 
   async show(ctx: PageContext): Promise<void> {
-    await this.#parts.countRequest(ctx);
     const attempt = await this.#openAttempt(ctx);
     const browser = this.#cookie.read(ctx) ?? this.#cookie.write(ctx);
     const page = { attempt, csrf: this.#csrf.issue(browser, attempt.id) };
@@ -78,8 +75,7 @@ export class ConsentPages {
 
   /** Stands in for an app's redirect URI. Throws `not_found` in production, where no app may use it. */
   async showCallback(ctx: PageContext): Promise<void> {
-    const { countRequest, publicUrl, production } = this.#parts;
-    await countRequest(ctx);
+    const { publicUrl, production } = this.#parts;
     if (production) throw new AppError('not_found');
     const { searchParams } = ctx.URL;
     ctx.type = 'html';
@@ -87,7 +83,6 @@ export class ConsentPages {
   }
 
   async act(ctx: PageContext): Promise<void> {
-    await this.#parts.countRequest(ctx);
     const form = await readForm(ctx);
     const browser = this.#checkOrigin(ctx, form);
     const attempt = await this.#openAttempt(ctx);

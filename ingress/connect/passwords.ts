@@ -6,7 +6,6 @@ import { compile, ValidationError } from '../../shared/schemas/validator.ts';
 import type { ResetLinks } from '../accounts/reset-links.ts';
 import type { AccountService } from '../accounts/service.ts';
 import type { PageContext } from '../http/endpoint.ts';
-import type { CountRequest } from '../limits/request-limits.ts';
 import type { Html } from '../pages/html.ts';
 import {
   allowForms,
@@ -30,7 +29,6 @@ import { orRefusal, setRefusal } from './sign-in.ts';
 interface PasswordParts {
   accounts: AccountService;
   resetLinks: ResetLinks;
-  countRequest: CountRequest;
   signingKeys: SigningKeys;
   publicUrl: string;
   hasConsole: boolean;
@@ -65,15 +63,13 @@ export class PasswordPages {
   }
 
   async showForgotten(ctx: PageContext): Promise<void> {
-    await this.#parts.countRequest(ctx);
     if (!this.#parts.resetLinks.areMailed) return send(ctx, askOperatorPage());
     const browser = this.#browser.read(ctx) ?? this.#browser.write(ctx);
     send(ctx, forgottenPage({ csrf: this.#csrf.issue(browser, FORGOTTEN_PASSWORD_FORM) }));
   }
 
   async ask(ctx: PageContext): Promise<void> {
-    const { countRequest, resetLinks } = this.#parts;
-    await countRequest(ctx);
+    const { resetLinks } = this.#parts;
     if (!resetLinks.areMailed) return send(ctx, askOperatorPage());
     const form = await readForm(ctx);
     const browser = this.#checkForm(ctx, form, this.#browser.read(ctx), FORGOTTEN_PASSWORD_FORM);
@@ -90,7 +86,6 @@ export class PasswordPages {
   }
 
   async showNew(ctx: PageContext): Promise<void> {
-    await this.#parts.countRequest(ctx);
     const given = ctx.URL.searchParams.get('token');
     if (given !== null) {
       if (!isToken(given)) return this.#sendEnded(ctx);
@@ -105,8 +100,7 @@ export class PasswordPages {
   }
 
   async save(ctx: PageContext): Promise<void> {
-    const { countRequest, accounts, hasConsole } = this.#parts;
-    await countRequest(ctx);
+    const { accounts, hasConsole } = this.#parts;
     const form = await readForm(ctx);
     const token = this.#checkForm(ctx, form, this.#link.read(ctx), NEW_PASSWORD_FORM);
     const account = await accounts.ownerOfReset(token);

@@ -62,7 +62,7 @@ export function consoleFiles(log: Log): SendFile {
   const send = createFileSender(
     new Map([['/console/', page(isBuilt ? CONSOLE_PAGE : NOT_BUILT_PAGE)], ...parts]),
   );
-  return (ctx) => {
+  return async (ctx) => {
     if (ctx.path !== '/console') return send(ctx);
     ctx.status = 308;
     // Relative, so that a prefix in front of our paths does no harm.

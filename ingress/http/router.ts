@@ -54,7 +54,10 @@ export function createRouter<Parts>(serving: Serving<Parts>): Router<RequestStat
   for (const route of serving.routes) {
     const serve = isEndpoint(route)
       ? serveEndpoint(route, serving, { bodies, answers })
-      : (ctx: Context) => route.serve(ctx, serving.parts);
+      : async (ctx: Context) => {
+          await serving.countRequest(ctx);
+          await route.serve(ctx, serving.parts);
+        };
     const takesNames = route.path.includes(':');
     router.register(patternOf(route), [route.method], (ctx: Context) => {
       // A path that is fixed for another method does not match a parameter of this one.

@@ -8,6 +8,7 @@ import {
   REVALIDATED,
   type SendFile,
   script,
+  withPacked,
 } from '../pages/files.ts';
 import { describeEndpoints } from './document.ts';
 
@@ -27,12 +28,15 @@ const POLICY = [
 export function publishedFiles(endpoints: readonly Endpoint[], publicUrl: string | undefined): SendFile {
   const document = Buffer.from(JSON.stringify(describeEndpoints(endpoints, publicUrl)));
   const files = new Map<string, PublishedFile>([
-    ['/openapi.json', { type: 'application/json; charset=utf-8', content: document }],
+    ['/openapi.json', withPacked({ type: 'application/json; charset=utf-8', content: document })],
     ['/docs', page({ assets: 'docs/', root: '' })],
     ['/docs/', page({ assets: '', root: '../' })],
     ['/docs/init.js', script(new URL('init.js', import.meta.url))],
-    ['/docs/swagger-ui-bundle.js', script(join(swaggerUi(), 'swagger-ui-bundle.js'))],
-    ['/docs/swagger-ui.css', asset('text/css; charset=utf-8', join(swaggerUi(), 'swagger-ui.css'))],
+    ['/docs/swagger-ui-bundle.js', withPacked(script(join(swaggerUi(), 'swagger-ui-bundle.js')))],
+    [
+      '/docs/swagger-ui.css',
+      withPacked(asset('text/css; charset=utf-8', join(swaggerUi(), 'swagger-ui.css'))),
+    ],
   ]);
   return createFileSender(files);
 }

@@ -1,17 +1,18 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { gzipSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { RequestContext } from '../http/request-context.ts';
 
 /** Answers with the file at the request's path, or 304 to a client that has it. */
-export type SendFile = (ctx: RequestContext) => void;
+export type SendFile = (ctx: RequestContext) => Promise<void>;
 
 export interface PublishedFile {
   type: string;
   content: Buffer;
-  /** The same content in gzip, for clients that accept it. */
-  packed?: Buffer;
+  /** Returns the same content in gzip, for clients that accept it. */
+  pack?: () => Promise<Buffer>;
   /** Headers that override the common ones. */
   headers?: Record<string, string>;
 }
@@ -22,18 +23,18 @@ export const REVALIDATED = { 'Cache-Control': 'no-cache' };
 /** Serves these files, by their paths. */
 export function createFileSender(files: ReadonlyMap<string, PublishedFile>): SendFile {
   const etags = new Map([...files].map(([path, file]) => [path, etagOf(file)]));
-  return (ctx) => {
+  return async (ctx) => {
     const file = files.get(ctx.path);
     if (file === undefined) throw new AppError('not_found');
     ctx.status = 200;
     ctx.set({ ...file.headers, ETag: etags.get(ctx.path) ?? '', 'Content-Type': file.type });
-    if (file.packed !== undefined) ctx.vary('Accept-Encoding');
+    if (file.pack !== undefined) ctx.vary('Accept-Encoding');
     if (ctx.fresh) ctx.status = 304;
-    else if (file.packed === undefined || ctx.acceptsEncodings('gzip', 'identity') !== 'gzip')
+    else if (file.pack === undefined || ctx.acceptsEncodings('gzip', 'identity') !== 'gzip')
       ctx.body = file.content;
     else {
       ctx.set('Content-Encoding', 'gzip');
-      ctx.body = file.packed;
+      ctx.body = await file.pack();
     }
   };
 }
@@ -46,9 +47,16 @@ export function script(path: string | URL): PublishedFile {
   return asset('text/javascript; charset=utf-8', path);
 }
 
-/** Adds the packed content to a file. */
+const gzipInThread = promisify(gzip);
+
+/** Lets a file be sent packed. The first client that accepts it waits until a thread has packed it. */
 export function withPacked(file: PublishedFile): PublishedFile {
-  return { ...file, packed: gzipSync(file.content, { level: 9 }) };
+  let packed: Promise<Buffer> | undefined;
+  const pack = () => {
+    packed ??= gzipInThread(file.content, { level: 9 });
+    return packed;
+  };
+  return { ...file, pack };
 }
 
 /** Makes an ETag that is weak, because it is the same for the packed content. */

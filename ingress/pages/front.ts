@@ -1,12 +1,10 @@
 import type { Health } from '../../shared/process/operator-port.ts';
 import type { PageContext } from '../http/endpoint.ts';
-import type { CountRequest } from '../limits/request-limits.ts';
 import { type Html, html } from './html.ts';
 import { FAVICON, layoutPage, STYLE_SOURCE } from './layout.ts';
 
 interface FrontParts {
   health: Health;
-  countRequest: CountRequest;
   publicUrl: string;
   hasConsole: boolean;
   production: boolean;
@@ -21,8 +19,7 @@ export class FrontDoor {
   }
 
   async show(ctx: PageContext): Promise<void> {
-    const { health, countRequest, publicUrl, hasConsole } = this.#parts;
-    await countRequest(ctx);
+    const { health, publicUrl, hasConsole } = this.#parts;
     const ready = await health.isReady().catch(() => false);
     ctx.status = 200;
     ctx.vary('Accept');

@@ -41,6 +41,15 @@ describe('GET /docs', () => {
     }
   });
 
+  it('GET /docs serves everything large compressed: its page and files come to less than 600 kB', async () => {
+    let bytes = 0;
+    for (const path of [...FILES, '/openapi.json']) {
+      const { headers } = await fetch(url + path, { method: 'HEAD' });
+      bytes += Number(headers.get('content-length'));
+    }
+    assert.ok(bytes > 100_000 && bytes < 600_000, `${bytes} bytes`);
+  });
+
   it('GET /docs answers HEAD like GET without the body, and 405 to other methods', async () => {
     for (const path of [...FILES, '/openapi.json']) {
       const [get, head] = [await fetch(url + path), await fetch(url + path, { method: 'HEAD' })];

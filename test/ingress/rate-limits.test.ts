@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { isEndpoint } from '../../ingress/http/endpoint.ts';
+import { routes } from '../../ingress/routes/index.ts';
 import { newId } from '../../shared/ids.ts';
 import { MIB } from '../../shared/schemas/limits.ts';
 import { newServiceKey } from '../../shared/security/keys.ts';
@@ -80,6 +82,15 @@ describe('rate limits', () => {
     for (let n = 0; n <= POINTS; n += 1) {
       const health = await call('GET', `${app.url}/healthz`);
       assert.deepEqual([health.status, health.headers.get('ratelimit')], [200, null]);
+    }
+  });
+
+  it('every page and file counts for the address that asks for it', async () => {
+    const pages = routes.filter((route) => !isEndpoint(route) && route.method === 'GET');
+    assert.ok(pages.length > 10);
+    for (const { path } of pages) {
+      const { headers } = await fetch(app.url + path.replace(':request_id', newId()), { redirect: 'manual' });
+      assert.equal(headers.get('ratelimit-policy'), `"address";q=${POINTS};w=${WINDOW_S}`, path);
     }
   });
 
