@@ -159,8 +159,8 @@ export class Lease {
     const window = this.#current()?.name;
     const waiting = this.#waiting;
     const granted = this.#unreported;
+    if (waiting.length === 0 && granted === 0) return;
     const points = waiting.reduce((sum, one) => sum + one.points, granted);
-    if (points === 0) return;
     this.#waiting = [];
     this.#unreported = 0;
     this.#inFlight = granted;

@@ -154,6 +154,13 @@ describe('lease on a limit', () => {
     await installation.finish();
   });
 
+  it('a lease answers a call that costs no points, also while it knows of no window', async () => {
+    const installation = new Installation({ points: 1, ingresses: 1, share: 0 });
+    await installation.run([{ do: 'take', at: 0, points: 0 }]);
+    await installation.finish();
+    assert.equal(installation.refused, 0);
+  });
+
   it('a lease asks the store once for the points of all waiting calls', async () => {
     const installation = new Installation({ points: 20, ingresses: 1, share: 0 });
     const storm = Array.from({ length: 60 }, (): Step => ({ do: 'take', at: 0, points: 1 }));
