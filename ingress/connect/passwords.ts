@@ -86,7 +86,7 @@ export class PasswordPages {
   }
 
   async showNew(ctx: PageContext): Promise<void> {
-    const given = ctx.URL.searchParams.get('token');
+    const given = new URLSearchParams(ctx.querystring).get('token');
     if (given !== null) {
       if (!isToken(given)) return this.#sendEnded(ctx);
       this.#link.write(ctx, given);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type System, startSystem } from '../support/system.ts';
-import { Visitor } from './visitor.ts';
+import { getAtHost, Visitor } from './visitor.ts';
 
 describe('callback page', () => {
   let system: System;
@@ -9,8 +9,9 @@ describe('callback page', () => {
   });
   after(() => system?.stop());
 
-  const visit = (query: Record<string, string>) =>
-    new Visitor().get(`${system.webs[0]?.url}/connect/callback?${new URLSearchParams(query)}`);
+  const addressOf = (query: Record<string, string>) =>
+    `${system.webs[0]?.url}/connect/callback?${new URLSearchParams(query)}`;
+  const visit = (query: Record<string, string>) => new Visitor().get(addressOf(query));
 
   it('the callback page shows the code, the state, whether the issuer is right, and the exchange to make next', async () => {
     const { status, headers, text } = await visit({
@@ -33,6 +34,12 @@ describe('callback page', () => {
     const { text } = await visit({ error: 'access_denied', state: 's' });
     assert.match(text, /The app may not use the memory/);
     assert.ok(!text.includes('exchange'));
+  });
+
+  it('the callback page shows its parameters even if the Host header is malformed', async () => {
+    const { status, text } = await getAtHost(addressOf({ code: 'c0de' }), 'x:y');
+    assert.equal(status, 200);
+    assert.ok(text.includes('<pre>c0de</pre>'), text);
   });
 
   it('the callback page shows any parameter as text, even markup', async () => {

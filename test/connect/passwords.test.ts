@@ -4,7 +4,7 @@ import { anonymously, signUp, someEmail, type UserClient } from '../support/acco
 import { type MailServer, startMailServer } from '../support/mail-server.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
-import { type ReceivedPage, Visitor } from './visitor.ts';
+import { getAtHost, type ReceivedPage, Visitor } from './visitor.ts';
 
 const NEW_PASSWORD = 'a horse with 10 staples';
 
@@ -131,6 +131,12 @@ describe('forgotten password', () => {
       assert.match(page.text, /This link has ended/);
     }
     assert.equal(await logIn(email, NEW_PASSWORD), 401);
+  });
+
+  it('a link for a forgotten password leads to its page even if the Host header is malformed', async () => {
+    const link = `${url}new-password?token=${'x'.repeat(43)}`;
+    const { status, location } = await getAtHost(link, 'x:y');
+    assert.deepEqual([status, location], [303, 'new-password']);
   });
 
   it("a link for a forgotten password ends when the account's password changes or the account is erased", async () => {
