@@ -67,6 +67,7 @@ function apiCors(origins: readonly string[]): Middleware<RequestState> {
       'X-Request-Id',
       'Accept',
       'Last-Event-ID',
+      'X-On-Disconnect',
     ],
     exposeHeaders: [
       'X-Request-Id',
@@ -75,6 +76,7 @@ function apiCors(origins: readonly string[]): Middleware<RequestState> {
       'Retry-After',
       'Link',
       'Idempotency-Replayed',
+      'Preference-Applied',
       'Server-Timing',
       'X-Error-Source',
       'WWW-Authenticate',

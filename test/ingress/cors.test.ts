@@ -39,6 +39,7 @@ describe('pages of other origins', () => {
       'Idempotency-Key',
       'Last-Event-ID',
       'Prefer',
+      'X-On-Disconnect',
       'X-Request-Id',
       'X-Service-API-Key',
     ]);
@@ -53,6 +54,7 @@ describe('pages of other origins', () => {
     assert.deepEqual(listOf(answer, 'access-control-expose-headers'), [
       'Idempotency-Replayed',
       'Link',
+      'Preference-Applied',
       'RateLimit',
       'RateLimit-Policy',
       'Retry-After',
