@@ -65,11 +65,11 @@ export function openRefusalCounter(pool: Pool, log: Log): RefusalCounter {
   );
 }
 
-/** Counts the calls of apps that end with an error. */
+/** Counts the calls of apps that end with an error. A person's mistakes on an app's consent page are none of them. */
 export function countRefusals(refusals: Pick<RefusalCounter, 'add'>): Middleware<RequestState> {
   return async (ctx, next) => {
     await next();
-    const { appId, errorCode } = ctx.state;
-    if (appId !== undefined && errorCode !== undefined) refusals.add(appId, errorCode);
+    const { surface, appId, errorCode } = ctx.state;
+    if (surface === 'v1' && appId !== undefined && errorCode !== undefined) refusals.add(appId, errorCode);
   };
 }

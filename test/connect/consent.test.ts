@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { signUp as signUpByApi, someEmail } from '../support/account.ts';
 import { call } from '../support/client.ts';
 import { type Part, type System, startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
 import { type Attempt, ConnectingApp } from './connecting-app.ts';
 import { type ReceivedPage, Visitor } from './visitor.ts';
 
@@ -204,6 +205,25 @@ describe('signing in on the consent page', () => {
     });
     assert.equal(right.status, 303);
     assert.ok((await visitor.get(attempt.url)).text.includes(person.email));
+  });
+
+  it("the consent page's refusals of a person count as no refused calls of the app", async () => {
+    const other = await ConnectingApp.register(system);
+    try {
+      const { url } = await other.start();
+      const wrong = { do: 'sign-in', email: someEmail(), password: PASSWORD };
+      assert.equal((await new Visitor().submit(url, wrong)).status, 422);
+      assert.equal((await other.client.predict({})).status, 422);
+      const counted = await until(async () => {
+        const { rows } = await system.database.pool.query('select code from refusals where app_id = $1', [
+          other.client.id,
+        ]);
+        return rows.length > 0 && rows;
+      });
+      assert.deepEqual(counted, [{ code: 'validation_error' }]);
+    } finally {
+      await other.close();
+    }
   });
 
   it('the consent page reports at each field what is wrong with a new account', async () => {
