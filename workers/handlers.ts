@@ -25,9 +25,10 @@ export function createHandlers(
   const readGranted: Parameters<typeof createPredict>[1] = (reader, { request, question, tails }) =>
     inTurn(reader, async () => {
       const asked = { ...CONTEXT_DEFAULTS, query: question, recencyMinutes: null };
-      const phrases = await recallPhrases(pool, reader.memory, tails);
+      const granted = await assembleConnectedContext(em(), reader.memory, asked);
+      const phrases = granted.bundle === null ? [] : await recallPhrases(pool, reader.memory, tails);
       const verdicts = await verdictsFor(pool, reader.party, request);
-      return { ...(await assembleConnectedContext(em(), reader.memory, asked)), phrases, verdicts };
+      return { ...granted, phrases, verdicts };
     });
   const readOwn: Parameters<typeof createDraft>[1] = (reader, { question, tails }) =>
     inTurn(reader, async () => ({

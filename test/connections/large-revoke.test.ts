@@ -18,6 +18,37 @@ const BATCH_SIZE = 100;
 /** Maximum number of rows that one statement may end. */
 const STEP_ROWS = 1000;
 
+describe('revoke during a repair', () => {
+  let system: System;
+  before(async () => {
+    system = await startSystem({ workers: 0 });
+  });
+  after(() => system?.stop());
+
+  it('revoking a connection also ends a prediction that is taken over from a dead worker at that moment', async () => {
+    const app = await connectingApp(system);
+    const { connection_id } = await connect(system, app, await signUp(system));
+    await queue(system, app, connection_id, 1);
+    const { pool } = system.database;
+    const repair = await pool.connect();
+    await repair.query('begin');
+    await repair.query('update work set attempt = attempt + 1 where connection_id = $1', [connection_id]);
+    const revoked = revoke(app, connection_id);
+    await until(async () => {
+      const waits = `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%complete_v1%'`;
+      return (await pool.query(waits)).rows.length > 0;
+    });
+    await repair.query('commit');
+    repair.release();
+    assert.equal((await revoked).status, 200);
+    const codes = await until(async () => {
+      const { rows } = await pool.query('select code from history where connection_id = $1', [connection_id]);
+      return rows.length > 0 && rows;
+    }, 20_000);
+    assert.deepEqual(codes, [{ code: 'connection_revoked' }]);
+  });
+});
+
 describe('large revoke', function () {
   this.timeout(60_000);
   let system: System<HostedPart>;
@@ -80,9 +111,10 @@ describe('large revoke', function () {
 
 /** Queues predictions for the app's user. They stay queued although no caller waits for them. */
 async function queue(
-  { database: { pool } }: System<HostedPart>,
+  { database: { pool } }: System,
   app: AppClient,
   connectionId: string,
+  count = QUEUED_PREDICTIONS,
 ): Promise<void> {
   const units = { sandboxUnits: 100_000, unitPriceMicrocents: 200_000 };
   const terms = admissionTerms(
@@ -94,8 +126,8 @@ async function queue(
       units,
     },
   );
-  for (let queued = 0; queued < QUEUED_PREDICTIONS; queued += BATCH_SIZE) {
-    const admissions = Array.from({ length: BATCH_SIZE }, () => {
+  for (let queued = 0; queued < count; queued += BATCH_SIZE) {
+    const admissions = Array.from({ length: Math.min(BATCH_SIZE, count) }, () => {
       const id = newId();
       return {
         id,

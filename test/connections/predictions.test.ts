@@ -123,6 +123,22 @@ describe('predictions with a connection', () => {
     assert.equal(system.provider.calls.length, 1);
   });
 
+  it('a prediction that a revoke has not ended yet is given no memory', async () => {
+    await setProfile(system, person, 'Writes short, friendly mails', { team: 'sales' });
+    const body = connectedBody();
+    const { waiting } = await whileFrozen(system.workers, async () => {
+      const waiting = app.predict(body);
+      await until(async () => (await rowOf(system, body).catch(() => undefined))?.state === 'queued');
+      // As a revoke leaves the predictions beyond its first thousand, for a moment.
+      await system.database.pool.query(`update connections set status = 'revoked' where id = $1`, [
+        connection.connection_id,
+      ]);
+      return { waiting };
+    });
+    assert.equal((await waiting).body.profile_revision, 'none');
+    assert.equal((await system.provider.called(1)).record.known, null);
+  });
+
   it('running predictions of a connection continue if the same account reconnects, and end if another one does', async () => {
     system.provider.next(delay(300, ok()), hang());
     const going = app.predict(connectedBody());

@@ -7,6 +7,8 @@ import { connect, connectingApp } from '../../support/connection.ts';
 import { add, forget } from '../../support/memory.ts';
 import { event, post } from '../../support/recording.ts';
 import { type System, startSystem } from '../../support/system.ts';
+import { whileFrozen } from '../../support/time-travel.ts';
+import { until } from '../../support/until.ts';
 
 const SENTENCE = 'Please reconcile the quarterly ledger before lunch';
 const DRAFT = 'Please reconcile the quar';
@@ -91,6 +93,24 @@ describe('phrases', () => {
       (await system.database.pool.query('select from phrases where raw_id = $1', [row.id])).rows,
       [],
     );
+  });
+
+  it('a sentence completes no draft of an app whose connection was revoked but whose work has not ended yet', async () => {
+    const person = await signUp(system);
+    const complete = await draftCompleter(person);
+    await addSentence(person);
+    const { waiting } = await whileFrozen(system.workers, async () => {
+      const waiting = complete();
+      const queued =
+        'select from work where connection_id = (select id from connections where account_id = $1)';
+      await until(async () => (await system.database.pool.query(queued, [person.id])).rows.length > 0);
+      // As a revoke leaves the predictions beyond its first thousand, for a moment.
+      await system.database.pool.query(`update connections set status = 'revoked' where account_id = $1`, [
+        person.id,
+      ]);
+      return { waiting };
+    });
+    assert.equal(await waiting, '');
   });
 
   it('a dismissed completion is not suggested again for the same draft of the same message', async () => {

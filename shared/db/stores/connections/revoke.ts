@@ -91,7 +91,7 @@ async function revoke(tx: EntityManager, connectionIds: string[], windowS: numbe
 
 /**
  * Ends the work under connections whose rows the caller's transaction has locked; returns the ids. If that is more than
- * one step can end, leaves a record for `endRevokedWork`.
+ * one step can end, or some was taken over meanwhile, leaves a record for `endRevokedWork`.
  */
 export async function endPredictionsOf(
   tx: EntityManager,
@@ -101,7 +101,7 @@ export async function endPredictionsOf(
   const idsJson = JSON.stringify(connectionIds);
   const allGrants = `select value::uuid as connection_id, timestamptz 'infinity' as ended_at from json_array_elements_text(?::json)`;
   const { found, ended } = await endLiveUnder(tx, allGrants, [idsJson], windowS);
-  if (found >= ROWS_AT_ONCE)
+  if (found >= ROWS_AT_ONCE || ended.length < found)
     await tx.execute(
       `insert into ending_connections (connection_id, ended_at)
        select value::uuid, clock_timestamp() from json_array_elements_text(?::json)
@@ -126,7 +126,7 @@ export function endRevokedWork(
     if (next === undefined) return undefined;
     const oneGrant = 'select ?::uuid as connection_id, ?::timestamptz as ended_at';
     const { found, ended: ids } = await endLiveUnder(tx, oneGrant, [next.id, next.ended_at], windowS);
-    if (found < ROWS_AT_ONCE)
+    if (found < ROWS_AT_ONCE && ids.length === found)
       await tx.execute(
         `delete from ending_connections where connection_id = ? and ended_at = ?::timestamptz`,
         [next.id, next.ended_at],

@@ -70,17 +70,20 @@ const OFFER_OF_CONNECTION = `
          coalesce(profile_revision(a.id, a.memory_revision), 'none') as "profileRevision",
          ${OFFER}
     from connections c left join accounts a on a.id = c.account_id
-   where c.id = ?::uuid`;
+   where c.id = ?::uuid and c.status = 'connected'`;
 
 /** The memory that a connection opens to a prediction, and the revisions of memory and grant. */
 export interface ConnectedContext {
-  /** Null when the account was erased. */
+  /** Null when the account was erased or the connection revoked. */
   bundle: ContextBundle | null;
   profileRevision: string;
   grantRevision: number;
 }
 
-/** Reads memory and revisions in one snapshot, so that an answer states the revisions that it is based on. */
+/**
+ * Reads memory and revisions in one snapshot, so that an answer states the revisions that it is based on. Reads nothing
+ * through a revoked connection, whose work may not all have ended yet.
+ */
 export async function assembleConnectedContext(
   em: EntityManager,
   connectionId: string,
