@@ -1,12 +1,12 @@
-import { createHash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { AppError } from '../../shared/errors/app-error.ts';
+import { deriveKey } from '../../shared/security/fingerprint.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Limiter, Limits } from '../limits/limiter.ts';
 import { networkOf } from '../limits/network.ts';
 
 const COOKIE = 'forecue-admin';
 const LIFETIME_S = 8 * 60 * 60;
-const KEY_BYTES = 32;
 /** Limit of wrong tokens per network. */
 const WRONG_LIMIT = { name: 'admin-token', points: 10, windowS: 60 };
 
@@ -21,7 +21,7 @@ export class Access {
 
   constructor(token: string, limits: Pick<Limits, 'open'>) {
     this.#digest = digestOf(token);
-    this.#key = Buffer.from(hkdfSync('sha256', token, '', 'forecue board', KEY_BYTES));
+    this.#key = deriveKey(token, 'forecue board');
     this.#wrong = limits.open(WRONG_LIMIT);
   }
 

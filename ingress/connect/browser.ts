@@ -1,18 +1,12 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import { koaBody } from 'koa-body';
 import type { SigningKeys } from '../../shared/config/values.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { KIB } from '../../shared/schemas/limits.ts';
-import { newToken } from '../../shared/security/keys.ts';
+import { deriveKey, fingerprint } from '../../shared/security/fingerprint.ts';
+import { isToken, newToken } from '../../shared/security/keys.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { STYLE_SOURCE } from '../pages/layout.ts';
-
-const TOKEN = /^[\w-]{43}$/;
-
-/** True if the text has the shape of our tokens. */
-export function isToken(text: string): boolean {
-  return TOKEN.test(text);
-}
 
 /**
  * A cookie of these pages that holds one of our tokens. By default it is the cookie that identifies the browser: forms
@@ -54,33 +48,41 @@ export class BrowserCookie {
   }
 }
 
-const KEY_BYTES = 32;
-
 /**
- * Tokens that prove that a form came from our own page: an HMAC over the browser's cookie and the attempt (OWASP's
- * signed double-submit cookie). The cookie changes at sign-in and sign-out, and the tokens with it.
+ * Tokens that prove that a form came from our own page: an HMAC over a cookie's token and what the form is about
+ * (OWASP's signed double-submit cookie). The cookie changes at sign-in and sign-out, and the tokens with it.
  */
-export class CsrfTokens {
-  readonly #key: Buffer;
+export class FormTokens {
+  readonly #signingKeys: SigningKeys;
+  readonly #origin: string;
 
-  constructor([{ secret }]: SigningKeys) {
-    this.#key = Buffer.from(hkdfSync('sha256', secret, '', 'forecue consent page csrf', KEY_BYTES));
+  constructor({ signingKeys, publicUrl }: { signingKeys: SigningKeys; publicUrl: string }) {
+    this.#signingKeys = signingKeys;
+    this.#origin = new URL(publicUrl).origin;
   }
 
-  issue(browser: string, attemptId: string): string {
-    return this.#sign(browser, attemptId).toString('base64url');
+  issue(cookie: string, subject: string): string {
+    return sign(this.#signingKeys[0], cookie, subject).toString('base64url');
   }
 
-  /** True if the token was issued to this browser for this attempt. */
-  isGood(token: string, browser: string, attemptId: string): boolean {
-    const given = Buffer.from(token, 'base64url');
-    const right = this.#sign(browser, attemptId);
-    return given.length === right.length && timingSafeEqual(given, right);
+  /**
+   * Returns the cookie's token. Throws `access_denied` for a form that we did not give out together with that cookie,
+   * for the same subject. Any signing key may have signed it, because another ingress may sign with another one.
+   */
+  check(ctx: RequestContext, form: URLSearchParams, cookie: string | undefined, subject: string): string {
+    const given = Buffer.from(form.get('csrf') ?? '', 'base64url');
+    const isSigned = (right: Buffer) => given.length === right.length && timingSafeEqual(given, right);
+    const isOurs =
+      cookie !== undefined &&
+      isFromOwnPage(ctx, this.#origin) &&
+      this.#signingKeys.some((key) => isSigned(sign(key, cookie, subject)));
+    if (!isOurs) throw new AppError('access_denied');
+    return cookie;
   }
+}
 
-  #sign(browser: string, attemptId: string): Buffer {
-    return createHmac('sha256', this.#key).update(`${browser}.${attemptId}`).digest();
-  }
+function sign({ secret }: SigningKeys[number], cookie: string, subject: string): Buffer {
+  return fingerprint(deriveKey(secret, 'forecue consent page csrf'), `${cookie}.${subject}`);
 }
 
 const FORM_TYPE = 'application/x-www-form-urlencoded';
@@ -120,7 +122,7 @@ function refuse(error: { type?: unknown }): never {
  * Checks whether a page of our own origin (`own`) may have sent the form. `Origin` alone would not tell: under our
  * referrer policy browsers send `null` in it (Fetch, "append a request Origin header"), and old ones send nothing.
  */
-export function isFromOwnPage(ctx: RequestContext, own: string): boolean {
+function isFromOwnPage(ctx: RequestContext, own: string): boolean {
   const site = ctx.get('Sec-Fetch-Site') || 'same-origin';
   const origin = ctx.get('Origin') || 'null';
   return ['same-origin', 'none'].includes(site) && ['null', own].includes(origin);

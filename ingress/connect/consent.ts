@@ -17,8 +17,7 @@ import type { Html } from '../pages/html.ts';
 import {
   allowForms,
   BrowserCookie,
-  CsrfTokens,
-  isFromOwnPage,
+  FormTokens,
   readForm,
   seeOther,
   setPageHeaders,
@@ -53,20 +52,18 @@ export const consentShell: Middleware<RequestState> = (ctx, next) => {
 export class ConsentPages {
   readonly #parts: ConsentParts;
   readonly #cookie: BrowserCookie;
-  readonly #csrf: CsrfTokens;
-  readonly #origin: string;
+  readonly #forms: FormTokens;
 
   constructor(parts: ConsentParts) {
     this.#parts = parts;
     this.#cookie = new BrowserCookie(parts.publicUrl);
-    this.#csrf = new CsrfTokens(parts.signingKeys);
-    this.#origin = new URL(parts.publicUrl).origin;
+    this.#forms = new FormTokens(parts);
   }
 
   async show(ctx: PageContext): Promise<void> {
     const attempt = await this.#openAttempt(ctx);
     const browser = this.#cookie.read(ctx) ?? this.#cookie.write(ctx);
-    const page = { attempt, csrf: this.#csrf.issue(browser, attempt.id) };
+    const page = { attempt, csrf: this.#forms.issue(browser, attempt.id) };
     const person = await findWebSession(this.#parts.em(), browser);
     if (person !== undefined)
       return send(ctx, attempt, consentPage({ ...page, email: person.email, revokeAt: this.#revokeAt() }));
@@ -85,7 +82,7 @@ export class ConsentPages {
 
   async act(ctx: PageContext): Promise<void> {
     const form = await readForm(ctx);
-    const browser = this.#checkOrigin(ctx, form);
+    const browser = this.#forms.check(ctx, form, this.#cookie.read(ctx), ctx.params['request_id'] ?? '');
     const attempt = await this.#openAttempt(ctx);
     switch (form.get('do')) {
       case 'sign-in':
@@ -120,17 +117,6 @@ export class ConsentPages {
     return attempt;
   }
 
-  /** Returns the browser's token. Throws `access_denied` unless we gave this browser the form for this attempt. */
-  #checkOrigin(ctx: PageContext, form: URLSearchParams): string {
-    const browser = this.#cookie.read(ctx);
-    const isOurs =
-      browser !== undefined &&
-      isFromOwnPage(ctx, this.#origin) &&
-      this.#csrf.isGood(form.get('csrf') ?? '', browser, ctx.params['request_id'] ?? '');
-    if (!isOurs) throw new AppError('access_denied');
-    return browser;
-  }
-
   /** Returns the link to the console's connections, relative like all links here. */
   #revokeAt(): string | undefined {
     return this.#parts.hasConsole ? '../console/#/connections' : undefined;
@@ -145,7 +131,7 @@ export class ConsentPages {
     const signInResult = await by(accounts, form, ctx.state);
     if ('faults' in signInResult) {
       setRefusal(ctx, signInResult);
-      const csrf = this.#csrf.issue(browser, attempt.id);
+      const csrf = this.#forms.issue(browser, attempt.id);
       const email = form.get('email') ?? '';
       return send(ctx, attempt, again({ attempt, csrf, email, faults: signInResult.faults }));
     }

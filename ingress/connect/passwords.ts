@@ -1,21 +1,13 @@
 import type { SigningKeys } from '../../shared/config/values.ts';
 import { RESET_PATH } from '../../shared/domain/account.ts';
-import { AppError } from '../../shared/errors/app-error.ts';
 import { SignupRequest, WaitlistRequest } from '../../shared/schemas/accounts.ts';
 import { compile, ValidationError } from '../../shared/schemas/validator.ts';
+import { isToken } from '../../shared/security/keys.ts';
 import type { ResetLinks } from '../accounts/reset-links.ts';
 import type { AccountService } from '../accounts/service.ts';
 import type { PageContext } from '../http/endpoint.ts';
 import type { Html } from '../pages/html.ts';
-import {
-  allowForms,
-  BrowserCookie,
-  CsrfTokens,
-  isFromOwnPage,
-  isToken,
-  readForm,
-  seeOther,
-} from './browser.ts';
+import { allowForms, BrowserCookie, FormTokens, readForm, seeOther } from './browser.ts';
 import {
   askOperatorPage,
   changedPage,
@@ -34,7 +26,7 @@ interface PasswordParts {
   hasConsole: boolean;
 }
 
-const checkAddress = compile(WaitlistRequest);
+const checkEmail = compile(WaitlistRequest);
 const checkSignup = compile(SignupRequest);
 
 /** Subjects of the forms' tokens, in place of the attempt on the consent page. */
@@ -51,37 +43,35 @@ export class PasswordPages {
   readonly #parts: PasswordParts;
   readonly #browser: BrowserCookie;
   readonly #link: BrowserCookie;
-  readonly #csrf: CsrfTokens;
-  readonly #origin: string;
+  readonly #forms: FormTokens;
 
   constructor(parts: PasswordParts) {
     this.#parts = parts;
     this.#browser = new BrowserCookie(parts.publicUrl);
     this.#link = new BrowserCookie(parts.publicUrl, { name: 'forecue-reset', path: RESET_PATH });
-    this.#csrf = new CsrfTokens(parts.signingKeys);
-    this.#origin = new URL(parts.publicUrl).origin;
+    this.#forms = new FormTokens(parts);
   }
 
   async showForgotten(ctx: PageContext): Promise<void> {
     if (!this.#parts.resetLinks.areMailed) return send(ctx, askOperatorPage());
     const browser = this.#browser.read(ctx) ?? this.#browser.write(ctx);
-    send(ctx, forgottenPage({ csrf: this.#csrf.issue(browser, FORGOTTEN_PASSWORD_FORM) }));
+    send(ctx, forgottenPage({ csrf: this.#forms.issue(browser, FORGOTTEN_PASSWORD_FORM) }));
   }
 
   async ask(ctx: PageContext): Promise<void> {
     const { resetLinks } = this.#parts;
     if (!resetLinks.areMailed) return send(ctx, askOperatorPage());
     const form = await readForm(ctx);
-    const browser = this.#checkForm(ctx, form, this.#browser.read(ctx), FORGOTTEN_PASSWORD_FORM);
+    const browser = this.#forms.check(ctx, form, this.#browser.read(ctx), FORGOTTEN_PASSWORD_FORM);
     const email = form.get('email') ?? '';
     const refusal = await orRefusal(async () => {
-      const address = checkAddress({ email });
-      if (!address.ok) throw new ValidationError(address.faults);
-      await resetLinks.ask(address.value.email, ctx.state.address);
+      const checked = checkEmail({ email });
+      if (!checked.ok) throw new ValidationError(checked.faults);
+      await resetLinks.ask(checked.value.email, ctx.state.address);
     });
     if (refusal === undefined) return send(ctx, mailedPage(email));
     setRefusal(ctx, refusal);
-    const csrf = this.#csrf.issue(browser, FORGOTTEN_PASSWORD_FORM);
+    const csrf = this.#forms.issue(browser, FORGOTTEN_PASSWORD_FORM);
     send(ctx, forgottenPage({ csrf, email, faults: refusal.faults }));
   }
 
@@ -96,13 +86,13 @@ export class PasswordPages {
     const token = this.#link.read(ctx);
     const account = token && (await this.#parts.accounts.ownerOfReset(token));
     if (!token || !account) return this.#sendEnded(ctx);
-    send(ctx, newPasswordPage({ csrf: this.#csrf.issue(token, NEW_PASSWORD_FORM), email: account.email }));
+    send(ctx, newPasswordPage({ csrf: this.#forms.issue(token, NEW_PASSWORD_FORM), email: account.email }));
   }
 
   async save(ctx: PageContext): Promise<void> {
     const { accounts, hasConsole } = this.#parts;
     const form = await readForm(ctx);
-    const token = this.#checkForm(ctx, form, this.#link.read(ctx), NEW_PASSWORD_FORM);
+    const token = this.#forms.check(ctx, form, this.#link.read(ctx), NEW_PASSWORD_FORM);
     const account = await accounts.ownerOfReset(token);
     if (account === undefined) return this.#sendEnded(ctx);
     ctx.state.accountId = account.id;
@@ -120,7 +110,7 @@ export class PasswordPages {
       setRefusal(ctx, saved);
       return send(
         ctx,
-        newPasswordPage({ csrf: this.#csrf.issue(token, NEW_PASSWORD_FORM), email, faults: saved.faults }),
+        newPasswordPage({ csrf: this.#forms.issue(token, NEW_PASSWORD_FORM), email, faults: saved.faults }),
       );
     }
     this.#link.end(ctx);
@@ -131,18 +121,6 @@ export class PasswordPages {
     this.#link.end(ctx);
     ctx.status = GONE_STATUS;
     send(ctx, linkEndedPage());
-  }
-
-  /**
-   * Returns the cookie's token. Throws `access_denied` for a form that we did not give out together with that cookie.
-   */
-  #checkForm(ctx: PageContext, form: URLSearchParams, token: string | undefined, use: string): string {
-    const isOurs =
-      token !== undefined &&
-      isFromOwnPage(ctx, this.#origin) &&
-      this.#csrf.isGood(form.get('csrf') ?? '', token, use);
-    if (!isOurs) throw new AppError('access_denied');
-    return token;
   }
 }
 

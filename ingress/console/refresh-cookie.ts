@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { AppError } from '../../shared/errors/app-error.ts';
+import { isToken } from '../../shared/security/keys.ts';
 
 /** Time for which a refresh token is valid. */
 const LIFETIME_S = 30 * 24 * 60 * 60;
-const TOKEN = /^[\w-]{43}$/;
 
 /**
  * The cookie that keeps the console's refresh token where no script can read it. Only the endpoints below
@@ -28,7 +28,7 @@ export class RefreshCookie {
     requireOwnPage(headers);
     const pairs = (headers.cookie ?? '').split('; ').map((pair) => pair.split('='));
     const [, value] = pairs.find(([name]) => name === this.#name) ?? [];
-    return value !== undefined && TOKEN.test(value) ? value : undefined;
+    return value !== undefined && isToken(value) ? value : undefined;
   }
 
   /** Returns the header that makes the browser keep this token. */

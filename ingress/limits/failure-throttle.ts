@@ -1,11 +1,10 @@
-import { hkdfSync } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { SigningKeys } from '../../shared/config/values.ts';
 import type { Account } from '../../shared/db/entities/account.ts';
 import { isKnownNetwork, rememberNetwork } from '../../shared/db/stores/log-ins.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { ErrorCode } from '../../shared/errors/catalogue.ts';
-import { fingerprint } from '../../shared/security/fingerprint.ts';
+import { deriveKey, fingerprint } from '../../shared/security/fingerprint.ts';
 import type { Limiter, Limits } from './limiter.ts';
 import { networkOf } from './network.ts';
 
@@ -50,7 +49,7 @@ export class FailureThrottle {
    */
   async guard<T>({ subject, address, isKnown }: Guess, check: () => Promise<T>): Promise<T> {
     const network = networkOf(address);
-    const counted = new Points();
+    const counted = new TakenPoints();
     try {
       await counted.take(this.#pair, `${subject} ${network}`);
       await counted.take(this.#network, network, isKnown);
@@ -72,7 +71,7 @@ export class FailureThrottle {
 }
 
 /** Points that one guess has taken. */
-class Points {
+class TakenPoints {
   readonly #taken: (readonly [Limiter, string])[] = [];
 
   /** Takes a point. Throws `rate_limited` when none is left, unless the caller is excepted. */
@@ -91,31 +90,30 @@ class Points {
   }
 }
 
-const KEY_BYTES = 32;
-
 /**
  * Networks from which each account logged in, stored as HMACs over account and network: a plain hash of an IPv4 address
  * could be reversed by trying all addresses.
  */
 export class KnownNetworks {
   readonly #em: () => EntityManager;
-  readonly #key: Buffer;
+  readonly #signingKeys: SigningKeys;
 
-  /** Derives the HMAC key from the first signing key: replacing that one forgets all networks. */
-  constructor(em: () => EntityManager, [{ secret }]: SigningKeys) {
+  /** The HMAC keys are derived from the signing keys: removing one forgets what was remembered while it was the first. */
+  constructor(em: () => EntityManager, signingKeys: SigningKeys) {
     this.#em = em;
-    this.#key = Buffer.from(hkdfSync('sha256', secret, '', 'forecue login networks', KEY_BYTES));
+    this.#signingKeys = signingKeys;
   }
 
   async remember({ id, emailKey }: Account, address: string): Promise<void> {
-    await rememberNetwork(this.#em(), id, this.#hash(emailKey, address));
+    await rememberNetwork(this.#em(), id, hashOf(this.#signingKeys[0], emailKey, address));
   }
 
   knows(emailKey: string, address: string): Promise<boolean> {
-    return isKnownNetwork(this.#em(), emailKey, this.#hash(emailKey, address));
+    const hashes = this.#signingKeys.map((key) => hashOf(key, emailKey, address));
+    return isKnownNetwork(this.#em(), emailKey, hashes);
   }
+}
 
-  #hash(emailKey: string, address: string): Buffer {
-    return fingerprint(this.#key, `${emailKey} ${networkOf(address)}`);
-  }
+function hashOf({ secret }: SigningKeys[number], emailKey: string, address: string): Buffer {
+  return fingerprint(deriveKey(secret, 'forecue login networks'), `${emailKey} ${networkOf(address)}`);
 }

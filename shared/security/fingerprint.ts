@@ -1,4 +1,4 @@
-import { createHmac, hash } from 'node:crypto';
+import { createHmac, hash, hkdfSync } from 'node:crypto';
 
 /** Returns a value's JSON with sorted keys, so that equal values have equal texts. */
 export function canonicalJson(value: unknown): string {
@@ -29,6 +29,13 @@ function sortKeys(value: unknown): unknown {
  */
 export function fingerprint(key: Buffer, text: string): Buffer {
   return createHmac('sha256', key).update(text).digest();
+}
+
+const KEY_BYTES = 32;
+
+/** Derives an HMAC key for one purpose from a secret. */
+export function deriveKey(secret: string, purpose: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, '', purpose, KEY_BYTES));
 }
 
 /** Returns a name that is always the same for the same parts, but does not reveal them. */

@@ -48,6 +48,11 @@ export function newToken(): { token: string; hash: Buffer } {
   return { token, hash: hashKey(token) };
 }
 
+/** True if the text has the shape of our tokens. */
+export function isToken(text: string): boolean {
+  return /^[\w-]{43}$/.test(text);
+}
+
 /** Returns the stored form of a key or token. These have 256 random bits, so one round of SHA-256 is enough. */
 export function hashKey(key: string): Buffer {
   return hash('sha256', key, 'buffer');

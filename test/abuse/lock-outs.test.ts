@@ -102,6 +102,19 @@ describe('wrong passwords of strangers', () => {
     assert.equal(status, 200, text);
   });
 
+  it('networks that an account logged in from are remembered through a rotation of the signing secret', async () => {
+    const { email } = await signUpAtHome();
+    const [old, next] = [`default:${'o'.repeat(32)}`, `b:${'n'.repeat(32)}`];
+    const logInWith = async (secrets: string) => {
+      const at = await system.startWeb({ JWT_SECRET: secrets });
+      const headers = { 'x-forwarded-for': HOME };
+      return anonymously(system, 'POST', '/api/auth/login/', { email, password: PASSWORD }, { at, headers });
+    };
+    assert.equal((await logInWith(`${old},${next}`)).status, 200);
+    await guessFromEverywhere(email, PER_ACCOUNT);
+    for (const secrets of [`${next},${old}`, next]) assert.equal((await logInWith(secrets)).status, 200);
+  });
+
   it('networks that an account logged in from are remembered until they expire, without storing their addresses', async () => {
     const person = await signUpAtHome();
     for (const text of [HOME, person.email.replace('@', ' ')])

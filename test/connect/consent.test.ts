@@ -337,6 +337,21 @@ describe('forged requests', () => {
     await decide(attempt, visitor, 'approve');
   });
 
+  it('the consent page takes a form that another ingress gave out, while the signing secret is being rotated', async () => {
+    const [old, next] = [`default:${'o'.repeat(32)}`, `b:${'n'.repeat(32)}`];
+    const before = await system.startWeb({ JWT_SECRET: `${old},${next}` });
+    const after = await system.startWeb({ JWT_SECRET: `${next},${old}` });
+    for (const [asked, sent] of [
+      [before, after],
+      [after, before],
+    ] as const) {
+      const path = `/connect/${(await app.start()).requestId}`;
+      const visitor = new Visitor();
+      const { csrf } = await visitor.get(asked.url + path);
+      assert.equal((await visitor.post(sent.url + path, { csrf, do: 'deny' })).status, 303);
+    }
+  });
+
   it('the consent page answers 403 to a form without its cookie, or with another one', async () => {
     const attempt = await app.start();
     const { csrf } = await new Visitor().get(attempt.url);

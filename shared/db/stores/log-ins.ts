@@ -167,14 +167,18 @@ export async function rememberNetwork(em: EntityManager, accountId: string, hash
 }
 
 /**
- * Reports whether the account with this e-mail address has logged in from the network with this hash in the last 90
- * days.
+ * Reports whether the account with this e-mail address has logged in from the network with one of these hashes in the
+ * last 90 days.
  */
-export async function isKnownNetwork(em: EntityManager, emailKey: string, hash: Buffer): Promise<boolean> {
+export async function isKnownNetwork(
+  em: EntityManager,
+  emailKey: string,
+  hashes: readonly Buffer[],
+): Promise<boolean> {
   const known = await em.execute<object[]>(
     `select from login_networks n join accounts a on a.id = n.account_id
-      where a.email_key = ? and n.hash = ? and n.expires_at > now()`,
-    [emailKey, hash],
+      where a.email_key = ? and n.hash in (${hashes.map(() => '?').join()}) and n.expires_at > now()`,
+    [emailKey, ...hashes],
   );
   return known.length > 0;
 }
