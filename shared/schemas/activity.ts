@@ -1,9 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { closedObject, withDefault } from './build.ts';
-import { pageLimit } from './common.ts';
+import { Count, pageLimit } from './common.ts';
 import { ReplyStats } from './replies.ts';
 
-const Count = Type.Integer({ minimum: 0 });
 /** Maximum number of rows of each kind that are counted. */
 export const ACTIVITY_ROWS_MAX = 50_000;
 const OFFSET_MAX = 14 * 60;

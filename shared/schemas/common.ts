@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closedObject, oneOf, text, withDefault } from './build.ts';
+import { closedObject, nullable, oneOf, text, withDefault } from './build.ts';
 import { IDENTIFIER_MAX, IDENTIFIER_PATTERN, NAME_MAX } from './limits.ts';
 
 /** An id chosen by the caller or issued by Forecue. It is safe in a path, a header and a log. */
@@ -20,6 +20,20 @@ export const pageLimit = (most: number, usual: number) =>
 
 /** A time in an `/api` answer: RFC 3339, UTC, with milliseconds. */
 export const Timestamp = Type.String({ format: 'date-time' });
+
+/** A time, or null for none. */
+export const Moment = nullable(Timestamp);
+
+/** The id of a row. */
+export const Id = Type.String({ format: 'uuid' });
+
+/** A text in an answer, or null for none. */
+export const Text = nullable(Type.String());
+
+export const Count = Type.Integer({ minimum: 0 });
+
+/** A share or a confidence. */
+export const Share = Type.Number({ minimum: 0, maximum: 1 });
 
 export const HealthResponse = closedObject({ status: oneOf(['ok']) });
 

@@ -1,10 +1,10 @@
 import Type, { type Static } from 'typebox';
 import { closedObject, oneOf, text, withDefault } from './build.ts';
+import { Count, Id } from './common.ts';
 import { MESSAGES_MAX, PREDICTION_MODES, TEXT_MAX } from './limits.ts';
 import { Message } from './predictions.ts';
 
-const Count = Type.Integer({ minimum: 0 });
-const Ids = Type.Array(Type.String({ format: 'uuid' }));
+const Ids = Type.Array(Id);
 
 /** A draft that an account's person is typing, without an app. */
 export const DraftRequest = closedObject({

@@ -1,9 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { closedObject, nullable, oneOf } from './build.ts';
-import { Name, Timestamp } from './common.ts';
-
-const Count = Type.Integer({ minimum: 0 });
-const Id = Type.String({ format: 'uuid' });
+import { Count, Id, Name, Timestamp } from './common.ts';
 
 /** Answer to a request whose result the caller does not wait for. */
 export const JobReceipt = closedObject({ job_id: Id, status_url: Type.String() });

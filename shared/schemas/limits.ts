@@ -57,6 +57,8 @@ export const MIN_CONFIDENCE = 0.3;
 export const PRECISION_TARGET = 0.95;
 /** Default limits of a context bundle, for requests and predictions alike. */
 export const CONTEXT_DEFAULTS = { recencyMinutes: 60, maxFacts: 20, maxEpisodes: 10, maxRaw: 50 } as const;
+/** Maximum age that a request may set for the rows of a bundle, in minutes. */
+export const RECENCY_MAX = 7 * 24 * 60;
 /** Lifetime of the code of an approved connection attempt, in seconds. */
 export const CODE_TTL_S = 120;
 /** Number of wrong exchanges that make a connection attempt void. */

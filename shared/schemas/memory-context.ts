@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { closedObject, nullable, text, withDefault } from './build.ts';
-import { Timestamp } from './common.ts';
-import { CONTEXT_DEFAULTS } from './limits.ts';
+import { Count, Timestamp } from './common.ts';
+import { CONTEXT_DEFAULTS, RECENCY_MAX } from './limits.ts';
 import {
   EpisodeResponse,
   FactResponse,
@@ -12,8 +12,6 @@ import {
 } from './memory.ts';
 
 export const QUERY_MAX = 2000;
-const RECENCY_MAX = 7 * 24 * 60;
-const Count = Type.Integer({ minimum: 0 });
 const between = (minimum: number, maximum: number, value: number) =>
   withDefault(Type.Integer({ minimum, maximum }), value);
 

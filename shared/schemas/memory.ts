@@ -1,6 +1,6 @@
 import Type, { type Static, type TObject } from 'typebox';
 import { closedObject, nullable, nullableOneOf, oneOf, oneOrMany, text } from './build.ts';
-import { Name, pageLimit, Timestamp } from './common.ts';
+import { Count, Id, Moment, Name, pageLimit, Share, Text, Timestamp } from './common.ts';
 import { DERIVED_ORIGINS, MESSAGE_ORIGINS } from './limits.ts';
 
 const ROWS_MAX = 200;
@@ -17,14 +17,9 @@ export const TIERS = ['raw', 'episode', 'fact'] as const;
 /** Authors that a client may give a posted row. Only Forecue sets the others. */
 const CLIENT_ORIGINS = ['human', 'agent'] as const;
 
-const Id = Type.String({ format: 'uuid' });
 const Ids = Type.Array(Id, { maxItems: SOURCES_MAX });
 const Tag = text(TAG_MAX, 1);
 const Tags = Type.Array(Tag, { maxItems: TAGS_MAX });
-const Count = Type.Integer({ minimum: 0 });
-const Moment = nullable(Timestamp);
-const Text = nullable(Type.String());
-const Share = Type.Number({ minimum: 0, maximum: 1 });
 const Json = Type.Object({}, { additionalProperties: true });
 const ShownJson = Type.Record(Type.String(), Type.Unknown());
 

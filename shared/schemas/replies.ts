@@ -1,19 +1,13 @@
 import Type, { type Static } from 'typebox';
 import { closedObject, nullable, oneOf, text, withDefault } from './build.ts';
-import { Name, PrecisionTarget, pageLimit, Timestamp } from './common.ts';
-import { INTEGER_MAX } from './limits.ts';
+import { Count, Id, Moment, Name, PrecisionTarget, pageLimit, Share, Text, Timestamp } from './common.ts';
+import { CONTEXT_DEFAULTS, INTEGER_MAX, RECENCY_MAX } from './limits.ts';
 
 export const REPLY_STATES = ['pending', 'auto', 'escalated', 'accepted', 'edited', 'rejected'] as const;
 export const FEEDBACK_STATES = ['accepted', 'edited', 'rejected'] as const;
 
 const INPUT_MAX = 32_000;
-const RECENCY_MAX = 7 * 24 * 60;
 
-const Count = Type.Integer({ minimum: 0 });
-const Share = Type.Number({ minimum: 0, maximum: 1 });
-const Moment = nullable(Timestamp);
-const Text = nullable(Type.String());
-const Id = Type.String({ format: 'uuid' });
 const Ids = Type.Array(Id);
 
 /** An agent's question to a person. */
@@ -27,7 +21,10 @@ export const ReplyRequest = closedObject({
   /** Model to use instead of the default: one of those that the operator offers. */
   model: Type.Optional(Name),
   /** Maximum age of the episodes and raw rows used, in minutes. */
-  recency_minutes: withDefault(Type.Integer({ minimum: 1, maximum: RECENCY_MAX }), 60),
+  recency_minutes: withDefault(
+    Type.Integer({ minimum: 1, maximum: RECENCY_MAX }),
+    CONTEXT_DEFAULTS.recencyMinutes,
+  ),
   session_id: Type.Optional(nullable(Name)),
 });
 export type ReplyRequest = Static<typeof ReplyRequest>;

@@ -1,8 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { closedObject, nullable, oneOf } from './build.ts';
+import { Count } from './common.ts';
 import { MONTH_PATTERN, PLANS } from './limits.ts';
-
-const Count = Type.Integer({ minimum: 0 });
 
 export const UsageQuery = Type.Object({ month: Type.Optional(Type.String({ pattern: MONTH_PATTERN })) });
 
