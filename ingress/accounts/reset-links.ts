@@ -2,8 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { emailKey, findByEmail } from '../../shared/db/stores/accounts.ts';
 import { issuePasswordReset } from '../../shared/db/stores/log-ins.ts';
 import { resetAddress } from '../../shared/domain/account.ts';
-import { AppError } from '../../shared/errors/app-error.ts';
-import type { Limiter, Limits } from '../limits/limiter.ts';
+import { type Limiter, type Limits, takeOrRefuse } from '../limits/limiter.ts';
 import { networkOf } from '../limits/network.ts';
 import type { Mail, Mailer } from './mailer.ts';
 
@@ -44,8 +43,8 @@ export class ResetLinks {
    * network.
    */
   async ask(email: string, address: string): Promise<void> {
-    await take(this.#network, networkOf(address));
-    await take(this.#address, emailKey(email));
+    await takeOrRefuse(this.#network, networkOf(address));
+    await takeOrRefuse(this.#address, emailKey(email));
     this.#parts.mailer?.send(() => this.#mailTo(email));
   }
 
@@ -57,11 +56,6 @@ export class ResetLinks {
     // Mails the address as the account spells it, however the request spelt it.
     return { to: account.email, subject: 'A new password for Forecue', text: mailText(publicUrl, token) };
   }
-}
-
-async function take(limiter: Limiter, key: string): Promise<void> {
-  const { allowed, resetS } = await limiter.take(key);
-  if (!allowed) throw new AppError('rate_limited', { retryAfterS: resetS });
 }
 
 function mailText(publicUrl: string, token: string): string {

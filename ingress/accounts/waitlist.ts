@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { addToWaitlist } from '../../shared/db/stores/invites.ts';
-import { AppError } from '../../shared/errors/app-error.ts';
-import type { Limits } from '../limits/limiter.ts';
+import { type Limits, takeOrRefuse } from '../limits/limiter.ts';
 import { networkOf } from '../limits/network.ts';
 
 /** Entries from one network, which may be a whole office's. */
@@ -22,8 +21,7 @@ export type JoinWaitlist = (email: string, address: string) => Promise<void>;
 export function openWaitlist({ em, limits }: { em: () => EntityManager; limits: Limits }): JoinWaitlist {
   const limiter = limits.open({ name: 'waitlist', points: PER_HOUR, windowS: 3600 });
   return async (email, address) => {
-    const { allowed, resetS } = await limiter.take(networkOf(address));
-    if (!allowed) throw new AppError('rate_limited', { retryAfterS: resetS });
+    await takeOrRefuse(limiter, networkOf(address));
     await Promise.all([addToWaitlist(em(), email), sleep(ANSWER_AFTER_MS)]);
   };
 }

@@ -2,7 +2,7 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 import { AppError } from '../../shared/errors/app-error.ts';
 import { deriveKey } from '../../shared/security/fingerprint.ts';
 import type { RequestContext } from '../http/request-context.ts';
-import type { Limiter, Limits } from '../limits/limiter.ts';
+import { type Limiter, type Limits, takeOrRefuse } from '../limits/limiter.ts';
 import { networkOf } from '../limits/network.ts';
 
 const COOKIE = 'forecue-admin';
@@ -40,8 +40,7 @@ export class Access {
    */
   async signIn(ctx: RequestContext, token: string): Promise<void> {
     const network = networkOf(ctx.state.address);
-    const { allowed, resetS } = await this.#wrong.take(network);
-    if (!allowed) throw new AppError('rate_limited', { retryAfterS: resetS });
+    await takeOrRefuse(this.#wrong, network);
     if (!timingSafeEqual(digestOf(token), this.#digest)) throw new AppError('not_authenticated');
     await this.#wrong.refund(network);
     const end = Math.floor(Date.now() / 1000) + LIFETIME_S;

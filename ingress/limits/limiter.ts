@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Count, Points } from '../../shared/db/stores/rate-limits.ts';
+import { AppError } from '../../shared/errors/app-error.ts';
 
 /** `points` per `windowS` seconds and key. `name` appears in headers and in the store's keys. */
 export interface Limit {
@@ -27,6 +28,12 @@ export interface Limiter {
   take(key: string, points?: number): Promise<Verdict>;
   /** Gives points (1 by default) back to the window from which this ingress last took. */
   refund(key: string, points?: number): Promise<void>;
+}
+
+/** Takes a point. Throws `rate_limited` when none is left. */
+export async function takeOrRefuse(limiter: Limiter, key: string): Promise<void> {
+  const { allowed, resetS } = await limiter.take(key);
+  if (!allowed) throw new AppError('rate_limited', { retryAfterS: resetS });
 }
 
 /**

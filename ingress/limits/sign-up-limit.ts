@@ -1,6 +1,5 @@
-import { AppError } from '../../shared/errors/app-error.ts';
 import type { Log } from '../../shared/log.ts';
-import type { Limiter, Limits } from './limiter.ts';
+import { type Limiter, type Limits, takeOrRefuse } from './limiter.ts';
 import { networkOf } from './network.ts';
 
 const WINDOW_S = 60 * 60;
@@ -26,8 +25,7 @@ export class SignUpLimit {
 
   /** Counts a try. Throws `rate_limited` after too many from the same network. */
   async countTry(address: string): Promise<void> {
-    const verdict = await this.#network?.take(networkOf(address));
-    if (verdict?.allowed === false) throw new AppError('rate_limited', { retryAfterS: verdict.resetS });
+    if (this.#network !== undefined) await takeOrRefuse(this.#network, networkOf(address));
   }
 
   /** Counts a new account. Beyond the alarm's rate, logs a warning, at most one per window and ingress. */
