@@ -58,9 +58,9 @@ interface Change {
   address: string;
 }
 
-/** A new password, set by a one-time link. */
+/** The account of a one-time link, and the new password that it sets. */
+type LinkOwner = NonNullable<Awaited<ReturnType<typeof findPasswordReset>>>;
 interface Reset {
-  token: string;
   password: string;
   revokeKeys: boolean;
   address: string;
@@ -198,20 +198,18 @@ export class AccountService {
   }
 
   /**
-   * Gives the link's account a new password, which ends all its log-ins and links. Returns undefined if the link has
-   * ended. Throws a `ValidationError` for a password that is too easy to guess.
+   * Gives a link's account a new password, which ends all its log-ins and links. Returns undefined if the password has
+   * changed since the link was looked up. Throws a `ValidationError` for a password that is too easy to guess.
    */
   async resetPassword(
-    { token, password, revokeKeys, address }: Reset,
+    { id, email, passwordHash: from }: LinkOwner,
+    { password, revokeKeys, address }: Reset,
     gone?: AbortSignal,
   ): Promise<Account | undefined> {
-    const account = await this.ownerOfReset(token);
-    if (account === undefined) return undefined;
-    checkStrength(password, account.email);
+    checkStrength(password, email);
     const to = await this.#inTurn('log-in', address, gone, () => hashPassword(password));
-    // When two callers use links at once, the second finds that the password is not the one it read.
-    const passwordHash = { from: account.passwordHash, to };
-    const changed = await changeAccount(this.#em(), account.id, { passwordHash, revokeKeys }).catch(orEnded);
+    const passwordHash = { from, to };
+    const changed = await changeAccount(this.#em(), id, { passwordHash, revokeKeys }).catch(orEnded);
     if (changed !== undefined) await this.#networks.remember(changed, address);
     return changed;
   }

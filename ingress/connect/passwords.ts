@@ -103,7 +103,7 @@ export class PasswordPages {
       if (!checked.ok) throw new ValidationError(checked.faults);
       const { password } = checked.value;
       const revokeKeys = form.has('revoke_keys');
-      return accounts.resetPassword({ token, password, revokeKeys, address }, signal);
+      return accounts.resetPassword(account, { password, revokeKeys, address }, signal);
     });
     if (saved === undefined) return this.#sendEnded(ctx);
     if ('faults' in saved) {
