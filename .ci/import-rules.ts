@@ -82,7 +82,7 @@ export const RULES: Record<string, Rule> = {
   },
   'shared/transcripts/': { rooms: ['shared/domain/moment.ts', 'shared/text/', ...LEAF_ROOMS] },
   'shared/domain/': { rooms: ['shared/text/', ...LEAF_ROOMS] },
-  'shared/security/': { rooms: LEAF_ROOMS, packages: ['jose'] },
+  'shared/security/': { rooms: LEAF_ROOMS },
   'shared/config/': { rooms: LEAF_ROOMS },
   'shared/config/recurrence.ts': { rooms: [], packages: ['bullmq: getNextMillis'] },
   'shared/db/': {

@@ -28,14 +28,13 @@ import * as replies from './api/replies.ts';
 import * as consoleAuth from './console.ts';
 import { checkHealth, checkReadiness, type HealthRoutes } from './health.ts';
 import * as connections from './v1/connections.ts';
-import * as events from './v1/predictions.ts';
 import * as predictions from './v1/predictions.ts';
 import * as usage from './v1/usage.ts';
 
 /** Services of the handlers. */
 export type Parts = connections.ConnectionRoutes &
   predictions.PredictionRoutes &
-  events.PredictionEventRoutes &
+  predictions.PredictionEventRoutes &
   usage.UsageRoutes &
   auth.AuthRoutes &
   me.MeRoutes &
@@ -64,7 +63,7 @@ export type Parts = connections.ConnectionRoutes &
 const v1 = endpointsOn('v1');
 const api = endpointsOn('api');
 const site = endpointsOn('site');
-const consent = pagesOn('connect');
+const connect = pagesOn('connect');
 const file = pagesOn('site');
 
 const sendConsole = (ctx: PageContext, parts: Parts) => parts.sendConsole(ctx);
@@ -80,7 +79,7 @@ export const routes: readonly Route<Parts>[] = [
   v1('POST', '/v1/connections/:connection_id/revoke', 'app', connections.revokeConnection),
   v1('POST', '/v1/predictions', 'app', predictions.predict),
   v1('POST', '/v1/predictions/:request_id/cancel', 'app', predictions.cancelPrediction),
-  v1('POST', '/v1/prediction-events', 'app', events.recordPredictionEvent),
+  v1('POST', '/v1/prediction-events', 'app', predictions.recordPredictionEvent),
   v1('GET', '/v1/usage', 'app', usage.readUsage),
 
   api('POST', '/api/auth/signup/', 'none', auth.signUp),
@@ -154,15 +153,15 @@ export const routes: readonly Route<Parts>[] = [
   file('GET', '/console/app.js', 'none', sendConsole),
   file('GET', '/console/app.css', 'none', sendConsole),
 
-  consent('GET', '/connect/callback', 'none', (ctx, { consent }) => consent.showCallback(ctx)),
-  consent('GET', '/connect/forgotten-password', 'browser', (ctx, { passwords }) =>
+  connect('GET', '/connect/callback', 'none', (ctx, { consent }) => consent.showCallback(ctx)),
+  connect('GET', '/connect/forgotten-password', 'browser', (ctx, { passwords }) =>
     passwords.showForgotten(ctx),
   ),
-  consent('POST', '/connect/forgotten-password', 'browser', (ctx, { passwords }) => passwords.ask(ctx)),
-  consent('GET', '/connect/new-password', 'browser', (ctx, { passwords }) => passwords.showNew(ctx)),
-  consent('POST', '/connect/new-password', 'browser', (ctx, { passwords }) => passwords.save(ctx)),
-  consent('GET', '/connect/:request_id', 'browser', (ctx, { consent }) => consent.show(ctx)),
-  consent('POST', '/connect/:request_id', 'browser', (ctx, { consent }) => consent.act(ctx)),
+  connect('POST', '/connect/forgotten-password', 'browser', (ctx, { passwords }) => passwords.ask(ctx)),
+  connect('GET', '/connect/new-password', 'browser', (ctx, { passwords }) => passwords.showNew(ctx)),
+  connect('POST', '/connect/new-password', 'browser', (ctx, { passwords }) => passwords.save(ctx)),
+  connect('GET', '/connect/:request_id', 'browser', (ctx, { consent }) => consent.show(ctx)),
+  connect('POST', '/connect/:request_id', 'browser', (ctx, { consent }) => consent.act(ctx)),
 
   file('GET', '/openapi.json', 'none', sendFile),
   file('GET', '/docs', 'none', sendFile),

@@ -48,7 +48,7 @@ export const logIn = endpoint('none', {
   description: 'The access token is good for an hour, the refresh token for 30 days.',
   body: LoginRequest,
   bodyLimit: SMALL_BODY_LIMIT,
-  errors: ['invalid_credentials', 'rate_limited', 'overloaded'],
+  errors: ['invalid_credentials', 'overloaded'],
   status: 200,
   response: LoginResponse,
 }).handle(async ({ body, address, signal }, { accounts }: AuthRoutes) => ({

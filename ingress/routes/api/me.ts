@@ -41,7 +41,7 @@ export const changeAccount = endpoint('user', {
     'Keys live on until they are revoked: with `revoke_keys: true` the change revokes all of them too.',
   body: AccountChange,
   bodyLimit: SMALL_BODY_LIMIT,
-  errors: ['rate_limited', 'overloaded'],
+  errors: [],
   status: 200,
   response: UserResponse,
 }).handle(async ({ user, body, address, signal }, { accounts }: MeRoutes) => {
