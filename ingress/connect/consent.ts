@@ -39,7 +39,7 @@ export interface ConsentParts {
   hasConsole: boolean;
 }
 
-/** Wraps all of `/connect`, so that every answer is a page or a redirect, refusals included. */
+/** Wraps the routes of `/connect`: their answers and refusals are pages or redirects. What `checkHead` refuses is JSON. */
 export const consentShell: Middleware<RequestState> = (ctx, next) => {
   setPageHeaders(ctx);
   return pageErrors(ctx, next);

@@ -12,7 +12,7 @@ import { type RequestState, requestContext, type Surface } from './request-conte
 import { createRouter, type Serving } from './router.ts';
 
 export interface AppDependencies<Parts> extends Serving<Parts> {
-  /** Wraps every answer of the surface `connect`, refusals included. */
+  /** Wraps the routes of the surface `connect`, their refusals included. */
   pages?: Middleware<RequestState>;
   refusals: Pick<RefusalCounter, 'add'>;
   /** This and the next two: as in the configuration. */

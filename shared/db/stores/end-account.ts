@@ -21,7 +21,7 @@ import { revokeServiceKeys } from './service-keys.ts';
 
 /**
  * Disables an account: its credentials stop working, and its connections are revoked. Returns the account; undefined
- * when it does not exist or is being erased. Workers and waiting callers poll each second, so they notice.
+ * when it does not exist or is being erased. Wakes nobody: workers look once a second, waiting callers twice.
  *
  * Runs two transactions. Once the first has committed, nobody can approve or exchange for the account any more, so the
  * second finds everything to revoke. (A single one could deadlock with an exchange: it would lock the account before
