@@ -1,4 +1,4 @@
-import { catalogue } from '../../shared/errors/catalogue.ts';
+import { catalogue, type ErrorEntry } from '../../shared/errors/catalogue.ts';
 import { escapeInvisible } from '../../shared/text/visible.ts';
 import { type Html, html } from '../pages/html.ts';
 
@@ -41,8 +41,8 @@ const alignment = ({ isNumber }: Pick<Column<never>, 'isNumber'>) => (isNumber ?
 
 /** Returns the part that caused an error: as the row says, or else as the catalogue says for the code. */
 export function sourceOf({ code, source }: { code: string | null; source: string | null }): string {
-  const entry = Object.entries(catalogue).find(([name]) => name === code)?.[1];
-  return source ?? entry?.source ?? NIL;
+  const entry: ErrorEntry | undefined = Object.entries(catalogue).find(([name]) => name === code)?.[1];
+  return source ?? (entry ? (entry.source ?? 'ingress') : NIL);
 }
 
 /** Renders a text from outside, so that it cannot disturb what stands beside it. */

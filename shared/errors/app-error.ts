@@ -19,7 +19,7 @@ export class AppError extends Error {
     this.name = 'AppError';
     const entry: ErrorEntry = catalogue[code];
     this.code = code;
-    this.source = options.source ?? entry.source;
+    this.source = options.source ?? entry.source ?? 'ingress';
     this.retryAfterS = options.retryAfterS ?? entry.retryAfterS ?? undefined;
     this.explanation = options.explanation ?? entry.message;
   }
