@@ -1,115 +1,23 @@
 import { ConfigError, Env } from './env.ts';
-import { type Listening, readListening, readOperator } from './listening.ts';
-import {
-  modelsIn,
-  type ProviderAccess,
-  type ProviderSettings,
-  readProviderAccess,
-  readProviderSettings,
-} from './provider.ts';
-import { type Recurrence, readRecurrence } from './recurrence.ts';
-import {
-  parseRedisUrl,
-  parseSigningKeys,
-  type RedisTarget,
-  type SigningKeys,
-  STRONG_BYTES,
-} from './values.ts';
+import { readListening, readOperator } from './listening.ts';
+import { modelsIn, readProviderAccess, readProviderSettings } from './provider.ts';
+import { readRecurrence } from './recurrence.ts';
+import { parseRedisUrl, parseSigningKeys, type SigningKeys, STRONG_BYTES } from './values.ts';
 
 /** Worker pools. Each has its own slots in a process, so that work in one pool never delays work in another. */
 export const POOLS = ['predict', 'batch', 'memory'] as const;
 export type PoolName = (typeof POOLS)[number];
 
-/** Maximum time that a call of each kind may take, queueing included, in milliseconds. */
-export interface Deadlines {
-  predictionTimeoutMs: number;
-  replyTimeoutMs: number;
-  batchTimeoutMs: number;
-  syncTimeoutMs: number;
-  promoteTimeoutMs: number;
-}
-
 /** Limits of an account's storage, by column of `account_usage`. A missing entry means no limit. */
 export type Quotas = Readonly<Partial<Record<'sessions' | 'events' | 'bytes', number>>>;
-
-/** Addresses of the database and the queues. */
-export interface StoreConfig {
-  database: { url: string; directUrl: string; poolSize: number };
-  /** Server for queues and wake-ups; undefined: PostgreSQL. */
-  redis: RedisTarget | undefined;
-  queuePrefix: string;
-}
-
-/** Configuration that the ingress and the workers have in common. */
-export interface BaseConfig extends StoreConfig {
-  production: boolean;
-  logLevel: string;
-  /** True if a collector for traces is configured. */
-  tracing: boolean;
-  operator: { host: string; port: number };
-  /** Time without a heartbeat after which a process counts as dead, in milliseconds. */
-  leaseMs: number;
-  recoveryWindowS: number;
-}
-
-export interface IngressConfig extends BaseConfig, Listening, Deadlines {
-  port: number;
-  /** Base of every URL that the service builds; undefined: `localhost` and the port. */
-  publicUrl: string | undefined;
-  signingKeys: SigningKeys;
-  /** Token that opens the operators' board. */
-  adminToken: string;
-  inviteOnly: boolean;
-  /** The mail server; undefined: no mail is sent. */
-  mail: MailConfig | undefined;
-  /** True if the console for people is served. */
-  console: boolean;
-  /** Average number of requests per second, and maximum number in a burst. Undefined: no limit. */
-  rateLimit: { rps: number; burst: number } | undefined;
-  /** Models that a request may name. */
-  supportedModels: readonly string[];
-  /** Maximum number of candidates of a predicted reply. */
-  maxK: number;
-  connectionAttemptTtlS: number;
-  contextEnvelopeChars: number;
-  sandboxUnits: number;
-  unitPriceMicrocents: number;
-  quotas: Quotas;
-}
-
-export interface WorkerConfig extends BaseConfig, Deadlines {
-  /** Number of slots of one process, by pool. */
-  slots: Readonly<Record<PoolName, number>>;
-  recurrence: Recurrence;
-  providerTimeoutMs: number;
-  contextBudgetTokens: number;
-  provider: ProviderSettings;
-  defaultModel: string;
-  /** The model that completes drafts. */
-  tabModel: string;
-  openai: ProviderAccess['openai'];
-}
-
-/** The mail server, and the sender of mails. */
-export interface MailConfig {
-  url: string;
-  from: string;
-}
-
-/** Configuration of the operator's command line. A missing model is no fault here: the command `doctor` reports it. */
-export type AdminConfig = StoreConfig &
-  Deadlines &
-  Pick<IngressConfig, 'production' | 'publicUrl' | 'recoveryWindowS' | 'sandboxUnits' | 'quotas'> &
-  ProviderAccess;
-
-/** Configuration of the migration step. */
-type MigrateConfig = Pick<BaseConfig, 'logLevel' | 'queuePrefix'> & { directUrl: string };
 
 const PORT = 8080;
 const OPERATOR_PORTS = { web: 9460, worker: 9461 };
 
+export type IngressConfig = ReturnType<typeof ingressConfig>;
+
 /** Configuration of an ingress. Throws a `ConfigError` that names every fault at once. */
-export function ingressConfig(values: NodeJS.ProcessEnv): IngressConfig {
+export function ingressConfig(values: NodeJS.ProcessEnv) {
   const env = new Env(values);
   const base = baseConfig(env, OPERATOR_PORTS.web);
   env.require('JWT_SECRET', 'ADMIN_TOKEN');
@@ -118,17 +26,24 @@ export function ingressConfig(values: NodeJS.ProcessEnv): IngressConfig {
     ...base,
     ...readListening(env, base.production),
     port: env.integer('PORT', PORT, { min: 0, max: 65535 }),
+    /** Base of every URL that the service builds; undefined: `localhost` and the port. */
     publicUrl: env.url('PUBLIC_URL', ['http:', 'https:']),
     signingKeys: signingKeys(env, base.production),
+    /** Token that opens the operators' board. */
     adminToken: adminToken(env, base.production),
+    /** The mail server; undefined: no mail is sent. */
     mail: readMail(env),
+    /** True if the console for people is served. */
     console: env.choice('CONSOLE', 'on', ['on', 'off']) === 'on',
     inviteOnly: env.choice('INVITE_ONLY', 'false', ['true', 'false']) === 'true',
+    /** Average number of requests per second, and maximum number in a burst. Undefined: no limit. */
     rateLimit: rateLimit(env),
     ...readDeadlines(env),
+    /** Models that a request may name. */
     supportedModels:
       modelsIn(env, 'SUPPORTED_MODELS') ??
       [readProviderAccess(env, base.production).defaultModel ?? []].flat(),
+    /** Maximum number of candidates of a predicted reply. */
     maxK: env.integer('MAX_K', 5, { min: 1, max: 20 }),
     connectionAttemptTtlS: env.integer('CONNECTION_ATTEMPT_TTL_S', 600, { min: 1, max: 86_400 }),
     contextEnvelopeChars: env.integer('CONTEXT_ENVELOPE_CHARS', 120_000, { min: 1, max: 1_000_000 }),
@@ -139,8 +54,10 @@ export function ingressConfig(values: NodeJS.ProcessEnv): IngressConfig {
   return requireNoFaults(env, config);
 }
 
+export type WorkerConfig = ReturnType<typeof workerConfig>;
+
 /** Configuration of a worker process. Throws a `ConfigError` that names every fault at once. */
-export function workerConfig(values: NodeJS.ProcessEnv): WorkerConfig {
+export function workerConfig(values: NodeJS.ProcessEnv) {
   const env = new Env(values);
   const base = baseConfig(env, OPERATOR_PORTS.worker);
   const { defaultModel, openai } = readProviderAccess(env, base.production);
@@ -151,6 +68,7 @@ export function workerConfig(values: NodeJS.ProcessEnv): WorkerConfig {
     env.faults.push(`OPENAI_API_KEY is required by the model ${remote}`);
   const config = {
     ...base,
+    /** Number of slots of one process, by pool. */
     slots: {
       predict: env.integer('WORKER_CONCURRENCY', 256, { min: 1, max: 10_000 }),
       batch: env.integer('BATCH_CONCURRENCY', 16, { min: 1, max: 1000 }),
@@ -161,6 +79,7 @@ export function workerConfig(values: NodeJS.ProcessEnv): WorkerConfig {
     providerTimeoutMs: env.integer('PROVIDER_TIMEOUT_MS', 8000, { min: 100, max: 600_000 }),
     contextBudgetTokens: env.integer('CONTEXT_BUDGET_TOKENS', 6000, { min: 100, max: 1_000_000 }),
     defaultModel: defaultModel ?? '',
+    /** The model that completes drafts. */
     tabModel: tabModel ?? '',
     openai,
     provider: readProviderSettings(env),
@@ -168,8 +87,13 @@ export function workerConfig(values: NodeJS.ProcessEnv): WorkerConfig {
   return requireNoFaults(env, config);
 }
 
-/** Configuration of the command line. Throws a `ConfigError` that names every fault at once. */
-export function adminConfig(values: NodeJS.ProcessEnv): AdminConfig {
+export type AdminConfig = ReturnType<typeof adminConfig>;
+
+/**
+ * Configuration of the operator's command line. Throws a `ConfigError` that names every fault at once. A missing model
+ * is no fault here: the command `doctor` reports it.
+ */
+export function adminConfig(values: NodeJS.ProcessEnv) {
   const env = new Env(values);
   const config = {
     ...storeConfig(env),
@@ -186,30 +110,39 @@ export function adminConfig(values: NodeJS.ProcessEnv): AdminConfig {
 }
 
 /** Configuration of the migration step. Throws a `ConfigError` that names every fault at once. */
-export function migrateConfig(values: NodeJS.ProcessEnv): MigrateConfig {
+export function migrateConfig(values: NodeJS.ProcessEnv) {
   const env = new Env(values);
   const { directUrl } = databaseConfig(env);
   return requireNoFaults(env, { directUrl, queuePrefix: queuePrefix(env), logLevel: logLevel(env) });
 }
 
-function baseConfig(env: Env, operatorPort: number): BaseConfig {
+export type BaseConfig = ReturnType<typeof baseConfig>;
+
+/** Reads what the ingress and the workers have in common. */
+function baseConfig(env: Env, operatorPort: number) {
   return {
     ...storeConfig(env),
     production: isProduction(env),
     logLevel: logLevel(env),
+    /** True if a collector for traces is configured. */
     tracing: hasCollector(env),
     operator: readOperator(env, operatorPort),
+    /** Time without a heartbeat after which a process counts as dead, in milliseconds. */
     leaseMs: env.integer('LEASE_MS', 5000, { min: 500, max: 60_000 }),
     recoveryWindowS: recoveryWindowS(env),
   };
 }
 
-function storeConfig(env: Env): StoreConfig {
+export type StoreConfig = ReturnType<typeof storeConfig>;
+
+/** Reads the addresses of the database and the queues. */
+function storeConfig(env: Env) {
   return {
     database: {
       ...databaseConfig(env),
       poolSize: env.integer('DATABASE_POOL', 10, { min: 2, max: 200 }),
     },
+    /** Server for queues and wake-ups; undefined: PostgreSQL. */
     redis: env.parsed(
       'REDIS_URL',
       parseRedisUrl,
@@ -275,7 +208,10 @@ function adminToken(env: Env, production: boolean): string {
 
 const SENDER = /^(?:[^<>\p{Cc}]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@,]+@[^\s<>@,]+)$/u;
 
-function readMail(env: Env): MailConfig | undefined {
+/** The mail server, and the sender of mails. */
+export type MailConfig = NonNullable<ReturnType<typeof readMail>>;
+
+function readMail(env: Env) {
   const url = env.url('SMTP_URL', ['smtp:', 'smtps:']);
   const from = env.pattern('MAIL_FROM', '', SENDER, 'an address, or a name and <an address>');
   if (url === undefined) return undefined;
@@ -283,7 +219,7 @@ function readMail(env: Env): MailConfig | undefined {
   return { url, from };
 }
 
-function rateLimit(env: Env): IngressConfig['rateLimit'] {
+function rateLimit(env: Env) {
   const rps = env.integer('RATE_LIMIT_RPS', 50, { min: 0, max: 1_000_000 });
   const burst = env.integer('RATE_LIMIT_BURST', 100, { min: 0, max: 1_000_000 });
   return rps === 0 || burst === 0 ? undefined : { rps, burst };
@@ -291,7 +227,10 @@ function rateLimit(env: Env): IngressConfig['rateLimit'] {
 
 const TIMEOUT_RANGE = { min: 1000, max: 600_000 };
 
-export function readDeadlines(env: Env): Deadlines {
+export type Deadlines = ReturnType<typeof readDeadlines>;
+
+/** Reads the maximum time that a call of each kind may take, queueing included, in milliseconds. */
+export function readDeadlines(env: Env) {
   return {
     predictionTimeoutMs: env.integer('PREDICTION_TIMEOUT_MS', 10_000, TIMEOUT_RANGE),
     replyTimeoutMs: env.integer('REPLY_TIMEOUT_MS', 30_000, TIMEOUT_RANGE),

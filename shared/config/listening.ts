@@ -1,38 +1,30 @@
 import type { Env } from './env.ts';
 import { parseOrigins, parseTrustedProxies } from './values.ts';
 
-/** Settings by which a process serves the public. */
-export interface Listening {
-  host: string;
-  /** Proxies whose `X-Forwarded-For` is believed: addresses, networks or names that `proxy-addr` knows. */
-  trustProxy: readonly string[];
-  /** Origins whose pages may use `/api` and the tool server. */
-  corsOrigins: readonly string[];
-  /** Maximum number of connections of the process, and from one network. */
-  connections: { atOnce: number; perNetwork: number };
-  /** Time after which a client that reads nothing of its answer is disconnected, in milliseconds. */
-  sendTimeoutMs: number;
-}
-
 const TRUST_PROXY =
   'addresses, networks (10.0.0.0/8) or the names loopback, linklocal and uniquelocal, comma separated';
 const CORS_ORIGINS = 'origins as browsers send them (https://host or https://host:port), comma separated';
 
-export function readListening(env: Env, production: boolean): Listening {
+/** Reads the settings by which a process serves the public. */
+export function readListening(env: Env, production: boolean) {
   return {
     host: env.text('HOST') ?? (production ? '0.0.0.0' : '127.0.0.1'),
+    /** Proxies whose `X-Forwarded-For` is believed: addresses, networks or names that `proxy-addr` knows. */
     trustProxy: env.parsed('TRUST_PROXY', parseTrustedProxies, TRUST_PROXY) ?? [],
+    /** Origins whose pages may use `/api` and the tool server. */
     corsOrigins: env.parsed('CORS_ORIGINS', parseOrigins, CORS_ORIGINS) ?? [],
+    /** Maximum number of connections of the process, and from one network. */
     connections: {
       atOnce: env.integer('MAX_CONNECTIONS', 5000, { min: 1, max: 1_000_000 }),
       perNetwork: env.integer('MAX_CONNECTIONS_PER_ADDRESS', 500, { min: 1, max: 1_000_000 }),
     },
+    /** Time after which a client that reads nothing of its answer is disconnected, in milliseconds. */
     sendTimeoutMs: env.integer('SEND_TIMEOUT_MS', 30_000, { min: 1000, max: 600_000 }),
   };
 }
 
 /** Reads the port for operators, and its address. */
-export function readOperator(env: Env, port: number): { host: string; port: number } {
+export function readOperator(env: Env, port: number) {
   return {
     host: env.text('OPERATOR_HOST') ?? '127.0.0.1',
     port: env.integer('OPERATOR_PORT', port, { min: 0, max: 65535 }),

@@ -1,23 +1,14 @@
 import { hasCollector, isProduction, logLevel, requireNoFaults } from './config.ts';
 import { Env } from './env.ts';
-import { type Listening, readListening, readOperator } from './listening.ts';
+import { readListening, readOperator } from './listening.ts';
 
-/** Configuration of a tool server, which has no store and no secrets. */
-export interface McpConfig extends Listening {
-  production: boolean;
-  logLevel: string;
-  tracing: boolean;
-  operator: { host: string; port: number };
-  port: number;
-  /** Base of the URLs in its answers. */
-  publicUrl: string;
-  /** Address at which it reaches `/api`. */
-  upstream: string;
-  sessions: { most: number; idleMs: number };
-}
+export type McpConfig = ReturnType<typeof mcpConfig>;
 
-/** Configuration of a tool server. Throws a `ConfigError` that names every fault at once. */
-export function mcpConfig(values: NodeJS.ProcessEnv): McpConfig {
+/**
+ * Configuration of a tool server, which has no store and no secrets. Throws a `ConfigError` that names every fault at
+ * once.
+ */
+export function mcpConfig(values: NodeJS.ProcessEnv) {
   const env = new Env(values);
   const production = isProduction(env);
   if (production) env.require('PUBLIC_URL');
@@ -30,7 +21,9 @@ export function mcpConfig(values: NodeJS.ProcessEnv): McpConfig {
     tracing: hasCollector(env),
     operator: readOperator(env, 9465),
     port: env.integer('MCP_PORT', 8090, { min: 0, max: 65535 }),
+    /** Base of the URLs in its answers. */
     publicUrl,
+    /** Address at which it reaches `/api`. */
     upstream: env.url('MCP_UPSTREAM_URL', ['http:', 'https:']) ?? publicUrl,
     sessions: {
       most: env.integer('MCP_MAX_SESSIONS', 5000, { min: 1, max: 1_000_000 }),
@@ -40,7 +33,7 @@ export function mcpConfig(values: NodeJS.ProcessEnv): McpConfig {
 }
 
 /** Configuration of a tool server on a stdio pipe. Throws a `ConfigError` that names every fault at once. */
-export function stdioConfig(values: NodeJS.ProcessEnv): { url: string; key: string } {
+export function stdioConfig(values: NodeJS.ProcessEnv) {
   const env = new Env(values);
   env.require('FORECUE_KEY');
   const url = env.url('FORECUE_URL', ['http:', 'https:']) ?? 'http://localhost:8080';

@@ -34,26 +34,18 @@ export function readProviderAccess(env: Env, production: boolean): ProviderAcces
   };
 }
 
-/** Configuration of calls to providers. */
-export interface ProviderSettings {
-  prices: ModelPrices;
-  /** Models to call instead, in this order, while the provider of a model is in trouble. */
-  fallbackModels: readonly string[];
-  /** Maximum number of concurrent calls of all workers together; undefined: no limit. */
-  concurrency: number | undefined;
-  /** Interval at which a model that failed too often is tried again, in milliseconds. */
-  probeEveryMs: number;
-}
-
 const PRICES_FORMAT = 'a list model=input:output,… in US dollars per million tokens';
+const NO_PRICES: ModelPrices = new Map();
 
 /** Reads the configuration of calls to providers. */
-export function readProviderSettings(env: Env): ProviderSettings {
+export function readProviderSettings(env: Env) {
   return {
-    prices: env.parsed('MODEL_PRICES', parseModelPrices, PRICES_FORMAT) ?? new Map(),
+    prices: env.parsed('MODEL_PRICES', parseModelPrices, PRICES_FORMAT) ?? NO_PRICES,
+    /** Models to call instead, in this order, while the provider of a model is in trouble. */
     fallbackModels: modelsIn(env, 'FALLBACK_MODELS') ?? [],
-    // 0 means no limit.
+    /** Maximum number of concurrent calls of all workers together; 0 means no limit, and is undefined here. */
     concurrency: env.integer('PROVIDER_CONCURRENCY', 0, { min: 0, max: 100_000 }) || undefined,
+    /** Interval at which a model that failed too often is tried again, in milliseconds. */
     probeEveryMs: env.integer('PROVIDER_PROBE_EVERY_MS', 5000, { min: 100, max: 600_000 }),
   };
 }
