@@ -29,7 +29,8 @@ import { PredictionService } from './predictions/service.ts';
 import { RecordingService } from './recording/service.ts';
 import { batchView } from './replies/batch.ts';
 import { ReplyService } from './replies/service.ts';
-import { type Parts, routes } from './routes/index.ts';
+import { routes } from './routes/index.ts';
+import type { Parts } from './routes/parts.ts';
 import { accountEraser, endingStores } from './work/ending-stores.ts';
 
 /**

@@ -1,4 +1,3 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { revokeRefreshToken } from '../../shared/db/stores/log-ins.ts';
 import {
   AccessResponse,
@@ -10,15 +9,9 @@ import {
   SignupRequest,
 } from '../../shared/schemas/accounts.ts';
 import { SMALL_BODY_LIMIT } from '../../shared/schemas/limits.ts';
-import type { AccountService } from '../accounts/service.ts';
 import { type RefreshCookie, requireOwnPage } from '../console/refresh-cookie.ts';
 import { endpoint } from '../http/endpoint.ts';
-
-export interface ConsoleRoutes {
-  em: () => EntityManager;
-  accounts: AccountService;
-  refreshCookie: RefreshCookie;
-}
+import type { Parts } from './parts.ts';
 
 /** Stands in a body in place of the refresh token that `/api/auth/` returns. */
 const IN_COOKIE = 'cookie';
@@ -33,7 +26,7 @@ export const signUpToConsole = endpoint('none', {
   status: 201,
   response: LoginResponse,
   responseHeaders: ['Set-Cookie'],
-}).handle(async ({ body, address, signal, headers }, { accounts, refreshCookie }: ConsoleRoutes) => {
+}).handle(async ({ body, address, signal, headers }, { accounts, refreshCookie }: Parts) => {
   requireOwnPage(headers);
   const { invite_code: inviteCode, name = '', ...given } = body;
   const account = await accounts.signUp({ ...given, name, inviteCode, address }, signal);
@@ -50,7 +43,7 @@ export const logInToConsole = endpoint('none', {
   status: 200,
   response: LoginResponse,
   responseHeaders: ['Set-Cookie'],
-}).handle(async ({ body, address, signal, headers }, { accounts, refreshCookie }: ConsoleRoutes) => {
+}).handle(async ({ body, address, signal, headers }, { accounts, refreshCookie }: Parts) => {
   requireOwnPage(headers);
   return withCookie(await accounts.logIn(await accounts.signIn({ ...body, address }, signal)), refreshCookie);
 });
@@ -65,7 +58,7 @@ export const refreshConsole = endpoint('none', {
   errors: ['access_denied', 'not_authenticated'],
   status: 200,
   response: AccessResponse,
-}).handle(async ({ headers }, { accounts, refreshCookie }: ConsoleRoutes) => ({
+}).handle(async ({ headers }, { accounts, refreshCookie }: Parts) => ({
   body: { access: await accounts.renew(refreshCookie.read(headers) ?? '') },
 }));
 
@@ -81,7 +74,7 @@ export const logOutOfConsole = endpoint('user', {
   status: 200,
   response: LogoutResponse,
   responseHeaders: ['Set-Cookie'],
-}).handle(async ({ user, body, headers }, { em, accounts, refreshCookie }: ConsoleRoutes) => {
+}).handle(async ({ user, body, headers }, { em, accounts, refreshCookie }: Parts) => {
   const refresh = refreshCookie.read(headers);
   if (body.all) await accounts.logOutEverywhere(user);
   else if (refresh !== undefined) await revokeRefreshToken(em(), user.id, refresh);

@@ -1,12 +1,7 @@
 import { AppError } from '../../shared/errors/app-error.ts';
-import type { Health } from '../../shared/process/operator-port.ts';
 import { HealthResponse, ReadinessResponse } from '../../shared/schemas/common.ts';
 import { endpoint } from '../http/endpoint.ts';
-
-/** Liveness and readiness on the public port, for balancers that see no other. */
-export interface HealthRoutes {
-  health: Health;
-}
+import type { Parts } from './parts.ts';
 
 export const checkHealth = endpoint('none', {
   operationId: 'checkHealth',
@@ -16,7 +11,7 @@ export const checkHealth = endpoint('none', {
   errors: ['service_unavailable'],
   status: 200,
   response: HealthResponse,
-}).handle(async (_, { health }: HealthRoutes) => {
+}).handle(async (_, { health }: Parts) => {
   if (!health.isHealthy()) throw new AppError('service_unavailable');
   return { body: { status: 'ok' } };
 });
@@ -29,7 +24,7 @@ export const checkReadiness = endpoint('none', {
   errors: ['service_unavailable'],
   status: 200,
   response: ReadinessResponse,
-}).handle(async (_, { health }: HealthRoutes) => {
+}).handle(async (_, { health }: Parts) => {
   if (!(await health.isReady().catch(() => false))) throw new AppError('service_unavailable');
   return { body: { status: 'ready' } };
 });

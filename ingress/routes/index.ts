@@ -1,5 +1,3 @@
-import type { ConsentPages } from '../connect/consent.ts';
-import type { PasswordPages } from '../connect/passwords.ts';
 import {
   type Endpoint,
   endpointsOn,
@@ -8,9 +6,7 @@ import {
   pagesOn,
   type Route,
 } from '../http/endpoint.ts';
-import type { JobRoutes } from '../jobs/answer.ts';
-import type { SendFile } from '../pages/files.ts';
-import { type FrontDoor, sendFavicon } from '../pages/front.ts';
+import { sendFavicon } from '../pages/front.ts';
 import * as activity from './api/activity.ts';
 import * as auth from './api/auth.ts';
 import * as ownConnections from './api/connections.ts';
@@ -26,39 +22,11 @@ import * as raw from './api/memory/raw.ts';
 import * as recording from './api/recording.ts';
 import * as replies from './api/replies.ts';
 import * as consoleAuth from './console.ts';
-import { checkHealth, checkReadiness, type HealthRoutes } from './health.ts';
+import { checkHealth, checkReadiness } from './health.ts';
+import type { Parts } from './parts.ts';
 import * as connections from './v1/connections.ts';
 import * as predictions from './v1/predictions.ts';
 import * as usage from './v1/usage.ts';
-
-/** Services of the handlers. */
-export type Parts = connections.ConnectionRoutes &
-  predictions.PredictionRoutes &
-  predictions.PredictionEventRoutes &
-  usage.UsageRoutes &
-  auth.AuthRoutes &
-  me.MeRoutes &
-  keys.KeyRoutes &
-  ownConnections.OwnConnectionRoutes &
-  recording.RecordingRoutes &
-  raw.RawMemoryRoutes &
-  episodes.EpisodeRoutes &
-  facts.FactRoutes &
-  profile.ProfileRoutes &
-  context.ContextRoutes &
-  JobRoutes &
-  jobs.PromotionRoutes &
-  replies.ReplyRoutes &
-  drafts.DraftRoutes &
-  activity.ActivityRoutes &
-  consoleAuth.ConsoleRoutes &
-  HealthRoutes & {
-    front: FrontDoor;
-    consent: ConsentPages;
-    passwords: PasswordPages;
-    sendFile: SendFile;
-    sendConsole: SendFile;
-  };
 
 const v1 = endpointsOn('v1');
 const api = endpointsOn('api');

@@ -1,11 +1,7 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { readActivity as readDays } from '../../../shared/db/stores/activity.ts';
 import { ACTIVITY_ROWS_MAX, ActivityQuery, ActivityResponse } from '../../../shared/schemas/activity.ts';
 import { endpoint } from '../../http/endpoint.ts';
-
-export interface ActivityRoutes {
-  em: () => EntityManager;
-}
+import type { Parts } from '../parts.ts';
 
 export const readActivity = endpoint('user', {
   operationId: 'readActivity',
@@ -17,7 +13,7 @@ export const readActivity = endpoint('user', {
   errors: [],
   status: 200,
   response: ActivityResponse,
-}).handle(async ({ user, query }, { em }: ActivityRoutes) => {
+}).handle(async ({ user, query }, { em }: Parts) => {
   const { days, utc_offset_minutes: utcOffsetMinutes } = query;
   return { body: { days: await readDays(em(), user.id, { days, utcOffsetMinutes, now: Date.now() }) } };
 });

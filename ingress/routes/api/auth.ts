@@ -1,4 +1,3 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { isInvite } from '../../../shared/db/stores/invites.ts';
 import { revokeRefreshToken } from '../../../shared/db/stores/log-ins.ts';
 import {
@@ -15,15 +14,8 @@ import {
   WaitlistResponse,
 } from '../../../shared/schemas/accounts.ts';
 import { SMALL_BODY_LIMIT } from '../../../shared/schemas/limits.ts';
-import type { AccountService } from '../../accounts/service.ts';
-import type { JoinWaitlist } from '../../accounts/waitlist.ts';
 import { endpoint } from '../../http/endpoint.ts';
-
-export interface AuthRoutes {
-  em: () => EntityManager;
-  accounts: AccountService;
-  joinWaitlist: JoinWaitlist;
-}
+import type { Parts } from '../parts.ts';
 
 export const signUp = endpoint('none', {
   operationId: 'signUp',
@@ -34,7 +26,7 @@ export const signUp = endpoint('none', {
   errors: ['email_taken', 'invite_required', 'overloaded'],
   status: 201,
   response: LoginResponse,
-}).handle(async ({ body, address, signal }, { accounts }: AuthRoutes) => {
+}).handle(async ({ body, address, signal }, { accounts }: Parts) => {
   const { invite_code: inviteCode, name = '', ...given } = body;
   return {
     body: await accounts.logIn(await accounts.signUp({ ...given, name, inviteCode, address }, signal)),
@@ -51,7 +43,7 @@ export const logIn = endpoint('none', {
   errors: ['invalid_credentials', 'overloaded'],
   status: 200,
   response: LoginResponse,
-}).handle(async ({ body, address, signal }, { accounts }: AuthRoutes) => ({
+}).handle(async ({ body, address, signal }, { accounts }: Parts) => ({
   body: await accounts.logIn(await accounts.signIn({ ...body, address }, signal)),
 }));
 
@@ -68,7 +60,7 @@ export const logOut = endpoint('user', {
   errors: [],
   status: 200,
   response: LogoutResponse,
-}).handle(async ({ user, body: { refresh, all } }, { em, accounts }: AuthRoutes) => {
+}).handle(async ({ user, body: { refresh, all } }, { em, accounts }: Parts) => {
   if (all) await accounts.logOutEverywhere(user);
   else if (refresh !== undefined) await revokeRefreshToken(em(), user.id, refresh);
   return { body: { status: 'logged_out' } };
@@ -83,7 +75,7 @@ export const refreshToken = endpoint('none', {
   errors: ['not_authenticated'],
   status: 200,
   response: AccessResponse,
-}).handle(async ({ body }, { accounts }: AuthRoutes) => ({
+}).handle(async ({ body }, { accounts }: Parts) => ({
   body: { access: await accounts.renew(body.refresh) },
 }));
 
@@ -96,7 +88,7 @@ export const validateInvite = endpoint('none', {
   errors: [],
   status: 200,
   response: InviteResponse,
-}).handle(async ({ body }, { em }: AuthRoutes) => ({ body: { valid: await isInvite(em(), body.code) } }));
+}).handle(async ({ body }, { em }: Parts) => ({ body: { valid: await isInvite(em(), body.code) } }));
 
 export const joinWaitlist = endpoint('none', {
   operationId: 'joinWaitlist',
@@ -107,7 +99,7 @@ export const joinWaitlist = endpoint('none', {
   errors: ['overloaded'],
   status: 200,
   response: WaitlistResponse,
-}).handle(async ({ body, address }, { joinWaitlist }: AuthRoutes) => {
+}).handle(async ({ body, address }, { joinWaitlist }: Parts) => {
   await joinWaitlist(body.email, address);
   return { body: { status: 'added' } };
 });

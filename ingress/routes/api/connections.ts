@@ -1,14 +1,8 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { findConnection, listConnections } from '../../../shared/db/stores/connections/list.ts';
 import { AppError } from '../../../shared/errors/app-error.ts';
 import { ConnectionDetail, ConnectionList } from '../../../shared/schemas/connections.ts';
 import { endpoint } from '../../http/endpoint.ts';
-import type { EndingStores } from '../../work/ending-stores.ts';
-
-export interface OwnConnectionRoutes {
-  em: () => EntityManager;
-  revokeOwnConnection: EndingStores['revokeOwnConnection'];
-}
+import type { Parts } from '../parts.ts';
 
 export const listOwnConnections = endpoint('user', {
   operationId: 'listOwnConnections',
@@ -17,7 +11,7 @@ export const listOwnConnections = endpoint('user', {
   errors: [],
   status: 200,
   response: ConnectionList,
-}).handle(async ({ user }, { em }: OwnConnectionRoutes) => ({
+}).handle(async ({ user }, { em }: Parts) => ({
   body: { results: await listConnections(em(), user.id) },
 }));
 
@@ -30,7 +24,7 @@ export const readOwnConnection = endpoint('user', {
   errors: ['not_found'],
   status: 200,
   response: ConnectionDetail,
-}).handle(async ({ user, params }, { em }: OwnConnectionRoutes) => {
+}).handle(async ({ user, params }, { em }: Parts) => {
   const connection = await findConnection(em(), user.id, params.id);
   if (connection === undefined) throw new AppError('not_found');
   return { body: connection };
@@ -44,7 +38,7 @@ export const revokeOwnConnection = endpoint('user', {
   params: { id: 'uuid' },
   errors: ['not_found'],
   status: 204,
-}).handle(async ({ user, params }, { revokeOwnConnection }: OwnConnectionRoutes) => {
+}).handle(async ({ user, params }, { revokeOwnConnection }: Parts) => {
   await revokeOwnConnection({ id: params.id, accountId: user.id });
   return {};
 });

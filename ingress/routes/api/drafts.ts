@@ -2,11 +2,7 @@ import { hasScope, type UserPrincipal } from '../../../shared/domain/account.ts'
 import { DraftRequest, DraftResponse } from '../../../shared/schemas/drafts.ts';
 import { MIB } from '../../../shared/schemas/limits.ts';
 import { type Answer, endpoint } from '../../http/endpoint.ts';
-import type { DraftService } from '../../predictions/drafts.ts';
-
-export interface DraftRoutes {
-  drafts: DraftService;
-}
+import type { Parts } from '../parts.ts';
 
 export const predictDraft = endpoint('user', {
   operationId: 'predictDraft',
@@ -29,9 +25,7 @@ unit. Nothing of it is stored for longer than the recovery window; it is cancell
   ],
   status: 200,
   response: DraftResponse,
-}).handle(({ user, body, signal }, { drafts }: DraftRoutes) =>
-  answer(user, drafts.predict(user.id, body, signal)),
-);
+}).handle(({ user, body, signal }, { drafts }: Parts) => answer(user, drafts.predict(user.id, body, signal)));
 
 /**
  * Awaits the prediction apart from the handler, so that the body is not held while the caller waits. Leaves out memory

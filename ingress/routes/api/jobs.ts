@@ -10,9 +10,10 @@ import {
 import { promoteEpisodes, promoteFacts, sync } from '../../../shared/work/kinds.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { accepts } from '../../http/preferences.ts';
-import { answerJob, EVENT_STREAM, followJob, type JobRoutes } from '../../jobs/answer.ts';
+import { answerJob, EVENT_STREAM, followJob } from '../../jobs/answer.ts';
 import { JOB_ERRORS, job, RESPONSE_MODES, withSince } from '../../jobs/declaration.ts';
 import { checkModel } from '../../replies/service.ts';
+import type { Parts } from '../parts.ts';
 
 export const syncMemory = endpoint('user', {
   ...job,
@@ -23,16 +24,12 @@ export const syncMemory = endpoint('user', {
   description: `Each event becomes one raw row at most, ever. ${RESPONSE_MODES}`,
   body: SyncRequest,
   response: SyncResult,
-}).handle((input, parts: JobRoutes) => {
+}).handle((input, parts: Parts) => {
   const faults = new Faults();
   const body = withSince(input.body, faults);
   faults.refuse();
   return answerJob(sync, { ...input, body }, parts);
 });
-
-export interface PromotionRoutes extends JobRoutes {
-  supportedModels: readonly string[];
-}
 
 const PROVIDER_ERRORS = [
   'provider_failed',
@@ -53,7 +50,7 @@ export const promoteToEpisodes = endpoint('user', {
   operationId: 'promoteEpisodes',
   summary: 'Summarise raw rows in episodes',
   description: `Raw rows that belong together become one episode, once. ${RESPONSE_MODES}`,
-}).handle((input, parts: PromotionRoutes) =>
+}).handle((input, parts: Parts) =>
   answerJob(promoteEpisodes, { ...input, body: checked(input.body, parts) }, parts),
 );
 
@@ -62,11 +59,11 @@ export const promoteToFacts = endpoint('user', {
   operationId: 'promoteFacts',
   summary: 'Distil facts from episodes',
   description: `What a person said in an episode becomes facts, once. ${RESPONSE_MODES}`,
-}).handle((input, parts: PromotionRoutes) =>
+}).handle((input, parts: Parts) =>
   answerJob(promoteFacts, { ...input, body: checked(input.body, parts) }, parts),
 );
 
-function checked(body: PromoteRequest, { supportedModels }: PromotionRoutes): PromoteRequest {
+function checked(body: PromoteRequest, { supportedModels }: Parts): PromoteRequest {
   const faults = new Faults();
   checkModel(body.model, supportedModels, faults);
   const request = withSince(body, faults);
@@ -88,7 +85,7 @@ answered with; \`Last-Event-ID\` leaves out the \`result\` events up to that one
   errors: ['not_found', 'overloaded'],
   status: 200,
   response: JobResponse,
-}).handle(async ({ user, params, reserve, headers, signal }, routes: JobRoutes) => {
+}).handle(async ({ user, params, reserve, headers, signal }, routes: Parts) => {
   if (accepts(headers, EVENT_STREAM))
     return followJob({ user, jobId: params.job_id, headers, signal, reserve }, routes);
   return { body: await routes.jobs.read(user.id, params.job_id, reserve) };
@@ -104,6 +101,6 @@ export const cancelJob = endpoint('user', {
   errors: ['not_found', 'overloaded'],
   status: 200,
   response: JobResponse,
-}).handle(async ({ user, params, reserve }, { jobs }: JobRoutes) => ({
+}).handle(async ({ user, params, reserve }, { jobs }: Parts) => ({
   body: await jobs.cancel(user.id, params.job_id, reserve),
 }));

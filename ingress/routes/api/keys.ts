@@ -1,4 +1,3 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import {
   findServiceKey,
   issueServiceKey,
@@ -17,10 +16,7 @@ import {
 import { SMALL_BODY_LIMIT } from '../../../shared/schemas/limits.ts';
 import { presentKey } from '../../accounts/present.ts';
 import { endpoint } from '../../http/endpoint.ts';
-
-export interface KeyRoutes {
-  em: () => EntityManager;
-}
+import type { Parts } from '../parts.ts';
 
 export const listKeys = endpoint('user', {
   operationId: 'listKeys',
@@ -33,7 +29,7 @@ export const listKeys = endpoint('user', {
   status: 200,
   response: KeyList,
   responseHeaders: ['Link'],
-}).handle(async ({ user, query }, { em }: KeyRoutes) => {
+}).handle(async ({ user, query }, { em }: Parts) => {
   const { limit } = query;
   // Reads one more, to tell whether there is another page.
   const found = await listServiceKeys(em(), user.id, { limit: limit + 1, before: query.cursor });
@@ -56,7 +52,7 @@ export const issueKey = endpoint('user', {
   errors: ['quota_exceeded'],
   status: 201,
   response: NewKeyResponse,
-}).handle(async ({ user, body: { label, scopes: asked } }, { em }: KeyRoutes) => {
+}).handle(async ({ user, body: { label, scopes: asked } }, { em }: Parts) => {
   const scopes = asked && SCOPES.filter((scope) => asked.includes(scope));
   const { id, key, createdAt } = await issueServiceKey(em(), user, { label, scopes: scopes ?? null });
   return { body: { id, key, label, ...(scopes && { scopes }), created_at: createdAt.toISOString() } };
@@ -70,7 +66,7 @@ export const readKey = endpoint('user', {
   errors: ['not_found'],
   status: 200,
   response: KeyResponse,
-}).handle(async ({ user, params }, { em }: KeyRoutes) => {
+}).handle(async ({ user, params }, { em }: Parts) => {
   const key = await findServiceKey(em(), user.id, params.key_id);
   if (key === undefined) throw new AppError('not_found');
   return { body: presentKey(key) };
@@ -84,7 +80,7 @@ export const revokeKey = endpoint('user', {
   params: { key_id: 'uuid' },
   errors: ['not_found'],
   status: 204,
-}).handle(async ({ user, params }, { em }: KeyRoutes) => {
+}).handle(async ({ user, params }, { em }: Parts) => {
   await revokeServiceKey(em(), user.id, params.key_id);
   return {};
 });

@@ -3,22 +3,13 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Account } from '../../../shared/db/entities/account.ts';
 import { findAccount } from '../../../shared/db/stores/accounts.ts';
 import type { EventRow } from '../../../shared/db/stores/recording/read.ts';
-import type { UserPrincipal } from '../../../shared/domain/account.ts';
 import { AppError } from '../../../shared/errors/app-error.ts';
 import { AccountChange, ExportLine, UserResponse } from '../../../shared/schemas/accounts.ts';
 import { SMALL_BODY_LIMIT } from '../../../shared/schemas/limits.ts';
 import { exportAccount } from '../../accounts/export.ts';
 import { presentUser } from '../../accounts/present.ts';
-import type { AccountService } from '../../accounts/service.ts';
 import { endpoint } from '../../http/endpoint.ts';
-import type { RecordingService } from '../../recording/service.ts';
-
-export interface MeRoutes {
-  em: () => EntityManager;
-  accounts: AccountService;
-  recording: RecordingService;
-  eraseAccount(user: UserPrincipal): Promise<void>;
-}
+import type { Parts } from '../parts.ts';
 
 export const readAccount = endpoint('user', {
   operationId: 'readAccount',
@@ -27,7 +18,7 @@ export const readAccount = endpoint('user', {
   errors: [],
   status: 200,
   response: UserResponse,
-}).handle(async ({ user }, { em }: MeRoutes) => ({ body: presentUser(await findOwn(em(), user.id)) }));
+}).handle(async ({ user }, { em }: Parts) => ({ body: presentUser(await findOwn(em(), user.id)) }));
 
 export const changeAccount = endpoint('user', {
   operationId: 'changeAccount',
@@ -44,7 +35,7 @@ export const changeAccount = endpoint('user', {
   errors: [],
   status: 200,
   response: UserResponse,
-}).handle(async ({ user, body, address, signal }, { accounts }: MeRoutes) => {
+}).handle(async ({ user, body, address, signal }, { accounts }: Parts) => {
   const { name, password, current_password: currentPassword, revoke_keys: revokeKeys = false } = body;
   const change = {
     name,
@@ -65,7 +56,7 @@ export const eraseAccount = endpoint('user', {
   freshLogin: true,
   errors: [],
   status: 204,
-}).handle(async ({ user }, { eraseAccount }: MeRoutes) => {
+}).handle(async ({ user }, { eraseAccount }: Parts) => {
   await eraseAccount(user);
   return {};
 });
@@ -78,7 +69,7 @@ export const exportAccountLines = endpoint('user', {
   status: 200,
   response: ExportLine,
   responseType: 'application/x-ndjson',
-}).handle(async ({ user, reserve }, { em, recording }: MeRoutes) => {
+}).handle(async ({ user, reserve }, { em, recording }: Parts) => {
   const account = await findOwn(em(), user.id);
   const renderEvent = (event: EventRow) => recording.render(user.id, event, reserve);
   return { body: Readable.from(await exportAccount({ em, renderEvent, reserve }, account)) };

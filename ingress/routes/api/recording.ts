@@ -1,4 +1,3 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { latestSessions } from '../../../shared/db/stores/recording/read.ts';
 import { sessionAnswer } from '../../../shared/domain/recording.ts';
 import { MIB } from '../../../shared/schemas/limits.ts';
@@ -12,12 +11,7 @@ import {
   StoredEvent,
 } from '../../../shared/schemas/recording.ts';
 import { endpoint } from '../../http/endpoint.ts';
-import type { RecordingService } from '../../recording/service.ts';
-
-export interface RecordingRoutes {
-  em: () => EntityManager;
-  recording: RecordingService;
-}
+import type { Parts } from '../parts.ts';
 
 const SESSIONS_LISTED = 50;
 
@@ -38,7 +32,7 @@ export const recordEvents = endpoint('user', {
   status: 201,
   otherStatus: 200,
   response: RecordingReceipt,
-}).handle(({ body, user, signal }, { recording }: RecordingRoutes) =>
+}).handle(({ body, user, signal }, { recording }: Parts) =>
   recording
     .record(user.id, body, signal)
     .then((receipt) => ({ body: receipt, status: receipt.accepted > 0 ? 201 : 200 })),
@@ -52,7 +46,7 @@ export const readEvent = endpoint('user', {
   errors: ['not_found', 'overloaded'],
   status: 200,
   response: StoredEvent,
-}).handle(async ({ user, params, reserve }, { recording }: RecordingRoutes) => ({
+}).handle(async ({ user, params, reserve }, { recording }: Parts) => ({
   body: await recording.readEvent(user.id, params.id, reserve),
 }));
 
@@ -63,7 +57,7 @@ export const listSessions = endpoint('user', {
   errors: [],
   status: 200,
   response: SessionList,
-}).handle(async ({ user }, { em }: RecordingRoutes) => {
+}).handle(async ({ user }, { em }: Parts) => {
   const sessions = await latestSessions(em(), user.id, SESSIONS_LISTED);
   return { body: { results: sessions.map(sessionAnswer) } };
 });
@@ -77,6 +71,6 @@ export const listSessionEvents = endpoint('user', {
   errors: ['not_found', 'overloaded'],
   status: 200,
   response: SessionEvents,
-}).handle(async ({ user, params, query, reserve }, { recording }: RecordingRoutes) => ({
+}).handle(async ({ user, params, query, reserve }, { recording }: Parts) => ({
   body: await recording.readSession(user.id, params.id, query, reserve),
 }));

@@ -1,4 +1,3 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { findAccount } from '../../../shared/db/stores/accounts.ts';
 import {
   countReplies,
@@ -26,20 +25,14 @@ import {
   ReplyStats,
 } from '../../../shared/schemas/replies.ts';
 import { predictBatch } from '../../../shared/work/kinds.ts';
-import type { TakeTurn } from '../../guards/account-turns.ts';
 import { type Answer, endpoint } from '../../http/endpoint.ts';
 import { prefers } from '../../http/preferences.ts';
-import { answerJob, idempotencyKeyOf, type JobRoutes, replayedHeader } from '../../jobs/answer.ts';
+import { answerJob, idempotencyKeyOf, replayedHeader } from '../../jobs/answer.ts';
 import { JOB_ERRORS, job, RESPONSE_MODES } from '../../jobs/declaration.ts';
 import { queryTime } from '../../memory/list.ts';
 import { presentAnswer, presentReply, presentSummary, statisticsOf } from '../../replies/present.ts';
 import type { ReplyService } from '../../replies/service.ts';
-
-export interface ReplyRoutes {
-  em: () => EntityManager;
-  search: TakeTurn;
-  replies: ReplyService;
-}
+import type { Parts } from '../parts.ts';
 
 export const predictReply = endpoint('user', {
   operationId: 'predictReply',
@@ -65,7 +58,7 @@ export const predictReply = endpoint('user', {
   status: 200,
   response: ReplyResponse,
   responseHeaders: ['Idempotency-Replayed'],
-}).handle(({ user, body, headers, signal }, { replies }: ReplyRoutes) => {
+}).handle(({ user, body, headers, signal }, { replies }: Parts) => {
   const preferences = {
     idempotencyKey: idempotencyKeyOf(headers),
     wait: prefers(headers, 'wait'),
@@ -92,9 +85,9 @@ export const predictReplies = endpoint('user', {
   bodyLimit: 4 * MIB,
   errors: JOB_ERRORS,
   response: BatchResponse,
-}).handle((input, { replies, ...routes }: ReplyRoutes & JobRoutes) => {
-  replies.check(input.body);
-  return answerJob<BatchReport, BatchResponse>(predictBatch, input, routes);
+}).handle((input, parts: Parts) => {
+  parts.replies.check(input.body);
+  return answerJob<BatchReport, BatchResponse>(predictBatch, input, parts);
 });
 
 export const readReply = endpoint('user', {
@@ -105,7 +98,7 @@ export const readReply = endpoint('user', {
   errors: ['not_found'],
   status: 200,
   response: ReplyDetail,
-}).handle(async ({ user, params }, { em }: ReplyRoutes) => {
+}).handle(async ({ user, params }, { em }: Parts) => {
   const row = await findReply(em(), user.id, params.id);
   if (row === undefined) throw new AppError('not_found');
   return { body: presentReply(row) };
@@ -119,7 +112,7 @@ export const listPredictedReplies = endpoint('user', {
   errors: ['overloaded'],
   status: 200,
   response: ReplyList,
-}).handle(async ({ user, query, reserve, signal }, { em, search }: ReplyRoutes) => {
+}).handle(async ({ user, query, reserve, signal }, { em, search }: Parts) => {
   const { limit, offset } = query;
   const terms = {
     limit,
@@ -150,7 +143,7 @@ so does \`accepted\` on a prediction that failed.`,
   errors: ['not_found', 'request_in_flight'],
   status: 200,
   response: ReplyDetail,
-}).handle(async ({ user, params, body }, { em }: ReplyRoutes) => ({
+}).handle(async ({ user, params, body }, { em }: Parts) => ({
   body: presentReply(await recordFeedback(em(), user.id, params.id, body)),
 }));
 
@@ -163,7 +156,7 @@ export const readReplyStats = endpoint('user', {
   errors: [],
   status: 200,
   response: ReplyStats,
-}).handle(async ({ user, query }, { em }: ReplyRoutes) => {
+}).handle(async ({ user, query }, { em }: Parts) => {
   const period = { since: queryTime('since', query.since), until: queryTime('until', query.until) };
   return { body: statisticsOf(await countReplies(em(), user.id, period)) };
 });
@@ -179,7 +172,7 @@ export const readReplyCalibration = endpoint('user', {
   errors: [],
   status: 200,
   response: ReplyCalibration,
-}).handle(async ({ user, query }, { em }: ReplyRoutes) => {
+}).handle(async ({ user, query }, { em }: Parts) => {
   const account = await findAccount(em(), user.id);
   const target = query.target ?? account?.precisionTarget ?? undefined;
   return { body: reliabilityOf(await readOutcomes(em(), user.id), target) };

@@ -6,12 +6,8 @@ import {
   RevokeResponse,
 } from '../../../shared/schemas/connections.ts';
 import { SubjectRequest } from '../../../shared/schemas/predictions.ts';
-import type { ConnectionService } from '../../connect/connections.ts';
 import { endpoint } from '../../http/endpoint.ts';
-
-export interface ConnectionRoutes {
-  connections: ConnectionService;
-}
+import type { Parts } from '../parts.ts';
 
 export const startConnection = endpoint('app', {
   operationId: 'startConnection',
@@ -24,7 +20,7 @@ export const startConnection = endpoint('app', {
   errors: ['feature_disabled', 'invalid_redirect_uri'],
   status: 200,
   response: ConnectionStartResponse,
-}).handle(async ({ body, app, signal }, { connections }: ConnectionRoutes) => ({
+}).handle(async ({ body, app, signal }, { connections }: Parts) => ({
   body: await connections.start(app, body, signal),
 }));
 
@@ -46,7 +42,7 @@ export const exchangeConnection = endpoint('app', {
   ],
   status: 200,
   response: ConnectionExchangeResponse,
-}).handle(async ({ body, app }, { connections }: ConnectionRoutes) => ({
+}).handle(async ({ body, app }, { connections }: Parts) => ({
   body: await connections.exchange(app, body),
 }));
 
@@ -60,7 +56,7 @@ export const revokeConnection = endpoint('app', {
   errors: ['not_found', 'access_denied'],
   status: 200,
   response: RevokeResponse,
-}).handle(async ({ body, params, app, signal }, { connections }: ConnectionRoutes) => {
+}).handle(async ({ body, params, app, signal }, { connections }: Parts) => {
   await connections.revoke(app, { id: params.connection_id, userId: body.user_id }, signal);
   return { body: { status: 'revoked' } };
 });

@@ -10,15 +10,8 @@ import {
 } from '../../../shared/schemas/predictions.ts';
 import { type Answer, endpoint } from '../../http/endpoint.ts';
 import { prefers } from '../../http/preferences.ts';
-import type {
-  PredictionPreferences,
-  PredictionResult,
-  PredictionService,
-} from '../../predictions/service.ts';
-
-export interface PredictionRoutes {
-  predictions: PredictionService;
-}
+import type { PredictionPreferences, PredictionResult } from '../../predictions/service.ts';
+import type { Parts } from '../parts.ts';
 
 export const predict = endpoint('app', {
   operationId: 'predict',
@@ -52,7 +45,7 @@ export const predict = endpoint('app', {
   status: 200,
   response: PredictionResponse,
   responseHeaders: ['Idempotency-Replayed', 'Server-Timing'],
-}).handle(({ body, app, headers, signal }, { predictions }: PredictionRoutes) =>
+}).handle(({ body, app, headers, signal }, { predictions }: Parts) =>
   answer(predictions.predict(app, body, wishesOf(headers), signal)),
 );
 
@@ -65,7 +58,7 @@ export const cancelPrediction = endpoint('app', {
   errors: ['not_found', 'access_denied'],
   status: 200,
   response: CancelResponse,
-}).handle(async ({ body, params, app }, { predictions }: PredictionRoutes) => ({
+}).handle(async ({ body, params, app }, { predictions }: Parts) => ({
   body: await predictions.cancel(app.id, params.request_id, body.user_id),
 }));
 
@@ -101,10 +94,6 @@ function serverTiming(stages: Record<string, number | null>): string {
     .join(', ');
 }
 
-export interface PredictionEventRoutes {
-  recordEvent(appId: string, event: PredictionEventRequest): Promise<void>;
-}
-
 export const recordPredictionEvent = endpoint('app', {
   operationId: 'recordPredictionEvent',
   tag: 'Predictions',
@@ -113,7 +102,7 @@ export const recordPredictionEvent = endpoint('app', {
   errors: ['not_found', 'access_denied', 'request_in_flight', 'event_conflict'],
   status: 200,
   response: PredictionEventResponse,
-}).handle(async ({ body, app }, { recordEvent }: PredictionEventRoutes) => {
+}).handle(async ({ body, app }, { recordEvent }: Parts) => {
   await recordEvent(app.id, body);
   return { body: { status: 'recorded' } };
 });

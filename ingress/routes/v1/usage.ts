@@ -1,14 +1,9 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { readUsage as findUsage } from '../../../shared/db/stores/usage.ts';
 import { usageReport } from '../../../shared/domain/usage.ts';
 import { AppError } from '../../../shared/errors/app-error.ts';
 import { UsageQuery, UsageResponse } from '../../../shared/schemas/usage.ts';
 import { endpoint } from '../../http/endpoint.ts';
-
-export interface UsageRoutes {
-  em: () => EntityManager;
-  sandboxUnits: number;
-}
+import type { Parts } from '../parts.ts';
 
 export const readUsage = endpoint('app', {
   operationId: 'readUsage',
@@ -20,7 +15,7 @@ export const readUsage = endpoint('app', {
   errors: [],
   status: 200,
   response: UsageResponse,
-}).handle(async ({ app, query }, { em, sandboxUnits }: UsageRoutes) => {
+}).handle(async ({ app, query }, { em, sandboxUnits }: Parts) => {
   const found = await findUsage(em(), app.id, query.month);
   if (found === undefined) throw new AppError('invalid_app_key');
   return { body: usageReport(found.app, found.month, found.counts, sandboxUnits) };

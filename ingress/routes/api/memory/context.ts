@@ -1,12 +1,7 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
-import type { ContextReading } from '../../../../shared/db/stores/memory/context.ts';
 import { withSources } from '../../../../shared/db/stores/memory/links.ts';
 import { countTiers } from '../../../../shared/db/stores/memory/rows.ts';
-import type { ContextBundle } from '../../../../shared/domain/context-bundle.ts';
-import type { ContextQuery } from '../../../../shared/domain/context-rows.ts';
 import { MemoryStats, MemoryStatsQuery } from '../../../../shared/schemas/memory.ts';
 import { ContextRequest, ContextResponse } from '../../../../shared/schemas/memory-context.ts';
-import type { TakeTurn } from '../../../guards/account-turns.ts';
 import { endpoint } from '../../../http/endpoint.ts';
 import { queryTime } from '../../../memory/list.ts';
 import {
@@ -16,12 +11,7 @@ import {
   presentRaw,
   presentStats,
 } from '../../../memory/present.ts';
-
-export interface ContextRoutes {
-  em: () => EntityManager;
-  assembleContext(accountId: string, asked: ContextQuery, reading: ContextReading): Promise<ContextBundle>;
-  readContext: TakeTurn;
-}
+import type { Parts } from '../../parts.ts';
 
 export const assembleMemoryContext = endpoint('user', {
   operationId: 'assembleContext',
@@ -34,7 +24,7 @@ export const assembleMemoryContext = endpoint('user', {
   errors: [],
   status: 200,
   response: ContextResponse,
-}).handle(async ({ user, body, reserve, signal }, { em, assembleContext, readContext }: ContextRoutes) => {
+}).handle(async ({ user, body, reserve, signal }, { em, assembleContext, readContext }: Parts) => {
   const asked = {
     ...(body.query !== undefined && { query: body.query }),
     ...(body.goal !== undefined && { goal: body.goal }),
@@ -72,7 +62,7 @@ export const readMemoryStats = endpoint('user', {
   errors: [],
   status: 200,
   response: MemoryStats,
-}).handle(async ({ user, query }, { em }: ContextRoutes) => {
+}).handle(async ({ user, query }, { em }: Parts) => {
   const since = queryTime('since', query.since);
   return { body: presentStats(await countTiers(em(), user.id, since ?? new Date(0)), since) };
 });

@@ -1,4 +1,3 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { deleteEpisode } from '../../../../shared/db/stores/memory/delete.ts';
 import { listEpisodes } from '../../../../shared/db/stores/memory/list.ts';
 import { addEpisodes, changeEpisode, findEpisode } from '../../../../shared/db/stores/memory/rows.ts';
@@ -15,15 +14,10 @@ import {
   EpisodeResponses,
   ListQuery,
 } from '../../../../shared/schemas/memory.ts';
-import type { TakeTurn } from '../../../guards/account-turns.ts';
 import { endpoint } from '../../../http/endpoint.ts';
 import { PAGE_DESCRIPTION, readPage, shapeAsPosted } from '../../../memory/list.ts';
 import { presentEpisode } from '../../../memory/present.ts';
-
-export interface EpisodeRoutes {
-  em: () => EntityManager;
-  search: TakeTurn;
-}
+import type { Parts } from '../../parts.ts';
 
 export const listMemoryEpisodes = endpoint('user', {
   operationId: 'listEpisodes',
@@ -35,10 +29,7 @@ export const listMemoryEpisodes = endpoint('user', {
   status: 200,
   response: EpisodePage,
 }).handle(
-  async (
-    { user, query: { session_id: sessionId, ...query }, reserve, signal },
-    { em, search }: EpisodeRoutes,
-  ) => {
+  async ({ user, query: { session_id: sessionId, ...query }, reserve, signal }, { em, search }: Parts) => {
     const { rows, next } = await readPage(
       { accountId: user.id, tier: 'episodes' },
       query,
@@ -62,7 +53,7 @@ export const addMemoryEpisodes = endpoint('user', {
   errors: [],
   status: 201,
   response: EpisodeResponses,
-}).handle(async ({ user, body }, { em }: EpisodeRoutes) => {
+}).handle(async ({ user, body }, { em }: Parts) => {
   const now = Date.now();
   const rows = checkRows(body, (row, faults) => newEpisode(row, now, faults));
   const added = await addEpisodes(em(), user.id, rows);
@@ -77,7 +68,7 @@ export const readMemoryEpisode = endpoint('user', {
   errors: ['not_found'],
   status: 200,
   response: EpisodeResponse,
-}).handle(async ({ user, params }, { em }: EpisodeRoutes) => {
+}).handle(async ({ user, params }, { em }: Parts) => {
   const episode = await findEpisode(em(), user.id, params.id);
   if (episode === undefined) throw new AppError('not_found');
   return { body: presentEpisode(episode) };
@@ -93,7 +84,7 @@ export const changeMemoryEpisode = endpoint('user', {
   errors: ['not_found'],
   status: 200,
   response: EpisodeResponse,
-}).handle(async ({ user, params, body }, { em }: EpisodeRoutes) => {
+}).handle(async ({ user, params, body }, { em }: Parts) => {
   const [values] = checkRows(body, (row, faults) => episodeValues(row, Date.now(), faults));
   return { body: presentEpisode(await changeEpisode(em(), user.id, params.id, values)) };
 });
@@ -107,6 +98,6 @@ export const deleteMemoryEpisode = endpoint('user', {
   errors: ['not_found'],
   status: 200,
   response: DeletionReceipt,
-}).handle(async ({ user, params }, { em }: EpisodeRoutes) => ({
+}).handle(async ({ user, params }, { em }: Parts) => ({
   body: await deleteEpisode(em(), user.id, params.id),
 }));

@@ -1,4 +1,3 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { deleteFact } from '../../../../shared/db/stores/memory/delete.ts';
 import { addFacts, changeFact, findFact } from '../../../../shared/db/stores/memory/facts.ts';
 import { listFacts } from '../../../../shared/db/stores/memory/list.ts';
@@ -16,15 +15,10 @@ import {
   FactResponse,
   FactResponses,
 } from '../../../../shared/schemas/memory.ts';
-import type { TakeTurn } from '../../../guards/account-turns.ts';
 import { endpoint } from '../../../http/endpoint.ts';
 import { PAGE_DESCRIPTION, readPage, shapeAsPosted } from '../../../memory/list.ts';
 import { presentFact, presentFactDetail } from '../../../memory/present.ts';
-
-export interface FactRoutes {
-  em: () => EntityManager;
-  search: TakeTurn;
-}
+import type { Parts } from '../../parts.ts';
 
 export const listMemoryFacts = endpoint('user', {
   operationId: 'listFacts',
@@ -38,7 +32,7 @@ export const listMemoryFacts = endpoint('user', {
 }).handle(
   async (
     { user, query: { revision_of: revisionOf, superseded_by: supersededBy, ...query }, reserve, signal },
-    { em, search }: FactRoutes,
+    { em, search }: Parts,
   ) => {
     const { rows, next } = await readPage(
       { accountId: user.id, tier: 'facts' },
@@ -63,7 +57,7 @@ export const addMemoryFacts = endpoint('user', {
   errors: [],
   status: 201,
   response: FactResponses,
-}).handle(async ({ user, body }, { em }: FactRoutes) => {
+}).handle(async ({ user, body }, { em }: Parts) => {
   const added = await addFacts(em(), user.id, checkRows(body, newFact));
   return { body: shapeAsPosted(body, added.map(presentFact)) };
 });
@@ -76,7 +70,7 @@ export const readMemoryFact = endpoint('user', {
   errors: ['not_found'],
   status: 200,
   response: FactDetail,
-}).handle(async ({ user, params }, { em }: FactRoutes) => {
+}).handle(async ({ user, params }, { em }: Parts) => {
   const fact = await findFact(em(), user.id, params.id);
   if (fact === undefined) throw new AppError('not_found');
   return { body: presentFactDetail(fact) };
@@ -93,7 +87,7 @@ export const changeMemoryFact = endpoint('user', {
   errors: ['not_found'],
   status: 200,
   response: FactResponse,
-}).handle(async ({ user, params, body }, { em }: FactRoutes) => {
+}).handle(async ({ user, params, body }, { em }: Parts) => {
   const [values] = checkRows(body, factValues);
   return { body: presentFact(await changeFact(em(), user.id, params.id, values)) };
 });
@@ -108,6 +102,6 @@ export const deleteMemoryFact = endpoint('user', {
   errors: ['not_found'],
   status: 200,
   response: DeletionReceipt,
-}).handle(async ({ user, params }, { em }: FactRoutes) => ({
+}).handle(async ({ user, params }, { em }: Parts) => ({
   body: await deleteFact(em(), user.id, params.id),
 }));

@@ -1,4 +1,3 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { deleteProfile, findProfile, writeProfile } from '../../../../shared/db/stores/memory/rows.ts';
 import { checkRows } from '../../../../shared/domain/faults.ts';
 import { profileValues } from '../../../../shared/domain/memory-rows.ts';
@@ -7,10 +6,7 @@ import { MIB } from '../../../../shared/schemas/limits.ts';
 import { ProfileRequest, ProfileResponse } from '../../../../shared/schemas/memory.ts';
 import { endpoint } from '../../../http/endpoint.ts';
 import { presentProfile } from '../../../memory/present.ts';
-
-export interface ProfileRoutes {
-  em: () => EntityManager;
-}
+import type { Parts } from '../../parts.ts';
 
 export const readMemoryProfile = endpoint('user', {
   operationId: 'readProfile',
@@ -19,7 +15,7 @@ export const readMemoryProfile = endpoint('user', {
   errors: ['not_found'],
   status: 200,
   response: ProfileResponse,
-}).handle(async ({ user }, { em }: ProfileRoutes) => {
+}).handle(async ({ user }, { em }: Parts) => {
   const profile = await findProfile(em(), user.id);
   if (profile === undefined) throw new AppError('not_found');
   return { body: presentProfile(profile) };
@@ -38,7 +34,7 @@ export const writeMemoryProfile = endpoint('user', {
   status: 201,
   otherStatus: 200,
   response: ProfileResponse,
-}).handle(async ({ user, body }, { em }: ProfileRoutes) => {
+}).handle(async ({ user, body }, { em }: Parts) => {
   const [values] = checkRows(body, profileValues);
   const { profile, isNew } = await writeProfile(em(), user.id, values);
   return { body: presentProfile(profile), status: isNew ? 201 : 200 };
@@ -51,7 +47,7 @@ export const deleteMemoryProfile = endpoint('user', {
   inTurn: 'memory',
   errors: ['not_found'],
   status: 204,
-}).handle(async ({ user }, { em }: ProfileRoutes) => {
+}).handle(async ({ user }, { em }: Parts) => {
   await deleteProfile(em(), user.id);
   return {};
 });

@@ -1,4 +1,3 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { deleteRaw } from '../../../../shared/db/stores/memory/delete.ts';
 import { listRaw } from '../../../../shared/db/stores/memory/list.ts';
 import { addRaw, findRaw } from '../../../../shared/db/stores/memory/rows.ts';
@@ -15,15 +14,10 @@ import {
   RawMemoryResponse,
   RawMemoryResponses,
 } from '../../../../shared/schemas/memory.ts';
-import type { TakeTurn } from '../../../guards/account-turns.ts';
 import { endpoint } from '../../../http/endpoint.ts';
 import { PAGE_DESCRIPTION, readPage, shapeAsPosted } from '../../../memory/list.ts';
 import { presentRaw } from '../../../memory/present.ts';
-
-export interface RawMemoryRoutes {
-  em: () => EntityManager;
-  search: TakeTurn;
-}
+import type { Parts } from '../../parts.ts';
 
 export const listRawMemory = endpoint('user', {
   operationId: 'listRawMemory',
@@ -35,10 +29,7 @@ export const listRawMemory = endpoint('user', {
   status: 200,
   response: RawMemoryPage,
 }).handle(
-  async (
-    { user, query: { session_id: sessionId, ...query }, reserve, signal },
-    { em, search }: RawMemoryRoutes,
-  ) => {
+  async ({ user, query: { session_id: sessionId, ...query }, reserve, signal }, { em, search }: Parts) => {
     const { rows, next } = await readPage(
       { accountId: user.id, tier: 'raw' },
       query,
@@ -62,7 +53,7 @@ export const addRawMemory = endpoint('user', {
   errors: [],
   status: 201,
   response: RawMemoryResponses,
-}).handle(async ({ user, body }, { em }: RawMemoryRoutes) => {
+}).handle(async ({ user, body }, { em }: Parts) => {
   const now = Date.now();
   const rows = checkRows(body, (row, faults) => rawValues(row, now, faults));
   const added = await addRaw(em(), user.id, rows);
@@ -77,7 +68,7 @@ export const readRawMemory = endpoint('user', {
   errors: ['not_found'],
   status: 200,
   response: RawMemoryResponse,
-}).handle(async ({ user, params }, { em }: RawMemoryRoutes) => {
+}).handle(async ({ user, params }, { em }: Parts) => {
   const row = await findRaw(em(), user.id, params.id);
   if (row === undefined) throw new AppError('not_found');
   return { body: presentRaw(row) };
@@ -95,6 +86,6 @@ export const deleteRawMemory = endpoint('user', {
   errors: ['not_found'],
   status: 200,
   response: DeletionReceipt,
-}).handle(async ({ user, params, query }, { em }: RawMemoryRoutes) => ({
+}).handle(async ({ user, params, query }, { em }: Parts) => ({
   body: await deleteRaw(em(), user.id, params.id, { purgeEvent: query.purge_event === 'true' }),
 }));
