@@ -1,5 +1,5 @@
 import type { ListedReply, Reply } from '../../shared/db/entities/reply.ts';
-import type { REPLY_STATES, ReplyDetail, ReplyResponse, ReplySummary } from '../../shared/schemas/replies.ts';
+import type { ReplyDetail, ReplyResponse, ReplyStats, ReplySummary } from '../../shared/schemas/replies.ts';
 
 /** Presents a prediction as its call was answered, whatever was decided on it since. */
 export function presentAnswer(row: ListedReply): ReplyResponse {
@@ -46,22 +46,8 @@ function answerOf(row: ListedReply): ReplyResponse {
   };
 }
 
-type State = (typeof REPLY_STATES)[number];
-
-export interface ReplyStatistics {
-  total: number;
-  by_status: Record<State, number>;
-  /**
-   * Share of right predictions (auto, accepted) among the answered ones (right, edited, rejected); null if there are
-   * none.
-   */
-  precision: number | null;
-  /** Share of answered predictions among all; null if there are none. */
-  automation_rate: number | null;
-}
-
 /** Returns the statistics of predictions, from the number in each state. */
-export function statisticsOf(byStatus: Record<State, number>): ReplyStatistics {
+export function statisticsOf(byStatus: ReplyStats['by_status']): ReplyStats {
   const { auto, accepted, edited, rejected } = byStatus;
   const total = Object.values(byStatus).reduce((sum, count) => sum + count, 0);
   const answered = auto + accepted + edited + rejected;

@@ -169,9 +169,9 @@ export const ReplyStats = closedObject({
     edited: Count,
     rejected: Count,
   }),
-  /** (auto + accepted) / answered, where answered = auto + accepted + edited + rejected. */
+  /** (auto + accepted) / answered, where answered = auto + accepted + edited + rejected; null if that is 0. */
   precision: Rate,
-  /** answered / total. */
+  /** answered / total; null if that is 0. */
   automation_rate: Rate,
 });
 export type ReplyStats = Static<typeof ReplyStats>;
@@ -185,10 +185,11 @@ export const CalibrationQuery = Type.Object({
 });
 
 export const ReplyCalibration = closedObject({
-  /** Bins of equal size, by confidence. */
+  /** Bins of equal size, by confidence; `observed` is the share of right predictions. */
   bins: Type.Array(
     closedObject({ lo: Share, hi: Share, count: Count, mean_confidence: Share, observed: Share }),
   ),
+  /** Mean squared error of the confidence; null without feedback. */
   brier: Rate,
   /** Confidence from which on predictions are right often enough; null if unknown. */
   suggested_threshold: Rate,
@@ -196,10 +197,15 @@ export const ReplyCalibration = closedObject({
   /** Evidence for the suggestion, or the reason why there is none. */
   evidence: closedObject({
     target: Share,
+    /** Number of decisions on the predictions whose confidence reaches the threshold. */
     labels: Count,
+    /** Share of all decisions that these are. */
     coverage: Rate,
+    /** Share of these predictions that were right. */
     precision: Rate,
+    /** One-sided 95 % lower bound of the precision (Wilson 1927). */
     precision_low: Rate,
+    /** One-sided 95 % upper bound of the precision. */
     precision_high: Rate,
     reason: Type.Unsafe<'no_feedback' | 'too_little_feedback' | 'not_precise_enough' | null>({
       type: ['string', 'null'],

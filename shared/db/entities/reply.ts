@@ -1,13 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { Candidate } from '../../domain/replies/decide.ts';
 import type { ReplyContext } from '../../schemas/replies.ts';
-
-/** A stored candidate, with the predictor's own probability (`raw`) beside the confidence that is shown. */
-export interface StoredCandidate {
-  response: string;
-  reasoning: string;
-  confidence: number;
-  raw: number;
-}
 
 /**
  * A prediction of what an account's person would reply to an agent. Its id is that of its work: the row is created in
@@ -34,7 +27,7 @@ export const Reply = defineEntity({
     response: p.text().default(''),
     confidence: p.double().$type<number>().default(0),
     reasoning: p.text().default(''),
-    candidates: p.json<StoredCandidate[]>().defaultRaw(`'[]'`),
+    candidates: p.json<Candidate[]>().defaultRaw(`'[]'`),
     /** Numbers that the first candidate's confidence was calibrated from; null: a decision on it teaches nothing. */
     features: p.json<object>().nullable(),
     latencyMs: p.integer().default(0),

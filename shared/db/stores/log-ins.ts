@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Login } from '../../domain/account.ts';
 import { AppError } from '../../errors/app-error.ts';
 import { hashKey, newToken } from '../../security/keys.ts';
 import { type Account, RefreshToken } from '../entities/account.ts';
@@ -61,14 +62,8 @@ export async function issueRefreshToken(
   return issued;
 }
 
-/** The account of a refresh token. */
-interface TokenOwner {
-  accountId: string;
-  /** Unix seconds. */
-  loggedInAt: number;
-  /** The account's current generation of log-ins. */
-  generation: number;
-}
+/** The account of a refresh token, with its current generation of log-ins. */
+type TokenOwner = Login & { accountId: string };
 
 /** Finds the account of a refresh token; undefined when it is unknown, revoked or expired. */
 export async function ownerOfRefreshToken(em: EntityManager, token: string): Promise<TokenOwner | undefined> {

@@ -28,6 +28,7 @@ export interface Circumstances {
   isSupported: Support;
 }
 
+/** A candidate, with the predictor's own probability (`raw`) beside the confidence that is shown. */
 export interface Candidate {
   response: string;
   reasoning: string;

@@ -1,5 +1,5 @@
 import { PRECISION_TARGET } from '../../schemas/limits.ts';
-import type { FeedbackRequest } from '../../schemas/replies.ts';
+import type { FeedbackRequest, ReplyCalibration } from '../../schemas/replies.ts';
 import { haveSameMeaning } from '../../text/meaning.ts';
 import { Faults } from '../faults.ts';
 
@@ -9,39 +9,7 @@ export interface ConfidenceOutcome {
   right: boolean;
 }
 
-export interface Bin {
-  lo: number;
-  hi: number;
-  count: number;
-  mean_confidence: number;
-  /** Share of its predictions that were right. */
-  observed: number;
-}
-
-/** Evidence for a suggested threshold. `reason` says why no threshold is suggested. */
-export interface ThresholdEvidence {
-  target: number;
-  /** Number of decisions on the predictions whose confidence reaches the threshold. */
-  labels: number;
-  /** Share of all decisions that these are. */
-  coverage: number | null;
-  /** Share of these predictions that were right. */
-  precision: number | null;
-  /** One-sided 95 % lower bound of the precision (Wilson 1927). */
-  precision_low: number | null;
-  /** One-sided 95 % upper bound of the precision. */
-  precision_high: number | null;
-  reason: 'no_feedback' | 'too_little_feedback' | 'not_precise_enough' | null;
-}
-
-export interface Reliability {
-  bins: Bin[];
-  /** Mean squared error of the confidence; null without feedback. */
-  brier: number | null;
-  suggested_threshold: number | null;
-  feedback_count: number;
-  evidence: ThresholdEvidence;
-}
+type ThresholdEvidence = ReplyCalibration['evidence'];
 
 const BINS_MAX = 10;
 const OUTCOMES_PER_BIN = 15;
@@ -57,7 +25,7 @@ const Z = 1.6449;
 export function reliabilityOf(
   outcomes: readonly ConfidenceOutcome[],
   target = PRECISION_TARGET,
-): Reliability {
+): ReplyCalibration {
   // Sorted, so that sums of fractions are the same to the last digit whatever the caller's order.
   const sorted = outcomes.toSorted(
     (a, b) => a.confidence - b.confidence || Number(a.right) - Number(b.right),
@@ -73,7 +41,7 @@ export function reliabilityOf(
 }
 
 /** Divides the outcomes into bins of equal size. Equal confidences may be in two bins. */
-function binsOf(sorted: readonly ConfidenceOutcome[]): Bin[] {
+function binsOf(sorted: readonly ConfidenceOutcome[]): ReplyCalibration['bins'] {
   const count = Math.min(BINS_MAX, Math.ceil(sorted.length / OUTCOMES_PER_BIN));
   return Array.from({ length: count }, (_, n) => {
     const of = sorted.slice((n * sorted.length) / count, ((n + 1) * sorted.length) / count);
