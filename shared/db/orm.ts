@@ -5,24 +5,14 @@ import type { Pool } from 'pg';
 import type { BaseConfig } from '../config/config.ts';
 import type { Log } from '../log.ts';
 import { watchConnections } from '../metrics/database.ts';
-import {
-  Account,
-  AccountUsage,
-  Invite,
-  LoginNetwork,
-  PasswordReset,
-  RefreshToken,
-  ServiceKey,
-  WaitlistEntry,
-  WebSession,
-} from './entities/account.ts';
-import { App, AppKey, PredictionEvent, Refusal, Usage } from './entities/app.ts';
-import { Connection, ConnectionAttempt, EndingConnection, ErasingGrant } from './entities/connection.ts';
-import { Episode, Fact, MemoryLink, MemoryTombstone, Profile, RawMemory } from './entities/memory.ts';
-import { PausedPool, Process, RateLimit, Schedule } from './entities/process.ts';
-import { ProviderCall, ProviderCircuit } from './entities/provider.ts';
-import { RecordingEvent, RecordingSession } from './entities/recording.ts';
-import { Reply, ReplyCalibrator } from './entities/reply.ts';
+import * as account from './entities/account.ts';
+import * as app from './entities/app.ts';
+import * as connection from './entities/connection.ts';
+import * as memory from './entities/memory.ts';
+import * as processes from './entities/process.ts';
+import * as provider from './entities/provider.ts';
+import * as recording from './entities/recording.ts';
+import * as reply from './entities/reply.ts';
 import { QUERY_GRACE_MS, SESSION_OPTIONS, STATEMENT_TIMEOUT_MS } from './limits.ts';
 import { mendPool, usePooler } from './pool.ts';
 
@@ -80,42 +70,10 @@ export async function openDatabase(
   };
 }
 
-const entities = [
-  App,
-  AppKey,
-  Usage,
-  Refusal,
-  PredictionEvent,
-  Process,
-  Account,
-  AccountUsage,
-  RefreshToken,
-  ServiceKey,
-  WebSession,
-  PasswordReset,
-  LoginNetwork,
-  Invite,
-  WaitlistEntry,
-  Connection,
-  ConnectionAttempt,
-  EndingConnection,
-  ErasingGrant,
-  Profile,
-  RawMemory,
-  Episode,
-  Fact,
-  MemoryLink,
-  MemoryTombstone,
-  RecordingSession,
-  RecordingEvent,
-  RateLimit,
-  ProviderCall,
-  ProviderCircuit,
-  Schedule,
-  PausedPool,
-  Reply,
-  ReplyCalibrator,
-];
+/** What the files of entities export: entities, and nothing else. */
+const entities = [account, app, connection, memory, processes, provider, recording, reply].flatMap((file) =>
+  Object.values(file),
+);
 
 /**
  * Tables of the hot path. No entity describes them: they are partitioned or tuned, and have statements of their own.
