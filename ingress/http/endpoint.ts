@@ -8,47 +8,27 @@ import type { AppPrincipal } from '../../shared/domain/app.ts';
 import type { ErrorCode } from '../../shared/errors/catalogue.ts';
 import type { Scope } from '../../shared/schemas/accounts.ts';
 import type { Reserve } from '../guards/budgets.ts';
+import type { RequestHeader, ResponseHeader } from '../openapi/headers.ts';
 import type { Paths, RequestState, Surface } from './request-context.ts';
 
 /** Credential that may call: an app by its key, a user by a token or key, or anyone. */
 export type Credential = 'app' | 'user' | 'none';
 
-/** Sections of the API document. */
-export type Tag =
-  | 'Connections'
-  | 'Predictions'
-  | 'Usage'
-  | 'Accounts'
-  | 'Recording'
-  | 'Memory'
-  | 'Replies'
-  | 'Jobs'
-  | 'Own connections'
-  | 'Console'
-  | 'Health';
-
-/** Headers that a caller may send. Every endpoint reads `X-Request-Id`. */
-export type RequestHeader =
-  | 'Accept'
-  | 'Idempotency-Key'
-  | 'Last-Event-ID'
-  | 'Prefer'
-  | 'X-On-Disconnect'
-  | 'X-Request-Id';
-
-/** Headers that an answer may carry. */
-export type ResponseHeader =
-  | 'X-Request-Id'
-  | 'X-Error-Source'
-  | 'WWW-Authenticate'
-  | 'Retry-After'
-  | 'RateLimit'
-  | 'RateLimit-Policy'
-  | 'Link'
-  | 'Idempotency-Replayed'
-  | 'Preference-Applied'
-  | 'Set-Cookie'
-  | 'Server-Timing';
+/** Sections of the API document, in their order. */
+export const TAGS = {
+  Connections: 'Link a user of an app to a Forecue account, with PKCE, and end the link.',
+  Predictions: 'Ask for a completion, cancel it, and tell what became of it.',
+  Usage: 'What an app has used and what it costs.',
+  Accounts: 'Sign up, log in, and manage keys.',
+  Recording: 'Push events and read them back, by session.',
+  Memory: 'What is remembered about the account: raw rows, episodes, facts, and its profile.',
+  Replies: 'Predict what the person would reply to an agent, and say what they did reply.',
+  Jobs: 'Work that goes on whether or not its caller waits.',
+  'Own connections': 'The apps that may use an account, seen by its owner.',
+  Console: 'Logging in to the page at `/console/`, for that page alone.',
+  Health: 'For balancers.',
+};
+export type Tag = keyof typeof TAGS;
 
 /** An endpoint's details, declared as data. Its method, path and credential stand in the route table. */
 export interface Declaration {

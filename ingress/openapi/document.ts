@@ -1,5 +1,5 @@
 import packageJson from '../../package.json' with { type: 'json' };
-import type { Endpoint, Tag } from '../http/endpoint.ts';
+import { type Endpoint, TAGS } from '../http/endpoint.ts';
 import { Components } from './components.ts';
 import { sharedResponses } from './errors.ts';
 import { sharedHeaders } from './headers.ts';
@@ -70,18 +70,3 @@ export function describeEndpoints(endpoints: readonly Endpoint[], url = '/'): ob
     },
   };
 }
-
-/** The sections of the document, in their order. */
-const TAGS: Record<Tag, string> = {
-  Connections: 'Link a user of an app to a Forecue account, with PKCE, and end the link.',
-  Predictions: 'Ask for a completion, cancel it, and tell what became of it.',
-  Usage: 'What an app has used and what it costs.',
-  Accounts: 'Sign up, log in, and manage keys.',
-  Recording: 'Push events and read them back, by session.',
-  Memory: 'What is remembered about the account: raw rows, episodes, facts, and its profile.',
-  Replies: 'Predict what the person would reply to an agent, and say what they did reply.',
-  Jobs: 'Work that goes on whether or not its caller waits.',
-  'Own connections': 'The apps that may use an account, seen by its owner.',
-  Console: 'Logging in to the page at `/console/`, for that page alone.',
-  Health: 'For balancers.',
-};

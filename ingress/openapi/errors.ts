@@ -7,9 +7,9 @@ import {
 } from '../../shared/schemas/errors.ts';
 import { BODY_LIMIT } from '../../shared/schemas/limits.ts';
 import { UNCOUNTED_BYTES } from '../guards/budgets.ts';
-import type { Credential, Endpoint, ResponseHeader } from '../http/endpoint.ts';
+import type { Credential, Endpoint } from '../http/endpoint.ts';
 import type { Components } from './components.ts';
-import { responseHeaders } from './headers.ts';
+import { type ResponseHeader, responseHeaders } from './headers.ts';
 
 const EXAMPLE_FAULT: Fault = {
   loc: ['body', 'user_id'],

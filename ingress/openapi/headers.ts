@@ -1,7 +1,6 @@
 import Type, { type TSchema } from 'typebox';
 import { oneOf } from '../../shared/schemas/build.ts';
 import { Identifier, Name } from '../../shared/schemas/common.ts';
-import type { RequestHeader, ResponseHeader } from '../http/endpoint.ts';
 import type { Components } from './components.ts';
 
 interface Header {
@@ -10,7 +9,7 @@ interface Header {
 }
 
 /** Headers that a caller may send. Every endpoint reads `X-Request-Id`. */
-const REQUEST_HEADERS: Record<RequestHeader, Header> = {
+const REQUEST_HEADERS = {
   Accept: {
     description: '`text/event-stream`: what happens, as it happens.',
     schema: Type.String(),
@@ -37,9 +36,11 @@ const REQUEST_HEADERS: Record<RequestHeader, Header> = {
     description: 'A name of yours for this call. The answer carries it, or one of ours.',
     schema: Identifier,
   },
-};
+} satisfies Record<string, Header>;
+export type RequestHeader = keyof typeof REQUEST_HEADERS;
 
-const RESPONSE_HEADERS: Record<ResponseHeader, Header> = {
+/** Headers that an answer may carry. */
+const RESPONSE_HEADERS = {
   'X-Request-Id': {
     description: 'The name of this call. Give it to us when you ask about an answer.',
     schema: Identifier,
@@ -75,7 +76,8 @@ const RESPONSE_HEADERS: Record<ResponseHeader, Header> = {
     description: 'Milliseconds in the queue, at the provider and in all.',
     schema: Type.String(),
   },
-};
+} satisfies Record<string, Header>;
+export type ResponseHeader = keyof typeof RESPONSE_HEADERS;
 
 /** The headers as components of the document. */
 export function sharedHeaders(components: Components): { parameters: object; headers: object } {
