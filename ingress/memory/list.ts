@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { ListTerms, Page } from '../../shared/db/stores/memory/list.ts';
 import type { Position } from '../../shared/db/stores/memory/search.ts';
 import { EARLIEST_TIME_MS, parseTimestamp } from '../../shared/domain/moment.ts';
-import { MIB } from '../../shared/schemas/limits.ts';
-import type { ListQuery } from '../../shared/schemas/memory.ts';
+import { MEMORY_BODY_VALUES, MIB } from '../../shared/schemas/limits.ts';
+import { DeletionReceipt, type ListQuery } from '../../shared/schemas/memory.ts';
 import { ValidationError } from '../../shared/schemas/validator.ts';
 import type { TakeTurn } from '../guards/account-turns.ts';
 import type { Reserve } from '../guards/budgets.ts';
@@ -14,6 +14,28 @@ const PAGE_SIZE_MAX = MIB;
 /** Describes the paging of every list of memory. */
 export const PAGE_DESCRIPTION =
   'With `q` the most relevant first. A page ends before `limit` rows where they come to 1 MiB; `next` is null on the last page only.';
+
+/** Part of the declaration that the endpoints which add rows to a tier share. */
+export const addition = {
+  tag: 'Memory',
+  inTurn: 'memory',
+  description: 'A list is stored whole or not at all, and answered with a list in the same order.',
+  bodyValues: MEMORY_BODY_VALUES,
+  bodyLimit: 4 * MIB,
+  keepsBody: true,
+  errors: [],
+  status: 201,
+} as const;
+
+/** Part of the declaration that the endpoints which delete a row of a tier share. */
+export const deletion = {
+  tag: 'Memory',
+  inTurn: 'memory',
+  params: { id: 'uuid' },
+  errors: ['not_found'],
+  status: 200,
+  response: DeletionReceipt,
+} as const;
 
 /** Means of reading a page. */
 interface PageReading {

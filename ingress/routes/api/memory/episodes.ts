@@ -4,9 +4,7 @@ import { addEpisodes, changeEpisode, findEpisode } from '../../../../shared/db/s
 import { checkRows } from '../../../../shared/domain/faults.ts';
 import { episodeValues, newEpisode } from '../../../../shared/domain/memory-rows.ts';
 import { AppError } from '../../../../shared/errors/app-error.ts';
-import { MEMORY_BODY_VALUES, MIB } from '../../../../shared/schemas/limits.ts';
 import {
-  DeletionReceipt,
   EpisodeChange,
   EpisodePage,
   EpisodeRequests,
@@ -15,7 +13,7 @@ import {
   ListQuery,
 } from '../../../../shared/schemas/memory.ts';
 import { endpoint } from '../../../http/endpoint.ts';
-import { PAGE_DESCRIPTION, readPage, shapeAsPosted } from '../../../memory/list.ts';
+import { addition, deletion, PAGE_DESCRIPTION, readPage, shapeAsPosted } from '../../../memory/list.ts';
 import { presentEpisode } from '../../../memory/present.ts';
 import type { Parts } from '../../parts.ts';
 
@@ -41,17 +39,10 @@ export const listMemoryEpisodes = endpoint('user', {
 );
 
 export const addMemoryEpisodes = endpoint('user', {
+  ...addition,
   operationId: 'addEpisodes',
-  tag: 'Memory',
   summary: 'Add an episode, or up to 200 of them',
-  inTurn: 'memory',
-  description: 'A list is stored whole or not at all, and answered with a list in the same order.',
   body: EpisodeRequests,
-  bodyValues: MEMORY_BODY_VALUES,
-  bodyLimit: 4 * MIB,
-  keepsBody: true,
-  errors: [],
-  status: 201,
   response: EpisodeResponses,
 }).handle(async ({ user, body }, { em }: Parts) => {
   const now = Date.now();
@@ -90,14 +81,9 @@ export const changeMemoryEpisode = endpoint('user', {
 });
 
 export const deleteMemoryEpisode = endpoint('user', {
+  ...deletion,
   operationId: 'deleteEpisode',
-  tag: 'Memory',
   summary: 'Forget an episode, and the facts that were derived from it alone',
-  inTurn: 'memory',
-  params: { id: 'uuid' },
-  errors: ['not_found'],
-  status: 200,
-  response: DeletionReceipt,
 }).handle(async ({ user, params }, { em }: Parts) => ({
   body: await deleteEpisode(em(), user.id, params.id),
 }));

@@ -4,9 +4,7 @@ import { listFacts } from '../../../../shared/db/stores/memory/list.ts';
 import { checkRows } from '../../../../shared/domain/faults.ts';
 import { factValues, newFact } from '../../../../shared/domain/memory-rows.ts';
 import { AppError } from '../../../../shared/errors/app-error.ts';
-import { MEMORY_BODY_VALUES, MIB } from '../../../../shared/schemas/limits.ts';
 import {
-  DeletionReceipt,
   FactChange,
   FactDetail,
   FactListQuery,
@@ -16,7 +14,7 @@ import {
   FactResponses,
 } from '../../../../shared/schemas/memory.ts';
 import { endpoint } from '../../../http/endpoint.ts';
-import { PAGE_DESCRIPTION, readPage, shapeAsPosted } from '../../../memory/list.ts';
+import { addition, deletion, PAGE_DESCRIPTION, readPage, shapeAsPosted } from '../../../memory/list.ts';
 import { presentFact, presentFactDetail } from '../../../memory/present.ts';
 import type { Parts } from '../../parts.ts';
 
@@ -45,17 +43,10 @@ export const listMemoryFacts = endpoint('user', {
 );
 
 export const addMemoryFacts = endpoint('user', {
+  ...addition,
   operationId: 'addFacts',
-  tag: 'Memory',
   summary: 'Add a fact, or up to 200 of them',
-  inTurn: 'memory',
-  description: 'A list is stored whole or not at all, and answered with a list in the same order.',
   body: FactRequests,
-  bodyValues: MEMORY_BODY_VALUES,
-  bodyLimit: 4 * MIB,
-  keepsBody: true,
-  errors: [],
-  status: 201,
   response: FactResponses,
 }).handle(async ({ user, body }, { em }: Parts) => {
   const added = await addFacts(em(), user.id, checkRows(body, newFact));
@@ -93,15 +84,10 @@ export const changeMemoryFact = endpoint('user', {
 });
 
 export const deleteMemoryFact = endpoint('user', {
+  ...deletion,
   operationId: 'deleteFact',
-  tag: 'Memory',
   summary: 'Forget a fact, and its former wordings',
-  inTurn: 'memory',
   description: 'A fact that it superseded holds again.',
-  params: { id: 'uuid' },
-  errors: ['not_found'],
-  status: 200,
-  response: DeletionReceipt,
 }).handle(async ({ user, params }, { em }: Parts) => ({
   body: await deleteFact(em(), user.id, params.id),
 }));

@@ -4,9 +4,7 @@ import { addRaw, findRaw } from '../../../../shared/db/stores/memory/rows.ts';
 import { checkRows } from '../../../../shared/domain/faults.ts';
 import { rawValues } from '../../../../shared/domain/memory-rows.ts';
 import { AppError } from '../../../../shared/errors/app-error.ts';
-import { MEMORY_BODY_VALUES, MIB } from '../../../../shared/schemas/limits.ts';
 import {
-  DeletionReceipt,
   ListQuery,
   RawDeletionQuery,
   RawMemoryPage,
@@ -15,7 +13,7 @@ import {
   RawMemoryResponses,
 } from '../../../../shared/schemas/memory.ts';
 import { endpoint } from '../../../http/endpoint.ts';
-import { PAGE_DESCRIPTION, readPage, shapeAsPosted } from '../../../memory/list.ts';
+import { addition, deletion, PAGE_DESCRIPTION, readPage, shapeAsPosted } from '../../../memory/list.ts';
 import { presentRaw } from '../../../memory/present.ts';
 import type { Parts } from '../../parts.ts';
 
@@ -41,17 +39,10 @@ export const listRawMemory = endpoint('user', {
 );
 
 export const addRawMemory = endpoint('user', {
+  ...addition,
   operationId: 'addRawMemory',
-  tag: 'Memory',
   summary: 'Add a raw row, or up to 200 of them',
-  inTurn: 'memory',
-  description: 'A list is stored whole or not at all, and answered with a list in the same order.',
   body: RawMemoryRequests,
-  bodyValues: MEMORY_BODY_VALUES,
-  bodyLimit: 4 * MIB,
-  keepsBody: true,
-  errors: [],
-  status: 201,
   response: RawMemoryResponses,
 }).handle(async ({ user, body }, { em }: Parts) => {
   const now = Date.now();
@@ -75,17 +66,12 @@ export const readRawMemory = endpoint('user', {
 });
 
 export const deleteRawMemory = endpoint('user', {
+  ...deletion,
   operationId: 'deleteRawMemory',
-  tag: 'Memory',
   summary: 'Forget a raw row, and what was derived from it alone',
-  inTurn: 'memory',
   description:
     'What has other sources stays; its text is erased where it could repeat what was forgotten. An event that the row was made from makes none again; `purge_event=true` deletes that event too.',
-  params: { id: 'uuid' },
   query: RawDeletionQuery,
-  errors: ['not_found'],
-  status: 200,
-  response: DeletionReceipt,
 }).handle(async ({ user, params, query }, { em }: Parts) => ({
   body: await deleteRaw(em(), user.id, params.id, { purgeEvent: query.purge_event === 'true' }),
 }));
