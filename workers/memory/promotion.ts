@@ -10,7 +10,7 @@ import type { promoteEpisodes, promoteFacts } from '../../shared/work/kinds.ts';
 import {
   NO_USAGE,
   type Provider,
-  ProviderError,
+  type ProviderError,
   providerFailureEnd,
   type StructuredAnswer,
   type StructuredQuestion,
@@ -102,10 +102,7 @@ export class Promotion {
       do await promoteEach(await steps.find(), steps, () => this.#answerMs());
       while (steps.hasChanged);
     } catch (error) {
-      if (!(error instanceof ProviderError)) throw error;
-      const { fault, message } = error;
-      this.#run.allowance.log.warn({ fault, reason: message }, 'provider failed');
-      return providerFailureEnd(error, kind);
+      return providerFailureEnd(error, kind, this.#run.allowance.log);
     }
     this.#spend(NO_USAGE);
     return successOf(this.#progress, await steps.countSetAside());

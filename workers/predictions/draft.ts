@@ -11,7 +11,6 @@ import {
   type Guess,
   NO_USAGE,
   type Provider,
-  ProviderError,
   providerFailureEnd,
   retryAfterTimeouts,
 } from '../providers/provider.ts';
@@ -89,9 +88,7 @@ export function createDraft(
       const { state, completion } = decide(guess, request, MIN_CONFIDENCE);
       return end(guess, state, { completion, sent });
     } catch (error) {
-      if (!(error instanceof ProviderError)) throw error;
-      log.warn({ fault: error.fault, reason: error.message }, 'provider failed');
-      return providerFailureEnd(error, draft);
+      return providerFailureEnd(error, draft, log);
     }
   };
 }

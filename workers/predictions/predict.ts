@@ -12,12 +12,7 @@ import { fingerprint, pseudonym } from '../../shared/security/fingerprint.ts';
 import { endOf } from '../../shared/text/phrases.ts';
 import { normalForm } from '../../shared/text/words.ts';
 import { predict } from '../../shared/work/kinds.ts';
-import {
-  type Provider,
-  ProviderError,
-  providerFailureEnd,
-  retryAfterTimeouts,
-} from '../providers/provider.ts';
+import { type Provider, providerFailureEnd, retryAfterTimeouts } from '../providers/provider.ts';
 import type { Handler, Time } from '../work/handler.ts';
 import type { Reader } from '../work/reads.ts';
 
@@ -92,9 +87,7 @@ export function createPredict(
         ? { state, settle: true, answer: completion, report: report() }
         : { state, report: report() };
     } catch (error) {
-      if (!(error instanceof ProviderError)) throw error;
-      log.warn({ fault: error.fault, reason: error.message }, 'provider failed');
-      return { ...providerFailureEnd(error, predict), report: report() };
+      return { ...providerFailureEnd(error, predict, log), report: report() };
     }
   };
 }

@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
 import type { PredictionTask } from '../../shared/domain/context-envelope.ts';
 import type { End } from '../../shared/domain/work.ts';
+import type { Log } from '../../shared/log.ts';
 import type { Validator } from '../../shared/schemas/validator.ts';
 import type { Kind } from '../../shared/work/kind.ts';
 
@@ -148,11 +149,11 @@ const CODES = {
   failed: 'provider_failed',
 } as const;
 
-/** Returns how work of a kind ends when its provider fails. */
-export function providerFailureEnd(
-  { fault, retryAfterMs }: ProviderError,
-  { codes }: Pick<Kind, 'codes'>,
-): End<never> {
+/** Logs a provider's failure, and returns how work of a kind then ends. Throws any other error again. */
+export function providerFailureEnd(error: unknown, { codes }: Pick<Kind, 'codes'>, log: Log): End<never> {
+  if (!(error instanceof ProviderError)) throw error;
+  const { fault, message, retryAfterMs } = error;
+  log.warn({ fault, reason: message }, 'provider failed');
   const how =
     fault === 'timeout' ? ({ code: codes.timeout, source: 'provider' } as const) : { code: CODES[fault] };
   return { state: 'failed', ...how, retryAfterMs };

@@ -107,9 +107,7 @@ export function createPredictReply({
       };
       return { state: 'succeeded', report };
     } catch (error) {
-      if (!(error instanceof ProviderError)) throw error;
-      time.log.warn({ fault: error.fault, reason: error.message }, 'provider failed');
-      return providerFailureEnd(error, reply);
+      return providerFailureEnd(error, reply, time.log);
     }
   };
 }
