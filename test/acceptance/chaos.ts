@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
 import type { AppClient } from '../support/client.ts';
 import { delay, hang, ok, reset, type Step, status } from '../support/fake-provider.ts';
+import { endOf, tally } from '../support/flood.ts';
 import { inTurn } from '../support/in-turn.ts';
 import { type Call, startLoad } from '../support/load.ts';
 import { type RedisServer, startRedisServer } from '../support/redis-server.ts';
@@ -92,7 +93,9 @@ async function unleash(system: System<TestProcess>, redis: RedisServer, fates: F
     }),
     every(FLUSH_INTERVAL_MS, trouble.signal, async () => {
       const seconds = Math.round((performance.now() - since) / 1000);
-      process.stderr.write(`${seconds} s: ${JSON.stringify({ ...tally(load.calls), ...chaos })}\n`);
+      process.stderr.write(
+        `${seconds} s: ${JSON.stringify({ ...tally(load.calls.map(({ reply }) => reply)), ...chaos })}\n`,
+      );
     }),
   ];
   await Promise.race([load.done, sleep(1000 * Number(options.seconds), undefined, { ref: false })]);
@@ -126,7 +129,7 @@ async function unleash(system: System<TestProcess>, redis: RedisServer, fates: F
     ...chaos,
     wakeUps: fates,
     providerCalls: system.provider.calls.length,
-    ends: tally(calls),
+    ends: tally(calls.map(({ reply }) => reply)),
     tookMs: { p50, p99, slowest: slowestMs },
     books: books.figures,
     checks,
@@ -207,15 +210,6 @@ async function every(ms: number, over: AbortSignal, work: () => Promise<void>): 
 
 function isSuggested({ status: code, body }: Call['reply']): boolean {
   return code === 200 && body.usage.prediction_units === 1;
-}
-
-function tally(calls: readonly Call[]): Record<string, number> {
-  const ends = Map.groupBy(calls, ({ reply }) => endOf(reply));
-  return Object.fromEntries([...ends].map(([end, of]) => [end, of.length]));
-}
-
-function endOf({ status: number, code }: Call['reply']): string {
-  return code === undefined ? `${number}` : `${number} ${code}`;
 }
 
 process.exitCode = (await runChaos()) ? 0 : 1;

@@ -3,8 +3,8 @@ import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
 import { signUp } from '../support/account.ts';
 import { predictionBody } from '../support/client.ts';
 import { delay } from '../support/fake-provider.ts';
-import { tally } from '../support/flood.ts';
-import { KeepAliveClient, percentile } from '../support/keep-alive-client.ts';
+import { p95, tally } from '../support/flood.ts';
+import { KeepAliveClient } from '../support/keep-alive-client.ts';
 import { pacedUntil } from '../support/paced-until.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { prepareUploads } from '../support/uploads.ts';
@@ -41,13 +41,8 @@ async function uploadBeside(at: System<TestProcess>) {
   const beside = await pacedUntil(PER_SECOND, ask, uploads);
   client.close();
   return {
-    p95Ms: { before: p95(before), beside: p95(beside) },
+    p95Ms: { before: Math.round(p95(before)), beside: Math.round(p95(beside)) },
     predictions: tally(beside),
     uploads: await uploads,
   };
-}
-
-function p95(answers: { tookMs: number }[]): number {
-  const times = answers.map(({ tookMs }) => tookMs);
-  return Math.round(percentile(times, 0.95));
 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { predictionBody } from '../support/client.ts';
 import { ok, when } from '../support/fake-provider.ts';
-import { takeDown, tally } from '../support/outage.ts';
+import { tally } from '../support/flood.ts';
+import { takeDown } from '../support/outage.ts';
 import { type OwnServer, startOwnServer } from '../support/own-server.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';

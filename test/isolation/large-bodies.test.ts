@@ -3,8 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { signUp } from '../support/account.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { delay } from '../support/fake-provider.ts';
+import { p95 } from '../support/flood.ts';
 import { announced, sendRaw } from '../support/hostile-bodies.ts';
-import { KeepAliveClient, percentile } from '../support/keep-alive-client.ts';
+import { KeepAliveClient } from '../support/keep-alive-client.ts';
 import { pacedUntil } from '../support/paced-until.ts';
 import { residentMb } from '../support/resident-memory.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
@@ -140,10 +141,3 @@ describe('large bodies', () => {
       );
     });
 });
-
-function p95(replies: { tookMs: number }[]): number {
-  return percentile(
-    replies.map(({ tookMs }) => tookMs),
-    0.95,
-  );
-}

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { signUp, type UserClient } from '../support/account.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
-import { percentile } from '../support/keep-alive-client.ts';
+import { p95 } from '../support/flood.ts';
 import { pacedUntil } from '../support/paced-until.ts';
 import { countOf, event, post } from '../support/recording.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
@@ -110,11 +110,4 @@ describe('slow uploads of recorded events', () => {
 
 function statusesOf(replies: { status: number }[]): number[] {
   return [...new Set(replies.map(({ status }) => status))];
-}
-
-function p95(replies: { tookMs: number }[]): number {
-  return percentile(
-    replies.map(({ tookMs }) => tookMs),
-    0.95,
-  );
 }

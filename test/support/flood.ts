@@ -1,5 +1,6 @@
 import type { PredictionResponse } from '../../shared/schemas/predictions.ts';
 import { type AppClient, predictionBody, type Reply } from './client.ts';
+import { percentile } from './keep-alive-client.ts';
 
 /** Makes `calls` calls of an app at once, each for a different user. */
 export function flood(
@@ -21,15 +22,27 @@ export function queueMs({ headers }: { headers: Headers }): number {
 }
 
 /** Counts the answers by status and code: `{ '200': 3, '503 overloaded': 1 }`. */
-export function tally(
-  replies: readonly { status: number; code: string | undefined }[],
-): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const { status, code } of replies) {
-    const answer = code === undefined ? `${status}` : `${status} ${code}`;
-    counts[answer] = (counts[answer] ?? 0) + 1;
-  }
-  return counts;
+export function tally(replies: readonly Ended[]): Record<string, number> {
+  const ends = Map.groupBy(replies, endOf);
+  return Object.fromEntries([...ends].map(([end, of]) => [end, of.length]));
+}
+
+interface Ended {
+  status: number;
+  code: string | undefined;
+}
+
+/** Returns the status and code of an answer. */
+export function endOf({ status, code }: Ended): string {
+  return code === undefined ? `${status}` : `${status} ${code}`;
+}
+
+/** Returns the 95th percentile of the calls' times in milliseconds; NaN without calls. */
+export function p95(replies: readonly { tookMs: number }[]): number {
+  return percentile(
+    replies.map(({ tookMs }) => tookMs),
+    0.95,
+  );
 }
 
 /** Returns the time of the slowest call in milliseconds; 0 without calls. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { predictionBody } from './client.ts';
 import { delay, ok } from './fake-provider.ts';
+import { tally } from './flood.ts';
 import { percentile } from './keep-alive-client.ts';
 import type { Call } from './load.ts';
 import type { OwnServer } from './own-server.ts';
@@ -130,14 +131,4 @@ function between({ least, most }: { least: number; most: number }): number {
 
 function isHelpful({ headers }: Call['reply']): boolean {
   return Number(headers.get('retry-after')) >= 1;
-}
-
-/** Counts the answers by status and code. */
-export function tally(
-  replies: readonly { status: number; code: string | undefined }[],
-): Record<string, number> {
-  const ends = Map.groupBy(replies, ({ status, code }) =>
-    code === undefined ? `${status}` : `${status} ${code}`,
-  );
-  return Object.fromEntries([...ends].map(([end, of]) => [end, of.length]));
 }

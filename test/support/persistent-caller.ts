@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppClient, predictionBody, type Reply } from './client.ts';
+import { endOf } from './flood.ts';
 
 const LONGEST_PAUSE_MS = 1000;
 const GIVES_UP_AFTER_MS = 120_000;
@@ -69,7 +70,7 @@ export class PersistentCaller {
       let pauseMs = 50;
       try {
         const reply = await this.#app.predict(body, { at });
-        const end = reply.code === undefined ? `${reply.status}` : `${reply.status} ${reply.code}`;
+        const end = endOf(reply);
         ways.push(end);
         if (!TRANSIENT_ENDS.includes(end)) return reply;
         pauseMs = Math.min(LONGEST_PAUSE_MS, 1000 * Number(reply.headers.get('retry-after') ?? 0.05));

@@ -1,9 +1,9 @@
 import type { Pool } from 'pg';
 import { type AppClient, predictionBody } from './client.ts';
 import type { FakeProvider } from './fake-provider.ts';
+import { tally } from './flood.ts';
 import { inTurn } from './in-turn.ts';
 import { type Answer, KeepAliveClient, percentile } from './keep-alive-client.ts';
-import { tally } from './outage.ts';
 import { pacedUntil } from './paced-until.ts';
 import { until, untilDone } from './until.ts';
 
