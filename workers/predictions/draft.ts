@@ -1,4 +1,5 @@
 import { retryUntil } from '../../shared/db/retries.ts';
+import { NO_VERDICTS } from '../../shared/db/stores/prediction-events.ts';
 import type { ContextBundle } from '../../shared/domain/context-bundle.ts';
 import { fitContext, type RecalledPhrase } from '../../shared/domain/context-envelope.ts';
 import type { DraftReport, DraftTexts } from '../../shared/domain/prediction.ts';
@@ -24,9 +25,6 @@ type ReadMemory = (
   reader: Reader,
   asked: MemoryRequest,
 ) => Promise<{ bundle: ContextBundle; phrases: readonly RecalledPhrase[] }>;
-
-/** Verdicts of a person who has not judged any suggestion. */
-const NO_VERDICTS = { taken: 0, dismissed: 0 };
 
 /**
  * Creates the handler of predictions for the account itself. The model is asked what it would be asked for an app's

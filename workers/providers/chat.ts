@@ -1,4 +1,4 @@
-import type { CallLimits, ChatMessage, Usage } from './provider.ts';
+import type { CallLimits, StructuredQuestion, Usage } from './provider.ts';
 
 /** Ways to tell a server the shape of an answer, the strictest first. */
 export const FORMATS = ['json_schema', 'json_object', 'text'] as const;
@@ -18,12 +18,7 @@ export const EXTRAS = ['reasoning_effort', 'prompt_cache_key'] as const;
 export type Extra = (typeof EXTRAS)[number];
 
 /** A question to a model. */
-export interface Question {
-  name: string;
-  messages: readonly ChatMessage[];
-  schema: object;
-  /** Maximum number of tokens of the answer, thoughts included. */
-  maxTokens: number;
+export interface Question extends Omit<StructuredQuestion<unknown>, 'check'> {
   /**
    * If set, the model is asked to think little; one that thinks nevertheless gets this many tokens besides `maxTokens`.
    */

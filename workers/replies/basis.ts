@@ -6,7 +6,7 @@ import type { ContextBundle } from '../../shared/domain/context-bundle.ts';
 import type { Calibrator } from '../../shared/domain/replies/calibrator.ts';
 import { fitMaterial } from '../../shared/domain/replies/material.ts';
 import { Precedents, type Support } from '../../shared/domain/replies/support.ts';
-import { type Pair, type Vote, voteOf } from '../../shared/domain/replies/vote.ts';
+import { type Pair, type Vote, votesOf } from '../../shared/domain/replies/vote.ts';
 import { CONTEXT_DEFAULTS } from '../../shared/schemas/limits.ts';
 import type { ReplyRequest } from '../../shared/schemas/replies.ts';
 import type { ReadInTurn } from '../work/reads.ts';
@@ -42,7 +42,7 @@ export async function readBasis(
   const query = { ...CONTEXT_DEFAULTS, query: prompt, recencyMinutes };
   const bundle = await assembleContext(em(), accountId, query);
   const pairs = await readPairs(em(), accountId);
-  const vote = voteOf(prompt, pairs);
+  const vote = votesOf(pairs)(prompt);
   const material = { ...materialOf(bundle), examples: vote.neighbours.slice(0, EXAMPLES_MAX) };
   const fitted = fitMaterial(prompt, material, settings.contextBudgetTokens);
   const truncated = fitted.truncated || bundle.meta.timed_out;

@@ -20,10 +20,9 @@ export function screenMaterial(prompts: readonly string[], material: FittedMater
   const raw = material.raw.filter(({ content }) => !isDictation(content));
   const examples = material.examples.filter(isHarmless);
   const screened = { ...material, profile, facts, episodes, raw, examples };
-  const withheld = (['facts', 'episodes', 'raw', 'examples'] as const).flatMap((tier) => {
-    const left = new Set(screened[tier].map(({ id }) => id));
-    return material[tier].flatMap(({ id }) => (left.has(id) ? [] : id));
-  });
+  const withheld = (['facts', 'episodes', 'raw', 'examples'] as const).flatMap((tier) =>
+    withheldFrom(material[tier], screened[tier]),
+  );
   return { material: screened, withheld: [...new Set(withheld)], isDictated: prompts.some(isDictation) };
 }
 
@@ -34,13 +33,18 @@ export function screenBeside(
   before: Pick<ScreenedMaterial, 'withheld'>,
 ): ScreenedMaterial {
   const examples = material.examples.filter(isHarmless);
-  const left = new Set(examples);
-  const withheld = material.examples.flatMap((pair) => (left.has(pair) ? [] : pair.id));
+  const withheld = withheldFrom(material.examples, examples);
   return {
     material: { ...material, examples },
     withheld: [...new Set([...before.withheld, ...withheld])],
     isDictated: prompts.some(isDictation),
   };
+}
+
+/** Returns the ids of the rows that are not among those that are left. */
+function withheldFrom(rows: readonly { id: string }[], left: readonly object[]): string[] {
+  const kept = new Set(left);
+  return rows.flatMap((row) => (kept.has(row) ? [] : row.id));
 }
 
 const isHarmless = (pair: Pair) => !isDictation(pair.prompt) && !isDictation(pair.reply);

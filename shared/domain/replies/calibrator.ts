@@ -47,7 +47,8 @@ export function confidenceOf(
   features: Features,
   { agent, model }: Pick<Label, 'agent' | 'model'>,
 ): number {
-  const z = innerProduct(vectorOf(features), weights) + offsetOf(agent, agents) + offsetOf(model, models);
+  const x = vectorOf(features);
+  const z = dot(x, weights, x.length) + offsetOf(agent, agents) + offsetOf(model, models);
   return Math.round(logistic(z) * 10_000) / 10_000;
 }
 
@@ -127,7 +128,7 @@ function newtonStep({ rows, means, precisions }: Problem, beta: number[]): numbe
   const gradient = beta.map((value, i) => at(precisions, i) * (value - at(means, i)));
   const hessian = beta.map((_, i) => beta.map((_, j) => (i === j ? at(precisions, i) : 0)));
   for (const { x, y, weight } of rows) {
-    const p = logistic(innerProduct(x, beta));
+    const p = logistic(dot(x, beta, x.length));
     const curvature = weight * p * (1 - p);
     for (const [i, xi] of x.entries()) {
       if (xi === 0) continue;
@@ -151,7 +152,7 @@ function newtonStep({ rows, means, precisions }: Problem, beta: number[]): numbe
 function lossOf({ rows, means, precisions }: Problem, beta: number[]): number {
   let loss = 0;
   for (const { x, y, weight } of rows) {
-    const z = innerProduct(x, beta);
+    const z = dot(x, beta, x.length);
     // log(1 + exp(z)) without overflow
     loss += weight * (Math.max(z, 0) + Math.log1p(Math.exp(-Math.abs(z))) - y * z);
   }
@@ -166,12 +167,6 @@ function mostLabelled(labels: readonly Label[], of: 'agent' | 'model', most: num
   const counts = [...Map.groupBy(labels, (label) => label[of])];
   counts.sort(([a, one], [b, other]) => other.length - one.length || (a < b ? -1 : 1));
   return counts.slice(0, most).map(([name]) => name);
-}
-
-function innerProduct(a: readonly number[], b: readonly number[]): number {
-  let total = 0;
-  for (let i = 0; i < a.length; i += 1) total += (a[i] ?? 0) * (b[i] ?? 0);
-  return total;
 }
 
 const logistic = (z: number): number => 1 / (1 + Math.exp(-z));

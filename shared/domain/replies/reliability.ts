@@ -93,13 +93,9 @@ function suggest(
     threshold: null,
     evidence:
       first === undefined
-        ? evidenceAbove(outcomes, reasonOf(outcomes.length))
+        ? evidenceAbove(outcomes, outcomes.length === 0 ? 'no_feedback' : 'too_little_feedback')
         : evidenceAbove(first.above, 'not_precise_enough'),
   };
-}
-
-function reasonOf(labels: number): ThresholdEvidence['reason'] {
-  return labels === 0 ? 'no_feedback' : 'too_little_feedback';
 }
 
 function evidenceOf(

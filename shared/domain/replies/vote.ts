@@ -40,14 +40,10 @@ const NOVELTY_WEIGHT = 1;
 const [K1, B] = [1.2, 0.75];
 
 /**
- * Finds which of a person's own replies fit a prompt, by a vote of the most similar earlier prompts. Nearer prompts
- * weigh more. One vote always goes to something new, so that a single case is never a certainty.
+ * Returns a function that finds which of a person's own replies fit a prompt, by a vote of the most similar earlier
+ * prompts. Nearer prompts weigh more. One vote always goes to something new, so that a single case is never a
+ * certainty. The pairs are analysed once, however many prompts follow.
  */
-export function voteOf(prompt: string, pairs: readonly Pair[]): Vote {
-  return votesOf(pairs)(prompt);
-}
-
-/** Returns `voteOf` for these pairs, which are analysed once, however many prompts follow. */
 export function votesOf(pairs: readonly Pair[]): (prompt: string) => Vote {
   const documents = pairs.map((pair) => countWords(pair.prompt));
   const classes = new Map(pairs.map((pair) => [pair, meaningOf(pair.reply)] as const));

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { LIKELIHOOD_PROBABILITIES, LIKELIHOODS } from '../../../../shared/domain/likelihood.ts';
 import { candidatesOf, marginsOf, type Proposal } from '../../../../shared/domain/replies/candidates.ts';
 import { copiesOf } from '../../../../shared/domain/replies/decide.ts';
-import { type Pair, voteOf } from '../../../../shared/domain/replies/vote.ts';
+import { type Pair, votesOf } from '../../../../shared/domain/replies/vote.ts';
 import { newId } from '../../../../shared/ids.ts';
 import { normalizeReply } from '../../../../shared/text/meaning.ts';
 import { proposeLocally } from '../../../../workers/replies/reply.ts';
@@ -90,12 +90,12 @@ describe('vote', () => {
 
   it("a vote of the person's replies repeats the reply to similar prompts, and is surer the more often it was given", () => {
     const shares = [1, 3, 6].map((n) =>
-      voteOf('Shall I run the linter now?', habit.slice(0, n)).shareOf('yes'),
+      votesOf(habit.slice(0, n))('Shall I run the linter now?').shareOf('yes'),
     );
     assert.deepEqual(shares, [1 / 2, 3 / 4, 6 / 7]);
     const { candidates, closed } = proposeLocally(
       'Shall I run the linter now?',
-      voteOf('Shall I run the linter now?', habit),
+      votesOf(habit)('Shall I run the linter now?'),
       6,
       1,
     );
@@ -114,7 +114,7 @@ describe('vote', () => {
 
   it("a vote of the person's replies counts all ways to say yes as one reply, in the wording used most", () => {
     const yes = ['ok', 'Yes', 'go ahead', 'Yes'].map((reply) => pair('Run the linter?', reply));
-    const { replies } = voteOf('Run the linter?', yes);
+    const { replies } = votesOf(yes)('Run the linter?');
     assert.deepEqual(
       replies.map(({ response, times }) => [response, times]),
       [['Yes', 4]],
@@ -122,9 +122,9 @@ describe('vote', () => {
   });
 
   it("a vote of the person's replies abstains if no similar prompt was answered, or no two were answered alike", () => {
-    const none = proposeLocally('What is the budget?', voteOf('What is the budget?', habit), 6, 3);
+    const none = proposeLocally('What is the budget?', votesOf(habit)('What is the budget?'), 6, 3);
     assert.deepEqual([none.candidates, none.reason], [[], 'No prompt like this is in the memory.']);
     const mixed = 'blue red green black grey pink teal gold'.split(' ').map((c) => pair('Which colour?', c));
-    assert.deepEqual(proposeLocally('Which colour?', voteOf('Which colour?', mixed), 8, 3).candidates, []);
+    assert.deepEqual(proposeLocally('Which colour?', votesOf(mixed)('Which colour?'), 8, 3).candidates, []);
   });
 });
