@@ -104,10 +104,7 @@ describe('vote', () => {
 
   it("the built-in predictor proposes none of the person's replies that cannot be displayed safely", () => {
     for (const reply of ['yes\u001b[2J', 'yes\u202e']) {
-      const vote = voteOf(
-        'Run the linter?',
-        [1, 2, 3].map(() => pair('Run the linter?', reply)),
-      );
+      const vote = votesOf([1, 2, 3].map(() => pair('Run the linter?', reply)))('Run the linter?');
       assert.deepEqual(proposeLocally('Run the linter?', vote, 3, 3).candidates, []);
     }
   });
