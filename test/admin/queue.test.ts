@@ -162,6 +162,7 @@ describe('queue commands', function () {
 
   it('`queue drain` skips what is locked and ends all other waiting work; a later call ends the rest', async () => {
     await queue('pause', 'memory');
+    await queue('drain', 'memory');
     const people = await Promise.all([1, 2, 3].map(() => signUp(system)));
     const jobs = await Promise.all(
       people.map((person) =>

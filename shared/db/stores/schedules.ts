@@ -70,7 +70,8 @@ const PLANT_SCHEDULE = {
   text: `insert into schedules as s (name, pattern, next_tick) values ($1, $2, to_timestamp($3::float8 / 1000))
          on conflict (name) do update
             set pattern = excluded.pattern, next_tick = excluded.next_tick,
-                fired_at = least(s.fired_at, clock_timestamp()), held_until = least(s.held_until, clock_timestamp() + make_interval(secs => ${HOLD_MS / 1000})),
+                fired_at = case when s.fired_at <= clock_timestamp() then s.fired_at end,
+                held_until = case when s.fired_at <= clock_timestamp() then s.held_until end,
                 position = case when excluded.pattern is not null then s.position end
           where s.pattern is distinct from excluded.pattern or s.fired_at > clock_timestamp() + clock_slack()`,
 };
