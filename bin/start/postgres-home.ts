@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import {
   access,
   chmod,
@@ -143,9 +143,8 @@ async function canEnter(folder: string, account: Account): Promise<boolean> {
 }
 
 async function shelteredFolder(directory: string, account: Account): Promise<string> {
-  const folder = join(await openShelter(account), `data-${hash(directory)}`);
-  // A folder without its link is left over from a removed checkout or `.data`.
-  await rm(folder, { recursive: true, force: true });
+  // The link says which folder is in use. A link that was moved away still needs its own.
+  const folder = join(await openShelter(account), `data-${hash(`${directory} ${randomUUID()}`)}`);
   // If the checkout was moved, `directory` may hold data already. `mv` also works across file systems.
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const move = await run('mv', [directory, folder]);

@@ -52,7 +52,11 @@ export async function listen(
     });
   });
   // CONNECT names no path, so no route either; Node would hang up without an answer.
-  server.on('connect', (_request, socket) => turns.close(socket, () => refuse(socket, 405)));
+  server.on('connect', (_request, socket) => {
+    // Node has removed its own listener: a reset would be an uncaught error.
+    socket.on('error', () => socket.destroy());
+    turns.close(socket, () => refuse(socket, 405));
+  });
   limit?.(server);
   server.listen({ ...address, backlog: BACKLOG });
   await once(server, 'listening');

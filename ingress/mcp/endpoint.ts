@@ -8,7 +8,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { AppError } from '../../shared/errors/app-error.ts';
-import { MIB } from '../../shared/schemas/limits.ts';
+import { KIB, MIB } from '../../shared/schemas/limits.ts';
 import { hashKey, isServiceKeyShaped, looksLikeServiceKey } from '../../shared/security/keys.ts';
 import { Bodies } from '../guards/bodies.ts';
 import type { RequestContext } from '../http/request-context.ts';
@@ -23,6 +23,8 @@ const MESSAGE_LIMITS = { limit: MIB, values: 20_000 };
 /** The only revision of the protocol with batches, and the maximum number of messages in one. */
 const BATCH_REVISION = '2025-03-26';
 const BATCH_MAX = 20;
+/** Maximum bytes of the message that opens a session: the session keeps its texts. */
+const INITIALIZE_MAX = 16 * KIB;
 
 /** Error of a cancelled request, as in the Language Server Protocol; JSON-RPC has no code for it. */
 const CANCELLED_ERROR = { code: -32800, message: 'Request cancelled' };
@@ -47,7 +49,12 @@ export function toolEndpoint({ upstream, sessions, ...serving }: EndpointTerms) 
   const modern = createMcpHandler(newServer, { legacy: 'reject', maxSubscriptions: 100 });
   const withBody = new Bodies(async () => {}).reader({ credential: 'user', kept: true, ...MESSAGE_LIMITS });
 
-  const answer = async (ctx: RequestContext, credential: string, message: unknown): Promise<Response> => {
+  const answer = async (
+    ctx: RequestContext,
+    credential: string,
+    message: unknown,
+    bytes = 0,
+  ): Promise<Response> => {
     const { address, requestId, signal } = ctx.state;
     const caller: Caller = { credential, address, requestId };
     const request = requestOf(ctx);
@@ -58,11 +65,17 @@ export function toolEndpoint({ upstream, sessions, ...serving }: EndpointTerms) 
     if (!(await isLegacyRequest(request, message))) return modern.fetch(request, options());
     const id = ctx.get('Mcp-Session-Id');
     if (id === '' && isInitialize(message)) {
+      if (bytes > INITIALIZE_MAX) throw new AppError('body_too_large');
       await checkCredential(accountAt(upstream, caller), signal);
-      const opened = { trace: traceOf(credential), revision: String(message.params?.protocolVersion) };
+      const opened = {
+        trace: traceOf(credential),
+        allowsBatches: message.params?.protocolVersion === BATCH_REVISION,
+      };
       return sessions.open(opened, newServer(), (one) => one.transport.handleRequest(request, options()));
     }
     const session = sessionOf(sessions, id, credential);
+    // After `close`, nothing would let go of the session.
+    signal.throwIfAborted();
     const ended = sessions.hold(session, Array.isArray(message) ? checkBatch(message, session) : []);
     ctx.res.once('close', ended);
     const onRefused = () => {
@@ -85,7 +98,9 @@ export function toolEndpoint({ upstream, sessions, ...serving }: EndpointTerms) 
       const credential = credentialOf(ctx.req);
       const response =
         ctx.method === 'POST'
-          ? await withBody(ctx, traceOf(credential), (message) => answer(ctx, credential, message))
+          ? await withBody(ctx, traceOf(credential), (message, bytes) =>
+              answer(ctx, credential, message, bytes),
+            )
           : await answer(ctx, credential, undefined);
       await send(ctx, response);
     },
@@ -153,8 +168,8 @@ async function endCancelled({ transport, batched }: Session, id: string | number
 }
 
 /** Returns the ids of a batch's messages. Throws `invalid_request` for a batch that is not allowed. */
-function checkBatch(messages: (Message | null)[], { revision }: Session): unknown[] {
-  if (revision !== BATCH_REVISION)
+function checkBatch(messages: (Message | null)[], { allowsBatches }: Session): unknown[] {
+  if (!allowsBatches)
     throw new AppError('invalid_request', { explanation: 'This revision of the protocol has no batches.' });
   if (messages.length > BATCH_MAX)
     throw new AppError('invalid_request', { explanation: `A batch has at most ${BATCH_MAX} messages.` });

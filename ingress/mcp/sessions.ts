@@ -13,8 +13,8 @@ export interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   /** Stands for the credential that it was opened with. */
   readonly trace: string;
-  /** The revision of the protocol that its client asked for. */
-  readonly revision: string;
+  /** True if the revision of the protocol that its client asked for has batches. */
+  readonly allowsBatches: boolean;
   usedAt: number;
   /** Requests that are being answered. */
   running: number;
@@ -45,7 +45,7 @@ export class Sessions {
    * `overloaded` when the process has as many sessions as it may.
    */
   async open<T>(
-    { trace, revision }: Pick<Session, 'trace' | 'revision'>,
+    { trace, allowsBatches }: Pick<Session, 'trace' | 'allowsBatches'>,
     server: Server,
     answer: (session: Session) => Promise<T>,
   ): Promise<T> {
@@ -57,7 +57,7 @@ export class Sessions {
       onsessionclosed: (id) => this.#drop(id),
     });
     const state = { usedAt: performance.now(), running: 0, batched: new Set(), isRefused: false };
-    const session = { transport, trace, revision, ...state };
+    const session = { transport, trace, allowsBatches, ...state };
     this.#opening += 1;
     try {
       await server.connect(transport);

@@ -8,7 +8,7 @@ import { FUNCTION_SETTINGS, SQL_CONSTANTS } from './limits.ts';
  * functions that it calls as well.
  */
 const ENTRY_FUNCTIONS = [
-  'abandoned_v1',
+  'abandoned_v2',
   'admit_v1',
   'casualties_v1',
   'claim_v2',
@@ -41,6 +41,7 @@ export const HASHES = [
   'a527fe3449a07fe8',
   '7d7db6837d8a7500',
   'bd00f02a869feaf6',
+  'd6a51e9169d39286',
 ];
 
 /**

@@ -41,6 +41,8 @@ interface Target {
  */
 export async function migrateDatabase({ directUrl, patienceMs = 120_000, others }: Target): Promise<void> {
   const client = new pg.Client({ connectionString: directUrl, application_name: APPLICATION_NAME });
+  // Ignored: the next statement fails as well.
+  client.on('error', () => {});
   await client.connect();
   try {
     await takeMigrationLock(client);

@@ -156,7 +156,7 @@ export class Housekeeper {
 
   #endAbandoned(): Promise<void> {
     return this.#within('abandoned', async (reachMs) =>
-      this.#endAll(await findAbandonedWork(this.#steps.pool, reachMs)),
+      this.#endAll(await findAbandonedWork(this.#steps.pool, Object.keys(this.#steps.kinds), reachMs)),
     );
   }
 

@@ -72,7 +72,7 @@ async function measureParties(parties: number): Promise<Map<string, number>> {
       await timed('look, by each worker', () => queuedFlows(pool, KIND_NAMES));
       await timed('repair, by the leader', async () => {
         for await (const _ of findOverdueWork(pool, KIND_NAMES, 60_000));
-        await findAbandonedWork(pool, 60_000);
+        await findAbandonedWork(pool, ['predict'], 60_000);
         await hasDeathsWithin(pool, 10_000);
       });
     }

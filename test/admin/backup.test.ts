@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path';
 import { copyDatabase } from '../../bin/admin/archive/copy.ts';
 import { restoreBackup, verifyBackup } from '../../bin/admin/archive/read.ts';
 import { openEmbedded, openTarget } from '../../bin/admin/target.ts';
+import { newId } from '../../shared/ids.ts';
 import { migrate } from '../../shared/process/migrate.ts';
 import { adminResult, runAdmin } from '../support/admin.ts';
 import { predictionBody } from '../support/client.ts';
@@ -138,6 +139,26 @@ describe('backup', function () {
       `select tgname from pg_trigger where not tgisinternal and tgenabled = 'D'`,
     );
     assert.deepEqual(rows, []);
+  });
+
+  it('an event that arrives after a restore arrives after all that the backup has', async () => {
+    const { pool } = system.database;
+    const session = newId();
+    const add = (to: TestDatabase) =>
+      to.pool.query<{ arrival: number }>(
+        `insert into recording_events (account_id, id, session_id, type, occurred_at, received_at, body)
+         values ($1, gen_random_uuid()::text, 'restored', 'note', now(), now(), '{}') returning arrival::int`,
+        [session],
+      );
+    await pool.query('alter sequence recording_events_arrival_seq restart with 5000');
+    await add(system.database);
+    await pool.query(
+      `insert into recording_sessions (id, account_id, started_at, source, created_at, last_arrival)
+       values ('restored', $1, now(), 'test', now(), 5000)`,
+      [session],
+    );
+    assert.equal((await restore(await backUp())).code, 0);
+    assert.equal((await add(elsewhere)).rows[0]?.arrival, 5001);
   });
 
   it("a backup can be restored to a checkout's embedded database unless `npm start` runs, and that database can be moved to another server", async () => {

@@ -640,6 +640,16 @@ describe('405', () => {
       assert.equal((await rawCall(method, method === 'CONNECT' ? 'x:443' : '/v1/usage')).status, 405, method);
   });
 
+  it('a client that resets its connection after CONNECT harms nobody', async () => {
+    const socket = connect(server.port, '127.0.0.1').on('error', () => {});
+    socket.write(head('CONNECT', 'x:443'));
+    const [answer] = await once(socket, 'data');
+    assert.match(String(answer), /^HTTP\/1.1 405 /);
+    socket.resetAndDestroy();
+    await once(socket, 'close');
+    for (let n = 0; n < 3; n += 1) assert.equal((await rawCall('GET', '/v1/usage')).status, 200);
+  });
+
   it('HEAD to an endpoint without GET is 405, without a body', async () => {
     const { status, text: answer } = await call('/v1/predictions', { method: 'HEAD' });
     assert.deepEqual([status, answer], [405, '']);

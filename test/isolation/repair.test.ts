@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import type { Flow } from '../../shared/db/stores/work/claim.ts';
 import type { Completion } from '../../shared/db/stores/work/complete.ts';
-import { type Casualty, findCasualties, findOverdueWork } from '../../shared/db/stores/work/repair.ts';
+import {
+  type Casualty,
+  findAbandonedWork,
+  findCasualties,
+  findOverdueWork,
+} from '../../shared/db/stores/work/repair.ts';
 import { newId } from '../../shared/ids.ts';
 import { createLog } from '../../shared/log.ts';
 import { Housekeeper } from '../../shared/work/housekeeper.ts';
@@ -47,6 +52,18 @@ describe('repair', () => {
     const found = await foundIn(findOverdueWork(database.pool, ['predict', 'sync'], null));
     assert.equal(new Set(found.map(({ id }) => id)).size, found.length);
     assert.deepEqual(partiesOf(found), [locked, ...others].sort());
+  });
+
+  it('abandoned work of a kind that this version does not know is left to those that do', async () => {
+    await addWork('of another version', newId(), {});
+    await database.pool.query(
+      `update work set state = 'queued', worker = null, detached_at = now() - interval '1 minute'
+        where kind = 'of another version'`,
+    );
+    assert.deepEqual(await findAbandonedWork(database.pool, Object.keys(kinds), null), []);
+    const found = await findAbandonedWork(database.pool, ['of another version'], null);
+    assert.equal(found.length, 1);
+    await database.pool.query("delete from work where kind = 'of another version'");
   });
 
   it("a party's orphaned work is found even behind 1001 pieces of another party", async () => {

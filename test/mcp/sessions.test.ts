@@ -255,6 +255,13 @@ describe('tool server sessions', function () {
       assert.deepEqual(codeOf(answer), [413, 'body_too_large']);
     });
 
+    it('a message that opens a tool server session has at most 16 KiB, and another version than a text is 400', async () => {
+      const asking = (protocolVersion: unknown) =>
+        post({ ...INITIALIZE, params: { ...INITIALIZE.params, protocolVersion } }, bearer(keys.ann));
+      assert.deepEqual(codeOf(await asking('x'.repeat(17 * 1024))), [413, 'body_too_large']);
+      assert.equal((await asking({ toString: null })).status, 400);
+    });
+
     it('a message that is not JSON, or has another content type, is 400 at the tool server', async () => {
       assert.deepEqual(codeOf(await send('{')), [400, 'invalid_json']);
       const plain = await post('{}', { ...bearer(keys.ann), 'content-type': 'text/plain' });

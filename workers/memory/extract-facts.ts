@@ -9,6 +9,7 @@ import {
 import { slotOf, topicOf } from '../../shared/domain/facts/topics.ts';
 import { isDisplayable } from '../../shared/domain/model-text.ts';
 import { containsSecret } from '../../shared/text/secrets.ts';
+import { normalForm } from '../../shared/text/words.ts';
 import { lastingKindOf } from './lasting.ts';
 
 /** Confidence that a sentence found by a pattern says something lasting. */
@@ -30,7 +31,7 @@ const ESCAPED_CHARACTER = /\\[nrt"]/;
  * pattern cannot ask for consent.
  */
 const SENSITIVE_WORDS =
-  /\b(?:diagnos|disease|illness|krank|malad|enferm(?!er[oa])|cancer|cáncer|krebs|diabet|insulin|hiv|depress|anxiety|therap|medicat|pregnan|disab|religi|kirche|église|iglesia|church|mosque|synagogue|muslim|musulm|moslem|christian|christlich|chrétien|cristian|jewish|jüdisch|juif|judí|hindu|buddhis|atheis|gay|lesbian|schwul|lesbisch|bisexual|transgender|sexual|trade union|gewerkschaft|syndicat|sindicato|vote|voted|politic|partei|republican|democrat|ethnic|criminal|convict)/i;
+  /(?<!\p{L})(?:diagnos|disease|illness|krank|malad|enferm(?!er[oa])|cancer|cáncer|krebs|diabet|insulin|hiv|depress|anxiety|therap|medicat|pregnan|disab|religi|kirche|église|iglesia|church|mosque|synagogue|muslim|musulm|moslem|christian|christlich|chrétien|cristian|jewish|jüdisch|juif|judí|hindu|buddhis|atheis|gay|lesbian|schwul|lesbisch|bisexual|transgender|sexual|trade union|gewerkschaft|syndicat|sindicato|vote|voted|politic|partei|republican|democrat|ethnic|criminal|convict)/iu;
 
 /**
  * Finds what a person says about themselves in a row, by patterns and without a model. Each sentence found also serves
@@ -69,7 +70,7 @@ function kindOf(sentence: string): string | undefined {
   if (!isDisplayable(sentence) || ESCAPED_CHARACTER.test(sentence)) return undefined;
   // Words in quotation marks may be somebody else's.
   const own = sentence.replaceAll(/["“„«][^"”“»]*["”“»]/g, ' ');
-  if (SENSITIVE_WORDS.test(own) || containsSecret(sentence)) return undefined;
+  if (SENSITIVE_WORDS.test(normalForm(own, 'NFC')) || containsSecret(sentence)) return undefined;
   return lastingKindOf(own);
 }
 

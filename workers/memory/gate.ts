@@ -83,8 +83,11 @@ function admit(proposal: ProposedFact, { known }: ShownMemory, record: EvidenceT
   if (quotes.some(({ words }) => containsSecret(words))) return undefined;
   if (isInstruction(text) && !record.isStated(text, quotes)) return undefined;
   const fact = target === null || relation === 'new' ? undefined : known[target - 1];
-  const from = timeOf(proposal.valid_from) ?? record.latestTimeOf(quotes);
   const to = timeOf(proposal.valid_to);
+  const said = record.latestTimeOf(quotes);
+  // What ended before it was said held before that, not since.
+  const from = timeOf(proposal.valid_from) ?? Math.min(said, to ?? said);
+  if (proposal.valid_to !== null && (to === undefined || to < from)) return undefined;
   return {
     text: asStatement(text),
     kind,
@@ -92,7 +95,7 @@ function admit(proposal: ProposedFact, { known }: ShownMemory, record: EvidenceT
     origin: 'model',
     confidence: CONFIDENCE,
     validFrom: new Date(from),
-    validTo: to !== undefined && to >= from ? new Date(to) : null,
+    validTo: to === undefined ? null : new Date(to),
     quotes,
     // A contradiction counts as superseding: time decides which of the two facts holds.
     target: fact ? { id: fact.id, relation: relation === 'duplicate' ? relation : 'supersedes' } : null,

@@ -106,7 +106,7 @@ const FRENCH: readonly Pattern[] = [
   ['identity', /\bje m['’]appelle\b|\bmon nom est\b|\bappelle(?:z)?[- ]moi\b/i],
   [
     'identity',
-    /\bj['’]habite\b|\bje vis à\b|\bje travaille (?:comme|chez|pour|en tant que)\b|\bje suis (?:végétari|végan|vegan)/i,
+    /\bj['’]habite\b|\bje vis à(?!\p{L})|\bje travaille (?:comme|chez|pour|en tant que)\b|\bje suis (?:végétari|végan|vegan)/iu,
   ],
   [
     'constraint',

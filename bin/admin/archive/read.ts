@@ -48,6 +48,10 @@ export function restoreBackup(url: string, file: string, manifest: Manifest): Pr
     // The triggers already ran for these rows in the original database.
     for (const name of names) await client.query(`alter table ${quoteNames([name])} disable trigger user`);
     const stored = await copyAll(client, file, tables);
+    // COPY stores `arrival` as it was, and does not advance its sequence.
+    await client.query(`
+      select setval(pg_get_serial_sequence('recording_events', 'arrival'), max(last_arrival))
+        from recording_sessions having max(last_arrival) > 0`);
     for (const name of names) await client.query(`alter table ${quoteNames([name])} enable trigger user`);
     // The processes of the original database do not run here, so mark their work as free to be taken over.
     await client.query('update processes set alive_until = least(alive_until, now()), pools = null');

@@ -2,8 +2,9 @@
 -- far back it looks: further back there are mostly index entries of ended work, which stay for as long as any old
 -- snapshot of the database is open.
 
--- Returns queued work whose callers all left at least `_grace_ms` ago: up to 1000 pieces, longest ago first.
-create or replace function abandoned_v1(_grace_ms int, _reach_ms int)
+-- Returns queued work of these kinds whose callers all left at least `_grace_ms` ago: up to 1000 pieces, longest ago
+-- first. Work of other kinds belongs to processes of another version.
+create or replace function abandoned_v2(_kinds text[], _grace_ms int, _reach_ms int)
 returns table (id uuid, kind text, party uuid, month text)
 language plpgsql
 as $$
@@ -15,7 +16,7 @@ begin
      and w.detached_at > coalesce(now() - make_interval(secs => _reach_ms / 1000.0), '-infinity')
      -- Repeats the predicate of the index, so that the index serves.
      and w.detached_at < 'infinity'
-     and w.state = 'queued' and w.waiters = '{}'
+     and w.state = 'queued' and w.waiters = '{}' and w.kind = any (_kinds)
    order by w.detached_at limit 1000;
 end $$;
 

@@ -41,7 +41,8 @@ export type Reconciliation =
 export function reconcile(statement: Statement, known: readonly KnownFact[]): Reconciliation {
   const current = known.filter(({ supersededBy }) => supersededBy === null);
   const same =
-    current.find((fact) => isSame(statement, fact)) ?? current.find((fact) => isSlotValue(statement, fact));
+    current.find((fact) => isSame(statement, fact) && mayBeOne(statement, fact)) ??
+    current.find((fact) => isSlotValue(statement, fact) && mayBeOne(statement, fact));
   if (same !== undefined) return { as: 'evidence', of: same };
   const former = known.filter(({ supersededBy }) => supersededBy !== null);
   if (former.some((fact) => isSame(statement, fact) && haveSamePassage(statement, fact)))
@@ -58,6 +59,11 @@ export function reconcile(statement: Statement, known: readonly KnownFact[]): Re
 /** Reports whether only the person may change a fact. */
 export function isProtected({ origin, pinned }: Pick<KnownFact, 'origin' | 'pinned'>): boolean {
   return origin === 'human' || pinned;
+}
+
+/** Reports whether a statement can repeat a fact: one that has ended does not hold again by being said again. */
+function mayBeOne(statement: Statement, fact: KnownFact): boolean {
+  return haveCommonTime(statement, fact) || haveSamePassage(statement, fact);
 }
 
 function isSame({ text, target }: Statement, fact: KnownFact): boolean {

@@ -61,7 +61,8 @@ export function listEpisodes(
 
 const EPISODE_IS_OF_SESSION = `exists (
   select from memory_links l join raw_memories s on s.id = l.to_id
-   where l.account_id = r.account_id and l.from_id = r.id and s.session_id = ?)`;
+   where l.account_id = r.account_id and l.from_id = r.id
+     and s.account_id = r.account_id and s.session_id = ?)`;
 
 /**
  * Lists facts by creation, newest first: the present wordings or, with `revisionOf`, the former wordings of one fact.

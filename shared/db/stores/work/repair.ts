@@ -70,13 +70,21 @@ async function* casualties(
 }
 
 const ABANDONED_WORK = {
-  name: 'abandoned_v1',
-  text: 'select id, kind, party, month from abandoned_v1($1::int, $2::int)',
+  name: 'abandoned_v2',
+  text: 'select id, kind, party, month from abandoned_v2($1::text[], $2::int, $3::int)',
 };
 
-/** Finds queued work whose callers have all left: all such work, or only if they left within the last `reachMs`. */
-export async function findAbandonedWork(pool: Pool, reachMs: number | null): Promise<Casualty[]> {
-  const found = await query<Subject & { kind: string }>(pool, ABANDONED_WORK, [ABANDON_AFTER_MS, reachMs]);
+/**
+ * Finds queued work of these kinds whose callers have all left: all such work, or only if they left within the last
+ * `reachMs`.
+ */
+export async function findAbandonedWork(
+  pool: Pool,
+  kinds: readonly string[],
+  reachMs: number | null,
+): Promise<Casualty[]> {
+  const values = [kinds, ABANDON_AFTER_MS, reachMs];
+  const found = await query<Subject & { kind: string }>(pool, ABANDONED_WORK, values);
   return found.map((one) => ({ ...one, verdict: 'abandoned' }));
 }
 

@@ -62,6 +62,11 @@ describe('pattern extraction', () => {
       assert.deepEqual(texts(content), [], content);
   });
 
+  it('pattern extraction leaves out religion and health also where the word begins with an accent or is decomposed', () => {
+    assert.deepEqual(texts("Je vais toujours à l'église."), []);
+    assert.deepEqual(texts("Je vais toujours à l'église.".normalize('NFD')), []);
+  });
+
   it('pattern extraction works in German, French and Spanish', () => {
     for (const sentence of [
       'Ich heiße Ada Lovelace.',
@@ -70,6 +75,7 @@ describe('pattern extraction', () => {
       'Je travaille comme graphiste à Lyon.',
       'J’utilise toujours des espaces.',
       'Je préfère les réponses courtes.',
+      'Je vis à Lyon.',
       'Vivo en Sevilla.',
       'Siempre uso pnpm para los paquetes.',
       'Prefiero las respuestas cortas.',

@@ -10,7 +10,7 @@ import {
 } from '../../../../shared/domain/facts/statement.ts';
 import { containsSecret } from '../../../../shared/text/secrets.ts';
 import { similarity } from '../../../../shared/text/similarity.ts';
-import { type ClaimedEvidence, EvidenceTexts } from '../../../../workers/memory/gate.ts';
+import { admitProposals, type ClaimedEvidence, EvidenceTexts } from '../../../../workers/memory/gate.ts';
 
 const row = (content: string, part: Partial<SourceRow> = {}): SourceRow => ({
   id: content,
@@ -43,6 +43,32 @@ describe('grounding gate', () => {
     assert.ok(groundedQuotes([{ source: 1, quote: close }], [said]));
     for (const quote of ['moved to yarn', 'pnp', '', '…', 'I never use pnpm', 'look back never'])
       assert.equal(groundedQuotes([{ source: 1, quote }], [said]), undefined, quote);
+  });
+
+  it('a fact that a model says has ended keeps its end, and is dropped if that cannot be read', () => {
+    const lived = row('I lived in Berlin until 2020.', { occurredAt: new Date('2026-06-01T00:00:00Z') });
+    const proposed = (validTo: string, validFrom: string | null = null) =>
+      admitProposals(
+        [
+          {
+            text: 'Lived in Berlin',
+            kind: 'identity',
+            slot: 'identity.city',
+            valid_from: validFrom,
+            valid_to: validTo,
+            evidence: [{ source: 1, quote: 'I lived in Berlin until 2020' }],
+            relation: 'new',
+            target: null,
+            salience: 3,
+          },
+        ],
+        { rows: [lived], known: [], others: [] },
+      ).map(({ validFrom: from, validTo: to }) => [from.toISOString(), to?.toISOString()]);
+    const end = '2020-01-01T00:00:00.000Z';
+    assert.deepEqual(proposed('2020-01-01'), [[end, end]]);
+    assert.deepEqual(proposed('2020-01-01', '2018-01-01'), [['2018-01-01T00:00:00.000Z', end]]);
+    assert.deepEqual(proposed('some day'), []);
+    assert.deepEqual(proposed('2020-01-01', '2021-01-01'), []);
   });
 
   it('the grounding gate finds quotes in scripts without spaces', () => {

@@ -115,6 +115,11 @@ describe('reconciling', () => {
     assert.deepEqual(reconcile(statement({ validTo: day(8) }), [later]), { as: 'new', supersedes: [] });
   });
 
+  it('reconciling a statement stores what holds again after a fact that has ended said it', () => {
+    const again = statement({ text: 'Uses npm as package manager', quotes: [quote('r2', 'I use npm')] });
+    assert.deepEqual(reconcile(again, [fact({ validTo: day(3) })]), { as: 'new', supersedes: [] });
+  });
+
   it('reconciling a statement never changes a fact that the person wrote or pinned', () => {
     for (const part of [{ origin: 'human' }, { pinned: true }]) {
       const own = fact(part);
