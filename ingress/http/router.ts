@@ -1,6 +1,7 @@
 import type { ParsedUrlQuery } from 'node:querystring';
 import { Readable } from 'node:stream';
 import { Router, type RouterContext } from '@koa/router';
+import { isDecodable } from '../../shared/config/values.ts';
 import { requireFreshLogin, requireScope } from '../../shared/domain/account.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { ErrorCode } from '../../shared/errors/catalogue.ts';
@@ -62,6 +63,8 @@ export function createRouter<Parts>(serving: Serving<Parts>): Router<RequestStat
     router.register(patternOf(route), [route.method], (ctx: Context) => {
       // A path that is fixed for another method does not match a parameter of this one.
       if (takesNames && fixedLayers(ctx).length > 0) refuse(ctx);
+      // The router leaves a bad escape as it is.
+      if (takesNames && !isDecodable(ctx.path)) throw new AppError('not_found');
       ctx.state.route = route.path;
       return serve(ctx);
     });
@@ -158,7 +161,7 @@ const PARAM_CHECKS: Record<ParamKind, (value: string) => boolean> = {
 };
 const IDENTIFIER = new RegExp(IDENTIFIER_PATTERN);
 
-/** Throws `not_found` for a value of the wrong shape. The router decodes once and leaves a bad escape as it is. */
+/** Throws `not_found` for a value of the wrong shape. The router decodes once. */
 function checkParams(
   params: Record<string, string>,
   kinds: Record<string, ParamKind>,

@@ -105,7 +105,8 @@ export class JobService {
     call: WorkCall<NoFacts>,
     gone: AbortSignal,
   ): Promise<{ id: string; replayed: boolean }> {
-    const { replayed } = await this.#parts.work.start(kind, call, gone);
+    const { replayed, outcome } = await this.#parts.work.start(kind, call, gone);
+    if (outcome?.state === 'cancelled') throw refusalOf(outcome);
     return { id: call.key, replayed };
   }
 

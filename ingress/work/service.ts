@@ -103,15 +103,15 @@ export class WorkService {
     kind: K,
     call: WorkCall<FactsOf<K>>,
     disconnected: AbortSignal,
-  ): Promise<{ id: string; replayed: boolean }> {
+  ): Promise<{ id: string; replayed: boolean; outcome: Outcome | undefined }> {
     const served = this.#served(kind);
     return this.#counted(served, call, async () => {
-      const { id, decision } = await this.#admit(served, call, disconnected);
+      const { id, decision, outcome } = await this.#admit(served, call, disconnected);
       if (decision !== 'ended') {
         served.dispatch(id, call.party);
         this.#callers.stopWaiting(call.key, id);
       }
-      return { id, replayed: decision !== 'admitted' };
+      return { id, replayed: decision !== 'admitted', outcome };
     });
   }
 

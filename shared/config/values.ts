@@ -40,7 +40,7 @@ export function parseRedisUrl(value: string): RedisTarget | undefined {
 }
 
 /** Reports whether each `%` begins an escape. One in a password must be written `%25`. */
-function isDecodable(text: string): boolean {
+export function isDecodable(text: string): boolean {
   try {
     decodeURIComponent(text);
     return true;

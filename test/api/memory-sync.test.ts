@@ -282,6 +282,30 @@ describe('sync with workers', function () {
       assert.equal(others.headers.get('idempotency-replayed'), null);
     });
 
+    it('a sync that was cancelled is 499 when its request is repeated, also with respond-async', async () => {
+      const headers = { 'idempotency-key': randomUUID() };
+      await post(ann, notes(1));
+      const lock = await lockRow(system, 'accounts', 'id = $1', [ann.id]);
+      const begun = await ann.request<JobReceipt>(
+        'POST',
+        SYNC,
+        {},
+        { headers: { ...headers, prefer: 'respond-async' } },
+      );
+      assert.equal(begun.status, 202);
+      await ann.request('DELETE', `/api/jobs/${begun.body.job_id}/`);
+      await lock.release();
+      const otherwise: Record<string, string>[] = [
+        {},
+        { prefer: 'respond-async' },
+        { accept: 'text/event-stream' },
+      ];
+      for (const more of otherwise) {
+        const again = await sync({}, { ...headers, ...more });
+        assert.deepEqual([again.status, again.code], [499, 'job_cancelled']);
+      }
+    });
+
     it('a sync refuses the same idempotency key while it runs, unless the caller prefers to wait', async () => {
       await post(ann, notes(1));
       const lock = await lockRow(system, 'accounts', 'id = $1', [ann.id]);

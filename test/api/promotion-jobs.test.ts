@@ -99,6 +99,14 @@ for (const tier of TIERS)
       assert.equal(system.provider.calls.length, 1);
     });
 
+    it(`a promotion to ${tier} whose request is repeated with the defaults spelled out is replayed`, async () => {
+      const headers = { 'idempotency-key': randomUUID() };
+      const first = await promote(ann, tier, {}, headers);
+      const again = await promote(ann, tier, { limit: 100, force: false }, headers);
+      assert.deepEqual([again.status, again.text], [200, first.text]);
+      assert.equal(again.headers.get('idempotency-replayed'), 'true');
+    });
+
     it(`a failed promotion to ${tier} runs again under the same idempotency key`, async () => {
       const headers = { 'idempotency-key': 'again' };
       system.provider.next(failing(429));

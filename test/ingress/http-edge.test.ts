@@ -598,6 +598,11 @@ describe('404', () => {
       assert.equal((await rawCall('GET', path)).status, 404, path);
   });
 
+  it('an id with a bad escape is 404 not_found, also where ids may be any text', async () => {
+    for (const path of ['/api/recording/events/100%/', '/api/recording/sessions/a%zz/events/'])
+      assert.equal((await rawCall('GET', path)).status, 404, path);
+  });
+
   it('a malformed id is 404 not_found', async () => {
     for (const id of [
       'a%2Fb',

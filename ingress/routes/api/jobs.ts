@@ -2,6 +2,7 @@ import { Faults } from '../../../shared/domain/faults.ts';
 import type { ErrorCode } from '../../../shared/errors/catalogue.ts';
 import {
   JobResponse,
+  PROMOTE_LIMIT,
   PromoteRequest,
   PromoteResult,
   SyncRequest,
@@ -66,7 +67,8 @@ export const promoteToFacts = endpoint('user', {
 function checked(body: PromoteRequest, { supportedModels }: Parts): PromoteRequest {
   const faults = new Faults();
   checkModel(body.model, supportedModels, faults);
-  const request = withSince(body, faults);
+  // Spelled out, so that a repeated request may spell the defaults out or not.
+  const request = withSince({ limit: PROMOTE_LIMIT, force: false, ...body }, faults);
   faults.refuse();
   return request;
 }
