@@ -56,32 +56,44 @@ export async function* accountData(
 
   const profile = await em().findOne(Profile, { account });
   if (profile !== null) yield { type: 'profile', rows: [profile] };
+  // Rows are found by id alone: with the account as well, the planner may read all of its rows for each page.
   for await (const id of sizedPages(em, accountId, 'raw_memories'))
-    yield { type: 'raw', rows: await em().find(RawMemory, { account, id }, PAGE_BY_ID) };
+    yield { type: 'raw', rows: await em().find(RawMemory, { id }, PAGE_BY_ID) };
   for await (const id of sizedPages(em, accountId, 'episodes')) {
-    yield { type: 'episode', rows: await em().find(Episode, { account, id }, PAGE_BY_ID) };
+    yield { type: 'episode', rows: await em().find(Episode, { id }, PAGE_BY_ID) };
     for await (const rows of linkPages(em, accountId, id.$in)) yield { type: 'link', rows };
   }
-  for await (const id of sizedPages(em, accountId, 'facts')) {
-    yield { type: 'fact', rows: await em().find(Fact, { account, id }, PAGE_BY_ID) };
+  for await (const id of sizedPages(em, accountId, 'facts', 'id')) {
+    yield { type: 'fact', rows: await em().find(Fact, { id }, PAGE_BY_ID) };
     for await (const rows of linkPages(em, accountId, id.$in)) yield { type: 'link', rows };
   }
-  for await (const rows of pages((after) => em().find(ProviderCall, { accountId, ...after }, PAGE_BY_ID)))
-    yield { type: 'provider_call', rows };
+  for await (const id of sizedPages(em, accountId, 'provider_calls', 'at'))
+    yield { type: 'provider_call', rows: await em().find(ProviderCall, { id }, PAGE_BY_ID) };
   for await (const id of sizedPages(em, accountId, 'replies'))
-    yield { type: 'prediction', rows: await em().find(Reply, { accountId, id }, PAGE_BY_ID) };
+    yield { type: 'prediction', rows: await em().find(Reply, { id }, PAGE_BY_ID) };
 }
 
-/** Yields the ids of a table's rows in pages, which are bounded in bytes too. A larger row is a page of its own. */
-async function* sizedPages(em: () => EntityManager, accountId: string, table: string) {
-  const pagesOfSizes = pages(({ id }) =>
-    em().execute<{ id: string; size: number }[]>(
-      `select r.id, octet_length(to_json(r)::text) as size from ${table} r
-        where r.account_id = ? and r.id > ?::uuid order by r.id limit ?`,
-      [accountId, id?.$gt ?? LOWEST_ID, PAGE_ROWS_MAX],
-    ),
-  );
-  for await (const rows of pagesOfSizes) {
+/**
+ * Yields the ids of a table's rows in pages, which are bounded in bytes too. A larger row is a page of its own. `order`
+ * is a column that never changes and stands in an index after the account: by the primary key, an account's page may
+ * read past the rows of all others.
+ */
+async function* sizedPages(
+  em: () => EntityManager,
+  accountId: string,
+  table: string,
+  order: 'created_at' | 'at' | 'id' = 'created_at',
+) {
+  const [key, after] = order === 'id' ? ['r.id', '?::uuid'] : [`r.${order}, r.id`, '?::timestamptz, ?::uuid'];
+  let rows: { id: string; at: string; size: number }[] = [];
+  do {
+    const { id, at } = rows.at(-1) ?? { id: LOWEST_ID, at: '-infinity' };
+    rows = await em().execute(
+      `select r.id, r.${order}::text as at, octet_length(to_json(r)::text) as size from ${table} r
+        where r.account_id = ? and (${key}) > (${after}) order by ${key} limit ?`,
+      [accountId, ...(order === 'id' ? [id] : [at, id]), PAGE_ROWS_MAX],
+    );
+    if (rows.length === 0) return;
     let page: string[] = [];
     let pageBytes = 0;
     for (const { id, size } of rows) {
@@ -94,7 +106,7 @@ async function* sizedPages(em: () => EntityManager, accountId: string, table: st
       page.push(id);
     }
     yield { $in: page };
-  }
+  } while (rows.length === PAGE_ROWS_MAX);
 }
 
 /** Yields the links of these rows in pages: a row may have hundreds. */

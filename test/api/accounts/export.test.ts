@@ -3,11 +3,13 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { accountData, PAGE_SIZE_MAX } from '../../../shared/db/stores/account-data.ts';
+import { newId } from '../../../shared/ids.ts';
 import { anonymously, signUp, type UserClient } from '../../support/account.ts';
 import { fetchPublished } from '../../support/client.ts';
 import { assertPublished } from '../../support/client-contract.ts';
 import { connect, connectingApp } from '../../support/connection.ts';
 import { addFact, setProfile } from '../../support/memory.ts';
+import { rowsRead } from '../../support/rows-read.ts';
 import { type System, startSystem } from '../../support/system.ts';
 
 describe('account export', () => {
@@ -44,6 +46,30 @@ describe('account export', () => {
     type: 'note',
     text: `note ${id}`,
     ...part,
+  });
+
+  it("an account's export reads no more rows than the account has, however many others have", async () => {
+    const person = await signUp(system);
+    const calls = 6000;
+    const add = (account: string, count: number) =>
+      system.database.pool.query(
+        `insert into provider_calls (id, at, account_id, work_id, attempt, kind, model, input_tokens, cached_tokens,
+                                      output_tokens, aborted, outcome, latency_ms)
+         select gen_random_uuid(), now() + n * interval '1 ms', $1, gen_random_uuid(), 1, 'reply', 'm', 1, 0, 1, false,
+                'answered', 1
+           from generate_series(1, $2) n`,
+        [account, count],
+      );
+    await add(newId(), 10 * calls);
+    await add(person.id, calls);
+    await system.database.pool.query('analyze provider_calls');
+    let found = 0;
+    const read = await rowsRead(system, async (em) => {
+      for await (const { type, rows } of accountData(() => em, person.id))
+        if (type === 'provider_call') found += rows.length;
+    });
+    assert.equal(found, calls);
+    assert.ok(read < 5 * calls, `${read} rows`);
   });
 
   it("an account's export has all of its data, the account first, and nothing of other accounts", async () => {
