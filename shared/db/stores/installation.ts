@@ -22,14 +22,17 @@ export interface Installation {
 }
 
 const READ_INSTALLATION = {
-  name: 'installation_v3',
+  name: 'installation_v4',
   text: `
     select e.*, u.*, s.*, p.*
       from (select count(*)::int as erasing,
                    coalesce(extract(epoch from now() - min(erasing_at)), 0)::float8 as "oldestErasureS"
               from accounts where erasing_at is not null) e,
-           (select coalesce(sum(reserved), 0)::float8 as reserved, coalesce(sum(settled), 0)::float8 as settled
-              from usage where month = month_of(now())) u,
+           (select coalesce(sum(g.reserved), 0)::float8 as reserved, coalesce(sum(g.settled), 0)::float8 as settled
+              from apps a cross join lateral (
+                -- A month has a page in sight, and past months have theirs for ever.
+                select n.reserved, n.settled from usage n
+                 where n.app_id = a.id and n.month = month_of(now()) order by n.page desc limit 1) g) u,
            (select (select sum(numbackends)::int from pg_stat_database) as sessions,
                    current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
                      - coalesce(current_setting('reserved_connections', true)::int, 0) as "sessionsMost") s,

@@ -81,8 +81,10 @@ export function deleteFact(em: EntityManager, accountId: string, id: string): Pr
   return changeMemory(em, accountId, async (tx) => {
     await forgetQuotes(tx, accountId, id);
     const wordings = await tx.execute<{ id: string }[]>(
-      'select id from facts where account_id = ? and (id = ? or revision_of = ?)',
-      [accountId, id, id],
+      `select id from facts where account_id = ? and id = ?
+       union all
+       select id from facts where account_id = ? and superseded_by = ? and revision_of = superseded_by`,
+      [accountId, id, accountId, id],
     );
     const wordingTexts = await textsOf(
       tx,

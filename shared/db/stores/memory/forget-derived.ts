@@ -244,10 +244,12 @@ export async function deleteFacts(
   const named = JSON.stringify(ids);
   const facts = await tx.execute<DeletedFact[]>(
     `select id, superseded_by as "supersededBy", revision_of as "revisionOf" from facts
-      where account_id = ?
-        and (id in (select json_array_elements_text(?::json)::uuid)
-          or (superseded_by in (select json_array_elements_text(?::json)::uuid) and revision_of = superseded_by))`,
-    [accountId, named, named],
+      where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)
+     union
+     select id, superseded_by, revision_of from facts
+      where account_id = ? and superseded_by in (select json_array_elements_text(?::json)::uuid)
+        and revision_of = superseded_by`,
+    [accountId, named, accountId, named],
   );
   const gone = JSON.stringify(facts.map(({ id }) => id));
   const restored = await restoreSuperseded(tx, accountId, facts);

@@ -79,7 +79,7 @@ export function listFacts(
   const wording =
     revisionOf === undefined
       ? condition('r.revision_of is null')
-      : condition('r.revision_of = ?', revisionOf);
+      : condition('r.superseded_by = ? and r.revision_of = r.superseded_by', revisionOf);
   const replaced = supersededBy === undefined ? [] : [condition('r.superseded_by = ?', supersededBy)];
   return findPage<Fact>(em, FACT_TIER, accountId, terms, [wording, ...replaced]);
 }
