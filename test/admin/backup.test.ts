@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { copyDatabase } from '../../bin/admin/archive/copy.ts';
 import { restoreBackup, verifyBackup } from '../../bin/admin/archive/read.ts';
 import { openEmbedded, openTarget } from '../../bin/admin/target.ts';
@@ -50,6 +49,8 @@ describe('backup', function () {
     fileCount += 1;
     return join(folder, `${fileCount}.backup`);
   };
+  const filesOf = async (file: string) =>
+    (await readdir(folder)).filter((name) => name.startsWith(basename(file)));
   const backUp = async () => {
     const file = newFile();
     await adminResult(['backup', file], system.env);
@@ -215,10 +216,10 @@ describe('backup', function () {
     const env = { ...bareEnvironment(), ...there() };
     const child = spawn(process.execPath, ['bin/admin/main.ts', 'backup', file], { env, stdio: 'ignore' });
     const over = once(child, 'exit');
-    await until(() => existsSync(`${file}.unfinished`));
+    await until(async () => (await filesOf(file)).length > 0);
     child.kill('SIGTERM');
     assert.deepEqual(await over, [null, 'SIGTERM']);
-    for (const left of [file, `${file}.unfinished`]) assert.equal(existsSync(left), false, left);
+    assert.deepEqual(await filesOf(file), []);
   });
 
   it('moving a database requires the address of another one', async () => {
@@ -270,7 +271,22 @@ describe('backup', function () {
     const other = newFile();
     const failed = await runAdmin(['backup', other], there());
     assert.equal(failed.code, 1);
-    await assert.rejects(stat(other), { code: 'ENOENT' });
-    await assert.rejects(stat(`${other}.unfinished`), { code: 'ENOENT' });
+    assert.deepEqual(await filesOf(other), []);
+  });
+
+  it('of two backups to one file at the same time, one is whole and the other is refused', async () => {
+    await migrate({ directUrl: elsewhere.url, queuePrefix: 'forecue' });
+    const locked = await lockTable({ database: elsewhere }, 'accounts');
+    const file = newFile();
+    const both = [1, 2].map(() => runAdmin(['backup', file], there()));
+    await until(async () => (await elsewhere.pool.query(WAITING_SESSIONS)).rowCount === 2);
+    await locked.release();
+    const refused = (await Promise.all(both)).filter(({ code }) => code !== 0);
+    assert.deepEqual(
+      refused.map(({ code, stderr }) => [code, stderr]),
+      [[1, `${file} exists: give another name\n`]],
+    );
+    await verifyBackup(file);
+    assert.deepEqual(await filesOf(file), [basename(file)]);
   });
 });

@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { createWriteStream, existsSync } from 'node:fs';
-import { rename, stat } from 'node:fs/promises';
+import { link, rename, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
@@ -25,15 +26,28 @@ export interface Manifest {
  * blocks only migrations. The file gets its final name when it is complete.
  */
 export async function writeBackup(url: string, file: string): Promise<Manifest & { bytes: number }> {
-  if (existsSync(file)) throw new AdminError(`${file} exists: give another name`);
-  const unfinished = `${file}.unfinished`;
+  refuseExisting(file);
+  const unfinished = `${file}.${randomUUID()}.unfinished`;
   using _unfinished = removedAtEnd(unfinished);
   const manifest = await inTransaction(url, 'begin isolation level repeatable read read only', (client) =>
     writeAll(client, unfinished),
   );
   const { size: bytes } = await stat(unfinished);
-  await rename(unfinished, file);
+  await giveName(unfinished, file);
   return { ...manifest, bytes };
+}
+
+function refuseExisting(file: string): void {
+  if (existsSync(file)) throw new AdminError(`${file} exists: give another name`);
+}
+
+/** Gives a complete file its name. Unlike a rename, a link never replaces a file made meanwhile. */
+async function giveName(unfinished: string, file: string): Promise<void> {
+  await link(unfinished, file).catch(() => {
+    refuseExisting(file);
+    // The file system has no hard links.
+    return rename(unfinished, file);
+  });
 }
 
 async function writeAll(client: pg.Client, file: string): Promise<Manifest> {
