@@ -56,8 +56,10 @@ async function start(data: string, stopping: AbortSignal): Promise<never> {
   const { web, worker } = configure(env, data, databaseUrl);
   const { directUrl } = web.config.database;
   const target = embedded ? 'the database' : 'the database at DATABASE_URL';
-  await step(`Migrating ${target}`, migrate({ directUrl, queuePrefix: web.config.queuePrefix }));
-  stopping.throwIfAborted();
+  const { queuePrefix } = web.config;
+  const migrated = migrate({ directUrl, queuePrefix, signal: stopping });
+  // A migration that was waiting for another process ends with an error of its own.
+  await step(`Migrating ${target}`, migrated).finally(() => stopping.throwIfAborted());
 
   if (web.config.console && canBuildConsole()) await step('Building the console', buildConsole());
   stopping.throwIfAborted();

@@ -17,10 +17,16 @@ const BACKOFF = { firstMs: 1000, longestMs: 1000 };
 const POLL_MS = 100;
 const APPLICATION_NAME = 'forecue migrate';
 
-interface Target {
-  directUrl: string;
+/** Limits how long a migration waits for others. */
+export interface Patience {
   /** Time to keep trying while others hold the tables; 2 minutes by default. */
   patienceMs?: number | undefined;
+  /** Ends the waits for others, and rejects: a step that has begun is finished, and no other begins. */
+  signal?: AbortSignal | undefined;
+}
+
+interface Target extends Patience {
+  directUrl: string;
   /** Brings other tables of the same database up to date, under the same lock. Safe to repeat. */
   others: (client: pg.Client) => Promise<unknown>;
 }
@@ -39,13 +45,13 @@ interface Target {
  *     this.addSql('create index concurrently things_by_name on things (name)');
  *     this.addSql('reset lock_timeout');
  */
-export async function migrateDatabase({ directUrl, patienceMs = 120_000, others }: Target): Promise<void> {
+export async function migrateDatabase({ directUrl, others, ...patience }: Target): Promise<void> {
   const client = new pg.Client({ connectionString: directUrl, application_name: APPLICATION_NAME });
   // Ignored: the next statement fails as well.
   client.on('error', () => {});
   await client.connect();
   try {
-    await takeMigrationLock(client);
+    await takeMigrationLock(client, patience);
     const orm = new MikroORM({
       ...ormOptions(directUrl),
       // One session, so that a setting made by a migration without a transaction holds for all of its statements.
@@ -54,13 +60,13 @@ export async function migrateDatabase({ directUrl, patienceMs = 120_000, others 
       logger: () => {},
     });
     try {
-      await retryWhileLocked(() => orm.migrator.up(), patienceMs);
+      await retryWhileLocked(() => orm.migrator.up(), patience);
     } finally {
       await orm.close(true);
     }
     await client.query(`set lock_timeout = ${LOCK_TIMEOUT_MS}`);
-    await retryWhileLocked(() => installFunctions(client), patienceMs);
-    await retryWhileLocked(() => others(client), patienceMs);
+    await retryWhileLocked(() => installFunctions(client), patience);
+    await retryWhileLocked(() => others(client), patience);
   } finally {
     await client.end();
   }
@@ -70,12 +76,12 @@ export async function migrateDatabase({ directUrl, patienceMs = 120_000, others 
  * Takes the advisory lock, which ends with the session. Polls, because a session that waits for the lock holds a
  * snapshot, and the lock's holder may be building an index concurrently, which waits for all older snapshots.
  */
-async function takeMigrationLock(client: pg.Client): Promise<void> {
+async function takeMigrationLock(client: pg.Client, { signal }: Patience): Promise<void> {
   const tryLock = `select pg_try_advisory_lock(hashtext('forecue migrations')) as taken`;
   for (;;) {
     const { rows } = await client.query<{ taken: boolean }>(tryLock);
     if (rows[0]?.taken) return;
-    await sleep(POLL_MS);
+    await sleep(POLL_MS, undefined, { signal });
   }
 }
 
@@ -84,10 +90,13 @@ const isLockNotAvailable = (error: unknown) =>
   error instanceof Error && 'code' in error && error.code === LOCK_NOT_AVAILABLE;
 
 /** Repeats `work` while others hold the tables. Committed steps stay done: the next attempt continues after them. */
-async function retryWhileLocked(work: () => Promise<unknown>, patienceMs: number): Promise<void> {
+async function retryWhileLocked(
+  work: () => Promise<unknown>,
+  { patienceMs = 120_000, signal }: Patience,
+): Promise<void> {
   const when = (error: unknown) => isLockNotAvailable(error) || isSerializationConflict(error);
   try {
-    await retry(work, { ...BACKOFF, when, until: performance.now() + patienceMs });
+    await retry(work, { ...BACKOFF, when, until: performance.now() + patienceMs, signal });
   } catch (error) {
     if (!when(error)) throw error;
     throw new Error('a table stays locked: find its holder in pg_stat_activity, then try again', {
