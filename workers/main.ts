@@ -10,7 +10,11 @@ if (pools === undefined) {
   process.stderr.write(`usage: workers/main.ts ${SERVICES.join('|')}\n`);
   process.exitCode = 2;
 } else {
-  await runMain(service, workerConfig, (config, log) =>
-    startWorker(config, log, { kinds, pools, createHandlers, schedules: isScheduler(service) }),
+  const asksModels = pools.length > 0;
+  await runMain(
+    service,
+    (values) => workerConfig(values, { asksModels }),
+    (config, log) =>
+      startWorker(config, log, { kinds, pools, createHandlers, schedules: isScheduler(service) }),
   );
 }

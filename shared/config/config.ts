@@ -56,18 +56,22 @@ export function ingressConfig(values: NodeJS.ProcessEnv) {
 
 export type WorkerConfig = ReturnType<typeof workerConfig>;
 
-/** Configuration of a worker process. Throws a `ConfigError` that names every fault at once. */
-export function workerConfig(values: NodeJS.ProcessEnv) {
+/**
+ * Configuration of a worker process. Throws a `ConfigError` that names every fault at once. A process that serves no
+ * pool asks no model, and needs neither one nor a key.
+ */
+export function workerConfig(values: NodeJS.ProcessEnv, { asksModels = true } = {}) {
   const env = new Env(values);
   const base = baseConfig(env, OPERATOR_PORTS.worker);
   const { defaultModel, openai } = readProviderAccess(env, base.production);
   const tabModel = env.text('TAB_MODEL') ?? defaultModel;
-  if (defaultModel === undefined) env.faults.push('DEFAULT_MODEL is required');
+  if (asksModels && defaultModel === undefined) env.faults.push('DEFAULT_MODEL is required');
   const remote = [defaultModel, tabModel].find((model) => model !== undefined && model !== 'local');
-  if (base.production && openai === undefined && remote !== undefined)
+  if (asksModels && base.production && openai === undefined && remote !== undefined)
     env.faults.push(`OPENAI_API_KEY is required by the model ${remote}`);
   const config = {
     ...base,
+    asksModels,
     /** Number of slots of one process, by pool. */
     slots: {
       predict: env.integer('WORKER_CONCURRENCY', 256, { min: 1, max: 10_000 }),

@@ -13,7 +13,7 @@ export interface StatedSettings {
   queue: string;
   /** Maximum number of connections that it opens to PostgreSQL itself, not to a pooler. */
   connections: number;
-  /** A worker's models, and whether it has a provider's key. */
+  /** Models that a worker asks, and whether it has a provider's key. Absent from one that asks none. */
   models?: string[];
   has_key?: boolean;
 }
@@ -23,12 +23,10 @@ export interface StatedSettings {
  * handlers.
  */
 export function workerSettings(config: WorkerConfig): StatedSettings {
+  const stated = statedSettings(config, 2 * config.database.poolSize);
+  if (!config.asksModels) return stated;
   const models = [...new Set([config.tabModel, config.defaultModel])];
-  return {
-    ...statedSettings(config, 2 * config.database.poolSize),
-    models,
-    has_key: config.openai !== undefined,
-  };
+  return { ...stated, models, has_key: config.openai !== undefined };
 }
 
 const UPLOAD_CONNECTIONS = 3;

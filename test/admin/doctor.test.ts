@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -11,7 +11,7 @@ import { databaseUrl } from '../support/database.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { describeWithPgBouncer, type Pooler, startPgBouncer } from '../support/pgbouncer.ts';
 import { describeWithRedis, startRedisServer } from '../support/redis-server.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startSystem, TestProcess } from '../support/system.ts';
 
 interface Check {
   name: string;
@@ -94,6 +94,19 @@ describe('doctor', function () {
       assert.match(fault.found, found);
       assert.match(fault.to_do ?? '', toDo);
     });
+
+  it('a scheduler starts in production without a model or a key, and the doctor finds no fault with it', async () => {
+    const missing = { DEFAULT_MODEL: '', TAB_MODEL: '', OPENAI_API_KEY: '' };
+    const env = { ...bareEnvironment(), ...system.env, ...missing, NODE_ENV: 'production' };
+    const scheduler = new TestProcess(fork('workers/main.ts', ['scheduler'], { env, silent: true }));
+    try {
+      await scheduler.ready();
+      const { ok, found } = await check('processes');
+      assert.deepEqual([ok, found.split(', version')[0]], [true, '1 web, 2 worker']);
+    } finally {
+      await scheduler.stop('SIGTERM');
+    }
+  });
 
   it('the doctor detects that it uses another queue than the processes', async () => {
     const { ok, found } = await check('processes', { QUEUE_PREFIX: 'other' });

@@ -57,7 +57,9 @@ function withSecrets(env: Record<string, string>): Record<string, string> {
 /** Returns the configuration that a process reads from its environment. Throws if a setting is missing or invalid. */
 function readConfig({ args, env }: Deployed) {
   const values = withSecrets(env);
-  if (args.startsWith('workers/')) return { kind: 'worker', ...workerConfig(values) };
+  const [entry, service] = args.split(' ');
+  if (entry === 'workers/main.ts')
+    return { kind: 'worker', ...workerConfig(values, { asksModels: service !== 'scheduler' }) };
   if (args === 'ingress/main.ts') return { kind: 'web', ...ingressConfig(values) };
   if (args === 'ingress/mcp/main.ts') return { kind: 'mcp', ...mcpConfig(values) };
   return { kind: 'release', ...migrateConfig(values) };
@@ -91,7 +93,7 @@ for (const [form, deployment] of Object.entries(FORMS))
       assert.deepEqual(secrets('web'), ['ADMIN_TOKEN', 'DATABASE_URL', 'JWT_SECRET']);
       for (const pool of POOLS) assert.deepEqual(secrets(pool), ['DATABASE_URL', 'OPENAI_API_KEY']);
       assert.deepEqual(secrets('mcp'), []);
-      assert.deepEqual(secrets('release'), ['DATABASE_URL']);
+      for (const name of ['scheduler', 'release']) assert.deepEqual(secrets(name), ['DATABASE_URL']);
     });
   });
 
