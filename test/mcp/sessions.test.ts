@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { signUp, type UserClient } from '../support/account.ts';
 import * as fake from '../support/fake-provider.ts';
 import { freePort } from '../support/free-port.ts';
@@ -189,6 +191,34 @@ describe('tool server sessions', function () {
     });
     answered.resolve();
     assert.equal((await calling)['predicted_response'], 'Blue');
+    await hasty.stop('SIGTERM');
+  });
+
+  it('a tool server session ends when idle after its client disconnected at the last byte of long messages', async () => {
+    const hasty = await startToolServer(upstream.url, { MCP_SESSION_IDLE_S: '1' });
+    const session = await open(keys.ann, hasty);
+    const { host, port, pathname } = new URL(hasty.url);
+    const body = JSON.stringify({ ...LIST, params: { filler: 'x'.repeat(64 * 1024) } });
+    const lines = [
+      `POST ${pathname} HTTP/1.1`,
+      `Host: ${host}`,
+      `Authorization: Bearer ${keys.ann}`,
+      'Content-Type: application/json',
+      'Accept: application/json, text/event-stream',
+      `Mcp-Session-Id: ${session}`,
+      `Content-Length: ${body.length}`,
+    ];
+    const leave = async () => {
+      const socket = connect(Number(port), '127.0.0.1').on('error', () => {});
+      socket.write(`${lines.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+      await once(socket, 'close');
+    };
+    await Promise.all(Array.from({ length: 20 }, leave));
+    // Polls as somebody else, who does not keep the session open.
+    await until(async () => {
+      const headers = { ...bearer(keys.ben), 'mcp-session-id': session };
+      return (await post(LIST, headers, { url: hasty.url })).status === 404;
+    });
     await hasty.stop('SIGTERM');
   });
 
