@@ -91,6 +91,7 @@ function composeApp(config: IngressConfig, open: Opened, log: Log): Koa {
       find: (named, kinds) => findJobs(pool, named, kinds),
       isErased: (accountId) => isErased(pool, accountId),
       views: { predict_batch: batchView(pool, em) },
+      log,
     }),
     publicUrl,
     supportedModels: config.supportedModels,

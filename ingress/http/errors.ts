@@ -3,7 +3,7 @@ import { isLockTimeout, isTransient } from '../../shared/db/faults.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { catalogue, type ErrorCode, statusOf } from '../../shared/errors/catalogue.ts';
 import { ValidationError } from '../../shared/schemas/validator.ts';
-import type { RequestContext, Surface } from './request-context.ts';
+import type { RequestContext, RequestState, Surface } from './request-context.ts';
 
 /** Turns errors into JSON responses, for every surface but `connect`, which has pages. */
 export async function handleErrors(ctx: RequestContext, next: Next): Promise<void> {
@@ -16,16 +16,19 @@ export async function handleErrors(ctx: RequestContext, next: Next): Promise<voi
 }
 
 /** Converts an error to an `AppError`. Logs an unreachable database, a lock time-out or a defect. */
-export function toAppError(ctx: RequestContext, error: unknown): AppError {
+export function toAppError(
+  { state: { log, signal } }: { state: Pick<RequestState, 'log' | 'signal'> },
+  error: unknown,
+): AppError {
   if (error instanceof AppError) return error;
   if (isTransient(error)) {
-    ctx.state.log.warn({ err: error }, isLockTimeout(error) ? 'lock timeout' : 'database unreachable');
+    log.warn({ err: error }, isLockTimeout(error) ? 'lock timeout' : 'database unreachable');
     return new AppError('service_unavailable', { cause: error });
   }
   // The client has left, and gets no answer.
-  const { aborted, reason } = ctx.state.signal;
+  const { aborted, reason } = signal;
   if (aborted && error === reason) return new AppError('service_unavailable', { cause: error });
-  ctx.state.log.error({ err: error }, 'defect');
+  log.error({ err: error }, 'defect');
   return new AppError('internal_error', { cause: error });
 }
 

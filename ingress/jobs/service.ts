@@ -6,6 +6,7 @@ import type { Job, NamedJob } from '../../shared/db/stores/work/find.ts';
 import { failureOf, type JobReport, type Outcome, type Steps, stepsOf } from '../../shared/domain/work.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { catalogue, type ErrorCode } from '../../shared/errors/catalogue.ts';
+import type { Log } from '../../shared/log.ts';
 import type { JobResponse } from '../../shared/schemas/jobs.ts';
 import { sharedPause } from '../../shared/timing/coalesce.ts';
 import { ConcurrencyLimiter, type Permit } from '../../shared/timing/concurrency-limiter.ts';
@@ -64,6 +65,7 @@ export interface JobParts {
   /** Reads jobs, all with one statement. */
   find(named: NamedJob[], kinds: readonly string[]): Promise<(Job | undefined)[]>;
   isErased(accountId: string): Promise<boolean>;
+  log: Log;
 }
 
 /** An account's jobs: kinds of work that run to their end whether or not their callers wait. */
@@ -123,7 +125,7 @@ export class JobService {
   ): Readable {
     const { job_id: id } = from.receipt;
     const look = (shown: ReadonlySet<number>) => this.#news(accountId, id, shown, reserve);
-    return streamJob({ ...from, look, pause: this.#pause }, gone);
+    return streamJob({ ...from, look, pause: this.#pause, log: this.#parts.log }, gone);
   }
 
   /** Throws `not_found` if the account has no such job, as `read` does. */

@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream';
-import { AppError } from '../../shared/errors/app-error.ts';
+import { isTransient } from '../../shared/db/faults.ts';
+import type { Log } from '../../shared/log.ts';
 import type { JobReceipt, JobResponse } from '../../shared/schemas/jobs.ts';
 import { rejectOnAbort } from '../../shared/timing/within.ts';
+import { toAppError } from '../http/errors.ts';
 
 /** Looks without an event after which a comment is sent: proxies on the way take a silent connection for dead. */
 const QUIET_LOOKS = 20;
@@ -26,6 +28,7 @@ export interface StreamSteps {
   look(shown: ReadonlySet<number>): Promise<JobNews>;
   /** Waits for the next look. */
   pause(): Promise<void>;
+  log: Log;
 }
 
 /**
@@ -35,16 +38,21 @@ export interface StreamSteps {
  * there.
  */
 export function streamJob(steps: StreamSteps, gone: AbortSignal): Readable {
-  return Readable.from(withErrors(eventsOf(steps, gone)), { objectMode: false });
+  return Readable.from(withErrors(eventsOf(steps, gone), steps.log, gone), { objectMode: false });
 }
 
 /** Sends an error as an event, since the stream has begun: when the job's account was erased, for example. */
-async function* withErrors(events: AsyncIterable<string>): AsyncGenerator<string> {
+async function* withErrors(
+  events: AsyncIterable<string>,
+  log: Log,
+  gone: AbortSignal,
+): AsyncGenerator<string> {
   try {
     yield* events;
   } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    yield eventOf('error', { detail: { code: error.code, message: error.explanation } });
+    if (gone.aborted) return;
+    const { code, explanation } = toAppError({ state: { log, signal: gone } }, error);
+    yield eventOf('error', { detail: { code, message: explanation } });
   }
 }
 
@@ -57,15 +65,15 @@ async function* eventsOf(
   let lastProgress = '';
   let quiet = 0;
   while (!gone.aborted) {
-    const { job, items } = await look(shown);
-    const { progress, result, error } = job;
-    const now = JSON.stringify(progress);
+    const news = await look(shown).catch(skipIfTransient);
+    const { progress, result = null, error = null } = news?.job ?? {};
+    const now = progress ? JSON.stringify(progress) : lastProgress;
     quiet += 1;
-    if (now !== lastProgress) yield eventOf('progress', progress);
+    if (progress && now !== lastProgress) yield eventOf('progress', progress);
     else if (quiet === QUIET_LOOKS) yield COMMENT;
     if (now !== lastProgress || quiet === QUIET_LOOKS) quiet = 0;
     lastProgress = now;
-    for (const item of items) {
+    for (const item of news?.items ?? []) {
       shown.add(item.index);
       yield eventOf('result', item, eventIdOf(shown));
     }
@@ -73,6 +81,11 @@ async function* eventsOf(
     if (error !== null) return yield eventOf('error', { detail: error });
     await rejectOnAbort(gone, pause()).catch(() => {});
   }
+}
+
+/** Leaves out a look that the database could not answer: the next one comes soon. */
+function skipIfTransient(error: unknown): undefined {
+  if (!isTransient(error)) throw error;
 }
 
 function eventOf(name: string, data: object, id?: string): string {

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { JobService } from '../../../ingress/jobs/service.ts';
 import { type JobItem, streamJob } from '../../../ingress/jobs/stream.ts';
 import type { Job, NamedJob } from '../../../shared/db/stores/work/find.ts';
 import { AppError } from '../../../shared/errors/app-error.ts';
+import { createLog } from '../../../shared/log.ts';
 import type { JobResponse } from '../../../shared/schemas/jobs.ts';
 import { until } from '../../support/until.ts';
 
@@ -32,6 +34,18 @@ const REPORT = { steps: { done: 2, total: 2 }, result: { created: 7 } };
 const receipt = { job_id: JOB.id, status_url: `http://localhost/api/jobs/${JOB.id}/` };
 const pause = () => sleep(1);
 
+let logged = '';
+const log = createLog(
+  'test',
+  'info',
+  new Writable({
+    write(line, _encoding, done) {
+      logged += line;
+      done();
+    },
+  }),
+);
+
 describe('job stream', () => {
   const { signal } = new AbortController();
   const looks = (...jobs: Partial<JobResponse>[]) => {
@@ -46,7 +60,7 @@ describe('job stream', () => {
     const half = { progress: { done: 1, total: 2 } };
     const done = { progress: { done: 2, total: 2 }, state: 'succeeded' as const, result: { created: 7 } };
     assert.equal(
-      await text(streamJob({ receipt, look: looks({}, {}, half, half, done), pause }, signal)),
+      await text(streamJob({ receipt, look: looks({}, {}, half, half, done), pause, log }, signal)),
       [
         `event: job\ndata: ${JSON.stringify(receipt)}\nid: 0\n\n`,
         'event: progress\ndata: {"done":0,"total":2}\n\n',
@@ -65,7 +79,7 @@ describe('job stream', () => {
       seen.push([...shown]);
       return jobs(shown, items.shift());
     };
-    const stream = streamJob({ receipt, look, pause }, signal);
+    const stream = streamJob({ receipt, look, pause, log }, signal);
     const names = [...(await text(stream)).matchAll(/^event: (.*)\ndata: (.*)$/gm)].map(
       ([, name, data]) => `${name} ${data}`,
     );
@@ -87,7 +101,7 @@ describe('job stream', () => {
         const items = [0, 1, 2].filter((index) => !shown.has(index)).map((index) => ({ index }));
         return jobs(shown, items);
       };
-      const streamed = await text(streamJob({ receipt, lastEventId, look, pause }, signal));
+      const streamed = await text(streamJob({ receipt, lastEventId, look, pause, log }, signal));
       return [...streamed.matchAll(/^event: result\ndata: {"index":(\d)}\nid: (\w+)$/gm)].map(
         ([, ...parts]) => parts,
       );
@@ -110,7 +124,7 @@ describe('job stream', () => {
   it('a job stream ends with the error of a failed job', async () => {
     const error = { code: 'job_timeout', message: 'The job took too long.' };
     const streamed = await text(
-      streamJob({ receipt, look: looks({ state: 'failed', error }), pause }, signal),
+      streamJob({ receipt, look: looks({ state: 'failed', error }), pause, log }, signal),
     );
     assert.match(streamed, /\nevent: error\ndata: {"detail":{"code":"job_timeout",[^\n]*}}\n\n$/);
   });
@@ -121,20 +135,40 @@ describe('job stream', () => {
       () => Promise.reject(new AppError('not_authenticated')),
     ];
     const look = () => looks.shift()?.() ?? assert.fail();
-    const streamed = await text(streamJob({ receipt, look, pause }, signal));
+    const streamed = await text(streamJob({ receipt, look, pause, log }, signal));
     assert.match(streamed, /\nevent: error\ndata: {"detail":{"code":"not_authenticated",[^\n]*}}\n\n$/);
+  });
+
+  it('a job stream outlives a moment without the database', async () => {
+    const looks = [
+      () => Promise.reject(Object.assign(new Error('terminating connection'), { code: '57P01' })),
+      () => Promise.reject(Object.assign(new Error('lock timeout'), { code: '55P03' })),
+      async () => ({ job: { ...JOB, result: {} }, items: [] }),
+    ];
+    const look = () => looks.shift()?.() ?? assert.fail();
+    const streamed = await text(streamJob({ receipt, look, pause, log }, signal));
+    assert.match(streamed, /\nevent: done\ndata: {}\n\n$/);
+  });
+
+  it('a job stream ends with internal_error after a defect, which is logged', async () => {
+    const look = () => Promise.reject(new TypeError('undefined is not a function'));
+    const streamed = await text(streamJob({ receipt, look, pause, log }, signal));
+    assert.match(streamed, /\nevent: error\ndata: {"detail":{"code":"internal_error",[^\n]*}}\n\n$/);
+    assert.match(logged, /undefined is not a function.*"defect"/);
   });
 
   it('a job stream sends comments while nothing happens, as a sign of life', async () => {
     const quiet = Array.from({ length: 45 }, () => ({}));
-    const streamed = await text(streamJob({ receipt, look: looks(...quiet, { result: {} }), pause }, signal));
+    const streamed = await text(
+      streamJob({ receipt, look: looks(...quiet, { result: {} }), pause, log }, signal),
+    );
     assert.equal(streamed.match(/^:$/gm)?.length, 2);
   });
 
   it('a job stream ends without an error when its caller is gone', async () => {
     const leaving = new AbortController();
     const never = () => new Promise<void>(() => {});
-    const stream = streamJob({ receipt, look: looks({}), pause: never }, leaving.signal);
+    const stream = streamJob({ receipt, look: looks({}), pause: never, log }, leaving.signal);
     const streamed = text(stream);
     await until(() => stream.readableDidRead);
     leaving.abort();
@@ -156,7 +190,7 @@ describe('job stream', () => {
       start: () => assert.fail('not asked for'),
       cancel: () => assert.fail('not asked for'),
     };
-    const jobs = new JobService({ work, views: {}, find, isErased: async () => false }, 10);
+    const jobs = new JobService({ work, views: {}, find, isErased: async () => false, log }, 10);
     const looks = () => statements.reduce((sum, named) => sum + named, 0);
     const texts = accounts.map(async (account, n) => {
       await sleep(n % 10);
