@@ -10,7 +10,7 @@ const STATEMENTS = {
   'the load': `select * from load_v1(array['predict', 'reply'], array['predict', 'predict'], 2000, 150)`,
   'the flows that a worker has not heard of': `select * from queued_flows_v1(array['predict', 'reply'])`,
   'overdue work': `select * from casualties_v1(array['predict', 'reply'], ${START}, 60000, null, null, 5000)`,
-  'abandoned work': 'select * from abandoned_v1(5000, 60000)',
+  'abandoned work': `select * from abandoned_v2(array['predict', 'reply'], 5000, 60000)`,
   'the work of dead processes': `
     select * from casualties_v1(
       array['predict', 'reply'], ${START}, null,
