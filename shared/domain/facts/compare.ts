@@ -74,17 +74,17 @@ export function isNearDuplicate(a: string, b: string): boolean {
   );
 }
 
+/** Compares the words that count in their order: `tea to coffee` is the opposite of `coffee to tea`. */
 function haveSameMeanings(a: string, b: string): boolean {
-  return meaningsOf(a).symmetricDifference(meaningsOf(b)).size === 0;
+  return meaningsOf(a) === meaningsOf(b);
 }
 
-/** Returns the stems of a text's meaningful words: all that are not in `COMMON_WORDS`. */
-function meaningsOf(text: string): Set<string> {
-  return new Set(
-    wordsOf(text)
-      .filter((word) => !COMMON_WORDS.has(word))
-      .map(stemOf),
-  );
+/** Returns the stems of a text's meaningful words: all that are not in `COMMON_WORDS`, and those for numbers. */
+function meaningsOf(text: string): string {
+  return wordsOf(text)
+    .filter((word) => !COMMON_WORDS.has(word) || NUMBER_WORDS.has(word))
+    .map(stemOf)
+    .join(' ');
 }
 
 /** Returns the words each of which can make a different statement by itself: numbers, dates and negations. */
@@ -104,17 +104,25 @@ const CHANGE_WORDS =
 
 /**
  * Reports whether two statements that fill the same slot name the same value. Words that any statement may have, words
- * of the slot and given-up values do not count; all other words of one statement must be in the other. If either states
- * a change, they must be the same words, since it may name the former value anywhere. When in doubt, the values count
- * as different, and the newer statement supersedes the older.
+ * of the slot and given-up values do not count; all other words of one statement must be in the other, in the same
+ * order. If either states a change, they must be the same words, since it may name the former value anywhere. When in
+ * doubt, the values count as different, and the newer statement supersedes the older.
  */
 export function isSameValue(a: string, b: string, slot: string): boolean {
   const topic = new Set(wordsOf(slot).map(stemOf));
   const [one, other] = [valuesIn(a, topic), valuesIn(b, topic)];
   if (one.size === 0 || other.size === 0) return false;
   if (!haveSameDetails(withoutGivenUpPhrases(a), withoutGivenUpPhrases(b))) return false;
-  if (CHANGE_WORDS.test(a) || CHANGE_WORDS.test(b)) return one.symmetricDifference(other).size === 0;
-  return one.isSubsetOf(other) || other.isSubsetOf(one);
+  const isChange = CHANGE_WORDS.test(a) || CHANGE_WORDS.test(b);
+  if (isChange && one.symmetricDifference(other).size > 0) return false;
+  return (one.isSubsetOf(other) || other.isSubsetOf(one)) && haveSameOrder(one, other);
+}
+
+/** Reports whether the words that both sets have come in the same order. */
+function haveSameOrder(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
+  const commonIn = (words: ReadonlySet<string>) =>
+    [...words].filter((word) => one.has(word) && other.has(word)).join(' ');
+  return commonIn(one) === commonIn(other);
 }
 
 function valuesIn(text: string, topic: ReadonlySet<string>): Set<string> {

@@ -61,8 +61,14 @@ export function isProtected({ origin, pinned }: Pick<KnownFact, 'origin' | 'pinn
   return origin === 'human' || pinned;
 }
 
-/** Reports whether a statement can repeat a fact: one that has ended does not hold again by being said again. */
+/**
+ * Reports whether a statement can repeat a fact: one that has ended does not hold again by being said again, and one
+ * that a model says is replaced is repeated only by the same words.
+ */
 function mayBeOne(statement: Statement, fact: KnownFact): boolean {
+  const { text, target } = statement;
+  const isReplaced = target?.relation === 'supersedes' && target.id === fact.id;
+  if (isReplaced && normalizeWords(text) !== normalizeWords(fact.text)) return false;
   return haveCommonTime(statement, fact) || haveSamePassage(statement, fact);
 }
 

@@ -59,6 +59,24 @@ describe('reconciling', () => {
     assert.equal(reconcile({ ...back, slot: null }, [{ ...changed, slot: null }]).as, 'new');
   });
 
+  it('reconciling a statement never merges it into a fact with the same words in another order', () => {
+    for (const [known, text] of [
+      ['Prefers tea to coffee', 'prefers coffee to tea'],
+      ['Uses 2 spaces in Go and 4 in Python', 'Uses 4 spaces in Go and 2 in Python'],
+      ['Runs Node 1.10', 'Runs Node 10.1'],
+    ] as const)
+      for (const slot of [null, 'preference.choice'])
+        assert.equal(reconcile(statement({ text, slot }), [fact({ text: known, slot })]).as, 'new', text);
+  });
+
+  it('reconciling a statement never merges it into a fact that the model says it supersedes, unless the words are equal', () => {
+    const target = { id: 'old', relation: 'supersedes' } as const;
+    const old = fact();
+    const decision = reconcile(statement({ text: 'Uses npm', target }), [old]);
+    assert.deepEqual(decision, { as: 'new', supersedes: [{ fact: old, end: day(5) }] });
+    assert.equal(reconcile(statement({ text: old.text, target }), [old]).as, 'evidence');
+  });
+
   it('reconciling a statement never merges it if a number or a negation differs, even if the model calls it a duplicate', () => {
     const spaces = fact({ text: 'Indents with four spaces', slot: 'style.indentation' });
     const two = statement({ text: 'Indents with two spaces', slot: 'style.indentation' });
