@@ -3,6 +3,9 @@ export const EARLIEST_TIME_MS = Date.parse('2000-01-01T00:00:00Z');
 /** Maximum time by which a client's clock may be ahead of the server's. */
 export const CLOCK_AHEAD_MAX_MS = 24 * 60 * 60 * 1000;
 
+/** Last moment that RFC 3339 can name in UTC. A zone west of it could name later ones. */
+const LATEST_TIME_MS = Date.parse('9999-12-31T23:59:59.999Z');
+
 const RFC_3339 = /^(?!0000)[-\d]{10}T[:.\d]+(?:Z|[+-]\d\d:\d\d)$/i;
 
 /**
@@ -11,5 +14,5 @@ const RFC_3339 = /^(?!0000)[-\d]{10}T[:.\d]+(?:Z|[+-]\d\d:\d\d)$/i;
  */
 export function parseTimestamp(timestamp: string): number | undefined {
   const moment = RFC_3339.test(timestamp) ? Date.parse(timestamp.toUpperCase()) : Number.NaN;
-  return Number.isNaN(moment) ? undefined : moment;
+  return moment <= LATEST_TIME_MS ? moment : undefined;
 }

@@ -144,6 +144,25 @@ describe('memory rows', () => {
       const content = '😀'.repeat(8000);
       assert.equal((await add(person, 'raw', { content })).content, content);
     });
+
+    it('a time after the year 9999 in UTC is refused, in a body as in a query', async () => {
+      const late = '9999-12-31T23:59:59-01:00';
+      const parsing = (field: string) => [`${field} datetime_parsing`];
+      assert.deepEqual(await faultsOf(RAW, { content: 'c', occurred_at: late }), parsing('body.occurred_at'));
+      assert.deepEqual(
+        await faultsOf('/api/memory/facts/', { text: 'f', valid_to: late }),
+        parsing('body.valid_to'),
+      );
+      for (const list of [RAW, EPISODES, '/api/memory/facts/', '/api/predictions/']) {
+        const { status, body } = await person.request<{ detail: { loc: string[] }[] }>(
+          'GET',
+          `${list}?since=${late}`,
+        );
+        assert.deepEqual([list, status, body.detail[0]?.loc], [list, 422, ['query', 'since']]);
+      }
+      const last = '9999-12-31T23:59:59.999Z';
+      assert.equal((await add(person, 'facts', { text: 'f', valid_to: last })).valid_to, last);
+    });
   });
 
   describe('episodes', () => {
