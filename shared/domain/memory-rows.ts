@@ -9,6 +9,7 @@ import type {
   RAW_ROLES,
   RawMemoryRequest,
 } from '../schemas/memory.ts';
+import { codePointsIn } from '../text/cut.ts';
 import type { Faults } from './faults.ts';
 import { flawOf } from './json-flaw.ts';
 import { CLOCK_AHEAD_MAX_MS, EARLIEST_TIME_MS, parseTimestamp } from './moment.ts';
@@ -162,7 +163,7 @@ export function profileValues({ data, summary }: ProfileRequest, faults: Faults)
 function checkJson(value: object, charactersMax: number, faults: Faults): void {
   const flaw = flawOf(value);
   if (flaw !== undefined) faults.add([], flaw);
-  else if (JSON.stringify(value).length > charactersMax)
+  else if (codePointsIn(JSON.stringify(value)) > charactersMax)
     faults.add([], `Input should have at most ${charactersMax} characters as JSON`);
 }
 

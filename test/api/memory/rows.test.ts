@@ -140,9 +140,13 @@ describe('memory rows', () => {
       assert.equal(await countOf(RAW), 0);
     });
 
-    it('the length limit of raw rows counts code points', async () => {
+    it('the length limits of raw rows count code points', async () => {
       const content = '😀'.repeat(8000);
-      assert.equal((await add(person, 'raw', { content })).content, content);
+      const metadata = { note: '😀'.repeat(7989) };
+      const row = await add(person, 'raw', { content, metadata });
+      assert.deepEqual([row.content, row.metadata], [content, metadata]);
+      const longer = { content, metadata: { note: `${metadata.note}!` } };
+      assert.deepEqual(await faultsOf(RAW, longer), ['body.metadata value_error']);
     });
 
     it('a time after the year 9999 in UTC is refused, in a body as in a query', async () => {
