@@ -166,7 +166,8 @@ class PausingCompleter implements Completer {
     clearTimeout(this.#timer);
     if (this.#text === null) return;
     const quiet = Math.min(maxDelayMs, Math.max(minDelayMs, this.#latencyMs / 2));
-    this.#timer = setTimeout(() => this.#call(), Math.max(quiet, this.#notBefore - Date.now()));
+    const call = () => this.#call().catch((error) => this.#options.onError?.(error));
+    this.#timer = setTimeout(call, Math.max(quiet, this.#notBefore - Date.now()));
   }
 
   async #call(): Promise<void> {

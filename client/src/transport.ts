@@ -49,6 +49,8 @@ export interface Credentials {
 
 const TIMEOUT_MS = 30_000;
 const RETRIES = 3;
+/** Longest time that a timer can count. Given more, it would fire at once. */
+const TIMER_MAX_MS = 2 ** 31 - 1;
 
 /** Sends requests and retries them. */
 export class Transport {
@@ -108,9 +110,16 @@ export class Transport {
     read: (response: Response) => Promise<T>,
   ): Promise<T> {
     const ended = new AbortController();
-    const timer = setTimeout(() => ended.abort(), deadline - performance.now());
+    const timer = setTimeout(() => ended.abort(), Math.min(TIMER_MAX_MS, deadline - performance.now()));
+    const fail = (cause: unknown): never => {
+      if (cause instanceof ForecueError) throw cause;
+      if (ended.signal.aborted) throw new ForecueError('timeout', { cause });
+      // Neither error may name the address: it may contain what a person wrote.
+      throw new ForecueError('network_error', { message: 'no answer came, or only a part of one', cause });
+    };
     const call = this.#options.fetch ?? fetch;
     try {
+      // Only what the network does fails so, not a body that is no JSON, nor the caller's `onResponse`.
       const response = await call(this.#base + path, {
         method,
         headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
@@ -119,24 +128,19 @@ export class Transport {
         redirect: 'manual',
         ...(body !== undefined && { body: JSON.stringify(body) }),
         ...(keepalive && { keepalive }),
-      });
+      }).catch(fail);
       onResponse?.(response);
-      if (!response.ok) throw await errorOf(response);
-      const answer = await read(response);
+      const answer = await (response.ok ? read(response) : rejectWith(response)).catch(fail);
       this.#retries.earn();
       return answer;
-    } catch (error) {
-      if (error instanceof ForecueError) throw error;
-      if (ended.signal.aborted) throw new ForecueError('timeout', { cause: error });
-      // Neither error may name the address: it may contain what a person wrote.
-      throw new ForecueError('network_error', {
-        message: 'no answer came, or only a part of one',
-        cause: error,
-      });
     } finally {
       clearTimeout(timer);
     }
   }
+}
+
+async function rejectWith(response: Response): Promise<never> {
+  throw await errorOf(response);
 }
 
 /** Parses the body of a success. Anything but JSON does not come from Forecue. */

@@ -247,6 +247,17 @@ describe('completer', () => {
     assert.equal(calls.length, 2);
   });
 
+  it('a completer reports an error of its context, and asks for the context again at the next pause', async () => {
+    const contexts = [() => assert.fail('mine'), () => ({})];
+    const { completer, calls, errors } = completerFor({ context: () => contexts.shift()?.() ?? {} });
+    completer.update('a');
+    await pass(400);
+    assert.deepEqual([calls.length, errors.map(String)], [0, ['AssertionError [ERR_ASSERTION]: mine']]);
+    completer.update('ab');
+    await pass(400);
+    assert.equal(calls.length, 1);
+  });
+
   it('a completer sends the end of a text that is too long, without splitting a character', async () => {
     const { completer, calls } = completerFor();
     completer.update(`${'a'.repeat(100)}${'😀'.repeat(4000)}b`);

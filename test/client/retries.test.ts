@@ -121,6 +121,29 @@ describe('client retries', () => {
     const client = createAppClient({ baseUrl: 'http://127.0.0.1:1', fetch: never });
     await assert.rejects(client.readUsage({}, { timeoutMs: 50 }), { code: 'timeout', status: 0 });
   });
+
+  it('a time limit beyond what a timer can count is none', async () => {
+    for (const timeoutMs of [Number.POSITIVE_INFINITY, 2 ** 31]) {
+      const { answer } = await callScripted([ANSWER], (client) => client.readUsage({}, { timeoutMs }));
+      assert.deepEqual(answer, JSON.parse(ANSWER.body), `${timeoutMs}`);
+    }
+  });
+
+  it("an error of the caller's own is thrown as it is, and nothing is sent again", async () => {
+    const own = new Error('mine');
+    const onResponse = () => {
+      throw own;
+    };
+    const { error, requests } = await callScripted([ANSWER], (client) =>
+      client.predict({ ...predictionBody(), mode: 'next_prompt' }, { onResponse }),
+    );
+    assert.deepEqual([error, requests.length], [own, 1]);
+    const draft = { text: 'a', revision: 1n as never };
+    const { error: unsent } = await callScripted([ANSWER], (client) =>
+      client.predict({ ...predictionBody(), mode: 'next_prompt', draft }),
+    );
+    assert.ok(unsent instanceof TypeError, `${unsent}`);
+  });
 });
 
 describe("client's checks", () => {
