@@ -25,7 +25,7 @@ export function jaccard<Element>(a: ReadonlySet<Element>, b: ReadonlySet<Element
 }
 
 /** Number of consecutive words that identify a text: two texts that share so many were hardly written independently. */
-const SHINGLE_WORDS = 5;
+export const SHINGLE_WORDS = 5;
 
 /** Returns every run of five consecutive words of a text. */
 export function shinglesOf(text: string): Set<string> {

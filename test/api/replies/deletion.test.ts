@@ -3,7 +3,7 @@ import type { ReplyDetail } from '../../../shared/schemas/replies.ts';
 import { signUp, type UserClient } from '../../support/account.ts';
 import { when } from '../../support/fake-provider.ts';
 import { add, forget } from '../../support/memory.ts';
-import { predicted, proposing } from '../../support/replies.ts';
+import { predicted, proposing, replied } from '../../support/replies.ts';
 import { type System, startSystem } from '../../support/system.ts';
 import { tablesWith } from '../../support/tables-with.ts';
 
@@ -80,6 +80,30 @@ describe('deletion of memory', function () {
     assert.deepEqual([status, predicted_response, candidates], ['escalated', '', []]);
     assert.match(reasoning, /deleted meanwhile/);
     assert.deepEqual(await tablesWith(system, 'third blue flowerpot'), []);
+  });
+
+  it('deleting a reply of few words erases predictions that contain it, once no other source says the same', async () => {
+    const asked = 'What is the code of the door?';
+    const own = [];
+    for (const place of [1, 2]) own.push(await replied(ann, asked, 'Use 4711-Blueberry', place));
+    system.provider.respond(proposing([{ response: 'Please use 4711-Blueberry for both of the doors' }]));
+    const reply = await predicted(ann, { agent_input: asked });
+    const [first, last] = own;
+    assert.ok(first && last);
+    await forget(ann, 'raw', first);
+    assert.equal((await read(reply)).predicted_response, reply.predicted_response);
+    await forget(ann, 'raw', last);
+    assert.equal((await read(reply)).predicted_response, '');
+    assert.deepEqual(await tablesWith(system, 'Blueberry'), []);
+  });
+
+  it('deleting one of several rows that say the same keeps the predictions made from them', async () => {
+    const asked = 'Where is the spare key?';
+    const [first] = [await replied(ann, asked, SECRET, 1), await replied(ann, asked, SECRET, 2)];
+    system.provider.respond(proposing([{ response: SECRET }]));
+    const reply = await predicted(ann, { agent_input: asked });
+    await forget(ann, 'raw', first);
+    assert.equal((await read(reply)).predicted_response, SECRET);
   });
 
   it('deleting memory keeps predictions that do not repeat its text', async () => {

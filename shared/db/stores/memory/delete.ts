@@ -41,12 +41,12 @@ export function deleteRaw(
 export function deleteEpisode(em: EntityManager, accountId: string, id: string): Promise<DeletionReceipt> {
   return changeMemory(em, accountId, async (tx) => {
     const reached = await readRowAndDerived(tx, accountId, id);
-    const [row] = await tx.execute<{ title: string; summary: string }[]>(
-      `delete from episodes where id = ? and account_id = ? returning title, summary`,
+    const [row] = await tx.execute<{ text: string }[]>(
+      `delete from episodes where id = ? and account_id = ? returning title || E'\\n' || summary as text`,
       [id, accountId],
     );
     if (row === undefined) throw new AppError('not_found');
-    const texts = [row.title, row.summary];
+    const texts = [row.text];
     const derived = await forgetDerived(tx, accountId, { tier: 'episode', id, texts });
     await redactDerived(tx, accountId, reached, texts);
     return { id, event_deleted: false, ...derived };

@@ -1,13 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { KIB, MIB } from '../../../schemas/limits.ts';
-import { shinglesOf } from '../../../text/similarity.ts';
+import { SHINGLE_WORDS } from '../../../text/similarity.ts';
+import { runsOf, wordsOf } from '../../../text/words.ts';
 import { inPages } from '../../steps.ts';
+import { DERIVED_FROM } from './links.ts';
 
 /** Deleted texts with which other texts are compared. */
 export interface DeletedTexts {
   texts: readonly string[];
   shingles: ReadonlySet<string>;
+  /** Lengths of the shingles, in words. */
+  shingleLengths: readonly number[];
   /** Their total length. */
   length: number;
   /** Remaining budget: pairs of characters that may still be compared, here or in the database. */
@@ -54,19 +58,32 @@ const READING_COST = { row: 500, character: KIB };
 
 /**
  * Prepares a comparison with deleted texts. Returns undefined for texts that are too many or too long: then everything
- * counts as repeating them.
+ * counts as repeating them. With `ofFewWords`, a text that is too short for a shingle is one as a whole.
  */
-export function compareWith(texts: readonly string[] | undefined): DeletedTexts | undefined {
+export function compareWith(
+  texts: readonly string[] | undefined,
+  { ofFewWords = false } = {},
+): DeletedTexts | undefined {
   if (texts === undefined) return undefined;
   const length = texts.reduce((sum, text) => sum + text.length, 0);
   if (length > DELETED_LENGTH_MAX) return undefined;
-  const shingles = new Set(texts.flatMap((text) => [...shinglesOf(text)]));
-  return { texts, shingles, length, room: BUDGET_PAIRS };
+  const deleted = texts.map(wordsOf).filter((words) => words.length > 0);
+  const lengthIn = (words: readonly string[]) =>
+    ofFewWords ? Math.min(words.length, SHINGLE_WORDS) : SHINGLE_WORDS;
+  const shingles = new Set(deleted.flatMap((words) => runsOf(words, lengthIn(words))));
+  const shingleLengths = [...new Set(deleted.map(lengthIn))];
+  return { texts, shingles, shingleLengths, length, room: BUDGET_PAIRS };
+}
+
+/** Returns the runs of words of a text that are as long as the deleted shingles. */
+function shinglesIn(text: string, { shingleLengths }: DeletedTexts): Set<string> {
+  const words = wordsOf(text);
+  return new Set(shingleLengths.flatMap((length) => runsOf(words, length)));
 }
 
 /**
- * Returns the ids of the rows that may repeat deleted texts. Such a row shares five words in a row with them, or is
- * nearly a part of one, and its remaining raw sources do not say the same. Rows that the budget does not suffice to
+ * Returns the ids of the rows that may repeat deleted texts. Such a row shares a shingle with them, or is nearly a part
+ * of one, and its remaining raw sources do not say the same. Rows that the budget does not suffice to
  * compare count as repeating.
  */
 export async function findRepeating(
@@ -95,7 +112,7 @@ async function mayRepeat(
   if (lost.room < 0) return true;
   const values = [JSON.stringify(lost.texts), row.text, SIMILARITY_MIN];
   const [{ isPart } = { isPart: false }] = await tx.execute<{ isPart: boolean }[]>(IS_PART, values);
-  const shingles = shinglesOf(row.text).intersection(lost.shingles);
+  const shingles = shinglesIn(row.text, lost).intersection(lost.shingles);
   if (shingles.size === 0 && !isPart) return false;
   return !(await isSaidElsewhere(tx, accountId, row, { shingles, isPart }, lost));
 }
@@ -108,7 +125,8 @@ async function isSaidElsewhere(
   { shingles, isPart }: SharedWording,
   lost: DeletedTexts,
 ): Promise<boolean> {
-  const found = await tx.execute<{ id: string }[]>(SOURCE_IDS, [accountId, accountId, id, SOURCES_MAX.most]);
+  const values = [id, accountId, id, accountId, DERIVED_FROM, accountId, SOURCES_MAX.most];
+  const found = await tx.execute<{ id: string }[]>(SOURCE_IDS, values);
   const ids = found.map((source) => source.id);
   const costOfCharacter = Math.max(READING_COST.character, isPart ? text.length : 0);
   let left = shingles;
@@ -125,7 +143,7 @@ async function isSaidElsewhere(
     for (const { content, containsDerived } of kept) {
       await nextTurn();
       lost.room -= (READING_COST.row + content.length) * costOfCharacter;
-      left = left.difference(shinglesOf(content));
+      left = left.difference(shinglesIn(content, lost));
       if (containsDerived) isPartLeft = false;
       if (left.size === 0 && !isPartLeft) return true;
     }
@@ -139,14 +157,19 @@ const IS_PART = `
     select from json_array_elements_text(?::json) lost (text)
      where word_similarity(search_text(?), search_text(lost.text)) >= ?) as "isPart"`;
 
-/** Finds the raw sources of a row: its direct ones, and those of the episodes among its sources. */
+/** Finds the raw sources of a row: its own, those of its sources, and, of a prediction, the rows that it was made from. */
 const SOURCE_IDS = `
-  select r.id from raw_memories r
-   where r.id in (
-     select coalesce(e.to_id, l.to_id)
-       from memory_links l left join memory_links e on e.account_id = ? and e.from_id = l.to_id
-      where l.account_id = ? and l.from_id = ?)
-   order by r.id limit ?`;
+  with recursive source (id) as (
+    (select ?::uuid
+      union
+     select used.id::uuid
+       from replies r
+      cross join unnest(array['fact_ids', 'episode_ids', 'raw_ids', 'example_ids']) tier
+      cross join jsonb_array_elements_text(r.context -> tier) used (id)
+      where r.account_id = ? and r.id = ?)
+    union
+    select l.to_id from source s join memory_links l on l.account_id = ? and l.from_id = s.id and l.relation = ?)
+  select r.id from raw_memories r join source s on s.id = r.id where r.account_id = ? order by r.id limit ?`;
 
 const READ_SOURCES = `
   select r.content, ?::boolean and word_similarity(search_text(?), search_text(r.content)) >= ? as "containsDerived"

@@ -66,7 +66,7 @@ export async function redactPredictions(
   ids: readonly string[],
   texts: readonly string[] | undefined,
 ): Promise<void> {
-  const lost = compareWith(texts);
+  const lost = compareWith(texts, { ofFewWords: true });
   for (const some of inPages(ids, SOURCES_AT_ONCE)) await redactMadeFrom(tx, accountId, some, lost);
   await tx.execute(`${FORGET_DRAFTS} and ${MADE_FROM}`, [accountId, JSON.stringify(ids)]);
 }
