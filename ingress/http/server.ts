@@ -41,7 +41,9 @@ export async function listen(
 ): Promise<Listening> {
   const { promise: served, resolve: serve } = Promise.withResolvers<RequestListener>();
   const turns = new ConnectionTurns(async (request, response) => (await served)(request, response));
-  const server = createServer({ ...TIMEOUTS, maxHeaderSize: PARSED_HEAD_MAX }, turns.handle);
+  // `checkHead` requires the header: the answer of Node itself would have no body.
+  const options = { ...TIMEOUTS, maxHeaderSize: PARSED_HEAD_MAX, requireHostHeader: false };
+  const server = createServer(options, turns.handle);
   server.on('checkExpectation', turns.handle);
   server.on('clientError', (error: ParserError, socket) => {
     const code = codeOf(error);

@@ -460,11 +460,12 @@ describe('400', () => {
     }
   });
 
-  it('a request with two Host headers, or with no or an unsupported HTTP version, is 400 invalid_request', async () => {
+  it('a request with no or two Host headers, or with no or an unsupported HTTP version, is 400 invalid_request', async () => {
     const [top = '', ...rest] = head('GET', '/v1/usage').split('\r\n');
     const requests = [
       head('GET', '/v1/usage', ['Host: y']),
       head('GET', '/v1/usage', ['host: x']),
+      [top, ...rest.filter((line) => !/^host:/i.test(line))].join('\r\n'),
       ...['', ' HTTP/0.9', ' HTTP/2.0'].map((version) =>
         [top.replace(' HTTP/1.1', version), ...rest].join('\r\n'),
       ),
