@@ -71,7 +71,7 @@ export function createPredict(
     const since = performance.now();
     const report = () => ({
       ...revisions,
-      contextTruncated: truncated || (bundle?.meta.timed_out ?? false),
+      contextTruncated: truncated,
       providerMs: Math.round(performance.now() - since),
     });
     try {
