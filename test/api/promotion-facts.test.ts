@@ -421,6 +421,14 @@ describe('promotion to facts', function () {
       );
     });
 
+    it('a promotion to facts without a model lets a change supersede what it gives up, whatever it is about', async () => {
+      await episode(ann, ['I always use npm.', 'I live in Kiel.'], 1);
+      await episode(ann, ['I have moved from npm to pnpm.', 'We moved from Kiel to Hamburg.'], 2);
+      await local();
+      const changes = ['I have moved from npm to pnpm.', 'We moved from Kiel to Hamburg.'];
+      assert.deepEqual(await currentTexts(ann), changes);
+    });
+
     it('a promotion to facts without a model supersedes old values, merges equal ones and duplicates nothing', async () => {
       await episode(ann, ['I always use npm as my package manager.'], 1);
       await episode(ann, ['My package manager is npm.'], 2);

@@ -44,7 +44,7 @@ export function normalizeWords(text: string): string {
 const GIVEN_UP_PHRASES = [
   /\bfrom\s+[^\s,.;!?](?:[^,.;!?]{0,58}?[^\s,.;!?])??\s+(?=to\b)/gi,
   /\b(?:moved|switched|gone|changed|migrated|away)\s+from\s+[^,.;!?]*/gi,
-  /\b(?:instead of|rather than|in place of|no longer|formerly|previously|stopped|over|not)\b[^,.;!?]*/gi,
+  /\b(?:instead of|rather than|in place of|no longer|formerly|previously|stopped|over(?! to\b)|not(?! (?:only|just)\b))\b[^,.;!?]*/gi,
   /\b(?:replac(?:e|es|ed|ing)|dropped|quit)\s+\S+/gi,
 ];
 const FROM_NOW_ON = /\bfrom now on\b/gi;
@@ -127,6 +127,33 @@ function haveSameOrder(one: ReadonlySet<string>, other: ReadonlySet<string>): bo
 
 function valuesIn(text: string, topic: ReadonlySet<string>): Set<string> {
   const words = wordsOf(withoutGivenUpPhrases(text)).filter((word) => !COMMON_WORDS.has(word));
+  return new Set(words.filter((word) => !topic.has(stemOf(word))));
+}
+
+/** Words for liking: who no longer uses something may still like it. */
+const LIKING_WORDS = wordSet('like likes liked love loves');
+
+/**
+ * Returns the values that a statement of a change says are given up: `npm`, for `moved from npm to pnpm`. Who only
+ * prefers one thing to another gives up neither.
+ */
+export function givenUpIn(text: string): Set<string>[] {
+  if (!CHANGE_WORDS.test(text)) return [];
+  const spoken = text.replaceAll(FROM_NOW_ON, ' ');
+  const phrases = GIVEN_UP_PHRASES.flatMap((pattern) => spoken.match(pattern) ?? []);
+  return phrases.map((phrase) => ownWordsIn(phrase, null)).filter((values) => values.size > 0);
+}
+
+/** Returns what a statement says beside the words of its slot, in a form to compare with `givenUpIn`; empty for a negation. */
+export function ownValueOf(text: string, slot: string | null): Set<string> {
+  const left = withoutGivenUpPhrases(text);
+  const isNegated = [...detailsOf(left)].some((word) => NEGATION_WORDS.has(word));
+  return isNegated ? new Set() : ownWordsIn(left, slot);
+}
+
+function ownWordsIn(text: string, slot: string | null): Set<string> {
+  const topic = new Set(wordsOf(slot ?? '').map(stemOf));
+  const words = wordsOf(text).filter((word) => LIKING_WORDS.has(word) || !COMMON_WORDS.has(word));
   return new Set(words.filter((word) => !topic.has(stemOf(word))));
 }
 

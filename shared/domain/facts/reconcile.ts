@@ -1,5 +1,13 @@
 import { similarity } from '../../text/similarity.ts';
-import { haveSameDetails, isNearDuplicate, isOtherValue, isSameValue, normalizeWords } from './compare.ts';
+import {
+  givenUpIn,
+  haveSameDetails,
+  isNearDuplicate,
+  isOtherValue,
+  isSameValue,
+  normalizeWords,
+  ownValueOf,
+} from './compare.ts';
 import { passagesOverlap } from './passage.ts';
 import type { Quote, Statement } from './statement.ts';
 
@@ -117,7 +125,14 @@ export function haveSamePassage(a: { quotes: readonly Quote[] }, b: { quotes: re
 function contradicts(statement: Statement, fact: KnownFact): boolean {
   const isNamed = statement.target?.relation === 'supersedes' && statement.target.id === fact.id;
   const fillOneSlot = isSameSlot(statement, fact) || fillUnnamedSlot(statement, fact);
-  return (isNamed || fillOneSlot) && haveCommonTime(statement, fact);
+  const isChange = givesUp(statement, fact) || givesUp(fact, statement);
+  return (isNamed || fillOneSlot || isChange) && haveCommonTime(statement, fact);
+}
+
+/** Reports whether one gives up all that the other says: `I have moved from npm to pnpm`, `I always use npm`. */
+function givesUp(one: { text: string }, other: { text: string; slot: string | null }): boolean {
+  const value = ownValueOf(other.text, other.slot);
+  return givenUpIn(one.text).some((values) => values.symmetricDifference(value).size === 0);
 }
 
 type Span = Pick<KnownFact, 'validFrom' | 'validTo'>;

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { givenUpIn, ownValueOf } from '../../../domain/facts/compare.ts';
 import type { KnownFact } from '../../../domain/facts/reconcile.ts';
 import type { CheckedQuote, Statement } from '../../../domain/facts/statement.ts';
 import { slotOf } from '../../../domain/facts/topics.ts';
@@ -71,6 +72,12 @@ export async function knownFacts(
     accountId,
     slot,
     CANDIDATES_MAX,
+    accountId,
+    [ownValueOf(text, slot), ...givenUpIn(text)]
+      .filter(({ size }) => size > 0)
+      .map(allOf)
+      .join(' | '),
+    CANDIDATES_MAX,
     target?.id ?? null,
     accountId,
     JSON.stringify(quotes.map(({ rawId }) => rawId)),
@@ -85,6 +92,9 @@ export async function knownFacts(
   }));
 }
 
+/** Makes a query for texts with all of these words. */
+const allOf = (words: ReadonlySet<string>) => `(${[...words].map((word) => `'${word}'`).join(' & ')})`;
+
 interface KnownRow extends Omit<KnownFact, 'validFrom' | 'validTo'> {
   fromMs: number | null;
   toMs: number | null;
@@ -96,6 +106,10 @@ const KNOWN_FACTS = `
       where account_id = ? and search_text(text) % search_text(?)
       order by similarity(search_text(text), search_text(?)) desc limit ?)
     union (select id from facts where account_id = ? and slot = ? order by superseded_by nulls first, id desc limit ?)
+    union (select id from facts
+            where account_id = ? and superseded_by is null
+              and to_tsvector('english', search_text(text)) @@ to_tsquery('english', ?)
+            order by id desc limit ?)
     union select ?::uuid
     union select l.from_id from memory_links l
            where l.account_id = ? and l.to_id in (select json_array_elements_text(?::json)::uuid)

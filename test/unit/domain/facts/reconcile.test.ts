@@ -105,6 +105,45 @@ describe('reconciling', () => {
     assert.deepEqual(reconcile(said, [known]), { as: 'new', supersedes: [] });
   });
 
+  it('reconciling a change without a slot supersedes a fact that says only what is given up', () => {
+    const changes: [change: string, old: string, slot?: string][] = [
+      ['I have moved from npm to pnpm.', 'I always use npm.'],
+      ['I have moved from Kiel to Hamburg.', 'I live in Kiel.'],
+      ['Actually, I no longer use Vim, I use Helix now.', 'My editor is Vim.', 'tool.editor'],
+      ['We now use Zig instead of Rust', 'We have switched from Go to Rust'],
+      ['I always use npm.', 'I have moved from npm to pnpm.'],
+      ['I no longer like coffee.', 'I like coffee.'],
+    ];
+    for (const [change, old, slot] of changes) {
+      const known = fact({ text: old, slot: slot ?? null });
+      const supersedes = [{ fact: known, end: day(5) }];
+      assert.deepEqual(
+        reconcile(statement({ text: change, slot: null }), [known]),
+        { as: 'new', supersedes },
+        change,
+      );
+    }
+    for (const [change, old] of [
+      ['I have moved from npm to pnpm.', 'I never use npm.'],
+      ['I have moved from npm to pnpm.', 'I maintain a fork of npm.'],
+      ['I have moved from Kiel to Hamburg.', 'I was born in Kiel.'],
+      ['I always fly from Kiel to Hamburg.', 'I live in Kiel.'],
+      ['I prefer tea over coffee.', 'I like coffee.'],
+      ['I have moved from coffee to tea.', 'I like coffee.'],
+      ['I love Vim.', 'I no longer use Vim, I use Helix now.'],
+      ['We have switched over to Helix.', 'We use Helix.'],
+      ['I now use not only npm.', 'I use npm.'],
+    ] as const)
+      assert.deepEqual(
+        reconcile(statement({ text: change, slot: null }), [fact({ text: old, slot: null })]),
+        { as: 'new', supersedes: [] },
+        change,
+      );
+    const earlier = statement({ text: 'I always use npm.', slot: null, validFrom: day(1) });
+    const later = fact({ text: 'I have moved from npm to pnpm.', slot: null, validFrom: day(5) });
+    assert.deepEqual(reconcile(earlier, [later]), { as: 'former', of: later, end: day(5) });
+  });
+
   it('reconciling a statement without a slot supersedes no fact that may be true at the same time', () => {
     const beside: [text: string, known: string, slot: string][] = [
       ['Likes climbing', 'Likes tea', 'preference.drink'],
