@@ -223,7 +223,7 @@ class PausingCompleter implements Completer {
     if (shown === undefined) return;
     this.#shown = undefined;
     // A person who typed all of it has neither accepted nor dismissed it.
-    if (this.#text !== shown.whole) this.#report(shown, shown.isTaken ? 'edited' : 'dismissed');
+    if (!this.#text?.startsWith(shown.whole)) this.#report(shown, shown.isTaken ? 'edited' : 'dismissed');
     this.#announce();
   }
 

@@ -105,6 +105,16 @@ describe('completer', () => {
     assert.deepEqual(events, ['r0 presented']);
   });
 
+  it('a completer does not report a suggestion as dismissed if a keyboard completes its last word and adds a space', async () => {
+    const { completer, calls, events } = completerFor();
+    completer.update('Hel');
+    await pass(400);
+    await calls[0]?.answer('lo wörld');
+    completer.update('Hello wörld ');
+    assert.equal(completer.suggestion, '');
+    assert.deepEqual(events, ['r0 presented']);
+  });
+
   it('a completer shows a late answer only if it continues what the person has typed meanwhile', async () => {
     const { completer, calls } = completerFor();
     completer.update('Hel');
