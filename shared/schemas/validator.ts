@@ -209,7 +209,7 @@ function inputOf(
     value === null ||
     typeof value === 'boolean' ||
     Number.isFinite(value) ||
-    (typeof value === 'string' && value.length <= INPUT_MAX);
+    (typeof value === 'string' && value.length <= 2 * INPUT_MAX && ucs2length.default(value) <= INPUT_MAX);
   return isShown && ![...loc, extra].some((part) => SECRET_NAME.test(String(part))) ? { input: value } : {};
 }
 

@@ -294,7 +294,11 @@ describe('fault list', () => {
 
 describe('input', () => {
   it("a fault's input is the scalar that was sent, if it has at most 200 characters", () => {
-    assert.equal(only(faultsWith({ mode: JSON.stringify('x'.repeat(200)) })).input, 'x'.repeat(200));
+    for (const character of ['x', '😀'])
+      assert.equal(
+        only(faultsWith({ mode: JSON.stringify(character.repeat(200)) })).input,
+        character.repeat(200),
+      );
     assert.ok(!('input' in only(faultsWith({ mode: JSON.stringify('x'.repeat(201)) }))));
     assert.equal(only(faultsWith({ user_id: 'false' })).input, false);
     assert.equal(only(faultsWith({ user_id: 'null' })).input, null);
