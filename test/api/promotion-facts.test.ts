@@ -429,6 +429,18 @@ describe('promotion to facts', function () {
       assert.deepEqual(await currentTexts(ann), changes);
     });
 
+    it('a promotion to facts without a model keeps nothing that the person takes back', async () => {
+      await episode(ann, ['We deploy on Fridays only.', 'I prefer tabs over spaces.', 'I live in Kiel.'], 1);
+      const takenBack = [
+        'I don’t prefer tabs any more.',
+        'I no longer live in Kiel.',
+        'We no longer deploy on Fridays.',
+      ];
+      await episode(ann, takenBack, 2);
+      await local();
+      assert.deepEqual(await currentTexts(ann), takenBack);
+    });
+
     it('a promotion to facts without a model supersedes old values, merges equal ones and duplicates nothing', async () => {
       await episode(ann, ['I always use npm as my package manager.'], 1);
       await episode(ann, ['My package manager is npm.'], 2);

@@ -41,9 +41,10 @@ const ENGLISH: readonly Pattern[] = [
     'preference',
     /\b(?:I|we)(?:['’]ve| have)? (?:now )?(?:switched|moved|changed|gone|migrated)(?: over)?(?: from .+?)? to\b/i,
   ],
+  ['preference', /\b(?:I|we) (?:now )?(?:use|don['’]t use|do not use|run|write|deploy|indent)\b/i],
   [
     'preference',
-    /\b(?:I|we) (?:now )?(?:use|don['’]t use|do not use|no longer use|run|write|deploy|indent)\b/i,
+    /\b(?:I|we) (?:no longer (?:use|like|prefer|live|work|write|deploy|drink|eat)\b|do(?: not|n['’]t) (?:use|like|prefer|live|work|write|deploy|drink|eat)\b.+\bany ?more\b)/i,
   ],
   [
     'preference',

@@ -45,6 +45,7 @@ const GIVEN_UP_PHRASES = [
   /\bfrom\s+[^\s,.;!?](?:[^,.;!?]{0,58}?[^\s,.;!?])??\s+(?=to\b)/gi,
   /\b(?:moved|switched|gone|changed|migrated|away)\s+from\s+[^,.;!?]*/gi,
   /\b(?:instead of|rather than|in place of|no longer|formerly|previously|stopped|over(?! to\b)|not(?! (?:only|just)\b))\b[^,.;!?]*/gi,
+  /\bdon['’]t\b[^,.;!?]*\bany ?more\b/gi,
   /\b(?:replac(?:e|es|ed|ing)|dropped|quit)\s+\S+/gi,
 ];
 const FROM_NOW_ON = /\bfrom now on\b/gi;
@@ -153,8 +154,11 @@ export function ownValueOf(text: string, slot: string | null): Set<string> {
 
 function ownWordsIn(text: string, slot: string | null): Set<string> {
   const topic = new Set(wordsOf(slot ?? '').map(stemOf));
-  const words = wordsOf(text).filter((word) => LIKING_WORDS.has(word) || !COMMON_WORDS.has(word));
-  return new Set(words.filter((word) => !topic.has(stemOf(word))));
+  const isCommon = (word: string) => COMMON_WORDS.has(word) && !LIKING_WORDS.has(word);
+  const words = wordsOf(text.replaceAll(/['’]/g, ''));
+  return new Set(
+    words.filter((word) => !isCommon(word) && !NEGATION_WORDS.has(word) && !topic.has(stemOf(word))),
+  );
 }
 
 /** Maximum number of words of a value within a frame of equal words. */
