@@ -114,9 +114,31 @@ describe('irreversible words', () => {
       'Удалить базу?',
       '要删除数据库吗？',
       '데이터베이스를 삭제할까요?',
+      'Soll ich jetzt ausrollen?',
+      'Soll ich es deployen?',
+      'Darf ich das Paket veröffentlichen?',
+      'Je déploie maintenant ?',
+      '¿Despliego la nueva versión?',
+      'Pubblico il pacchetto?',
+      'Развернуть сейчас?',
+      '今すぐデプロイしますか？',
+      '现在发布吗？',
+      'Ska jag radera databasen?',
+      'Skal jeg slette databasen?',
+      'Poistanko tietokannan?',
+      'Töröljem az adatbázist?',
+      'Șterg baza de date?',
+      'Mám vymazať databázu?',
     ])
       assert.ok(isRisky(text), text);
-    for (const text of ['Which colour?', 'Shall I add a test?', 'pnpm or npm?', 'Shall I open the page?'])
+    for (const text of [
+      'Which colour?',
+      'Shall I add a test?',
+      'pnpm or npm?',
+      'Shall I open the page?',
+      'Use platinum?',
+      'Is it the third column?',
+    ])
       assert.ok(!isRisky(text), text);
   });
 });
