@@ -152,8 +152,7 @@ class PausingCompleter implements Completer {
     this.#text += part;
     if (!continues(shown, this.#text ?? '')) {
       this.#shown = undefined;
-      this.#accepted = shown;
-      this.#report(shown, 'accepted');
+      this.#keep(shown);
       this.#schedule();
     }
     this.#announce();
@@ -222,9 +221,17 @@ class PausingCompleter implements Completer {
     const shown = this.#shown;
     if (shown === undefined) return;
     this.#shown = undefined;
+    const isWhole = this.#text?.startsWith(shown.whole) ?? false;
+    if (!isWhole) this.#report(shown, shown.isTaken ? 'edited' : 'dismissed');
     // A person who typed all of it has neither accepted nor dismissed it.
-    if (!this.#text?.startsWith(shown.whole)) this.#report(shown, shown.isTaken ? 'edited' : 'dismissed');
+    else if (shown.isTaken) this.#keep(shown);
     this.#announce();
+  }
+
+  /** Notes that all of a suggestion has become text, and some of it by being accepted. */
+  #keep(shown: Shown): void {
+    this.#accepted = shown;
+    this.#report(shown, 'accepted');
   }
 
   #announce(): void {

@@ -179,7 +179,7 @@ describe('completer', () => {
     assert.equal(completer.accept(), '');
   });
 
-  it('a completer reports suggestions as dismissed, edited, or accepted and then edited', async () => {
+  it('a completer reports suggestions as dismissed, edited, accepted and then edited, or accepted in part and then typed', async () => {
     const { completer, calls, events } = completerFor();
     const suggest = async (text: string, completion: string) => {
       completer.update(text);
@@ -197,6 +197,10 @@ describe('completer', () => {
     completer.accept();
     completer.update('x');
     completer.submit();
+    await suggest('z', ' b c');
+    completer.acceptWord();
+    completer.update('z b c');
+    completer.submit();
     assert.deepEqual(events, [
       'r0 presented',
       'r0 dismissed',
@@ -206,6 +210,9 @@ describe('completer', () => {
       'r2 accepted',
       'r2 edited',
       'r2 submitted',
+      'r3 presented',
+      'r3 accepted',
+      'r3 submitted',
     ]);
   });
 
