@@ -3,11 +3,8 @@ import type { AppClient, PredictionInput, PredictionResponse } from './v1.ts';
 
 /** Fields of a call besides the draft. */
 export type CompleterContext = Partial<
-  Pick<
-    PredictionInput,
-    'artifact' | 'connection_id' | 'context_revision' | 'language' | 'messages' | 'user_preferences'
-  >
->;
+  Pick<PredictionInput, 'artifact' | 'connection_id' | 'language' | 'messages' | 'user_preferences'>
+> & { context_revision?: string | undefined };
 
 /** Client that predicts and takes reports: in a browser a relay's client, or a substitute for one. */
 export interface CompleterClient {
@@ -183,8 +180,8 @@ class PausingCompleter implements Completer {
     try {
       const prediction = await this.#client.predict(
         {
-          context_revision: '0',
           ...context,
+          context_revision: context.context_revision ?? '0',
           mode,
           user_id: this.#options.userId,
           session_id: this.#sessionId,

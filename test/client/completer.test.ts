@@ -16,6 +16,7 @@ function completerFor(options: Partial<Parameters<typeof createCompleter>[1]> = 
   const calls: {
     draft: string;
     mode: string;
+    context: string;
     revision: number;
     signal: AbortSignal | undefined;
     answer(completion: string): Promise<void>;
@@ -23,7 +24,7 @@ function completerFor(options: Partial<Parameters<typeof createCompleter>[1]> = 
   }[] = [];
   const events: string[] = [];
   const client: Pick<AppClient, 'predict' | 'recordPredictionEvent'> = {
-    predict({ draft, mode }, { signal } = {}) {
+    predict({ draft, mode, context_revision: context }, { signal } = {}) {
       const { promise, resolve, reject } = Promise.withResolvers<Prediction>();
       const request_id = `r${calls.length}`;
       signal?.addEventListener('abort', () => reject(signal.reason));
@@ -31,6 +32,7 @@ function completerFor(options: Partial<Parameters<typeof createCompleter>[1]> = 
         draft: draft.text,
         revision: draft.revision,
         mode,
+        context,
         signal,
         async answer(completion) {
           resolve({ request_id, status: completion ? 'suggested' : 'abstained', completion } as Prediction);
@@ -229,6 +231,15 @@ describe('completer', () => {
     await other.calls[0]?.answer('Blue, please');
     other.completer.update('Bl');
     assert.equal(other.completer.suggestion, 'ue, please');
+  });
+
+  it("a completer sends the context's revision, and one of its own for none", async () => {
+    for (const context_revision of ['7', undefined]) {
+      const { completer, calls } = completerFor({ context: () => ({ context_revision }) });
+      completer.update('a');
+      await pass(400);
+      assert.equal(calls[0]?.context, context_revision ?? '0');
+    }
   });
 
   it('a completer waits longer before calls if answers take longer, within its limits', async () => {
