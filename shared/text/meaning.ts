@@ -1,3 +1,4 @@
+import { detailsOf } from './details.ts';
 import { jaccard, trigramsOf } from './similarity.ts';
 import { normalForm } from './words.ts';
 
@@ -18,7 +19,10 @@ const EDGE_CHARACTER = /[\s\p{P}]/u;
 /** Similarity from which on two replies count as the same. */
 const SAME_SIMILARITY = 0.9;
 
-/** Reports whether two replies say the same: equal when normalized, or nearly so. */
+/**
+ * Reports whether two replies say the same: equal when normalized, or nearly so, with the same numbers and negations in
+ * the same order.
+ */
 export function haveSameMeaning(a: string, b: string): boolean {
   return new ComparableReply(a).isSameAs(new ComparableReply(b));
 }
@@ -27,10 +31,12 @@ export function haveSameMeaning(a: string, b: string): boolean {
 export class ComparableReply {
   readonly #text: string;
   readonly #trigrams: ReadonlySet<string>;
+  readonly #details: string;
 
   constructor(reply: string) {
     this.#text = normalizeReply(reply);
     this.#trigrams = trigramsOf([this.#text]);
+    this.#details = [...detailsOf(this.#text)].join(' ');
   }
 
   get isEmpty(): boolean {
@@ -38,7 +44,8 @@ export class ComparableReply {
   }
 
   isSameAs(other: ComparableReply): boolean {
-    return this.#text === other.#text || jaccard(this.#trigrams, other.#trigrams) >= SAME_SIMILARITY;
+    if (this.#text === other.#text) return true;
+    return this.#details === other.#details && jaccard(this.#trigrams, other.#trigrams) >= SAME_SIMILARITY;
   }
 }
 

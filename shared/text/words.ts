@@ -63,6 +63,11 @@ function foldCase(text: string): string {
   return normalForm(text, 'NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
 }
 
+/** Returns the words of a list, which are separated by white space. */
+export function wordSet(words: string): Set<string> {
+  return new Set(words.trim().split(/\s+/));
+}
+
 /** Counts the occurrences of each word. */
 export function countsOf(words: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();

@@ -1,5 +1,6 @@
+import { detailsOf, haveSameDetails, NEGATION_WORDS, NUMBER_WORDS } from '../../text/details.ts';
 import { similarity } from '../../text/similarity.ts';
-import { wordsOf } from '../../text/words.ts';
+import { wordSet, wordsOf } from '../../text/words.ts';
 
 /** Words that any statement may have, whatever it says. */
 export const COMMON_WORDS = wordSet(`
@@ -12,21 +13,6 @@ export const COMMON_WORDS = wordSet(`
   take takes live lives call called name named switched moved changed gone went says said person user set choice
   instead rather than longer before more most almost while when where who which what home main mainly favourite favorite
   new own because since mind here good better best code`);
-
-/** Words that turn a statement into its opposite. */
-const NEGATION_WORDS = wordSet(`
-  no not never none nothing neither nor without cannot dont doesnt didnt isnt arent wont cant stopped avoid avoids except
-  kein keine keinen nicht nie niemals ohne ne pas jamais sans ni sin nunca non mai senza`);
-/** Words for numbers, days and months, and for their order. */
-const NUMBER_WORDS = wordSet(`
-  zero one two three four five six seven eight nine ten eleven twelve first second third once twice half
-  monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays
-  january february march april may june july august september october november december
-  before after`);
-
-function wordSet(words: string): Set<string> {
-  return new Set(words.trim().split(/\s+/));
-}
 
 const STEM_CHARS = 5;
 
@@ -86,18 +72,6 @@ function meaningsOf(text: string): string {
     .filter((word) => !COMMON_WORDS.has(word) || NUMBER_WORDS.has(word))
     .map(stemOf)
     .join(' ');
-}
-
-/** Returns the words each of which can make a different statement by itself: numbers, dates and negations. */
-export function detailsOf(text: string): Set<string> {
-  const words = wordsOf(text.replaceAll(/['’]/g, ''));
-  return new Set(
-    words.filter((word) => /\p{N}/u.test(word) || NEGATION_WORDS.has(word) || NUMBER_WORDS.has(word)),
-  );
-}
-
-export function haveSameDetails(a: string, b: string): boolean {
-  return detailsOf(a).symmetricDifference(detailsOf(b)).size === 0;
 }
 
 const CHANGE_WORDS =

@@ -1,7 +1,7 @@
+import { haveSameDetails } from '../../text/details.ts';
 import { similarity } from '../../text/similarity.ts';
 import {
   givenUpIn,
-  haveSameDetails,
   isNearDuplicate,
   isOtherValue,
   isSameValue,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { detailsOf, isNearDuplicate, normalizeWords } from '../../../../shared/domain/facts/compare.ts';
+import { isNearDuplicate, normalizeWords } from '../../../../shared/domain/facts/compare.ts';
 import { passagesOverlap, QuotedText } from '../../../../shared/domain/facts/passage.ts';
 import { spokenParts } from '../../../../shared/domain/facts/source.ts';
 import {
@@ -8,6 +8,7 @@ import {
   type Quote,
   type SourceRow,
 } from '../../../../shared/domain/facts/statement.ts';
+import { detailsOf } from '../../../../shared/text/details.ts';
 import { containsSecret } from '../../../../shared/text/secrets.ts';
 import { similarity } from '../../../../shared/text/similarity.ts';
 import { admitProposals, type ClaimedEvidence, EvidenceTexts } from '../../../../workers/memory/gate.ts';
