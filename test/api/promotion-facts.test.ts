@@ -430,10 +430,20 @@ describe('promotion to facts', function () {
     });
 
     it('a promotion to facts without a model keeps nothing that the person takes back', async () => {
-      await episode(ann, ['We deploy on Fridays only.', 'I prefer tabs over spaces.', 'I live in Kiel.'], 1);
+      await episode(
+        ann,
+        [
+          'We deploy on Fridays only.',
+          'I prefer tabs over spaces.',
+          'I live in Kiel.',
+          'I never use Docker.',
+        ],
+        1,
+      );
       const takenBack = [
         'I don’t prefer tabs any more.',
         'I no longer live in Kiel.',
+        'I now use Docker.',
         'We no longer deploy on Fridays.',
       ];
       await episode(ann, takenBack, 2);

@@ -8,7 +8,7 @@ export const COMMON_WORDS = wordSet(`
   a an the and or but so as at by for from in into of on onto to with within without over under per
   am is are was were be been being do does did have has had will would can could should may might must
   always usually mostly mainly generally normally now still only ever never no not also just please too very all any
-  other others else everything anything whatever everywhere year day days time one ones give get make keep keeps
+  other others else anymore everything anything whatever everywhere year day days time one ones give get make keep keeps
   use uses used using prefer prefers preferred like likes liked love loves want wants run runs work works write writes
   take takes live lives call called name named switched moved changed gone went says said person user set choice
   instead rather than longer before more most almost while when where who which what home main mainly favourite favorite
@@ -119,14 +119,28 @@ export function givenUpIn(text: string): Set<string>[] {
   return phrases.map((phrase) => ownWordsIn(phrase, null)).filter((values) => values.size > 0);
 }
 
+/** A negation that leaves something of what it negates. */
+const PARTIAL_NEGATION = /(?:\bnot|n['’]t) (?:always|only|just|all|every)\b/i;
+
+/** Reports whether one statement is the negation of the other: `I never use Docker`, `I use Docker now`. */
+export function isNegationOf(a: string, b: string): boolean {
+  if (PARTIAL_NEGATION.test(a) || PARTIAL_NEGATION.test(b) || isNegated(a) === isNegated(b)) return false;
+  const [one, other] = [ownWordsIn(a, null), ownWordsIn(b, null)];
+  return one.size > 0 && one.symmetricDifference(other).size === 0;
+}
+
+function isNegated(text: string): boolean {
+  return [...detailsOf(text)].some((word) => NEGATION_WORDS.has(word));
+}
+
 /** Returns what a statement says beside the words of its slot, in a form to compare with `givenUpIn`; empty for a negation. */
 export function ownValueOf(text: string, slot: string | null): Set<string> {
   const left = withoutGivenUpPhrases(text);
-  const isNegated = [...detailsOf(left)].some((word) => NEGATION_WORDS.has(word));
-  return isNegated ? new Set() : ownWordsIn(left, slot);
+  return isNegated(left) ? new Set() : ownWordsIn(left, slot);
 }
 
-function ownWordsIn(text: string, slot: string | null): Set<string> {
+/** Returns the words of a text that count, without negations and the words of a slot. */
+export function ownWordsIn(text: string, slot: string | null): Set<string> {
   const topic = new Set(wordsOf(slot ?? '').map(stemOf));
   const isCommon = (word: string) => COMMON_WORDS.has(word) && !LIKING_WORDS.has(word);
   const words = wordsOf(text.replaceAll(/['’]/g, ''));

@@ -3,6 +3,7 @@ import { similarity } from '../../text/similarity.ts';
 import {
   givenUpIn,
   isNearDuplicate,
+  isNegationOf,
   isOtherValue,
   isSameValue,
   normalizeWords,
@@ -125,7 +126,8 @@ export function haveSamePassage(a: { quotes: readonly Quote[] }, b: { quotes: re
 function contradicts(statement: Statement, fact: KnownFact): boolean {
   const isNamed = statement.target?.relation === 'supersedes' && statement.target.id === fact.id;
   const fillOneSlot = isSameSlot(statement, fact) || fillUnnamedSlot(statement, fact);
-  const isChange = givesUp(statement, fact) || givesUp(fact, statement);
+  const isChange =
+    givesUp(statement, fact) || givesUp(fact, statement) || isNegationOf(statement.text, fact.text);
   return (isNamed || fillOneSlot || isChange) && haveCommonTime(statement, fact);
 }
 

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { givenUpIn, ownValueOf } from '../../../domain/facts/compare.ts';
+import { givenUpIn, ownValueOf, ownWordsIn } from '../../../domain/facts/compare.ts';
 import type { KnownFact } from '../../../domain/facts/reconcile.ts';
 import type { CheckedQuote, Statement } from '../../../domain/facts/statement.ts';
 import { slotOf } from '../../../domain/facts/topics.ts';
@@ -73,7 +73,7 @@ export async function knownFacts(
     slot,
     CANDIDATES_MAX,
     accountId,
-    [ownValueOf(text, slot), ...givenUpIn(text)]
+    [ownWordsIn(text, null), ownValueOf(text, slot), ...givenUpIn(text)]
       .filter(({ size }) => size > 0)
       .map(allOf)
       .join(' | '),

@@ -105,7 +105,7 @@ describe('reconciling', () => {
     assert.deepEqual(reconcile(said, [known]), { as: 'new', supersedes: [] });
   });
 
-  it('reconciling a change without a slot supersedes a fact that says only what is given up', () => {
+  it('reconciling a change without a slot supersedes a fact that says only what is given up or denied', () => {
     const changes: [change: string, old: string, slot?: string][] = [
       ['I have moved from npm to pnpm.', 'I always use npm.'],
       ['I have moved from Kiel to Hamburg.', 'I live in Kiel.'],
@@ -113,6 +113,10 @@ describe('reconciling', () => {
       ['We now use Zig instead of Rust', 'We have switched from Go to Rust'],
       ['I always use npm.', 'I have moved from npm to pnpm.'],
       ['I no longer like coffee.', 'I like coffee.'],
+      ['I don’t like coffee anymore.', 'I like coffee.'],
+      ['I never use Docker.', 'I use Docker.'],
+      ['I now use Docker.', 'I do not use Docker.'],
+      ['Never uses npm as package manager', 'Always uses npm as package manager', 'tool.package_manager'],
     ];
     for (const [change, old, slot] of changes) {
       const known = fact({ text: old, slot: slot ?? null });
@@ -130,6 +134,8 @@ describe('reconciling', () => {
       ['I always fly from Kiel to Hamburg.', 'I live in Kiel.'],
       ['I prefer tea over coffee.', 'I like coffee.'],
       ['I have moved from coffee to tea.', 'I like coffee.'],
+      ['I don’t always use npm.', 'I use npm.'],
+      ['I never use Docker in CI.', 'I use Docker.'],
       ['I love Vim.', 'I no longer use Vim, I use Helix now.'],
       ['We have switched over to Helix.', 'We use Helix.'],
       ['I now use not only npm.', 'I use npm.'],
@@ -149,7 +155,6 @@ describe('reconciling', () => {
       ['Likes climbing', 'Likes tea', 'preference.drink'],
       ['Uses pip as package manager for Python', 'Uses npm as package manager', 'tool.package_manager'],
       ['Also uses yarn as package manager', 'Uses npm as package manager', 'tool.package_manager'],
-      ['Never uses npm as package manager', 'Always uses npm as package manager', 'tool.package_manager'],
       ['Uses Vim as editor', 'Uses npm as package manager', 'tool.package_manager'],
       ['Uses a package manager', 'Uses npm as package manager', 'tool.package_manager'],
       ['Works on the editor of the billing team', 'Works on the editor of the maps team', 'tool.text_editor'],
