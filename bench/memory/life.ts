@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { storedTexts } from '../../test/support/stored-texts.ts';
+import { until } from '../../test/support/until.ts';
 import { Person, PROMOTIONS } from './person.ts';
 import type { Persona } from './personas.ts';
 import { seeded, seedOf } from './random.ts';
@@ -64,6 +65,8 @@ export async function live({ url, pool, topics }: World, persona: Persona): Prom
   const again = sum([{ created }, await promoteAll(person)]);
   const afterDeletion = await forgetSessions(person, { pool, topics }, persona);
   await person.erase();
+  // The answer may come before the housekeeping has erased everything.
+  await until(async () => (await rowsOf(pool, person.id)) === 0).catch(() => undefined);
   const erased = { rowsLeft: await rowsOf(pool, person.id) };
   return { remembered, again, afterDeletion, erased, mistakes: mistakesIn(facts, truth) };
 }
