@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { AppError } from '../../shared/errors/app-error.ts';
 import type { JobReceipt } from '../../shared/schemas/jobs.ts';
 import { NAME_MAX } from '../../shared/schemas/limits.ts';
-import { ValidationError } from '../../shared/schemas/validator.ts';
+
 import type { NoFacts } from '../../shared/work/kinds.ts';
 import type { Reserve } from '../guards/budgets.ts';
 import type { Answer } from '../http/endpoint.ts';
@@ -108,13 +109,10 @@ export function replayedHeader(replayed: boolean): Record<string, string> {
   return replayed ? { 'Idempotency-Replayed': 'true' } : {};
 }
 
-/** Returns the idempotency key, if the request has one. Throws a `ValidationError` if it is too long. */
+/** Returns the idempotency key, if the request has one. A 422 has no location for a header, so a long key is 400. */
 export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefined {
   const key = headers['idempotency-key'];
   if (key === undefined || key === '') return undefined;
-  if (key.length <= NAME_MAX) return String(key);
-  const msg = `String should have at most ${NAME_MAX} characters`;
-  throw new ValidationError([
-    { loc: ['header', 'Idempotency-Key'], type: 'string_too_long', msg, ctx: { max_length: NAME_MAX } },
-  ]);
+  if (key.length > NAME_MAX) throw new AppError('invalid_request');
+  return String(key);
 }

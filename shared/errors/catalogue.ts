@@ -22,7 +22,8 @@ export const catalogue = {
   /** This code is from RFC 6750, 3.1. */
   invalid_request: {
     status: 400,
-    message: 'Send HTTP/1.1, and the headers Host, Authorization and Idempotency-Key once only.',
+    message:
+      'Send HTTP/1.1, and the headers Host, Authorization and Idempotency-Key once only, the last with at most 200 characters.',
   },
   invalid_json: {
     status: 400,

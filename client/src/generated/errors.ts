@@ -1,6 +1,6 @@
 /** Generated from docs/openapi.json by client/generate.ts: `npm run openapi`. */
 export const messages = {
-  invalid_request: "Send HTTP/1.1, and the headers Host, Authorization and Idempotency-Key once only.",
+  invalid_request: "Send HTTP/1.1, and the headers Host, Authorization and Idempotency-Key once only, the last with at most 200 characters.",
   invalid_json: "The body is not valid JSON in UTF-8, is nested too deeply or has too many values.",
   invalid_content_type: "Send the body as application/json in UTF-8, plain or compressed with gzip.",
   invalid_month: "A month is written YYYY-MM.",
