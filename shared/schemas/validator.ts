@@ -179,7 +179,7 @@ function listFaults(root: Root, errors: readonly ErrorObject[], reporting: Repor
     if (error.keyword === 'if') continue;
     const name: string | undefined = error.params['missingProperty'] ?? error.params['additionalProperty'];
     // A client's name may be as long as the body, and no budget counts the answer.
-    const property = name?.slice(0, INPUT_MAX);
+    const property = name && [...name.slice(0, 2 * INPUT_MAX)].slice(0, INPUT_MAX).join('');
     const loc = [root, ...pointerParts(error.instancePath), ...(property === undefined ? [] : [property])];
     const key = JSON.stringify(loc);
     if (faults.has(key)) continue;
