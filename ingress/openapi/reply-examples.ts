@@ -86,7 +86,7 @@ export const REPLY_EXAMPLES: [TSchema, unknown][] = [
   example(replies.BatchRequest, {
     prompts: [
       { agent: SUMMARY.agent, agent_input: PROMPT, session_id: SUMMARY.session_id },
-      { agent: SUMMARY.agent, agent_input: 'Shall I go on with the tests?' },
+      { agent: SUMMARY.agent, agent_input: 'Shall I go on with the tests?', session_id: null },
     ],
     k: REPLY.k,
     threshold: REPLY.threshold,

@@ -25,7 +25,7 @@ export const ReplyRequest = closedObject({
     Type.Integer({ minimum: 1, maximum: RECENCY_MAX }),
     CONTEXT_DEFAULTS.recencyMinutes,
   ),
-  session_id: Type.Optional(nullable(Name)),
+  session_id: withDefault(nullable(Name), null),
 });
 export type ReplyRequest = Static<typeof ReplyRequest>;
 

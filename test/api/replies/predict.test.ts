@@ -213,7 +213,7 @@ describe('predicting a reply', function () {
       const headers = { 'idempotency-key': newId() };
       const first = await predictReply(ann, { threshold: 0.5 }, { headers });
       await feedback(ann, first.body, { status: 'rejected' });
-      const again = await predictReply(ann, { threshold: 0.5 }, { headers });
+      const again = await predictReply(ann, { threshold: 0.5, session_id: null }, { headers });
       assert.equal(again.text, first.text);
       assert.deepEqual(
         [first, again].map((reply) => reply.headers.get('idempotency-replayed')),
