@@ -142,8 +142,15 @@ type Span = Pick<KnownFact, 'validFrom' | 'validTo'>;
 /** Reports whether there is a time at which both are valid. An open end lasts forever. */
 function haveCommonTime(a: Span, b: Span): boolean {
   const beginsBefore = (one: Span, other: Span) =>
-    one.validFrom === null || other.validTo === null || one.validFrom < other.validTo;
+    other.validTo === null || beginningOf(one) < other.validTo.getTime();
   return beginsBefore(a, b) && beginsBefore(b, a);
+}
+
+/** Of what has ended, a person may say no beginning. It then begins where it ends, and held at least just before. */
+function beginningOf({ validFrom, validTo }: Span): number {
+  if (validFrom === null) return Number.NEGATIVE_INFINITY;
+  const from = validFrom.getTime();
+  return from === validTo?.getTime() ? from - 1 : from;
 }
 
 /** Lets the later statement supersede the earlier one, whichever was learnt first. */

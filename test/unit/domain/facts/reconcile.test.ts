@@ -52,6 +52,19 @@ describe('reconciling', () => {
     assert.equal(reconcile(asked, [fact()]).as, 'evidence');
   });
 
+  it('reconciling merges two statements of what has ended at the same time, whether or not they say when it began', () => {
+    const ended = { text: 'Used npm as package manager', validFrom: day(3), validTo: day(3) };
+    assert.equal(reconcile(statement(ended), [fact(ended)]).as, 'evidence');
+    assert.equal(reconcile(statement(ended), [fact({ ...ended, validFrom: day(1) })]).as, 'evidence');
+    assert.equal(reconcile(statement({ ...ended, validFrom: day(1) }), [fact(ended)]).as, 'evidence');
+    for (const validTo of [day(2), day(4)])
+      assert.equal(reconcile(statement(ended), [fact({ ...ended, validFrom: validTo, validTo })]).as, 'new');
+    assert.deepEqual(reconcile(statement({ validFrom: day(3) }), [fact(ended)]), {
+      as: 'new',
+      supersedes: [],
+    });
+  });
+
   it('reconciling a statement that reverts a change does not merge it into the change, although the words are the same', () => {
     const changed = fact({ text: 'I use pnpm now instead of npm' });
     const back = statement({ text: 'I use npm now instead of pnpm' });
