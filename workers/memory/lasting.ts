@@ -48,7 +48,7 @@ const ENGLISH: readonly Pattern[] = [
   ],
   [
     'preference',
-    /\b(?:I|we) (?:use|prefer|run|write|deploy|drink|eat|keep|type|read|speak|code|edit|indent|commit|merge|install|have|start|stick)\b.+\b(?:now|instead of|no longer|only|as (?:my|our|the|a))\b/i,
+    /\b(?:I|we) (?:now )?(?:use|prefer|run|write|deploy|drink|eat|keep|type|read|speak|code|edit|indent|commit|merge|install|have|start|stick)\b.+\b(?:now|instead of|no longer|only|as (?:my|our|the|a))\b/i,
   ],
   ['preference', LASTING_THING],
 ];
@@ -170,7 +170,7 @@ const PASSING_PATTERNS = [
   /\b(?:heute|gestern|gerade|momentan|diesmal|vorerst|aujourd['’]hui|hier|demain|en ce moment|cette fois|pour l['’]instant|hoy|ayer|ahora mismo|esta vez|por ahora|de momento)\b/i,
   /\b(?:I|we) (?:use|run|like|write|deploy)(?:d|s)? (?:it|this|that|these|those|them|the (?:following|above|one))\b/i,
   /\b(?:like|love|hate|dislike) (?:how|the)\b|\b(?:use|uses|using) \S{1,4} (?:to mean|for)\b/i,
-  /\b(?:prefer|like|love|hate|dislike|avoid) (?:it|this|that|these|those|them|how|what|where|you|your|the (?:way|idea|look|result|new|first|second|last|other|current)|option)\b/i,
+  /\b(?:prefer|like|love|hate|dislike|avoid) (?:it|this|that|these|those|them|how|what|where|you|your(?! (?:answers|replies|explanations)\b)|the (?:way|idea|look|result|new|first|second|last|other|current)|option)\b/i,
   /\b(?:mag|hasse|bevorzuge|liebe) (?:es|das|dies\p{L}*|dein\p{L}*|ihr\p{L}*)(?!\p{L})|\b(?:aime|adore|préfère|déteste) (?:ça|cela|ce|cette|ton|ta|votre|la première|le premier)(?!\p{L})|\b(?:prefiero|gustan?|encantan?|odio) (?:eso|esto|esta|este|est[oa]s|tu|cómo|la primera|el primero)(?!\p{L})/iu,
   // Wishes and requests concern the work at hand.
   /\b(?:I|we)(?:['’]?d| would) (?:\p{L}+ ){0,2}(?:like|love|prefer|hate|rather)\b|\bI like to (?:see|know|ask)\b|\blet['’]?s\b/iu,
@@ -181,7 +181,7 @@ const PASSING_PATTERNS = [
   /\bje (?:préfère|voudrais) que\b|\bprefiero que\b|\bme gustaría\b/i,
   /\b(?:never|only|always|usually|normally|mostly) (?:\p{L}+ed|said|saw|got|had|did|was|were|knew|thought|see|get|need|have (?:one|two|a)|ask|mean|meant|happens?)\b|\bonly want\b/iu,
   /\b(?:have|['’]ve) (?:changed|moved|switched) (?:the|it|that|this|those|these|them)\b/i,
-  /\bmy (?:question|problem|issue|point|guess|bad|fault|mistake|next|last|first|build|tests?|server|code|app|branch|script|error)\b.* (?:is|are)\b/i,
+  /\bmy (?:question|problem|issue|point|guess|bad|fault|mistake|next|last|first|build|tests?(?! (?:runner|framework)\b)|server|code|app|branch|script|error)\b.* (?:is|are)\b/i,
   /\b(?:errors?|fail(?:s|ed|ing|ure)?|crash\p{L}*|broken|bugs?|doesn['’]t work|not working|exceptions?|stuck|is (?:down|wrong|slow|empty|missing|gone)|fehler|kaputt|funktioniert nicht|erreur|marche pas|fonctionne pas|no funciona)(?!\p{L})/iu,
 ];
 
@@ -192,7 +192,9 @@ const SUBORDINATE_START =
 /** Words that lead up to a statement. Matches words that are composed of them, too: `yet`, `soy`. */
 const LEADING_WORD =
   '(?:also|and|but|so|actually|btw|note that|personally|usually|normally|yo|und|aber|auch|et|mais|y|pero|que|no)+';
-const LEADING_WORDS_ONLY = new RegExp(`^(?:${LEADING_WORD}(?: |$))*$`, 'iu');
+/** What a statement is limited to: `for Python`. */
+const LIMIT = "(?:for (?!the |this |that |these |those |an? )[\\p{L}'’+#-]+(?: [\\p{L}'’+#-]+)? )?";
+const LEADING_WORDS_ONLY = new RegExp(`^(?:${LEADING_WORD}(?: |$))*${LIMIT}$`, 'iu');
 /** A few words before a comma, after any such leading words. */
 const ASIDE = new RegExp(`^(?:${LEADING_WORD} )*[\\p{L}'’-]+(?: [\\p{L}'’-]+){0,3}$`, 'iu');
 
