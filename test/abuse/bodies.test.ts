@@ -13,7 +13,7 @@ import {
 import { pacedUntil } from '../support/paced-until.ts';
 import { event, post } from '../support/recording.ts';
 import { residentMb } from '../support/resident-memory.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { type TestProcess, useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const KIB = 1024;
@@ -27,12 +27,8 @@ const CUT_OFF_MS = 15_000;
 const GROWTH_MB = 300;
 
 describe('hostile bodies', () => {
-  let system: System<TestProcess>;
+  const system = useProcesses({ workers: 0, env: { RATE_LIMIT_RPS: '50', RATE_LIMIT_BURST: '100' } });
   let user: UserClient;
-  before(async () => {
-    system = await startProcesses({ workers: 0, env: { RATE_LIMIT_RPS: '50', RATE_LIMIT_BURST: '100' } });
-  });
-  after(() => system?.stop());
   beforeEach(async () => {
     user = await signUp(system);
   });
@@ -131,17 +127,15 @@ describe('hostile bodies', () => {
 
 describe('size of a body', () => {
   const POINTS = 20;
-  let system: System<TestProcess>;
+  const system = useProcesses({
+    webs: 1,
+    workers: 0,
+    env: { RATE_LIMIT_RPS: '1', RATE_LIMIT_BURST: `${POINTS}` },
+  });
   let web: TestProcess;
   before(async () => {
-    system = await startProcesses({
-      webs: 1,
-      workers: 0,
-      env: { RATE_LIMIT_RPS: '1', RATE_LIMIT_BURST: `${POINTS}` },
-    });
     [web] = system.webs as [TestProcess];
   });
-  after(() => system?.stop());
 
   /** Makes a body of `bytes` that is 422: an empty array. */
   const body = (bytes: number) => '[]'.padStart(bytes);

@@ -14,14 +14,10 @@ import {
 } from '../support/connection.ts';
 import { tally } from '../support/flood.ts';
 import { rowOf } from '../support/rows.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 
 describe('bounds', () => {
-  let system: System;
-  before(async () => {
-    system = await startSystem();
-  });
-  after(() => system?.stop());
+  const system = useSystem();
 
   it('an account has at most 100 log-ins, and a further one ends the oldest', async () => {
     const user = await signUp(system);

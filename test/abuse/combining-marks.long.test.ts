@@ -4,7 +4,7 @@ import { predictionBody } from '../support/client.ts';
 import { bySchema, ok } from '../support/fake-provider.ts';
 import { pacedUntil } from '../support/paced-until.ts';
 import { predictReply, proposing } from '../support/replies.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 
 /** Makes a text of combining marks, whose order takes quadratic time to normalize. */
 const marks = (count: number) => `a${'\u0301'.repeat(count / 2)}${'\u0327'.repeat(count / 2 - 1)}`;
@@ -12,11 +12,7 @@ const LATENCY_MAX_MS = 1000;
 
 describe('text of combining marks', function () {
   this.timeout(60_000);
-  let system: System;
-  before(async () => {
-    system = await startSystem({ env: { PREDICTION_TIMEOUT_MS: '20000' } });
-  });
-  after(() => system?.stop());
+  const system = useSystem({ env: { PREDICTION_TIMEOUT_MS: '20000' } });
 
   /** Returns the milliseconds of an app's slowest call while `work` runs. */
   async function slowestBeside(work: Promise<unknown>): Promise<number> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { PredictionResponse } from '../../shared/schemas/predictions.ts';
 import { type AppClient, predictionBody, type Reply } from '../support/client.ts';
 import { ok } from '../support/fake-provider.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 
 /** Texts with characters that a terminal obeys, or that make a text look like another one. */
 const HOSTILE_TEXTS: Record<string, string> = {
@@ -35,13 +35,11 @@ const ESCAPE = '\u001b[31m';
 
 describe('completion', () => {
   describe('of a provider', () => {
-    let system: System;
+    const system = useSystem();
     let app: AppClient;
     before(async () => {
-      system = await startSystem();
       app = await system.app();
     });
-    after(() => system.stop());
 
     function ask(continuation: string, part: object = { draft: DRAFT }): Promise<Reply<PredictionResponse>> {
       system.provider.respond(ok({ continuation }));
@@ -78,13 +76,11 @@ describe('completion', () => {
   });
 
   describe('of the built-in predictor', () => {
-    let system: System;
+    const system = useSystem({ env: { DEFAULT_MODEL: 'local' } });
     let app: AppClient;
     before(async () => {
-      system = await startSystem({ env: { DEFAULT_MODEL: 'local' } });
       app = await system.app();
     });
-    after(() => system.stop());
 
     /** Makes a chat in which the person answers the same question with each of the texts and is asked it again. */
     function answeredChat(...contents: string[]) {

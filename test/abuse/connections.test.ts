@@ -2,24 +2,20 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { signUp } from '../support/account.ts';
 import { event, post } from '../support/recording.ts';
-import { type Part, type System, startSystem } from '../support/system.ts';
+import { type Part, useSystem } from '../support/system.ts';
 import { getText, openSocket } from '../support/unread.ts';
 import { until } from '../support/until.ts';
 
 const HEALTH_REQUEST = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
 
 describe('connections', () => {
-  let system: System;
+  const system = useSystem({ webs: 0, workers: 0 });
   let web: Part;
   const sockets: Socket[] = [];
-  before(async () => {
-    system = await startSystem({ webs: 0, workers: 0 });
-  });
   afterEach(async () => {
     for (const socket of sockets.splice(0)) socket.destroy();
     await web.stop();
   });
-  after(() => system?.stop());
 
   const open = async (from?: string) => {
     const socket = await openSocket(web.url, from);

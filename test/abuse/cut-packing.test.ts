@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
 import { newId } from '../../shared/ids.ts';
 import { fetchPublished } from '../support/client.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { useProcesses } from '../support/system.ts';
 
 const CUT_BYTES = -5;
 /** Bytes over the size limit: reading stops just before the end of the packed data, or of the missing part. */
@@ -10,12 +10,7 @@ const EXCESS_BYTES = [1, 100, 4000, 16_385];
 
 /** Unpacking bytes that are cut short raises an error after the reader has stopped listening for errors. */
 describe('cut compression', () => {
-  let system: System<TestProcess>;
-
-  before(async () => {
-    system = await startProcesses({ workers: 0 });
-  });
-  after(() => system.stop());
+  const system = useProcesses({ workers: 0 });
 
   const urlOf = (path: string) => `${system.webs[0]?.url}${path}`;
 

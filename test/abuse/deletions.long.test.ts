@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { newId } from '../../shared/ids.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import { add, forget } from '../support/memory.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 
 const SECRET = 'the key hangs behind the boathouse door';
 /** A text with as many words as a row can have. */
@@ -12,13 +12,11 @@ const EPISODES = 40;
 const LATENCY_MAX_MS = 1000;
 
 describe('large deletions', () => {
-  let system: System;
+  const system = useSystem({ workers: 0 });
   let person: UserClient;
   before(async () => {
-    system = await startSystem({ workers: 0 });
     person = await signUp(system);
   });
-  after(() => system?.stop());
 
   it('a deletion that compares 40 episodes with 1200 long rows delays no other request, and succeeds', async () => {
     const secret = await add(person, 'raw', { content: SECRET, kind: 'reply' });

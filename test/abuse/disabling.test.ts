@@ -4,18 +4,13 @@ import { disableAccount } from '../../shared/db/stores/end-account.ts';
 import { signUp } from '../support/account.ts';
 import { approve, connect, connectingApp, exchange, startConnection } from '../support/connection.ts';
 import { lockRow } from '../support/row-lock.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const WINDOW_S = 600;
 
 describe('disabling an account', () => {
-  let system: System;
-
-  before(async () => {
-    system = await startSystem({ workers: 0 });
-  });
-  after(() => system.stop());
+  const system = useSystem({ workers: 0 });
 
   /** Returns the kinds of consent that the account still has. */
   const consentOf = async (accountId: string) => {

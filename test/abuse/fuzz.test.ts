@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict';
 import { errorsIn, FUZZED, fuzz, replayLine } from '../support/fuzz/run.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 
 const REQUESTS = 1500;
 const SEED = 20261122;
 
 describe('generated requests', () => {
-  let system: System;
-
-  before(async () => {
-    system = await startSystem(FUZZED);
-  });
-  after(() => system.stop());
+  const system = useSystem(FUZZED);
 
   it(`generated requests get only answers that the OpenAPI document lists (seed ${SEED})`, async () => {
     const { requests, ends, failures } = await fuzz(system, {

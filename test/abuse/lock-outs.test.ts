@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { LoginResponse } from '../../shared/schemas/accounts.ts';
 import { anonymously, someEmail, UserClient } from '../support/account.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 import { tablesWith } from '../support/tables-with.ts';
 
 const PASSWORD = 'a horse with 9 staples';
@@ -14,12 +14,7 @@ const PER_ACCOUNT = 50;
 const PER_SHARED_NETWORK = 100;
 
 describe('wrong passwords of strangers', () => {
-  let system: System;
-
-  before(async () => {
-    system = await startSystem({ workers: 0, env: { TRUST_PROXY: 'loopback' } });
-  });
-  after(() => system.stop());
+  const system = useSystem({ workers: 0, env: { TRUST_PROXY: 'loopback' } });
 
   const post = (path: string, body: object, address: string) =>
     anonymously<LoginResponse>(system, 'POST', path, body, { headers: { 'x-forwarded-for': address } });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { anonymously, signUp, someEmail } from '../support/account.ts';
 import type { Reply } from '../support/client.ts';
-import { type System, startProcesses } from '../support/system.ts';
+import { useProcesses } from '../support/system.ts';
 
 const PASSWORD = 'a horse with 9 staples';
 /** Sign-ups that one network sends at once, fewer than may wait in line. */
@@ -14,12 +14,7 @@ const VICTIM = '203.0.113.9';
 const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
 
 describe('storm of sign-ups', () => {
-  let system: System;
-
-  before(async () => {
-    system = await startProcesses({ workers: 0, env: { TRUST_PROXY: 'loopback' } });
-  });
-  after(() => system.stop());
+  const system = useProcesses({ workers: 0, env: { TRUST_PROXY: 'loopback' } });
 
   for (const [whose, address] of [
     ['another', VICTIM],
@@ -49,15 +44,10 @@ describe('storm of sign-ups', () => {
 });
 
 describe('sign-up limit', () => {
-  let system: System;
-
-  before(async () => {
-    system = await startProcesses({
-      workers: 0,
-      env: { TRUST_PROXY: 'loopback', RATE_LIMIT_RPS: '10000', RATE_LIMIT_BURST: '10000' },
-    });
+  const system = useProcesses({
+    workers: 0,
+    env: { TRUST_PROXY: 'loopback', RATE_LIMIT_RPS: '10000', RATE_LIMIT_BURST: '10000' },
   });
-  after(() => system.stop());
 
   it('the sign-up limit is a hundred attempts an hour for one network and does not affect another network', async () => {
     const { email } = await signUp(system);

@@ -4,7 +4,7 @@ import { type AppClient, predictionBody, type Reply } from '../support/client.ts
 import { bySchema, structured } from '../support/fake-provider.ts';
 import { event, post, recording } from '../support/recording.ts';
 import { BATCH, feedback, predictReply, proposing, replyBody } from '../support/replies.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 
 /** Names that every JavaScript object inherits. Clients may use them as names and values. */
 const NAMES = Object.getOwnPropertyNames(Object.prototype);
@@ -219,14 +219,10 @@ const ACCOUNTS: Use[] = [
 
 describe('inherited names', function () {
   this.timeout(60_000);
-  let system: System;
-  before(async () => {
-    system = await startSystem({
-      workerEntry: ['workers/main.ts', 'all'],
-      env: { REPLY_TIMEOUT_MS: '5000', BATCH_TIMEOUT_MS: '5000', SUPPORTED_MODELS: `fake-model,${NAMES}` },
-    });
+  const system = useSystem({
+    workerEntry: ['workers/main.ts', 'all'],
+    env: { REPLY_TIMEOUT_MS: '5000', BATCH_TIMEOUT_MS: '5000', SUPPORTED_MODELS: `fake-model,${NAMES}` },
   });
-  after(() => system?.stop());
 
   for (const name of NAMES)
     it(`the inherited name ${name} is accepted in requests like any other name`, async () => {

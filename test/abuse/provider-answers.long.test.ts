@@ -8,7 +8,7 @@ import { add } from '../support/memory.ts';
 import { pacedUntil } from '../support/paced-until.ts';
 import { episode, promote, say } from '../support/promotion.ts';
 import { inputsOf, predictBatch, predictReply, proposing } from '../support/replies.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 
 /** Time that another call may take meanwhile. Without bounds these answers would block it for several seconds. */
 const LATENCY_MAX_MS = 1000;
@@ -30,17 +30,15 @@ function unboundedArrays(node: unknown): unknown[] {
 
 describe('large answers', function () {
   this.timeout(60_000);
-  let system: System;
+  const system = useSystem({
+    workerEntry: ['workers/main.ts', 'all'],
+    env: { PROVIDER_TIMEOUT_MS: '20000' },
+  });
   let ann: UserClient;
   let app: AppClient;
   before(async () => {
-    system = await startSystem({
-      workerEntry: ['workers/main.ts', 'all'],
-      env: { PROVIDER_TIMEOUT_MS: '20000' },
-    });
     app = await system.app();
   });
-  after(() => system?.stop());
   beforeEach(async () => {
     ann = await signUp(system);
     system.provider.reset();

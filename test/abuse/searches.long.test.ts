@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { signUp, type UserClient } from '../support/account.ts';
 import { predictionBody } from '../support/client.ts';
 import { pacedUntil } from '../support/paced-until.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 
 const ROWS = 600;
 const SEARCHES = 30;
@@ -24,10 +24,9 @@ const CONTENT = [...WORDS, `${LAST_WORD[0]}yy`, ...SCATTERED_TRIGRAMS]
 const SLOW_SEARCH = `/api/memory/raw/?q=${encodeURIComponent([...WORDS, LAST_WORD].join(' '))}`;
 
 describe('searches of a large memory', () => {
-  let system: System;
+  const system = useSystem();
   let person: UserClient;
   before(async () => {
-    system = await startSystem();
     person = await signUp(system);
     await system.database.pool.query(
       `insert into raw_memories (id, account_id, content, kind, origin, source, occurred_at, tags, metadata, created_at)
@@ -36,7 +35,6 @@ describe('searches of a large memory', () => {
       [person.id, ROWS, CONTENT],
     );
   });
-  after(() => system?.stop());
 
   it('30 slow searches of a large memory are 503 overloaded and delay no other account or app', async () => {
     const app = await system.app();

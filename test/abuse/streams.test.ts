@@ -1,23 +1,21 @@
 import assert from 'node:assert/strict';
 import { signUp, type UserClient } from '../support/account.ts';
 import { hang } from '../support/fake-provider.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const STREAMS = 20;
 
 describe('event streams', () => {
-  let system: System;
+  const system = useSystem({ workerEntry: ['workers/main.ts', 'all'] });
   let person: UserClient;
   /** Keeps answers referenced: garbage collection would close their streams. */
   const held: Response[] = [];
   before(async () => {
-    system = await startSystem({ workerEntry: ['workers/main.ts', 'all'] });
     // The jobs wait for the provider, so their streams stay open.
     system.provider.respond(hang());
     person = await withMemory();
   });
-  after(() => system?.stop());
 
   /** Signs up a person with something to promote. */
   const withMemory = async () => {

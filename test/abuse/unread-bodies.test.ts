@@ -3,20 +3,18 @@ import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 
 const MIB = 1024 * 1024;
 /** Bytes that the buffers of the four connections may take beyond what is read. */
 const BUFFERED_BYTES = 32 * MIB;
 
 describe('unread rest of a refused body', () => {
-  let system: System;
+  const system = useSystem({ workers: 0 });
   let url: string;
   before(async () => {
-    system = await startSystem({ workers: 0 });
     url = system.webs[0]?.url ?? '';
   });
-  after(() => system?.stop());
 
   /** Posts an endless body as fast as the server takes it. */
   const flood = (): Socket => {

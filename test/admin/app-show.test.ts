@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { adminResult, runAdmin } from '../support/admin.ts';
 import { predictionBody } from '../support/client.ts';
 import { hang, status } from '../support/fake-provider.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 interface ShownApp {
@@ -12,11 +12,7 @@ interface ShownApp {
 }
 
 describe('admin app show', () => {
-  let system: System;
-  before(async () => {
-    system = await startSystem({ env: { SANDBOX_UNITS: '2' } });
-  });
-  after(() => system?.stop());
+  const system = useSystem({ env: { SANDBOX_UNITS: '2' } });
   beforeEach(() => system.provider.reset());
 
   const show = (id: string): Promise<ShownApp> => adminResult(['app', 'show', id], system.env);

@@ -5,20 +5,18 @@ import { type AppClient, predictionBody } from '../support/client.ts';
 import { type Exchanged, REDIRECT_URI } from '../support/connection.ts';
 import { hang, ok } from '../support/fake-provider.ts';
 import { add } from '../support/memory.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 describe('command line for connections', () => {
-  let system: System;
+  const system = useSystem();
   let app: AppClient;
   let person: UserClient;
 
   before(async () => {
-    system = await startSystem();
     app = await system.app({ redirectUris: [REDIRECT_URI] });
     person = await signUp(system);
   });
-  after(() => system.stop());
 
   const admin = (args: string[], more: Record<string, string> = {}) =>
     runAdmin(['connection', 'create', ...args], { DATABASE_URL: system.database.url, ...more });

@@ -3,7 +3,7 @@ import { adminResult, runAdmin } from '../support/admin.ts';
 import { createDatabase } from '../support/database.ts';
 import { delay, ok, status } from '../support/fake-provider.ts';
 import { freePort } from '../support/free-port.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 
 interface LiveFinding {
   name: string;
@@ -17,11 +17,7 @@ interface LiveFinding {
 
 describe('`doctor --live`', function () {
   this.timeout(60_000);
-  let system: System;
-  before(async () => {
-    system = await startSystem({ env: { PREDICTION_TIMEOUT_MS: '2000', PROVIDER_TIMEOUT_MS: '30000' } });
-  });
-  after(() => system?.stop());
+  const system = useSystem({ env: { PREDICTION_TIMEOUT_MS: '2000', PROVIDER_TIMEOUT_MS: '30000' } });
   beforeEach(() => system.provider.reset());
 
   /** Runs the doctor. Returns its finding about the real prediction, and the exit code. */

@@ -11,7 +11,7 @@ import { databaseUrl } from '../support/database.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { describeWithPgBouncer, type Pooler, startPgBouncer } from '../support/pgbouncer.ts';
 import { describeWithRedis, startRedisServer } from '../support/redis-server.ts';
-import { type System, startSystem, TestProcess } from '../support/system.ts';
+import { TestProcess, useSystem } from '../support/system.ts';
 
 interface Check {
   name: string;
@@ -26,11 +26,7 @@ const PAGES = HEADINGS.map(([, name]) => `docs/operating.md#doctor-${name}`);
 
 describe('doctor', function () {
   this.timeout(60_000);
-  let system: System;
-  before(async () => {
-    system = await startSystem();
-  });
-  after(() => system?.stop());
+  const system = useSystem();
 
   const examine = async (env: Record<string, string> = {}) => {
     const { stdout, stderr } = await runAdmin(['doctor', '--json'], { ...system.env, ...env });

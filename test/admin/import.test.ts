@@ -13,7 +13,7 @@ import { runAdmin } from '../support/admin.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { countOf, recording } from '../support/recording.ts';
 import { lockRow } from '../support/row-lock.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 import { claudeCodeFile, claudeRecord, codexFile, specStoryFile } from '../support/transcripts.ts';
 import { until } from '../support/until.ts';
 
@@ -39,15 +39,11 @@ interface Result {
 
 describe('transcript import', function () {
   this.timeout(60_000);
-  let system: System;
+  const system = useSystem({ workerEntry: ['workers/main.ts', 'all'] });
   let directory: string;
   let ann: UserClient;
   let sessions = 0;
 
-  before(async () => {
-    system = await startSystem({ workerEntry: ['workers/main.ts', 'all'] });
-  });
-  after(() => system.stop());
   beforeEach(async () => {
     ann = await signUp(system);
     directory = await mkdtemp(join(tmpdir(), 'forecue-import-'));

@@ -6,7 +6,7 @@ import { adminResult, runAdmin } from '../support/admin.ts';
 import { predictionBody } from '../support/client.ts';
 import { event, post } from '../support/recording.ts';
 import { lockAdmissions, lockRow } from '../support/row-lock.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const SYNC = '/api/memory/sync/';
@@ -19,15 +19,11 @@ interface QueueListing {
 
 describe('queue commands', function () {
   this.timeout(60_000);
-  let system: System;
-  let ann: UserClient;
-  before(async () => {
-    system = await startSystem({
-      workerEntry: ['workers/main.ts', 'all'],
-      env: { PROMOTE_EVERY: '0 0 1 1 *', PREDICTION_TIMEOUT_MS: '3000' },
-    });
+  const system = useSystem({
+    workerEntry: ['workers/main.ts', 'all'],
+    env: { PROMOTE_EVERY: '0 0 1 1 *', PREDICTION_TIMEOUT_MS: '3000' },
   });
-  after(() => system?.stop());
+  let ann: UserClient;
   beforeEach(async () => {
     ann = await signUp(system);
   });

@@ -7,7 +7,7 @@ import { predictionBody } from '../support/client.ts';
 import { describeWhere } from '../support/describe-where.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { when } from '../support/fake-provider.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const COMMAND = ['bin/admin/main.ts', 'top'];
@@ -26,11 +26,7 @@ interface PoolRow {
 
 describe('`admin top`', function () {
   this.timeout(60_000);
-  let system: System;
-  before(async () => {
-    system = await startSystem({ env: { WORKER_CONCURRENCY: '1', PREDICTION_TIMEOUT_MS: '60000' } });
-  });
-  after(() => system?.stop());
+  const system = useSystem({ env: { WORKER_CONCURRENCY: '1', PREDICTION_TIMEOUT_MS: '60000' } });
 
   const predictPool = async (): Promise<PoolRow> => {
     const { pools } = await adminResult(['top'], system.env);

@@ -6,19 +6,13 @@ import { adminResult, runAdmin } from '../support/admin.ts';
 import { predictionBody } from '../support/client.ts';
 import { connect, connectingApp } from '../support/connection.ts';
 import { hang } from '../support/fake-provider.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const PASSWORD = 'a horse with 9 staples';
 
 describe('users and invitations', () => {
-  let system: System;
-
-  before(async () => {
-    system = await startSystem({ env: { INVITE_ONLY: 'true' } });
-  });
-
-  after(() => system.stop());
+  const system = useSystem({ env: { INVITE_ONLY: 'true' } });
 
   /** Runs a command with this text on its standard input. */
   const admin = (args: string[], input?: string) =>

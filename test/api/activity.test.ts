@@ -6,7 +6,7 @@ import * as fake from '../support/fake-provider.ts';
 import { add } from '../support/memory.ts';
 import { feedback, predicted, proposing } from '../support/replies.ts';
 import { rowsRead } from '../support/rows-read.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { startSystem, useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 /** Tables that activity is counted from: name, columns, and SQL for the values of a row at time `t`. */
@@ -35,11 +35,7 @@ const FILLED_TABLES = [
 ] as const;
 
 describe('account activity', () => {
-  let system: System;
-  before(async () => {
-    system = await startSystem({ env: { MODEL_PRICES: 'fake-model=0.15:0.6' } });
-  });
-  after(() => system?.stop());
+  const system = useSystem({ env: { MODEL_PRICES: 'fake-model=0.15:0.6' } });
 
   const read = (person: UserClient, query = '') =>
     person.request<ActivityResponse>('GET', `/api/activity/${query}`);

@@ -3,7 +3,7 @@ import type { DraftResponse } from '../../shared/schemas/drafts.ts';
 import { anonymously, signUp, type UserClient } from '../support/account.ts';
 import * as fake from '../support/fake-provider.ts';
 import { add, forget } from '../support/memory.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 import { tablesWith } from '../support/tables-with.ts';
 import { keyOf } from '../support/tool-server.ts';
 import { until } from '../support/until.ts';
@@ -12,12 +12,8 @@ const DRAFT = '/api/predictions/draft/';
 const SECRET = 'The spare key lies under the third blue flowerpot';
 
 describe('draft predictions of an account', () => {
-  let system: System;
+  const system = useSystem({ env: { PUBLIC_URL: 'http://localhost:8080' } });
   let ann: UserClient;
-  before(async () => {
-    system = await startSystem({ env: { PUBLIC_URL: 'http://localhost:8080' } });
-  });
-  after(() => system?.stop());
   beforeEach(async () => {
     ann = await signUp(system);
     system.provider.reset();
@@ -208,11 +204,7 @@ describe('draft predictions of an account', () => {
 });
 
 describe('draft predictions without a model', () => {
-  let system: System;
-  before(async () => {
-    system = await startSystem({ env: { OPENAI_API_KEY: '', OPENAI_BASE_URL: '', DEFAULT_MODEL: 'local' } });
-  });
-  after(() => system?.stop());
+  const system = useSystem({ env: { OPENAI_API_KEY: '', OPENAI_BASE_URL: '', DEFAULT_MODEL: 'local' } });
 
   it("without a model, a draft is completed from the person's earlier wording, and the response lists the memory rows used", async () => {
     const ann = await signUp(system);
@@ -229,11 +221,7 @@ describe('draft predictions without a model', () => {
 });
 
 describe('draft predictions while the provider fails', () => {
-  let system: System;
-  before(async () => {
-    system = await startSystem({ env: { FALLBACK_MODELS: 'local', CONTEXT_BUDGET_TOKENS: '100' } });
-  });
-  after(() => system?.stop());
+  const system = useSystem({ env: { FALLBACK_MODELS: 'local', CONTEXT_BUDGET_TOKENS: '100' } });
 
   it('a draft prediction that falls back to the built-in predictor lists the memory rows that its words come from', async () => {
     const ann = await signUp(system);

@@ -10,7 +10,7 @@ import { bySchema } from '../support/fake-provider.ts';
 import { addFact, setProfile } from '../support/memory.ts';
 import { event, post } from '../support/recording.ts';
 import { predicted, proposing } from '../support/replies.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 /** Word that every text written by the owner contains. */
@@ -71,7 +71,7 @@ const routesWithId = routes.filter(({ path }) => path.includes(':'));
 const routesWithoutId = routes.filter(({ path }) => !path.includes(':'));
 
 describe('isolation of accounts', () => {
-  let system: System;
+  const system = useSystem({ workerEntry: ['workers/main.ts', 'all'] });
   let owner: UserClient;
   let stranger: UserClient;
   /** The ids of the owner's rows, by the path that precedes the id. */
@@ -80,7 +80,6 @@ describe('isolation of accounts', () => {
   const readBefore = new Map<string, { status: number; text: string }>();
 
   before(async () => {
-    system = await startSystem({ workerEntry: ['workers/main.ts', 'all'] });
     system.provider.respond(bySchema({ reply: proposing([{ response: 'Blue' }]) }));
     [owner, stranger] = await Promise.all([signUp(system, { name: MARK }), signUp(system)]);
     for (const { path } of routesWithoutId.filter(isRead)) {
@@ -96,8 +95,6 @@ describe('isolation of accounts', () => {
       return rowCount === system.provider.calls.length;
     });
   });
-
-  after(() => system.stop());
 
   /** Returns all of the owner's rows in the database as one text. */
   const ownersRows = async (): Promise<string> => {

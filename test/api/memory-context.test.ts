@@ -9,7 +9,7 @@ import type {
 import type { ContextMeta } from '../../shared/schemas/memory-context.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import { add, forget, quote } from '../support/memory.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const CONTEXT = '/api/memory/context/';
@@ -26,12 +26,8 @@ const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).
 const RECENT_SPAN = { started_at: minutesAgo(3), ended_at: minutesAgo(2) };
 
 describe('memory context', () => {
-  let system: System;
+  const system = useSystem({ workers: 0 });
   let person: UserClient;
-  before(async () => {
-    system = await startSystem({ workers: 0 });
-  });
-  after(() => system.stop());
   beforeEach(async () => {
     person = await signUp(system);
   });

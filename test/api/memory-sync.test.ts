@@ -4,10 +4,9 @@ import { readUnsyncedPage } from '../../shared/db/stores/memory/sync.ts';
 import type { JobReceipt, JobResponse, SyncResult } from '../../shared/schemas/jobs.ts';
 import type { DeletionReceipt, RawMemoryResponse } from '../../shared/schemas/memory.ts';
 import { signUp, type UserClient } from '../support/account.ts';
-import type { HostedPart } from '../support/hosted.ts';
 import { event, post } from '../support/recording.ts';
 import { lockRow } from '../support/row-lock.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startSystem, useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 import { untilShed } from '../support/until-shed.ts';
 
@@ -15,17 +14,13 @@ const SYNC = '/api/memory/sync/';
 
 describe('sync with workers', function () {
   this.timeout(60_000);
-  let system: System<HostedPart>;
-  let ann: UserClient;
-  before(async () => {
-    system = await startSystem({
-      apart: true,
-      webs: 2,
-      workerEntry: ['workers/main.ts', 'all'],
-      env: { LEASE_MS: '3000' },
-    });
+  const system = useSystem({
+    apart: true,
+    webs: 2,
+    workerEntry: ['workers/main.ts', 'all'],
+    env: { LEASE_MS: '3000' },
   });
-  after(() => system?.stop());
+  let ann: UserClient;
   beforeEach(async () => {
     ann = await signUp(system);
   });

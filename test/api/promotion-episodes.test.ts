@@ -14,22 +14,18 @@ import {
 import { add, forget } from '../support/memory.ts';
 import { episode, episodesOf, promote, rawOf, rowsIn, say } from '../support/promotion.ts';
 import { event, post } from '../support/recording.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 
 const MINUTE = 60_000;
 const NOON = Date.UTC(2026, 4, 1, 12);
 
 describe('promotion to episodes', function () {
   this.timeout(60_000);
-  let system: System;
-  let ann: UserClient;
-  before(async () => {
-    system = await startSystem({
-      workerEntry: ['workers/main.ts', 'all'],
-      env: { SUPPORTED_MODELS: 'fake-model,other-model,local' },
-    });
+  const system = useSystem({
+    workerEntry: ['workers/main.ts', 'all'],
+    env: { SUPPORTED_MODELS: 'fake-model,other-model,local' },
   });
-  after(() => system?.stop());
+  let ann: UserClient;
   beforeEach(async () => {
     ann = await signUp(system);
     system.provider.reset();

@@ -3,10 +3,9 @@ import type { FactResponse, MemorySource } from '../../shared/schemas/memory.ts'
 import { signUp, type UserClient } from '../support/account.ts';
 import { byAgent, currentTexts, episode, factsOf, proposing, recordOf } from '../support/facts-promotion.ts';
 import { hang, json, message, refusal, status, structured } from '../support/fake-provider.ts';
-import type { HostedPart } from '../support/hosted.ts';
 import { add, forget } from '../support/memory.ts';
 import { promote } from '../support/promotion.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const PNPM = { text: 'Uses pnpm as package manager', quote: 'We use pnpm', slot: 'tool.package_manager' };
@@ -14,16 +13,12 @@ const NPM = { text: 'Uses npm as package manager', quote: 'We use npm', slot: 't
 
 describe('promotion to facts', function () {
   this.timeout(60_000);
-  let system: System<HostedPart>;
-  let ann: UserClient;
-  before(async () => {
-    system = await startSystem({
-      apart: true,
-      workerEntry: ['workers/main.ts', 'memory'],
-      env: { LEASE_MS: '3000', SUPPORTED_MODELS: 'fake-model,local' },
-    });
+  const system = useSystem({
+    apart: true,
+    workerEntry: ['workers/main.ts', 'memory'],
+    env: { LEASE_MS: '3000', SUPPORTED_MODELS: 'fake-model,local' },
   });
-  after(() => system?.stop());
+  let ann: UserClient;
   beforeEach(async () => {
     system.provider.reset();
     system.provider.respond(proposing());

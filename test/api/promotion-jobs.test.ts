@@ -5,7 +5,7 @@ import { signUp, type UserClient } from '../support/account.ts';
 import { bySchema, status as failing, hang, structured, when } from '../support/fake-provider.ts';
 import { add } from '../support/memory.ts';
 import { episode, promote, say } from '../support/promotion.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startSystem, useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 import { untilShed } from '../support/until-shed.ts';
 
@@ -25,15 +25,11 @@ async function prepare(person: UserClient, tier: Tier): Promise<void> {
 for (const tier of TIERS)
   describe(`promotion to ${tier} as a job`, function () {
     this.timeout(60_000);
-    let system: System;
-    let ann: UserClient;
-    before(async () => {
-      system = await startSystem({
-        workerEntry: ['workers/main.ts', 'memory'],
-        env: { PROMOTE_TIMEOUT_MS: '10000' },
-      });
+    const system = useSystem({
+      workerEntry: ['workers/main.ts', 'memory'],
+      env: { PROMOTE_TIMEOUT_MS: '10000' },
     });
-    after(() => system?.stop());
+    let ann: UserClient;
     beforeEach(async () => {
       ann = await signUp(system);
       await prepare(ann, tier);

@@ -2,18 +2,14 @@ import assert from 'node:assert/strict';
 import { piecesToPromote } from '../../workers/memory/promote-episodes.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import { say } from '../support/promotion.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 
 const MINUTE = 60_000;
 const THREE_TEXTS = ['one', 'two', 'three'];
 
 describe('settled rows', () => {
-  let system: System;
+  const system = useSystem({ workers: 0 });
   let ann: UserClient;
-  before(async () => {
-    system = await startSystem({ workers: 0 });
-  });
-  after(() => system?.stop());
   beforeEach(async () => {
     ann = await signUp(system);
   });

@@ -3,15 +3,11 @@ import { createAccountClient } from '../../client/src/api.ts';
 import { signUp } from '../support/account.ts';
 import { hang, when } from '../support/fake-provider.ts';
 import { echoing, forPrompts, inputsOf } from '../support/replies.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 describe("client's /api", () => {
-  let system: System;
-  before(async () => {
-    system = await startSystem({ workerEntry: ['workers/main.ts', 'all'] });
-  });
-  after(() => system.stop());
+  const system = useSystem({ workerEntry: ['workers/main.ts', 'all'] });
   beforeEach(() => {
     system.provider.reset();
     system.provider.respond(echoing);

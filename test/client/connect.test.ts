@@ -16,7 +16,7 @@ import { Visitor } from '../connect/visitor.ts';
 import { someEmail } from '../support/account.ts';
 import { predictionBody } from '../support/client.ts';
 import { delay, hang } from '../support/fake-provider.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 
 const REDIRECT_URI = 'https://app.example/back?tab=1';
 
@@ -36,11 +36,7 @@ async function serve(listener: RequestListener) {
   };
 }
 
-let system: System;
-before(async () => {
-  system = await startSystem();
-});
-after(() => system.stop());
+const system = useSystem();
 
 describe('connector', () => {
   const begin = async (options: Partial<ConnectorOptions> = {}) => {

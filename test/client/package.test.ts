@@ -10,7 +10,7 @@ import type { AppClient } from '../support/client.ts';
 import { ok } from '../support/fake-provider.ts';
 import { installClient, type PackedClient } from '../support/packed-client.ts';
 import { echoing } from '../support/replies.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const KB = 1000;
@@ -113,16 +113,14 @@ describe("client's package", function () {
   });
 
   describe('README', () => {
-    let system: System;
+    const system = useSystem({ workerEntry: ['workers/main.ts', 'all'] });
     let app: AppClient;
     before(async () => {
-      system = await startSystem({ workerEntry: ['workers/main.ts', 'all'] });
       app = await system.app({ redirectUris: ['https://app.example/forecue/callback'] });
       system.provider.respond((response, call) =>
         (call.schema.includes('repl') ? echoing : ok())(response, call),
       );
     });
-    after(() => system.stop());
 
     it("the README of the client's package runs when pasted block by block", async () => {
       const readme = await readFile(join(ROOT, 'client/README.md'), 'utf8');

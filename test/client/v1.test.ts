@@ -2,15 +2,11 @@ import assert from 'node:assert/strict';
 import { createAppClient } from '../../client/src/v1.ts';
 import { predictionBody } from '../support/client.ts';
 import { delay, hang, status } from '../support/fake-provider.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 describe("client's /v1", () => {
-  let system: System;
-  before(async () => {
-    system = await startSystem();
-  });
-  after(() => system.stop());
+  const system = useSystem();
   beforeEach(() => system.provider.reset());
 
   const connect = async (call?: typeof fetch) => {

@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict';
-import { type System, startSystem } from '../support/system.ts';
+import { startSystem, useSystem } from '../support/system.ts';
 import { getAtHost, Visitor } from './visitor.ts';
 
 describe('callback page', () => {
-  let system: System;
-  before(async () => {
-    system = await startSystem({ workers: 0, env: { PUBLIC_URL: 'http://localhost:8080' } });
-  });
-  after(() => system?.stop());
+  const system = useSystem({ workers: 0, env: { PUBLIC_URL: 'http://localhost:8080' } });
 
   const addressOf = (query: Record<string, string>) =>
     `${system.webs[0]?.url}/connect/callback?${new URLSearchParams(query)}`;

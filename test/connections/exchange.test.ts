@@ -14,19 +14,17 @@ import {
   startBody,
   startConnection,
 } from '../support/connection.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 describe('connecting a user', () => {
-  let system: System;
+  const system = useSystem({ webs: 3, workers: 0 });
   let app: AppClient;
   let person: UserClient;
   before(async () => {
-    system = await startSystem({ webs: 3, workers: 0 });
     app = await connectingApp(system);
     person = await signUp(system);
   });
-  after(() => system.stop());
 
   describe('starting a connection', () => {
     it('starting a connection returns the address of a consent page and the end of the attempt', async () => {

@@ -8,9 +8,8 @@ import { signUp } from '../support/account.ts';
 import { AppClient, predictionBody } from '../support/client.ts';
 import { connect, connectingApp, revoke } from '../support/connection.ts';
 import { largestDelete, noteDeletes } from '../support/deletes.ts';
-import type { HostedPart } from '../support/hosted.ts';
 import { lockRow } from '../support/row-lock.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const QUEUED_PREDICTIONS = 2500;
@@ -19,11 +18,7 @@ const BATCH_SIZE = 100;
 const STEP_ROWS = 1000;
 
 describe('revoke during a repair', () => {
-  let system: System;
-  before(async () => {
-    system = await startSystem({ workers: 0 });
-  });
-  after(() => system?.stop());
+  const system = useSystem({ workers: 0 });
 
   it('revoking a connection also ends a prediction that is taken over from a dead worker at that moment', async () => {
     const app = await connectingApp(system);
@@ -51,19 +46,15 @@ describe('revoke during a repair', () => {
 
 describe('large revoke', function () {
   this.timeout(60_000);
-  let system: System<HostedPart>;
+  const system = useSystem({
+    apart: true,
+    webs: 2,
+    workers: 0,
+    env: { SANDBOX_UNITS: '100000', LEASE_MS: '3000' },
+  });
   let app: AppClient;
   let connectionId: string;
-  before(async () => {
-    system = await startSystem({
-      apart: true,
-      webs: 2,
-      workers: 0,
-      env: { SANDBOX_UNITS: '100000', LEASE_MS: '3000' },
-    });
-    await noteDeletes(system);
-  });
-  after(() => system?.stop());
+  before(() => noteDeletes(system));
   beforeEach(async () => {
     app = await connectingApp(system);
     connectionId = (await connect(system, app, await signUp(system))).connection_id;

@@ -8,21 +8,17 @@ import { delay, hang, ok } from '../support/fake-provider.ts';
 import { addFact, setProfile } from '../support/memory.ts';
 import { rowOf } from '../support/rows.ts';
 import { rowsRead } from '../support/rows-read.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 import { whileFrozen } from '../support/time-travel.ts';
 import { until } from '../support/until.ts';
 
 const REVOKED = [403, 'connection_revoked'];
 
 describe('predictions with a connection', () => {
-  let system: System;
+  const system = useSystem({ webs: 2 });
   let app: AppClient;
   let person: UserClient;
   let connection: Exchanged;
-  before(async () => {
-    system = await startSystem({ webs: 2 });
-  });
-  after(() => system.stop());
   beforeEach(async () => {
     system.provider.reset();
     app = await connectingApp(system);

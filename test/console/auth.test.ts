@@ -2,18 +2,14 @@ import assert from 'node:assert/strict';
 import { createInvite } from '../../shared/db/stores/invites.ts';
 import type { LoginResponse } from '../../shared/schemas/accounts.ts';
 import { anonymously, signUp, someEmail } from '../support/account.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 
 const PASSWORD = 'a horse with 9 staples';
 const IN_COOKIE = { refresh: 'cookie' };
 const OTHER_SITE = { 'sec-fetch-site': 'same-site' };
 
 describe('logging in to the console', () => {
-  let system: System;
-  before(async () => {
-    system = await startSystem({ workers: 0, env: { PUBLIC_URL: 'http://localhost:8080/here' } });
-  });
-  after(() => system?.stop());
+  const system = useSystem({ workers: 0, env: { PUBLIC_URL: 'http://localhost:8080/here' } });
 
   const post = <Body = LoginResponse>(path: string, body: object, headers: Record<string, string> = {}) =>
     anonymously<Body>(system, 'POST', `/console/auth/${path}/`, body, { headers });

@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict';
 import { gunzipSync } from 'node:zlib';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 
 const SCRIPT_MAX = 120_000;
 
 describe('console as served', () => {
-  let system: System;
+  const system = useSystem({ workers: 0 });
   let url: string;
   before(async () => {
-    system = await startSystem({ workers: 0 });
     url = system.webs[0]?.url ?? '';
   });
-  after(() => system?.stop());
 
   it(`the console has at most ${SCRIPT_MAX / 1000} kB of JavaScript, compressed`, async () => {
     const { headers } = await fetch(`${url}/console/app.js`);

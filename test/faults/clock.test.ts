@@ -6,7 +6,7 @@ import { type AppClient, predictionBody } from '../support/client.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { hang, ok, status } from '../support/fake-provider.ts';
 import { makePastWeeks } from '../support/past-weeks.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 import { alterRow, whileFrozen } from '../support/time-travel.ts';
 import { until } from '../support/until.ts';
 
@@ -48,12 +48,8 @@ describe('clock set back', () => {
   });
 
   describe('prediction', () => {
-    let system: System;
+    const system = useSystem();
     let app: AppClient;
-    before(async () => {
-      system = await startSystem();
-    });
-    after(() => system.stop());
     beforeEach(async () => {
       app = await system.app();
     });
@@ -91,15 +87,13 @@ describe('clock set back', () => {
     // Long enough for all calls to reach the provider on a busy machine.
     const TIMEOUT_MS = 4000;
     const CALLERS = 50;
-    let system: System;
+    const system = useSystem({
+      env: { PREDICTION_TIMEOUT_MS: `${TIMEOUT_MS}`, WORKER_CONCURRENCY: '64' },
+    });
     let app: AppClient;
     before(async () => {
-      system = await startSystem({
-        env: { PREDICTION_TIMEOUT_MS: `${TIMEOUT_MS}`, WORKER_CONCURRENCY: '64' },
-      });
       app = await system.app();
     });
-    after(() => system.stop());
 
     it('callers at their deadline cause a bounded number of transactions if the database clock was set back, and none once answered', async () => {
       const { pool } = system.database;

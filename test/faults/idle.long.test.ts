@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeWithRedis, type RedisServer, startRedisServer } from '../support/redis-server.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess, useProcesses } from '../support/system.ts';
 
 const WATCHED_MS = 12_000;
 /** Maximum number of transactions a second. */
@@ -44,11 +44,7 @@ async function assertIdle(
 
 describe('idle installation', function () {
   this.timeout(90_000);
-  let system: System<TestProcess>;
-  before(async () => {
-    system = await startProcesses(installationOptions(''));
-  });
-  after(() => system?.stop());
+  const system = useProcesses(installationOptions(''));
 
   it('an idle installation on PostgreSQL alone logs no warning and runs at most 20 transactions a second', () =>
     assertIdle(system, MAX_PER_SECOND.onPostgres));

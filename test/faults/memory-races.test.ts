@@ -2,25 +2,20 @@ import assert from 'node:assert/strict';
 import { makePersonas } from '../../bench/memory/personas.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import { comparableMemory } from '../support/comparable-memory.ts';
-import type { HostedPart } from '../support/hosted.ts';
 import { settleMemory, stormMemory } from '../support/memory-storm.ts';
 import { post } from '../support/recording.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 
 const SESSIONS = 40;
 
 describe('memory races', function () {
   this.timeout(120_000);
-  let system: System<HostedPart>;
-  before(async () => {
-    system = await startSystem({
-      apart: true,
-      workers: 2,
-      workerEntry: ['workers/main.ts', 'memory'],
-      env: { LEASE_MS: '2000', OPENAI_API_KEY: '', OPENAI_BASE_URL: '', DEFAULT_MODEL: 'local' },
-    });
+  const system = useSystem({
+    apart: true,
+    workers: 2,
+    workerEntry: ['workers/main.ts', 'memory'],
+    env: { LEASE_MS: '2000', OPENAI_API_KEY: '', OPENAI_BASE_URL: '', DEFAULT_MODEL: 'local' },
   });
-  after(() => system?.stop());
 
   /** Signs up a person with the same recordings as every other one, except for ids. */
   async function someone(): Promise<UserClient> {

@@ -6,9 +6,10 @@ import { openLimits } from '../../ingress/limits/open-limits.ts';
 import { createLog } from '../../shared/log.ts';
 import type { AppClient, Reply } from '../support/client.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
+import type { HostedPart } from '../support/hosted.ts';
 import { type OwnServer, startOwnServer } from '../support/own-server.ts';
 import { describeWithRedis, type RedisServer, startRedisServer } from '../support/redis-server.ts';
-import { type Part, type System, startSystem } from '../support/system.ts';
+import { type Part, type System, startSystem, useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 /** Points of a window, which is so long that it does not end during a test. */
@@ -74,14 +75,10 @@ describe('rate-limit store outage', function () {
   });
 
   describe('locked table', () => {
-    let system: System;
-    before(async () => {
-      system = await startSystem({ workers: 0, env: { ...LIMITS, REDIS_URL: '', QUEUE_PREFIX: '' } });
-    });
-    after(() => system?.stop());
+    const system = useSystem({ workers: 0, env: { ...LIMITS, REDIS_URL: '', QUEUE_PREFIX: '' } });
 
     it('a locked rate-limit table delays no request by more than a moment, and the limit still holds', async () => {
-      const [web] = system.webs as [Part];
+      const [web] = system.webs as [HostedPart];
       const app = await system.app();
       const locker = await system.database.pool.connect();
       try {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 
 const PAGE = 'https://app.example';
 const PREFLIGHT = {
@@ -9,13 +9,11 @@ const PREFLIGHT = {
 };
 
 describe('pages of other origins', () => {
-  let system: System;
+  const system = useSystem({ workers: 0, env: { CORS_ORIGINS: `${PAGE}, http://localhost:5173` } });
   let url: string;
   before(async () => {
-    system = await startSystem({ workers: 0, env: { CORS_ORIGINS: `${PAGE}, http://localhost:5173` } });
     url = system.webs[0]?.url ?? '';
   });
-  after(() => system?.stop());
 
   const ask = (path: string, method: string, headers: Record<string, string>, at = url) =>
     fetch(at + path, { method, headers });

@@ -2,17 +2,14 @@ import assert from 'node:assert/strict';
 import { describeEndpoints } from '../../ingress/openapi/document.ts';
 import { endpoints } from '../../ingress/routes/index.ts';
 import { describeInBrowser, openBrowser } from '../support/browser.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 
-let system: System;
+const system = useSystem({ workers: 0 });
 let url: string;
 
 before(async () => {
-  system = await startSystem({ workers: 0 });
   url = system.webs[0]?.url ?? '';
 });
-
-after(() => system.stop());
 
 describe('GET /openapi.json', () => {
   it('GET /openapi.json describes the endpoints served, and without PUBLIC_URL names its own origin as the server', async () => {

@@ -2,22 +2,19 @@ import assert from 'node:assert/strict';
 import type { Browser } from 'playwright-core';
 import { faultsOn } from '../support/axe.ts';
 import { describeInBrowser, openBrowser } from '../support/browser.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 
 const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
 
-let system: System;
+const system = useSystem({
+  workers: 0,
+  env: { PUBLIC_URL: 'https://forecue.example/here', CONSOLE: 'on' },
+});
 let url: string;
 
 before(async () => {
-  system = await startSystem({
-    workers: 0,
-    env: { PUBLIC_URL: 'https://forecue.example/here', CONSOLE: 'on' },
-  });
   url = system.webs[0]?.url ?? '';
 });
-
-after(() => system.stop());
 
 describe('GET /', () => {
   it('GET / answers programs in JSON: whether the service is ready, and its addresses', async () => {

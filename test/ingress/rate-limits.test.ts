@@ -7,7 +7,8 @@ import { newId } from '../../shared/ids.ts';
 import { MIB } from '../../shared/schemas/limits.ts';
 import { newServiceKey } from '../../shared/security/keys.ts';
 import { type AppClient, call, type Options, type Reply } from '../support/client.ts';
-import { type System, startSystem, type TestProcess } from '../support/system.ts';
+import type { HostedPart } from '../support/hosted.ts';
+import { type System, useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 /** Points per window. They are refilled so slowly that no window ends during a test. */
@@ -15,18 +16,16 @@ const POINTS = 20;
 const WINDOW_S = 20;
 
 describe('rate limits', () => {
-  let system: System;
-  let app: AppClient;
-  let other: TestProcess;
-  before(async () => {
-    system = await startSystem({
-      webs: 2,
-      workers: 0,
-      env: { RATE_LIMIT_RPS: '1', RATE_LIMIT_BURST: `${POINTS}` },
-    });
-    [, other] = system.webs as [TestProcess, TestProcess];
+  const system = useSystem({
+    webs: 2,
+    workers: 0,
+    env: { RATE_LIMIT_RPS: '1', RATE_LIMIT_BURST: `${POINTS}` },
   });
-  after(() => system?.stop());
+  let app: AppClient;
+  let other: HostedPart;
+  before(async () => {
+    [, other] = system.webs as [HostedPart, HostedPart];
+  });
   beforeEach(async () => {
     app = await system.app();
   });

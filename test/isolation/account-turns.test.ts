@@ -16,7 +16,7 @@ import {
 } from '../support/connection.ts';
 import { pacedUntil } from '../support/paced-until.ts';
 import { lockRow, lockTable } from '../support/row-lock.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const ROW = { content: 'A note.', kind: 'note', origin: 'human' };
@@ -27,15 +27,11 @@ const HELD_MS = 4000;
 const EXCESSIVE_CALLS = 105;
 
 describe('account whose row is locked', () => {
-  let system: System<TestProcess>;
+  const system = useProcesses();
   let person: UserClient;
-  before(async () => {
-    system = await startProcesses();
-  });
   beforeEach(async () => {
     person = await signUp(system);
   });
-  after(() => system?.stop());
 
   const change = () => person.request('POST', '/api/memory/raw/', ROW);
   const rename = () => person.request('PATCH', '/api/auth/me/', { name: 'Another' });
@@ -81,11 +77,7 @@ describe('account whose row is locked', () => {
 });
 
 describe('connection with slow usage reads', () => {
-  let system: System<TestProcess>;
-  before(async () => {
-    system = await startProcesses();
-  });
-  after(() => system?.stop());
+  const system = useProcesses();
 
   it("a connection whose usage is slow to read blocks no account changes, its owner's or others', however often the usage is read", async () => {
     const [person, other] = [await signUp(system), await signUp(system)];
@@ -105,11 +97,7 @@ describe('connection with slow usage reads', () => {
 });
 
 describe('account whose predictions are slow to count', () => {
-  let system: System<TestProcess>;
-  before(async () => {
-    system = await startProcesses();
-  });
-  after(() => system?.stop());
+  const system = useProcesses();
 
   it('an account whose predictions are slow to count gets 503 overloaded, and the changes of others go on, however many lists it reads', async () => {
     const [person, other] = [await signUp(system), await signUp(system)];
@@ -126,11 +114,7 @@ describe('account whose predictions are slow to count', () => {
 });
 
 describe('app whose rows are locked', () => {
-  let system: System<TestProcess>;
-  before(async () => {
-    system = await startProcesses();
-  });
-  after(() => system?.stop());
+  const system = useProcesses();
 
   /** Runs `change` at a pace; returns its statuses and those of another app's and another person's calls meanwhile. */
   const statusesDuring = async (change: () => Promise<{ status: number }>) => {

@@ -5,7 +5,7 @@ import { connect, connectingApp } from '../support/connection.ts';
 import { hang } from '../support/fake-provider.ts';
 import { promote, say } from '../support/promotion.ts';
 import { inputsOf, predictBatch, predictReply, proposing } from '../support/replies.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 /** Maximum duration: much less than the deadlines of these calls, and more than the polls need on a busy machine. */
@@ -14,13 +14,8 @@ const ROUNDS = 12;
 const CALLS = 16;
 
 describe('callers of an erased account', () => {
-  let system: System<TestProcess>;
+  const system = useProcesses({ workerEntry: ['workers/main.ts', 'all'] });
 
-  before(async () => {
-    system = await startProcesses({ workerEntry: ['workers/main.ts', 'all'] });
-  });
-
-  after(() => system.stop());
   beforeEach(() => system.provider.reset());
 
   /** Marks the account as if its erasing process had died: another one takes over, without waking the callers. */

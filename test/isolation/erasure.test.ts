@@ -9,22 +9,17 @@ import { predictionBody } from '../support/client.ts';
 import { connect, connectingApp } from '../support/connection.ts';
 import { hang } from '../support/fake-provider.ts';
 import { event, fillRecording, post } from '../support/recording.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const EVENTS = 100_000;
 
 describe('account erasure', () => {
-  let system: System<TestProcess>;
-
-  before(async () => {
-    system = await startProcesses({
-      webs: 2,
-      env: { PUBLIC_URL: 'http://localhost:8080', SANDBOX_UNITS: '100000', LEASE_MS: '3000' },
-    });
+  const system = useProcesses({
+    webs: 2,
+    env: { PUBLIC_URL: 'http://localhost:8080', SANDBOX_UNITS: '100000', LEASE_MS: '3000' },
   });
 
-  after(() => system.stop());
   beforeEach(() => system.provider.reset());
 
   const isBeingErased = async ({ id }: UserClient) => {

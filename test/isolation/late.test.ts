@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { delay, ok } from '../support/fake-provider.ts';
 import { lockRow, type RowLock } from '../support/row-lock.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const DEADLINE_MS = 3000;
@@ -13,17 +13,13 @@ const IN_FLIGHT_MS = 1000;
 
 describe('calls that got 503', function () {
   this.timeout(60_000);
-  let system: System<TestProcess>;
+  const system = useProcesses({ env: { PREDICTION_TIMEOUT_MS: `${DEADLINE_MS}` } });
   let app: AppClient;
-  before(async () => {
-    system = await startProcesses({ env: { PREDICTION_TIMEOUT_MS: `${DEADLINE_MS}` } });
-  });
   beforeEach(async () => {
     app = await system.app();
     system.provider.reset();
     await app.predict(predictionBody());
   });
-  after(() => system.stop());
 
   it('a call refused with 503 because its admission waited for a lock never runs', async () => {
     const { draft } = await predictRefused();

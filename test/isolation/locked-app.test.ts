@@ -6,7 +6,7 @@ import { connect, connectingApp } from '../support/connection.ts';
 import { flood, slowest, tally } from '../support/flood.ts';
 import { undocumented, type WhileHeld, whileRowIsHeld } from '../support/held-row.ts';
 import { lockRow } from '../support/row-lock.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const HELD_MS = 6000;
@@ -24,13 +24,9 @@ const USERS = 40;
 const OWN_CALL_MAX_MS = 3000;
 
 describe('locked rows', () => {
-  let system: System<TestProcess>;
-  before(async () => {
-    system = await startProcesses({
-      env: { PREDICTION_TIMEOUT_MS: `${DEADLINE_MS}`, SANDBOX_UNITS: '1000000' },
-    });
+  const system = useProcesses({
+    env: { PREDICTION_TIMEOUT_MS: `${DEADLINE_MS}`, SANDBOX_UNITS: '1000000' },
   });
-  after(() => system.stop());
 
   describe("app's usage", () => {
     let seen: WhileHeld;

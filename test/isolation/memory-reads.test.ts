@@ -9,7 +9,7 @@ import { bySchema } from '../support/fake-provider.ts';
 import { add } from '../support/memory.ts';
 import { pacedUntil } from '../support/paced-until.ts';
 import { predicted, predictReply, proposing } from '../support/replies.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { useProcesses } from '../support/system.ts';
 
 const CONTEXT = '/api/memory/context/';
 /** Reads a second. A process has 10 connections, and each read takes a second. */
@@ -20,10 +20,9 @@ const MEDIAN_MAX_MS = 500;
 
 describe('slow memory reads', function () {
   this.timeout(60_000);
-  let system: System<TestProcess>;
+  const system = useProcesses();
   let slow: UserClient;
   before(async () => {
-    system = await startProcesses();
     system.provider.respond(bySchema({ reply: proposing([{ response: 'Blue' }]) }));
     // Reading this fact takes a second.
     await system.database.pool.query(`
@@ -42,7 +41,6 @@ describe('slow memory reads', function () {
   beforeEach(async () => {
     slow = await withSlowMemory();
   });
-  after(() => system?.stop());
 
   /** Asserts that calls of another party, one after the other, are quick during the load. */
   const assertQuickBeside = async (load: () => Promise<unknown>, call: () => Promise<{ status: number }>) => {
@@ -127,11 +125,7 @@ describe('slow memory reads', function () {
 describe('large memory', function () {
   // Inserting and indexing the rows takes most of the time.
   this.timeout(90_000);
-  let system: System<TestProcess>;
-  before(async () => {
-    system = await startProcesses();
-  });
-  after(() => system?.stop());
+  const system = useProcesses();
 
   it('2000 long memory rows are searched for a hundred words within two seconds, even if their table was never analyzed', async () => {
     system.provider.respond(proposing([{ response: 'Blue' }]));

@@ -4,7 +4,7 @@ import { type AppClient, predictionBody } from '../support/client.ts';
 import { hang, ok } from '../support/fake-provider.ts';
 import { tally } from '../support/flood.ts';
 import { expectWithin, measureNoise } from '../support/noise.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { useProcesses } from '../support/system.ts';
 import { tablesWith } from '../support/tables-with.ts';
 import { until } from '../support/until.ts';
 import { untilShed } from '../support/until-shed.ts';
@@ -27,11 +27,7 @@ const env = {
 
 describe('without any worker so far', function () {
   this.timeout(60_000);
-  let system: System<TestProcess>;
-  before(async () => {
-    system = await startProcesses({ env, workers: 0 });
-  });
-  after(() => system.stop());
+  const system = useProcesses({ env, workers: 0 });
 
   it('new calls are refused at once while no worker has ever started, and accepted once one has', async () => {
     const app = await system.app();
@@ -44,11 +40,10 @@ describe('without any worker so far', function () {
 describe('with no worker left alive', function () {
   this.timeout(60_000);
   const marker = `secret-${randomBytes(8).toString('hex')}`;
-  let system: System<TestProcess>;
+  const system = useProcesses({ env });
   let app: AppClient;
   let hungUpAt: number;
   before(async () => {
-    system = await startProcesses({ env });
     app = await system.app();
     system.provider.next(ok({ continuation: `and ${marker}` }));
     assert.equal((await ask()).status, 200);
@@ -68,7 +63,6 @@ describe('with no worker left alive', function () {
     await callers;
     hungUpAt = performance.now();
   });
-  after(() => system.stop());
 
   it('new calls are refused at once while no worker is alive', () => expectRefusals(app));
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { ok, when } from '../support/fake-provider.ts';
 import { flood, tally } from '../support/flood.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { useProcesses } from '../support/system.ts';
 
 const SLOW_MS = 7000;
 const SLOW_CALLS = 90;
@@ -14,18 +14,15 @@ const SLOW_DRAFT = { text: 'A slow one ', revision: 1 };
 
 describe('slots of a worker', function () {
   this.timeout(60_000);
-  let system: System<TestProcess>;
+  const system = useProcesses({
+    env: {
+      WORKER_CONCURRENCY: `${SLOTS}`,
+      PREDICTION_TIMEOUT_MS: '30000',
+      PROVIDER_TIMEOUT_MS: '20000',
+    },
+  });
   /** Ends all slow calls early, once the others are answered. */
   let enough: PromiseWithResolvers<void>;
-  before(async () => {
-    system = await startProcesses({
-      env: {
-        WORKER_CONCURRENCY: `${SLOTS}`,
-        PREDICTION_TIMEOUT_MS: '30000',
-        PROVIDER_TIMEOUT_MS: '20000',
-      },
-    });
-  });
   beforeEach(() => {
     system.provider.reset();
     enough = Promise.withResolvers();
@@ -35,7 +32,6 @@ describe('slots of a worker', function () {
     });
   });
   afterEach(() => enough.resolve());
-  after(() => system.stop());
 
   it("an app with slow calls never takes all slots of a worker: another app's call is answered meanwhile", async () => {
     const [slow, other] = [await system.app(), await system.app()];

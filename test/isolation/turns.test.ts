@@ -3,7 +3,7 @@ import { type AppClient, predictionBody } from '../support/client.ts';
 import { delay, ok } from '../support/fake-provider.ts';
 import { flood, queueMs, tally } from '../support/flood.ts';
 import { startLoad } from '../support/load.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const SLOTS = 16;
@@ -14,17 +14,13 @@ const FLOOD_CALLERS = 120;
 
 describe('past work of an app', function () {
   this.timeout(60_000);
-  let system: System<TestProcess>;
-  before(async () => {
-    system = await startProcesses({
-      env: {
-        WORKER_CONCURRENCY: `${SLOTS}`,
-        PREDICTION_TIMEOUT_MS: '60000',
-        SANDBOX_UNITS: '1000000',
-      },
-    });
+  const system = useProcesses({
+    env: {
+      WORKER_CONCURRENCY: `${SLOTS}`,
+      PREDICTION_TIMEOUT_MS: '60000',
+      SANDBOX_UNITS: '1000000',
+    },
   });
-  after(() => system.stop());
 
   it('past work does not count against an app after its worker was replaced and forgotten', async () => {
     const app = await system.app();

@@ -5,7 +5,7 @@ import { delay, ok } from '../support/fake-provider.ts';
 import { tally } from '../support/flood.ts';
 import { startLoad } from '../support/load.ts';
 import { measureNoise } from '../support/noise.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const SLOTS = 16;
@@ -17,18 +17,16 @@ const FLOOD_CALLERS = 120;
 
 describe('typing', function () {
   this.timeout(60_000);
-  let system: System<TestProcess>;
+  const system = useProcesses({
+    env: {
+      WORKER_CONCURRENCY: `${SLOTS}`,
+      PREDICTION_TIMEOUT_MS: '30000',
+      SANDBOX_UNITS: '1000000',
+    },
+  });
   before(async () => {
-    system = await startProcesses({
-      env: {
-        WORKER_CONCURRENCY: `${SLOTS}`,
-        PREDICTION_TIMEOUT_MS: '30000',
-        SANDBOX_UNITS: '1000000',
-      },
-    });
     system.provider.respond(delay(SERVICE_MS, ok()));
   });
-  after(() => system.stop());
 
   it("a person who types during another app's flood waits about as long after the last letter as after the first", async () => {
     const [app, flooding] = [await system.app(), await system.app()];

@@ -5,7 +5,7 @@ import { type AppClient, predictionBody } from '../support/client.ts';
 import { p95 } from '../support/flood.ts';
 import { pacedUntil } from '../support/paced-until.ts';
 import { countOf, event, post } from '../support/recording.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 /** Duration that a trigger adds to each upload's statement. */
@@ -16,11 +16,10 @@ const UPLOAD_LOCK = 8401;
 const EXTRA_LATENCY_MAX_MS = 600;
 
 describe('slow uploads of recorded events', () => {
-  let system: System<TestProcess>;
+  const system = useProcesses({ env: { SANDBOX_UNITS: '1000000' } });
   let app: AppClient;
   let user: UserClient;
   before(async () => {
-    system = await startProcesses({ env: { SANDBOX_UNITS: '1000000' } });
     await system.database.pool.query(`
       create function take_time() returns trigger language plpgsql as
         $$ begin
@@ -30,7 +29,6 @@ describe('slow uploads of recorded events', () => {
       create trigger take_time before insert on recording_events execute function take_time()`);
     app = await system.app();
   });
-  after(() => system?.stop());
   beforeEach(async () => {
     user = await signUp(system);
   });

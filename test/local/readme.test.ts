@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { Visitor } from '../connect/visitor.ts';
 import { bareEnvironment } from '../support/environment.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 
 const CHECKOUT = join(import.meta.dirname, '../..');
 const README = readFileSync(join(CHECKOUT, 'README.md'), 'utf8');
@@ -15,14 +15,10 @@ const PASTED = '--- pasted ---';
 
 describe('README', function () {
   this.timeout(120_000);
-  let system: System;
-  before(async () => {
-    system = await startSystem({
-      workerEntry: ['workers/main.ts', 'all'],
-      env: { OPENAI_API_KEY: '', OPENAI_BASE_URL: '', DEFAULT_MODEL: 'local' },
-    });
+  const system = useSystem({
+    workerEntry: ['workers/main.ts', 'all'],
+    env: { OPENAI_API_KEY: '', OPENAI_BASE_URL: '', DEFAULT_MODEL: 'local' },
   });
-  after(() => system?.stop());
 
   it("the README's commands, pasted in order, print what the README shows, and its consent flow can be completed", async () => {
     const { key, url } = await system.app({ redirectUris: ['http://localhost:8080/connect/callback'] });

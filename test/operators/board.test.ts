@@ -3,22 +3,20 @@ import { signUp } from '../support/account.ts';
 import { Operator, startBoard } from '../support/board.ts';
 import { predictionBody } from '../support/client.ts';
 import { status } from '../support/fake-provider.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const HOSTILE = '<img src=x onerror=alert(1)>‮"evil&';
 
 describe("operators' board", () => {
-  let system: System;
+  const system = useSystem({ webs: 0, env: { MODEL_PRICES: 'fake-model=0.15:0.6' } });
   let operator: Operator;
   let token: string;
   before(async () => {
-    system = await startSystem({ webs: 0, env: { MODEL_PRICES: 'fake-model=0.15:0.6' } });
     token = system.env['ADMIN_TOKEN'] ?? '';
     operator = new Operator(await startBoard(system));
     assert.equal((await operator.signIn(token)).status, 303);
   });
-  after(() => system?.stop());
   beforeEach(() => system.provider.reset());
 
   const stranger = () => new Operator(Number(new URL(operator.origin).port));
@@ -262,13 +260,11 @@ describe("operators' board", () => {
 });
 
 describe('board sign-in', () => {
-  let system: System;
+  const system = useSystem({ webs: 0, workers: 0 });
   let port: number;
   before(async () => {
-    system = await startSystem({ webs: 0, workers: 0 });
     port = await startBoard(system);
   });
-  after(() => system?.stop());
 
   it("changing the board's token ends all sessions", async () => {
     const other = await startBoard(system, { ADMIN_TOKEN: 'another token of the tests, of 32 bytes' });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { predictionBody } from '../support/client.ts';
 import { status } from '../support/fake-provider.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 interface Line {
@@ -15,11 +15,7 @@ interface Line {
 const INFO = 30;
 
 describe('logs of a running system', () => {
-  let system: System;
-  before(async () => {
-    system = await startSystem();
-  });
-  after(() => system?.stop());
+  const system = useSystem();
   beforeEach(() => system.provider.reset());
 
   const lines = () =>

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { hang, ok, status } from '../support/fake-provider.ts';
 import { rowOf } from '../support/rows.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, useSystem } from '../support/system.ts';
 import { alterRow, whileFrozen } from '../support/time-travel.ts';
 import { until } from '../support/until.ts';
 
@@ -32,11 +32,7 @@ async function assertNothingCharged(app: AppClient) {
 }
 
 describe('cancelling', () => {
-  let system: System;
-  before(async () => {
-    system = await startSystem({ webs: 2 });
-  });
-  after(() => system.stop());
+  const system = useSystem({ webs: 2 });
   beforeEach(() => system.provider.reset());
 
   it("cancelling through another ingress closes the provider's socket and answers the caller, both within 500 ms", async () => {
@@ -181,11 +177,7 @@ describe('cancelling', () => {
 });
 
 describe('cancelling while every wake-up is lost', () => {
-  let system: System;
-  before(async () => {
-    system = await startSystem({ webs: 2, withoutWakeUps: true });
-  });
-  after(() => system.stop());
+  const system = useSystem({ webs: 2, withoutWakeUps: true });
 
   it("cancelling while every wake-up is lost closes the provider's socket and answers the caller, both within 1.5 s", async () => {
     const app = await system.app();

@@ -4,19 +4,15 @@ import { predictionBody } from '../support/client.ts';
 import { delay, ok } from '../support/fake-provider.ts';
 import type { HostedPart } from '../support/hosted.ts';
 import { rowOf } from '../support/rows.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 describe('dead worker', () => {
-  let system: System<HostedPart>;
-  before(async () => {
-    system = await startSystem({
-      apart: true,
-      workers: 0,
-      env: { LEASE_MS: '3000', PREDICTION_TIMEOUT_MS: '20000' },
-    });
+  const system = useSystem({
+    apart: true,
+    workers: 0,
+    env: { LEASE_MS: '3000', PREDICTION_TIMEOUT_MS: '20000' },
   });
-  after(() => system.stop());
   beforeEach(() => system.provider.reset());
   afterEach(() => Promise.all(system.workers.map((worker) => worker.stop())));
 

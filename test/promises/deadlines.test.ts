@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type AppClient, predictionBody, type Reply } from '../support/client.ts';
 import { hang, ok, status } from '../support/fake-provider.ts';
 import { rowOf } from '../support/rows.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 import { whileFrozen } from '../support/time-travel.ts';
 
 const TIMEOUT_MS = 1500;
@@ -23,11 +23,7 @@ async function assertUnits(app: AppClient, units: number) {
 
 describe('deadlines', () => {
   describe('without a time limit per attempt', () => {
-    let system: System;
-    before(async () => {
-      system = await startSystem({ env: { PREDICTION_TIMEOUT_MS: String(TIMEOUT_MS) } });
-    });
-    after(() => system.stop());
+    const system = useSystem({ env: { PREDICTION_TIMEOUT_MS: String(TIMEOUT_MS) } });
     beforeEach(() => system.provider.reset());
 
     it('a prediction whose provider hangs is 504 at the deadline, aborts the provider call and costs nothing', async () => {
@@ -101,13 +97,9 @@ describe('deadlines', () => {
   });
 
   describe('with a time limit per attempt', () => {
-    let system: System;
-    before(async () => {
-      system = await startSystem({
-        env: { PREDICTION_TIMEOUT_MS: '2000', PROVIDER_TIMEOUT_MS: '600' },
-      });
+    const system = useSystem({
+      env: { PREDICTION_TIMEOUT_MS: '2000', PROVIDER_TIMEOUT_MS: '600' },
     });
-    after(() => system.stop());
     beforeEach(() => system.provider.reset());
 
     it('a prediction that no worker claims before its deadline is 504 and never starts', async () => {

@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { hang, status } from '../support/fake-provider.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 import { alterRow } from '../support/time-travel.ts';
 
 describe('prediction events', () => {
-  let system: System;
+  const system = useSystem();
   let app: AppClient;
   before(async () => {
-    system = await startSystem();
     app = await system.app();
   });
-  after(() => system.stop());
   beforeEach(() => system.provider.reset());
 
   let events = 0;

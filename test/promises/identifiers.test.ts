@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { assertPublished } from '../support/client-contract.ts';
 import { hang, ok, refusal, status } from '../support/fake-provider.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 
 /** A fixed seed: the same ids in every run. */
 const RUNS = { seed: 20261120, numRuns: 60 };
@@ -39,12 +39,8 @@ const SPECIAL_IDS = [
 ];
 
 describe('identifiers', () => {
-  let system: System;
-  before(async () => {
-    system = await startSystem();
-  });
+  const system = useSystem();
   beforeEach(() => system.provider.reset());
-  after(() => system.stop());
 
   it('identifiers that match the pattern work as request_id and session_id: requests are answered, replayed, and cancelled with the id in the path', async () => {
     await fc.assert(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { delay } from '../support/fake-provider.ts';
 import { startLoad } from '../support/load.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const CALLERS = 8;
@@ -15,11 +15,7 @@ const MAX_LOST_CALLS = CALLERS * (1 + BUFFERED_MS / SERVICE_MS);
 
 describe('ledger of a killed worker', function () {
   this.timeout(90_000);
-  let system: System<TestProcess>;
-  before(async () => {
-    system = await startProcesses({ workers: 2, env: { LEASE_MS: '3000' } });
-  });
-  after(() => system?.stop());
+  const system = useProcesses({ workers: 2, env: { LEASE_MS: '3000' } });
 
   it('the ledger loses at most running and just-ended calls when three workers are killed, and each answer is charged one unit', async () => {
     const app = await system.app({ plan: 'paid' });

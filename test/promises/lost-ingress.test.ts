@@ -3,18 +3,14 @@ import { predictionBody } from '../support/client.ts';
 import { ok } from '../support/fake-provider.ts';
 import type { HostedPart } from '../support/hosted.ts';
 import { rowOf } from '../support/rows.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 /** The length of a lease, plus some time for a call. */
 const NOTICED_WITHIN_MS = 3000 + 1000;
 
 describe('lost ingress', () => {
-  let system: System<HostedPart>;
-  before(async () => {
-    system = await startSystem({ apart: true, env: { LEASE_MS: '3000' } });
-  });
-  after(() => system.stop());
+  const system = useSystem({ apart: true, env: { LEASE_MS: '3000' } });
   beforeEach(() => system.provider.reset());
 
   /** Sends a call and kills its ingress. `answer` lets the provider answer; `id` is the row's. */

@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict';
 import { predictionBody } from '../support/client.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 
 describe('main job', () => {
-  let system: System;
-  before(async () => {
-    system = await startSystem();
-  });
-  after(() => system.stop());
+  const system = useSystem();
 
   it('a prediction of a draft has every published field, costs one unit and appears in the usage', async () => {
     const app = await system.app();

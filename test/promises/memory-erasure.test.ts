@@ -9,21 +9,17 @@ import { add, forget, quote } from '../support/memory.ts';
 import { settleMemory } from '../support/memory-storm.ts';
 import { post } from '../support/recording.ts';
 import { storedTexts } from '../support/stored-texts.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 
 const SESSIONS = 8;
 const RUNS = 3;
 
 describe('memory erasure', function () {
   this.timeout(120_000);
-  let system: System;
-  before(async () => {
-    system = await startSystem({
-      workerEntry: ['workers/main.ts', 'all'],
-      env: { OPENAI_API_KEY: '', OPENAI_BASE_URL: '', DEFAULT_MODEL: 'local' },
-    });
+  const system = useSystem({
+    workerEntry: ['workers/main.ts', 'all'],
+    env: { OPENAI_API_KEY: '', OPENAI_BASE_URL: '', DEFAULT_MODEL: 'local' },
   });
-  after(() => system?.stop());
 
   /** Records and syncs the persona's sessions; returns their raw rows by session. */
   async function remember(

@@ -2,20 +2,18 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { predictionBody } from '../support/client.ts';
 import { delay, ok } from '../support/fake-provider.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const SERVICE_MS = 400;
 
 describe('overload', () => {
-  let system: System;
+  const system = useSystem({
+    env: { WORKER_CONCURRENCY: '16', SANDBOX_UNITS: '1000000' },
+  });
   before(async () => {
-    system = await startSystem({
-      env: { WORKER_CONCURRENCY: '16', SANDBOX_UNITS: '1000000' },
-    });
     system.provider.respond(delay(SERVICE_MS, ok()));
   });
-  after(() => system.stop());
 
   it('under overload, excess calls are refused with a Retry-After and reserve no unit, and accepted calls are answered in time', async () => {
     const app = await system.app();

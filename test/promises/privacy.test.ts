@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { type AppClient, fetchPublished, predictionBody } from '../support/client.ts';
 import { hang, ok, raw, reset, status } from '../support/fake-provider.ts';
 import { rowOf } from '../support/rows.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { startSystem, useSystem } from '../support/system.ts';
 import { tablesWith } from '../support/tables-with.ts';
 import { expire, whileFrozen } from '../support/time-travel.ts';
 import { until } from '../support/until.ts';
@@ -33,11 +33,7 @@ function markedRequest(marker: string) {
 }
 
 describe('privacy', () => {
-  let system: System;
-  before(async () => {
-    system = await startSystem({ env: { LOG_LEVEL: 'trace' } });
-  });
-  after(() => system.stop());
+  const system = useSystem({ env: { LOG_LEVEL: 'trace' } });
   beforeEach(() => system.provider.reset());
 
   const assertNotLogged = (text: string) => {

@@ -2,25 +2,20 @@ import assert from 'node:assert/strict';
 import type { JobReceipt, JobResponse, PromoteResult } from '../../shared/schemas/jobs.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import { delay, hang } from '../support/fake-provider.ts';
-import type { HostedPart } from '../support/hosted.ts';
 import { episode, episodesOf, promote, rawOf, rowsIn, say } from '../support/promotion.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const SESSIONS = 6;
 
 describe('promotion with a dead worker', function () {
   this.timeout(60_000);
-  let system: System<HostedPart>;
-  let ann: UserClient;
-  before(async () => {
-    system = await startSystem({
-      apart: true,
-      workerEntry: ['workers/main.ts', 'memory'],
-      env: { LEASE_MS: '1500' },
-    });
+  const system = useSystem({
+    apart: true,
+    workerEntry: ['workers/main.ts', 'memory'],
+    env: { LEASE_MS: '1500' },
   });
-  after(() => system?.stop());
+  let ann: UserClient;
   beforeEach(async () => {
     ann = await signUp(system);
     for (let n = 0; n < SESSIONS; n += 1)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AppClient, predictionBody, type Reply } from '../support/client.ts';
 import { delay, hang, type ProviderCall, status } from '../support/fake-provider.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { startProcesses, useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const WORKERS = 4;
@@ -26,14 +26,12 @@ const env = {
 describe('policy of all workers', () => {
   for (const withoutWakeUps of [false, true])
     describe(withoutWakeUps ? 'when every message between them is lost' : 'in order', () => {
-      let system: System<TestProcess>;
+      const system = useProcesses({ workers: 0, withoutWakeUps, env });
       let app: AppClient;
       before(async () => {
-        system = await startProcesses({ workers: 0, withoutWakeUps, env });
         await Promise.all(Array.from({ length: WORKERS }, (_, n) => startWorker(n)));
         app = await system.app();
       });
-      after(() => system?.stop());
       beforeEach(async () => {
         system.provider.reset();
         await until(async () => (await app.predict(predictionBody())).status === 200);

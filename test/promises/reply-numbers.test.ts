@@ -5,7 +5,7 @@ import { signUp, type UserClient } from '../support/account.ts';
 import * as fake from '../support/fake-provider.ts';
 import { add, forget } from '../support/memory.ts';
 import { feedback, predicted, predictReply, proposing } from '../support/replies.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 
 const REPLY = 'Under the third blue flowerpot of the garden';
 const LIKELIHOODS = ['very_unlikely', 'unlikely', 'even', 'likely', 'almost_certain'];
@@ -41,12 +41,8 @@ type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
 
 describe('prediction statistics', function () {
   this.timeout(300_000);
-  let system: System;
+  const system = useSystem();
   let ann: UserClient;
-  before(async () => {
-    system = await startSystem();
-  });
-  after(() => system?.stop());
 
   const get = async <Body>(path: string) => (await ann.request<Body>('GET', `/api/predictions/${path}`)).body;
   const numbers = async () => ({

@@ -6,17 +6,13 @@ import { predictionBody } from '../support/client.ts';
 import { ok } from '../support/fake-provider.ts';
 import { KeepAliveClient } from '../support/keep-alive-client.ts';
 import { rowOf } from '../support/rows.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { type TestProcess, useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 describe('shutdown', () => {
-  let system: System<TestProcess>;
+  const system = useProcesses({ workers: 0 });
   /** Lets the provider answer the running test's calls. */
   let answer: () => void;
-  before(async () => {
-    system = await startProcesses({ workers: 0 });
-  });
-  after(() => system.stop());
   beforeEach(() => {
     system.provider.reset();
     const gate = Promise.withResolvers<void>();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { hang, status } from '../support/fake-provider.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 import { ageDrafts, alterApp } from '../support/time-travel.ts';
 
 const REVISION_CONFLICT = [409, 'context_revision_conflict'];
@@ -9,12 +9,8 @@ const SUCCESS = [200, undefined];
 const ENVELOPE_CHARS = 2000;
 
 describe('stale context', () => {
-  let system: System;
-  before(async () => {
-    system = await startSystem({ env: { CONTEXT_ENVELOPE_CHARS: `${ENVELOPE_CHARS}` } });
-  });
+  const system = useSystem({ env: { CONTEXT_ENVELOPE_CHARS: `${ENVELOPE_CHARS}` } });
   beforeEach(() => system.provider.reset());
-  after(() => system.stop());
 
   it('a draft.revision lower than one already admitted is refused, does not run and costs nothing', async () => {
     const app = await system.app();

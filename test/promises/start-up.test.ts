@@ -8,15 +8,11 @@ import { MIGRATIONS } from '../../shared/db/orm.ts';
 import { migrate } from '../../shared/process/migrate.ts';
 import { fetchPublished, predictionBody } from '../support/client.ts';
 import { administer, createDatabase, type TestDatabase } from '../support/database.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { type TestProcess, useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 describe('start-up', () => {
-  let system: System<TestProcess>;
-  before(async () => {
-    system = await startProcesses({ webs: 0, workers: 0 });
-  });
-  after(() => system.stop());
+  const system = useProcesses({ webs: 0, workers: 0 });
   afterEach(() => Promise.all([...system.webs, ...system.workers].map((one) => one.stop())));
 
   describe('on an empty database', () => {

@@ -3,7 +3,7 @@ import type { PredictionResponse } from '../../shared/schemas/predictions.ts';
 import { type AppClient, predictionBody, type Reply } from '../support/client.ts';
 import { hang, when } from '../support/fake-provider.ts';
 import { rowOf } from '../support/rows.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 import { alterApp, whileFrozen } from '../support/time-travel.ts';
 import { until } from '../support/until.ts';
 
@@ -13,12 +13,8 @@ const SUPERSEDED = [499, 'prediction_superseded'];
 const AT_ONCE_MS = 500;
 
 describe('superseding', () => {
-  let system: System;
-  before(async () => {
-    system = await startSystem({ webs: 2 });
-  });
+  const system = useSystem({ webs: 2 });
   beforeEach(() => system.provider.reset());
-  after(() => system.stop());
 
   it('a newer draft supersedes the older one: it is 499 prediction_superseded at once, and its provider call is closed', async () => {
     const app = await system.app();

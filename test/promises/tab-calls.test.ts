@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
 import { predictionBody } from '../support/client.ts';
 import { ok } from '../support/fake-provider.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 describe('calls for drafts', () => {
-  let system: System;
-  before(async () => {
-    system = await startSystem({ env: { TAB_MODEL: 'small-model' } });
-  });
-  after(() => system?.stop());
+  const system = useSystem({ env: { TAB_MODEL: 'small-model' } });
   beforeEach(() => system.provider.reset());
 
   it('a draft completion calls TAB_MODEL with few output tokens and low reasoning effort', async () => {

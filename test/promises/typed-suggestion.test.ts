@@ -3,17 +3,13 @@ import { signUp, type UserClient } from '../support/account.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { connect, connectingApp, revoke } from '../support/connection.ts';
 import { addFact } from '../support/memory.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 
 describe('typing along a suggestion', () => {
-  let system: System;
+  const system = useSystem();
   let app: AppClient;
   let session: object;
   let revision: number;
-  before(async () => {
-    system = await startSystem();
-  });
-  after(() => system?.stop());
   beforeEach(async () => {
     system.provider.reset();
     app = await system.app();

@@ -4,7 +4,7 @@ import type { UsageResponse } from '../../shared/schemas/usage.ts';
 import { type AppClient, predictionBody, type Reply } from '../support/client.ts';
 import { delay, hang, ok, refusal, type Step, status, when } from '../support/fake-provider.ts';
 import { rowOf } from '../support/rows.ts';
-import { type Part, type System, startSystem } from '../support/system.ts';
+import { type Part, useSystem } from '../support/system.ts';
 import { alterApp, alterRow, whileFrozen } from '../support/time-travel.ts';
 import { until } from '../support/until.ts';
 
@@ -20,23 +20,21 @@ const THIS_MONTH = 'month_of(now())';
 const LAST_MONTH = `month_of(date_trunc('month', now() at time zone 'UTC') at time zone 'UTC' - interval '1 day')`;
 
 describe('units', () => {
-  let system: System;
+  const system = useSystem({
+    env: {
+      SANDBOX_UNITS: `${SANDBOX_UNITS}`,
+      UNIT_PRICE_MICROCENTS: `${PRICE_MICROCENTS}`,
+      // Room for everything that the units allow, so that nothing is refused as overload.
+      WORKER_CONCURRENCY: '64',
+      PREDICTION_TIMEOUT_MS: '60000',
+    },
+  });
   /** An ingress that was started with another unit price. */
   let elsewhere: Part;
   before(async () => {
-    system = await startSystem({
-      env: {
-        SANDBOX_UNITS: `${SANDBOX_UNITS}`,
-        UNIT_PRICE_MICROCENTS: `${PRICE_MICROCENTS}`,
-        // Room for everything that the units allow, so that nothing is refused as overload.
-        WORKER_CONCURRENCY: '64',
-        PREDICTION_TIMEOUT_MS: '60000',
-      },
-    });
     elsewhere = await system.startWeb({ UNIT_PRICE_MICROCENTS: `${OTHER_PRICE_MICROCENTS}` });
   });
   beforeEach(() => system.provider.reset());
-  after(() => system.stop());
 
   describe('limits', () => {
     for (const [what, plan, capCents, code] of [

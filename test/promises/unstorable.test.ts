@@ -4,7 +4,7 @@ import { signUp } from '../support/account.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { bySchema, ok, when } from '../support/fake-provider.ts';
 import { echoing, inputsOf, PREDICT, predictBatch, promptIn, replyBody } from '../support/replies.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 /** A result with this text violates a constraint of the database. */
@@ -26,17 +26,16 @@ async function post(url: string, token: string, body: object) {
 
 describe('result that cannot be stored', function () {
   this.timeout(60_000);
-  let system: System;
+  const system = useSystem({
+    workerEntry: ['workers/main.ts', 'all'],
+    env: {
+      PREDICTION_TIMEOUT_MS: DEADLINE_MS,
+      REPLY_TIMEOUT_MS: DEADLINE_MS,
+      BATCH_TIMEOUT_MS: DEADLINE_MS,
+      WORKER_CONCURRENCY: '64',
+    },
+  });
   before(async () => {
-    system = await startSystem({
-      workerEntry: ['workers/main.ts', 'all'],
-      env: {
-        PREDICTION_TIMEOUT_MS: DEADLINE_MS,
-        REPLY_TIMEOUT_MS: DEADLINE_MS,
-        BATCH_TIMEOUT_MS: DEADLINE_MS,
-        WORKER_CONCURRENCY: '64',
-      },
-    });
     const { pool } = system.database;
     await pool.query(
       `alter table answers add constraint told check (answer not like '%${UNSTORABLE_TEXT}%')`,
@@ -45,7 +44,6 @@ describe('result that cannot be stored', function () {
       `alter table replies add constraint told check (response not like '%${UNSTORABLE_TEXT}%')`,
     );
   });
-  after(() => system?.stop());
   beforeEach(() => {
     system.provider.reset();
     system.provider.respond(bySchema({ reply: echoing }, ok({ continuation: UNSTORABLE_TEXT })));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { delay, hang, ok, type Step, status } from '../support/fake-provider.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 /** Answers with a suggestion that contains the draft. */
@@ -9,11 +9,7 @@ const echo: Step = (response, call) => ok({ continuation: `<${call.record.draft.
 
 describe('waiting', () => {
   describe('when every wake-up is lost', () => {
-    let system: System;
-    before(async () => {
-      system = await startSystem({ withoutWakeUps: true });
-    });
-    after(() => system.stop());
+    const system = useSystem({ withoutWakeUps: true });
 
     /** Returns the milliseconds since the row ended, by the database's clock. */
     const msSinceEnd = async (requestId: string): Promise<number> => {
@@ -55,11 +51,7 @@ describe('waiting', () => {
   });
 
   describe('with wake-ups', () => {
-    let system: System;
-    before(async () => {
-      system = await startSystem({ webs: 2 });
-    });
-    after(() => system.stop());
+    const system = useSystem({ webs: 2 });
     beforeEach(() => system.provider.reset());
 
     it('an answer reaches its caller through a wake-up, without waiting for the next poll', async () => {

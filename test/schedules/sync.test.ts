@@ -4,18 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { RawMemoryResponse } from '../../shared/schemas/memory.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import { event, post } from '../support/recording.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const EACH_SECOND = '* * * * * *';
 
 describe('recurring sync', function () {
   this.timeout(60_000);
-  let system: System;
-  before(async () => {
-    system = await startSystem({ workerEntry: ['workers/main.ts', 'all'], workers: 0 });
-  });
-  after(() => system?.stop());
+  const system = useSystem({ workerEntry: ['workers/main.ts', 'all'], workers: 0 });
   afterEach(async () => {
     await Promise.all(system.workers.splice(0).map((one) => one.stop()));
   });

@@ -8,6 +8,7 @@ import { createLog } from '../../shared/log.ts';
 import type { ReadyMessage } from '../../shared/process/lifecycle.ts';
 import { AppClient } from './client.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
+import { duringSuite } from './during-suite.ts';
 import { bareEnvironment } from './environment.ts';
 import { type FakeProvider, startFakeProvider } from './fake-provider.ts';
 import { type HostedPart, Hosts } from './hosted.ts';
@@ -140,6 +141,27 @@ export function startProcesses(options: SystemOptions = {}): Promise<System<Test
     launch: (_, entry, env) => launch(entry, env),
     end: async (processes) => void (await Promise.all(processes.map((one) => one.stop()))),
   });
+}
+
+/** Options, or what makes them when all that the suite began before is there. */
+type LaterOptions = SystemOptions | (() => SystemOptions | Promise<SystemOptions>);
+
+/** Starts an installation during a suite, as `startSystem` does. Only hooks and tests may use it. */
+export function useSystem(options: LaterOptions = {}): System<HostedPart> {
+  return using(startSystem, options);
+}
+
+/** Starts an installation during a suite, as `startProcesses` does. Only hooks and tests may use it. */
+export function useProcesses(options: LaterOptions = {}): System<TestProcess> {
+  return using(startProcesses, options);
+}
+
+function using<P extends Part>(
+  start: (options: SystemOptions) => Promise<System<P>>,
+  options: LaterOptions,
+): System<P> {
+  const begin = async () => start(typeof options === 'function' ? await options() : options);
+  return duringSuite(begin, (system) => system.stop());
 }
 
 async function start<P extends Part>(options: SystemOptions, running: Running<P>): Promise<System<P>> {

@@ -3,24 +3,21 @@ import { request } from 'node:http';
 import { SignJWT, UnsecuredJWT } from 'jose';
 import { newServiceKey } from '../../../shared/security/keys.ts';
 import { anonymously, signUp, type UserClient } from '../../support/account.ts';
-import { type System, startSystem } from '../../support/system.ts';
+import { useSystem } from '../../support/system.ts';
 
 const SECRET = 'the-first-secret-has-32-bytes-or-more';
 const OTHER = 'the-second-secret-has-32-bytes-or-more';
 const ISSUER = 'http://localhost:8080';
 
 describe('credentials for /api', () => {
-  let system: System;
+  const system = useSystem({ workers: 0, env: { JWT_SECRET: `old:${SECRET}`, PUBLIC_URL: ISSUER } });
   let person: UserClient;
   let key: string;
 
   before(async () => {
-    system = await startSystem({ workers: 0, env: { JWT_SECRET: `old:${SECRET}`, PUBLIC_URL: ISSUER } });
     person = await signUp(system);
     key = await keyOf(person);
   });
-
-  after(() => system.stop());
 
   const keyOf = async (user: UserClient) =>
     (await user.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'test' })).body.key;

@@ -10,16 +10,10 @@ import { assertPublished } from '../../support/client-contract.ts';
 import { connect, connectingApp } from '../../support/connection.ts';
 import { addFact, setProfile } from '../../support/memory.ts';
 import { rowsRead } from '../../support/rows-read.ts';
-import { type System, startSystem } from '../../support/system.ts';
+import { useSystem } from '../../support/system.ts';
 
 describe('account export', () => {
-  let system: System;
-
-  before(async () => {
-    system = await startSystem({ workers: 0 });
-  });
-
-  after(() => system.stop());
+  const system = useSystem({ workers: 0 });
 
   const record = (person: UserClient, events: object[]) =>
     person.request('POST', '/api/recording/events/', events);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { SignJWT } from 'jose';
 import type { LoginResponse, NewKeyResponse } from '../../../shared/schemas/accounts.ts';
 import { anonymously, signUp, type UserClient } from '../../support/account.ts';
-import { type System, startSystem } from '../../support/system.ts';
+import { useSystem } from '../../support/system.ts';
 
 const SECRET = 'the-first-secret-has-32-bytes-or-more';
 const ISSUER = 'http://localhost:8080';
@@ -15,14 +15,12 @@ const GUARDED_ACTIONS = [
 
 for (const { what, method, path, body, done } of GUARDED_ACTIONS)
   describe(what, () => {
-    let system: System;
+    const system = useSystem({ workers: 0, env: { JWT_SECRET: SECRET, PUBLIC_URL: ISSUER } });
     let person: UserClient;
 
     before(async () => {
-      system = await startSystem({ workers: 0, env: { JWT_SECRET: SECRET, PUBLIC_URL: ISSUER } });
       person = await signUp(system);
     });
-    after(() => system.stop());
 
     const attempt = async (headers: Record<string, string>) => {
       const { status, code } = await anonymously(system, method, path, body, { headers });

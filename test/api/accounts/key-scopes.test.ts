@@ -11,21 +11,19 @@ import {
 } from '../../../shared/schemas/accounts.ts';
 import { anonymously, signUp, type UserClient } from '../../support/account.ts';
 import { fetchPublished } from '../../support/client.ts';
-import { type System, startSystem } from '../../support/system.ts';
+import { useSystem } from '../../support/system.ts';
 
 const keyed = endpoints.filter(
   ({ credential, freshLogin, path }) => credential === 'user' && !freshLogin && path.startsWith('/api/'),
 );
 
 describe('key scopes', () => {
-  let system: System;
+  const system = useSystem({ workers: 0, env: { RATE_LIMIT_RPS: '0', REPLY_TIMEOUT_MS: '1000' } });
   let person: UserClient;
 
   before(async () => {
-    system = await startSystem({ workers: 0, env: { RATE_LIMIT_RPS: '0', REPLY_TIMEOUT_MS: '1000' } });
     person = await signUp(system);
   });
-  after(() => system.stop());
 
   const issue = async (scopes?: readonly Scope[]) => {
     const { status, body, text } = await person.request<NewKeyResponse>('POST', '/api/auth/keys/', {

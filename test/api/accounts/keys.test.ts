@@ -2,19 +2,13 @@ import assert from 'node:assert/strict';
 import type { KeyResponse, NewKeyResponse } from '../../../shared/schemas/accounts.ts';
 import { looksLikeServiceKey } from '../../../shared/security/keys.ts';
 import { anonymously, signUp, type UserClient } from '../../support/account.ts';
-import { type System, startSystem } from '../../support/system.ts';
+import { useSystem } from '../../support/system.ts';
 import { until } from '../../support/until.ts';
 
 const NOBODYS = '00000000-0000-7000-8000-000000000000';
 
 describe('account keys', () => {
-  let system: System;
-
-  before(async () => {
-    system = await startSystem({ workers: 0, webs: 2 });
-  });
-
-  after(() => system.stop());
+  const system = useSystem({ workers: 0, webs: 2 });
 
   const issue = async (person: UserClient, label: string) => {
     const { status, body, text } = await person.request<NewKeyResponse>('POST', '/api/auth/keys/', { label });

@@ -3,19 +3,13 @@ import { findAccount } from '../../../shared/db/stores/accounts.ts';
 import { startWebSession } from '../../../shared/db/stores/log-ins.ts';
 import type { LoginResponse } from '../../../shared/schemas/accounts.ts';
 import { anonymously, signUp, UserClient } from '../../support/account.ts';
-import { type System, startSystem } from '../../support/system.ts';
+import { useSystem } from '../../support/system.ts';
 import { until } from '../../support/until.ts';
 
 const NEW_PASSWORD = 'two horses with 18 staples';
 
 describe('own account', () => {
-  let system: System;
-
-  before(async () => {
-    system = await startSystem({ workers: 0 });
-  });
-
-  after(() => system.stop());
+  const system = useSystem({ workers: 0 });
 
   const change = (person: UserClient, body: object) => person.request<object>('PATCH', '/api/auth/me/', body);
   const login = (email: string, password: string) =>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { anonymously, signUp, someEmail, type UserClient } from '../../support/account.ts';
-import { type System, startProcesses } from '../../support/system.ts';
+import { useProcesses } from '../../support/system.ts';
 
 /** More calls than one network may have waiting to be hashed, but fewer than the wrong passwords it may enter. */
 const STORM_CALLS = 80;
@@ -8,14 +8,12 @@ const STORM_CALLS = 80;
 const FURTHER_CALLS = 8;
 
 describe('password storm', () => {
-  let system: System;
+  const system = useProcesses({ workers: 0 });
   let user: UserClient;
 
   before(async () => {
-    system = await startProcesses({ workers: 0 });
     user = await signUp(system);
   });
-  after(() => system.stop());
 
   it('every endpoint that hashes a password answers 503 overloaded once the hashing queue is full', async () => {
     const storm = new AbortController();

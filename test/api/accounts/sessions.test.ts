@@ -1,17 +1,11 @@
 import assert from 'node:assert/strict';
 import type { LoginResponse } from '../../../shared/schemas/accounts.ts';
 import { anonymously, signUp, someEmail, type UserClient } from '../../support/account.ts';
-import { type System, startProcesses } from '../../support/system.ts';
+import { useProcesses } from '../../support/system.ts';
 import { until } from '../../support/until.ts';
 
 describe('logging in and out', () => {
-  let system: System;
-
-  before(async () => {
-    system = await startProcesses({ workers: 0 });
-  });
-
-  after(() => system.stop());
+  const system = useProcesses({ workers: 0 });
 
   const login = (body: object) => anonymously<LoginResponse>(system, 'POST', '/api/auth/login/', body);
   const renew = (refresh: string) =>

@@ -2,18 +2,12 @@ import assert from 'node:assert/strict';
 import { createInvite } from '../../../shared/db/stores/invites.ts';
 import type { LoginResponse } from '../../../shared/schemas/accounts.ts';
 import { anonymously, signUp, someEmail } from '../../support/account.ts';
-import { type System, startSystem } from '../../support/system.ts';
+import { useSystem } from '../../support/system.ts';
 
 const PASSWORD = 'a horse with 9 staples';
 
 describe('signing up', () => {
-  let system: System;
-
-  before(async () => {
-    system = await startSystem({ workers: 0 });
-  });
-
-  after(() => system.stop());
+  const system = useSystem({ workers: 0 });
 
   const post = (body: object) => anonymously<LoginResponse>(system, 'POST', '/api/auth/signup/', body);
 

@@ -7,7 +7,7 @@ import { connect, connectingApp } from '../../support/connection.ts';
 import { addMemory, setProfile } from '../../support/memory.ts';
 import { event, post } from '../../support/recording.ts';
 import { feedback, predicted, proposing } from '../../support/replies.ts';
-import { type System, startSystem } from '../../support/system.ts';
+import { useSystem } from '../../support/system.ts';
 import { tablesWith } from '../../support/tables-with.ts';
 
 /** Tables with rows of an account, and the `type` of the lines that the export makes of each. */
@@ -55,20 +55,17 @@ const TABLES_OF_AN_ACCOUNT = `
    where relkind in ('r', 'p') and not relispartition order by relname`;
 
 describe('account tables', () => {
-  let system: System;
+  const system = useSystem();
   /** The installation's only account: every row is this person's. */
   let person: UserClient;
   let tables: string[];
 
   before(async () => {
-    system = await startSystem();
     const { rows } = await system.database.pool.query<{ name: string }>(TABLES_OF_AN_ACCOUNT);
     tables = rows.map(({ name }) => name);
     person = await signUp(system);
     await addAllRows();
   });
-
-  after(() => system?.stop());
 
   /** Gives every table a row of the account. Extend it when a new table has such rows. */
   async function addAllRows() {

@@ -6,17 +6,13 @@ import { signUp, type UserClient } from '../../support/account.ts';
 import { add, addSynced, forget, quote } from '../../support/memory.ts';
 import { event, post, recording } from '../../support/recording.ts';
 import { residentMb } from '../../support/resident-memory.ts';
-import { type System, startProcesses, type TestProcess } from '../../support/system.ts';
+import { useProcesses } from '../../support/system.ts';
 
 const NONE = { episodes: { deleted: 0, stale: 0 }, facts: { deleted: 0, stale: 0, restored: 0 } };
 
 describe('deleting memory', () => {
-  let system: System<TestProcess>;
+  const system = useProcesses({ workers: 0 });
   let person: UserClient;
-  before(async () => {
-    system = await startProcesses({ workers: 0 });
-  });
-  after(() => system.stop());
   beforeEach(async () => {
     person = await signUp(system);
   });

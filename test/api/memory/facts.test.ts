@@ -6,18 +6,14 @@ import { signUp, type UserClient } from '../../support/account.ts';
 import { predictionBody } from '../../support/client.ts';
 import { connect, connectingApp } from '../../support/connection.ts';
 import { add, forget, quote } from '../../support/memory.ts';
-import { type System, startSystem } from '../../support/system.ts';
+import { useSystem } from '../../support/system.ts';
 
 const FACTS = '/api/memory/facts/';
 const PROFILE = '/api/memory/profile/';
 
 describe('facts', () => {
-  let system: System;
+  const system = useSystem();
   let person: UserClient;
-  before(async () => {
-    system = await startSystem();
-  });
-  after(() => system.stop());
   beforeEach(async () => {
     person = await signUp(system);
   });

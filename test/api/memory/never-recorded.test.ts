@@ -7,7 +7,7 @@ import { signUp, type UserClient } from '../../support/account.ts';
 import { episode, factsOf } from '../../support/facts-promotion.ts';
 import { forget } from '../../support/memory.ts';
 import { promote } from '../../support/promotion.ts';
-import { type System, startSystem } from '../../support/system.ts';
+import { useSystem } from '../../support/system.ts';
 
 /**
  * Sentences that a run uses at most once: going back to an earlier value makes a second fact, and deleting the row in
@@ -42,14 +42,10 @@ function said(line: string, gone = false) {
 
 describe('deleted raw rows', function () {
   this.timeout(60_000);
-  let system: System;
-  before(async () => {
-    system = await startSystem({
-      workerEntry: ['workers/main.ts', 'all'],
-      env: { OPENAI_API_KEY: '', OPENAI_BASE_URL: '', DEFAULT_MODEL: 'local' },
-    });
+  const system = useSystem({
+    workerEntry: ['workers/main.ts', 'all'],
+    env: { OPENAI_API_KEY: '', OPENAI_BASE_URL: '', DEFAULT_MODEL: 'local' },
   });
-  after(() => system?.stop());
 
   it('deleting raw rows leaves the same facts and contexts as if the rows had never been recorded', async () => {
     const line = fc.record({

@@ -6,7 +6,7 @@ import { type AppClient, predictionBody } from '../../support/client.ts';
 import { connect, connectingApp } from '../../support/connection.ts';
 import { add, forget } from '../../support/memory.ts';
 import { event, post } from '../../support/recording.ts';
-import { type System, startSystem } from '../../support/system.ts';
+import { useSystem } from '../../support/system.ts';
 import { whileFrozen } from '../../support/time-travel.ts';
 import { until } from '../../support/until.ts';
 
@@ -15,14 +15,10 @@ const DRAFT = 'Please reconcile the quar';
 const LONG_AGO = '2020-03-01T10:00:00Z';
 
 describe('phrases', () => {
-  let system: System;
-  before(async () => {
-    system = await startSystem({
-      workerEntry: ['workers/main.ts', 'all'],
-      env: { OPENAI_API_KEY: '', OPENAI_BASE_URL: '', DEFAULT_MODEL: 'local' },
-    });
+  const system = useSystem({
+    workerEntry: ['workers/main.ts', 'all'],
+    env: { OPENAI_API_KEY: '', OPENAI_BASE_URL: '', DEFAULT_MODEL: 'local' },
   });
-  after(() => system?.stop());
 
   /** Returns a function that completes a draft in an empty conversation, through an app that the person connected. */
   async function draftCompleter(person: UserClient, app?: AppClient) {

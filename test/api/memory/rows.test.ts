@@ -6,7 +6,7 @@ import { MIB } from '../../../shared/schemas/limits.ts';
 import type { EpisodeResponse, RawMemoryResponse } from '../../../shared/schemas/memory.ts';
 import { signUp, type UserClient } from '../../support/account.ts';
 import { add, forget } from '../../support/memory.ts';
-import { type System, startSystem } from '../../support/system.ts';
+import { useSystem } from '../../support/system.ts';
 
 const RAW = '/api/memory/raw/';
 const EPISODES = '/api/memory/episodes/';
@@ -14,12 +14,8 @@ const MOMENT = '2026-05-01T12:00:00Z';
 const EPISODE = { title: 'Build', summary: 'The build moved', started_at: MOMENT, ended_at: MOMENT };
 
 describe('memory rows', () => {
-  let system: System;
+  const system = useSystem({ workers: 0 });
   let person: UserClient;
-  before(async () => {
-    system = await startSystem({ workers: 0 });
-  });
-  after(() => system.stop());
   beforeEach(async () => {
     person = await signUp(system);
   });

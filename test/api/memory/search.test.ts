@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { signUp, type UserClient } from '../../support/account.ts';
 import { add } from '../../support/memory.ts';
-import { type System, startSystem } from '../../support/system.ts';
+import { useSystem } from '../../support/system.ts';
 
 const CONTENTS = [
   'Café Größe für den Übergang',
@@ -12,10 +12,9 @@ const CONTENTS = [
 ];
 
 describe('memory search', () => {
-  let system: System;
+  const system = useSystem({ workers: 0 });
   let person: UserClient;
   before(async () => {
-    system = await startSystem({ workers: 0 });
     person = await signUp(system);
     const other = await signUp(system);
     for (const one of [person, other])
@@ -29,7 +28,6 @@ describe('memory search', () => {
     await add(person, 'facts', { text: 'Uses pnpm as package manager' });
     await add(person, 'facts', { text: 'Uses a trackball' });
   });
-  after(() => system.stop());
 
   const foundIndexes = async (q: string, tier = 'raw', rest = '') => {
     const path = `/api/memory/${tier}/?q=${encodeURIComponent(q)}${rest}`;

@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
 import { signUp, type UserClient } from '../../support/account.ts';
 import { countOf, event, post, recording } from '../../support/recording.ts';
-import { type System, startSystem } from '../../support/system.ts';
+import { useSystem } from '../../support/system.ts';
 import { until } from '../../support/until.ts';
 
 describe('recording faults', () => {
-  let system: System;
+  const system = useSystem({ workers: 0 });
   let user: UserClient;
-  before(async () => {
-    system = await startSystem({ workers: 0 });
-  });
-  after(() => system?.stop());
   beforeEach(async () => {
     user = await signUp(system);
   });

@@ -3,18 +3,16 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { signUp, type UserClient } from '../../support/account.ts';
 import { countOf, event, post, recording } from '../../support/recording.ts';
-import { type System, startSystem } from '../../support/system.ts';
+import { useSystem } from '../../support/system.ts';
 import { until } from '../../support/until.ts';
 
 describe('posting recording events', () => {
-  let system: System;
+  const system = useSystem({ workers: 0 });
   let ann: UserClient;
   let bob: UserClient;
   before(async () => {
-    system = await startSystem({ workers: 0 });
     [ann, bob] = await Promise.all([signUp(system), signUp(system)]);
   });
-  after(() => system?.stop());
 
   const sessionOf = async (user: UserClient, id: string) => {
     const { body } = await recording.sessionEvents(user, id);

@@ -3,17 +3,15 @@ import { randomUUID } from 'node:crypto';
 import { signUp, type UserClient } from '../../support/account.ts';
 import { fetchPublished } from '../../support/client.ts';
 import { event, post, recording } from '../../support/recording.ts';
-import { type System, startSystem } from '../../support/system.ts';
+import { useSystem } from '../../support/system.ts';
 
 describe('reading recordings', () => {
-  let system: System;
+  const system = useSystem({ workers: 0 });
   let ann: UserClient;
   let bob: UserClient;
   before(async () => {
-    system = await startSystem({ workers: 0 });
     [ann, bob] = await Promise.all([signUp(system), signUp(system)]);
   });
-  after(() => system?.stop());
 
   it('reading a recorded event returns it as posted, with its time in UTC and its time of arrival', async () => {
     const since = Date.now();

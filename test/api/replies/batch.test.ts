@@ -16,7 +16,7 @@ import {
   proposing,
 } from '../../support/replies.ts';
 import { lockAdmissions } from '../../support/row-lock.ts';
-import { type System, startSystem } from '../../support/system.ts';
+import { useSystem } from '../../support/system.ts';
 import { whileFrozen } from '../../support/time-travel.ts';
 import { until } from '../../support/until.ts';
 
@@ -25,15 +25,11 @@ const PREDICTION = `candidates confidence id k latency_ms model predicted_respon
 
 describe('reply batches', function () {
   this.timeout(60_000);
-  let system: System;
-  let ann: UserClient;
-  before(async () => {
-    system = await startSystem({
-      workerEntry: ['workers/main.ts', 'batch'],
-      env: { SUPPORTED_MODELS: 'fake-model,local', MAX_K: '3', BATCH_CONCURRENCY: '8' },
-    });
+  const system = useSystem({
+    workerEntry: ['workers/main.ts', 'batch'],
+    env: { SUPPORTED_MODELS: 'fake-model,local', MAX_K: '3', BATCH_CONCURRENCY: '8' },
   });
-  after(() => system?.stop());
+  let ann: UserClient;
   beforeEach(async () => {
     ann = await signUp(system);
     system.provider.reset();

@@ -4,19 +4,15 @@ import { signUp, type UserClient } from '../../support/account.ts';
 import { when } from '../../support/fake-provider.ts';
 import { add, forget } from '../../support/memory.ts';
 import { predicted, proposing, replied } from '../../support/replies.ts';
-import { type System, startSystem } from '../../support/system.ts';
+import { useSystem } from '../../support/system.ts';
 import { tablesWith } from '../../support/tables-with.ts';
 
 const SECRET = 'The spare key lies under the third blue flowerpot';
 
 describe('deletion of memory', function () {
   this.timeout(60_000);
-  let system: System;
+  const system = useSystem();
   let ann: UserClient;
-  before(async () => {
-    system = await startSystem();
-  });
-  after(() => system?.stop());
   beforeEach(async () => {
     ann = await signUp(system);
   });

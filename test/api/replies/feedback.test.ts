@@ -11,19 +11,15 @@ import * as fake from '../../support/fake-provider.ts';
 import { add } from '../../support/memory.ts';
 import { event, post } from '../../support/recording.ts';
 import { feedback, predicted, predictReply, proposing, replied } from '../../support/replies.ts';
-import { type System, startSystem } from '../../support/system.ts';
+import { useSystem } from '../../support/system.ts';
 
 describe('feedback and statistics', function () {
   this.timeout(60_000);
-  let system: System;
-  let ann: UserClient;
-  before(async () => {
-    system = await startSystem({
-      workerEntry: ['workers/main.ts', 'all'],
-      env: { SUPPORTED_MODELS: 'fake-model,local', FALLBACK_MODELS: 'local' },
-    });
+  const system = useSystem({
+    workerEntry: ['workers/main.ts', 'all'],
+    env: { SUPPORTED_MODELS: 'fake-model,local', FALLBACK_MODELS: 'local' },
   });
-  after(() => system?.stop());
+  let ann: UserClient;
   beforeEach(async () => {
     ann = await signUp(system);
     system.provider.reset();

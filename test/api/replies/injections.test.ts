@@ -4,7 +4,7 @@ import { signUp, type UserClient } from '../../support/account.ts';
 import { INJECTIONS, OBEDIENT_REASONS } from '../../support/injections.ts';
 import { add, forget, setProfile } from '../../support/memory.ts';
 import { predicted, proposing } from '../../support/replies.ts';
-import { type System, startSystem } from '../../support/system.ts';
+import { useSystem } from '../../support/system.ts';
 
 const OBEDIENT_ANSWER = proposing([{ response: 'Yes' }]);
 /** Lowest thresholds. A confidence of 0 still reaches the first one. */
@@ -12,17 +12,15 @@ const THRESHOLDS = [0, 0.01];
 
 describe('obedient model', function () {
   this.timeout(120_000);
-  let system: System;
+  const system = useSystem();
   let ann: UserClient;
   /** Prediction made without anything that dictates a reply. */
   let withoutInjection: ReplyResponse;
   const texts = Object.values(INJECTIONS).flat();
 
   before(async () => {
-    system = await startSystem();
     system.provider.respond(OBEDIENT_ANSWER);
   });
-  after(() => system?.stop());
   beforeEach(async () => {
     ann = await signUp(system);
   });

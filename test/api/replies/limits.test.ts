@@ -2,25 +2,22 @@ import assert from 'node:assert/strict';
 import type { ReplyDetail, ReplyList } from '../../../shared/schemas/replies.ts';
 import { signUp, type UserClient } from '../../support/account.ts';
 import { hang } from '../../support/fake-provider.ts';
-import type { HostedPart } from '../../support/hosted.ts';
 import { predicted, predictReply, proposing } from '../../support/replies.ts';
-import { type System, startSystem } from '../../support/system.ts';
+import { useSystem } from '../../support/system.ts';
 import { until } from '../../support/until.ts';
 import { untilShed } from '../../support/until-shed.ts';
 
 describe('reply limits', function () {
   this.timeout(60_000);
-  let system: System<HostedPart>;
+  const system = useSystem({
+    apart: true,
+    env: { RECOVERY_WINDOW_S: '1', LEASE_MS: '1000', REPLY_TIMEOUT_MS: '15000' },
+  });
   let ann: UserClient;
   before(async () => {
-    system = await startSystem({
-      apart: true,
-      env: { RECOVERY_WINDOW_S: '1', LEASE_MS: '1000', REPLY_TIMEOUT_MS: '15000' },
-    });
     system.provider.respond(proposing([{ response: 'Blue' }]));
     ann = await signUp(system);
   });
-  after(() => system?.stop());
 
   it('a caller waiting for a predicted reply gets it from another worker when the first one is killed', async () => {
     system.provider.next(hang());

@@ -5,7 +5,7 @@ import { signUp, type UserClient } from '../../support/account.ts';
 import * as fake from '../../support/fake-provider.ts';
 import { add } from '../../support/memory.ts';
 import { feedback, PREDICT, predicted, predictReply, proposing } from '../../support/replies.ts';
-import { type System, startSystem } from '../../support/system.ts';
+import { useSystem } from '../../support/system.ts';
 import { until } from '../../support/until.ts';
 
 const FIELDS = [
@@ -24,14 +24,10 @@ const FIELDS = [
 
 describe('predicting a reply', function () {
   this.timeout(60_000);
-  let system: System;
-  let ann: UserClient;
-  before(async () => {
-    system = await startSystem({
-      env: { SUPPORTED_MODELS: 'fake-model,local', MAX_K: '3', REPLY_TIMEOUT_MS: '4000' },
-    });
+  const system = useSystem({
+    env: { SUPPORTED_MODELS: 'fake-model,local', MAX_K: '3', REPLY_TIMEOUT_MS: '4000' },
   });
-  after(() => system?.stop());
+  let ann: UserClient;
   beforeEach(async () => {
     ann = await signUp(system);
     system.provider.reset();

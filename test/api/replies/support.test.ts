@@ -5,7 +5,7 @@ import { INJECTIONS } from '../../support/injections.ts';
 import { forget } from '../../support/memory.ts';
 import { IRREVERSIBLE, ROUTINE } from '../../support/questions.ts';
 import { feedback, predictBatch, predicted, proposing, replied } from '../../support/replies.ts';
-import { type System, startSystem } from '../../support/system.ts';
+import { useSystem } from '../../support/system.ts';
 
 /** Highest confidence in a reply that the person's own replies do not support. */
 const CONFIDENCE_WITHOUT_SUPPORT = 0.49;
@@ -13,13 +13,11 @@ const PROMPT = 'Shall I run the tests for the parser?';
 
 describe('overconfident model', function () {
   this.timeout(120_000);
-  let system: System;
+  const system = useSystem({ workerEntry: ['workers/main.ts', 'all'] });
   let ann: UserClient;
   before(async () => {
-    system = await startSystem({ workerEntry: ['workers/main.ts', 'all'] });
     system.provider.respond(proposing([{ response: 'Yes' }]));
   });
-  after(() => system?.stop());
   beforeEach(async () => {
     ann = await signUp(system);
   });

@@ -4,7 +4,7 @@ import { type Admission, admit } from '../../../shared/db/stores/work/admit.ts';
 import { requestKey } from '../../../shared/domain/work.ts';
 import { newId, newIds } from '../../../shared/ids.ts';
 import { lockRow } from '../../support/row-lock.ts';
-import { type System, startSystem } from '../../support/system.ts';
+import { useSystem } from '../../support/system.ts';
 import { until } from '../../support/until.ts';
 
 const TERMS = {
@@ -16,11 +16,7 @@ const TERMS = {
 };
 
 describe('admission of a batch', () => {
-  let system: System;
-  before(async () => {
-    system = await startSystem({ workers: 0 });
-  });
-  after(() => system?.stop());
+  const system = useSystem({ workers: 0 });
 
   const admitAs = (kind: string, price: number | null, batch: Admission[]) =>
     admit(system.database.pool, batch, { ...TERMS, kind, unitPriceMicrocents: price });

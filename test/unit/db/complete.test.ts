@@ -6,7 +6,7 @@ import { newId } from '../../../shared/ids.ts';
 import { admissionTerms } from '../../../shared/work/admission.ts';
 import { predict } from '../../../shared/work/kinds.ts';
 import { signUp } from '../../support/account.ts';
-import { type System, startSystem } from '../../support/system.ts';
+import { type System, useSystem } from '../../support/system.ts';
 
 const FEW_PIECES = 500;
 const MANY_PIECES = 8 * FEW_PIECES;
@@ -14,11 +14,7 @@ const ROUNDS = 3;
 
 describe('batch completion', function () {
   this.timeout(60_000);
-  let system: System;
-  before(async () => {
-    system = await startSystem({ workers: 0 });
-  });
-  after(() => system?.stop());
+  const system = useSystem({ workers: 0 });
 
   it('completing eight times as many pieces in one statement takes less than twenty times as long', async () => {
     const { id: party } = await signUp(system);

@@ -9,17 +9,13 @@ import { ClaimLost } from '../../../shared/db/stores/work/progress.ts';
 import { newId } from '../../../shared/ids.ts';
 import { signUp } from '../../support/account.ts';
 import { rowsRead } from '../../support/rows-read.ts';
-import { type System, startSystem } from '../../support/system.ts';
+import { useSystem } from '../../support/system.ts';
 
 const EVENTS_PER_SESSION = 20;
 
 describe('page of a sync', () => {
-  let system: System;
+  const system = useSystem({ workers: 0 });
   let account: string;
-  before(async () => {
-    system = await startSystem({ workers: 0 });
-  });
-  after(() => system?.stop());
   beforeEach(async () => {
     account = (await signUp(system)).id;
   });

@@ -1,0 +1,27 @@
+/** What began during each suite. It ends in reverse order, after the suite's own `after` hooks. */
+const begunIn = new WeakMap<Mocha.Suite, AsyncDisposableStack>();
+
+/**
+ * Begins something before the tests of a suite, and ends it after them. What is returned gets its fields when it has
+ * begun: only hooks and tests may use it.
+ */
+export function duringSuite<T extends object>(begin: () => Promise<T>, end: (begun: T) => unknown): T {
+  const fields = {} as T;
+  before(async function () {
+    const begun = await begin();
+    stackOf(this).adopt(begun, async () => void (await end(begun)));
+    Object.defineProperties(fields, Object.getOwnPropertyDescriptors(begun));
+  });
+  return fields;
+}
+
+function stackOf({ test }: Mocha.Context): AsyncDisposableStack {
+  const suite = test?.parent;
+  if (!suite) throw new Error('not called in a hook of a suite');
+  const known = begunIn.get(suite);
+  if (known) return known;
+  const stack = new AsyncDisposableStack();
+  begunIn.set(suite, stack);
+  suite.afterAll(() => stack.disposeAsync());
+  return stack;
+}
