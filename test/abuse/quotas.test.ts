@@ -5,7 +5,7 @@ import { erase, signUp, type UserClient } from '../support/account.ts';
 import type { Reply } from '../support/client.ts';
 import { tally } from '../support/flood.ts';
 import { countOf, event, post } from '../support/recording.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const KEYS = 100;
@@ -14,14 +14,10 @@ const SESSIONS = 8;
 const BYTES = 20_000;
 
 describe('account', () => {
-  let system: System;
+  const quotas = { QUOTA_EVENTS: `${EVENTS}`, QUOTA_SESSIONS: `${SESSIONS}`, QUOTA_BYTES: `${BYTES}` };
+  const env = { ...quotas, PUBLIC_URL: 'https://forecue.example' };
+  const system = useSystem({ workers: 0, webs: 2, env });
   let user: UserClient;
-  before(async () => {
-    const quotas = { QUOTA_EVENTS: `${EVENTS}`, QUOTA_SESSIONS: `${SESSIONS}`, QUOTA_BYTES: `${BYTES}` };
-    const env = { ...quotas, PUBLIC_URL: 'https://forecue.example' };
-    system = await startSystem({ workers: 0, webs: 2, env });
-  });
-  after(() => system?.stop());
   beforeEach(async () => {
     user = await signUp(system);
   });

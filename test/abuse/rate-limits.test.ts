@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { Redis } from 'ioredis';
 import type { AppClient, Reply } from '../support/client.ts';
-import { describeWithRedis, type RedisServer, startRedisServer } from '../support/redis-server.ts';
-import { type System, startSystem, type TestProcess } from '../support/system.ts';
+import type { HostedPart } from '../support/hosted.ts';
+import { describeWithRedis, type RedisServer, useRedisServer } from '../support/redis-server.ts';
+import { useSystem } from '../support/system.ts';
 
 /** Points of a window, which is so long that it does not end during a test. */
 const POINTS = 100;
@@ -11,12 +12,8 @@ const WINDOW_S = 100;
 const LEASE_POINTS = 4;
 
 describe('leases on rate limits', () => {
-  let system: System;
-  before(async () => {
-    const env = { RATE_LIMIT_RPS: '1', RATE_LIMIT_BURST: `${POINTS}` };
-    system = await startSystem({ webs: 2, workers: 0, env });
-  });
-  after(() => system?.stop());
+  const env = { RATE_LIMIT_RPS: '1', RATE_LIMIT_BURST: `${POINTS}` };
+  const system = useSystem({ webs: 2, workers: 0, env });
 
   it('rate limits counted by leases let two ingresses together exceed the limit by at most their leases, and refuse no call below it', async () => {
     const app = await system.app();
@@ -48,24 +45,18 @@ describe('leases on rate limits', () => {
     assert.ok(remainingOf(headers) <= POINTS - 51 + LEASE_POINTS, `${remainingOf(headers)}`);
   });
 
-  const at = (n: number) => system.webs[n % system.webs.length] as TestProcess;
+  const at = (n: number) => system.webs[n % system.webs.length] as HostedPart;
 });
 
 describeWithRedis('rate limit on Redis', () => {
-  let redis: RedisServer;
-  let system: System;
-  before(async () => {
-    redis = await startRedisServer();
-    const env = { RATE_LIMIT_RPS: '10000', RATE_LIMIT_BURST: '100000', REDIS_URL: redis.url };
-    system = await startSystem({ workers: 0, env });
-  });
-  after(async () => {
-    await system?.stop();
-    await redis?.kill();
-  });
+  const redis = useRedisServer();
+  const system = useSystem(() => ({
+    workers: 0,
+    env: { RATE_LIMIT_RPS: '10000', RATE_LIMIT_BURST: '100000', REDIS_URL: redis.url },
+  }));
 
   it('a rate limit on Redis runs far fewer scripts than calls', async () => {
-    const [web] = system.webs as [TestProcess];
+    const [web] = system.webs as [HostedPart];
     const app = await system.app();
     const before = await scriptsOf(redis);
     const calls = 400;
@@ -77,7 +68,7 @@ describeWithRedis('rate limit on Redis', () => {
   });
 });
 
-function usage(app: AppClient, at: TestProcess): Promise<Reply<unknown>> {
+function usage(app: AppClient, at: HostedPart): Promise<Reply<unknown>> {
   return app.request('GET', '/v1/usage', undefined, { at });
 }
 

@@ -9,7 +9,7 @@ import { signUp, type UserClient } from '../support/account.ts';
 import { pacedUntil } from '../support/paced-until.ts';
 import { event, post, recording } from '../support/recording.ts';
 import { residentMb } from '../support/resident-memory.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { type TestProcess, useProcesses } from '../support/system.ts';
 import { askUnread, postUnread, sip } from '../support/unread.ts';
 
 const LARGE_BYTES = 7_800_000;
@@ -18,22 +18,20 @@ const SEND_TIMEOUT_MS = 2000;
 const GROWTH_MB = 350;
 
 describe('unread answers', () => {
-  let system: System<TestProcess>;
+  // Both ingresses have one token issuer, so that they accept the same tokens.
+  const env = { SEND_TIMEOUT_MS: `${SEND_TIMEOUT_MS}`, PUBLIC_URL: 'http://localhost' };
+  const system = useProcesses({ workers: 0, env });
   /** An ingress that cuts clients off after the default 30 s. */
   let patient: TestProcess;
   let person: UserClient;
   const sockets: Socket[] = [];
   before(async () => {
-    // Both ingresses have one token issuer, so that they accept the same tokens.
-    const env = { SEND_TIMEOUT_MS: `${SEND_TIMEOUT_MS}`, PUBLIC_URL: 'http://localhost' };
-    system = await startProcesses({ workers: 0, env });
     patient = await system.startWeb({ SEND_TIMEOUT_MS: '' });
     person = await signUpWithEvent(LARGE_BYTES);
   });
   afterEach(() => {
     for (const socket of sockets.splice(0)) socket.destroy();
   });
-  after(() => system?.stop());
 
   /** Signs up a person with an event `large` of `bytes`, in a session named by the person's id. */
   const signUpWithEvent = async (bytes: number) => {

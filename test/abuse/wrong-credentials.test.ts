@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { newAppKey, newServiceKey } from '../../shared/security/keys.ts';
 import { signUp } from '../support/account.ts';
 import { type AppClient, call, type Reply } from '../support/client.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 /** Wrong credentials of one network: how many get 401 in 10 s, and how many may be looked up at once. */
@@ -13,14 +13,12 @@ const WINDOW_S = 10;
 describe('wrong credentials', function () {
   this.timeout(60_000);
 
-  let system: System;
+  const env = { RATE_LIMIT_RPS: '1000', RATE_LIMIT_BURST: '2000', TRUST_PROXY: 'loopback' };
+  const system = useSystem({ workers: 0, env });
   let url: string;
   before(async () => {
-    const env = { RATE_LIMIT_RPS: '1000', RATE_LIMIT_BURST: '2000', TRUST_PROXY: 'loopback' };
-    system = await startSystem({ workers: 0, env });
     url = system.webs[0]?.url ?? '';
   });
-  after(() => system?.stop());
 
   let networks = 0;
   /** Makes the headers of a new network. */

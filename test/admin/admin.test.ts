@@ -9,24 +9,20 @@ import { createLog } from '../../shared/log.ts';
 import { hashKey, looksLikeAppKey } from '../../shared/security/keys.ts';
 import { adminResult, runAdmin as run } from '../support/admin.ts';
 import { aCall } from '../support/booked-call.ts';
-import { administer, createDatabase, databaseUrl, type TestDatabase } from '../support/database.ts';
+import { administer, createDatabase, databaseUrl, useDatabase } from '../support/database.ts';
 
 const NOBODY = '00000000-0000-7000-8000-000000000000';
 
 describe('command line', () => {
-  let test: TestDatabase;
+  const test = useDatabase();
   let database: Database;
 
   before(async () => {
-    test = await createDatabase();
     const config = { database: { url: test.url, directUrl: test.url, poolSize: 4 } };
     database = await openDatabase(config, createLog('test', 'silent'), 'forecue test');
   });
 
-  after(async () => {
-    await database.close();
-    await test.drop();
-  });
+  after(() => database.close());
 
   const admin = (...args: string[]) => run(args, { DATABASE_URL: test.url });
 

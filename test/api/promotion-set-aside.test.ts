@@ -14,7 +14,7 @@ import {
 } from '../support/facts-promotion.ts';
 import { bySchema, hang, lengthStop, type Step } from '../support/fake-provider.ts';
 import { episode, episodesOf, promote, rowsIn, say } from '../support/promotion.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startSystem, useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const POISON = 'My parrot is called Poison';
@@ -23,13 +23,9 @@ const HOUR = 3_600_000;
 
 describe('rows set aside', function () {
   this.timeout(60_000);
-  let system: System;
+  const env = { PROMOTE_TIMEOUT_MS: '20000', PROVIDER_TIMEOUT_MS: '500' };
+  const system = useSystem({ workerEntry: ['workers/main.ts', 'memory'], env });
   let ann: UserClient;
-  before(async () => {
-    const env = { PROMOTE_TIMEOUT_MS: '20000', PROVIDER_TIMEOUT_MS: '500' };
-    system = await startSystem({ workerEntry: ['workers/main.ts', 'memory'], env });
-  });
-  after(() => system?.stop());
   beforeEach(async () => {
     ann = await signUp(system);
     system.provider.reset();

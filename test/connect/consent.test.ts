@@ -1,25 +1,21 @@
 import assert from 'node:assert/strict';
 import { signUp as signUpByApi, someEmail } from '../support/account.ts';
 import { call } from '../support/client.ts';
-import { type Part, type System, startSystem } from '../support/system.ts';
+import { type Part, useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 import { type Attempt, ConnectingApp } from './connecting-app.ts';
 import { type ReceivedPage, Visitor } from './visitor.ts';
 
 const PASSWORD = 'a horse with 9 staples';
 
-let system: System;
+const system = useSystem({ workers: 0, env: { CONNECTION_ATTEMPT_TTL_S: '600' } });
 let app: ConnectingApp;
 
 before(async () => {
-  system = await startSystem({ workers: 0, env: { CONNECTION_ATTEMPT_TTL_S: '600' } });
   app = await ConnectingApp.register(system);
 });
 
-after(async () => {
-  await app?.close();
-  await system?.stop();
-});
+after(() => app?.close());
 
 /** Signs a new visitor up during this attempt. Returns the visitor and the account's address. */
 async function signUpVisitor({ url }: Attempt): Promise<{ visitor: Visitor; email: string }> {

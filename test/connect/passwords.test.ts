@@ -1,27 +1,23 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { anonymously, signUp, someEmail, type UserClient } from '../support/account.ts';
-import { type MailServer, startMailServer } from '../support/mail-server.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { duringSuite } from '../support/during-suite.ts';
+import { startMailServer } from '../support/mail-server.ts';
+import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 import { getAtHost, type ReceivedPage, Visitor } from './visitor.ts';
 
 const NEW_PASSWORD = 'a horse with 10 staples';
 
 describe('forgotten password', () => {
-  let system: System;
-  let mail: MailServer;
+  const mail = duringSuite(startMailServer, (server) => server.close());
+  const system = useSystem(() => ({
+    workers: 0,
+    env: { SMTP_URL: mail.url, MAIL_FROM: 'Forecue <forecue@example.com>', TRUST_PROXY: 'loopback' },
+  }));
   let url: string;
-
-  before(async () => {
-    mail = await startMailServer();
-    const env = { SMTP_URL: mail.url, MAIL_FROM: 'Forecue <forecue@example.com>', TRUST_PROXY: 'loopback' };
-    system = await startSystem({ workers: 0, env });
+  before(() => {
     url = `${system.webs[0]?.url}/connect/`;
-  });
-  after(async () => {
-    await system?.stop();
-    await mail?.close();
   });
   beforeEach(() => {
     mail.mails.length = 0;

@@ -3,8 +3,8 @@ import { predictionBody } from '../support/client.ts';
 import { ok, when } from '../support/fake-provider.ts';
 import { tally } from '../support/flood.ts';
 import { takeDown } from '../support/outage.ts';
-import { type OwnServer, startOwnServer } from '../support/own-server.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useOwnServer } from '../support/own-server.ts';
+import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const CALLERS = 40;
@@ -12,17 +12,9 @@ const DOWN_MS = 2500;
 
 describe('kept answers', function () {
   this.timeout(60_000);
-  let server: OwnServer;
-  let system: System;
-  before(async () => {
-    server = await startOwnServer();
-    // An empty value means the default lease.
-    system = await startSystem({ env: { LEASE_MS: '', PREDICTION_TIMEOUT_MS: '20000' } });
-  });
-  after(async () => {
-    await system?.stop();
-    await server?.close();
-  });
+  const server = useOwnServer();
+  // An empty value means the default lease.
+  const system = useSystem({ env: { LEASE_MS: '', PREDICTION_TIMEOUT_MS: '20000' } });
 
   it('an answer that arrives while PostgreSQL is down is stored later: every caller gets it, and the provider is hardly called again', async () => {
     const app = await system.app();

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { findJobs, findRequest, outcomesOf } from '../../shared/db/stores/work/find.ts';
 import { newId, newIds } from '../../shared/ids.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
-import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { useDatabase } from '../support/database.ts';
 import { hang, ok, status } from '../support/fake-provider.ts';
 import { makePastWeeks } from '../support/past-weeks.ts';
 import { useSystem } from '../support/system.ts';
@@ -12,11 +12,10 @@ import { until } from '../support/until.ts';
 
 describe('clock set back', () => {
   describe('end of a request', () => {
-    let database: TestDatabase;
+    const database = useDatabase();
     const [party, key] = [newId(), newId()];
     const [past = '', present = ''] = newIds(2);
     before(async () => {
-      database = await createDatabase();
       await makePastWeeks(database.pool);
       // Attempt 3 belongs to an earlier request with this key. It had expired, but the clock that was set back makes it
       // look too young for that.
@@ -24,7 +23,6 @@ describe('clock set back', () => {
       await end({ id: present, attempt: 1, state: 'failed', at: '2 seconds' });
       await end({ id: present, attempt: 2, state: 'succeeded', at: '0' });
     });
-    after(() => database.drop());
 
     const end = (row: { id: string; attempt: number; state: string; at: string }) =>
       database.pool.query(

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { predictionBody } from '../support/client.ts';
 import { freePort } from '../support/free-port.ts';
-import { describeWithRedis, type RedisServer, startRedisServer } from '../support/redis-server.ts';
+import { describeWithRedis, useRedisServer } from '../support/redis-server.ts';
 import { type SilentProxy, silentProxy } from '../support/silent-proxy.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { type System, type TestProcess, useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 /** Time until a silent process counts as stuck: ten seconds after its last answer, which may be 5 s old already. */
@@ -77,13 +77,9 @@ async function assertServesWithout(
 
 describe('health of an ingress', function () {
   this.timeout(60_000);
-  let system: System<TestProcess>;
-  before(async () => {
-    // Queue and wake-ups are on PostgreSQL here, even if the other suites use Redis.
-    const env = { REDIS_URL: '', QUEUE_PREFIX: 'forecue' };
-    system = await startProcesses({ webs: 0, env });
-  });
-  after(() => system?.stop());
+  // Queue and wake-ups are on PostgreSQL here, even if the other suites use Redis.
+  const env = { REDIS_URL: '', QUEUE_PREFIX: 'forecue' };
+  const system = useProcesses({ webs: 0, env });
 
   const through = (proxy: SilentProxy) => {
     const url = new URL(system.database.url);
@@ -105,16 +101,8 @@ describe('health of an ingress', function () {
 
 describeWithRedis('health of an ingress on Redis', function () {
   this.timeout(60_000);
-  let redis: RedisServer;
-  let system: System<TestProcess>;
-  before(async () => {
-    redis = await startRedisServer();
-    system = await startProcesses({ webs: 0, env: { REDIS_URL: redis.url } });
-  });
-  after(async () => {
-    await system?.stop();
-    await redis?.kill();
-  });
+  const redis = useRedisServer();
+  const system = useProcesses(() => ({ webs: 0, env: { REDIS_URL: redis.url } }));
 
   it('an ingress that cannot reach Redis is not ready but healthy, and answers calls', async () => {
     const proxy = await silentProxy(redis.url);

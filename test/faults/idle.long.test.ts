@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describeWithRedis, type RedisServer, startRedisServer } from '../support/redis-server.ts';
-import { type System, startProcesses, type TestProcess, useProcesses } from '../support/system.ts';
+import { describeWithRedis, useRedisServer } from '../support/redis-server.ts';
+import { type System, type TestProcess, useProcesses } from '../support/system.ts';
 
 const WATCHED_MS = 12_000;
 /** Maximum number of transactions a second. */
@@ -52,16 +52,8 @@ describe('idle installation', function () {
 
 describeWithRedis('idle installation on Redis', function () {
   this.timeout(90_000);
-  let redis: RedisServer;
-  let system: System<TestProcess>;
-  before(async () => {
-    redis = await startRedisServer();
-    system = await startProcesses(installationOptions(redis.url));
-  });
-  after(async () => {
-    await system?.stop();
-    await redis?.kill();
-  });
+  const redis = useRedisServer();
+  const system = useProcesses(() => installationOptions(redis.url));
 
   it('an idle installation with queues on Redis logs no warning and runs at most 10 transactions a second', () =>
     assertIdle(system, MAX_PER_SECOND.onRedis));

@@ -1,21 +1,13 @@
 import assert from 'node:assert/strict';
 import { brokenPromises, endure, freeze, OUTAGE_INSTALLATION, takeDown } from '../support/outage.ts';
-import { type OwnServer, startOwnServer } from '../support/own-server.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { useOwnServer } from '../support/own-server.ts';
+import { useProcesses } from '../support/system.ts';
 
 /** `test/acceptance/outages.ts` runs other durations by hand. */
 describe('outages', function () {
   this.timeout(90_000);
-  let server: OwnServer;
-  let system: System<TestProcess>;
-  before(async () => {
-    server = await startOwnServer();
-    system = await startProcesses(OUTAGE_INSTALLATION);
-  });
-  after(async () => {
-    await system?.stop();
-    await server?.close();
-  });
+  const server = useOwnServer();
+  const system = useProcesses(OUTAGE_INSTALLATION);
   afterEach(() => {
     const gone = [...system.webs, ...system.workers].filter(
       ({ child }) => child.exitCode !== null || child.signalCode !== null,

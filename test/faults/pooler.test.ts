@@ -8,8 +8,8 @@ import { recordBatch } from '../../shared/db/stores/recording/record.ts';
 import { transaction } from '../../shared/db/transaction.ts';
 import { createLog } from '../../shared/log.ts';
 import { predictionBody } from '../support/client.ts';
-import { createDatabase, type TestDatabase } from '../support/database.ts';
-import { type OwnServer, startOwnServer } from '../support/own-server.ts';
+import { useDatabase } from '../support/database.ts';
+import { useOwnServer } from '../support/own-server.ts';
 import { describeWithPgBouncer } from '../support/pgbouncer.ts';
 import { startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
@@ -22,20 +22,14 @@ const OUR_SETTINGS = { statement: '10s', lock: '2s', idle: '5s', seqscan: 'off',
 
 describeWithPgBouncer('PgBouncer in transaction mode', function () {
   this.timeout(60_000);
-  let server: OwnServer;
-  let test: TestDatabase;
+  const server = useOwnServer({ pooled: true });
+  const test = useDatabase();
   let database: Database;
   before(async () => {
-    server = await startOwnServer({ pooled: true });
-    test = await createDatabase();
     const addresses = { url: test.serviceUrl, directUrl: test.url, poolSize: 2 };
     database = await openDatabase({ database: addresses }, createLog('test', 'silent'), 'forecue test');
   });
-  after(async () => {
-    await database?.close();
-    await test?.drop();
-    await server?.close();
-  });
+  after(() => database?.close());
   const inTransaction = (sql: string) =>
     transaction(database.orm.em, (tx) => tx.execute<Record<string, string>[]>(sql));
   const running = async (text: string) => {

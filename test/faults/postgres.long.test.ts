@@ -6,9 +6,9 @@ import { createLog } from '../../shared/log.ts';
 import { type AppClient, call, fetchPublished, predictionBody } from '../support/client.ts';
 import { delay, ok } from '../support/fake-provider.ts';
 import { type Call, startLoad } from '../support/load.ts';
-import { type OwnServer, SLOTS, startOwnServer } from '../support/own-server.ts';
+import { type OwnServer, SLOTS, useOwnServer } from '../support/own-server.ts';
 import { silentProxy } from '../support/silent-proxy.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { type System, type TestProcess, useProcesses } from '../support/system.ts';
 import { until, untilDone } from '../support/until.ts';
 
 const SERVICE_MS = 50;
@@ -19,21 +19,13 @@ const PROMPT_MS = 500;
 
 describe('PostgreSQL faults', function () {
   this.timeout(60_000);
-  let server: OwnServer;
-  let system: System<TestProcess>;
+  const server = useOwnServer();
+  const env = { SANDBOX_UNITS: '1000000', DATABASE_POOL: String(POOL), LEASE_MS: '3000' };
+  const system = useProcesses({ env });
   let app: AppClient;
   /** Resources of a test, closed even if it fails: its retry and the next test need the server's slots. */
   let opened: AsyncDisposableStack;
-  before(async () => {
-    server = await startOwnServer();
-    const env = { SANDBOX_UNITS: '1000000', DATABASE_POOL: String(POOL), LEASE_MS: '3000' };
-    system = await startProcesses({ env });
-    system.provider.respond(delay(SERVICE_MS, ok()));
-  });
-  after(async () => {
-    await system?.stop();
-    await server?.close();
-  });
+  before(() => system.provider.respond(delay(SERVICE_MS, ok())));
   beforeEach(async () => {
     opened = new AsyncDisposableStack();
     // A server that has just started may still count the connections of clients that gave up.

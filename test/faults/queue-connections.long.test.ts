@@ -8,10 +8,10 @@ import type { Bus } from '../../shared/queue/bus.ts';
 import { postgresBus, redisBus } from '../../shared/queue/bus.ts';
 import type { TicketQueue } from '../../shared/queue/queues.ts';
 import { openQueues } from '../../shared/queue/queues.ts';
-import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { useDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { describeOnEachStore } from '../support/queue-stores.ts';
-import { describeWithRedis, type RedisServer, startRedisServer } from '../support/redis-server.ts';
+import { describeWithRedis, useRedisServer } from '../support/redis-server.ts';
 import { type SilentProxy, silentProxy } from '../support/silent-proxy.ts';
 import { until } from '../support/until.ts';
 
@@ -109,11 +109,7 @@ describeOnEachStore('silent queue connections', function (store) {
 
 describeWithRedis('silent connection to a Redis cluster', function () {
   this.timeout(60_000);
-  let redis: RedisServer;
-  before(async () => {
-    redis = await startRedisServer({ isCluster: true });
-  });
-  after(() => redis?.kill());
+  const redis = useRedisServer({ isCluster: true });
 
   it('a listening connection to a Redis cluster that falls silent is replaced, and wake-ups arrive again within 12 s', async () => {
     const proxy = await silentProxy(redis.url);
@@ -139,11 +135,7 @@ describeWithRedis('silent connection to a Redis cluster', function () {
 
 describe('queues without PostgreSQL', function () {
   this.timeout(30_000);
-  let database: TestDatabase;
-  before(async () => {
-    database = await createDatabase();
-  });
-  after(() => database.drop());
+  const database = useDatabase();
 
   it('queues opened while PostgreSQL is unreachable work within 2 s once it is reachable, and log the outage once', async () => {
     const levels: number[] = [];

@@ -5,11 +5,11 @@ import type { Limits } from '../../ingress/limits/limiter.ts';
 import { openLimits } from '../../ingress/limits/open-limits.ts';
 import { createLog } from '../../shared/log.ts';
 import type { AppClient, Reply } from '../support/client.ts';
-import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { useDatabase } from '../support/database.ts';
 import type { HostedPart } from '../support/hosted.ts';
-import { type OwnServer, startOwnServer } from '../support/own-server.ts';
-import { describeWithRedis, type RedisServer, startRedisServer } from '../support/redis-server.ts';
-import { type Part, type System, startSystem, useSystem } from '../support/system.ts';
+import { useOwnServer } from '../support/own-server.ts';
+import { describeWithRedis, useRedisServer } from '../support/redis-server.ts';
+import { type Part, useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 /** Points of a window, which is so long that it does not end during a test. */
@@ -24,14 +24,12 @@ describe('rate-limit store outage', function () {
   this.timeout(60_000);
 
   describe('PostgreSQL', () => {
-    let server: OwnServer;
-    let database: TestDatabase;
+    const server = useOwnServer();
+    const database = useDatabase();
     let pool: pg.Pool;
     let limits: Limits;
     let lines = '';
     before(async () => {
-      server = await startOwnServer();
-      database = await createDatabase();
       pool = new pg.Pool({ connectionString: database.url, connectionTimeoutMillis: 2000 });
       pool.on('error', () => {});
       const destination = new Writable({
@@ -49,8 +47,6 @@ describe('rate-limit store outage', function () {
     after(async () => {
       await limits?.close();
       await pool?.end();
-      await database?.pool.end();
-      await server?.close();
     });
 
     it('when the rate-limit store on PostgreSQL stops, the ingress enforces limits itself, logs that once, and uses the store again when it is back', async () => {
@@ -102,19 +98,11 @@ describe('rate-limit store outage', function () {
   });
 
   describeWithRedis('Redis', () => {
-    let redis: RedisServer;
-    let system: System;
-    before(async () => {
-      redis = await startRedisServer();
-      system = await startSystem({ webs: 2, workers: 0, env: { ...LIMITS, REDIS_URL: redis.url } });
-    });
-    after(async () => {
-      await system?.stop();
-      await redis?.kill();
-    });
+    const redis = useRedisServer();
+    const system = useSystem(() => ({ webs: 2, workers: 0, env: { ...LIMITS, REDIS_URL: redis.url } }));
 
     it('rate limits on Redis are shared by all ingresses, are per ingress while Redis is down, and are shared again afterwards', async () => {
-      const webs = system.webs as [Part, Part];
+      const webs = system.webs as [HostedPart, HostedPart];
       const shared = await usagesAtAll(await system.app(), webs, 2 * POINTS);
       assert.equal(shared.filter(({ status }) => status === 200).length, POINTS);
 

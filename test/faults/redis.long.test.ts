@@ -8,9 +8,9 @@ import { freePort } from '../support/free-port.ts';
 import { percentile } from '../support/keep-alive-client.ts';
 import { type Call, type Load, startLoad } from '../support/load.ts';
 import { pacedUntil } from '../support/paced-until.ts';
-import { describeWithRedis, type RedisServer, startRedisServer } from '../support/redis-server.ts';
+import { describeWithRedis, startRedisServer, useRedisServer } from '../support/redis-server.ts';
 import { silentProxy } from '../support/silent-proxy.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { type TestProcess, useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const CALLERS = 20;
@@ -32,19 +32,17 @@ const NOTICED_WITHIN_MS = 25_000;
 
 describeWithRedis('Redis', function () {
   this.timeout(60_000 + OUTAGE_MS);
-  let redis: RedisServer;
-  let system: System<TestProcess>;
+  const redis = useRedisServer();
+  const system = useProcesses(() => ({
+    webs: 0,
+    workers: 0,
+    env: { REDIS_URL: redis.url, SANDBOX_UNITS: '1000000' },
+  }));
   let app: AppClient;
   /** Operator ports of the ingress and the worker. */
   let operators: { url: string }[];
 
   before(async () => {
-    redis = await startRedisServer();
-    system = await startProcesses({
-      webs: 0,
-      workers: 0,
-      env: { REDIS_URL: redis.url, SANDBOX_UNITS: '1000000' },
-    });
     system.provider.respond((response, call) => delay(50 + 50 * Math.random())(response, call));
     const ports = [await freePort(), await freePort()] as const;
     operators = ports.map((port) => ({ url: `http://127.0.0.1:${port}` }));
@@ -52,10 +50,6 @@ describeWithRedis('Redis', function () {
       system.startWeb({ OPERATOR_PORT: `${ports[0]}` }),
       system.startWorker({ OPERATOR_PORT: `${ports[1]}` }),
     ]);
-  });
-  after(async () => {
-    await system?.stop();
-    await redis?.kill();
   });
   beforeEach(async () => {
     app = await system.app();

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { predictionBody } from '../support/client.ts';
 import { freePort } from '../support/free-port.ts';
 import { percentile } from '../support/keep-alive-client.ts';
-import { describeWithRedis, type RedisServer, startRedisServer } from '../support/redis-server.ts';
+import { describeWithRedis, useRedisServer } from '../support/redis-server.ts';
 import { silentProxy } from '../support/silent-proxy.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { type System, type TestProcess, useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const BACK_WITHIN_MS = 12_000;
@@ -66,13 +66,9 @@ async function isHealthy(operatorPort: number, { child }: TestProcess): Promise<
 
 describe('silent connections to PostgreSQL', function () {
   this.timeout(60_000);
-  let system: System<TestProcess>;
-  before(async () => {
-    // Queue and wake-ups are on PostgreSQL here, even if the other suites use Redis.
-    const env = { REDIS_URL: '', QUEUE_PREFIX: 'forecue', SANDBOX_UNITS: '1000000' };
-    system = await startProcesses({ webs: 0, workers: 0, env });
-  });
-  after(() => system?.stop());
+  // Queue and wake-ups are on PostgreSQL here, even if the other suites use Redis.
+  const env = { REDIS_URL: '', QUEUE_PREFIX: 'forecue', SANDBOX_UNITS: '1000000' };
+  const system = useProcesses({ webs: 0, workers: 0, env });
 
   const fallSilent = (of: Silence['of'], which: Silence['which']) =>
     assertIsNoticed(system, {
@@ -99,17 +95,12 @@ describe('silent connections to PostgreSQL', function () {
 
 describeWithRedis('silent connections to Redis', function () {
   this.timeout(60_000);
-  let redis: RedisServer;
-  let system: System<TestProcess>;
-  before(async () => {
-    redis = await startRedisServer();
-    const env = { REDIS_URL: redis.url, SANDBOX_UNITS: '1000000' };
-    system = await startProcesses({ webs: 0, workers: 0, env });
-  });
-  after(async () => {
-    await system?.stop();
-    await redis?.kill();
-  });
+  const redis = useRedisServer();
+  const system = useProcesses(() => ({
+    webs: 0,
+    workers: 0,
+    env: { REDIS_URL: redis.url, SANDBOX_UNITS: '1000000' },
+  }));
 
   const fallSilent = (of: Silence['of']) =>
     assertIsNoticed(system, {

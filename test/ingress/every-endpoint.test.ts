@@ -13,7 +13,7 @@ import { BODY_LIMIT, SMALL_BODY_LIMIT } from '../../shared/schemas/limits.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import { type AppClient, fetchPublished } from '../support/client.ts';
 import { assertPublished } from '../support/client-contract.ts';
-import { type OwnServer, startOwnServer } from '../support/own-server.ts';
+import { useOwnServer } from '../support/own-server.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
@@ -243,11 +243,10 @@ describe('every endpoint under a rate limit', () => {
 });
 
 describe('every endpoint without a database', () => {
-  let server: OwnServer;
+  const server = useOwnServer();
   let at: Installation;
 
   before(async () => {
-    server = await startOwnServer();
     at = await install();
     await server.stop('immediate');
     // Credentials are cached for a moment.
@@ -260,7 +259,6 @@ describe('every endpoint without a database', () => {
   after(async () => {
     await server.start();
     await at.system.stop();
-    await server.close();
   });
 
   for (const endpoint of endpoints.filter(({ possible }) => possible.includes('service_unavailable')))

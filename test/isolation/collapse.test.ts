@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { between, type Collapse, hangUnderLoad, refused } from '../support/collapse.ts';
 import { tally } from '../support/flood.ts';
 import { expectWithin } from '../support/noise.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { useProcesses } from '../support/system.ts';
 
 /** Eight slots of 100 ms serve 80 calls a second. `test/acceptance/collapse.ts` uses twice as many slots. */
 const SLOTS = 8;
@@ -17,14 +17,12 @@ const NOTICED_MS = 2000;
 const REFUSAL_MS = 400;
 
 describe('collapse', () => {
-  let system: System<TestProcess>;
+  const system = useProcesses({ env: { WORKER_CONCURRENCY: `${SLOTS}`, SANDBOX_UNITS: '1000000' } });
   let run: Collapse;
   before(async function () {
     this.timeout(45_000);
-    system = await startProcesses({ env: { WORKER_CONCURRENCY: `${SLOTS}`, SANDBOX_UNITS: '1000000' } });
     run = await hangUnderLoad(system, { perSecond: PER_SECOND, serviceMs: SERVICE_MS });
   });
-  after(() => system.stop());
 
   it('calls made more than a second before the provider hangs all succeed', () => {
     const early = between(run.calls, 0, run.hungAt - 1000);

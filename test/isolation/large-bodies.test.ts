@@ -8,7 +8,7 @@ import { announced, sendRaw } from '../support/hostile-bodies.ts';
 import { KeepAliveClient } from '../support/keep-alive-client.ts';
 import { pacedUntil } from '../support/paced-until.ts';
 import { residentMb } from '../support/resident-memory.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const MIB = 1024 * 1024;
@@ -19,23 +19,21 @@ const GROWTH_MB = 300;
 const LATENCY_MAX_MS = 1000;
 
 describe('large bodies', () => {
-  let system: System<TestProcess>;
+  // Rate limits are off, since large bodies cost many points.
+  const system = useProcesses({
+    env: {
+      SANDBOX_UNITS: '1000000',
+      PREDICTION_TIMEOUT_MS: '30000',
+      PROVIDER_TIMEOUT_MS: '20000',
+      WORKER_CONCURRENCY: '500',
+    },
+  });
   let app: AppClient;
   let other: AppClient;
   before(async () => {
-    // Rate limits are off, since large bodies cost many points.
-    system = await startProcesses({
-      env: {
-        SANDBOX_UNITS: '1000000',
-        PREDICTION_TIMEOUT_MS: '30000',
-        PROVIDER_TIMEOUT_MS: '20000',
-        WORKER_CONCURRENCY: '500',
-      },
-    });
     app = await system.app();
     other = await system.app();
   });
-  after(() => system?.stop());
   afterEach(() => system.provider.reset());
 
   const memory = () => residentMb(system.webs[0]?.child.pid);

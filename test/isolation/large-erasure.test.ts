@@ -8,7 +8,7 @@ import { predictionBody, type Reply } from '../support/client.ts';
 import { largestDelete, noteDeletes } from '../support/deletes.ts';
 import { hang } from '../support/fake-provider.ts';
 import { predictReply } from '../support/replies.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { type System, type TestProcess, useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const BATCHES = 110;
@@ -19,13 +19,9 @@ const STEP_ROWS_MAX = 1000;
 
 describe('large erasure', function () {
   this.timeout(180_000);
-  let system: System<TestProcess>;
-  before(async () => {
-    // The worker serves no batches, so their parts stay queued.
-    system = await startProcesses();
-    await noteDeletes(system);
-  });
-  after(() => system?.stop());
+  // The worker serves no batches, so their parts stay queued.
+  const system = useProcesses();
+  before(() => noteDeletes(system));
 
   const count = async (table: string, { id }: UserClient, by = 'party') => {
     const { rows } = await system.database.pool.query<{ count: number }>(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { ClientBase, PoolClient } from 'pg';
 import { newId } from '../../shared/ids.ts';
 import { openServed, pass } from '../support/common-path.ts';
-import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { type TestDatabase, useDatabase } from '../support/database.ts';
 
 const START = `array[0, 0]::float8[], array_fill('00000000-0000-0000-0000-000000000000'::uuid, array[2])`;
 /** Statements that must read a bounded number of blocks, however much work has ended. */
@@ -27,10 +27,9 @@ const completeOf = (party: string) => `
 const UPDATES = 600;
 
 describe('open snapshot', () => {
-  let database: TestDatabase;
+  const database = useDatabase();
   let holder: PoolClient;
   before(async () => {
-    database = await createDatabase();
     holder = await database.pool.connect();
     await holder.query('begin isolation level repeatable read');
     await holder.query('select from work');
@@ -41,7 +40,6 @@ describe('open snapshot', () => {
   });
   after(async () => {
     holder.release(true);
-    await database.drop();
   });
 
   it('a claim reads no more blocks after much work of its party has ended, even while an open snapshot keeps the dead rows', async () => {

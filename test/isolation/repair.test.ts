@@ -11,7 +11,7 @@ import { newId } from '../../shared/ids.ts';
 import { createLog } from '../../shared/log.ts';
 import { Housekeeper } from '../../shared/work/housekeeper.ts';
 import { kinds } from '../../shared/work/kinds.ts';
-import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { useDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 
 const LEASE_MS = 1000;
@@ -19,11 +19,10 @@ const LEASE_MS = 1000;
 const MANY_PIECES = 1001;
 
 describe('repair', () => {
-  let database: TestDatabase;
+  const database = useDatabase();
   const judge = newId();
   const locked = newId();
   before(async () => {
-    database = await createDatabase();
     await database.pool.query(
       `insert into processes (id, kind, alive_until, since)
        values ($1, 'web', now() + interval '1 hour', now() - interval '1 hour')`,
@@ -31,7 +30,6 @@ describe('repair', () => {
     );
     await addWork('predict', locked, { deadline: '-1 second', count: MANY_PIECES });
   });
-  after(() => database.drop());
 
   /** Adds running work of a dead worker; `deadline` is relative to now. */
   async function addWork(kind: string, party: string, { deadline = '1 hour', count = 1 }): Promise<void> {

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { signUp } from '../support/account.ts';
 import { describeWhere } from '../support/describe-where.ts';
 import { proposing } from '../support/replies.ts';
-import { type System, startSystem, type TestProcess } from '../support/system.ts';
+import { type TestProcess, useSystem } from '../support/system.ts';
 import { keyOf, startToolServer } from '../support/tool-server.ts';
 
 /** Folder where `.ci/get-tools` installs the protocol's conformance suite and inspector. */
@@ -47,12 +47,11 @@ describeWhere(
   'no MCP_TOOLS',
   function () {
     this.timeout(120_000);
-    let system: System;
+    const system = useSystem({ workerEntry: ['workers/main.ts', 'all'] });
     let server: TestProcess;
     let proxy: Server;
     let key: string;
     before(async () => {
-      system = await startSystem({ workerEntry: ['workers/main.ts', 'all'] });
       system.provider.respond(proposing([{ response: 'Blue' }]));
       [server, key] = await Promise.all([
         startToolServer(system.webs[0]?.url ?? ''),
@@ -63,7 +62,6 @@ describeWhere(
     after(async () => {
       proxy?.close();
       await server?.stop('SIGTERM');
-      await system?.stop();
     });
 
     const run = async (program: string, ...args: string[]) => {

@@ -6,7 +6,7 @@ import * as fake from '../support/fake-provider.ts';
 import { freePort } from '../support/free-port.ts';
 import { proposing } from '../support/replies.ts';
 import { silentProxy } from '../support/silent-proxy.ts';
-import { type System, startSystem, type TestProcess } from '../support/system.ts';
+import { type TestProcess, useSystem } from '../support/system.ts';
 import { called, keyOf, openSession, startToolServer, startWatchedUpstream } from '../support/tool-server.ts';
 import { until } from '../support/until.ts';
 
@@ -28,7 +28,7 @@ interface Answer {
 
 describe('tool server sessions', function () {
   this.timeout(120_000);
-  let system: System;
+  const system = useSystem({ workerEntry: ['workers/main.ts', 'all'] });
   let upstream: Awaited<ReturnType<typeof startWatchedUpstream>>;
   let server: TestProcess;
   let ann: UserClient;
@@ -36,7 +36,6 @@ describe('tool server sessions', function () {
   let keys: Record<'ann' | 'ben', string>;
 
   before(async () => {
-    system = await startSystem({ workerEntry: ['workers/main.ts', 'all'] });
     upstream = await startWatchedUpstream(system.webs[0]?.url ?? '');
     server = await startToolServer(upstream.url);
     [ann, ben] = await Promise.all([signUp(system), signUp(system)]);
@@ -46,7 +45,6 @@ describe('tool server sessions', function () {
   after(async () => {
     await server?.stop('SIGTERM');
     upstream?.close();
-    await system.stop();
   });
 
   const post = async (

@@ -5,7 +5,7 @@ import { estimateTokens } from '../../shared/text/tokens.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import * as fake from '../support/fake-provider.ts';
 import { proposing } from '../support/replies.ts';
-import { type System, startSystem, type TestProcess } from '../support/system.ts';
+import { type TestProcess, useSystem } from '../support/system.ts';
 import { called, keyOf, openSession, startToolServer } from '../support/tool-server.ts';
 import { until } from '../support/until.ts';
 
@@ -20,13 +20,12 @@ interface RecallResult {
 for (const mode of ['legacy', 'auto'] as const)
   describe(`tools, for a client of ${mode === 'legacy' ? 'a revision with sessions' : 'the newest revision'}`, function () {
     this.timeout(60_000);
-    let system: System;
+    const system = useSystem({ workerEntry: ['workers/main.ts', 'all'] });
     let server: TestProcess;
     let person: UserClient;
     let client: Client;
 
     before(async () => {
-      system = await startSystem({ workerEntry: ['workers/main.ts', 'all'] });
       server = await startToolServer(system.webs[0]?.url ?? '', { PUBLIC_URL: 'https://forecue.example' });
       person = await signUp(system);
       ({ client } = await openSession(server, await keyOf(person), { mode }));
@@ -34,7 +33,6 @@ for (const mode of ['legacy', 'auto'] as const)
     after(async () => {
       await client?.close();
       await server?.stop('SIGTERM');
-      await system.stop();
     });
     beforeEach(() => {
       system.provider.reset();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { signUp } from '../support/account.ts';
 import { proposing } from '../support/replies.ts';
-import { type System, startSystem, type TestProcess } from '../support/system.ts';
+import { type TestProcess, useSystem } from '../support/system.ts';
 import { keyOf, startToolServer } from '../support/tool-server.ts';
 
 /**
@@ -64,21 +64,17 @@ class PlainClient {
 
 describe('the tools, for a minimal client', function () {
   this.timeout(60_000);
-  let system: System;
+  const system = useSystem({ workerEntry: ['workers/main.ts', 'all'] });
   let server: TestProcess;
   let key: string;
   before(async () => {
-    system = await startSystem({ workerEntry: ['workers/main.ts', 'all'] });
     [server, key] = await Promise.all([
       startToolServer(system.webs[0]?.url ?? ''),
       keyOf(await signUp(system)),
     ]);
     system.provider.respond(proposing([{ response: 'Blue' }]));
   });
-  after(async () => {
-    await server?.stop('SIGTERM');
-    await system.stop();
-  });
+  after(() => server?.stop('SIGTERM'));
 
   for (const revision of ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'])
     it(`the tools all work for a client built on plain fetch in revision ${revision}`, async () => {

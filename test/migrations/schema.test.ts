@@ -3,20 +3,17 @@ import { readdir } from 'node:fs/promises';
 import { MikroORM } from '@mikro-orm/postgresql';
 import { migrateDatabase } from '../../shared/db/migrate.ts';
 import { MIGRATIONS, ormOptions } from '../../shared/db/orm.ts';
-import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { type TestDatabase, useDatabase } from '../support/database.ts';
 
 describe('migrations', () => {
-  let database: TestDatabase;
+  const database = useDatabase({ empty: true });
   let files: string[];
 
   before(async () => {
     files = await readdir(MIGRATIONS);
-    database = await createDatabase({ empty: true });
     // The queue's tables are left out, since no entity describes them.
     await migrateDatabase({ directUrl: database.url, others: async () => {} });
   });
-
-  after(() => database.drop());
 
   it('migrating writes no files into the migrations folder', async () => {
     assert.deepEqual(await readdir(MIGRATIONS), files);

@@ -8,7 +8,7 @@ import { addMemory, setProfile } from '../support/memory.ts';
 import { promote, say } from '../support/promotion.ts';
 import { event, post } from '../support/recording.ts';
 import { predictBatch, predictReply } from '../support/replies.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { type TestProcess, useProcesses } from '../support/system.ts';
 import { keyOf, openSession, startToolServer } from '../support/tool-server.ts';
 import { until } from '../support/until.ts';
 
@@ -18,7 +18,11 @@ const WRONG_TOKEN = `${MARKER} and more, of 32 bytes`;
 
 describe('secrets and texts in the logs', function () {
   this.timeout(90_000);
-  let system: System<TestProcess>;
+  const system = useProcesses({
+    webs: 0,
+    workerEntry: ['workers/main.ts', 'all'],
+    env: { LOG_LEVEL: 'trace' },
+  });
   let tools: TestProcess;
   let board: number;
   let app: AppClient;
@@ -26,11 +30,6 @@ describe('secrets and texts in the logs', function () {
   let client: Client;
   let key: string;
   before(async () => {
-    system = await startProcesses({
-      webs: 0,
-      workerEntry: ['workers/main.ts', 'all'],
-      env: { LOG_LEVEL: 'trace' },
-    });
     board = await startBoard(system);
     tools = await startToolServer(system.webs[0]?.url ?? '', { LOG_LEVEL: 'trace' });
     app = await system.app({ name: `App ${MARKER}` });
@@ -41,7 +40,6 @@ describe('secrets and texts in the logs', function () {
   after(async () => {
     await client?.close();
     await tools?.stop();
-    await system?.stop();
   });
 
   const processes = () => [...system.webs, ...system.workers, tools];

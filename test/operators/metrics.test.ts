@@ -5,25 +5,19 @@ import { createDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Scrape, scrape, sumOf } from '../support/metrics.ts';
 import { lockTable } from '../support/row-lock.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const SERIES_MAX = 10_000;
 
 describe('metrics of a running system', () => {
-  let system: System<TestProcess>;
+  const system = useProcesses({ webs: 0, workers: 0, env: { MODEL_PRICES: 'fake-model=0.15:0.6' } });
   let ports: { web: number; worker: number };
   before(async () => {
     ports = { web: await freePort(), worker: await freePort() };
-    system = await startProcesses({
-      webs: 0,
-      workers: 0,
-      env: { MODEL_PRICES: 'fake-model=0.15:0.6' },
-    });
     await system.startWeb({ OPERATOR_PORT: String(ports.web) });
     await system.startWorker({ OPERATOR_PORT: String(ports.worker) });
   });
-  after(() => system?.stop());
 
   it('metrics count requests by route, status and code, and never by text that a client chose', async () => {
     const app = await system.app();

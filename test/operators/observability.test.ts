@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { predictionBody } from '../support/client.ts';
 import { describeWhere } from '../support/describe-where.ts';
 import { freePort } from '../support/free-port.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { useProcesses } from '../support/system.ts';
 
 const FOLDER = 'deploy/observability';
 const RULES = readFileSync(`${FOLDER}/rules.yml`, 'utf8');
@@ -46,11 +46,10 @@ describeWhere(hasPromtool, 'rules', 'no promtool', () => {
 });
 
 describe('documented metrics', () => {
-  let system: System<TestProcess>;
+  const system = useProcesses({ webs: 0, workers: 0 });
   let exposed: Map<string, string>;
   before(async () => {
     const ports = [await freePort(), await freePort()];
-    system = await startProcesses({ webs: 0, workers: 0 });
     await system.startWeb({ OPERATOR_PORT: String(ports[0]) });
     await system.startWorker({ OPERATOR_PORT: String(ports[1]) });
     await (await system.app()).predict(predictionBody());
@@ -58,7 +57,6 @@ describe('documented metrics', () => {
     const declared = [...(await Promise.all(texts)).join('').matchAll(/^# TYPE (\w+) (\w+)$/gm)];
     exposed = new Map(declared.map(([, name = '', type = '']) => [name, type]));
   });
-  after(() => system?.stop());
 
   const isExposed = (name: string) => {
     const base = name.replace(/_(bucket|sum|count)$/, '');

@@ -4,14 +4,14 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { runAdmin } from '../support/admin.ts';
 import { predictionBody } from '../support/client.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const PROVIDER = 'https://provider.example/v1';
 
 describe('HTTPS_PROXY', () => {
   let proxy: Server;
-  let system: System<TestProcess>;
+  const system = useProcesses({ workers: 0 });
   let env: Record<string, string>;
   let requestedHosts: (string | undefined)[];
 
@@ -24,15 +24,11 @@ describe('HTTPS_PROXY', () => {
     await once(proxy, 'listening');
     const { port } = proxy.address() as AddressInfo;
     env = { OPENAI_BASE_URL: PROVIDER, HTTPS_PROXY: `http://127.0.0.1:${port}` };
-    system = await startProcesses({ workers: 0 });
   });
   beforeEach(() => {
     requestedHosts = [];
   });
-  after(async () => {
-    await system?.stop();
-    proxy.close();
-  });
+  after(() => proxy.close());
 
   /** Starts a worker, and returns the status of its prediction and what the doctor prints. */
   async function tryProvider(more: Record<string, string> = {}) {

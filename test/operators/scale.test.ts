@@ -2,21 +2,19 @@ import assert from 'node:assert/strict';
 import { predictionBody } from '../support/client.ts';
 import { freePort } from '../support/free-port.ts';
 import { scrape, sumOf } from '../support/metrics.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 describe('scaling signal', () => {
-  let system: System<TestProcess>;
+  const system = useProcesses({ webs: 0, workers: 0, env: { WORKER_CONCURRENCY: '4' } });
   let port: number;
   let workerPort: number;
   before(async () => {
     [port, workerPort] = [await freePort(), await freePort()];
-    system = await startProcesses({ webs: 0, workers: 0, env: { WORKER_CONCURRENCY: '4' } });
     await system.startWeb({ OPERATOR_PORT: String(port) });
     await startWorker();
   });
   const startWorker = () => system.startWorker({ OPERATOR_PORT: String(workerPort) });
-  after(() => system?.stop());
 
   const get = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);
   const desired = async () => ((await (await get('/scale/predict')).json()) as { desired: number }).desired;

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { signUp } from '../support/account.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
-import { type CollectedSpan, type Collector, startCollector } from '../support/collector.ts';
+import { type CollectedSpan, startCollector } from '../support/collector.ts';
+import { duringSuite } from '../support/during-suite.ts';
 import { hang, json, ok, status, when } from '../support/fake-provider.ts';
 import { freePort } from '../support/free-port.ts';
 import { echoing, inputsOf, predictBatch } from '../support/replies.ts';
 import { rowOf } from '../support/rows.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { startProcesses, useProcesses } from '../support/system.ts';
 import { called, keyOf, openSession, startToolServer } from '../support/tool-server.ts';
 import { until } from '../support/until.ts';
 
@@ -21,24 +22,20 @@ POST /v1/predictions server
 
 describe('traces of predictions', function () {
   this.timeout(120_000);
-  let collector: Collector;
-  let system: System<TestProcess>;
-  let app: AppClient;
-  before(async () => {
-    collector = await startCollector();
-    const env = {
+  const collector = duringSuite(startCollector, (started) => started.close());
+  const system = useProcesses(() => ({
+    workerEntry: ['workers/main.ts', 'all'],
+    env: {
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_BSP_SCHEDULE_DELAY: '100',
       OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
       LEASE_MS: '3000',
       PREDICTION_TIMEOUT_MS: '60000',
-    };
-    system = await startProcesses({ env, workerEntry: ['workers/main.ts', 'all'] });
+    },
+  }));
+  let app: AppClient;
+  before(async () => {
     app = await system.app();
-  });
-  after(async () => {
-    await system?.stop();
-    await collector?.close();
   });
   beforeEach(() => system.provider.reset());
 

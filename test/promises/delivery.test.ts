@@ -12,7 +12,7 @@ import { openQueues } from '../../shared/queue/queues.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { ok, when } from '../support/fake-provider.ts';
 import { rowOf } from '../support/rows.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const TIMEOUT_MS = 60_000;
@@ -20,19 +20,15 @@ const TIMEOUT_MS = 60_000;
 const TICKET_EVERY_MS = 250;
 
 describe('delivery', () => {
-  let system: System;
+  const system = useSystem({ workers: 2, env: { LEASE_MS: '3000' } });
   let queues: Queues;
   let queue: TicketQueue;
   before(async () => {
-    system = await startSystem({ workers: 2, env: { LEASE_MS: '3000' } });
     const config = workerConfig({ DATABASE_URL: system.database.url, ...system.queue.env });
     queues = await openQueues(config, createLog('test', 'silent'));
     queue = queues.queue('predict');
   });
-  after(async () => {
-    await queues.close();
-    await system.stop();
-  });
+  after(() => queues.close());
   beforeEach(() => system.provider.reset());
 
   /** Admits requests as an ingress does, without queueing tickets for them. */

@@ -3,19 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { delay, ok } from '../support/fake-provider.ts';
 import { flood, queueMs, tally } from '../support/flood.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const SERVICE_MS = 500;
 
 describe('fairness', () => {
-  let system: System;
+  // Workers run 16 calls at once, so that a flood of 300 stays in the queue for seconds.
+  const system = useSystem({ env: { WORKER_CONCURRENCY: '16', PREDICTION_TIMEOUT_MS: '30000' } });
   before(async () => {
-    // Workers run 16 calls at once, so that a flood of 300 stays in the queue for seconds.
-    system = await startSystem({ env: { WORKER_CONCURRENCY: '16', PREDICTION_TIMEOUT_MS: '30000' } });
     system.provider.respond(delay(SERVICE_MS, ok()));
   });
-  after(() => system.stop());
 
   const hasBacklog = async ({ id }: AppClient): Promise<boolean> => {
     const queued = `select from work where party = $1 and state = 'queued'`;

@@ -3,18 +3,14 @@ import { STOP_LIMITS } from '../../shared/process/stop-limits.ts';
 import { predictionBody } from '../support/client.ts';
 import { hang, ok } from '../support/fake-provider.ts';
 import { rowOf } from '../support/rows.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { useProcesses } from '../support/system.ts';
 
 const STOPPED_WITHIN_MS = STOP_LIMITS.process;
 
 describe('unfinished work', function () {
   this.timeout(STOPPED_WITHIN_MS + 15_000);
-  let system: System<TestProcess>;
-  before(async () => {
-    const env = { PREDICTION_TIMEOUT_MS: '60000', PROVIDER_TIMEOUT_MS: '60000' };
-    system = await startProcesses({ webs: 2, env });
-  });
-  after(() => system.stop());
+  const env = { PREDICTION_TIMEOUT_MS: '60000', PROVIDER_TIMEOUT_MS: '60000' };
+  const system = useProcesses({ webs: 2, env });
 
   it('unfinished work survives a shutdown: the worker hands it back as the same attempt, the ingress answers 503, and a retry gets the result', async () => {
     const app = await system.app();

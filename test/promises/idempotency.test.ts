@@ -5,7 +5,7 @@ import { delay, hang, refusal, status, when } from '../support/fake-provider.ts'
 import { makePastWeeks } from '../support/past-weeks.ts';
 import { lockRow } from '../support/row-lock.ts';
 import { type PredictionRow, rowOf } from '../support/rows.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 import { ageDrafts, alterApp, alterRow, expire, whileFrozen } from '../support/time-travel.ts';
 import { until } from '../support/until.ts';
 
@@ -19,13 +19,9 @@ const CALLER_LEFT_LONG_AGO = `admitted_at = now() - interval '6 seconds', detach
 const WAIT = { headers: { prefer: 'wait' } };
 
 describe('idempotency', () => {
-  let system: System;
-  before(async () => {
-    const env = { SANDBOX_UNITS: `${SANDBOX_UNITS}`, CONTEXT_ENVELOPE_CHARS: `${ENVELOPE_CHARS}` };
-    system = await startSystem({ webs: 2, env });
-  });
+  const env = { SANDBOX_UNITS: `${SANDBOX_UNITS}`, CONTEXT_ENVELOPE_CHARS: `${ENVELOPE_CHARS}` };
+  const system = useSystem({ webs: 2, env });
   beforeEach(() => system.provider.reset());
-  after(() => system.stop());
 
   describe('requests whose callers wait', () => {
     it('a request repeated while a caller waits is 409 request_in_flight with Retry-After, and the first caller gets its answer', async () => {

@@ -20,16 +20,12 @@ import {
   status,
   truncatedJson,
 } from '../support/fake-provider.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 describe('provider call ledger', () => {
-  let system: System;
-  before(async () => {
-    const env = { MODEL_PRICES: 'other=1:1,fake-model=0.15:0.6', PROVIDER_TIMEOUT_MS: '400' };
-    system = await startSystem({ env });
-  });
-  after(() => system?.stop());
+  const env = { MODEL_PRICES: 'other=1:1,fake-model=0.15:0.6', PROVIDER_TIMEOUT_MS: '400' };
+  const system = useSystem({ env });
   beforeEach(() => system.provider.reset());
 
   const rowsOf = async ({ id }: AppClient) => {

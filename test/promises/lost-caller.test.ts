@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { ok } from '../support/fake-provider.ts';
 import { rowOf } from '../support/rows.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 import { alterApp, alterRow } from '../support/time-travel.ts';
 import { until } from '../support/until.ts';
 
@@ -11,15 +11,11 @@ type Body = ReturnType<typeof predictionBody>;
 const CANCEL = { 'x-on-disconnect': 'cancel' };
 
 describe('caller that disconnects', () => {
-  let system: System;
+  // The worker runs one job at a time, so that a hanging call keeps all later ones queued. The deadline is long, so
+  // that a queue that seems 6 s old does not count as overloaded.
+  const system = useSystem({ env: { WORKER_CONCURRENCY: '1', PREDICTION_TIMEOUT_MS: '60000' } });
   /** Lets the provider answer the running test's calls. */
   let answer: () => void;
-  before(async () => {
-    // The worker runs one job at a time, so that a hanging call keeps all later ones queued. The deadline is long, so
-    // that a queue that seems 6 s old does not count as overloaded.
-    system = await startSystem({ env: { WORKER_CONCURRENCY: '1', PREDICTION_TIMEOUT_MS: '60000' } });
-  });
-  after(() => system.stop());
   beforeEach(() => {
     system.provider.reset();
     const gate = Promise.withResolvers<void>();

@@ -20,7 +20,7 @@ import {
   status,
   truncatedJson,
 } from '../support/fake-provider.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 import { alterApp } from '../support/time-travel.ts';
 
 type Answer = Reply<PredictionResponse>;
@@ -33,13 +33,9 @@ const MAX_COMPLETION_CHARS = 2000;
 const FAST_MS = 5000;
 
 describe('suggested or abstained', () => {
-  let system: System;
-  before(async () => {
-    const env = { CONTEXT_ENVELOPE_CHARS: `${ENVELOPE_CHARS}`, CONTEXT_BUDGET_TOKENS: `${BUDGET.tokens}` };
-    system = await startSystem({ env });
-  });
+  const env = { CONTEXT_ENVELOPE_CHARS: `${ENVELOPE_CHARS}`, CONTEXT_BUDGET_TOKENS: `${BUDGET.tokens}` };
+  const system = useSystem({ env });
   beforeEach(() => system.provider.reset());
-  after(() => system.stop());
 
   describe('suggestions', () => {
     it('a prediction continues the draft: draft and completion together are the intended text, with no doubled space', async () => {

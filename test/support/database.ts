@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { duringSuite } from './during-suite.ts';
 
 /** A database that only one test file uses. */
 export interface TestDatabase {
@@ -35,6 +36,14 @@ export async function createDatabase({ empty = false } = {}): Promise<TestDataba
       await administer(server, `drop database ${name} with (force)`);
     },
   };
+}
+
+/** Creates a database for a suite. Only hooks and tests may use it. */
+export function useDatabase(options?: { empty?: boolean }): TestDatabase {
+  return duringSuite(
+    () => createDatabase(options),
+    (database) => database.drop(),
+  );
 }
 
 /** Opens a pool on a test's database, which may be dropped before all sessions have ended. */

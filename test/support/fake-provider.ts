@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LIKELIHOODS, type Likelihood } from '../../shared/domain/likelihood.ts';
+import { duringSuite } from './during-suite.ts';
 
 /** The record that the product sent to the model: the JSON between the fences of the last message. */
 export interface PromptRecord {
@@ -120,6 +121,11 @@ export async function startFakeProvider(): Promise<FakeProvider> {
       await once(server, 'close');
     },
   };
+}
+
+/** Starts such a server during a suite. Only hooks and tests may use it. */
+export function useFakeProvider(): FakeProvider {
+  return duringSuite(startFakeProvider, (provider) => provider.close());
 }
 
 function record(

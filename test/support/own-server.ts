@@ -4,6 +4,7 @@ import { startPostgres } from '../../bin/start/postgres.ts';
 import { preparePostgresHome, run } from '../../bin/start/postgres-home.ts';
 import { migrate } from '../../shared/process/migrate.ts';
 import { administer, databaseUrl } from './database.ts';
+import { duringSuite } from './during-suite.ts';
 import { freePort } from './free-port.ts';
 import { startPgBouncer } from './pgbouncer.ts';
 import { scratchFolder } from './scratch.ts';
@@ -128,4 +129,12 @@ export async function startOwnServer({
       for (const path of [folder, directory]) await rm(path, { recursive: true, force: true });
     },
   };
+}
+
+/** Starts a server during a suite. Only hooks and tests may use it. */
+export function useOwnServer(options?: OwnServerOptions): OwnServer {
+  return duringSuite(
+    () => startOwnServer(options),
+    (server) => server.close(),
+  );
 }

@@ -2,8 +2,8 @@ import type { BaseConfig } from '../../shared/config/config.ts';
 import { parseRedisUrl, type RedisTarget } from '../../shared/config/values.ts';
 import { createLog } from '../../shared/log.ts';
 import { connectRedis, type RedisClient } from '../../shared/queue/redis.ts';
-import { createDatabase, type TestDatabase } from './database.ts';
-import { describeWithRedis, type RedisServer, startRedisServer } from './redis-server.ts';
+import { type TestDatabase, useDatabase } from './database.ts';
+import { describeWithRedis, type RedisServer, useRedisServer } from './redis-server.ts';
 import { type SilentProxy, silentProxy } from './silent-proxy.ts';
 
 export type QueueConfig = Pick<BaseConfig, 'database' | 'queuePrefix' | 'redis'>;
@@ -24,27 +24,18 @@ export function describeOnEachStore(
   suite: (this: Mocha.Suite, store: () => QueueStore, kind: 'PostgreSQL' | 'Redis') => void,
 ): void {
   describe(`${title}, on PostgreSQL`, function () {
-    let database: TestDatabase;
-    before(async () => {
-      database = await createDatabase();
-    });
+    const database = useDatabase();
     suite.call(this, () => onPostgres(database), 'PostgreSQL');
-    // Runs after the suite's own hooks: its queues close while their store still exists.
-    after(() => database?.drop());
   });
   describeWithRedis(`${title}, on Redis`, function () {
-    let database: TestDatabase;
-    let redis: RedisServer;
+    const database = useDatabase({ empty: true });
+    const redis = useRedisServer();
     let client: RedisClient;
-    before(async () => {
-      [database, redis] = await Promise.all([createDatabase({ empty: true }), startRedisServer()]);
+    before(() => {
       client = connectRedis(targetOf(redis.url), 'consumer', createLog('test', 'silent'));
     });
     suite.call(this, () => onRedis(database, redis, client), 'Redis');
-    after(async () => {
-      client?.disconnect();
-      await Promise.all([database?.drop(), redis?.kill()]);
-    });
+    after(() => client?.disconnect());
   });
 }
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { describeWhere } from './describe-where.ts';
+import { duringSuite } from './during-suite.ts';
 import { freePort } from './free-port.ts';
 import { untilDone } from './until.ts';
 
@@ -100,6 +101,14 @@ export async function startRedisServer({ isCluster = false } = {}): Promise<Redi
   };
   await server.start();
   return server;
+}
+
+/** Starts a server during a suite. Only hooks and tests may use it. */
+export function useRedisServer(options?: { isCluster?: boolean }): RedisServer {
+  return duringSuite(
+    () => startRedisServer(options),
+    (server) => server.kill(),
+  );
 }
 
 /** Sends a command on a connection of its own. */

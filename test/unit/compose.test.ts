@@ -8,17 +8,13 @@ import { openQueues } from '../../shared/queue/queues.ts';
 import { kinds } from '../../shared/work/kinds.ts';
 import { startWorker } from '../../workers/compose.ts';
 import { createHandlers } from '../../workers/handlers.ts';
-import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { useDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 
 const LOG = createLog('test', 'silent');
 
 describe('composition root', () => {
-  let database: TestDatabase;
-  before(async () => {
-    database = await createDatabase();
-  });
-  after(() => database.drop());
+  const database = useDatabase();
 
   const values = () => ({
     DATABASE_URL: database.url,

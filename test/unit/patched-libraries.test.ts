@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { openDatabase } from '../../shared/db/orm.ts';
 import { transaction } from '../../shared/db/transaction.ts';
 import { createLog } from '../../shared/log.ts';
-import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { useDatabase } from '../support/database.ts';
 
 const LOG = createLog('test', 'silent');
 
@@ -15,11 +15,7 @@ const VERSIONS = {
 };
 
 describe('library internals', () => {
-  let database: TestDatabase;
-  before(async () => {
-    database = await createDatabase();
-  });
-  after(() => database.drop());
+  const database = useDatabase();
 
   for (const [name, version] of Object.entries(VERSIONS))
     it(`the installed ${name} is the version ${version} whose internals we know`, async () => {

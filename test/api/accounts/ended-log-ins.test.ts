@@ -3,7 +3,7 @@ import { findAccount } from '../../../shared/db/stores/accounts.ts';
 import { startWebSession } from '../../../shared/db/stores/log-ins.ts';
 import type { LoginResponse } from '../../../shared/schemas/accounts.ts';
 import { anonymously, signUp, UserClient } from '../../support/account.ts';
-import { type System, startSystem } from '../../support/system.ts';
+import { useSystem } from '../../support/system.ts';
 import { until } from '../../support/until.ts';
 
 const NEW_PASSWORD = 'two horses with 18 staples';
@@ -11,20 +11,12 @@ const NEW_PASSWORD = 'two horses with 18 staples';
 const REFUSED_WITHIN_MS = 2000;
 
 describe('log-ins of an account', () => {
-  let system: System;
+  const env = { JWT_SECRET: 'the-secret-of-both-has-32-bytes-or-more', PUBLIC_URL: 'http://localhost:8080' };
+  const system = useSystem({ webs: 2, workers: 0, env });
   let person: UserClient;
-
-  before(async () => {
-    const env = {
-      JWT_SECRET: 'the-secret-of-both-has-32-bytes-or-more',
-      PUBLIC_URL: 'http://localhost:8080',
-    };
-    system = await startSystem({ webs: 2, workers: 0, env });
-  });
   beforeEach(async () => {
     person = await signUp(system);
   });
-  after(() => system.stop());
 
   const logIn = async (password: string) => {
     const { email } = person;

@@ -7,18 +7,13 @@ import { connect, connectingApp } from '../../support/connection.ts';
 import { hang, ok, status } from '../../support/fake-provider.ts';
 import { event, post } from '../../support/recording.ts';
 import { rowOf } from '../../support/rows.ts';
-import { type System, startSystem } from '../../support/system.ts';
+import { useSystem } from '../../support/system.ts';
 import { until } from '../../support/until.ts';
 
 describe('erasing an account', () => {
-  let system: System;
+  // Makes both ingresses issue tokens under the same URL.
+  const system = useSystem({ webs: 2, env: { PUBLIC_URL: 'http://localhost:8080' } });
 
-  before(async () => {
-    // Makes both ingresses issue tokens under the same URL.
-    system = await startSystem({ webs: 2, env: { PUBLIC_URL: 'http://localhost:8080' } });
-  });
-
-  after(() => system.stop());
   beforeEach(() => system.provider.reset());
 
   /** Requests the erasure, and returns as soon as that is answered. */

@@ -12,11 +12,7 @@ const HASTE = ['--lives', '1', '--concurrency', '16'];
 
 describe('quality benchmark', function () {
   this.timeout(300_000);
-  let provider: fake.FakeProvider;
-  before(async () => {
-    provider = await fake.startFakeProvider();
-  });
-  after(() => provider?.close());
+  const provider = fake.useFakeProvider();
   beforeEach(() => provider.reset());
 
   const run = async (...args: string[]) => {

@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict';
 import { openHeartbeat } from '../../../shared/db/processes.ts';
 import { createLog } from '../../../shared/log.ts';
-import { createDatabase, type TestDatabase } from '../../support/database.ts';
+import { useDatabase } from '../../support/database.ts';
 import { until } from '../../support/until.ts';
 
 const LEASE_S = 60;
 
 describe('heartbeat', () => {
-  let database: TestDatabase;
+  const database = useDatabase();
   let opened: AsyncDisposableStack;
-  before(async () => {
-    database = await createDatabase();
-  });
-  after(() => database.drop());
   beforeEach(() => {
     opened = new AsyncDisposableStack();
   });

@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict';
 import { claimProbe, reportCircuit } from '../../../shared/db/stores/provider-circuits.ts';
-import { createDatabase, type TestDatabase } from '../../support/database.ts';
+import { useDatabase } from '../../support/database.ts';
 
 describe('probe claim', () => {
-  let database: TestDatabase;
-  before(async () => {
-    database = await createDatabase();
-  });
-  after(() => database?.drop());
+  const database = useDatabase();
 
   it('a probe claim is granted to one of four concurrent callers per interval', async () => {
     const { pool } = database;

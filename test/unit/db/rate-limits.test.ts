@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict';
 import { countPoints, type Points } from '../../../shared/db/stores/rate-limits.ts';
 import { deleteOldHistory } from '../../../shared/db/stores/work/forget.ts';
-import { createDatabase, type TestDatabase } from '../../support/database.ts';
+import { useDatabase } from '../../support/database.ts';
 import { until } from '../../support/until.ts';
 
 const WINDOW_MS = 600_000;
 
 describe('rate-limit points', () => {
-  let database: TestDatabase;
-  before(async () => {
-    database = await createDatabase();
-  });
-  after(() => database?.drop());
+  const database = useDatabase();
 
   const count = async (...batch: [key: string, points: number, windowMs?: number][]) => {
     const points: Points[] = batch.map(([key, n, windowMs = WINDOW_MS]) => ({ key, points: n, windowMs }));

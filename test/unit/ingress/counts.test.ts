@@ -4,8 +4,8 @@ import { countInRedis, MemoryCounts } from '../../../ingress/limits/open-limits.
 import { countPoints, type Points } from '../../../shared/db/stores/rate-limits.ts';
 import { createLog } from '../../../shared/log.ts';
 import { connectRedis, type RedisClient } from '../../../shared/queue/redis.ts';
-import { createDatabase, type TestDatabase } from '../../support/database.ts';
-import { describeWithRedis, type RedisServer, startRedisServer } from '../../support/redis-server.ts';
+import { useDatabase } from '../../support/database.ts';
+import { describeWithRedis, useRedisServer } from '../../support/redis-server.ts';
 import { until } from '../../support/until.ts';
 
 const WINDOW_MS = 600_000;
@@ -70,27 +70,19 @@ describe('counts in memory', () => {
 });
 
 describe('counts in PostgreSQL', () => {
-  let database: TestDatabase;
-  before(async () => {
-    database = await createDatabase();
-  });
-  after(() => database?.drop());
+  const database = useDatabase();
 
   itCounts(() => async (points) => first(await countPoints(database.pool, [points], { withinMs: 5000 })));
 });
 
 describeWithRedis('counts in Redis', () => {
-  let server: RedisServer;
+  const server = useRedisServer();
   let redis: RedisClient;
   before(async () => {
-    server = await startRedisServer();
     redis = connectRedis({ kind: 'single', url: server.url }, 'producer', createLog('test', 'silent'));
     await until(() => redis.status === 'ready');
   });
-  after(async () => {
-    redis?.disconnect();
-    await server?.kill();
-  });
+  after(() => redis?.disconnect());
 
   itCounts(() => async (points) => first(await countInRedis(redis, '{test}:limit', [points])));
 });

@@ -16,12 +16,8 @@ const task = {
 } as const;
 
 describe('fallback models', () => {
-  let server: fake.FakeProvider;
-  before(async () => {
-    server = await fake.startFakeProvider();
-  });
+  const server = fake.useFakeProvider();
   beforeEach(() => server.reset());
-  after(() => server.close());
 
   /** Makes a provider whose models in `down` answer with `step`, and the others well. */
   function start(fallbackModels: string[], step: fake.Step, ...down: string[]): Provider {

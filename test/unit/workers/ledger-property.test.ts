@@ -57,11 +57,7 @@ const ANSWERS: ((n: number) => ScriptedAnswer)[] = [
 ];
 
 describe('ledger', () => {
-  let server: fake.FakeProvider;
-  before(async () => {
-    server = await fake.startFakeProvider();
-  });
-  after(() => server.close());
+  const server = fake.useFakeProvider();
 
   it('the ledger has one row per provider request, with its model, tokens and cost, for any sequence of answers', async () => {
     const outcomes = new Set<string>();

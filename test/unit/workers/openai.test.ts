@@ -46,15 +46,13 @@ async function faultOf(prediction: Promise<Guess>): Promise<ProviderError> {
 }
 
 describe('openai provider', () => {
-  let server: fake.FakeProvider;
+  const server = fake.useFakeProvider();
   let provider: Provider;
 
   before(async () => {
-    server = await fake.startFakeProvider();
     provider = openai(server.url);
   });
   beforeEach(() => server.reset());
-  after(() => server.close());
 
   it('the openai provider sends one strict structured question with the key and reads the answer', async () => {
     const guess = await provider.predict(task, call());

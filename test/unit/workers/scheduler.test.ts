@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createLog } from '../../../shared/log.ts';
 import { Scheduler } from '../../../workers/schedules/scheduler.ts';
-import { createDatabase, type TestDatabase } from '../../support/database.ts';
+import { useDatabase } from '../../support/database.ts';
 import { firingsOf, noteFirings } from '../../support/firings.ts';
 import { until } from '../../support/until.ts';
 
@@ -9,13 +9,9 @@ const EACH_SECOND = '* * * * * *';
 const NEVER = { sync: null, promotion: null };
 
 describe('scheduler', () => {
-  let database: TestDatabase;
+  const database = useDatabase();
   let open: Scheduler[] = [];
-  before(async () => {
-    database = await createDatabase();
-    await noteFirings(database);
-  });
-  after(() => database.drop());
+  before(() => noteFirings(database));
   beforeEach(async () => {
     await database.pool.query('delete from schedules; delete from firings');
   });

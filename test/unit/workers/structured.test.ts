@@ -38,18 +38,14 @@ const right = () => write(JSON.stringify(RED));
 const refuseFormat = (message: string, code = 400) => fake.status(code, {}, message);
 
 describe('structured questions', () => {
-  let server: fake.FakeProvider;
+  const server = fake.useFakeProvider();
   let provider: Provider;
 
-  before(async () => {
-    server = await fake.startFakeProvider();
-  });
   beforeEach(() => {
     server.reset();
     server.respond(right());
     provider = createProviders({ openai: { apiKey: 'sk-x', baseUrl: server.url } })('m');
   });
-  after(() => server.close());
 
   function ask(fields: Partial<CallLimits> = {}): Promise<StructuredAnswer<Colour>> {
     const { signal } = new AbortController();
