@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { runMain } from '../shared/process/lifecycle.ts';
+import { listening } from '../test/support/listening.ts';
 
 /** Milliseconds that the model takes; 0 by default. */
 const SERVICE_MS = Number(process.argv[2] ?? 0);
@@ -46,14 +45,7 @@ await runMain(
   'provider',
   () => ({ logLevel: 'warn' }),
   async () => {
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    return {
-      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      async stop() {
-        server.closeAllConnections();
-        server.close();
-      },
-    };
+    const { url, close } = await listening(server);
+    return { url, stop: close };
   },
 );

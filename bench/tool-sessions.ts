@@ -2,11 +2,11 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { ReadyMessage } from '../shared/process/lifecycle.ts';
 import { newServiceKey } from '../shared/security/keys.ts';
+import { listening } from '../test/support/listening.ts';
 
 /**
  * Measures the memory of a tool server with this many idle sessions, above that of an idle server: while V8 keeps the
@@ -18,9 +18,7 @@ const SESSIONS_PER_KEY = 50;
 const SETTLE_MS = 5_000;
 const COLLECT_ON_SIGNAL = 'data:text/javascript,process.on("SIGUSR2", () => gc({ flavor: "last-resort" }))';
 
-const upstream = createServer((_, response) => response.end('{}')).listen(0, '127.0.0.1');
-await once(upstream, 'listening');
-const { port } = upstream.address() as AddressInfo;
+const upstream = await listening(createServer((_, response) => response.end('{}')));
 for (const end of [false, true]) {
   const { idle, loaded, rested } = await measure(end);
   process.stdout.write(
@@ -28,8 +26,7 @@ for (const end of [false, true]) {
       `${(loaded - idle).toFixed(0)} MB above, ${(rested - idle).toFixed(0)} MB when collected\n`,
   );
 }
-upstream.close();
-upstream.closeAllConnections();
+await upstream.close();
 
 async function measure(end: boolean): Promise<{ idle: number; loaded: number; rested: number }> {
   const child = fork(fileURLToPath(new URL('../ingress/mcp/main.ts', import.meta.url)), [], {
@@ -39,7 +36,7 @@ async function measure(end: boolean): Promise<{ idle: number; loaded: number; re
       MCP_PORT: '0',
       OPERATOR_PORT: '0',
       LOG_LEVEL: 'warn',
-      MCP_UPSTREAM_URL: `http://127.0.0.1:${port}`,
+      MCP_UPSTREAM_URL: upstream.url,
     },
   });
   const [{ url = '' }] = (await once(child, 'message')) as [ReadyMessage];

@@ -1,5 +1,5 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer } from 'node:net';
+import { listening } from '../test/support/listening.ts';
 
 /** Something that went over a tapped connection. */
 export interface Heard {
@@ -33,7 +33,6 @@ export async function tap(
   hear: (heard: Heard) => void,
 ): Promise<Tap> {
   const { hostname, port } = new URL(target);
-  const sockets = new Set<Socket>();
   const server = createServer((client) => {
     const upstream = connect({ host: hostname, port: Number(port), noDelay: true });
     client.setNoDelay(true);
@@ -54,7 +53,6 @@ export async function tap(
       answered ||= wakeUps.length === 0;
     });
     for (const socket of [client, upstream]) {
-      sockets.add(socket);
       socket.on('error', () => {});
       socket.on('close', () => {
         client.destroy();
@@ -62,17 +60,12 @@ export async function tap(
       });
     }
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const tap = await listening(server);
   const url = new URL(target);
   url.hostname = '127.0.0.1';
-  url.port = String((server.address() as AddressInfo).port);
+  url.port = String(tap.port);
   return {
     url: url.href,
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, 'close');
-    },
+    [Symbol.asyncDispose]: tap.close,
   };
 }

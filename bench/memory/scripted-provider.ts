@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
+import { listening } from '../../test/support/listening.ts';
 import { seeded, seedOf } from './random.ts';
 import { episodeAnswer, factAnswers, type NumberedFact, type NumberedRow } from './scripted-model.ts';
 
@@ -32,17 +31,13 @@ export async function startScriptedProvider(serviceMs = 0): Promise<ScriptedProv
     asked += 1;
     setTimeout(() => send(response, contentFor(body), body), serviceMs);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const { url, close } = await listening(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    url: `${url}/v1`,
     get asked() {
       return asked;
     },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-    },
+    [Symbol.asyncDispose]: close,
   };
 }
 

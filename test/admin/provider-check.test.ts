@@ -1,34 +1,25 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { checkProvider } from '../../bin/admin/checks.ts';
+import { useServer } from '../support/listening.ts';
 
 describe("doctor's provider check", () => {
-  let server: Server;
   let status: number;
   let received: (string | undefined)[];
 
-  before(async () => {
-    server = createServer((request, response) => {
+  const provider = useServer(
+    createServer((request, response) => {
       received.push(request.url, request.headers.authorization);
       response.writeHead(status, { location: 'http://127.0.0.1:1/' }).end('{"data":[]}');
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-  });
-
-  after(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-
+    }),
+  );
   beforeEach(() => {
     received = [];
   });
 
   const checkKey = async (answer: number) => {
     status = answer;
-    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+    const baseUrl = `${provider.url}/v1`;
     const finding = await checkProvider({ defaultModel: 'm', openai: { apiKey: 'sk-secret', baseUrl } });
     assert.doesNotMatch(JSON.stringify(finding), /secret/);
     return finding;

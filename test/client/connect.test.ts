@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import Koa, { type Middleware } from 'koa';
 import {
@@ -16,6 +14,7 @@ import { Visitor } from '../connect/visitor.ts';
 import { someEmail } from '../support/account.ts';
 import { predictionBody } from '../support/client.ts';
 import { delay, hang } from '../support/fake-provider.ts';
+import { listening } from '../support/listening.ts';
 import { useSystem } from '../support/system.ts';
 
 const REDIRECT_URI = 'https://app.example/back?tab=1';
@@ -24,16 +23,7 @@ const README = join(import.meta.dirname, '../../client/README.md');
 
 /** Starts a server on a free port of this machine. */
 async function serve(listener: RequestListener) {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  return listening(createServer(listener));
 }
 
 const system = useSystem();

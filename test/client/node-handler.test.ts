@@ -1,28 +1,24 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { mock } from 'node:test';
 import { nodeHandler } from '../../client/src/connect.ts';
+import { listening } from '../support/listening.ts';
 
 /** Starts a server, to which `open` and `statusOf` send raw requests. */
 async function serve(listener: RequestListener) {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const { port, close } = await listening(createServer(listener));
   const open = (request: string) => {
-    const socket = connect((server.address() as AddressInfo).port);
+    const socket = connect(port);
     socket.write(request);
     return socket;
   };
   return {
     open,
     statusOf: async (request: string) => (await text(open(request))).split(' ')[1],
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    [Symbol.asyncDispose]: close,
   };
 }
 

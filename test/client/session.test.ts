@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { mock } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAccountClient, type Tokens } from '../../client/src/api.ts';
+import { listening } from '../support/listening.ts';
 
 /** Starts a server that accepts only its latest access token, and any refresh token. */
 async function tokenServer() {
-  const state = { access: 'a0', refreshes: 0, refused: 0, takesRefresh: true, url: '' };
+  const state = { access: 'a0', refreshes: 0, refused: 0, takesRefresh: true };
   const server = createServer(async (request, response) => {
     const answer = (status: number, body: object) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
@@ -23,16 +22,7 @@ async function tokenServer() {
     state.refused += 1;
     return answer(401, { detail: { code: 'token_expired', message: 'Expired.' } });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  state.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return Object.assign(state, {
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  });
+  return Object.assign(state, await listening(server));
 }
 
 /** Returns storage that several clients can share, as two tabs do. */

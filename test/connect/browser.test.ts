@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { findByEmail } from '../../shared/db/stores/accounts.ts';
 import { issuePasswordReset } from '../../shared/db/stores/log-ins.ts';
 import { resetAddress } from '../../shared/domain/account.ts';
 import { signUp as signUpByApi, someEmail } from '../support/account.ts';
 import { describeInBrowser, openBrowser } from '../support/browser.ts';
+import { listening } from '../support/listening.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { type Attempt, ConnectingApp, listenForCallbacks } from './connecting-app.ts';
 
@@ -184,20 +183,15 @@ describeInBrowser('consent page in Chromium', () => {
 
   it('the consent page in Chromium does not show in a frame', async () => {
     const { url } = await app.start();
-    const framing = createServer((_request, response) => {
+    const server = createServer((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/html' }).end(`<iframe src="${url}"></iframe>`);
-    }).listen(0, '127.0.0.1');
-    await once(framing, 'listening');
-    try {
-      const page = await (await browser.newContext()).newPage();
-      const refusal = page.waitForEvent('console', (message) => /frame-ancestors/.test(message.text()));
-      await page.goto(`http://127.0.0.1:${(framing.address() as AddressInfo).port}/`);
-      await refusal;
-      assert.equal(await page.frameLocator('iframe').getByText('Forecue').count(), 0);
-    } finally {
-      framing.closeAllConnections();
-      framing.close();
-    }
+    });
+    await using framing = await listening(server);
+    const page = await (await browser.newContext()).newPage();
+    const refusal = page.waitForEvent('console', (message) => /frame-ancestors/.test(message.text()));
+    await page.goto(framing.url);
+    await refusal;
+    assert.equal(await page.frameLocator('iframe').getByText('Forecue').count(), 0);
   });
 
   it("a forgotten password can be replaced without JavaScript, and the browser's address shows no token", async () => {

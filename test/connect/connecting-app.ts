@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import {
   calculatePKCECodeChallenge,
   generateRandomCodeVerifier,
@@ -8,6 +6,7 @@ import {
   validateAuthResponse,
 } from 'oauth4webapi';
 import type { AppClient, Reply } from '../support/client.ts';
+import { listening } from '../support/listening.ts';
 import type { System } from '../support/system.ts';
 
 /** An app's attempt to connect one of its users. */
@@ -111,16 +110,6 @@ export async function listenForCallbacks(onward?: string): Promise<Callback> {
     if (onward !== undefined) return void response.writeHead(302, { location: onward }).end();
     response.writeHead(200, { 'content-type': 'text/html' }).end('<title>back at the app</title>');
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
-    url,
-    visits,
-    async close() {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
-  };
+  const { url, close } = await listening(server);
+  return { url, visits, close };
 }

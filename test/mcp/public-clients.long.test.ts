@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer, request, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, request } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { signUp } from '../support/account.ts';
 import { describeWhere } from '../support/describe-where.ts';
+import { type Listening, listening } from '../support/listening.ts';
 import { proposing } from '../support/replies.ts';
 import { type TestProcess, useSystem } from '../support/system.ts';
 import { keyOf, startToolServer } from '../support/tool-server.ts';
@@ -49,7 +48,7 @@ describeWhere(
     this.timeout(120_000);
     const system = useSystem({ workerEntry: ['workers/main.ts', 'all'] });
     let server: TestProcess;
-    let proxy: Server;
+    let proxy: Listening;
     let key: string;
     before(async () => {
       system.provider.respond(proposing([{ response: 'Blue' }]));
@@ -73,8 +72,7 @@ describeWhere(
     for (const [revision, scenarios] of Object.entries(SCENARIOS))
       for (const scenario of scenarios)
         it(`the tool server passes ${scenario} of the conformance suite in revision ${revision}`, async () => {
-          const { port } = proxy.address() as AddressInfo;
-          const where = ['--url', `http://localhost:${port}/mcp`, '--spec-version', revision];
+          const where = ['--url', `http://localhost:${proxy.port}/mcp`, '--spec-version', revision];
           const shown = await run('conformance', 'server', ...where, '--scenario', scenario);
           assert.match(shown, /Passed: (\d+)\/\1, 0 failed/);
         });
@@ -113,7 +111,7 @@ describeWhere(
 );
 
 /** Starts a proxy that adds the credential to each request, since the suite cannot send one. */
-async function withCredential(target: string, key: string): Promise<Server> {
+async function withCredential(target: string, key: string): Promise<Listening> {
   const { port } = new URL(target);
   const server = createServer((incoming, answer) => {
     const { method, url, headers } = incoming;
@@ -126,7 +124,5 @@ async function withCredential(target: string, key: string): Promise<Server> {
     answer.on('close', () => outgoing.destroy());
     incoming.pipe(outgoing);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return server;
+  return listening(server);
 }

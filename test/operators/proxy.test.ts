@@ -1,37 +1,29 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { runAdmin } from '../support/admin.ts';
 import { predictionBody } from '../support/client.ts';
+import { useServer } from '../support/listening.ts';
 import { useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const PROVIDER = 'https://provider.example/v1';
 
 describe('HTTPS_PROXY', () => {
-  let proxy: Server;
   const system = useProcesses({ workers: 0 });
-  let env: Record<string, string>;
   let requestedHosts: (string | undefined)[];
-
-  before(async () => {
-    proxy = createServer().listen(0, '127.0.0.1');
-    proxy.on('connect', (request, socket) => {
+  const proxy = useServer(
+    createServer().on('connect', (request, socket) => {
       requestedHosts.push(request.url);
       socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
-    });
-    await once(proxy, 'listening');
-    const { port } = proxy.address() as AddressInfo;
-    env = { OPENAI_BASE_URL: PROVIDER, HTTPS_PROXY: `http://127.0.0.1:${port}` };
-  });
+    }),
+  );
   beforeEach(() => {
     requestedHosts = [];
   });
-  after(() => proxy.close());
 
   /** Starts a worker, and returns the status of its prediction and what the doctor prints. */
   async function tryProvider(more: Record<string, string> = {}) {
+    const env = { OPENAI_BASE_URL: PROVIDER, HTTPS_PROXY: proxy.url };
     const worker = await system.startWorker({ ...env, ...more });
     const app = await system.app();
     // The ingress learns of the worker a moment after it is ready.

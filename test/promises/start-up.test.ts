@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, connect, createServer, type Server } from 'node:net';
+import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MIGRATIONS } from '../../shared/db/orm.ts';
 import { migrate } from '../../shared/process/migrate.ts';
 import { fetchPublished, predictionBody } from '../support/client.ts';
 import { administer, createDatabase, type TestDatabase } from '../support/database.ts';
+import { freePort } from '../support/free-port.ts';
 import { type TestProcess, useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
@@ -188,14 +189,6 @@ async function onlyLine(process: TestProcess): Promise<string> {
 async function readiness(port: number | undefined): Promise<number> {
   const { status } = await fetch(`http://127.0.0.1:${port}/readyz`, { headers: { connection: 'close' } });
   return status;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
 }
 
 /** Forwards connections from the port to the database. */

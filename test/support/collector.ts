@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { listening } from './listening.ts';
 import { until } from './until.ts';
 
 /** Kinds of spans, by OTLP's number. */
@@ -72,22 +71,15 @@ export async function startCollector(): Promise<Collector> {
     spans.push(...spansIn(JSON.parse(body)));
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   const of = (traceId: string) => spans.filter((span) => span.traceId === traceId);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ...(await listening(server)),
     get received() {
       return bodies.join('\n');
     },
     async trace(traceId, count) {
       await until(() => of(traceId).length >= count, 20_000).catch(() => {});
       return of(traceId);
-    },
-    async close() {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
     },
   };
 }

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LIKELIHOODS, type Likelihood } from '../../shared/domain/likelihood.ts';
 import { duringSuite } from './during-suite.ts';
+import { listening } from './listening.ts';
 
 /** The record that the product sent to the model: the JSON between the fences of the last message. */
 export interface PromptRecord {
@@ -85,11 +85,10 @@ export async function startFakeProvider(): Promise<FakeProvider> {
     arrivals.dispatchEvent(new Event('call'));
     await (queued.shift() ?? standing)(response, call);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const { url, close } = await listening(server);
 
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    url: `${url}/v1`,
     calls,
     get running() {
       return calls.filter((call) => call.finishedAt === null && call.abortedAt === null).length;
@@ -115,11 +114,7 @@ export async function startFakeProvider(): Promise<FakeProvider> {
       queued.length = 0;
       standing = ok();
     },
-    async close() {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
+    close,
   };
 }
 

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { createServer, request as send } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listening } from './listening.ts';
 
 /**
  * A proxy that loses the first answer to each of `paths`: a stream after its first result, others before their first
@@ -37,15 +36,8 @@ export async function lossyLink(target: string, paths: readonly string[]): Promi
     outgoing.on('close', () => forwarded.destroy());
     incoming.pipe(forwarded);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ...(await listening(server)),
     cut,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
   };
 }

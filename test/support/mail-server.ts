@@ -1,6 +1,6 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
+import { listening } from './listening.ts';
 
 /** A mail as the server received it. */
 export interface Received {
@@ -25,23 +25,16 @@ const PLAIN = Buffer.from('\0forecue\0a password').toString('base64');
 export async function startMailServer(): Promise<MailServer> {
   const mails: Received[] = [];
   const refusals: string[] = [];
-  const sockets = new Set<Socket>();
   const server = createServer((socket) => {
-    sockets.add(socket.on('error', () => {}).on('close', () => sockets.delete(socket)));
+    socket.on('error', () => {});
     void serve(socket, mails, refusals).catch(() => socket.destroy());
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const { port, close } = await listening(server);
   return {
     url: `smtp://forecue:a%20password@127.0.0.1:${port}`,
     mails,
     refusals,
-    async close() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, 'close');
-    },
+    close,
   };
 }
 

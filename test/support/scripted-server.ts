@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { listening } from './listening.ts';
 
 /** A request that reached the server. */
 export interface ScriptedRequest {
@@ -33,16 +32,9 @@ export async function scriptedServer(...steps: ScriptedAnswer[]): Promise<Script
     const { status = 200, body = '{}' } = step;
     response.writeHead(status, { 'content-type': 'application/json', ...step.headers }).end(body);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ...(await listening(server)),
     requests,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
   };
 }
 

@@ -1,5 +1,5 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+import { listening } from './listening.ts';
 
 /** A proxy that can go silent, like a balancer that has forgotten its connections: it does not even forward a close. */
 export interface SilentProxy {
@@ -24,14 +24,14 @@ export async function silentProxy(target: string): Promise<SilentProxy> {
   /** Connections, with the time at which the client last sent something. */
   const pairs = new Map<readonly [Socket, Socket], number>();
   let muted = false;
-  const listening = new WeakSet<readonly [Socket, Socket]>();
+  const listeners = new WeakSet<readonly [Socket, Socket]>();
   const server = createServer({ allowHalfOpen: true }, (client) => {
     const upstream = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
     const pair = [client, upstream] as const;
     pairs.set(pair, performance.now());
     client.on('data', (chunk: Buffer) => {
       pairs.set(pair, performance.now());
-      if (/\b(listen|subscribe)\s/i.test(chunk.toString('latin1'))) listening.add(pair);
+      if (/\b(listen|subscribe)\s/i.test(chunk.toString('latin1'))) listeners.add(pair);
     });
     for (const socket of pair) {
       socket.on('error', () => {});
@@ -43,12 +43,11 @@ export async function silentProxy(target: string): Promise<SilentProxy> {
     if (muted) silencePair(pair);
     else client.pipe(upstream).pipe(client);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const proxy = await listening(server);
   return {
-    url: `${protocol}//127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `${protocol}//127.0.0.1:${proxy.port}`,
     silence(which = 'all') {
-      for (const pair of pairs.keys()) if (which === 'all' || listening.has(pair)) silencePair(pair);
+      for (const pair of pairs.keys()) if (which === 'all' || listeners.has(pair)) silencePair(pair);
     },
     silenceIdle(ms) {
       const idle = [...pairs].filter(([, spokeAt]) => performance.now() - spokeAt > ms);
@@ -65,11 +64,7 @@ export async function silentProxy(target: string): Promise<SilentProxy> {
     move(to) {
       ({ protocol, hostname, port } = new URL(to));
     },
-    async close() {
-      for (const pair of pairs.keys()) for (const socket of pair) socket.destroy();
-      server.close();
-      await once(server, 'close');
-    },
+    close: proxy.close,
   };
 }
 

@@ -1,11 +1,10 @@
 import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { UserClient } from './account.ts';
 import { bareEnvironment } from './environment.ts';
+import { listening } from './listening.ts';
 import { TestProcess } from './system.ts';
 
 const ENTRY = fileURLToPath(new URL('../../ingress/mcp/main.ts', import.meta.url));
@@ -66,15 +65,8 @@ export async function startWatchedUpstream(target: string) {
     response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
     response.end(Buffer.from(await answer.arrayBuffer()));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    ...(await listening(server)),
     calls,
-    close: () => {
-      server.close();
-      server.closeAllConnections();
-    },
   };
 }

@@ -1,6 +1,6 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { listening } from './listening.ts';
 
 /** Numbers of wake-ups by what happened to them on the way. */
 export interface Fates {
@@ -21,15 +21,12 @@ export async function unreliableRedis(
 ): Promise<{ url: string; fates: Fates; close(): Promise<void> }> {
   const { hostname, port } = new URL(target);
   const fates: Fates = { passed: 0, dropped: 0, doubled: 0, delayed: 0 };
-  const sockets = new Set<Socket>();
   const server = createServer((client) => {
     const upstream = connect(Number(port), hostname);
     for (const socket of [client, upstream]) {
-      sockets.add(socket);
       socket.setNoDelay(true);
       socket.on('error', () => {});
       socket.on('close', () => {
-        sockets.delete(socket);
         client.destroy();
         upstream.destroy();
       });
@@ -48,16 +45,11 @@ export async function unreliableRedis(
       pending = pending.subarray(start);
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const proxy = await listening(server);
   return {
-    url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `redis://127.0.0.1:${proxy.port}`,
     fates,
-    async close() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, 'close');
-    },
+    close: proxy.close,
   };
 }
 

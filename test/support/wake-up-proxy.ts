@@ -1,6 +1,6 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { databaseUrl } from './database.ts';
+import { listening } from './listening.ts';
 
 const NOTIFICATION = 'A'.charCodeAt(0);
 const HEADER_BYTES = 5;
@@ -13,12 +13,10 @@ export async function dropWakeUps(
   target: string,
 ): Promise<{ url: string; dropped(): number; close(): Promise<void> }> {
   const { hostname, port, pathname } = new URL(target);
-  const sockets = new Set<Socket>();
   let dropped = 0;
   const server = createServer((client) => {
     const upstream = connect(Number(port) || 5432, hostname);
     for (const socket of [client, upstream]) {
-      sockets.add(socket);
       socket.on('error', () => {});
       socket.on('close', () => {
         client.destroy();
@@ -44,19 +42,14 @@ export async function dropWakeUps(
       return message;
     }
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const proxy = await listening(server);
   const address = new URL(databaseUrl(target, pathname.slice(1)));
   address.hostname = '127.0.0.1';
-  address.port = String((server.address() as AddressInfo).port);
+  address.port = String(proxy.port);
   return {
     url: address.href,
     dropped: () => dropped,
-    async close() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, 'close');
-    },
+    close: proxy.close,
   };
 }
 

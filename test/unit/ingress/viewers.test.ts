@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { BoardSnapshot } from '../../../ingress/board/snapshot.ts';
 import { Viewers } from '../../../ingress/board/viewers.ts';
 import { MIB } from '../../../shared/schemas/limits.ts';
+import { listening } from '../../support/listening.ts';
 
 const STREAM_MS = 15 * 60_000;
 
@@ -20,9 +21,9 @@ describe("board's viewers", () => {
       render: () => ({ queue: 'x'.repeat(16 * MIB) }),
       renderFailure: () => ({}),
     });
-    const server = createServer((_, response) => viewers.add(response)).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const viewer = connect((server.address() as AddressInfo).port);
+    const server = createServer((_, response) => viewers.add(response));
+    const { port, close } = await listening(server);
+    const viewer = connect(port);
     viewer.write('GET / HTTP/1.1\r\nHost: board\r\n\r\n');
     const [, response] = (await once(server, 'request')) as [unknown, ServerResponse];
     while (!response.writableNeedDrain) await turn();
@@ -31,7 +32,6 @@ describe("board's viewers", () => {
     await closed;
     assert.equal(response.writableFinished, false);
     viewer.destroy();
-    server.close();
-    await once(server, 'close');
+    await close();
   });
 });

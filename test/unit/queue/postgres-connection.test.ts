@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Server } from 'node:net';
+import { createServer } from 'node:net';
 import { SharedConnection } from '../../../shared/queue/postgres-store.ts';
+import { useServer } from '../../support/listening.ts';
 import { until } from '../../support/until.ts';
 
 /** Makes a message of PostgreSQL's protocol version 3: a type, the length of the rest, and the rest. */
@@ -16,19 +16,15 @@ const READY = message('Z', Buffer.from('I'));
 const TERMINATED = message('E', Buffer.from('SFATAL\0C57P01\0Mterminating connection\0\0'));
 
 describe("BullMQ's connections to PostgreSQL", () => {
-  let server: Server;
-  before(async () => {
-    server = createServer((socket) => {
+  const server = useServer(
+    createServer((socket) => {
       socket.on('error', () => {});
       socket.once('data', () => socket.end(Buffer.concat([AUTHENTICATION_OK, READY, TERMINATED])));
-    });
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-  });
-  after(() => server.close());
+    }),
+  );
 
   it("BullMQ's connections to PostgreSQL report an error, and do not crash the process, when the server ends each connection at once", async () => {
-    const { port } = server.address() as AddressInfo;
-    const connectionString = `postgres://nobody@127.0.0.1:${port}/nowhere`;
+    const connectionString = `postgres://nobody@127.0.0.1:${server.port}/nowhere`;
     const connection = new SharedConnection({ connectionString, query_timeout: 1000 });
     const faults: unknown[] = [];
     connection.on('error', (error: { code?: string }) => faults.push(error.code));

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { PredictionTask } from '../../../shared/domain/context-envelope.ts';
 import {
   type CallLimits,
@@ -11,6 +10,7 @@ import {
 import { createProviders } from '../../../workers/providers/providers.ts';
 import { anyCharge } from '../../support/charge.ts';
 import * as fake from '../../support/fake-provider.ts';
+import { listening } from '../../support/listening.ts';
 
 const KEY = 'sk-the-key-that-no-log-may-show';
 
@@ -306,15 +306,13 @@ describe('openai provider', () => {
 
   it('the openai provider does not follow redirects, so that key and text reach no other host', async () => {
     let reached = 0;
-    const elsewhere = createServer((_, response) => {
+    const counting = createServer((_, response) => {
       reached++;
       response.end('{}');
-    }).listen(0, '127.0.0.1');
-    await new Promise((resolve) => elsewhere.once('listening', resolve));
-    const { port } = elsewhere.address() as AddressInfo;
-    server.respond(fake.status(307, { location: `http://127.0.0.1:${port}/v1/chat/completions` }));
+    });
+    await using elsewhere = await listening(counting);
+    server.respond(fake.status(307, { location: `${elsewhere.url}/v1/chat/completions` }));
     assert.equal((await faultOf(provider.predict(task, call()))).fault, 'failed');
-    elsewhere.close();
     assert.equal(reached, 0);
   });
 });

@@ -1,0 +1,39 @@
+import { once } from 'node:events';
+import type { AddressInfo, Server, Socket } from 'node:net';
+import { duringSuite } from './during-suite.ts';
+
+/** What listens on a free port of 127.0.0.1. */
+export interface Listening extends AsyncDisposable {
+  port: number;
+  /** Its address if it speaks HTTP. */
+  url: string;
+  /** Stops listening, and drops every connection. */
+  close(): Promise<void>;
+}
+
+/** Lets a server of HTTP or TCP listen on a free port. */
+export async function listening(server: Server): Promise<Listening> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const close = async () => {
+    const closed = once(server, 'close');
+    server.close();
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  };
+  return { port, url: `http://127.0.0.1:${port}`, close, [Symbol.asyncDispose]: close };
+}
+
+/** Lets a server listen during a suite. Only hooks and tests may use it. */
+export function useServer(server: Server): Listening {
+  return duringSuite(
+    () => listening(server),
+    (one) => one.close(),
+  );
+}
