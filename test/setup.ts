@@ -42,6 +42,12 @@ export async function mochaGlobalTeardown(): Promise<void> {
   if (embedded) await rm(embedded.directory, { recursive: true, force: true });
 }
 
+/** Does the same for a program that mocha does not run. */
+export async function setUp(): Promise<AsyncDisposable> {
+  await mochaGlobalSetup();
+  return { [Symbol.asyncDispose]: mochaGlobalTeardown };
+}
+
 /** An answer that is not as published fails its test, also when that expects the call to fail. */
 export const mochaHooks = {
   afterEach(this: Mocha.Context): void {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { setUp } from '../setup.ts';
 import { signUp } from '../support/account.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { delay } from '../support/fake-provider.ts';
@@ -30,70 +30,65 @@ const LEFTOVER_MAX_MB = 100;
 const RELEASE_TIMEOUT_MS = 60_000;
 const SERVICE_MS = 100;
 
-await mochaGlobalSetup();
-const system = await startProcesses({
+await using _ = await setUp();
+await using system = await startProcesses({
   env: { RATE_LIMIT_RPS: '50', RATE_LIMIT_BURST: '100', SANDBOX_UNITS: '1000000' },
 });
-try {
-  system.provider.respond(delay(SERVICE_MS));
-  const app = await system.app();
-  const url = app.url;
-  await measureBeside(app, sleep(5000));
-  const alone = await measureBeside(app, sleep(10_000));
-  console.log('alone', alone);
+system.provider.respond(delay(SERVICE_MS));
+const app = await system.app();
+const url = app.url;
+await measureBeside(app, sleep(5000));
+const alone = await measureBeside(app, sleep(10_000));
+console.log('alone', alone);
 
-  let kept = true;
-  const attacks: Record<string, () => Promise<unknown>> = {
-    'nested arrays on the waitlist, 47 a second': () => {
-      const body = nested(256 * 1024);
-      return pacedUntil(47, () => postPacked(url, '/api/auth/waitlist/', body), sleep(ATTACK_MS));
-    },
-    'empty arrays on recording, 12 at a time': async () => {
-      const { access } = await signUp(system);
-      const body = emptyArrays(16 * MIB).packed;
-      const post = () => postPacked(url, '/api/recording/events/', body, { access });
-      return repeatAttack(() => Promise.all(Array.from({ length: 12 }, post)));
-    },
-    'the same behind noise, so that they are not packed too well': async () => {
-      const { access } = await signUp(system);
-      const noise = randomBytes(160 * 1024).toString('hex');
-      const body = gzipSync(`["${noise}",${emptyArrays(15 * MIB).text}]`);
-      const post = () => postPacked(url, '/api/recording/events/', body, { access });
-      return repeatAttack(() => Promise.all(Array.from({ length: 12 }, post)));
-    },
-    'unfinished gzip on recording, 100 at once': () => holdUnfinished(100, Buffer.alloc(16 * MIB, ' ')),
-    'unfinished gzip behind noise, 100 at once': () => {
-      const noise = randomBytes(160 * 1024);
-      return holdUnfinished(100, Buffer.concat([noise, Buffer.alloc(15 * MIB, ' ')]));
-    },
-  };
-  // Accepted bodies take the database's time too, so these figures are shown without a limit.
-  const floods: typeof attacks = {
-    'whole batches of 16 MiB, 12 at a time, of one account': () => floodAs(1),
-    'the same, of 12 accounts': () => floodAs(12),
-  };
-  for (const [name, attack] of Object.entries({ ...attacks, ...floods })) {
-    const before = await memory(system);
-    const attacked = attack();
-    const figures = await measureBeside(app, attacked);
-    const backS = await untilBack(app, before + LEFTOVER_MAX_MB);
-    const slower = figures.predictionP95 / alone.predictionP95;
-    console.log(name, {
-      ...figures,
-      slower: slower.toFixed(2),
-      before,
-      backS,
-      ended: countAnswers(await attacked),
-    });
-    if (name in floods) continue;
-    kept &&= figures.healthP99 < HEALTH_P99_MS && figures.mostMb < MEMORY_MAX_MB;
-    kept &&= slower < SLOWDOWN_MAX && figures.refused === 0 && backS <= RELEASE_TIMEOUT_MS / 1000;
-  }
-  process.exitCode = kept ? 0 : 1;
-} finally {
-  await system.stop();
-  await mochaGlobalTeardown();
+let kept = true;
+const attacks: Record<string, () => Promise<unknown>> = {
+  'nested arrays on the waitlist, 47 a second': () => {
+    const body = nested(256 * 1024);
+    return pacedUntil(47, () => postPacked(url, '/api/auth/waitlist/', body), sleep(ATTACK_MS));
+  },
+  'empty arrays on recording, 12 at a time': async () => {
+    const { access } = await signUp(system);
+    const body = emptyArrays(16 * MIB).packed;
+    const post = () => postPacked(url, '/api/recording/events/', body, { access });
+    return repeatAttack(() => Promise.all(Array.from({ length: 12 }, post)));
+  },
+  'the same behind noise, so that they are not packed too well': async () => {
+    const { access } = await signUp(system);
+    const noise = randomBytes(160 * 1024).toString('hex');
+    const body = gzipSync(`["${noise}",${emptyArrays(15 * MIB).text}]`);
+    const post = () => postPacked(url, '/api/recording/events/', body, { access });
+    return repeatAttack(() => Promise.all(Array.from({ length: 12 }, post)));
+  },
+  'unfinished gzip on recording, 100 at once': () => holdUnfinished(100, Buffer.alloc(16 * MIB, ' ')),
+  'unfinished gzip behind noise, 100 at once': () => {
+    const noise = randomBytes(160 * 1024);
+    return holdUnfinished(100, Buffer.concat([noise, Buffer.alloc(15 * MIB, ' ')]));
+  },
+};
+// Accepted bodies take the database's time too, so these figures are shown without a limit.
+const floods: typeof attacks = {
+  'whole batches of 16 MiB, 12 at a time, of one account': () => floodAs(1),
+  'the same, of 12 accounts': () => floodAs(12),
+};
+for (const [name, attack] of Object.entries({ ...attacks, ...floods })) {
+  const before = await memory(system);
+  const attacked = attack();
+  const figures = await measureBeside(app, attacked);
+  const backS = await untilBack(app, before + LEFTOVER_MAX_MB);
+  const slower = figures.predictionP95 / alone.predictionP95;
+  console.log(name, {
+    ...figures,
+    slower: slower.toFixed(2),
+    before,
+    backS,
+    ended: countAnswers(await attacked),
+  });
+  if (name in floods) continue;
+  kept &&= figures.healthP99 < HEALTH_P99_MS && figures.mostMb < MEMORY_MAX_MB;
+  kept &&= slower < SLOWDOWN_MAX && figures.refused === 0 && backS <= RELEASE_TIMEOUT_MS / 1000;
 }
+process.exitCode = kept ? 0 : 1;
 
 /** Until `done` settles, measures another app's calls and health checks, in ms, and the ingress's memory, in MB. */
 async function measureBeside(app: AppClient, done: Promise<unknown>) {

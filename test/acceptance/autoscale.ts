@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { setUp } from '../setup.ts';
 import { predictionBody } from '../support/client.ts';
 import { delay } from '../support/fake-provider.ts';
 import { freePort } from '../support/free-port.ts';
@@ -33,23 +33,18 @@ const COST_MAX = 2.5;
 /** A lower signal counts once it has lasted this long: Kubernetes' `stabilizationWindowSeconds`, here shorter. */
 const SCALE_IN_AFTER_MS = 15_000;
 
-await mochaGlobalSetup();
+await using _ = await setUp();
 const operator = await freePort();
-const system = await startProcesses({
+await using system = await startProcesses({
   webs: 0,
   env: { WORKER_CONCURRENCY: `${SLOTS}`, SANDBOX_UNITS: '1000000' },
 });
-try {
-  await system.startWeb({ OPERATOR_PORT: `${operator}` });
-  system.provider.respond(delay(SERVICE_MS));
-  const result = await trial(system);
-  const broken = brokenPromises(result);
-  process.stdout.write(`${JSON.stringify({ ...result, broken }, undefined, 2)}\n`);
-  process.exitCode = broken.length === 0 ? 0 : 1;
-} finally {
-  await system.stop();
-  await mochaGlobalTeardown();
-}
+await system.startWeb({ OPERATOR_PORT: `${operator}` });
+system.provider.respond(delay(SERVICE_MS));
+const result = await trial(system);
+const broken = brokenPromises(result);
+process.stdout.write(`${JSON.stringify({ ...result, broken }, undefined, 2)}\n`);
+process.exitCode = broken.length === 0 ? 0 : 1;
 
 async function trial({ app: makeApp }: System<TestProcess>) {
   const app = await makeApp();

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { setUp } from '../setup.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import { predictionBody } from '../support/client.ts';
 import { bySchema, delay, ok, status } from '../support/fake-provider.ts';
@@ -29,19 +29,14 @@ const { values: options } = parseArgs({
   },
 });
 
-await mochaGlobalSetup();
-const system = await startProcesses({
+await using _ = await setUp();
+await using system = await startProcesses({
   workerEntry: ['workers/main.ts', 'all'],
   env: { BATCH_CONCURRENCY: `${SLOTS}`, LOG_LEVEL: 'warn' },
 });
-try {
-  const run = await measure(system);
-  console.log(JSON.stringify(run, undefined, 2));
-  process.exitCode = run.broken.length === 0 ? 0 : 1;
-} finally {
-  await system.stop();
-  await mochaGlobalTeardown();
-}
+const run = await measure(system);
+console.log(JSON.stringify(run, undefined, 2));
+process.exitCode = run.broken.length === 0 ? 0 : 1;
 
 async function measure(installation: System<TestProcess>) {
   const reply = forPrompts(

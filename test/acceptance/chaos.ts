@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { setUp } from '../setup.ts';
 import type { AppClient } from '../support/client.ts';
 import { delay, hang, ok, reset, type Step, status } from '../support/fake-provider.ts';
 import { endOf, tally } from '../support/flood.ts';
@@ -40,10 +40,10 @@ const { values: options } = parseArgs({
 });
 
 async function runChaos(): Promise<boolean> {
-  await mochaGlobalSetup();
-  const redis = await startRedisServer();
-  const proxy = await unreliableRedis(redis.url);
-  const system = await startProcesses({
+  await using _ = await setUp();
+  await using redis = await startRedisServer();
+  await using proxy = await unreliableRedis(redis.url);
+  await using system = await startProcesses({
     webs: 2,
     workers: WORKERS,
     env: {
@@ -55,14 +55,7 @@ async function runChaos(): Promise<boolean> {
       LOG_LEVEL: 'warn',
     },
   });
-  try {
-    return await unleash(system, redis, proxy.fates);
-  } finally {
-    await system.stop();
-    await proxy.close();
-    await redis.kill();
-    await mochaGlobalTeardown();
-  }
+  return await unleash(system, redis, proxy.fates);
 }
 
 async function unleash(system: System<TestProcess>, redis: RedisServer, fates: Fates): Promise<boolean> {

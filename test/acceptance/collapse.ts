@@ -1,4 +1,4 @@
-import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { setUp } from '../setup.ts';
 import { between, type Collapse, hangUnderLoad, refused } from '../support/collapse.ts';
 import { tally } from '../support/flood.ts';
 import { percentile } from '../support/keep-alive-client.ts';
@@ -9,16 +9,13 @@ const SLOTS = 8;
 const SERVICE_MS = 50;
 const PER_SECOND = 130;
 
-await mochaGlobalSetup();
-const system = await startProcesses({ env: { WORKER_CONCURRENCY: `${SLOTS}`, SANDBOX_UNITS: '1000000' } });
-try {
-  const run = report(await hangUnderLoad(system, { perSecond: PER_SECOND, serviceMs: SERVICE_MS }));
-  console.log(JSON.stringify(run, undefined, 2));
-  process.exitCode = run.broken.length === 0 ? 0 : 1;
-} finally {
-  await system.stop();
-  await mochaGlobalTeardown();
-}
+await using _ = await setUp();
+await using system = await startProcesses({
+  env: { WORKER_CONCURRENCY: `${SLOTS}`, SANDBOX_UNITS: '1000000' },
+});
+const run = report(await hangUnderLoad(system, { perSecond: PER_SECOND, serviceMs: SERVICE_MS }));
+console.log(JSON.stringify(run, undefined, 2));
+process.exitCode = run.broken.length === 0 ? 0 : 1;
 
 function report({ calls, hungAt, wellAt, noise }: Collapse) {
   const hanging = between(calls, hungAt, wellAt);

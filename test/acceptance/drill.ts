@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { setUp } from '../setup.ts';
 import { predictionBody } from '../support/client.ts';
 import { FAULTS, type Fault } from '../support/drill/faults.ts';
 import { type Installation, startInstallation } from '../support/drill/installation.ts';
@@ -22,25 +22,21 @@ const ALERT_WITHIN_MS = 90_000;
 const LOOK_MS = 10_000;
 const MENDED_WITHIN_MS = 90_000;
 
-await mochaGlobalSetup();
+await using _ = await setUp();
 let failed = 0;
-try {
-  const wanted = options.only.split(',');
-  const chosen = FAULTS.filter(({ name }) => wanted.some((part) => name.includes(part)));
-  for (const fault of chosen.toSorted(() => Math.random() - 0.5)) {
-    const on = await startInstallation();
-    try {
-      process.stdout.write(`${JSON.stringify(await drill(fault, on))}\n`);
-    } catch (error) {
-      failed += 1;
-      const firing = (await on.prometheus.firing()).map(({ name }) => name);
-      process.stdout.write(`${JSON.stringify({ fault: fault.name, failed: String(error), firing })}\n`);
-    } finally {
-      await on.close();
-    }
+const wanted = options.only.split(',');
+const chosen = FAULTS.filter(({ name }) => wanted.some((part) => name.includes(part)));
+for (const fault of chosen.toSorted(() => Math.random() - 0.5)) {
+  const on = await startInstallation();
+  try {
+    process.stdout.write(`${JSON.stringify(await drill(fault, on))}\n`);
+  } catch (error) {
+    failed += 1;
+    const firing = (await on.prometheus.firing()).map(({ name }) => name);
+    process.stdout.write(`${JSON.stringify({ fault: fault.name, failed: String(error), firing })}\n`);
+  } finally {
+    await on.close();
   }
-} finally {
-  await mochaGlobalTeardown();
 }
 process.exitCode = failed === 0 ? 0 : 1;
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { setUp } from '../setup.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { connect, connectingApp } from '../support/connection.ts';
@@ -22,31 +22,26 @@ interface Ended extends Answer {
   at: number;
 }
 
-await mochaGlobalSetup();
-const system = await startProcesses({
+await using _ = await setUp();
+await using system = await startProcesses({
   webs: 2,
   env: { PUBLIC_URL: 'http://localhost:8080', SANDBOX_UNITS: '10000000', LEASE_MS: '3000' },
 });
-try {
-  system.provider.respond(delay(SERVICE_MS, ok()));
-  const [first, second] = system.webs;
-  if (first === undefined || second === undefined) throw new Error('two ingresses are needed');
-  const whole = await erasure(system, EVENTS, first);
-  process.stdout.write(`${JSON.stringify({ whole }, undefined, 2)}\n`);
-  const killed = await erasure(system, EVENTS_KILLED, second, first);
-  process.stdout.write(`${JSON.stringify({ killed }, undefined, 2)}\n`);
-  const results = [whole, killed];
-  const broken = results.flatMap(({ others, theirs, left }) => [
-    ...[others, theirs].filter(({ refused }) => refused > 0).map(() => 'nobody else is refused'),
-    ...[others, theirs].filter(({ ratio }) => !(ratio <= 1.5)).map(() => "others' p95 stays within 1.5 x"),
-    ...(left === 0 ? [] : ['nothing is left']),
-  ]);
-  process.stdout.write(`${JSON.stringify({ broken })}\n`);
-  process.exitCode = broken.length === 0 ? 0 : 1;
-} finally {
-  await system.stop();
-  await mochaGlobalTeardown();
-}
+system.provider.respond(delay(SERVICE_MS, ok()));
+const [first, second] = system.webs;
+if (first === undefined || second === undefined) throw new Error('two ingresses are needed');
+const whole = await erasure(system, EVENTS, first);
+process.stdout.write(`${JSON.stringify({ whole }, undefined, 2)}\n`);
+const killed = await erasure(system, EVENTS_KILLED, second, first);
+process.stdout.write(`${JSON.stringify({ killed }, undefined, 2)}\n`);
+const results = [whole, killed];
+const broken = results.flatMap(({ others, theirs, left }) => [
+  ...[others, theirs].filter(({ refused }) => refused > 0).map(() => 'nobody else is refused'),
+  ...[others, theirs].filter(({ ratio }) => !(ratio <= 1.5)).map(() => "others' p95 stays within 1.5 x"),
+  ...(left === 0 ? [] : ['nothing is left']),
+]);
+process.stdout.write(`${JSON.stringify({ broken })}\n`);
+process.exitCode = broken.length === 0 ? 0 : 1;
 
 /** Callers use `at`. The account is erased there too, or at `victim`, which is killed. */
 async function erasure(system: System<TestProcess>, events: number, at: TestProcess, victim?: TestProcess) {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { setUp } from '../setup.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { administer } from '../support/database.ts';
 import { delay, ok, type Step, status } from '../support/fake-provider.ts';
@@ -302,10 +302,10 @@ async function readOnlyFor({ url }: OwnServer, ms: number): Promise<void> {
   await set('off');
 }
 
-await mochaGlobalSetup();
-const server = await startOwnServer();
-const redis = await startRedisServer();
-const system = await startProcesses({
+await using _ = await setUp();
+await using server = await startOwnServer();
+await using redis = await startRedisServer();
+await using system = await startProcesses({
   ...OUTAGE_INSTALLATION,
   env: {
     ...OUTAGE_INSTALLATION.env,
@@ -314,20 +314,13 @@ const system = await startProcesses({
     LOG_LEVEL: 'warn',
   },
 });
-try {
-  let kept = true;
-  for (let round = 1; round <= Number(options.rounds); round += 1) {
-    for (const [pair, fail] of Object.entries(PAIRS)) {
-      if (!pair.includes(options.only)) continue;
-      const run = await runPair(fail, { system, server, redis });
-      kept &&= run.broken.length === 0;
-      process.stdout.write(`${JSON.stringify({ round, pair, ...run })}\n`);
-    }
+let kept = true;
+for (let round = 1; round <= Number(options.rounds); round += 1) {
+  for (const [pair, fail] of Object.entries(PAIRS)) {
+    if (!pair.includes(options.only)) continue;
+    const run = await runPair(fail, { system, server, redis });
+    kept &&= run.broken.length === 0;
+    process.stdout.write(`${JSON.stringify({ round, pair, ...run })}\n`);
   }
-  process.exitCode = kept ? 0 : 1;
-} finally {
-  await system.stop();
-  await redis.kill();
-  await server.close();
-  await mochaGlobalTeardown();
 }
+process.exitCode = kept ? 0 : 1;

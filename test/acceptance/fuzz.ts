@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { setUp } from '../setup.ts';
 import { errorsIn, FUZZED, fuzz, type Report, replay, replayLine } from '../support/fuzz/run.ts';
 import { residentMb } from '../support/resident-memory.ts';
 import { startProcesses } from '../support/system.ts';
@@ -22,41 +22,36 @@ const FAULT_LENGTH_MAX = 150;
 const LOG_LENGTH_SHOWN = 5000;
 const PROGRESS_EVERY = 10_000;
 
-await mochaGlobalSetup();
-const system = await startProcesses(FUZZED);
-try {
-  const since = performance.now();
-  const seed = Number(options.seed);
-  const report = options.replay
-    ? await replay(system, options.replay)
-    : await fuzz(system, {
-        requests: Number(options.requests),
-        seed,
-        connections: Number(options.connections),
-        progress: ({ requests, failures }) => {
-          if (requests % PROGRESS_EVERY !== 0) return;
-          const seconds = Math.round((performance.now() - since) / 1000);
-          process.stderr.write(`${requests} requests, ${failures.length} failures, ${seconds} s\n`);
-        },
-      });
-  const seconds = Math.round((performance.now() - since) / 1000);
-  const died = [...system.webs, ...system.workers]
-    .filter(({ child }) => child.exitCode !== null || child.signalCode !== null)
-    .map(({ child, log }) => ({
-      code: child.exitCode,
-      signal: child.signalCode,
-      log: log.slice(-LOG_LENGTH_SHOWN),
-    }));
-  const errors = errorsIn(system);
-  const ingressMb = died.length === 0 && (await residentMb(system.webs[0]?.child.pid));
-  process.stdout.write(
-    `${JSON.stringify({ seed, seconds, died, ingressMb, errors: errors.slice(0, FAILURES_SHOWN), ...summarise(report) }, undefined, 1)}\n`,
-  );
-  process.exitCode = report.failures.length + errors.length + died.length === 0 ? 0 : 1;
-} finally {
-  await system.stop();
-  await mochaGlobalTeardown();
-}
+await using _ = await setUp();
+await using system = await startProcesses(FUZZED);
+const since = performance.now();
+const seed = Number(options.seed);
+const report = options.replay
+  ? await replay(system, options.replay)
+  : await fuzz(system, {
+      requests: Number(options.requests),
+      seed,
+      connections: Number(options.connections),
+      progress: ({ requests, failures }) => {
+        if (requests % PROGRESS_EVERY !== 0) return;
+        const seconds = Math.round((performance.now() - since) / 1000);
+        process.stderr.write(`${requests} requests, ${failures.length} failures, ${seconds} s\n`);
+      },
+    });
+const seconds = Math.round((performance.now() - since) / 1000);
+const died = [...system.webs, ...system.workers]
+  .filter(({ child }) => child.exitCode !== null || child.signalCode !== null)
+  .map(({ child, log }) => ({
+    code: child.exitCode,
+    signal: child.signalCode,
+    log: log.slice(-LOG_LENGTH_SHOWN),
+  }));
+const errors = errorsIn(system);
+const ingressMb = died.length === 0 && (await residentMb(system.webs[0]?.child.pid));
+process.stdout.write(
+  `${JSON.stringify({ seed, seconds, died, ingressMb, errors: errors.slice(0, FAILURES_SHOWN), ...summarise(report) }, undefined, 1)}\n`,
+);
+process.exitCode = report.failures.length + errors.length + died.length === 0 ? 0 : 1;
 
 /**
  * Summarises a run: counts by operation and outcome, and a few failures of each sort with the line that replays them.

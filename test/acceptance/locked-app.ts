@@ -1,4 +1,4 @@
-import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { setUp } from '../setup.ts';
 import { predictionBody } from '../support/client.ts';
 import { slowest, tally } from '../support/flood.ts';
 import { undocumented, whileRowIsHeld } from '../support/held-row.ts';
@@ -8,19 +8,14 @@ import { startProcesses } from '../support/system.ts';
 const DEADLINE_MS = 10_000;
 const DELAY_MAX_MS = 300;
 
-await mochaGlobalSetup();
-const system = await startProcesses({
+await using _ = await setUp();
+await using system = await startProcesses({
   env: { PREDICTION_TIMEOUT_MS: `${DEADLINE_MS}`, SANDBOX_UNITS: '1000000' },
 });
-try {
-  for (const heldMs of [6000, 13_000]) {
-    const run = await hold(heldMs);
-    console.log(JSON.stringify(run, undefined, 2));
-    if (run.broken.length > 0) process.exitCode = 1;
-  }
-} finally {
-  await system.stop();
-  await mochaGlobalTeardown();
+for (const heldMs of [6000, 13_000]) {
+  const run = await hold(heldMs);
+  console.log(JSON.stringify(run, undefined, 2));
+  if (run.broken.length > 0) process.exitCode = 1;
 }
 
 async function hold(heldMs: number) {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '../../shared/ids.ts';
 import { hashPassword } from '../../shared/security/passwords.ts';
-import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { setUp } from '../setup.ts';
 import { anonymously, signUp, someEmail } from '../support/account.ts';
 import { predictionBody, type Reply } from '../support/client.ts';
 import { delay, ok } from '../support/fake-provider.ts';
@@ -29,36 +29,28 @@ const PASSWORD = 'a horse with 9 staples';
 const FROM_STRANGER = { headers: { 'x-forwarded-for': '198.51.100.7' } };
 const FROM_VICTIM = { headers: { 'x-forwarded-for': '203.0.113.9' } };
 
-await mochaGlobalSetup();
-try {
-  const predictions = await withSystem({ SANDBOX_UNITS: '1000000' }, async (system) => {
-    const results = [];
-    for (const providerMs of PROVIDER_MS) results.push(await measure(system, providerMs));
-    return results;
-  });
-  const logIns = {
-    defaultLimits: await withSystem(DEFAULT_LIMITS, logInsDuringSignUps),
-    noLimits: await withSystem({}, logInsDuringSignUps),
-  };
-  console.log(JSON.stringify({ predictions, logIns }, undefined, 2));
-  const isKept =
-    (predictions[0]?.growth ?? Number.POSITIVE_INFINITY) < GROWTH_MAX &&
-    Object.values(logIns).every(({ logInMs }) => logInMs.max < LOG_IN_WITHIN_MS);
-  process.exitCode = isKept ? 0 : 1;
-} finally {
-  await mochaGlobalTeardown();
-}
+await using _ = await setUp();
+const predictions = await withSystem({ SANDBOX_UNITS: '1000000' }, async (system) => {
+  const results = [];
+  for (const providerMs of PROVIDER_MS) results.push(await measure(system, providerMs));
+  return results;
+});
+const logIns = {
+  defaultLimits: await withSystem(DEFAULT_LIMITS, logInsDuringSignUps),
+  noLimits: await withSystem({}, logInsDuringSignUps),
+};
+console.log(JSON.stringify({ predictions, logIns }, undefined, 2));
+const isKept =
+  (predictions[0]?.growth ?? Number.POSITIVE_INFINITY) < GROWTH_MAX &&
+  Object.values(logIns).every(({ logInMs }) => logInMs.max < LOG_IN_WITHIN_MS);
+process.exitCode = isKept ? 0 : 1;
 
 async function withSystem<T>(
   env: Record<string, string>,
   work: (system: System<TestProcess>) => Promise<T>,
 ): Promise<T> {
-  const system = await startProcesses({ env: { TRUST_PROXY: 'loopback', ...env } });
-  try {
-    return await work(system);
-  } finally {
-    await system.stop();
-  }
+  await using system = await startProcesses({ env: { TRUST_PROXY: 'loopback', ...env } });
+  return await work(system);
 }
 
 async function measure(system: System<TestProcess>, providerMs: number) {

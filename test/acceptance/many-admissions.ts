@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { setUp } from '../setup.ts';
 import { predictionBody } from '../support/client.ts';
 import { delay, ok } from '../support/fake-provider.ts';
 import { tally } from '../support/flood.ts';
@@ -23,18 +23,13 @@ const { values: options } = parseArgs({
   },
 });
 
-await mochaGlobalSetup();
-const system = await startProcesses({
+await using _ = await setUp();
+await using system = await startProcesses({
   env: { WORKER_CONCURRENCY: `${SLOTS}`, SANDBOX_UNITS: '1000000000', LOG_LEVEL: 'warn' },
 });
-try {
-  const run = await admitMany(system);
-  console.log(JSON.stringify(run, undefined, 2));
-  process.exitCode = run.broken.length === 0 ? 0 : 1;
-} finally {
-  await system.stop();
-  await mochaGlobalTeardown();
-}
+const run = await admitMany(system);
+console.log(JSON.stringify(run, undefined, 2));
+process.exitCode = run.broken.length === 0 ? 0 : 1;
 
 async function admitMany({ app: makeApp, database, provider }: System<TestProcess>) {
   provider.respond(delay(SERVICE_MS, ok()));

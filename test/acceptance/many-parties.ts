@@ -4,7 +4,7 @@ import { claim, queuedFlows } from '../../shared/db/stores/work/claim.ts';
 import { readLoad } from '../../shared/db/stores/work/load.ts';
 import { findAbandonedWork, findOverdueWork, hasDeathsWithin } from '../../shared/db/stores/work/repair.ts';
 import { kinds } from '../../shared/work/kinds.ts';
-import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { setUp } from '../setup.ts';
 import { claimTerms, openServed, queueWork } from '../support/common-path.ts';
 import { createDatabase } from '../support/database.ts';
 import { percentile } from '../support/keep-alive-client.ts';
@@ -83,20 +83,16 @@ async function measureParties(parties: number): Promise<Map<string, number>> {
   }
 }
 
-await mochaGlobalSetup();
-try {
-  const counts = options.parties.split(',').map(Number);
-  const rows = new Map<string, number[]>();
-  for (const count of counts) {
-    for (const [name, p95] of await measureParties(count)) rows.set(name, [...(rows.get(name) ?? []), p95]);
-    process.stdout.write(`measured with ${count} parties\n`);
-  }
-  process.stdout.write(`p95, ms, with ${counts.join(', ')} parties and ${options.parts} queued parts\n`);
-  for (const [name, all] of rows) {
-    const ratio = (all.at(-1) ?? 0) / (all[0] ?? 1);
-    process.stdout.write(`${name}: ${all.map((ms) => ms.toFixed(2)).join(', ')} (${ratio.toFixed(2)} x)\n`);
-    if (ratio > WORST_RATIO) process.exitCode = 1;
-  }
-} finally {
-  await mochaGlobalTeardown();
+await using _ = await setUp();
+const counts = options.parties.split(',').map(Number);
+const rows = new Map<string, number[]>();
+for (const count of counts) {
+  for (const [name, p95] of await measureParties(count)) rows.set(name, [...(rows.get(name) ?? []), p95]);
+  process.stdout.write(`measured with ${count} parties\n`);
+}
+process.stdout.write(`p95, ms, with ${counts.join(', ')} parties and ${options.parts} queued parts\n`);
+for (const [name, all] of rows) {
+  const ratio = (all.at(-1) ?? 0) / (all[0] ?? 1);
+  process.stdout.write(`${name}: ${all.map((ms) => ms.toFixed(2)).join(', ')} (${ratio.toFixed(2)} x)\n`);
+  if (ratio > WORST_RATIO) process.exitCode = 1;
 }

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { makePersonas } from '../../bench/memory/personas.ts';
 import { startScriptedProvider } from '../../bench/memory/scripted-provider.ts';
-import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { setUp } from '../setup.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import { comparableMemory } from '../support/comparable-memory.ts';
 import type { HostedPart } from '../support/hosted.ts';
@@ -24,33 +24,25 @@ const { values: options } = parseArgs({
 
 const SERVICE_MS = 100;
 
-await mochaGlobalSetup();
+await using _ = await setUp();
 await using provider = await startScriptedProvider(SERVICE_MS);
 const ways = {
   scripted: { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: provider.url, DEFAULT_MODEL: 'scripted' },
   local: { OPENAI_API_KEY: '', OPENAI_BASE_URL: '', DEFAULT_MODEL: 'local' },
 };
 let broken = false;
-try {
-  for (const [way, env] of Object.entries(ways)) {
-    const system = await startSystem({
-      apart: true,
-      workers: 3,
-      workerEntry: ['workers/main.ts', 'memory'],
-      env: { ...env, LEASE_MS: '2000', LOG_LEVEL: 'warn' },
-    });
-    try {
-      for (let round = 1; round <= Number(options.rounds); round += 1) {
-        const result = await race(system, round);
-        broken ||= result.differences.length > 0 || result.statuses.some((status) => status !== 200);
-        process.stdout.write(`${JSON.stringify({ way, round, ...result }, undefined, 2)}\n`);
-      }
-    } finally {
-      await system.stop();
-    }
+for (const [way, env] of Object.entries(ways)) {
+  await using system = await startSystem({
+    apart: true,
+    workers: 3,
+    workerEntry: ['workers/main.ts', 'memory'],
+    env: { ...env, LEASE_MS: '2000', LOG_LEVEL: 'warn' },
+  });
+  for (let round = 1; round <= Number(options.rounds); round += 1) {
+    const result = await race(system, round);
+    broken ||= result.differences.length > 0 || result.statuses.some((status) => status !== 200);
+    process.stdout.write(`${JSON.stringify({ way, round, ...result }, undefined, 2)}\n`);
   }
-} finally {
-  await mochaGlobalTeardown();
 }
 process.exitCode = broken ? 1 : 0;
 

@@ -115,7 +115,7 @@ try {
   await using provider = await startChild('snapshot-provider', 'bench/provider.ts', {
     args: [options.service],
   });
-  const system = await startProcesses({
+  await using system = await startProcesses({
     env: {
       REDIS_URL: redis?.url ?? '',
       OPENAI_BASE_URL: `${provider.url}/v1`,
@@ -124,11 +124,7 @@ try {
       LOG_LEVEL: 'warn',
     },
   });
-  try {
-    process.exitCode = (await run(system)) ? 0 : 1;
-  } finally {
-    await system.stop();
-  }
+  process.exitCode = (await run(system)) ? 0 : 1;
 } finally {
   await redis?.kill();
   await mochaGlobalTeardown();

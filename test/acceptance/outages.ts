@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { setUp } from '../setup.ts';
 import { brokenPromises, endure, freeze, OUTAGE_INSTALLATION, takeDown } from '../support/outage.ts';
 import { type OwnServer, startOwnServer } from '../support/own-server.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
@@ -32,22 +32,16 @@ function faults(server: OwnServer, system: System<TestProcess>): Map<string, () 
   return found;
 }
 
-await mochaGlobalSetup();
-const server = await startOwnServer();
-const system = await startProcesses(OUTAGE_INSTALLATION);
-try {
-  let kept = true;
-  for (let round = 1; round <= Number(options.rounds); round += 1) {
-    for (const [fault, fail] of faults(server, system)) {
-      const run = await endure(system, fail);
-      const broken = brokenPromises(run);
-      kept &&= broken.length === 0;
-      process.stdout.write(`${JSON.stringify({ round, fault, ...run, broken })}\n`);
-    }
+await using _ = await setUp();
+await using server = await startOwnServer();
+await using system = await startProcesses(OUTAGE_INSTALLATION);
+let kept = true;
+for (let round = 1; round <= Number(options.rounds); round += 1) {
+  for (const [fault, fail] of faults(server, system)) {
+    const run = await endure(system, fail);
+    const broken = brokenPromises(run);
+    kept &&= broken.length === 0;
+    process.stdout.write(`${JSON.stringify({ round, fault, ...run, broken })}\n`);
   }
-  process.exitCode = kept ? 0 : 1;
-} finally {
-  await system.stop();
-  await server.close();
-  await mochaGlobalTeardown();
 }
+process.exitCode = kept ? 0 : 1;

@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { setUp } from '../setup.ts';
 import { predictionBody } from '../support/client.ts';
 import { delay, ok } from '../support/fake-provider.ts';
 import { type Answer, KeepAliveClient, percentile } from '../support/keep-alive-client.ts';
@@ -20,20 +20,15 @@ interface Ended extends Answer {
   at: number;
 }
 
-await mochaGlobalSetup();
-const system = await startProcesses({
+await using _ = await setUp();
+await using system = await startProcesses({
   env: { WORKER_CONCURRENCY: `${SLOTS}`, SANDBOX_UNITS: '1000000', LEASE_MS: '3000' },
 });
-try {
-  system.provider.respond(delay(SERVICE_MS, ok()));
-  const result = await overload(system);
-  const broken = brokenPromises(result);
-  console.log(JSON.stringify({ ...result, broken }, undefined, 2));
-  process.exitCode = broken.length === 0 ? 0 : 1;
-} finally {
-  await system.stop();
-  await mochaGlobalTeardown();
-}
+system.provider.respond(delay(SERVICE_MS, ok()));
+const result = await overload(system);
+const broken = brokenPromises(result);
+console.log(JSON.stringify({ ...result, broken }, undefined, 2));
+process.exitCode = broken.length === 0 ? 0 : 1;
 
 async function overload({ app: makeApp, webs, provider }: System<TestProcess>) {
   const app = await makeApp();

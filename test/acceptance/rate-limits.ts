@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { setUp } from '../setup.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { KeepAliveClient } from '../support/keep-alive-client.ts';
 import { startRedisServer } from '../support/redis-server.ts';
@@ -23,45 +23,39 @@ const { values: options } = parseArgs({
   },
 });
 
-await mochaGlobalSetup();
-const redis = await startRedisServer();
-const system = await startProcesses({
+await using _ = await setUp();
+await using redis = await startRedisServer();
+await using system = await startProcesses({
   env: { ...HIGH_LIMITS, REDIS_URL: redis.url, LOG_LEVEL: 'warn', SANDBOX_UNITS: '1000000000' },
 });
-try {
-  const [on] = system.webs as [TestProcess];
-  const off = await system.startWeb({ RATE_LIMIT_RPS: '0' });
-  const app = await system.app();
-  const bare = Buffer.from('{');
-  for (const [name, body] of [
-    ['bare', () => bare],
-    ['predictions', predictionBody],
-  ] as const) {
-    for (const web of [on, off]) await round(app, web, body);
-    const pairs = [];
-    for (let n = 0; n < Number(options.rounds); n += 1) {
-      const order = n % 2 === 0 ? [on, off] : [off, on];
-      const found = new Map<TestProcess, Round>();
-      for (const web of order) found.set(web, await round(app, web, body));
-      pairs.push({ on: found.get(on) as Round, off: found.get(off) as Round });
-    }
-    console.log(name, {
-      callsPerS: {
-        on: median(pairs.map(({ on }) => on.rate)),
-        off: median(pairs.map(({ off }) => off.rate)),
-      },
-      cpuPerCallUs: {
-        on: median(pairs.map(({ on }) => on.cpuUs)),
-        off: median(pairs.map(({ off }) => off.cpuUs)),
-      },
-      rateOnToOff: median(pairs.map(({ on, off }) => on.rate / off.rate)),
-      cpuOnToOff: median(pairs.map(({ on, off }) => on.cpuUs / off.cpuUs)),
-    });
+const [on] = system.webs as [TestProcess];
+const off = await system.startWeb({ RATE_LIMIT_RPS: '0' });
+const app = await system.app();
+const bare = Buffer.from('{');
+for (const [name, body] of [
+  ['bare', () => bare],
+  ['predictions', predictionBody],
+] as const) {
+  for (const web of [on, off]) await round(app, web, body);
+  const pairs = [];
+  for (let n = 0; n < Number(options.rounds); n += 1) {
+    const order = n % 2 === 0 ? [on, off] : [off, on];
+    const found = new Map<TestProcess, Round>();
+    for (const web of order) found.set(web, await round(app, web, body));
+    pairs.push({ on: found.get(on) as Round, off: found.get(off) as Round });
   }
-} finally {
-  await system.stop();
-  await redis.kill();
-  await mochaGlobalTeardown();
+  console.log(name, {
+    callsPerS: {
+      on: median(pairs.map(({ on }) => on.rate)),
+      off: median(pairs.map(({ off }) => off.rate)),
+    },
+    cpuPerCallUs: {
+      on: median(pairs.map(({ on }) => on.cpuUs)),
+      off: median(pairs.map(({ off }) => off.cpuUs)),
+    },
+    rateOnToOff: median(pairs.map(({ on, off }) => on.rate / off.rate)),
+    cpuOnToOff: median(pairs.map(({ on, off }) => on.cpuUs / off.cpuUs)),
+  });
 }
 
 interface Round {

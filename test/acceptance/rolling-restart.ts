@@ -1,4 +1,4 @@
-import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { setUp } from '../setup.ts';
 import { rollingRestart } from '../support/rolling-restart.ts';
 import { noticedIn } from '../support/under-load.ts';
 
@@ -6,12 +6,8 @@ import { noticedIn } from '../support/under-load.ts';
  * By hand: two ingresses behind a balancer and two workers are each restarted in turn, ten times, at 100 requests a
  * second.
  */
-await mochaGlobalSetup();
-try {
-  const run = await rollingRestart({ rounds: 10, perSecond: 100 });
-  const broken = noticedIn(run);
-  console.log(JSON.stringify({ ...run, exits: run.exits.join(), broken }, undefined, 2));
-  process.exitCode = broken.length === 0 && run.exits.every((code) => code === 0) ? 0 : 1;
-} finally {
-  await mochaGlobalTeardown();
-}
+await using _ = await setUp();
+const run = await rollingRestart({ rounds: 10, perSecond: 100 });
+const broken = noticedIn(run);
+console.log(JSON.stringify({ ...run, exits: run.exits.join(), broken }, undefined, 2));
+process.exitCode = broken.length === 0 && run.exits.every((code) => code === 0) ? 0 : 1;

@@ -3,7 +3,7 @@ import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { type Child, startChild } from '../../bench/child.ts';
 import type { Load, Measurement } from '../../bench/load.ts';
-import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { setUp } from '../setup.ts';
 import { startRedisServer } from '../support/redis-server.ts';
 import { startProcesses } from '../support/system.ts';
 
@@ -32,7 +32,7 @@ const RATIOS_NEEDED = new Map([
 const WARM_UP_MS = 10_000;
 
 async function measure(workers: number, redisUrl: string, provider: Child): Promise<Measurement> {
-  const system = await startProcesses({
+  await using system = await startProcesses({
     webs: Number(options.webs),
     workers,
     env: {
@@ -44,17 +44,13 @@ async function measure(workers: number, redisUrl: string, provider: Child): Prom
       LOG_LEVEL: 'warn',
     },
   });
-  try {
-    const app = await system.app();
-    // One generator per ingress, because a generator calls a single address.
-    const share = Number(options.callers) / system.webs.length;
-    const parts = await Promise.all(
-      system.webs.map((web, n) => generate(n, { url: web.url, key: app.key, callers: share, ...DURATION })),
-    );
-    return parts.reduce(addMeasurements);
-  } finally {
-    await system.stop();
-  }
+  const app = await system.app();
+  // One generator per ingress, because a generator calls a single address.
+  const share = Number(options.callers) / system.webs.length;
+  const parts = await Promise.all(
+    system.webs.map((web, n) => generate(n, { url: web.url, key: app.key, callers: share, ...DURATION })),
+  );
+  return parts.reduce(addMeasurements);
 }
 
 const DURATION = { warmUpMs: WARM_UP_MS, measureMs: 1000 * Number(options.seconds) };
@@ -79,30 +75,25 @@ function addMeasurements(one: Measurement, other: Measurement): Measurement {
   };
 }
 
-await mochaGlobalSetup();
-const redis = await startRedisServer();
-try {
-  await using provider = await startChild('scaling-provider', 'bench/provider.ts', {
-    args: [options.service],
-  });
-  let kept = true;
-  for (const queue of options.queues.split(',')) {
-    let alone = Number.NaN;
-    for (const [workers, needed] of RATIOS_NEEDED) {
-      const run = await measure(workers, queue === 'redis' ? redis.url : '', provider);
-      if (workers === 1) alone = run.callsPerSecond;
-      const ratio = run.callsPerSecond / alone;
-      kept &&= ratio >= needed && run.failed === 0;
-      const ideal = (workers * Number(options.slots) * 1000) / Number(options.service);
-      // On a busy machine the figures mean nothing.
-      const [machineLoad] = loadavg();
-      process.stdout.write(
-        `${JSON.stringify({ queue, workers, ratio, needed, ideal, ...run, machineLoad })}\n`,
-      );
-    }
+await using _ = await setUp();
+await using redis = await startRedisServer();
+await using provider = await startChild('scaling-provider', 'bench/provider.ts', {
+  args: [options.service],
+});
+let kept = true;
+for (const queue of options.queues.split(',')) {
+  let alone = Number.NaN;
+  for (const [workers, needed] of RATIOS_NEEDED) {
+    const run = await measure(workers, queue === 'redis' ? redis.url : '', provider);
+    if (workers === 1) alone = run.callsPerSecond;
+    const ratio = run.callsPerSecond / alone;
+    kept &&= ratio >= needed && run.failed === 0;
+    const ideal = (workers * Number(options.slots) * 1000) / Number(options.service);
+    // On a busy machine the figures mean nothing.
+    const [machineLoad] = loadavg();
+    process.stdout.write(
+      `${JSON.stringify({ queue, workers, ratio, needed, ideal, ...run, machineLoad })}\n`,
+    );
   }
-  process.exitCode = kept ? 0 : 1;
-} finally {
-  await redis.kill();
-  await mochaGlobalTeardown();
 }
+process.exitCode = kept ? 0 : 1;

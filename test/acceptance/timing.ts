@@ -5,7 +5,7 @@ import { crc32 } from 'node:zlib';
 import { newId } from '../../shared/ids.ts';
 import { newAppKey, newServiceKey } from '../../shared/security/keys.ts';
 import { hashPassword } from '../../shared/security/passwords.ts';
-import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { setUp } from '../setup.ts';
 import { signUp } from '../support/account.ts';
 import { percentile } from '../support/keep-alive-client.ts';
 import { type Comparison, compareTimes, type Difference, type Round } from '../support/same-times.ts';
@@ -51,39 +51,34 @@ type Verdict = 'alike' | 'different' | 'too noisy' | 'noisy control';
 let networks = 0;
 let tried = 0;
 
-await mochaGlobalSetup();
+await using _ = await setUp();
 // Uses production's limits, which count wrong credentials, and its log lines.
-const system = await startProcesses({
+await using system = await startProcesses({
   workers: 0,
   env: { TRUST_PROXY: 'loopback', RATE_LIMIT_RPS: '50', RATE_LIMIT_BURST: '100' },
 });
-try {
-  const instant = await system.startWeb({
-    NODE_OPTIONS: `--import=${new URL('../support/instant-hash.ts', import.meta.url)}`,
-  });
-  const [web] = system.webs;
-  const results = {
-    'log-in: wrong password, unknown e-mail': await compare(await logIns(system, HASH_ROUNDS), {
-      at: web,
-      rounds: HASH_ROUNDS,
-      marginMs: HASH_MARGIN_MS,
-    }),
-    'log-in but for the hash: the same': await compare(await logIns(system, ROUNDS), { at: instant }),
-    '/api key: nearly right, unknown': await compare(await serviceKeys(system), { at: web }),
-    '/v1 key: nearly right, unknown': await compare(await appKeys(system), { at: web }),
-    'waitlist: on it, not on it': await compare(await waitlist(system), {
-      at: web,
-      marginMs: WAITLIST_MARGIN_MS,
-    }),
-  };
-  console.log(JSON.stringify(results, undefined, 2));
-  const verdicts = Object.values(results).map(({ verdict }) => verdict);
-  if (verdicts.includes('different')) process.exitCode = 1;
-  else if (verdicts.some((verdict) => verdict !== 'alike')) process.exitCode = 2;
-} finally {
-  await system.stop();
-  await mochaGlobalTeardown();
-}
+const instant = await system.startWeb({
+  NODE_OPTIONS: `--import=${new URL('../support/instant-hash.ts', import.meta.url)}`,
+});
+const [web] = system.webs;
+const results = {
+  'log-in: wrong password, unknown e-mail': await compare(await logIns(system, HASH_ROUNDS), {
+    at: web,
+    rounds: HASH_ROUNDS,
+    marginMs: HASH_MARGIN_MS,
+  }),
+  'log-in but for the hash: the same': await compare(await logIns(system, ROUNDS), { at: instant }),
+  '/api key: nearly right, unknown': await compare(await serviceKeys(system), { at: web }),
+  '/v1 key: nearly right, unknown': await compare(await appKeys(system), { at: web }),
+  'waitlist: on it, not on it': await compare(await waitlist(system), {
+    at: web,
+    marginMs: WAITLIST_MARGIN_MS,
+  }),
+};
+console.log(JSON.stringify(results, undefined, 2));
+const verdicts = Object.values(results).map(({ verdict }) => verdict);
+if (verdicts.includes('different')) process.exitCode = 1;
+else if (verdicts.some((verdict) => verdict !== 'alike')) process.exitCode = 2;
 
 interface Measuring {
   at: TestProcess | undefined;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { setUp } from '../setup.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import { percentile } from '../support/keep-alive-client.ts';
 import { pacedUntil } from '../support/paced-until.ts';
@@ -24,24 +24,22 @@ const LIMITS = { mb: 600, healthP99Ms: 100 };
 const LEFTOVER_MAX_MB = 100;
 const RELEASE_TIMEOUT_MS = 60_000;
 
-await mochaGlobalSetup();
-const system = await startProcesses({ workers: 0, env: { RATE_LIMIT_RPS: '50', RATE_LIMIT_BURST: '100' } });
-try {
-  const results = [];
-  for (const people of PEOPLE) results.push(await measure(system, people));
-  console.log(JSON.stringify(results, undefined, 2));
-  const isKept = results.every(
-    ({ mb, healthMs, others }) =>
-      mb.most < LIMITS.mb &&
-      mb.backS <= RELEASE_TIMEOUT_MS / 1000 &&
-      healthMs.p99 < LIMITS.healthP99Ms &&
-      Object.keys(others).join() === '200',
-  );
-  process.exitCode = isKept ? 0 : 1;
-} finally {
-  await system.stop();
-  await mochaGlobalTeardown();
-}
+await using _ = await setUp();
+await using system = await startProcesses({
+  workers: 0,
+  env: { RATE_LIMIT_RPS: '50', RATE_LIMIT_BURST: '100' },
+});
+const results = [];
+for (const people of PEOPLE) results.push(await measure(system, people));
+console.log(JSON.stringify(results, undefined, 2));
+const isKept = results.every(
+  ({ mb, healthMs, others }) =>
+    mb.most < LIMITS.mb &&
+    mb.backS <= RELEASE_TIMEOUT_MS / 1000 &&
+    healthMs.p99 < LIMITS.healthP99Ms &&
+    Object.keys(others).join() === '200',
+);
+process.exitCode = isKept ? 0 : 1;
 
 async function measure(at: System<TestProcess>, count: number) {
   const pid = at.webs[0]?.child.pid;

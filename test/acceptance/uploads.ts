@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { setUp } from '../setup.ts';
 import { signUp } from '../support/account.ts';
 import { predictionBody } from '../support/client.ts';
 import { delay } from '../support/fake-provider.ts';
@@ -16,18 +16,13 @@ const ROWS = 1000;
 const SERVICE_MS = 100;
 const PER_SECOND = 20;
 
-await mochaGlobalSetup();
-const system = await startProcesses({ env: { RATE_LIMIT_RPS: '50', RATE_LIMIT_BURST: '100' } });
-try {
-  system.provider.respond(delay(SERVICE_MS));
-  const result = await uploadBeside(system);
-  console.log(JSON.stringify(result, undefined, 2));
-  const kept = result.p95Ms.beside < 1.5 * result.p95Ms.before && !result.uploads['503 service_unavailable'];
-  process.exitCode = kept ? 0 : 1;
-} finally {
-  await system.stop();
-  await mochaGlobalTeardown();
-}
+await using _ = await setUp();
+await using system = await startProcesses({ env: { RATE_LIMIT_RPS: '50', RATE_LIMIT_BURST: '100' } });
+system.provider.respond(delay(SERVICE_MS));
+const result = await uploadBeside(system);
+console.log(JSON.stringify(result, undefined, 2));
+const kept = result.p95Ms.beside < 1.5 * result.p95Ms.before && !result.uploads['503 service_unavailable'];
+process.exitCode = kept ? 0 : 1;
 
 async function uploadBeside(at: System<TestProcess>) {
   const app = await at.app();

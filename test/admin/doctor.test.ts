@@ -160,7 +160,7 @@ describe('doctor', function () {
 
   describeWithRedis('doctor and Redis', () => {
     it('the doctor detects a Redis that evicts jobs, is full, is a read-only replica, or is down', async () => {
-      const redis = await startRedisServer();
+      await using redis = await startRedisServer();
       const queue = () => check('queue', { REDIS_URL: redis.url });
       const faults = [
         [
@@ -172,18 +172,14 @@ describe('doctor', function () {
         [() => redis.follow(redis), () => redis.follow(undefined), /read-only replica: .*replicaof no one/],
         [() => redis.kill(), () => redis.start(), /does not answer within 3 s: start it/],
       ] as const;
-      try {
+      assert.equal((await queue()).ok, true);
+      for (const [inject, mend, says] of faults) {
+        await inject();
+        const { ok, found, to_do } = await queue();
+        assert.equal(ok, false);
+        assert.match(`${found}: ${to_do}`, says);
+        await mend();
         assert.equal((await queue()).ok, true);
-        for (const [inject, mend, says] of faults) {
-          await inject();
-          const { ok, found, to_do } = await queue();
-          assert.equal(ok, false);
-          assert.match(`${found}: ${to_do}`, says);
-          await mend();
-          assert.equal((await queue()).ok, true);
-        }
-      } finally {
-        await redis.kill();
       }
     });
   });

@@ -147,17 +147,13 @@ describe('account activity', () => {
   });
 
   it('account activity has no cost if a model has no price', async () => {
-    const other = await startSystem();
-    try {
-      const ann = await signUp(other);
-      other.provider.next(fake.ok({ continuation: ' x' }));
-      await ann.request('POST', '/api/predictions/draft/', { draft: 'It costs' });
-      await until(async () => {
-        const { body } = await read(ann, '?days=1');
-        return body.days[0]?.model_calls === 1 && body.days[0].cost_cents === null;
-      });
-    } finally {
-      await other.stop();
-    }
+    await using other = await startSystem();
+    const ann = await signUp(other);
+    other.provider.next(fake.ok({ continuation: ' x' }));
+    await ann.request('POST', '/api/predictions/draft/', { draft: 'It costs' });
+    await until(async () => {
+      const { body } = await read(ann, '?days=1');
+      return body.days[0]?.model_calls === 1 && body.days[0].cost_cents === null;
+    });
   });
 });

@@ -31,7 +31,7 @@ describeInBrowser('consent page in Chromium', () => {
 
   after(async () => {
     await browser?.close();
-    await app?.close();
+    await app?.[Symbol.asyncDispose]();
     await system?.stop();
   });
 
@@ -153,21 +153,16 @@ describeInBrowser('consent page in Chromium', () => {
   });
 
   it("the consent page in Chromium lets the app's callback redirect the browser to another origin", async () => {
-    const elsewhere = await listenForCallbacks();
+    await using elsewhere = await listenForCallbacks();
     const onward = `${elsewhere.url.replace('127.0.0.1', 'localhost')}/home`;
-    const redirecting = await ConnectingApp.register(system, { onward });
-    try {
-      for (const button of ['Allow', 'Deny']) {
-        const attempt = await redirecting.start(button);
-        const page = await visit(attempt);
-        await signUp(page);
-        await press(page, button);
-        await page.waitForURL(onward);
-        assert.equal(redirecting.returned.at(-1)?.searchParams.get('state'), attempt.state);
-      }
-    } finally {
-      await elsewhere.close();
-      await redirecting.close();
+    await using redirecting = await ConnectingApp.register(system, { onward });
+    for (const button of ['Allow', 'Deny']) {
+      const attempt = await redirecting.start(button);
+      const page = await visit(attempt);
+      await signUp(page);
+      await press(page, button);
+      await page.waitForURL(onward);
+      assert.equal(redirecting.returned.at(-1)?.searchParams.get('state'), attempt.state);
     }
   });
 
@@ -257,20 +252,16 @@ describeInBrowser('consent page in Chromium', () => {
 
   it('the consent page in Chromium fits 320 pixels and doubled text, even with extremely long names', async () => {
     const name = `${'W'.repeat(120)}\u202Egnp.exe <b>&amp;</b> ${'i'.repeat(50)}`;
-    const long = await ConnectingApp.register(system, { name });
-    try {
-      const attempt = await long.start();
-      const page = await visit(attempt, { viewport: { width: 320, height: 640 } });
-      await assertFits(page);
-      await signUp(page, `${'m'.repeat(180)}@${'example'.repeat(3)}.com`);
-      await assertFits(page);
-      // Doubles only the text. A zoom of 200 % would also halve the viewport.
-      await page.evaluate("document.documentElement.style.fontSize = '200%'");
-      await assertFits(page);
-      assert.equal(await page.getByRole('heading', { level: 1 }).locator('b').count(), 0);
-    } finally {
-      await long.close();
-    }
+    await using long = await ConnectingApp.register(system, { name });
+    const attempt = await long.start();
+    const page = await visit(attempt, { viewport: { width: 320, height: 640 } });
+    await assertFits(page);
+    await signUp(page, `${'m'.repeat(180)}@${'example'.repeat(3)}.com`);
+    await assertFits(page);
+    // Doubles only the text. A zoom of 200 % would also halve the viewport.
+    await page.evaluate("document.documentElement.style.fontSize = '200%'");
+    await assertFits(page);
+    assert.equal(await page.getByRole('heading', { level: 1 }).locator('b').count(), 0);
   });
 });
 

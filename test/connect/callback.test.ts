@@ -48,7 +48,7 @@ describe('callback page', () => {
 });
 
 it('the callback page does not exist in production', async () => {
-  const system = await startSystem({
+  await using system = await startSystem({
     workers: 0,
     env: {
       NODE_ENV: 'production',
@@ -57,9 +57,5 @@ it('the callback page does not exist in production', async () => {
       JWT_SECRET: 'a-secret-that-has-32-bytes-or-more',
     },
   });
-  try {
-    assert.equal((await new Visitor().get(`${system.webs[0]?.url}/connect/callback?code=c`)).status, 404);
-  } finally {
-    await system.stop();
-  }
+  assert.equal((await new Visitor().get(`${system.webs[0]?.url}/connect/callback?code=c`)).status, 404);
 });

@@ -90,12 +90,12 @@ export class ConnectingApp {
     return this.#server.visits;
   }
 
-  close(): Promise<void> {
+  [Symbol.asyncDispose](): Promise<void> {
     return this.#server.close();
   }
 }
 
-interface Callback {
+interface Callback extends AsyncDisposable {
   url: string;
   visits: URL[];
   close(): Promise<void>;
@@ -106,10 +106,10 @@ export async function listenForCallbacks(onward?: string): Promise<Callback> {
   const visits: URL[] = [];
   const server = createServer((request, response) => {
     if (request.url === '/favicon.ico') return void response.writeHead(404).end();
-    visits.push(new URL(request.url ?? '', url));
+    visits.push(new URL(request.url ?? '', here.url));
     if (onward !== undefined) return void response.writeHead(302, { location: onward }).end();
     response.writeHead(200, { 'content-type': 'text/html' }).end('<title>back at the app</title>');
   });
-  const { url, close } = await listening(server);
-  return { url, visits, close };
+  const here = await listening(server);
+  return { ...here, visits };
 }

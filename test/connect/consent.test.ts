@@ -15,7 +15,7 @@ before(async () => {
   app = await ConnectingApp.register(system);
 });
 
-after(() => app?.close());
+after(() => app?.[Symbol.asyncDispose]());
 
 /** Signs a new visitor up during this attempt. Returns the visitor and the account's address. */
 async function signUpVisitor({ url }: Attempt): Promise<{ visitor: Visitor; email: string }> {
@@ -90,17 +90,13 @@ describe('consent page', () => {
   it("the consent page keeps the redirect URI's query byte for byte", async () => {
     const queries = ['?tenant=a%20b&next=%2Fx%2f&empty=', '?', '?a&', "?it's=~!*()"];
     for (const query of queries) {
-      const odd = await ConnectingApp.register(system, { path: `/callback${query}` });
-      try {
-        const attempt = await odd.start();
-        const { visitor } = await signUpVisitor(attempt);
-        const { location } = await visitor.submit(attempt.url, { do: 'approve' });
-        assert.ok(location?.startsWith(odd.redirectUri), String(location));
-        const code = odd.check(new URL(String(location)), attempt).get('code');
-        assert.equal((await odd.exchange(attempt, code)).status, 200);
-      } finally {
-        await odd.close();
-      }
+      await using odd = await ConnectingApp.register(system, { path: `/callback${query}` });
+      const attempt = await odd.start();
+      const { visitor } = await signUpVisitor(attempt);
+      const { location } = await visitor.submit(attempt.url, { do: 'approve' });
+      assert.ok(location?.startsWith(odd.redirectUri), String(location));
+      const code = odd.check(new URL(String(location)), attempt).get('code');
+      assert.equal((await odd.exchange(attempt, code)).status, 200);
     }
   });
 
@@ -141,20 +137,16 @@ describe('consent page', () => {
 
   it('the consent page escapes app names and e-mail addresses', async () => {
     const name = `"><script>alert(1)</script>&amp;'\u202Egnp.exe`;
-    const odd = await ConnectingApp.register(system, { name });
-    try {
-      const attempt = await odd.start();
-      const visitor = new Visitor();
-      const email = `"><img/src=x>@example.com`;
-      const seen = await visitor.submit(attempt.url, { do: 'sign-in', email, password: 'x' });
-      assert.ok(
-        seen.text.includes('&#34;&#62;&#60;script&#62;alert(1)&#60;/script&#62;&#38;amp;&#39;\u202Egnp.exe'),
-      );
-      assert.ok(seen.text.includes('value="&#34;&#62;&#60;img/src=x&#62;@example.com"'));
-      assert.doesNotMatch(seen.text, /<script|<img/);
-    } finally {
-      await odd.close();
-    }
+    await using odd = await ConnectingApp.register(system, { name });
+    const attempt = await odd.start();
+    const visitor = new Visitor();
+    const email = `"><img/src=x>@example.com`;
+    const seen = await visitor.submit(attempt.url, { do: 'sign-in', email, password: 'x' });
+    assert.ok(
+      seen.text.includes('&#34;&#62;&#60;script&#62;alert(1)&#60;/script&#62;&#38;amp;&#39;\u202Egnp.exe'),
+    );
+    assert.ok(seen.text.includes('value="&#34;&#62;&#60;img/src=x&#62;@example.com"'));
+    assert.doesNotMatch(seen.text, /<script|<img/);
   });
 
   it('the consent page answers HEAD like GET, and other methods with a 405 page', async () => {
@@ -204,22 +196,18 @@ describe('signing in on the consent page', () => {
   });
 
   it("the consent page's refusals of a person count as no refused calls of the app", async () => {
-    const other = await ConnectingApp.register(system);
-    try {
-      const { url } = await other.start();
-      const wrong = { do: 'sign-in', email: someEmail(), password: PASSWORD };
-      assert.equal((await new Visitor().submit(url, wrong)).status, 422);
-      assert.equal((await other.client.predict({})).status, 422);
-      const counted = await until(async () => {
-        const { rows } = await system.database.pool.query('select code from refusals where app_id = $1', [
-          other.client.id,
-        ]);
-        return rows.length > 0 && rows;
-      });
-      assert.deepEqual(counted, [{ code: 'validation_error' }]);
-    } finally {
-      await other.close();
-    }
+    await using other = await ConnectingApp.register(system);
+    const { url } = await other.start();
+    const wrong = { do: 'sign-in', email: someEmail(), password: PASSWORD };
+    assert.equal((await new Visitor().submit(url, wrong)).status, 422);
+    assert.equal((await other.client.predict({})).status, 422);
+    const counted = await until(async () => {
+      const { rows } = await system.database.pool.query('select code from refusals where app_id = $1', [
+        other.client.id,
+      ]);
+      return rows.length > 0 && rows;
+    });
+    assert.deepEqual(counted, [{ code: 'validation_error' }]);
   });
 
   it('the consent page reports at each field what is wrong with a new account', async () => {
@@ -444,20 +432,16 @@ describe('cookie of the consent page', () => {
   it("the consent page's cookie is Secure and has the __Host- prefix under https, whatever the path of PUBLIC_URL", async () => {
     const PUBLIC_URL = 'https://id.example.com/forecue';
     const secure: Part = await system.startWeb({ PUBLIC_URL });
-    const elsewhere = await ConnectingApp.register(system, { issuer: PUBLIC_URL });
-    try {
-      const attempt = await elsewhere.start();
-      const url = `${secure.url}/connect/${attempt.requestId}`;
-      const visitor = new Visitor();
-      const seen = await visitor.get(url);
-      assert.match(seen.headers.get('set-cookie') ?? '', /^__Host-forecue=[\w-]{43};/);
-      assert.deepEqual(attributes(seen), ['httponly', 'path=/', 'samesite=lax', 'secure']);
-      await visitor.submit(url, { do: 'sign-up', email: someEmail(), password: PASSWORD });
-      const { location } = await visitor.submit(url, { do: 'approve' });
-      assert.ok(elsewhere.check(new URL(location ?? ''), attempt).get('code'));
-    } finally {
-      await elsewhere.close();
-    }
+    await using elsewhere = await ConnectingApp.register(system, { issuer: PUBLIC_URL });
+    const attempt = await elsewhere.start();
+    const url = `${secure.url}/connect/${attempt.requestId}`;
+    const visitor = new Visitor();
+    const seen = await visitor.get(url);
+    assert.match(seen.headers.get('set-cookie') ?? '', /^__Host-forecue=[\w-]{43};/);
+    assert.deepEqual(attributes(seen), ['httponly', 'path=/', 'samesite=lax', 'secure']);
+    await visitor.submit(url, { do: 'sign-up', email: someEmail(), password: PASSWORD });
+    const { location } = await visitor.submit(url, { do: 'approve' });
+    assert.ok(elsewhere.check(new URL(location ?? ''), attempt).get('code'));
   });
 
   it("the consent page's cookie is no credential for the API", async () => {

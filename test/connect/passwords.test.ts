@@ -10,7 +10,7 @@ import { getAtHost, type ReceivedPage, Visitor } from './visitor.ts';
 const NEW_PASSWORD = 'a horse with 10 staples';
 
 describe('forgotten password', () => {
-  const mail = duringSuite(startMailServer, (server) => server.close());
+  const mail = duringSuite(startMailServer);
   const system = useSystem(() => ({
     workers: 0,
     env: { SMTP_URL: mail.url, MAIL_FROM: 'Forecue <forecue@example.com>', TRUST_PROXY: 'loopback' },

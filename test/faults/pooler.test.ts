@@ -128,19 +128,15 @@ describeWithPgBouncer('PgBouncer in transaction mode', function () {
   });
 
   it('callers behind PgBouncer get 503 while PostgreSQL is down, and 200 within 8 s of its return', async () => {
-    const system = await startSystem();
-    try {
-      const app = await system.app();
-      assert.equal((await app.predict(predictionBody())).status, 200);
-      await server.stop('immediate');
-      const down = await app.predict(predictionBody());
-      assert.deepEqual([down.status, down.code], [503, 'service_unavailable']);
-      assert.ok(down.tookMs < 5000, `${down.tookMs} ms`);
-      await server.start();
-      await until(async () => (await app.predict(predictionBody())).status === 200, 8000);
-    } finally {
-      await system.stop();
-    }
+    await using system = await startSystem();
+    const app = await system.app();
+    assert.equal((await app.predict(predictionBody())).status, 200);
+    await server.stop('immediate');
+    const down = await app.predict(predictionBody());
+    assert.deepEqual([down.status, down.code], [503, 'service_unavailable']);
+    assert.ok(down.tookMs < 5000, `${down.tookMs} ms`);
+    await server.start();
+    await until(async () => (await app.predict(predictionBody())).status === 200, 8000);
   });
 });
 

@@ -88,35 +88,27 @@ describeWithRedis('a failover of Redis under load', function () {
   this.timeout(90_000);
 
   it('while Sentinel replaces a crashed Redis primary, every call gets 200 and is billed once', async () => {
-    const sentinels = await startSentinels();
-    try {
-      await using installation = await Installation.start(sentinels.url);
-      const { primary, other } = await sentinels.servers();
-      const seen = await installation.endure(async () => {
-        await primary.kill();
-        await until(async () => (await sentinels.servers()).primary === other, RECOVERED_WITHIN_MS);
-        await until(() => holdsAll(other), RECOVERED_WITHIN_MS);
-      });
-      assertUnnoticed('sentinel, crash', seen);
-    } finally {
-      await sentinels.close();
-    }
+    await using sentinels = await startSentinels();
+    await using installation = await Installation.start(sentinels.url);
+    const { primary, other } = await sentinels.servers();
+    const seen = await installation.endure(async () => {
+      await primary.kill();
+      await until(async () => (await sentinels.servers()).primary === other, RECOVERED_WITHIN_MS);
+      await until(() => holdsAll(other), RECOVERED_WITHIN_MS);
+    });
+    assertUnnoticed('sentinel, crash', seen);
   });
 
   it('when Sentinel demotes a primary to a read-only replica, every connection leaves it and every call gets 200', async () => {
-    const sentinels = await startSentinels();
-    try {
-      await using installation = await Installation.start(sentinels.url);
-      const { primary, other } = await sentinels.servers();
-      const seen = await installation.endure(async () => {
-        await sentinels.switchOver();
-        await until(() => holdsAll(other), RECOVERED_WITHIN_MS);
-        await until(async () => (await primary.clients()).size === 0, RECOVERED_WITHIN_MS);
-      });
-      assertUnnoticed('sentinel, switch-over', seen);
-    } finally {
-      await sentinels.close();
-    }
+    await using sentinels = await startSentinels();
+    await using installation = await Installation.start(sentinels.url);
+    const { primary, other } = await sentinels.servers();
+    const seen = await installation.endure(async () => {
+      await sentinels.switchOver();
+      await until(() => holdsAll(other), RECOVERED_WITHIN_MS);
+      await until(async () => (await primary.clients()).size === 0, RECOVERED_WITHIN_MS);
+    });
+    assertUnnoticed('sentinel, switch-over', seen);
   });
 
   it("while a Redis cluster replaces the queue's crashed primary, every call gets 200 and is billed once", async () => {

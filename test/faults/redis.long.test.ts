@@ -199,24 +199,20 @@ describeWithRedis('Redis', function () {
   });
 
   it('Redis connections that fall silent without closing are replaced, and answers are as fast as before', async () => {
-    const proxy = await silentProxy(redis.url);
-    try {
-      const env = { REDIS_URL: proxy.url, QUEUE_PREFIX: 'silent' };
-      const [web, worker] = await Promise.all([system.startWeb(env), system.startWorker(env)]);
-      assert.equal((await app.predict(predictionBody(), { at: web })).status, 200);
-      proxy.silence();
-      const answer = () => app.predict(predictionBody(), { at: web });
-      // Without wake-ups callers wait for the next poll, so several fast answers in a row show that wake-ups arrive.
-      await until(async () => {
-        const replies = [await answer(), await answer(), await answer()];
-        return replies.every(({ status, tookMs }) => status === 200 && tookMs < 500);
-      }, NOTICED_WITHIN_MS);
-      await Promise.all([web.stop(), worker.stop()]);
-      system.webs.pop();
-      system.workers.pop();
-    } finally {
-      await proxy.close();
-    }
+    await using proxy = await silentProxy(redis.url);
+    const env = { REDIS_URL: proxy.url, QUEUE_PREFIX: 'silent' };
+    const [web, worker] = await Promise.all([system.startWeb(env), system.startWorker(env)]);
+    assert.equal((await app.predict(predictionBody(), { at: web })).status, 200);
+    proxy.silence();
+    const answer = () => app.predict(predictionBody(), { at: web });
+    // Without wake-ups callers wait for the next poll, so several fast answers in a row show that wake-ups arrive.
+    await until(async () => {
+      const replies = [await answer(), await answer(), await answer()];
+      return replies.every(({ status, tookMs }) => status === 200 && tookMs < 500);
+    }, NOTICED_WITHIN_MS);
+    await Promise.all([web.stop(), worker.stop()]);
+    system.webs.pop();
+    system.workers.pop();
   });
 
   it('processes started while Redis is unreachable are unready but answer calls, and become ready when Redis is up', async () => {

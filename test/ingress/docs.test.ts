@@ -79,35 +79,31 @@ describeInBrowser('page at /docs', function () {
   this.timeout(120_000);
 
   it('the page at /docs renders every operation, and requests nothing from other servers', async () => {
-    const browser = await openBrowser();
-    try {
-      const page = await browser.newPage();
-      // The page draws all operations, on a machine that has other tests to run.
-      page.setDefaultTimeout(100_000);
-      const requested: string[] = [];
-      const complaints: string[] = [];
-      page.on('request', (request) => requested.push(request.url()));
-      page.on('pageerror', (error) => complaints.push(error.message));
-      page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
-      for (const path of ['/docs', '/docs/']) {
-        requested.length = 0;
-        await page.goto(url + path);
-        await page.locator('.opblock').first().waitFor();
-        assert.equal(await page.locator('.opblock').count(), endpoints.length, path);
-        const elsewhere = requested.filter((one) => !one.startsWith(`${url}/`) && !one.startsWith('data:'));
-        assert.deepEqual(elsewhere, [], path);
-        assert.ok(requested.includes(`${url}/openapi.json`), path);
-      }
-      await page.locator('#operations-Predictions-predict button').first().click();
-      await page.getByText('Idempotency-Replayed').first().waitFor();
-      await page.locator('#operations-Health-checkHealth button').first().click();
-      await page.getByRole('button', { name: 'Try it out' }).last().click();
-      await page.getByRole('button', { name: 'Execute' }).click();
-      await page.getByText('"status": "ok"').last().waitFor();
-      assert.ok(requested.includes(`${url}/healthz`));
-      assert.deepEqual(complaints, []);
-    } finally {
-      await browser.close();
+    await using browser = await openBrowser();
+    const page = await browser.newPage();
+    // The page draws all operations, on a machine that has other tests to run.
+    page.setDefaultTimeout(100_000);
+    const requested: string[] = [];
+    const complaints: string[] = [];
+    page.on('request', (request) => requested.push(request.url()));
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+    for (const path of ['/docs', '/docs/']) {
+      requested.length = 0;
+      await page.goto(url + path);
+      await page.locator('.opblock').first().waitFor();
+      assert.equal(await page.locator('.opblock').count(), endpoints.length, path);
+      const elsewhere = requested.filter((one) => !one.startsWith(`${url}/`) && !one.startsWith('data:'));
+      assert.deepEqual(elsewhere, [], path);
+      assert.ok(requested.includes(`${url}/openapi.json`), path);
     }
+    await page.locator('#operations-Predictions-predict button').first().click();
+    await page.getByText('Idempotency-Replayed').first().waitFor();
+    await page.locator('#operations-Health-checkHealth button').first().click();
+    await page.getByRole('button', { name: 'Try it out' }).last().click();
+    await page.getByRole('button', { name: 'Execute' }).click();
+    await page.getByText('"status": "ok"').last().waitFor();
+    assert.ok(requested.includes(`${url}/healthz`));
+    assert.deepEqual(complaints, []);
   });
 });

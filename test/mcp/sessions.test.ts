@@ -255,20 +255,15 @@ describe('tool server sessions', function () {
 
   it('a tool server is not ready while its upstream is silent, and is soon after it answers', async () => {
     const port = await freePort();
-    const proxy = await silentProxy(upstream.url);
-    const behind = await startToolServer(proxy.url, { OPERATOR_PORT: String(port) });
+    await using proxy = await silentProxy(upstream.url);
+    await using _behind = await startToolServer(proxy.url, { OPERATOR_PORT: String(port) });
     const answers = async (status: number) =>
       (await fetch(`http://127.0.0.1:${port}/readyz`)).status === status;
-    try {
-      await until(() => answers(200));
-      proxy.mute();
-      await until(() => answers(503));
-      proxy.unmute();
-      await until(() => answers(200));
-    } finally {
-      await behind.stop('SIGTERM');
-      await proxy.close();
-    }
+    await until(() => answers(200));
+    proxy.mute();
+    await until(() => answers(503));
+    proxy.unmute();
+    await until(() => answers(200));
   });
 
   describe('invalid input', () => {

@@ -22,7 +22,7 @@ POST /v1/predictions server
 
 describe('traces of predictions', function () {
   this.timeout(120_000);
-  const collector = duringSuite(startCollector, (started) => started.close());
+  const collector = duringSuite(startCollector);
   const system = useProcesses(() => ({
     workerEntry: ['workers/main.ts', 'all'],
     env: {
@@ -274,20 +274,16 @@ describe('collector outage', function () {
       // Ends the exporter's retries early.
       OTEL_EXPORTER_OTLP_TIMEOUT: '500',
     };
-    const system = await startProcesses({ env });
-    try {
-      const app = await system.app();
-      for (let n = 0; n < 3; n += 1) assert.equal((await app.predict(predictionBody())).status, 200);
-      const [web] = system.webs;
-      const said = () => web?.log.split('the collector takes no traces').length;
-      await until(() => said() === 2, 60_000);
-      assert.equal((await app.predict(predictionBody())).status, 200);
-      await web?.stop('SIGTERM');
-      assert.equal(web?.child.exitCode, 0);
-      assert.equal(said(), 2);
-    } finally {
-      await system.stop();
-    }
+    await using system = await startProcesses({ env });
+    const app = await system.app();
+    for (let n = 0; n < 3; n += 1) assert.equal((await app.predict(predictionBody())).status, 200);
+    const [web] = system.webs;
+    const said = () => web?.log.split('the collector takes no traces').length;
+    await until(() => said() === 2, 60_000);
+    assert.equal((await app.predict(predictionBody())).status, 200);
+    await web?.stop('SIGTERM');
+    assert.equal(web?.child.exitCode, 0);
+    assert.equal(said(), 2);
   });
 });
 
@@ -295,23 +291,20 @@ describe('process that samples no trace', function () {
   this.timeout(120_000);
 
   it("a process that samples no traces exports none, even if the caller's is sampled, but still logs the trace id and passes the context on", async () => {
-    const collector = await startCollector();
+    await using collector = await startCollector();
     const sampler = { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' };
-    const system = await startProcesses({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...sampler } });
-    try {
-      const app = await system.app();
-      const caller = newCaller();
-      await app.predict(predictionBody(), { headers: headersOf(caller) });
-      const sent = String(system.provider.calls[0]?.headers['traceparent']);
-      assert.match(sent, new RegExp(`^00-${caller.traceId}-[0-9a-f]{16}-00$`));
-      await until(() => system.webs[0]?.log.includes(`"traceId":"${caller.traceId}"`));
-      // Stop all processes, which would export their last spans now.
-      await Promise.all([...system.webs, ...system.workers].map((one) => one.stop('SIGTERM')));
-      assert.equal(collector.received, '');
-    } finally {
-      await system.stop();
-      await collector.close();
-    }
+    await using system = await startProcesses({
+      env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...sampler },
+    });
+    const app = await system.app();
+    const caller = newCaller();
+    await app.predict(predictionBody(), { headers: headersOf(caller) });
+    const sent = String(system.provider.calls[0]?.headers['traceparent']);
+    assert.match(sent, new RegExp(`^00-${caller.traceId}-[0-9a-f]{16}-00$`));
+    await until(() => system.webs[0]?.log.includes(`"traceId":"${caller.traceId}"`));
+    // Stop all processes, which would export their last spans now.
+    await Promise.all([...system.webs, ...system.workers].map((one) => one.stop('SIGTERM')));
+    assert.equal(collector.received, '');
   });
 });
 
@@ -322,24 +315,19 @@ describe('process without a collector', function () {
   };
 
   it('a process without a collector loads no SDK, exports nothing, and sends the provider no trace context', async () => {
-    const collector = await startCollector();
+    await using collector = await startCollector();
     const disabled = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SDK_DISABLED: 'true' };
-    const system = await startProcesses({ env: { ...withSdkForbidden, ...disabled } });
-    try {
-      const app = await system.app();
-      const { status } = await app.predict(predictionBody(), { headers: headersOf(newCaller()) });
-      assert.equal(status, 200);
-      assert.equal(system.provider.calls[0]?.headers['traceparent'], undefined);
-      assert.ok([...system.webs, ...system.workers].every(({ log }) => !log.includes('traceId')));
-      // Stop all processes, which would export their last spans now.
-      await Promise.all([...system.webs, ...system.workers].map((one) => one.stop('SIGTERM')));
-      assert.equal(collector.received, '');
-      const enabled = { OTEL_SDK_DISABLED: 'false' };
-      await assert.rejects(system.startWeb(enabled), /loaded @opentelemetry/, 'the check cannot fail');
-    } finally {
-      await system.stop();
-      await collector.close();
-    }
+    await using system = await startProcesses({ env: { ...withSdkForbidden, ...disabled } });
+    const app = await system.app();
+    const { status } = await app.predict(predictionBody(), { headers: headersOf(newCaller()) });
+    assert.equal(status, 200);
+    assert.equal(system.provider.calls[0]?.headers['traceparent'], undefined);
+    assert.ok([...system.webs, ...system.workers].every(({ log }) => !log.includes('traceId')));
+    // Stop all processes, which would export their last spans now.
+    await Promise.all([...system.webs, ...system.workers].map((one) => one.stop('SIGTERM')));
+    assert.equal(collector.received, '');
+    const enabled = { OTEL_SDK_DISABLED: 'false' };
+    await assert.rejects(system.startWeb(enabled), /loaded @opentelemetry/, 'the check cannot fail');
   });
 });
 

@@ -73,35 +73,31 @@ describe('privacy', () => {
 
   it('the queue and its server never get a text, user_id, request_id or session_id of an app', async () => {
     // A fresh system: elsewhere, a late ticket of earlier work could stand for this work, which would get no ticket.
-    const fresh = await startSystem();
-    try {
-      const app = await fresh.app();
-      const [marker, user] = [newMarker(), newMarker()];
-      const body = {
-        ...markedRequest(marker),
-        request_id: newMarker(),
-        session_id: newMarker(),
-        user_id: user,
-      };
-      const assertNotQueued = async () => {
-        for (const text of [marker, user, body.request_id, body.session_id]) {
-          assert.equal(await fresh.queue.holds(text), false);
-        }
-      };
-      await fresh.queue.listen();
-      let reply: ReturnType<AppClient['predict']> | undefined;
-      await whileFrozen(fresh.workers, async () => {
-        reply = app.predict(body);
-        // The work is queued, and no worker takes it.
-        const { id } = await until(() => rowOf(fresh, body).catch(() => undefined));
-        await until(() => fresh.queue.holds(id));
-        await assertNotQueued();
-      });
-      assert.equal((await reply)?.status, 200);
+    await using fresh = await startSystem();
+    const app = await fresh.app();
+    const [marker, user] = [newMarker(), newMarker()];
+    const body = {
+      ...markedRequest(marker),
+      request_id: newMarker(),
+      session_id: newMarker(),
+      user_id: user,
+    };
+    const assertNotQueued = async () => {
+      for (const text of [marker, user, body.request_id, body.session_id]) {
+        assert.equal(await fresh.queue.holds(text), false);
+      }
+    };
+    await fresh.queue.listen();
+    let reply: ReturnType<AppClient['predict']> | undefined;
+    await whileFrozen(fresh.workers, async () => {
+      reply = app.predict(body);
+      // The work is queued, and no worker takes it.
+      const { id } = await until(() => rowOf(fresh, body).catch(() => undefined));
+      await until(() => fresh.queue.holds(id));
       await assertNotQueued();
-    } finally {
-      await fresh.stop();
-    }
+    });
+    assert.equal((await reply)?.status, 200);
+    await assertNotQueued();
   });
 
   it('the logs contain no text of a request, whether it succeeds, fails or is refused', async () => {

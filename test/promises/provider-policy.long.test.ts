@@ -165,25 +165,21 @@ describe('policy of all workers', () => {
     });
 
   it('all workers together run at most PROVIDER_CONCURRENCY provider calls at once', async () => {
-    const system = await startProcesses({
+    await using system = await startProcesses({
       workers: 2,
       env: { PROVIDER_CONCURRENCY: '4', WORKER_CONCURRENCY: '8' },
     });
-    try {
-      const app = await system.app();
-      // Wait until the workers have counted each other.
-      await sleep(600);
-      let most = 0;
-      system.provider.respond((response, call) => {
-        most = Math.max(most, system.provider.running);
-        return delay(150)(response, call);
-      });
-      const replies = await Promise.all(Array.from({ length: 24 }, () => app.predict(predictionBody())));
-      assert.ok(replies.every(({ status: code }) => code === 200));
-      assert.ok(most > 2 && most <= 4, `${most} at once`);
-    } finally {
-      await system.stop();
-    }
+    const app = await system.app();
+    // Wait until the workers have counted each other.
+    await sleep(600);
+    let most = 0;
+    system.provider.respond((response, call) => {
+      most = Math.max(most, system.provider.running);
+      return delay(150)(response, call);
+    });
+    const replies = await Promise.all(Array.from({ length: 24 }, () => app.predict(predictionBody())));
+    assert.ok(replies.every(({ status: code }) => code === 200));
+    assert.ok(most > 2 && most <= 4, `${most} at once`);
   });
 });
 

@@ -5,7 +5,7 @@ import { listening } from './listening.ts';
  * Spreads connections over the known ingresses in turn, as a TCP balancer does; if an ingress breaks a connection, the
  * client's breaks too.
  */
-export interface Balancer {
+export interface Balancer extends AsyncDisposable {
   url: string;
   add(url: string): void;
   /** Gives the ingress no new connections; existing ones go on. */

@@ -50,7 +50,7 @@ export interface CollectedSpan {
   failed: boolean;
 }
 
-export interface Collector {
+export interface Collector extends AsyncDisposable {
   /** Value for `OTEL_EXPORTER_OTLP_ENDPOINT`. */
   url: string;
   /** Everything received, as it came. */

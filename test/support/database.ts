@@ -4,7 +4,7 @@ import pg from 'pg';
 import { duringSuite } from './during-suite.ts';
 
 /** A database that only one test file uses. */
-export interface TestDatabase {
+export interface TestDatabase extends AsyncDisposable {
   url: string;
   /** Address for the processes under test: the pooler's, if the run has one. */
   serviceUrl: string;
@@ -26,24 +26,17 @@ export async function createDatabase({ empty = false } = {}): Promise<TestDataba
   await administer(server, `create database ${name} template ${empty ? 'template0' : template}`);
   const url = databaseUrl(server, name);
   const pool = openPool(url, 4);
-  return {
-    url,
-    serviceUrl: databaseUrl(pooler || server, name),
-    pool,
-    async drop() {
-      // Not awaited: it would wait for clients that a failed test never released, and the drop ends all sessions.
-      void pool.end();
-      await administer(server, `drop database ${name} with (force)`);
-    },
+  const drop = async () => {
+    // Not awaited: it would wait for clients that a failed test never released, and the drop ends all sessions.
+    void pool.end();
+    await administer(server, `drop database ${name} with (force)`);
   };
+  return { url, serviceUrl: databaseUrl(pooler || server, name), pool, drop, [Symbol.asyncDispose]: drop };
 }
 
 /** Creates a database for a suite. Only hooks and tests may use it. */
 export function useDatabase(options?: { empty?: boolean }): TestDatabase {
-  return duringSuite(
-    () => createDatabase(options),
-    (database) => database.drop(),
-  );
+  return duringSuite(() => createDatabase(options));
 }
 
 /** Opens a pool on a test's database, which may be dropped before all sessions have ended. */

@@ -5,11 +5,10 @@ const begunIn = new WeakMap<Mocha.Suite, AsyncDisposableStack>();
  * Begins something before the tests of a suite, and ends it after them. What is returned gets its fields when it has
  * begun: only hooks and tests may use it.
  */
-export function duringSuite<T extends object>(begin: () => Promise<T>, end: (begun: T) => unknown): T {
+export function duringSuite<T extends AsyncDisposable>(begin: () => Promise<T>): T {
   const fields = {} as T;
   before(async function () {
-    const begun = await begin();
-    stackOf(this).adopt(begun, async () => void (await end(begun)));
+    const begun = stackOf(this).use(await begin());
     Object.defineProperties(fields, Object.getOwnPropertyDescriptors(begun));
   });
   return fields;

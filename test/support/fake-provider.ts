@@ -47,7 +47,7 @@ export interface ProviderCall {
 /** Reaction of the fake to one call. A custom step may depend on the call: `(r, c) => ok()(r, c)`. */
 export type Step = (response: ServerResponse, call: ProviderCall) => void | Promise<void>;
 
-export interface FakeProvider {
+export interface FakeProvider extends AsyncDisposable {
   /** Base URL for `OPENAI_BASE_URL`; ends in `/v1`. */
   readonly url: string;
   /** All calls so far, in the order of arrival. */
@@ -85,10 +85,11 @@ export async function startFakeProvider(): Promise<FakeProvider> {
     arrivals.dispatchEvent(new Event('call'));
     await (queued.shift() ?? standing)(response, call);
   });
-  const { url, close } = await listening(server);
+  const here = await listening(server);
 
   return {
-    url: `${url}/v1`,
+    ...here,
+    url: `${here.url}/v1`,
     calls,
     get running() {
       return calls.filter((call) => call.finishedAt === null && call.abortedAt === null).length;
@@ -114,13 +115,12 @@ export async function startFakeProvider(): Promise<FakeProvider> {
       queued.length = 0;
       standing = ok();
     },
-    close,
   };
 }
 
 /** Starts such a server during a suite. Only hooks and tests may use it. */
 export function useFakeProvider(): FakeProvider {
-  return duringSuite(startFakeProvider, (provider) => provider.close());
+  return duringSuite(startFakeProvider);
 }
 
 function record(

@@ -32,8 +32,5 @@ export async function listening(server: Server): Promise<Listening> {
 
 /** Lets a server listen during a suite. Only hooks and tests may use it. */
 export function useServer(server: Server): Listening {
-  return duringSuite(
-    () => listening(server),
-    (one) => one.close(),
-  );
+  return duringSuite(() => listening(server));
 }

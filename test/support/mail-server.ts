@@ -10,7 +10,7 @@ export interface Received {
   data: string;
 }
 
-export interface MailServer {
+export interface MailServer extends AsyncDisposable {
   /** Address with user and password. */
   url: string;
   mails: Received[];
@@ -29,12 +29,12 @@ export async function startMailServer(): Promise<MailServer> {
     socket.on('error', () => {});
     void serve(socket, mails, refusals).catch(() => socket.destroy());
   });
-  const { port, close } = await listening(server);
+  const here = await listening(server);
   return {
-    url: `smtp://forecue:a%20password@127.0.0.1:${port}`,
+    ...here,
+    url: `smtp://forecue:a%20password@127.0.0.1:${here.port}`,
     mails,
     refusals,
-    close,
   };
 }
 

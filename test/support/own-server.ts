@@ -10,7 +10,7 @@ import { startPgBouncer } from './pgbouncer.ts';
 import { scratchFolder } from './scratch.ts';
 
 /** A PostgreSQL server of one test file, which may stop, crash and fill it. */
-export interface OwnServer {
+export interface OwnServer extends AsyncDisposable {
   /** Superuser address of the database `postgres`. */
   url: string;
   /** Stops the server and breaks every connection; committed data stay. */
@@ -91,8 +91,16 @@ export async function startOwnServer({
     FORECUE_TEST_TEMPLATE: TEMPLATE,
     FORECUE_TEST_POOLER: pooler?.url ?? '',
   });
+  const close = async () => {
+    Object.assign(process.env, { FORECUE_TEST_SERVER, FORECUE_TEST_TEMPLATE, FORECUE_TEST_POOLER });
+    await pooler?.close();
+    await postgres.stop();
+    for (const path of [folder, directory]) await rm(path, { recursive: true, force: true });
+  };
   return {
     url,
+    close,
+    [Symbol.asyncDispose]: close,
     stop: (how) => control('stop', '-m', how),
     start: () => control('start', '-l', join(folder, 'log'), '-o', options),
     async replicate() {
@@ -122,19 +130,10 @@ export async function startOwnServer({
       await follow(data, primary.url);
       await control('start', '-l', join(folder, 'log'), '-o', options);
     },
-    async close() {
-      Object.assign(process.env, { FORECUE_TEST_SERVER, FORECUE_TEST_TEMPLATE, FORECUE_TEST_POOLER });
-      await pooler?.close();
-      await postgres.stop();
-      for (const path of [folder, directory]) await rm(path, { recursive: true, force: true });
-    },
   };
 }
 
 /** Starts a server during a suite. Only hooks and tests may use it. */
 export function useOwnServer(options?: OwnServerOptions): OwnServer {
-  return duringSuite(
-    () => startOwnServer(options),
-    (server) => server.close(),
-  );
+  return duringSuite(() => startOwnServer(options));
 }

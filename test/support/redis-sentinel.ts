@@ -8,14 +8,13 @@ import { command, type RedisServer, startRedisServer } from './redis-server.ts';
 import { until, untilDone } from './until.ts';
 
 /** A primary and its replica, watched by three Sentinels. */
-export interface Sentinels {
+export interface Sentinels extends AsyncDisposable {
   /** Value for `REDIS_URL`. */
   url: string;
   /** Returns the present primary, as the Sentinels name it, and the other server. */
   servers(): Promise<{ primary: RedisServer; other: RedisServer }>;
   /** Promotes the replica and makes the primary its read-only replica, as an operator does. */
   switchOver(): Promise<unknown>;
-  close(): Promise<void>;
 }
 
 const NAME = 'forecue';
@@ -39,7 +38,7 @@ export async function startSentinels(): Promise<Sentinels> {
         : { primary: second, other: first };
     },
     switchOver: () => untilDone(() => command(one, 'SENTINEL', 'FAILOVER', NAME)),
-    async close() {
+    async [Symbol.asyncDispose]() {
       await Promise.all(sentinels.map((sentinel) => sentinel.close()));
       await Promise.all([first.kill(), second.kill()]);
     },

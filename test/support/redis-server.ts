@@ -10,7 +10,7 @@ import { freePort } from './free-port.ts';
 import { untilDone } from './until.ts';
 
 /** A Redis that a test has started, without persistence: it always restarts empty. */
-export interface RedisServer {
+export interface RedisServer extends AsyncDisposable {
   url: string;
   /** Starts the server unless it is up; resolves when it answers. */
   start(): Promise<void>;
@@ -74,6 +74,7 @@ export async function startRedisServer({ isCluster = false } = {}): Promise<Redi
       process.off('exit', end);
       if (isCluster) await rm(join(tmpdir(), file), { force: true });
     },
+    [Symbol.asyncDispose]: () => server.kill(),
     flush: () => command(url, 'FLUSHALL'),
     follow(primary) {
       const { hostname = 'NO', port = 'ONE' } = primary === undefined ? {} : new URL(primary.url);
@@ -105,10 +106,7 @@ export async function startRedisServer({ isCluster = false } = {}): Promise<Redi
 
 /** Starts a server during a suite. Only hooks and tests may use it. */
 export function useRedisServer(options?: { isCluster?: boolean }): RedisServer {
-  return duringSuite(
-    () => startRedisServer(options),
-    (server) => server.kill(),
-  );
+  return duringSuite(() => startRedisServer(options));
 }
 
 /** Sends a command on a connection of its own. */

@@ -39,16 +39,11 @@ interface Rounds {
  */
 export async function rollingRestart(options: Rounds): Promise<RollingRestart> {
   const env = { SANDBOX_UNITS: '1000000', LEASE_MS: '3000', ...options.env };
-  const system = await startProcesses({ webs: 2, workers: 2, env });
-  const balancer = await startBalancer();
-  try {
-    system.provider.respond(delay(SERVICE_MS, ok()));
-    for (const { url } of system.webs) balancer.add(url);
-    return await restartUnderLoad(system, balancer, options);
-  } finally {
-    await balancer.close();
-    await system.stop();
-  }
+  await using system = await startProcesses({ webs: 2, workers: 2, env });
+  await using balancer = await startBalancer();
+  system.provider.respond(delay(SERVICE_MS, ok()));
+  for (const { url } of system.webs) balancer.add(url);
+  return await restartUnderLoad(system, balancer, options);
 }
 
 async function restartUnderLoad(

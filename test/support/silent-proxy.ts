@@ -2,7 +2,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { listening } from './listening.ts';
 
 /** A proxy that can go silent, like a balancer that has forgotten its connections: it does not even forward a close. */
-export interface SilentProxy {
+export interface SilentProxy extends AsyncDisposable {
   url: string;
   /**
    * Makes existing connections forward nothing and never close; later ones work. `listening` means those that have sent
@@ -45,6 +45,7 @@ export async function silentProxy(target: string): Promise<SilentProxy> {
   });
   const proxy = await listening(server);
   return {
+    ...proxy,
     url: `${protocol}//127.0.0.1:${proxy.port}`,
     silence(which = 'all') {
       for (const pair of pairs.keys()) if (which === 'all' || listeners.has(pair)) silencePair(pair);
@@ -64,7 +65,6 @@ export async function silentProxy(target: string): Promise<SilentProxy> {
     move(to) {
       ({ protocol, hostname, port } = new URL(to));
     },
-    close: proxy.close,
   };
 }
 

@@ -53,7 +53,7 @@ export interface Part {
 }
 
 /** A real installation of one test file: its database, queue, ingresses and workers. */
-export interface System<P extends Part = Part> {
+export interface System<P extends Part = Part> extends AsyncDisposable {
   database: TestDatabase;
   queue: TestQueue;
   provider: FakeProvider;
@@ -73,7 +73,7 @@ export interface System<P extends Part = Part> {
 }
 
 /** One process of the product. If its start fails, the error has its last log lines. */
-export class TestProcess {
+export class TestProcess implements AsyncDisposable {
   readonly child: ChildProcess;
   readonly exited: Promise<unknown>;
   readonly #announced: Promise<[ReadyMessage]>;
@@ -110,6 +110,10 @@ export class TestProcess {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return;
     this.kill(signal);
     await this.exited;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
   }
 
   #keep(chunk: Buffer): void {
@@ -161,7 +165,7 @@ function using<P extends Part>(
   options: LaterOptions,
 ): System<P> {
   const begin = async () => start(typeof options === 'function' ? await options() : options);
-  return duringSuite(begin, (system) => system.stop());
+  return duringSuite(begin);
 }
 
 async function start<P extends Part>(options: SystemOptions, running: Running<P>): Promise<System<P>> {
@@ -220,6 +224,7 @@ async function start<P extends Part>(options: SystemOptions, running: Running<P>
       await queue.close();
       await database.drop();
     },
+    [Symbol.asyncDispose]: () => system.stop(),
   };
   try {
     await Promise.all([

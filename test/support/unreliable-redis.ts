@@ -18,7 +18,7 @@ const LONGEST_DELAY_MS = 3000;
  */
 export async function unreliableRedis(
   target: string,
-): Promise<{ url: string; fates: Fates; close(): Promise<void> }> {
+): Promise<AsyncDisposable & { url: string; fates: Fates }> {
   const { hostname, port } = new URL(target);
   const fates: Fates = { passed: 0, dropped: 0, doubled: 0, delayed: 0 };
   const server = createServer((client) => {
@@ -47,9 +47,9 @@ export async function unreliableRedis(
   });
   const proxy = await listening(server);
   return {
+    ...proxy,
     url: `redis://127.0.0.1:${proxy.port}`,
     fates,
-    close: proxy.close,
   };
 }
 
