@@ -1,5 +1,5 @@
 import { connect, createServer } from 'node:net';
-import { listening } from '../test/support/listening.ts';
+import { endTogether, listening } from '../test/support/listening.ts';
 
 /** Something that went over a tapped connection. */
 export interface Heard {
@@ -52,13 +52,7 @@ export async function tap(
         hear({ at: performance.now(), who, kind: 'pushed', what, roundTrip: false });
       answered ||= wakeUps.length === 0;
     });
-    for (const socket of [client, upstream]) {
-      socket.on('error', () => {});
-      socket.on('close', () => {
-        client.destroy();
-        upstream.destroy();
-      });
-    }
+    endTogether(client, upstream);
   });
   const tap = await listening(server);
   const url = new URL(target);

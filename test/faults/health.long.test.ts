@@ -30,20 +30,15 @@ async function assertUnhealthyWhileSilent(
   env: Record<string, string>,
 ): Promise<void> {
   const operatorPort = await freePort();
-  const web = await system.startWeb({ ...env, OPERATOR_PORT: `${operatorPort}` });
-  try {
-    const urls = [web.url, `http://127.0.0.1:${operatorPort}`];
-    assert.equal(await healthOf(urls), '200,200');
-    proxy.mute();
-    const since = performance.now();
-    await until(async () => (await healthOf(urls)) === '503,503', STUCK_AFTER_MS.most);
-    assert.ok(performance.now() - since > STUCK_AFTER_MS.least, 'a short silence is tolerated');
-    proxy.unmute();
-    await until(async () => (await healthOf(urls)) === '200,200', HEALTHY_WITHIN_MS);
-  } finally {
-    await web.stop();
-    await proxy.close();
-  }
+  await using web = await system.startWeb({ ...env, OPERATOR_PORT: `${operatorPort}` });
+  const urls = [web.url, `http://127.0.0.1:${operatorPort}`];
+  assert.equal(await healthOf(urls), '200,200');
+  proxy.mute();
+  const since = performance.now();
+  await until(async () => (await healthOf(urls)) === '503,503', STUCK_AFTER_MS.most);
+  assert.ok(performance.now() - since > STUCK_AFTER_MS.least, 'a short silence is tolerated');
+  proxy.unmute();
+  await until(async () => (await healthOf(urls)) === '200,200', HEALTHY_WITHIN_MS);
 }
 
 /** Asserts that an ingress whose proxy to the queue's store is silent is not ready, but healthy and serving calls. */
@@ -53,26 +48,21 @@ async function assertServesWithout(
   env: Record<string, string>,
 ): Promise<void> {
   const operatorPort = await freePort();
-  const web = await system.startWeb({ ...env, OPERATOR_PORT: `${operatorPort}` });
-  try {
-    const urls = [web.url, `http://127.0.0.1:${operatorPort}`];
-    const app = await system.app();
-    assert.equal((await app.predict(predictionBody(), { at: web })).status, 200);
-    proxy.mute();
-    const over = performance.now() + STUCK_AFTER_MS.most;
-    await until(async () => (await healthOf(urls, '/readyz')) === '503,503', UNREADY_WITHIN_MS);
-    while (performance.now() < over) {
-      const reply = await app.predict(predictionBody(), { at: web });
-      assert.equal(reply.status, 200, reply.text);
-      assert.equal(await healthOf(urls), '200,200');
-      await sleep(200);
-    }
-    proxy.unmute();
-    await until(async () => (await healthOf(urls, '/readyz')) === '200,200', HEALTHY_WITHIN_MS);
-  } finally {
-    await web.stop();
-    await proxy.close();
+  await using web = await system.startWeb({ ...env, OPERATOR_PORT: `${operatorPort}` });
+  const urls = [web.url, `http://127.0.0.1:${operatorPort}`];
+  const app = await system.app();
+  assert.equal((await app.predict(predictionBody(), { at: web })).status, 200);
+  proxy.mute();
+  const over = performance.now() + STUCK_AFTER_MS.most;
+  await until(async () => (await healthOf(urls, '/readyz')) === '503,503', UNREADY_WITHIN_MS);
+  while (performance.now() < over) {
+    const reply = await app.predict(predictionBody(), { at: web });
+    assert.equal(reply.status, 200, reply.text);
+    assert.equal(await healthOf(urls), '200,200');
+    await sleep(200);
   }
+  proxy.unmute();
+  await until(async () => (await healthOf(urls, '/readyz')) === '200,200', HEALTHY_WITHIN_MS);
 }
 
 describe('health of an ingress', function () {
@@ -89,12 +79,12 @@ describe('health of an ingress', function () {
   };
 
   it('an ingress is unhealthy while it cannot write its heartbeat, and healthy again afterwards', async () => {
-    const proxy = await silentProxy(system.database.url);
+    await using proxy = await silentProxy(system.database.url);
     await assertUnhealthyWhileSilent(system, proxy, { DATABASE_URL: through(proxy) });
   });
 
   it('an ingress that cannot reach its queue and wake-ups on PostgreSQL is not ready but healthy, and answers calls', async () => {
-    const proxy = await silentProxy(system.database.url);
+    await using proxy = await silentProxy(system.database.url);
     await assertServesWithout(system, proxy, { DATABASE_DIRECT_URL: through(proxy) });
   });
 });
@@ -105,7 +95,7 @@ describeWithRedis('health of an ingress on Redis', function () {
   const system = useProcesses(() => ({ webs: 0, env: { REDIS_URL: redis.url } }));
 
   it('an ingress that cannot reach Redis is not ready but healthy, and answers calls', async () => {
-    const proxy = await silentProxy(redis.url);
+    await using proxy = await silentProxy(redis.url);
     await assertServesWithout(system, proxy, { REDIS_URL: proxy.url });
   });
 });

@@ -5,7 +5,7 @@ import { openDatabase } from '../../shared/db/orm.ts';
 import { createLog } from '../../shared/log.ts';
 import { type AppClient, call, fetchPublished, predictionBody } from '../support/client.ts';
 import { delay, ok } from '../support/fake-provider.ts';
-import { type Call, startLoad } from '../support/load.ts';
+import { type Call, type Load, startLoad } from '../support/load.ts';
 import { type OwnServer, SLOTS, useOwnServer } from '../support/own-server.ts';
 import { silentProxy } from '../support/silent-proxy.ts';
 import { type System, type TestProcess, useProcesses } from '../support/system.ts';
@@ -44,17 +44,23 @@ describe('PostgreSQL faults', function () {
       `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${nameOf(system.database.url)}'`,
     );
 
-  it('when PostgreSQL drops all connections once, every call ends as documented, answers are prompt again, and usage is exact', async () => {
-    const load = startLoad((body) => app.predict(body), { callers: CALLERS });
-    await sleep(500);
-    await terminateAll();
+  /** Asserts that all is well when a fault is over. Returns the calls of the load, which ends after `forMs`. */
+  const assertRecovers = async (load: Load, forMs: number) => {
     const over = performance.now();
-    await sleep(1500);
+    await sleep(forMs);
     const calls = await load.stop();
     assertDocumented(calls);
     assertAnswersReturn(calls, over);
     await assertPrompt(app);
     await assertBilledOnce(system, app, calls);
+    return calls;
+  };
+
+  it('when PostgreSQL drops all connections once, every call ends as documented, answers are prompt again, and usage is exact', async () => {
+    const load = startLoad((body) => app.predict(body), { callers: CALLERS });
+    await sleep(500);
+    await terminateAll();
+    await assertRecovers(load, 1500);
   });
 
   it('when PostgreSQL drops all connections every 500 ms, every call ends as documented, and usage is exact', async () => {
@@ -63,13 +69,7 @@ describe('PostgreSQL faults', function () {
       await sleep(500);
       await terminateAll();
     }
-    const over = performance.now();
-    await sleep(1500);
-    const calls = await load.stop();
-    assertDocumented(calls);
-    assertAnswersReturn(calls, over);
-    await assertPrompt(app);
-    await assertBilledOnce(system, app, calls);
+    await assertRecovers(load, 1500);
   });
 
   it('a connection that PostgreSQL ends inside a transaction frees its slot in the pool', async () => {
@@ -103,13 +103,7 @@ describe('PostgreSQL faults', function () {
       const away = await app.predict(predictionBody());
       assertUnavailable(away);
       await server.start();
-      const over = performance.now();
-      await sleep(3500);
-      const calls = await load.stop();
-      assertDocumented(calls);
-      assertAnswersReturn(calls, over);
-      await assertPrompt(app);
-      await assertBilledOnce(system, app, calls);
+      const calls = await assertRecovers(load, 3500);
       for (const { body, reply } of calls.filter((call) => call.reply.status === 200)) {
         assert.equal((await app.predict(body)).text, reply.text);
       }

@@ -16,7 +16,7 @@ import {
 } from '../support/connection.ts';
 import { pacedUntil } from '../support/paced-until.ts';
 import { lockRow, lockTable } from '../support/row-lock.ts';
-import { useProcesses } from '../support/system.ts';
+import { type System, type TestProcess, useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const ROW = { content: 'A note.', kind: 'note', origin: 'human' };
@@ -82,17 +82,7 @@ describe('connection with slow usage reads', () => {
   it("a connection whose usage is slow to read blocks no account changes, its owner's or others', however often the usage is read", async () => {
     const [person, other] = [await signUp(system), await signUp(system)];
     const { connection_id } = await connect(system, await connectingApp(system), person);
-    const locked = await lockTable(system, 'history');
-    const reads = Array.from({ length: EXCESSIVE_CALLS }, () =>
-      person.request('GET', `/api/connections/${connection_id}/`),
-    );
-    const codes: unknown[] = [];
-    for (const read of reads) void read.then(({ code }) => codes.push(code));
-    await until(() => codes.includes('overloaded'));
-    for (const one of [person, other])
-      assert.equal((await one.request('PATCH', '/api/auth/me/', { name: 'Another' })).status, 200);
-    await locked.release();
-    await Promise.all(reads);
+    await assertChangesGoOn(system, [person, other], 'history', `/api/connections/${connection_id}/`);
   });
 });
 
@@ -101,15 +91,7 @@ describe('account whose predictions are slow to count', () => {
 
   it('an account whose predictions are slow to count gets 503 overloaded, and the changes of others go on, however many lists it reads', async () => {
     const [person, other] = [await signUp(system), await signUp(system)];
-    const locked = await lockTable(system, 'replies');
-    const reads = Array.from({ length: EXCESSIVE_CALLS }, () => person.request('GET', '/api/predictions/'));
-    const codes: unknown[] = [];
-    for (const read of reads) void read.then(({ code }) => codes.push(code));
-    await until(() => codes.includes('overloaded'));
-    for (const one of [person, other])
-      assert.equal((await one.request('PATCH', '/api/auth/me/', { name: 'Another' })).status, 200);
-    await locked.release();
-    await Promise.all(reads);
+    await assertChangesGoOn(system, [person, other], 'replies', '/api/predictions/');
   });
 });
 
@@ -164,3 +146,21 @@ describe('app whose rows are locked', () => {
     assert.equal((await revoke(app, connection_id)).status, 200);
   });
 });
+
+/** Asserts that both can change their accounts while the first has all reads that it may make wait for a locked table. */
+async function assertChangesGoOn(
+  system: System<TestProcess>,
+  people: readonly [UserClient, UserClient],
+  table: string,
+  path: string,
+): Promise<void> {
+  const locked = await lockTable(system, table);
+  const reads = Array.from({ length: EXCESSIVE_CALLS }, () => people[0].request('GET', path));
+  const codes: unknown[] = [];
+  for (const read of reads) void read.then(({ code }) => codes.push(code));
+  await until(() => codes.includes('overloaded'));
+  for (const one of people)
+    assert.equal((await one.request('PATCH', '/api/auth/me/', { name: 'Another' })).status, 200);
+  await locked.release();
+  await Promise.all(reads);
+}

@@ -34,3 +34,9 @@ export async function listening(server: Server): Promise<Listening> {
 export function useServer(server: Server): Listening {
   return duringSuite(() => listening(server));
 }
+
+/** Ends each of the connections with the other, whatever its reason. */
+export function endTogether(...sockets: Socket[]): void {
+  for (const socket of sockets)
+    socket.on('error', () => {}).on('close', () => sockets.forEach((one) => void one.destroy()));
+}

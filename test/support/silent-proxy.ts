@@ -1,5 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net';
-import { listening } from './listening.ts';
+import { endTogether, listening } from './listening.ts';
 
 /** A proxy that can go silent, like a balancer that has forgotten its connections: it does not even forward a close. */
 export interface SilentProxy extends AsyncDisposable {
@@ -33,13 +33,8 @@ export async function silentProxy(target: string): Promise<SilentProxy> {
       pairs.set(pair, performance.now());
       if (/\b(listen|subscribe)\s/i.test(chunk.toString('latin1'))) listeners.add(pair);
     });
-    for (const socket of pair) {
-      socket.on('error', () => {});
-      socket.on('close', () => {
-        pairs.delete(pair);
-        for (const one of pair) one.destroy();
-      });
-    }
+    endTogether(...pair);
+    client.on('close', () => pairs.delete(pair));
     if (muted) silencePair(pair);
     else client.pipe(upstream).pipe(client);
   });

@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { listening } from './listening.ts';
+import { endTogether, listening } from './listening.ts';
 
 /** Numbers of wake-ups by what happened to them on the way. */
 export interface Fates {
@@ -23,14 +23,8 @@ export async function unreliableRedis(
   const fates: Fates = { passed: 0, dropped: 0, doubled: 0, delayed: 0 };
   const server = createServer((client) => {
     const upstream = connect(Number(port), hostname);
-    for (const socket of [client, upstream]) {
-      socket.setNoDelay(true);
-      socket.on('error', () => {});
-      socket.on('close', () => {
-        client.destroy();
-        upstream.destroy();
-      });
-    }
+    for (const socket of [client, upstream]) socket.setNoDelay(true);
+    endTogether(client, upstream);
     client.pipe(upstream);
     let pending = Buffer.alloc(0);
     upstream.on('data', (chunk: Buffer) => {

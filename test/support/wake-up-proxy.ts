@@ -1,6 +1,6 @@
 import { connect, createServer } from 'node:net';
 import { databaseUrl } from './database.ts';
-import { listening } from './listening.ts';
+import { endTogether, listening } from './listening.ts';
 
 const NOTIFICATION = 'A'.charCodeAt(0);
 const HEADER_BYTES = 5;
@@ -16,13 +16,7 @@ export async function dropWakeUps(
   let dropped = 0;
   const server = createServer((client) => {
     const upstream = connect(Number(port) || 5432, hostname);
-    for (const socket of [client, upstream]) {
-      socket.on('error', () => {});
-      socket.on('close', () => {
-        client.destroy();
-        upstream.destroy();
-      });
-    }
+    endTogether(client, upstream);
     client.pipe(upstream);
     let pending = Buffer.alloc(0);
     upstream.on('data', (chunk: Buffer) => {
