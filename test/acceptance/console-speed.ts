@@ -55,7 +55,7 @@ const [system, browser] = await Promise.all([startConsole({ RATE_LIMIT_RPS: '0' 
 const medians: number[] = [];
 let rate = 0;
 try {
-  const person = await personIn(browser, system);
+  const person = await personIn({ system, browser });
   const page = await person.open();
   await signUp(page, person.email);
   const cdp = await person.context.newCDPSession(page);

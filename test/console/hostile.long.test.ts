@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import type { UserClient } from '../support/account.ts';
 import { faultsOn } from '../support/axe.ts';
-import { describeInBrowser, openBrowser } from '../support/browser.ts';
+import { describeInBrowser } from '../support/browser.ts';
 import { add } from '../support/memory.ts';
-import type { System } from '../support/system.ts';
-import { clientOf, goTo, type Person, personIn, press, signUp, startConsole } from './visit.ts';
+import { clientOf, goTo, type Person, personIn, press, signUp, useConsole } from './visit.ts';
 
 const PHONE = { width: 390, height: 844 };
 const DESKTOP = { width: 1440, height: 900 };
@@ -53,8 +52,7 @@ const HOSTILE_TEXTS = [
 ];
 
 describeInBrowser('hostile texts', () => {
-  let system: System;
-  let browser: Browser;
+  const at = useConsole();
   let person: Person;
   let page: Page;
   let client: UserClient;
@@ -62,16 +60,10 @@ describeInBrowser('hostile texts', () => {
   before(async function () {
     this.timeout(60_000);
     assert.equal(new Set(HOSTILE_TEXTS).size, 100);
-    [system, browser] = await Promise.all([startConsole(), openBrowser()]);
-    person = await personIn(browser, system);
+    person = await personIn(at);
     page = await person.open();
     await signUp(page, person.email);
-    client = await clientOf(system, person);
-  });
-
-  after(async () => {
-    await browser?.close();
-    await system?.stop();
+    client = await clientOf(at.system, person);
   });
 
   /** Asserts that no text ran or became an element, and that nothing is wider than the window. */

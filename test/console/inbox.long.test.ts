@@ -1,36 +1,28 @@
 import assert from 'node:assert/strict';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { faultsOn } from '../support/axe.ts';
-import { describeInBrowser, openBrowser } from '../support/browser.ts';
-import type { System } from '../support/system.ts';
+import { describeInBrowser } from '../support/browser.ts';
 import { until } from '../support/until.ts';
-import { clientOf, goTo, loadSample, type Person, personIn, press, signUp, startConsole } from './visit.ts';
+import { clientOf, goTo, loadSample, type Person, personIn, press, signUp, useConsole } from './visit.ts';
 
 /** Questions in the order in which they are asked. Nothing is predicted for the first one. */
 const QUESTIONS = ['Wie spät ist es?', 'Shall I run the tests with coverage now?', 'Run tests?'];
 
 describeInBrowser('console inbox', () => {
-  let system: System;
-  let browser: Browser;
+  const at = useConsole();
   let person: Person;
   let page: Page;
 
   before(async function () {
     this.timeout(90_000);
-    [system, browser] = await Promise.all([startConsole(), openBrowser()]);
-    person = await personIn(browser, system);
+    person = await personIn(at);
     page = await person.open();
     await signUp(page, person.email);
     await loadSample(page);
   });
-  after(async () => {
-    await browser?.close();
-    await system?.stop();
-  });
-
   /** Returns the statuses of the predictions, newest first. */
   async function statuses(): Promise<string[]> {
-    const { rows } = await system.database.pool.query<{ status: string }>(
+    const { rows } = await at.system.database.pool.query<{ status: string }>(
       'select status from replies order by created_at desc, id desc',
     );
     return rows.map(({ status }) => status);
@@ -110,7 +102,7 @@ describeInBrowser('console inbox', () => {
 
   /** Makes three predictions that are never sure enough. */
   async function ask(): Promise<void> {
-    const client = await clientOf(system, person);
+    const client = await clientOf(at.system, person);
     for (const agent_input of QUESTIONS) {
       const asked = { agent: 'coder', agent_input, k: 3, threshold: 1 };
       const { status } = await client.request('POST', '/api/predictions/predict/', asked);

@@ -1,28 +1,20 @@
 import assert from 'node:assert/strict';
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose';
-import type { Browser, Page } from 'playwright-core';
-import { describeInBrowser, openBrowser } from '../support/browser.ts';
-import type { System } from '../support/system.ts';
-import { goTo, type Person, personIn, press, signUp, startConsole } from './visit.ts';
+import type { Page } from 'playwright-core';
+import { describeInBrowser } from '../support/browser.ts';
+import { goTo, type Person, personIn, press, signUp, useConsole } from './visit.ts';
 
 describeInBrowser('interruptions', () => {
-  let system: System;
-  let browser: Browser;
+  const at = useConsole();
   let person: Person;
   let page: Page;
 
   before(async function () {
     this.timeout(60_000);
-    [system, browser] = await Promise.all([startConsole(), openBrowser()]);
-    person = await personIn(browser, system);
+    person = await personIn(at);
     page = await person.open();
     await signUp(page, person.email);
   });
-  after(async () => {
-    await browser?.close();
-    await system?.stop();
-  });
-
   it('the console renews an expired access token without the person noticing', async () => {
     await goTo(page, 'Account');
     let sent = 0;
@@ -49,7 +41,7 @@ describeInBrowser('interruptions', () => {
     const { alg = '', ...header } = decodeProtectedHeader(token);
     return new SignJWT({ ...decodeJwt(token), exp: 1 })
       .setProtectedHeader({ ...header, alg })
-      .sign(new TextEncoder().encode(system.env['JWT_SECRET']))
+      .sign(new TextEncoder().encode(at.system.env['JWT_SECRET']))
       .then((signed) => `Bearer ${signed}`);
   }
 
@@ -62,13 +54,13 @@ describeInBrowser('interruptions', () => {
   });
 
   it('the console keeps the person signed in across a restart of the server', async () => {
-    const [first] = system.webs;
+    const [first] = at.system.webs;
     assert.ok(first);
     const { port } = new URL(first.url);
     await first.stop();
     await goTo(page, 'Keys');
     await page.getByRole('alert').getByRole('button', { name: 'Try again' }).waitFor();
-    await system.startWeb({ PORT: port });
+    await at.system.startWeb({ PORT: port });
     await press(page, 'Try again');
     await page.getByText('You have no keys.').waitFor();
     await page.reload();

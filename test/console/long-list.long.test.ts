@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import type { Browser, Page } from 'playwright-core';
-import { describeInBrowser, openBrowser } from '../support/browser.ts';
-import type { System } from '../support/system.ts';
-import { addMany, clientOf, personIn, signUp, startConsole } from './visit.ts';
+import type { Page } from 'playwright-core';
+import { describeInBrowser } from '../support/browser.ts';
+import { addMany, clientOf, personIn, signUp, useConsole } from './visit.ts';
 
 const ROWS = 2000;
 /** Limit for the elements in the page. A card has about twenty. */
@@ -16,22 +15,12 @@ const settle = (page: Page) =>
   page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
 
 describeInBrowser('long list in the console', () => {
-  let system: System;
-  let browser: Browser;
-  before(async function () {
-    this.timeout(60_000);
-    [system, browser] = await Promise.all([startConsole(), openBrowser()]);
-  });
-  after(async () => {
-    await browser?.close();
-    await system?.stop();
-  });
-
+  const at = useConsole();
   it('a long list in the console can be scrolled to its last row, and keeps only the visible rows in the page', async () => {
-    const person = await personIn(browser, system);
+    const person = await personIn(at);
     const page = await person.open();
     await signUp(page, person.email);
-    await addMany(await clientOf(system, person), ROWS);
+    await addMany(await clientOf(at.system, person), ROWS);
     await page.goto(`${page.url().replace(/#.*/, '')}#/memory/raw`);
     await page.getByText(`Row ${ROWS - 1} `).waitFor();
     const last = page.getByText('Row 0 ');
@@ -47,10 +36,10 @@ describeInBrowser('long list in the console', () => {
 
   /** Signs up a person with these rows of raw memory or facts, and opens the list of them. */
   async function openList(tier: 'raw' | 'facts', rows: object[]): Promise<Page> {
-    const person = await personIn(browser, system);
+    const person = await personIn(at);
     const page = await person.open();
     await signUp(page, person.email);
-    const client = await clientOf(system, person);
+    const client = await clientOf(at.system, person);
     assert.equal((await client.request('POST', `/api/memory/${tier}/`, rows)).status, 201);
     await page.goto(`${page.url().replace(/#.*/, '')}#/memory/${tier}`);
     await page.locator('.long > li').first().waitFor();

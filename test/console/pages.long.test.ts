@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { faultsOn } from '../support/axe.ts';
-import { describeInBrowser, openBrowser } from '../support/browser.ts';
-import type { System } from '../support/system.ts';
-import { goTo, loadSample, type Person, personIn, press, signUp, startConsole } from './visit.ts';
+import { describeInBrowser } from '../support/browser.ts';
+import { goTo, loadSample, type Person, personIn, press, signUp, useConsole } from './visit.ts';
 
 const PHONE = { width: 390, height: 844 };
 const DESKTOP = { width: 1440, height: 900 };
@@ -14,21 +13,14 @@ const LOOKS = [
 const PAGES = ['First minute', 'Try it', 'Inbox', 'Memory', 'Overview', 'Connections', 'Keys', 'Account'];
 
 describeInBrowser('console pages', () => {
-  let system: System;
-  let browser: Browser;
+  const at = useConsole();
   let person: Person;
   let page: Page;
 
   before(async function () {
     this.timeout(60_000);
-    [system, browser] = await Promise.all([startConsole(), openBrowser()]);
-    person = await personIn(browser, system);
+    person = await personIn(at);
     page = await person.open();
-  });
-
-  after(async () => {
-    await browser?.close();
-    await system?.stop();
   });
 
   /** Asserts that axe finds no fault with the page and that it fits the window, in both looks. */
@@ -86,7 +78,7 @@ describeInBrowser('console pages', () => {
   }).timeout(60_000);
 
   it("the console's charts name each day as it is, west of Greenwich too", async () => {
-    const western = await personIn(browser, system, { timezoneId: 'America/Los_Angeles' });
+    const western = await personIn(at, { timezoneId: 'America/Los_Angeles' });
     const tab = await western.open();
     await signUp(tab, western.email);
     const counted = tab.waitForResponse('**/api/activity/**');

@@ -1,29 +1,21 @@
 import assert from 'node:assert/strict';
-import type { Browser, Page } from 'playwright-core';
-import { describeInBrowser, openBrowser } from '../support/browser.ts';
-import type { System } from '../support/system.ts';
+import type { Page } from 'playwright-core';
+import { describeInBrowser } from '../support/browser.ts';
 import { claudeCodeFile } from '../support/transcripts.ts';
-import { goTo, loadSample, type Person, personIn, press, signUp, startConsole } from './visit.ts';
+import { goTo, loadSample, type Person, personIn, press, signUp, useConsole } from './visit.ts';
 
 const REPLY = 'yes, I always want coverage';
 const SECRET = 'sk-proj-abcdefghijklmnop0123456789';
 
 describeInBrowser('person in the console', () => {
-  let system: System;
-  let browser: Browser;
+  const at = useConsole();
   let person: Person;
   let page: Page;
 
   before(async function () {
     this.timeout(60_000);
-    [system, browser] = await Promise.all([startConsole(), openBrowser()]);
-    person = await personIn(browser, system);
+    person = await personIn(at);
     page = await person.open();
-  });
-
-  after(async () => {
-    await browser?.close();
-    await system?.stop();
   });
 
   it('a person in the console signs up, and is led to the first minute', async () => {
@@ -47,12 +39,12 @@ describeInBrowser('person in the console', () => {
     await press(page, 'Send and learn from them');
     await page.getByText(/messages, \d+ episodes?, \d+ facts are remembered/).waitFor();
     assert.ok((await recordedCount()) > 2);
-    const { rows } = await system.database.pool.query('select body from recording_events');
+    const { rows } = await at.system.database.pool.query('select body from recording_events');
     assert.ok(rows.every(({ body }) => !body.includes(SECRET)));
   });
 
   it("a person in the console who uploads another account's session learns how much was refused", async () => {
-    const other = await personIn(browser, system);
+    const other = await personIn(at);
     const tab = await other.open();
     await signUp(tab, other.email);
     await tab.locator('input[type=file]:not([webkitdirectory])').setInputFiles(session);
@@ -105,7 +97,7 @@ describeInBrowser('person in the console', () => {
     await page.reload();
     await page.getByLabel('Name').waitFor();
     assert.equal(await page.getByLabel('Value').inputValue(), 'vim');
-    const { rows } = await system.database.pool.query('select data from profiles');
+    const { rows } = await at.system.database.pool.query('select data from profiles');
     assert.deepEqual(rows, [{ data: { editor: 'vim' } }]);
   });
 
@@ -133,7 +125,9 @@ describeInBrowser('person in the console', () => {
     await fact.getByRole('button', { name: 'Forget' }).click();
     await fact.getByRole('group').getByRole('button', { name: 'Forget' }).click();
     await page.getByText(/^Forgotten/).waitFor();
-    const { rows } = await system.database.pool.query('select text from facts where invalidated_at is null');
+    const { rows } = await at.system.database.pool.query(
+      'select text from facts where invalidated_at is null',
+    );
     assert.ok(
       rows.every(({ text }) => text !== REPLY),
       JSON.stringify(rows),
@@ -160,7 +154,9 @@ describeInBrowser('person in the console', () => {
   });
 
   async function recordedCount(): Promise<number> {
-    const { rows } = await system.database.pool.query('select count(*)::int as count from recording_events');
+    const { rows } = await at.system.database.pool.query(
+      'select count(*)::int as count from recording_events',
+    );
     return rows[0].count;
   }
 });

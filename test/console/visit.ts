@@ -1,6 +1,8 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import type { LoginResponse } from '../../shared/schemas/accounts.ts';
 import { anonymously, someEmail, UserClient } from '../support/account.ts';
+import { openBrowser } from '../support/browser.ts';
+import { duringSuite } from '../support/during-suite.ts';
 import { type System, startSystem } from '../support/system.ts';
 
 export const PASSWORD = 'a horse with 9 staples';
@@ -15,6 +17,18 @@ export function startConsole(env: Record<string, string> = {}): Promise<System> 
   });
 }
 
+/** Starts a console and a browser during a suite. Only hooks and tests may use them. */
+export function useConsole(): AsyncDisposable & { system: System; browser: Browser } {
+  return duringSuite(async () => {
+    const [system, browser] = await Promise.all([startConsole(), openBrowser()]);
+    const close = async () => {
+      await browser.close();
+      await system.stop();
+    };
+    return { system, browser, [Symbol.asyncDispose]: close };
+  });
+}
+
 /** One person's browser, with the errors and warnings that its pages logged. */
 export interface Person {
   context: BrowserContext;
@@ -24,8 +38,7 @@ export interface Person {
 }
 
 export async function personIn(
-  browser: Browser,
-  { webs }: System,
+  { system, browser }: { system: System; browser: Browser },
   options: BrowserContextOptions = {},
 ): Promise<Person> {
   const context = await browser.newContext({ viewport: DESKTOP, locale: 'en-GB', ...options });
@@ -41,7 +54,7 @@ export async function personIn(
         if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
       });
       page.on('pageerror', (error) => complaints.push(String(error)));
-      await page.goto(`${webs[0]?.url}/console/${path}`);
+      await page.goto(`${system.webs[0]?.url}/console/${path}`);
       return page;
     },
   };
