@@ -11,7 +11,10 @@ import type {
 } from '../../shared/schemas/memory.ts';
 
 /** A row without the columns that only promotion uses. */
-type PublicRow<Row extends RawMemory | Episode | Fact> = Omit<Row, 'account' | 'failures' | 'retryAt'>;
+type PublicRow<Row extends RawMemory | Episode | Fact> = Omit<
+  Row,
+  'account' | 'failures' | 'retryAt' | 'endedBy'
+>;
 
 /** Presents a raw row. Its values were checked against the closed lists when it was written. */
 export function presentRaw(row: PublicRow<RawMemory>): RawMemoryResponse {

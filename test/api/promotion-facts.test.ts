@@ -145,6 +145,34 @@ describe('promotion to facts', function () {
     }
   });
 
+  for (const isLearntFirst of [false, true])
+    it(`a promotion to facts keeps the present value until an announced change begins, ${isLearntFirst ? 'also if it learnt of the change first' : 'and for good once the announcement is deleted'}`, async () => {
+      const [begins, slot] = ['2999-12-01T00:00:00.000Z', 'home.city'];
+      const oslo = { text: 'Lives in Oslo', quote: 'I move to Oslo', slot, valid_from: begins };
+      const [berlin, kiel] = ['Berlin', 'Kiel'].map((city) => `I live in ${city}`);
+      const present = [berlin, kiel].map((quote = '') => ({ text: quote, quote, slot }));
+      system.provider.respond(proposing(oslo, ...present));
+      const learn = async (said = '', day = 1) => {
+        const { rows } = await episode(ann, [said], day);
+        await promotionResult();
+        return { id: rows[0]?.id ?? '' };
+      };
+      const holding = async () => {
+        const { body } = await ann.request<{ facts: FactResponse[] }>('POST', '/api/memory/context/', {});
+        return body.facts.map(({ text, valid_to }) => [text, valid_to]);
+      };
+      if (!isLearntFirst) await learn(berlin, 1);
+      const announced = await learn(oslo.quote, 2);
+      if (isLearntFirst) await learn(berlin, 1);
+      assert.deepEqual(await holding(), [[berlin, begins]]);
+      const moved = await learn(kiel, 3);
+      assert.deepEqual(await holding(), [[kiel, begins]]);
+      await forget(ann, 'raw', moved);
+      assert.deepEqual(await holding(), [[berlin, begins]]);
+      await forget(ann, 'raw', announced);
+      assert.deepEqual(await holding(), [[berlin, null]]);
+    });
+
   it('a promotion to facts never changes a fact that the person wrote or pinned: a contradicting new fact is superseded at once', async () => {
     const own = await add(ann, 'facts', { text: 'My package manager is npm' });
     await episode(ann, ['We use pnpm']);

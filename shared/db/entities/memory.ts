@@ -137,6 +137,8 @@ export const Fact = defineEntity({
     recordedAt: p.datetime(3).defaultRaw('now()'),
     invalidatedAt: p.datetime(3).nullable(),
     supersededBy: p.uuid().nullable(),
+    /** The fact whose beginning, still to come when it was announced, is this one's `validTo`. Until then both hold. */
+    endedBy: p.uuid().nullable(),
     /** On a wording that a PATCH replaced: the fact with the new wording, which also supersedes this row. */
     revisionOf: p.uuid().nullable(),
     /** The time at which its text was erased, because it repeated a deleted source. */
@@ -154,6 +156,7 @@ export const Fact = defineEntity({
     { name: 'facts_account', properties: ['account', 'id'] },
     indexOf('facts_created', `"facts" ("account_id", "created_at") where revision_of is null`),
     indexOf('facts_superseded', `"facts" ("superseded_by") where superseded_by is not null`),
+    indexOf('facts_ending', `"facts" ("ended_by") where ended_by is not null`),
     indexOf('facts_pinned', `"facts" ("account_id", "id") where pinned and superseded_by is null`),
     indexOf(
       'facts_replaced',

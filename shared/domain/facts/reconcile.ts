@@ -25,6 +25,11 @@ export interface KnownFact {
   quotes: Quote[];
 }
 
+interface Superseded {
+  fact: KnownFact;
+  end: Date | null;
+}
+
 /**
  * Fate of a statement. `end` is when the superseded fact, or the statement itself if it is superseded, ceases
  * to be valid; null leaves its end as it is.
@@ -35,9 +40,9 @@ export type Reconciliation =
   /** The statement rewords a fact made from the same passage: it replaces the fact. */
   | { as: 'rewording'; of: KnownFact }
   /** The statement becomes a fact, which supersedes others. */
-  | { as: 'new'; supersedes: { fact: KnownFact; end: Date | null }[] }
-  /** The statement becomes a fact that another one already supersedes. */
-  | { as: 'former'; of: KnownFact; end: Date | null }
+  | { as: 'new'; supersedes: Superseded[] }
+  /** The statement becomes a fact that another one already supersedes; it may itself supersede still older ones. */
+  | { as: 'former'; of: KnownFact; end: Date | null; supersedes: Superseded[] }
   /** The statement repeats a superseded fact made from the same passage: it is dropped. */
   | { as: 'known' };
 
@@ -155,16 +160,20 @@ function beginningOf({ validFrom, validTo }: Span): number {
 
 /** Lets the later statement supersede the earlier one, whichever was learnt first. */
 function resolveContradictions(statement: Statement, contradicted: readonly KnownFact[]): Reconciliation {
-  const own = contradicted.find(isProtected);
-  if (own !== undefined) return { as: 'former', of: own, end: null };
   const { validFrom, validTo } = statement;
-  const later = contradicted
-    .filter((fact) => fact.validFrom !== null && fact.validFrom > validFrom)
-    .sort((a, b) => Number(a.validFrom) - Number(b.validFrom));
+  const isLater = (fact: KnownFact) => fact.validFrom !== null && fact.validFrom > validFrom;
+  const own = contradicted.find(isProtected);
+  if (own !== undefined) {
+    const end = isLater(own) ? earlier(validTo, own.validFrom) : null;
+    return { as: 'former', of: own, end, supersedes: [] };
+  }
+  const later = contradicted.filter(isLater).sort((a, b) => Number(a.validFrom) - Number(b.validFrom));
+  const supersedes = contradicted
+    .filter((fact) => !later.includes(fact))
+    .map((fact) => ({ fact, end: earlier(fact.validTo, validFrom) }));
   const [next] = later;
-  if (next !== undefined) return { as: 'former', of: next, end: earlier(validTo, next.validFrom) };
-  const supersedes = contradicted.map((fact) => ({ fact, end: earlier(fact.validTo, validFrom) }));
-  return { as: 'new', supersedes };
+  if (next === undefined) return { as: 'new', supersedes };
+  return { as: 'former', of: next, end: earlier(validTo, next.validFrom), supersedes };
 }
 
 function earlier(a: Date | null, b: Date | null): Date | null {

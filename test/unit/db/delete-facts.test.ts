@@ -8,12 +8,12 @@ describe('deleting facts', () => {
   it('deleting a chain of 30,000 facts follows their successors once, not from each fact', async () => {
     const chain = Array.from({ length: FACTS }, (_, n) => ({
       id: `${n}`,
-      supersededBy: n + 1 < FACTS ? `${n + 1}` : 'last',
+      successor: n + 1 < FACTS ? `${n + 1}` : 'last',
       revisionOf: null,
     }));
     let successors = new Set<string>();
     const execute = async (sql: string, [changes]: unknown[]) => {
-      if (sql.includes('select id, superseded_by')) return chain;
+      if (sql.includes('select id, coalesce(superseded_by')) return chain;
       if (sql.includes('update facts f'))
         successors = new Set(JSON.parse(String(changes)).map((one: { successor: string }) => one.successor));
       return [];

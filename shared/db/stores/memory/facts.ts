@@ -176,8 +176,6 @@ interface FactOptions {
   /** Undefined: a new id. */
   id: string | undefined;
   model: string | null;
-  /** The fact that supersedes the new one from the start, and the end of validity that it sets; null: none. */
-  former: { by: string; end: Date | null } | null;
 }
 
 /** Stores a statement as a fact. Returns its id. */
@@ -185,14 +183,12 @@ export async function addFact(
   tx: EntityManager,
   accountId: string,
   { text, kind, slot, origin, confidence, validFrom, validTo }: Statement,
-  { id = newId(), model, former }: FactOptions,
+  { id = newId(), model }: FactOptions,
 ): Promise<string> {
   const now = new Date();
   tx.create(Fact, {
     ...{ id, account: accountId, text, kind, slot, origin, tags: [], confidence, model },
-    ...{ validFrom, validTo: former?.end ?? validTo },
-    ...{ recordedAt: now, invalidatedAt: former && now, supersededBy: former?.by ?? null },
-    ...{ createdAt: now, updatedAt: now },
+    ...{ validFrom, validTo, recordedAt: now, createdAt: now, updatedAt: now },
   });
   await tx.flush();
   return id;
@@ -222,7 +218,10 @@ export async function reword(
   await tx.flush();
 }
 
-/** Marks a fact as superseded by another. `end` becomes the end of its validity; null leaves that unchanged. */
+/**
+ * Marks a fact as superseded by another. `end` becomes the end of its validity; null leaves that unchanged. A fact whose
+ * end is still to come remains current until then: it is not superseded, but only ended by the other.
+ */
 export async function supersede(
   tx: EntityManager,
   accountId: string,
@@ -231,8 +230,14 @@ export async function supersede(
   end: Date | null,
 ): Promise<void> {
   await tx.execute(
-    `update facts set superseded_by = ?, invalidated_at = now(), valid_to = coalesce(?, valid_to), updated_at = now()
-      where account_id = ? and id = ?`,
+    `update facts f
+        set superseded_by = case when b.ends_later then null else b.id end,
+            ended_by = case when b.ends_later then b.id else f.ended_by end,
+            invalidated_at = case when not b.ends_later then now() end,
+            valid_to = coalesce(b.at, f.valid_to), updated_at = now()
+       from (select id, at, coalesce(at > now(), false) as ends_later
+               from (select ?::uuid as id, ?::timestamptz as at) b) b
+      where f.account_id = ? and f.id = ?`,
     [by, end, accountId, id],
   );
 }

@@ -226,7 +226,8 @@ const FACT_EVIDENCE = `
 
 interface DeletedFact {
   id: string;
-  supersededBy: string | null;
+  /** The fact that superseded it, or that will end it. */
+  successor: string | null;
   revisionOf: string | null;
 }
 
@@ -243,10 +244,10 @@ export async function deleteFacts(
   if (ids.length === 0) return { deleted: [], restored: 0 };
   const named = JSON.stringify(ids);
   const facts = await tx.execute<DeletedFact[]>(
-    `select id, superseded_by as "supersededBy", revision_of as "revisionOf" from facts
+    `select id, coalesce(superseded_by, ended_by) as successor, revision_of as "revisionOf" from facts
       where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)
      union
-     select id, superseded_by, revision_of from facts
+     select id, superseded_by as successor, revision_of from facts
       where account_id = ? and superseded_by in (select json_array_elements_text(?::json)::uuid)
         and revision_of = superseded_by`,
     [accountId, named, accountId, named],
@@ -264,29 +265,58 @@ export async function deleteFacts(
 }
 
 /**
- * Passes facts that deleted ones superseded to the next remaining successor, or makes them current. An end of validity
- * that equals the deleted successor's beginning is removed with it. Returns how many are current again.
+ * Passes facts that deleted ones superseded, or would have ended, to the next remaining successor, or makes them
+ * current. An end of validity that equals the deleted successor's beginning goes with it. Returns how many are current
+ * again.
  */
 async function restoreSuperseded(
   tx: EntityManager,
   accountId: string,
   gone: readonly DeletedFact[],
 ): Promise<number> {
-  const successors = new Map(gone.map(({ id, supersededBy }) => [id, supersededBy]));
+  const successors = new Map(gone.map(({ id, successor }) => [id, successor]));
   const changes = gone.map(({ id }) => ({ id, successor: remainingSuccessor(successors, id) }));
-  const restored = await tx.execute<{ isCurrent: boolean }[]>(
-    `update facts f
-        set superseded_by = c.successor,
-            invalidated_at = case when c.successor is not null then f.invalidated_at end,
-            valid_to = case when f.valid_to is distinct from s.valid_from then f.valid_to end,
-            updated_at = now()
-       from json_to_recordset(?::json) c (id uuid, successor uuid) join facts s on s.id = c.id
-      where f.account_id = ? and f.superseded_by = c.id and f.id not in (select json_array_elements_text(?::json)::uuid)
-      returning f.superseded_by is null as "isCurrent"`,
-    [JSON.stringify(changes), accountId, JSON.stringify(gone.map(({ id }) => id))],
-  );
-  return restored.filter(({ isCurrent }) => isCurrent).length;
+  const ids = JSON.stringify(gone.map(({ id }) => id));
+  let restored = 0;
+  for (const statement of [RESTORE_SUPERSEDED, RESTORE_ENDED]) {
+    const rows = await tx.execute<{ isCurrent: boolean }[]>(statement, [
+      JSON.stringify(changes),
+      accountId,
+      ids,
+    ]);
+    restored += rows.filter(({ isCurrent }) => isCurrent).length;
+  }
+  return restored;
 }
+
+const CHANGES = `(
+  select c.id, n.id as successor, n.valid_from as ends_at, coalesce(n.valid_from > now(), false) as ends_later,
+         s.valid_from as ended_at
+    from json_to_recordset(?::json) c (id uuid, successor uuid)
+    join facts s on s.id = c.id left join facts n on n.id = c.successor) c`;
+
+const RESTORE_SUPERSEDED = `
+  update facts f
+     set superseded_by = case when not c.ends_later then c.successor end,
+         ended_by = case when c.ends_later then c.successor else f.ended_by end,
+         invalidated_at = case when c.successor is not null and not c.ends_later then f.invalidated_at end,
+         valid_to = case when c.ends_later then least(nullif(f.valid_to, c.ended_at), c.ends_at)
+                         when f.valid_to is distinct from c.ended_at then f.valid_to
+                         else (select e.valid_from from facts e where e.id = f.ended_by) end,
+         updated_at = now()
+    from ${CHANGES}
+   where f.account_id = ? and f.superseded_by = c.id and f.id not in (select json_array_elements_text(?::json)::uuid)
+  returning f.superseded_by is null as "isCurrent"`;
+
+/** A fact that another one ends is current until then, so it holds again only if that has come. */
+const RESTORE_ENDED = `
+  update facts f
+     set ended_by = c.successor,
+         valid_to = case when f.valid_to is distinct from c.ended_at then f.valid_to else c.ends_at end,
+         updated_at = now()
+    from ${CHANGES}
+   where f.account_id = ? and f.ended_by = c.id and f.id not in (select json_array_elements_text(?::json)::uuid)
+  returning f.superseded_by is null and c.ended_at <= now() as "isCurrent"`;
 
 /** Follows a chain of successors to the first that is not being deleted; null if there is none. */
 function remainingSuccessor(successors: Map<string, string | null>, id: string): string | null {

@@ -158,10 +158,10 @@ class StatementStorage {
         const fact = await addFact(tx, accountId, statement, {
           id: isRewritten ? id : undefined,
           model: this.#model,
-          former: decision.as === 'former' ? { by: decision.of.id, end: decision.end } : null,
         });
         await addEvidence(tx, accountId, fact, evidence);
-        for (const { fact: old, end } of decision.as === 'new' ? decision.supersedes : []) {
+        if (decision.as === 'former') await supersede(tx, accountId, fact, decision.of.id, decision.end);
+        for (const { fact: old, end } of decision.supersedes) {
           await supersede(tx, accountId, old.id, fact, end);
           this.#update(old.id);
         }

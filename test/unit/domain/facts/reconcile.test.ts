@@ -160,7 +160,7 @@ describe('reconciling', () => {
       );
     const earlier = statement({ text: 'I always use npm.', slot: null, validFrom: day(1) });
     const later = fact({ text: 'I have moved from npm to pnpm.', slot: null, validFrom: day(5) });
-    assert.deepEqual(reconcile(earlier, [later]), { as: 'former', of: later, end: day(5) });
+    assert.deepEqual(reconcile(earlier, [later]), { as: 'former', of: later, end: day(5), supersedes: [] });
   });
 
   it('reconciling a statement without a slot supersedes no fact that may be true at the same time', () => {
@@ -180,7 +180,16 @@ describe('reconciling', () => {
 
   it('reconciling a statement that is older than a contradicting fact stores the statement as superseded', () => {
     const old = fact({ validFrom: day(9) });
-    assert.deepEqual(reconcile(statement(), [old]), { as: 'former', of: old, end: day(9) });
+    assert.deepEqual(reconcile(statement(), [old]), { as: 'former', of: old, end: day(9), supersedes: [] });
+    // The older of two facts is not superseded while the other is only announced.
+    const present = fact({ id: 'present', validTo: day(9) });
+    const supersedes = [{ fact: present, end: day(5) }];
+    assert.deepEqual(reconcile(statement(), [present, old]), {
+      as: 'former',
+      of: old,
+      end: day(9),
+      supersedes,
+    });
   });
 
   it('reconciling a statement does not change facts that were valid at another time', () => {
@@ -198,7 +207,14 @@ describe('reconciling', () => {
   it('reconciling a statement never changes a fact that the person wrote or pinned', () => {
     for (const part of [{ origin: 'human' }, { pinned: true }]) {
       const own = fact(part);
-      assert.deepEqual(reconcile(statement(), [own]), { as: 'former', of: own, end: null });
+      assert.deepEqual(reconcile(statement(), [own]), { as: 'former', of: own, end: null, supersedes: [] });
+      const begun = { ...own, validFrom: day(9) };
+      assert.deepEqual(reconcile(statement(), [begun]), {
+        as: 'former',
+        of: begun,
+        end: day(9),
+        supersedes: [],
+      });
     }
   });
 
@@ -266,9 +282,9 @@ function applyStatement(known: KnownFact[], one: Statement): KnownFact[] {
   const decision = reconcile(one, known);
   const { text, slot, validFrom, validTo, quotes } = one;
   const added = fact({ id: text, text, slot, validFrom, validTo, quotes });
+  if (decision.as !== 'new' && decision.as !== 'former') return known;
   if (decision.as === 'former')
-    return [...known, { ...added, supersededBy: decision.of.id, validTo: decision.end ?? validTo }];
-  if (decision.as !== 'new') return known;
+    Object.assign(added, { supersededBy: decision.of.id, validTo: decision.end ?? validTo });
   const changed = known.map((old) => {
     const end = decision.supersedes.find(({ fact: { id } }) => id === old.id);
     return end === undefined ? old : { ...old, supersededBy: added.id, validTo: end.end };
