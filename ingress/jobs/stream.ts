@@ -8,6 +8,8 @@ import { toAppError } from '../http/errors.ts';
 /** Looks without an event after which a comment is sent: proxies on the way take a silent connection for dead. */
 const QUIET_LOOKS = 20;
 const COMMENT = ':\n\n';
+/** Looks in a row that the database cannot answer: two minutes of them, the default deadline of the longest jobs. */
+const FAILED_LOOKS_MAX = 240;
 
 /** A part of a job's result that is ready before the rest. */
 export interface JobItem {
@@ -64,8 +66,13 @@ async function* eventsOf(
   yield eventOf('job', receipt, eventIdOf(shown));
   let lastProgress = '';
   let quiet = 0;
+  let failed = 0;
   while (!gone.aborted) {
-    const news = await look(shown).catch(skipIfTransient);
+    const news = await look(shown).catch((error: unknown) => {
+      // The next look comes soon.
+      if (!isTransient(error) || failed === FAILED_LOOKS_MAX) throw error;
+    });
+    failed = news ? 0 : failed + 1;
     const { progress, result = null, error = null } = news?.job ?? {};
     const now = progress ? JSON.stringify(progress) : lastProgress;
     quiet += 1;
@@ -81,11 +88,6 @@ async function* eventsOf(
     if (error !== null) return yield eventOf('error', { detail: error });
     await rejectOnAbort(gone, pause()).catch(() => {});
   }
-}
-
-/** Leaves out a look that the database could not answer: the next one comes soon. */
-function skipIfTransient(error: unknown): undefined {
-  if (!isTransient(error)) throw error;
 }
 
 function eventOf(name: string, data: object, id?: string): string {

@@ -150,6 +150,18 @@ describe('job stream', () => {
     assert.match(streamed, /\nevent: done\ndata: {}\n\n$/);
   });
 
+  it('a job stream ends with service_unavailable after two minutes without the database, which is logged once', async () => {
+    let answered = 1;
+    const look = () =>
+      answered-- > 0
+        ? Promise.resolve({ job: JOB, items: [] })
+        : Promise.reject(Object.assign(new Error('the server is gone'), { code: '57P01' }));
+    const streamed = await text(streamJob({ receipt, look, pause: async () => {}, log }, signal));
+    assert.match(streamed, /\nevent: error\ndata: {"detail":{"code":"service_unavailable",[^\n]*}}\n\n$/);
+    assert.equal(streamed.match(/^:$/gm)?.length, 12);
+    assert.equal(logged.match(/"database unreachable"/g)?.length, 1);
+  });
+
   it('a job stream ends with internal_error after a defect, which is logged', async () => {
     const look = () => Promise.reject(new TypeError('undefined is not a function'));
     const streamed = await text(streamJob({ receipt, look, pause, log }, signal));
