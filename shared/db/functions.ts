@@ -42,6 +42,7 @@ export const HASHES = [
   '7d7db6837d8a7500',
   'bd00f02a869feaf6',
   'd6a51e9169d39286',
+  'c235a69376c7d076',
 ];
 
 /**

@@ -98,24 +98,19 @@ begin
       end if;
     end if;
 
-    -- Stale context, load shedding
+    if outcome is null and item.superseded <> '{}' and coalesce(app.supersede, true) then
+      select * into victims from lock_victims_v1(item.line, item.revision, this_month);
+    else
+      victims := no_victims;
+    end if;
+
+    -- Stale context, load shedding, units; queue places and units of the work that the request supersedes count as free
     if outcome is null then
       outcome := case
         when item.revision < item.known_revision
           or (item.revision = item.known_revision and item.text_hash <> item.known_text_hash)
         then 'context_revision_conflict'
-        when queued >= _most_queued then 'overloaded'
-      end;
-    end if;
-
-    -- Units; those of the work that the request supersedes count as free
-    if outcome is null then
-      if item.superseded <> '{}' and coalesce(app.supersede, true) then
-        select * into victims from lock_victims_v1(item.line, item.revision, this_month);
-      else
-        victims := no_victims;
-      end if;
-      outcome := case
+        when queued - victims.queued >= _most_queued then 'overloaded'
         when app.plan = 'sandbox'
          and used.reserved + used.settled - used.paid_reserved - used.paid_settled
              - (victims.units - victims.paid_units) >= _sandbox_units then 'sandbox_exhausted'

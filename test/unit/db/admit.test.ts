@@ -18,8 +18,8 @@ const TERMS = {
 describe('admission of a batch', () => {
   const system = useSystem({ workers: 0 });
 
-  const admitAs = (kind: string, price: number | null, batch: Admission[]) =>
-    admit(system.database.pool, batch, { ...TERMS, kind, unitPriceMicrocents: price });
+  const admitAs = (kind: string, price: number | null, batch: Admission[], mostQueued?: number) =>
+    admit(system.database.pool, batch, { ...TERMS, kind, unitPriceMicrocents: price }, mostQueued);
 
   function requestOf(party: string, line: string | null = null, revision = 1, id = newId()): Admission {
     return {
@@ -62,6 +62,20 @@ describe('admission of a batch', () => {
       [
         ['admitted', [younger]],
         ['admitted', [older]],
+      ],
+    );
+  });
+
+  it('a draft that takes the queue place of its earlier revision is admitted to a full queue, and another one is not', async () => {
+    const { id: party } = await system.app();
+    const line = newId();
+    const [earlier] = await admitAs('predict', 1, [requestOf(party, line, 1)], 1);
+    const full = await admitAs('predict', 1, [requestOf(party, line, 2), requestOf(party)], 1);
+    assert.deepEqual(
+      full.map(({ decision, superseded }) => [decision, superseded]),
+      [
+        ['admitted', [earlier?.id]],
+        ['overloaded', []],
       ],
     );
   });
