@@ -1,4 +1,4 @@
-/** What began during each suite. It ends in reverse order, after the suite's own `after` hooks. */
+/** Resources of each suite. They end in reverse order, after the suite's own `after` hooks. */
 const begunIn = new WeakMap<Mocha.Suite, AsyncDisposableStack>();
 
 /**

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { duringSuite } from './during-suite.ts';
 
-/** What listens on a free port of 127.0.0.1. */
+/** A server on a free port of 127.0.0.1. */
 export interface Listening extends AsyncDisposable {
   port: number;
   /** Its address if it speaks HTTP. */

@@ -192,7 +192,7 @@ const SUBORDINATE_START =
 /** Words that lead up to a statement. Matches words that are composed of them, too: `yet`, `soy`. */
 const LEADING_WORD =
   '(?:also|and|but|so|actually|btw|note that|personally|usually|normally|yo|und|aber|auch|et|mais|y|pero|que|no)+';
-/** What a statement is limited to: `for Python`. */
+/** Limit of a statement: `for Python`. */
 const LIMIT = "(?:for (?!the |this |that |these |those |an? )[\\p{L}'’+#-]+(?: [\\p{L}'’+#-]+)? )?";
 const LEADING_WORDS_ONLY = new RegExp(`^(?:${LEADING_WORD}(?: |$))*${LIMIT}$`, 'iu');
 /** A few words before a comma, after any such leading words. */

@@ -151,7 +151,7 @@ function haveCommonTime(a: Span, b: Span): boolean {
   return beginsBefore(a, b) && beginsBefore(b, a);
 }
 
-/** Of what has ended, a person may say no beginning. It then begins where it ends, and held at least just before. */
+/** A statement with an end alone begins where it ends: it held at least just before. */
 function beginningOf({ validFrom, validTo }: Span): number {
   if (validFrom === null) return Number.NEGATIVE_INFINITY;
   const from = validFrom.getTime();
