@@ -13,6 +13,8 @@ const COLOURS: Record<TargetName, string> = {
   client: '#8b949e',
   direct: '#8b949e',
   naive: '#d29922',
+  dbos: '#a371f7',
+  restate: '#a371f7',
   'forecue-redis': '#2f81f7',
   'forecue-postgres': '#3fa66b',
 };

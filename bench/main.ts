@@ -31,17 +31,21 @@ async function run(options: Options): Promise<Results> {
   if (redis === undefined) say('no redis-server on this machine: the targets on Redis are left out');
   const provider = resources.use(await startChild('provider', 'bench/provider.ts'));
   const load = resources.use(await startChild('load', 'bench/load.ts'));
-  const { seconds, rounds, callers, profile } = options;
+  const { seconds, rounds, callers, profile, peers } = options;
   const bench = {
     resources,
     providerUrl: provider.url,
     postgresUrl: postgres.url,
     redisUrl: redis?.url ?? '',
+    peers: peers ?? '',
     profile,
   };
+  const missing = [redis === undefined && 'redis', peers === undefined && 'peers'];
   const targets: Target[] = [];
-  for (const name of options.targets)
-    if (redis !== undefined || !TARGETS[name].redis) targets.push(await startTarget(name, bench));
+  for (const name of options.targets) {
+    const { needs } = TARGETS[name];
+    if (needs === undefined || !missing.includes(needs)) targets.push(await startTarget(name, bench));
+  }
 
   const cells = await measureAll(targets, load, options);
   return {

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { isTarget, TARGETS, type TargetName } from './targets.ts';
 
@@ -7,6 +8,8 @@ export interface Options {
   rounds: number;
   callers: number[];
   targets: TargetName[];
+  /** Folder in which npm has installed the packages of DBOS and Restate; undefined leaves these two out. */
+  peers: string | undefined;
   profile: boolean;
   /** Also runs the measurements that take minutes. */
   long: boolean;
@@ -24,6 +27,7 @@ export function readOptions(): Options {
       rounds: { type: 'string', default: '3' },
       callers: { type: 'string', default: '1,64,128' },
       only: { type: 'string' },
+      peers: { type: 'string' },
       profile: { type: 'boolean', default: false },
       long: { type: 'boolean', default: false },
     },
@@ -35,6 +39,7 @@ export function readOptions(): Options {
     rounds: Math.ceil(parsePositive('rounds', values.rounds)),
     callers: values.callers.split(',').map((one) => Math.ceil(parsePositive('callers', one))),
     targets,
+    peers: values.peers && resolve(values.peers),
     profile: values.profile,
     long: values.long,
     partial: values.only !== undefined || values.profile,

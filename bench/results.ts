@@ -18,7 +18,7 @@ export interface Results {
   command: string;
   machine: { cpus: number; model: string; loadBefore: number };
   versions: { node: string; postgres: Record<string, string>; redis: Record<string, string> | null };
-  options: Omit<Options, 'partial' | 'long'>;
+  options: Omit<Options, 'partial' | 'long' | 'peers'>;
   cells: Cell[];
 }
 

@@ -3,13 +3,18 @@ import { type Child, startChild } from './child.ts';
 import { install, startProduct } from './installation.ts';
 import { removeKeys } from './stores.ts';
 
-/** Everything that can be measured, in the order of the tables. `client` is the load generator alone. */
+/**
+ * Everything that can be measured, in the order of the tables, and what each needs besides PostgreSQL. `client` is the
+ * load generator alone.
+ */
 export const TARGETS = {
-  client: { title: 'load generator alone', redis: false },
-  direct: { title: 'direct: Koa asks the provider', redis: false },
-  naive: { title: 'naive: Koa, BullMQ, waitUntilFinished', redis: true },
-  'forecue-redis': { title: 'Forecue on Redis + PostgreSQL', redis: true },
-  'forecue-postgres': { title: 'Forecue on PostgreSQL alone', redis: false },
+  client: { title: 'load generator alone', needs: undefined },
+  direct: { title: 'direct: Koa asks the provider', needs: undefined },
+  naive: { title: 'naive: Koa, BullMQ, waitUntilFinished', needs: 'redis' },
+  dbos: { title: 'DBOS: a workflow of one step', needs: 'peers' },
+  restate: { title: 'Restate: a handler of one step', needs: 'peers' },
+  'forecue-redis': { title: 'Forecue on Redis + PostgreSQL', needs: 'redis' },
+  'forecue-postgres': { title: 'Forecue on PostgreSQL alone', needs: undefined },
 } as const;
 export type TargetName = keyof typeof TARGETS;
 
@@ -30,6 +35,8 @@ export interface Bench {
   providerUrl: string;
   postgresUrl: string;
   redisUrl: string;
+  /** Folder in which npm has installed the packages of DBOS and Restate. */
+  peers: string;
   profile: boolean;
 }
 
@@ -44,6 +51,10 @@ export function startTarget(name: TargetName, bench: Bench): Promise<Target> {
       return startDirect(bench);
     case 'naive':
       return startNaive(bench);
+    case 'dbos':
+      return startPeer(name, bench, [`${bench.providerUrl}/v1`, bench.postgresUrl, bench.peers]);
+    case 'restate':
+      return startPeer(name, bench, [`${bench.providerUrl}/v1`, bench.peers]);
     case 'forecue-redis':
       return startForecue(name, bench, { REDIS_URL: bench.redisUrl });
     case 'forecue-postgres':
@@ -67,6 +78,13 @@ async function startNaive({ resources, providerUrl, redisUrl }: Bench): Promise<
     await startChild('naive-web', 'bench/naive-web.ts', { args: [redisUrl, prefix] }),
   );
   return { name: 'naive', url: web.url, key: NO_KEY, pids: pidsOf({ web, worker }) };
+}
+
+async function startPeer(name: 'dbos' | 'restate', { resources }: Bench, args: string[]): Promise<Target> {
+  const web = resources.use(
+    await startChild(name, `bench/${name}.ts`, { args, env: { RESTATE_LOGGING: 'ERROR' } }),
+  );
+  return { name, url: web.url, key: NO_KEY, pids: pidsOf({ web }) };
 }
 
 async function startForecue(name: TargetName, bench: Bench, store: { REDIS_URL?: string }): Promise<Target> {
