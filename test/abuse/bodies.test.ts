@@ -20,8 +20,8 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 const RECORDING = '/api/recording/events/';
 /**
- * Time within which a stalled body is cut off: after 5 s it must have averaged 32 KiB/s. Without that rule it could
- * take 30 s.
+ * Time within which a stalled body must be cut off: after 5 s, a body must have averaged 32 KiB/s. Without that rule,
+ * it would be cut off after 30 s.
  */
 const CUT_OFF_MS = 15_000;
 const GROWTH_MB = 300;
@@ -33,14 +33,14 @@ describe('hostile bodies', () => {
     user = await signUp(system);
   });
 
-  const packed = (body: Buffer, path = RECORDING) =>
+  const postCompressed = (body: Buffer, path = RECORDING) =>
     postPacked(user.url, path, body, { access: user.access });
 
   it('deeply nested arrays are refused before they are parsed, with a credential or without', async () => {
     const refused = { status: 400, code: 'invalid_json' };
-    assert.deepEqual(await packed(nested(200 * KIB)), refused);
-    assert.deepEqual(await packed(nested(8 * KIB), '/api/auth/waitlist/'), refused);
-    const large = await packed(nested(256 * KIB), '/api/auth/waitlist/');
+    assert.deepEqual(await postCompressed(nested(200 * KIB)), refused);
+    assert.deepEqual(await postCompressed(nested(8 * KIB), '/api/auth/waitlist/'), refused);
+    const large = await postCompressed(nested(256 * KIB), '/api/auth/waitlist/');
     assert.deepEqual(large, { status: 413, code: 'body_too_large' });
   });
 
@@ -62,14 +62,14 @@ describe('hostile bodies', () => {
     assert.equal((await post(user, batch(63))).code, 'invalid_json');
   });
 
-  it('a body that unpacks to more than a hundred times its size is refused', async () => {
-    const bomb = await packed(gzipSync(`${' '.repeat(MIB)}[]`));
+  it('a body that decompresses to more than a hundred times its size is refused', async () => {
+    const bomb = await postCompressed(gzipSync(`${' '.repeat(MIB)}[]`));
     assert.deepEqual(bomb, { status: 413, code: 'body_too_large' });
     const text = JSON.stringify(Array.from({ length: 1000 }, () => event()));
-    assert.equal((await packed(gzipSync(text))).status, 201);
+    assert.equal((await postCompressed(gzipSync(text))).status, 201);
   });
 
-  it('packed bytes that unpack to nothing are refused once they exceed the size limit of a body', async () => {
+  it('compressed bytes that decompress to nothing are refused once they exceed the size limit of a body', async () => {
     const head = [
       'POST /api/auth/waitlist/ HTTP/1.1',
       'Host: x',
@@ -86,7 +86,7 @@ describe('hostile bodies', () => {
     assert.match(answer, /^HTTP\/1.1 413 [\s\S]*"body_too_large"/);
   });
 
-  it('a hundred bodies that never end are cut off, and take little memory and no lasting share of the body budget', async () => {
+  it('a hundred bodies that never end are cut off, take little memory, and keep no share of the body budget', async () => {
     const request = unfinished(RECORDING, Buffer.alloc(16 * MIB, ' '), user.access);
     const memory = () => residentMb(system.webs[0]?.child.pid);
     const isLinux = process.platform === 'linux';
@@ -137,10 +137,10 @@ describe('size of a body', () => {
     [web] = system.webs as [TestProcess];
   });
 
-  /** Makes a body of `bytes` that is 422: an empty array. */
+  /** Makes a body of `bytes` that is refused with 422: an empty array. */
   const body = (bytes: number) => '[]'.padStart(bytes);
 
-  it('a body costs rate-limit points for each 512 KiB, packed or not, and every answer states the remaining points', async () => {
+  it('a body costs a rate-limit point for each 512 KiB of its uncompressed size, and every answer states the remaining points', async () => {
     const user = await signUp({ webs: [web] });
     const left = async (answer: Promise<{ headers: Headers }>) =>
       Number(/r=(\d+)/.exec((await answer).headers.get('ratelimit') ?? '')?.[1]);
@@ -160,7 +160,7 @@ describe('size of a body', () => {
     assert.equal(await left(packed), POINTS - 9);
   });
 
-  it('a body that costs more than the remaining points is 429, but the first body of a window may cost more than the window has', async () => {
+  it('a body that costs more points than are left is 429, unless it is the first request of its window', async () => {
     const user = await signUp({ webs: [web] });
     assert.equal((await post(user, body(16 * MIB))).status, 422);
     const other = await signUp({ webs: [web] });

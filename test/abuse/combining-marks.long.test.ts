@@ -6,7 +6,7 @@ import { pacedUntil } from '../support/paced-until.ts';
 import { predictReply, proposing } from '../support/replies.ts';
 import { useSystem } from '../support/system.ts';
 
-/** Makes a text of combining marks, whose order takes quadratic time to normalize. */
+/** Makes a text of combining marks that a naive normalization sorts in quadratic time. */
 const marks = (count: number) => `a${'\u0301'.repeat(count / 2)}${'\u0327'.repeat(count / 2 - 1)}`;
 const LATENCY_MAX_MS = 1000;
 
@@ -15,7 +15,7 @@ describe('text of combining marks', function () {
   const system = useSystem({ env: { PREDICTION_TIMEOUT_MS: '20000' } });
 
   /** Returns the milliseconds of an app's slowest call while `work` runs. */
-  async function slowestBeside(work: Promise<unknown>): Promise<number> {
+  async function slowestCallDuring(work: Promise<unknown>): Promise<number> {
     const app = await system.app();
     const times = await pacedUntil(20, async () => (await app.predict(predictionBody())).tookMs, work);
     return Math.max(...times);
@@ -25,7 +25,7 @@ describe('text of combining marks', function () {
     const ann = await signUp(system);
     system.provider.respond(bySchema({ reply: proposing([{ response: 'Blue' }]) }));
     const asked = predictReply(ann, { agent_input: marks(32_000) });
-    const slowest = await slowestBeside(asked);
+    const slowest = await slowestCallDuring(asked);
     assert.equal((await asked).status, 200);
     assert.ok(slowest < LATENCY_MAX_MS, `another call took ${slowest} ms`);
   });
@@ -37,7 +37,7 @@ describe('text of combining marks', function () {
       ok({ continuation: isLong(call.record.draft) ? marks(100_000) : ' now' })(response, call),
     );
     const asked = app.predict(predictionBody({ draft: { text: 'Long: ', revision: 1 } }));
-    const slowest = await slowestBeside(asked);
+    const slowest = await slowestCallDuring(asked);
     assert.equal((await asked).status, 200);
     assert.ok(slowest < LATENCY_MAX_MS, `another call took ${slowest} ms`);
   });

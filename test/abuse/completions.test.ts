@@ -4,7 +4,9 @@ import { type AppClient, predictionBody, type Reply } from '../support/client.ts
 import { ok } from '../support/fake-provider.ts';
 import { useSystem } from '../support/system.ts';
 
-/** Texts with characters that a terminal obeys, or that make a text look like another one. */
+/**
+ * Texts with control sequences for a terminal, or with characters that make a text look different from what it says.
+ */
 const HOSTILE_TEXTS: Record<string, string> = {
   'an escape sequence': '\u001b[2J\u001b[H the report',
   'an escape sequence of one character': ' the \u009b31mreport',
@@ -82,8 +84,11 @@ describe('completion', () => {
       app = await system.app();
     });
 
-    /** Makes a chat in which the person answers the same question with each of the texts and is asked it again. */
-    function answeredChat(...contents: string[]) {
+    /**
+     * Makes a chat that repeats one question: the person answers it with each of the texts in turn, and has yet to
+     * answer the last one.
+     */
+    function makeChat(...contents: string[]) {
       const asked = { role: 'assistant', content: 'Done. Shall I go on?' };
       const said = contents.map((content) => ({ role: 'user', content, origin: 'human' }));
       return [...said.flatMap((message) => [asked, message]), asked];
@@ -92,7 +97,7 @@ describe('completion', () => {
     it('a completion of the built-in predictor never repeats control characters of the draft or the messages', async () => {
       const learned = 'Please summarise the quarterly sales report for the board';
       for (const hostile of Object.values(HOSTILE_TEXTS)) {
-        const messages = answeredChat(learned, `${learned}${hostile} now`, `Well ${hostile} ${learned}`);
+        const messages = makeChat(learned, `${learned}${hostile} now`, `Well ${hostile} ${learned}`);
         for (const mode of ['complete_draft', 'next_prompt'])
           for (const text of ['', 'Please summarise the quart', `${hostile} Please summarise the quart`]) {
             const { status, body } = await app.predict(
@@ -104,8 +109,8 @@ describe('completion', () => {
       }
     });
 
-    it('the built-in predictor passes over a prompt with control characters and suggests another', async () => {
-      const messages = answeredChat('continue', `${ESCAPE}continue`);
+    it('the built-in predictor never suggests an earlier prompt that contains control characters', async () => {
+      const messages = makeChat('continue', `${ESCAPE}continue`);
       const { body } = await app.predict(predictionBody({ ...PROMPT, messages }));
       assert.deepEqual([body.status, body.completion], ['suggested', 'continue']);
     });

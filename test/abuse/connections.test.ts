@@ -116,7 +116,7 @@ describe('connections', () => {
       assert.ok(await isServed(socket));
     });
 
-    it('a connection with pipelined requests answers those before a malformed one, then 400, and closes', async () => {
+    it('a malformed pipelined request gets 400 after the answers to the requests before it, and its connection closes', async () => {
       web = await system.startWeb();
       const person = await signUp({ webs: [web] });
       const authorization = `Authorization: Bearer ${person.access}`;
@@ -129,7 +129,7 @@ describe('connections', () => {
       assert.deepEqual([first, second, third?.slice(0, 4)], ['200 r-0', '200 r-1', '400 ']);
     });
 
-    it('a connection with pipelined requests answers those before one with a broken body, then 400, and closes', async () => {
+    it('a pipelined request with a broken body gets 400 after the answers to the requests before it, and its connection closes', async () => {
       web = await system.startWeb();
       const person = await signUp({ webs: [web] });
       const authorization = `Authorization: Bearer ${person.access}`;
@@ -145,11 +145,11 @@ describe('connections', () => {
       assert.deepEqual([first, second?.slice(0, 4), more], ['200 r-0', '400 ', []]);
     });
 
-    it('connections are closed when too many pipelined requests wait on all of them together, and new connections are served', async () => {
+    it('when too many pipelined requests wait across all connections, some connections are closed, and new ones are served', async () => {
       web = await system.startWeb();
       const smallest = 'GET /connect/x HTTP/1.1\r\nHost:\r\n\r\n';
       const sockets = await Promise.all(Array.from({ length: 20 }, () => open()));
-      // The answers are not read.
+      // This test does not read the answers.
       for (const socket of sockets) socket.write(smallest.repeat(4000));
       await until(() => sockets.some(({ closed }) => closed));
       assert.ok(await isServed(await open()));

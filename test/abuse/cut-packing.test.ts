@@ -5,17 +5,20 @@ import { fetchPublished } from '../support/client.ts';
 import { useProcesses } from '../support/system.ts';
 
 const CUT_BYTES = -5;
-/** Bytes over the size limit: reading stops just before the end of the packed data, or of the missing part. */
+/**
+ * Bytes by which a body exceeds the size limit once decompressed. The server stops reading just before the end of the
+ * compressed data.
+ */
 const EXCESS_BYTES = [1, 100, 4000, 16_385];
 
-/** Unpacking bytes that are cut short raises an error after the reader has stopped listening for errors. */
-describe('cut compression', () => {
+/** Decompressing truncated data raises an error when the reader no longer listens for errors. */
+describe('truncated compression', () => {
   const system = useProcesses({ workers: 0 });
 
   const urlOf = (path: string) => `${system.webs[0]?.url}${path}`;
 
   const assertAlive = async () => {
-    // A crash would follow the answer, so this makes one more call.
+    // A crash would come after the answer, so this makes one more call.
     await fetchPublished(urlOf('/healthz')).catch(() => {});
     assert.equal(system.webs[0]?.child.exitCode, null);
   };
@@ -27,7 +30,7 @@ describe('cut compression', () => {
       body,
     });
 
-  it('a packed form, whole or cut short just over the size limit, is 400 and does not crash the process', async () => {
+  it('a compressed form just over the size limit, whole or truncated, is 400 and does not crash the process', async () => {
     for (const excess of EXCESS_BYTES) {
       const packed = gzipSync(Buffer.alloc(16 * 1024 + excess, 'x'));
       for (const body of [packed.subarray(0, CUT_BYTES), packed]) {
@@ -38,11 +41,11 @@ describe('cut compression', () => {
     }
     for (const encoding of ['GZIP', 'deflate', 'br', 'gzip, gzip', 'zstd'])
       assert.equal((await postForm(gzipSync('do=approve'), encoding)).status, 400, encoding);
-    // 403 because no browser was shown a form of this attempt.
+    // The answer is 403 because no browser was shown a form of this attempt.
     assert.equal((await postForm(Buffer.from('do=approve'), 'identity')).status, 403);
   });
 
-  it('a packed JSON body cut short just over the size limit does not crash the process', async () => {
+  it('a truncated compressed JSON body just over the size limit does not crash the process', async () => {
     const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
     for (const limit of [8 * 1024, 256 * 1024])
       for (const excess of EXCESS_BYTES) {

@@ -32,7 +32,7 @@ describe('disabling an account', () => {
       return rows.length >= count;
     });
 
-  it('consent given while its account is being disabled is refused or revoked', async () => {
+  it('consent given while the account is being disabled is refused or revoked', async () => {
     const [person, app] = await Promise.all([signUp(system), connectingApp(system)]);
     const earlier = await connect(system, app, person, 'u-1');
     const [granted, approved] = [await startConnection(app, 'u-2'), await startConnection(app, 'u-3')];
@@ -50,14 +50,14 @@ describe('disabling an account', () => {
     assert.deepEqual(await consentOf(person.id), []);
   });
 
-  it('consent that is being stored when its account is disabled is revoked', async () => {
+  it('consent that is being stored when the account is disabled is revoked', async () => {
     const [person, app] = await Promise.all([signUp(system), connectingApp(system)]);
     const attempt = await startConnection(app);
     const lock = await lockRow(system, 'connection_attempts', 'id = $1', [attempt.request_id]);
     const approving = approveAttempt(system.em(), attempt.request_id, person.id);
     await untilLockWaits(1);
     const disabling = disableAccount(system.em(), person.id, WINDOW_S);
-    // Disabling waits for the approval; if it did not, it would end here.
+    // Waits until disabling waits for the approval as well, or ends, which it should not.
     await Promise.race([disabling, untilLockWaits(2)]);
     await lock.release();
     await Promise.all([approving, disabling]);

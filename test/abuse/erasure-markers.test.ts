@@ -45,7 +45,7 @@ class Person {
     this.#url = app.url;
   }
 
-  /** Calls a `path` of the route table; `names` are the values of its parameters. */
+  /** Calls a `path` of the route table; `names` are the values of the path's parameters. */
   async use<Body>(
     method: string,
     path: string,
@@ -60,7 +60,7 @@ class Person {
   }
 
   /** Calls an endpoint, which must succeed. */
-  async done<Body>(...given: Parameters<Person['use']>): Promise<Body> {
+  async expectOk<Body>(...given: Parameters<Person['use']>): Promise<Body> {
     const reply = await this.use<Body>(...given);
     assert.ok(reply.status < 300, `${given[0]} ${given[1]} answered ${reply.status} ${reply.text}`);
     return reply.body;
@@ -70,23 +70,23 @@ class Person {
 async function useAccount(person: Person, { mine }: Markers): Promise<void> {
   const email = `${mine}@example.com`;
   const password = `${mine} staples`;
-  await person.done('POST', '/api/auth/waitlist/', { body: { email } });
-  await person.done('POST', '/api/auth/invite/validate/', { body: { code: mine } });
+  await person.expectOk('POST', '/api/auth/waitlist/', { body: { email } });
+  await person.expectOk('POST', '/api/auth/invite/validate/', { body: { code: mine } });
   const signup = { email, password, name: mine, invite_code: mine };
-  await person.done('POST', '/api/auth/signup/', { body: signup });
+  await person.expectOk('POST', '/api/auth/signup/', { body: signup });
   const wrong = await person.use('POST', '/api/auth/login/', { body: { email, password: `${mine} wrong` } });
   assert.equal(wrong.status, 401);
-  const login = await person.done<LoginResponse>('POST', '/api/auth/login/', { body: { email, password } });
+  const login = await person.expectOk<LoginResponse>('POST', '/api/auth/login/', { body: { email, password } });
   person.access = login.access;
   person.id = login.user.id;
-  await person.done('POST', '/api/auth/token/refresh/', { body: { refresh: login.refresh } });
-  await person.done('POST', '/api/auth/logout/', { body: { refresh: login.refresh } });
+  await person.expectOk('POST', '/api/auth/token/refresh/', { body: { refresh: login.refresh } });
+  await person.expectOk('POST', '/api/auth/logout/', { body: { refresh: login.refresh } });
   const change = { name: `${mine} again`, password: `${mine} staples again`, current_password: password };
-  await person.done('PATCH', '/api/auth/me/', { body: change });
+  await person.expectOk('PATCH', '/api/auth/me/', { body: change });
   const renewed = { email, password: change.password };
-  person.access = (await person.done<LoginResponse>('POST', '/api/auth/login/', { body: renewed })).access;
-  await person.done('GET', '/api/auth/me/');
-  await person.done('GET', '/api/activity/');
+  person.access = (await person.expectOk<LoginResponse>('POST', '/api/auth/login/', { body: renewed })).access;
+  await person.expectOk('GET', '/api/auth/me/');
+  await person.expectOk('GET', '/api/activity/');
 }
 
 async function useConsole(person: Person, { mine }: Markers): Promise<void> {
@@ -95,18 +95,18 @@ async function useConsole(person: Person, { mine }: Markers): Promise<void> {
   const { headers } = await person.use('POST', '/console/auth/login/', { body: user });
   const cookie = headers.getSetCookie()[0]?.split(';')[0] ?? '';
   const inCookie = { refresh: 'cookie' };
-  await person.done('POST', '/console/auth/token/refresh/', { body: inCookie, headers: { cookie } });
+  await person.expectOk('POST', '/console/auth/token/refresh/', { body: inCookie, headers: { cookie } });
   const authorization = `Bearer ${person.access}`;
-  await person.done('POST', '/console/auth/logout/', { body: inCookie, headers: { cookie, authorization } });
+  await person.expectOk('POST', '/console/auth/logout/', { body: inCookie, headers: { cookie, authorization } });
 }
 
 async function useKeys(person: Person, { mine }: Markers): Promise<void> {
   const issue = () =>
-    person.done<{ id: string; key: string }>('POST', '/api/auth/keys/', { body: { label: mine } });
+    person.expectOk<{ id: string; key: string }>('POST', '/api/auth/keys/', { body: { label: mine } });
   const [kept, revoked] = [await issue(), await issue()];
-  await person.done('DELETE', '/api/auth/keys/:key_id/', { names: [revoked.id] });
-  await person.done('GET', '/api/auth/keys/:key_id/', { names: [kept.id] });
-  await person.done('GET', '/api/auth/keys/', { headers: { 'x-service-api-key': kept.key } });
+  await person.expectOk('DELETE', '/api/auth/keys/:key_id/', { names: [revoked.id] });
+  await person.expectOk('GET', '/api/auth/keys/:key_id/', { names: [kept.id] });
+  await person.expectOk('GET', '/api/auth/keys/', { headers: { 'x-service-api-key': kept.key } });
 }
 
 async function useRecording(person: Person, { mine }: Markers): Promise<void> {
@@ -117,17 +117,17 @@ async function useRecording(person: Person, { mine }: Markers): Promise<void> {
     event({ ...part, type: `custom.${mine}`, payload: { [mine]: mine } }),
     event({ ...part, occurred_at: mine }),
   ];
-  await person.done('POST', '/api/recording/events/', { body: rows });
-  await person.done('GET', '/api/recording/events/:id/', { names: [mine] });
-  await person.done('GET', '/api/recording/sessions/');
-  await person.done('GET', '/api/recording/sessions/:id/events/', { names: [mine] });
+  await person.expectOk('POST', '/api/recording/events/', { body: rows });
+  await person.expectOk('GET', '/api/recording/events/:id/', { names: [mine] });
+  await person.expectOk('GET', '/api/recording/sessions/');
+  await person.expectOk('GET', '/api/recording/sessions/:id/events/', { names: [mine] });
 }
 
 async function useMemory(person: Person, { mine }: Markers): Promise<void> {
   const add = async (tier: string, body: object) => {
-    const { id } = await person.done<{ id: string }>('POST', `/api/memory/${tier}/`, { body });
-    await person.done('GET', `/api/memory/${tier}/`);
-    await person.done('GET', `/api/memory/${tier}/:id/`, { names: [id] });
+    const { id } = await person.expectOk<{ id: string }>('POST', `/api/memory/${tier}/`, { body });
+    await person.expectOk('GET', `/api/memory/${tier}/`);
+    await person.expectOk('GET', `/api/memory/${tier}/:id/`, { names: [id] });
     return id;
   };
   const said = {
@@ -144,31 +144,31 @@ async function useMemory(person: Person, { mine }: Markers): Promise<void> {
   const [episode, deleted] = [await add('episodes', told), await add('episodes', told)];
   const known = { text: mine, kind: mine, tags: [mine], episode_ids: [episode], model: mine };
   const [fact, wrong] = [await add('facts', known), await add('facts', { ...known, text: `${mine} too` })];
-  await person.done('PATCH', '/api/memory/episodes/:id/', {
+  await person.expectOk('PATCH', '/api/memory/episodes/:id/', {
     names: [episode],
     body: { title: `${mine} again` },
   });
-  await person.done('PATCH', '/api/memory/facts/:id/', { names: [fact], body: { text: `${mine} again` } });
-  await person.done('DELETE', '/api/memory/raw/:id/', { names: [forgotten] });
-  await person.done('DELETE', '/api/memory/episodes/:id/', { names: [deleted] });
-  await person.done('DELETE', '/api/memory/facts/:id/', { names: [wrong] });
-  await person.done('DELETE', '/api/memory/profile/');
-  await person.done('POST', '/api/memory/profile/', { body: { summary: mine, data: { [mine]: mine } } });
-  await person.done('GET', '/api/memory/profile/');
-  await person.done('GET', '/api/memory/stats/');
+  await person.expectOk('PATCH', '/api/memory/facts/:id/', { names: [fact], body: { text: `${mine} again` } });
+  await person.expectOk('DELETE', '/api/memory/raw/:id/', { names: [forgotten] });
+  await person.expectOk('DELETE', '/api/memory/episodes/:id/', { names: [deleted] });
+  await person.expectOk('DELETE', '/api/memory/facts/:id/', { names: [wrong] });
+  await person.expectOk('DELETE', '/api/memory/profile/');
+  await person.expectOk('POST', '/api/memory/profile/', { body: { summary: mine, data: { [mine]: mine } } });
+  await person.expectOk('GET', '/api/memory/profile/');
+  await person.expectOk('GET', '/api/memory/stats/');
 }
 
 /** Syncs by a waiting request and by a job. */
 async function useJobs(person: Person, { mine }: Markers): Promise<void> {
-  await person.done('POST', '/api/memory/sync/', { body: { session_id: mine } });
+  await person.expectOk('POST', '/api/memory/sync/', { body: { session_id: mine } });
   const headers = {
     prefer: 'respond-async',
     'idempotency-key': mine,
     authorization: `Bearer ${person.access}`,
   };
-  const { job_id } = await person.done<JobReceipt>('POST', '/api/memory/sync/', { body: {}, headers });
-  await person.done('GET', '/api/jobs/:job_id/', { names: [job_id] });
-  await person.done('DELETE', '/api/jobs/:job_id/', { names: [job_id] });
+  const { job_id } = await person.expectOk<JobReceipt>('POST', '/api/memory/sync/', { body: {}, headers });
+  await person.expectOk('GET', '/api/jobs/:job_id/', { names: [job_id] });
+  await person.expectOk('DELETE', '/api/jobs/:job_id/', { names: [job_id] });
 }
 
 /** Promotes memory; the model's answers contain the marker too. */
@@ -181,36 +181,36 @@ async function usePromotion(system: System, person: Person, { mine }: Markers): 
     { content: `${mine}?`, kind: 'prompt' },
     { content: `${mine}!`, kind: 'reply' },
   ];
-  await person.done('POST', '/api/memory/raw/', { body: [prompt, reply] });
+  await person.expectOk('POST', '/api/memory/raw/', { body: [prompt, reply] });
   for (const tier of ['episodes', 'facts'])
-    await person.done('POST', `/api/memory/promote/${tier}/`, { body: {} });
-  await person.done('POST', '/api/memory/context/', { body: { goal: mine } });
+    await person.expectOk('POST', `/api/memory/promote/${tier}/`, { body: {} });
+  await person.expectOk('POST', '/api/memory/context/', { body: { goal: mine } });
 }
 
 async function useReplies(system: System, person: Person, { mine }: Markers): Promise<void> {
   system.provider.respond(proposingReplies([{ response: mine, reasoning: mine }]));
   const body = { agent: mine, agent_input: mine, session_id: mine };
-  const { id } = await person.done<{ id: string }>('POST', '/api/predictions/predict/', { body });
+  const { id } = await person.expectOk<{ id: string }>('POST', '/api/predictions/predict/', { body });
   const told = { status: 'edited', actual_response: mine };
-  await person.done('POST', '/api/predictions/:id/feedback/', { names: [id], body: told });
-  await person.done('GET', '/api/predictions/:id/', { names: [id] });
-  for (const path of ['', 'stats/', 'calibration/']) await person.done('GET', `/api/predictions/${path}`);
+  await person.expectOk('POST', '/api/predictions/:id/feedback/', { names: [id], body: told });
+  await person.expectOk('GET', '/api/predictions/:id/', { names: [id] });
+  for (const path of ['', 'stats/', 'calibration/']) await person.expectOk('GET', `/api/predictions/${path}`);
   const batch = {
     prompts: [
       { agent: mine, agent_input: mine, session_id: mine },
       { agent: mine, agent_input: `${mine}?` },
     ],
   };
-  const answer = await person.done<BatchResponse>('POST', '/api/predictions/predict/batch/', { body: batch });
+  const answer = await person.expectOk<BatchResponse>('POST', '/api/predictions/predict/batch/', { body: batch });
   assert.equal(answer.succeeded, 2);
   system.provider.next(ok({ continuation: mine }));
-  await person.done('POST', '/api/predictions/draft/', { body: { draft: mine } });
+  await person.expectOk('POST', '/api/predictions/draft/', { body: { draft: mine } });
 }
 
 /** Connects the app's user `userId`, who approves on the consent page. Returns the connection's id. */
 async function connect(person: Person, { mine }: Markers, userId: string): Promise<string> {
   const { body, verifier } = startBody(userId);
-  const started = await person.done<Started>('POST', '/v1/connections', { body });
+  const started = await person.expectOk<Started>('POST', '/v1/connections', { body });
   const browser = new Visitor();
   const page = started.authorize_url;
   const credentials = { email: `${mine}@example.com`, password: `${mine} staples again` };
@@ -224,7 +224,7 @@ async function connect(person: Person, { mine }: Markers, userId: string): Promi
     code_verifier: verifier,
     redirect_uri: REDIRECT_URI,
   };
-  const { connection_id } = await person.done<{ connection_id: string }>('POST', '/v1/connections/exchange', {
+  const { connection_id } = await person.expectOk<{ connection_id: string }>('POST', '/v1/connections/exchange', {
     body: exchange,
   });
   return connection_id;
@@ -255,24 +255,24 @@ async function usePredictions(
     await connect(person, markers, `${theirs}-2`),
     await connect(person, markers, `${theirs}-3`),
   ];
-  await person.done('POST', '/v1/connections/:connection_id/revoke', {
+  await person.expectOk('POST', '/v1/connections/:connection_id/revoke', {
     names: others.slice(0, 1),
     body: { user_id: `${theirs}-2` },
   });
-  await person.done('DELETE', '/api/connections/:id/', { names: others.slice(1) });
-  await person.done('GET', '/api/connections/');
-  await person.done('GET', '/api/connections/:id/', { names: [connection] });
+  await person.expectOk('DELETE', '/api/connections/:id/', { names: others.slice(1) });
+  await person.expectOk('GET', '/api/connections/');
+  await person.expectOk('GET', '/api/connections/:id/', { names: [connection] });
   system.provider.respond(ok({ continuation: mine }));
   const body = markedRequest(markers, connection, 1);
-  await person.done('POST', '/v1/predictions', { body });
-  await person.done('POST', '/v1/prediction-events', {
+  await person.expectOk('POST', '/v1/predictions', { body });
+  await person.expectOk('POST', '/v1/prediction-events', {
     body: { event_id: theirs, request_id: body.request_id, user_id: theirs, kind: 'accepted' },
   });
-  await person.done('POST', '/v1/predictions/:request_id/cancel', {
+  await person.expectOk('POST', '/v1/predictions/:request_id/cancel', {
     names: [body.request_id],
     body: { user_id: theirs },
   });
-  await person.done('GET', '/v1/usage');
+  await person.expectOk('GET', '/v1/usage');
   // One prediction still runs when the account is erased.
   system.provider.respond(hang());
   const running = person.use('POST', '/v1/predictions', { body: markedRequest(markers, connection, 2) });
@@ -280,8 +280,8 @@ async function usePredictions(
   return { running };
 }
 
-/** Defines the tests, for any store of the queues. */
-function suite(open: () => Promise<{ system: System; redis?: RedisServer }>) {
+/** Defines the tests, for either store of the queues. */
+function defineTests(open: () => Promise<{ system: System; redis?: RedisServer }>) {
   let system: System;
   let redis: RedisServer | undefined;
   let person: Person;
@@ -302,8 +302,8 @@ function suite(open: () => Promise<{ system: System; redis?: RedisServer }>) {
     await usePromotion(system, person, markers);
     await useReplies(system, person, markers);
     ({ running } = await usePredictions(system, person, markers));
-    await person.done('GET', '/healthz');
-    await person.done('GET', '/readyz');
+    await person.expectOk('GET', '/healthz');
+    await person.expectOk('GET', '/readyz');
   });
 
   after(async () => {
@@ -320,7 +320,7 @@ function suite(open: () => Promise<{ system: System; redis?: RedisServer }>) {
     assert.ok((await exported.text()).includes(markers.mine));
     person.used.add('GET /api/export/');
 
-    await person.done('DELETE', '/api/auth/me/');
+    await person.expectOk('DELETE', '/api/auth/me/');
     await running;
     await until(() => isGone(system, person));
     assert.deepEqual(await tablesWith(system, markers.mine), []);
@@ -343,13 +343,13 @@ function suite(open: () => Promise<{ system: System; redis?: RedisServer }>) {
 }
 
 describe('erasure markers', () => {
-  suite(async () => ({
+  defineTests(async () => ({
     system: await startSystem({ workerEntry: WORKER, env: { RATE_LIMIT_RPS: '1000' } }),
   }));
 });
 
 describeWithRedis('erasure markers on Redis', () => {
-  suite(async () => {
+  defineTests(async () => {
     const redis = await startRedisServer();
     const env = { RATE_LIMIT_RPS: '1000', REDIS_URL: redis.url };
     return { system: await startSystem({ workerEntry: WORKER, env }), redis };

@@ -7,10 +7,11 @@ import { tablesWith } from '../support/tables-with.ts';
 const PASSWORD = 'a horse with 9 staples';
 const HOME = '203.0.113.9';
 const HOTEL = '192.0.2.77';
-/** Wrong passwords allowed for an account: from one network in 15 minutes, from all unknown networks in an hour. */
+/** Wrong passwords that one network may enter for an account in 15 minutes. */
 const PER_NETWORK = 10;
+/** Wrong passwords that all unknown networks together may enter for an account in an hour. */
 const PER_ACCOUNT = 50;
-/** Wrong passwords allowed from one network in 15 minutes, for all accounts together. */
+/** Wrong passwords that one network may enter for all accounts together in 15 minutes. */
 const PER_SHARED_NETWORK = 100;
 
 describe('wrong passwords of strangers', () => {
@@ -64,13 +65,13 @@ describe('wrong passwords of strangers', () => {
     ]);
     assert.equal((await logIn(person.email, HOTEL)).code, 'rate_limited');
     assert.equal((await logIn(person.email, HOME)).status, 200);
-    // Wrong passwords from home lock that network as they lock any other.
+    // Wrong passwords from the home network lock it like any other.
     for (let n = 0; n < PER_NETWORK; n += 1)
       assert.equal((await logIn(person.email, HOME, 'a wrong guess 123')).status, 401);
     assert.equal((await logIn(person.email, HOME)).code, 'rate_limited');
   });
 
-  it('wrong passwords from a shared network stop log-ins from there, except to accounts that logged in from there before', async () => {
+  it('wrong passwords from a shared network stop its log-ins, except to accounts that have logged in from it before', async () => {
     const person = await signUpAtHome();
     const guest = await signUpAtHome();
     const shared = '198.51.100.99';
@@ -81,7 +82,7 @@ describe('wrong passwords of strangers', () => {
     assert.equal((await logIn(person.email, shared)).status, 200);
   });
 
-  it('wrong passwords for an account that does not exist are limited the same way', async () => {
+  it('wrong passwords for an e-mail address without an account are limited as for one with an account', async () => {
     assert.deepEqual(await guessFromEverywhere(someEmail(), PER_ACCOUNT + 1), [
       ...Array(PER_ACCOUNT).fill(401),
       429,

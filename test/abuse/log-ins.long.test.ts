@@ -4,7 +4,7 @@ import type { Reply } from '../support/client.ts';
 import { useProcesses } from '../support/system.ts';
 
 const PASSWORD = 'a horse with 9 staples';
-/** Sign-ups that one network sends at once, fewer than may wait in line. */
+/** Sign-ups that one network sends at once: fewer than may be queued. */
 const STORM_SIGN_UPS = 60;
 /** Sign-up attempts that a network has in an hour. */
 const SIGN_UPS = 100;
@@ -53,7 +53,7 @@ describe('sign-up limit', () => {
     const { email } = await signUp(system);
     const tryFrom = (address: string, part: object = {}): Promise<Reply<object>> =>
       anonymously(system, 'POST', '/api/auth/signup/', { email, password: PASSWORD, ...part }, from(address));
-    // A taken address counts as an attempt too, though it needs no hash: otherwise a program could look for people.
+    // A taken address counts as an attempt too, though it needs no hash: otherwise a program could search for accounts.
     for (let n = 0; n < SIGN_UPS; n += 1) assert.equal((await tryFrom(STRANGER)).code, 'email_taken');
     const refused = await tryFrom(STRANGER, { email: someEmail() });
     assert.deepEqual([refused.status, refused.code], [429, 'rate_limited']);

@@ -18,7 +18,7 @@ interface Clients {
 /** Place where the name is used, expected status, and the call. */
 type Use = [where: string, status: number, call: (name: string, clients: Clients) => Promise<Reply<unknown>>];
 
-/** Makes an object with the name as an own property; in an object literal `__proto__` is none. */
+/** Makes an object with the name as an own property; in an object literal, `__proto__` would set the prototype. */
 const objectWithKey = (name: string) => Object.fromEntries([[name, name]]);
 const read = (path: string, { person }: Clients) => person.request('GET', path);
 
@@ -151,7 +151,7 @@ const RECORDING: Use[] = [
 ];
 
 /** Adds a row and finds it by the query. */
-const added = (tier: string, row: (name: string) => object, query: (name: string) => string): Use => [
+const addAndFind = (tier: string, row: (name: string) => object, query: (name: string) => string): Use => [
   `a row of ${tier}`,
   200,
   async (name, clients) => {
@@ -165,17 +165,17 @@ const added = (tier: string, row: (name: string) => object, query: (name: string
 ];
 
 const MEMORY: Use[] = [
-  added(
+  addAndFind(
     'raw',
     (name) => ({ content: name, agent: name, session_id: `raw ${name}`, source: name, tags: [name] }),
     (name) => `q=${name}&tag=${name}&session_id=raw%20${name}`,
   ),
-  added(
+  addAndFind(
     'episodes',
     (name) => ({ title: name, summary: name, started_at: DAY, ended_at: DAY, tags: [name], model: name }),
     (name) => `q=${name}&tag=${name}`,
   ),
-  added(
+  addAndFind(
     'facts',
     (name) => ({ text: name, kind: name, tags: [name], model: name }),
     (name) => `q=${name}&tag=${name}`,

@@ -10,7 +10,9 @@ import { episode, promote, say } from '../support/promotion.ts';
 import { inputsOf, predictBatch, predictReply, proposing } from '../support/replies.ts';
 import { useSystem } from '../support/system.ts';
 
-/** Time that another call may take meanwhile. Without bounds these answers would block it for several seconds. */
+/**
+ * Maximum duration of another app's call during these answers. Without bounds they would block it for several seconds.
+ */
 const LATENCY_MAX_MS = 1000;
 
 /** Makes a text of words that no other text has. */
@@ -45,7 +47,7 @@ describe('large answers', function () {
   });
 
   /** Returns the milliseconds of an app's slowest call while `work` runs. */
-  async function slowestBeside(work: Promise<unknown>): Promise<number> {
+  async function slowestCallDuring(work: Promise<unknown>): Promise<number> {
     const times = await pacedUntil(20, async () => (await app.predict(predictionBody())).tookMs, work);
     return Math.max(...times);
   }
@@ -54,7 +56,7 @@ describe('large answers', function () {
     const candidates = Array.from({ length: 250 }, (_, n) => ({ response: wordsOf(n, 2000 + 8 * n) }));
     system.provider.respond(bySchema({ reply: proposing(candidates) }));
     const asked = predictReply(ann, { k: 5 });
-    const slowest = await slowestBeside(asked);
+    const slowest = await slowestCallDuring(asked);
     const { status, body, tookMs } = await asked;
     assert.deepEqual([status, body.candidates.length], [200, 5]);
     assert.ok(tookMs < 2 * LATENCY_MAX_MS, `answered after ${tookMs} ms`);
@@ -88,13 +90,13 @@ describe('large answers', function () {
       }),
     );
     const promoted = promote(ann, 'facts');
-    const slowest = await slowestBeside(promoted);
+    const slowest = await slowestCallDuring(promoted);
     const { body } = await promoted;
     assert.deepEqual([body.considered, body.created], [1, 0]);
     assert.ok(slowest < LATENCY_MAX_MS, `another call took ${slowest} ms`);
   });
 
-  it('every provider call limits the tokens of its answer and the items of each list', async () => {
+  it('every provider call limits the tokens of its answer, and the items of each list in the answer', async () => {
     const malformed = message({ content: 'Certainly!' });
     const isRepair = ({ body }: ProviderCall) => body.messages?.at(-2)?.role === 'assistant';
     const repaired =

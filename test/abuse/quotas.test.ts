@@ -26,7 +26,7 @@ describe('account', () => {
   const messageOf = ({ body }: { body: unknown }) => (body as { detail: { message: string } }).detail.message;
 
   describe('keys', () => {
-    /** Issues a key, and repeats if a busy machine refuses the call as overload. */
+    /** Issues a key; retries if a busy machine refuses the call as overload. */
     const issue = (n = 0) =>
       until(async () => {
         const reply = await user.request('POST', '/api/auth/keys/', { label: `key ${n}` }, { at: anyWeb(n) });
@@ -101,7 +101,7 @@ describe('account', () => {
       assert.deepEqual({ ...(await usage()), bytes: 0 }, { sessions: 1, events: EVENTS, bytes: 0 });
     });
 
-    it('a batch whose new events do not all fit the quota stores nothing', async () => {
+    it('a batch stores nothing if its new events do not all fit into the quota', async () => {
       const session = randomUUID();
       const stored = inSession(session, EVENTS - 5);
       assert.equal((await post(user, stored)).status, 201);
@@ -117,7 +117,7 @@ describe('account', () => {
       assert.equal((await usage()).events, EVENTS);
     });
 
-    it('an account stores as many sessions as its quota allows, and can still add events to those', async () => {
+    it('an account stores as many sessions as its quota allows, and can still add events to the stored ones', async () => {
       const sessions = Array.from({ length: SESSIONS }, () => event());
       assert.equal((await post(user, sessions)).body.accepted, SESSIONS);
       const refused = await post(user, [event()]);
@@ -129,7 +129,7 @@ describe('account', () => {
       );
     });
 
-    it('an account stores as many bytes as its quota allows, counted as the UTF-8 of events as they are returned', async () => {
+    it('an account stores as many bytes as its quota allows, counted in the UTF-8 of the events as the API returns them', async () => {
       const session = randomUUID();
       const large = () => inSession(session, 1, { prompt: 'é'.repeat(BYTES / 5) });
       assert.equal((await post(user, large())).status, 201);
@@ -144,7 +144,7 @@ describe('account', () => {
       assert.equal((await usage()).bytes, bytes);
     });
 
-    it('a session that two accounts post at once is counted for one of them only', async () => {
+    it('a session that two accounts post at once counts towards the quota of only one of them', async () => {
       const other = await signUp(system);
       const ids = Array.from({ length: 6 }, () => randomUUID());
       const batch = () => ids.map((session_id) => event({ session_id }));
@@ -157,7 +157,7 @@ describe('account', () => {
       assert.equal((await usage()).sessions + (await usage(other)).sessions, ids.length);
     });
 
-    it('a batch that fails midway does not count towards a quota', async () => {
+    it('a batch of events that fails midway does not count towards a quota', async () => {
       const { pool } = system.database;
       const batch = inSession(randomUUID(), 20);
       await post(user, inSession(randomUUID(), 1));

@@ -38,7 +38,7 @@ describe('leases on rate limits', () => {
     assert.ok(retryAfterS > WINDOW_S / 2 && retryAfterS <= WINDOW_S);
   });
 
-  it('rate limits counted by leases show calls to one ingress in the headers of another', async () => {
+  it('rate limits counted by leases include calls to one ingress in the headers of another', async () => {
     const app = await system.app();
     for (let n = 0; n < 50; n += 1) await usage(app, at(0));
     const { headers } = await usage(app, at(1));

@@ -14,11 +14,11 @@ import { askUnread, postUnread, sip } from '../support/unread.ts';
 
 const LARGE_BYTES = 7_800_000;
 const SEND_TIMEOUT_MS = 2000;
-/** Without a bound each unread answer would take 25 MB, together over 700 MB. */
+/** Maximum growth of memory. Without a bound, each unread answer would take 25 MB, and all of them over 700 MB. */
 const GROWTH_MB = 350;
 
 describe('unread answers', () => {
-  // Both ingresses have one token issuer, so that they accept the same tokens.
+  // Makes both ingresses accept the same tokens, which name their issuer.
   const env = { SEND_TIMEOUT_MS: `${SEND_TIMEOUT_MS}`, PUBLIC_URL: 'http://localhost' };
   const system = useProcesses({ workers: 0, env });
   /** An ingress that cuts clients off after the default 30 s. */

@@ -5,8 +5,9 @@ import { type AppClient, call, type Reply } from '../support/client.ts';
 import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-/** Wrong credentials of one network: how many get 401 in 10 s, and how many may be looked up at once. */
+/** Wrong credentials of one network that get 401 in 10 s. */
 const LIMIT = 50;
+/** Credentials of one network that may be looked up at once. */
 const AT_ONCE = 10;
 const WINDOW_S = 10;
 
@@ -54,7 +55,7 @@ describe('wrong credentials', function () {
     }
   });
 
-  it('wrong credentials do not lock out right ones that were used before from the same network', async () => {
+  it('wrong credentials do not lock out valid ones that were used before from the same network', async () => {
     const from = newNetwork();
     const app = await system.app();
     const person = await signUp(system);
@@ -71,7 +72,7 @@ describe('wrong credentials', function () {
     assert.deepEqual(await honest(), [200, 200, 200]);
   });
 
-  it('wrong credentials do not lock out right ones that are used for the first time from the same network, even while the flood lasts', async () => {
+  it('wrong credentials do not lock out valid ones that are used for the first time from the same network, even during the flood', async () => {
     const from = newNetwork();
     const person = await signUp(system);
     const made = await person.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'new' });
@@ -84,7 +85,7 @@ describe('wrong credentials', function () {
     await flooded;
   });
 
-  it('neither new right credentials nor missing ones count as wrong: 100 new apps of one network get in at once', async () => {
+  it('neither valid new credentials nor missing ones count as wrong: 100 new apps of one network get in at once', async () => {
     const from = newNetwork();
     const apps: AppClient[] = [];
     for (let n = 0; n < 2 * LIMIT; n += 1) apps.push(await system.app());

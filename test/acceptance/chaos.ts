@@ -55,10 +55,10 @@ async function runChaos(): Promise<boolean> {
       LOG_LEVEL: 'warn',
     },
   });
-  return await unleash(system, redis, proxy.fates);
+  return await runLoadAmidFaults(system, redis, proxy.fates);
 }
 
-async function unleash(system: System<TestProcess>, redis: RedisServer, fates: Fates): Promise<boolean> {
+async function runLoadAmidFaults(system: System<TestProcess>, redis: RedisServer, fates: Fates): Promise<boolean> {
   const app = await system.app();
   let asked = 0;
   const ask = (body: object) => {
@@ -99,7 +99,7 @@ async function unleash(system: System<TestProcess>, redis: RedisServer, fates: F
 
   process.stderr.write('over; asking again for what did not end with 200\n');
   system.provider.respond(delay(30, ok()));
-  const books = await balance(system, app, calls, ask);
+  const books = await compareCharges(system, app, calls, ask);
   const slowestMs = Math.round(Math.max(...calls.map(({ reply }) => reply.tookMs)));
   const checks = {
     ...books.checks,
@@ -132,7 +132,7 @@ async function unleash(system: System<TestProcess>, redis: RedisServer, fates: F
 }
 
 /** Compares the charges with the answers that callers have, or get when they repeat their calls. */
-async function balance(
+async function compareCharges(
   system: System<TestProcess>,
   app: AppClient,
   calls: readonly Call[],
@@ -179,7 +179,9 @@ async function balance(
   };
 }
 
-/** Mostly quick and right; sometimes unsure, broken, busy, cut off, or silent until its timeout. */
+/**
+ * Answers mostly quickly and correctly; sometimes unsurely, with an error, with a cut-off connection, or not at all.
+ */
 const moodyStep: Step = (response, call) => {
   const mood = Math.random();
   return delay(30 + 70 * Math.random(), stepOf(mood))(response, call);

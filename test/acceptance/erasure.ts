@@ -18,7 +18,7 @@ const SERVICE_MS = 50;
 const QUIET_MS = 20_000;
 const LOOK_INTERVAL_MS = 200;
 
-interface Ended extends Answer {
+interface EndedCall extends Answer {
   at: number;
 }
 
@@ -73,7 +73,7 @@ async function erasure(system: System<TestProcess>, events: number, at: TestProc
   const over = performance.now();
   await sleep(QUIET_MS);
   stop.abort();
-  const compare = (calls: Ended[]) => comparison(calls, since, over);
+  const compare = (calls: EndedCall[]) => comparison(calls, since, over);
   return {
     events,
     answered,
@@ -93,9 +93,9 @@ async function callers(
   { url }: TestProcess,
   part: object,
   signal: AbortSignal,
-): Promise<Ended[]> {
+): Promise<EndedCall[]> {
   const client = new KeepAliveClient(app.key);
-  const ended: Ended[] = [];
+  const ended: EndedCall[] = [];
   const caller = async () => {
     while (!signal.aborted) {
       const answer = await client.predict(url, predictionBody(part));
@@ -108,12 +108,12 @@ async function callers(
   return ended;
 }
 
-function comparison(calls: Ended[], since: number, over: number) {
+function comparison(calls: EndedCall[], since: number, over: number) {
   const before = calls.filter(({ at }) => at < since);
   // Calls answered after the erasure ended may still have been slowed down by it.
   const during = calls.filter(({ at, tookMs }) => at >= since && at - tookMs < over);
   const after = calls.filter(({ at, tookMs }) => at - tookMs >= over);
-  const ms = (some: Ended[], share: number) =>
+  const ms = (some: EndedCall[], share: number) =>
     Math.round(
       10 *
         percentile(
@@ -121,7 +121,7 @@ function comparison(calls: Ended[], since: number, over: number) {
           share,
         ),
     ) / 10;
-  const figures = (some: Ended[]) => ({
+  const figures = (some: EndedCall[]) => ({
     calls: some.length,
     p50: ms(some, 0.5),
     p95: ms(some, 0.95),

@@ -26,7 +26,7 @@ const LATE_MS = DEADLINE_MS + 1000;
 /** Time by which everything must have recovered without help. */
 const RECOVERED_WITHIN_MS = 30_000;
 /** Some answers arrive during the faults, some after them. */
-const SERVICE_MS = { least: 500, most: 5000 };
+const SERVICE_MS = { min: 500, max: 5000 };
 /** Longer than a leader waits between two renewals. */
 const RENEWAL_WAIT_MS = 1500;
 const DOCUMENTED_ENDS = [
@@ -45,13 +45,13 @@ interface Scene {
   redis: RedisServer;
   /** The process that led the housekeeping when the calls began. */
   leader: TestProcess;
-  /** Ends a process that is not the leader, and when it has exited starts another one. */
+  /** Ends a process other than the leader, and starts a new one when it has exited. */
   replace(kind: 'webs' | 'workers', signal: NodeJS.Signals): Promise<void>;
   /** Cancels every second call, repeating each cancel until its answer says how the call ended. */
   cancelHalf(): Promise<void>;
 }
 
-/** Pairs of faults by name; the name tells both faults. */
+/** Pairs of faults, by a name that states both. */
 const PAIRS: Record<string, (scene: Scene) => Promise<unknown>> = {
   'a worker is killed while Redis is flushed': ({ redis, replace }) =>
     Promise.all([replace('workers', 'SIGKILL'), redis.flush()]),
@@ -99,8 +99,8 @@ const PAIRS: Record<string, (scene: Scene) => Promise<unknown>> = {
 };
 
 const slowStep: Step = (response, call) => {
-  const { least, most } = SERVICE_MS;
-  return delay(least + (most - least) * Math.random(), ok())(response, call);
+  const { min, max } = SERVICE_MS;
+  return delay(min + (max - min) * Math.random(), ok())(response, call);
 };
 
 type Body = ReturnType<typeof predictionBody>;
@@ -184,7 +184,7 @@ async function runPair(
   const answers = await Promise.all(asked);
   provider.respond(ok());
   const at = webs[0] ?? app;
-  const again = await inTurn(bodies, (body) => untilItStays(app, body, at));
+  const again = await inTurn(bodies, (body) => finalAnswerTo(app, body, at));
   const usage = await until(async () => {
     const now = await usageOf(app, webs);
     return now.reserved_units === 0 && now;
@@ -240,8 +240,8 @@ async function runPair(
   };
 }
 
-/** Asks until the answer is one that a caller would not retry. */
-async function untilItStays(app: AppClient, body: Body, at: { url: string }): Promise<Answer> {
+/** Repeats the call until a caller would not retry it; returns the last answer. */
+async function finalAnswerTo(app: AppClient, body: Body, at: { url: string }): Promise<Answer> {
   let last: Answer | undefined;
   await until(async () => {
     last = await ask(app, body, at);

@@ -16,7 +16,7 @@ const DEADLINE_MS = 10_000;
 const LOOK_AFTER_MS = 8000;
 const MEMORY_INTERVAL_MS = 5000;
 
-interface Ended extends Answer {
+interface EndedCall extends Answer {
   at: number;
 }
 
@@ -33,8 +33,8 @@ process.exitCode = broken.length === 0 ? 0 : 1;
 async function overload({ app: makeApp, webs, provider }: System<TestProcess>) {
   const app = await makeApp();
   const client = new KeepAliveClient(app.key);
-  const ended: Promise<Ended>[] = [];
-  const ask = async (): Promise<Ended> => {
+  const ended: Promise<EndedCall>[] = [];
+  const ask = async (): Promise<EndedCall> => {
     const answer = await client.predict(app.url, predictionBody());
     return { ...answer, at: performance.now() };
   };
@@ -57,7 +57,7 @@ async function overload({ app: makeApp, webs, provider }: System<TestProcess>) {
   const offered = ended.length;
 
   // Half the workers' capacity, to see when everything is accepted again.
-  const after: Promise<Ended>[] = [];
+  const after: Promise<EndedCall>[] = [];
   await pacedUntil(CAPACITY / 2, LOOK_AFTER_MS, () => after.push(ask()));
   const answers = await Promise.all(ended);
   const later = await Promise.all(after);

@@ -80,7 +80,7 @@ async function restartThrough(system: System<TestProcess>): Promise<boolean> {
     await Promise.all(started.slice(0, -1));
     const victim = system.workers.shift();
     await victim?.stop(nth % 2 === 0 ? 'SIGKILL' : 'SIGTERM');
-    // It may be stopped again before it is ready.
+    // The new scheduler may be stopped before it is ready.
     started.push(system.startWorker().catch(() => {}));
   }
   await sleep(Math.max(0, begun + seconds * 1000 - performance.now()));

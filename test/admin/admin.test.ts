@@ -111,7 +111,7 @@ describe('command line', () => {
     assert.ok(await works(key));
   });
 
-  it('the command line rotates a key: the old one stops working at once, or after the grace', async () => {
+  it('a key that the command line rotates stops working at once, or after the given grace period', async () => {
     const { appId, key: first } = await makeApp();
     const { key: second } = await result('key', 'rotate', appId, '--grace', '60');
     assert.deepEqual(await Promise.all([first, second].map(works)), [true, true]);
@@ -144,7 +144,7 @@ describe('command line', () => {
     assert.deepEqual(await Promise.all([mine.key, other.key].map(works)), [false, true]);
   });
 
-  it('the command line reports the usage of one app or of all apps, for this month or a given one', async () => {
+  it('the command line reports the usage of one app or of all apps, for this month or a given month', async () => {
     const { appId } = await makeApp();
     await test.pool.query(
       `insert into usage (app_id, month, reserved, settled, paid_reserved, paid_settled,
@@ -205,12 +205,12 @@ describe('command line', () => {
     );
   });
 
-  it('the command line lets a sum over the calls of a month take ten minutes', async () => {
+  it('the usage report of the command line may take ten minutes to sum the provider calls of a month', async () => {
     const large = await createDatabase();
     const resultThere = (...args: string[]) => adminResult(args, { DATABASE_URL: large.url });
     try {
       const { app_id } = await resultThere('app', 'create', '--name', 'large');
-      // In place of the ledger: a call of each app, whose tokens are the seconds that the sum may take.
+      // Replaces the ledger by one call of each app, whose number of tokens is the statement timeout in seconds.
       await large.pool.query(
         `alter table provider_calls rename to ledger;
          create view provider_calls as
@@ -302,7 +302,7 @@ describe('command line', () => {
     assert.doesNotMatch(unreachable ?? '', /secret/);
   });
 
-  it('the command line lists its commands if the given one does not exist', async () => {
+  it('the command line lists its commands when it is given one that does not exist', async () => {
     for (const { code, stdout, stderr } of await Promise.all([admin(), admin('app', 'destroy')])) {
       assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
       assert.match(stderr, /^Usage: npm run -s admin -- .*\n\n {2}app create +Create an app/);

@@ -70,7 +70,7 @@ describe('backup', function () {
     const body = predictionBody();
     const first = await app.predict(body);
     assert.equal(first.status, 200);
-    // Adds a partition of the past, which migrations do not create.
+    // Adds a partition for a past week, which migrations do not create.
     await system.database.pool.query(`
       create table history_20200106 partition of history
         for values from ('2020-01-06 00:00:00+00') to ('2020-01-13 00:00:00+00');
@@ -142,7 +142,7 @@ describe('backup', function () {
     assert.deepEqual(rows, []);
   });
 
-  it('an event that arrives after a restore arrives after all that the backup has', async () => {
+  it('an event that is recorded after a restore is numbered after every event of the backup', async () => {
     const { pool } = system.database;
     const session = newId();
     const add = (to: TestDatabase) =>
@@ -201,7 +201,7 @@ describe('backup', function () {
     assert.deepEqual(await over, [null, 'SIGINT']);
     assert.deepEqual((await readdir(data)).sort(), ['lock', 'postgres']);
     await locked.release();
-    // Opens the data again, which waits for the embedded server to end.
+    // Opens the database again, which waits until the embedded server has ended.
     await using _ended = await openEmbedded({}, data);
   });
 
@@ -222,7 +222,7 @@ describe('backup', function () {
     assert.deepEqual(await filesOf(file), []);
   });
 
-  it('moving a database requires the address of another one', async () => {
+  it('moving a database requires the address of another database', async () => {
     const { code, stderr } = await runAdmin(['move'], { ...system.env, DATABASE_URL: '' });
     assert.deepEqual([code, stderr.split('\n')[0]], [1, 'configuration: DATABASE_URL is required']);
   });
@@ -262,7 +262,7 @@ describe('backup', function () {
     assert.match(missing.stderr, /cannot be read \(ENOENT/);
   });
 
-  it('a backup never replaces a file, and leaves none when it fails', async () => {
+  it('a backup never replaces a file, and leaves no file when it fails', async () => {
     const file = await backUp();
     const { size } = await stat(file);
     const again = await runAdmin(['backup', file], system.env);
@@ -274,7 +274,7 @@ describe('backup', function () {
     assert.deepEqual(await filesOf(other), []);
   });
 
-  it('of two backups to one file at the same time, one is whole and the other is refused', async () => {
+  it('of two concurrent backups to the same file, one is complete and the other is refused', async () => {
     await migrate({ directUrl: elsewhere.url, queuePrefix: 'forecue' });
     const locked = await lockTable({ database: elsewhere }, 'accounts');
     const file = newFile();

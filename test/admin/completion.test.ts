@@ -30,13 +30,13 @@ describe('shell completion', () => {
     ]);
   });
 
-  it('shell completion leaves other words to the shell, which completes files', async () => {
+  it('shell completion leaves words that it does not know to the shell, which completes file names', async () => {
     assert.deepEqual(await complete('backup', 'x'), ['']);
     assert.deepEqual(await complete('no', 'such', ''), ['']);
     assert.match(await scriptFor('bash'), /complete -o default /);
   });
 
-  it('shell completion defines the program forecue-admin', async () => {
+  it('the bash completion script defines a function forecue-admin that runs the command line', async () => {
     const script = `${await scriptFor('bash')}\nforecue-admin --version`;
     const { status, stdout } = spawnSync('bash', ['--norc', '-c', script], { encoding: 'utf8' });
     assert.deepEqual([status, stdout], [0, (await runAdmin(['--version'], {})).stdout]);
@@ -48,7 +48,7 @@ describe('shell completion', () => {
       for (const name of COMMANDS.keys()) assert.ok(script.includes(`'${name}'`), name);
     });
 
-  it('shell completion lists the supported shells when asked for another one', async () => {
+  it('shell completion lists the supported shells when asked for an unsupported one', async () => {
     const { code, stderr } = await runAdmin(['completion', 'tcsh'], {});
     assert.deepEqual([code, stderr], [1, 'the shell must be one of bash, zsh, fish, not "tcsh"\n']);
   });

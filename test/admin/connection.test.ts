@@ -33,7 +33,7 @@ describe('command line for connections', () => {
     assert.deepEqual(call.record.known?.facts, ['Deploys on Tuesdays']);
   });
 
-  it('the command line lists connections and revokes one, which ends the predictions that use it', async () => {
+  it('the command line lists connections, and revoking one ends the predictions that use it', async () => {
     const { connection_id } = JSON.parse((await admin([...who(), '--json'])).stdout) as Exchanged;
     const command = async (...args: string[]) => {
       const { stdout, stderr } = await runAdmin(['connection', ...args, '--json'], {

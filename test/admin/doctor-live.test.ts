@@ -38,7 +38,7 @@ describe('`doctor --live`', function () {
   it('`doctor --live` sends one prediction through ingress, queue and provider, charged to its own app', async () => {
     const app = await system.app();
     const first = await runLiveDoctor();
-    // The exit code does not count: the fake provider has no list of models, which another check reports.
+    // Ignores the exit code: the fake provider has no list of models, which another check reports.
     assert.deepEqual([first.ok, first.status, first.stage, first.to_do], [true, 200, null, null]);
     assert.match(first.found, /^a prediction was answered 200 \(suggested\) in \d+ ms$/);
     assert.equal(system.provider.calls.length, 1);
@@ -61,7 +61,7 @@ describe('`doctor --live`', function () {
     assert.deepEqual(rows, [{ count: 0 }]);
   });
 
-  it('`doctor --live` names the provider as the failed stage, with what to do', async () => {
+  it('`doctor --live` names the provider as the failed stage, and says what to do', async () => {
     system.provider.respond(status(401));
     const refused = await runLiveDoctor();
     assert.deepEqual(stageOf(refused), ['provider', 503, 'provider_not_configured']);

@@ -91,7 +91,7 @@ describe('doctor', function () {
       assert.match(fault.to_do ?? '', toDo);
     });
 
-  it('a scheduler starts in production without a model or a key, and the doctor finds no fault with it', async () => {
+  it('a scheduler starts in production without a model or an API key, and the doctor finds no fault with it', async () => {
     const missing = { DEFAULT_MODEL: '', TAB_MODEL: '', OPENAI_API_KEY: '' };
     const env = { ...bareEnvironment(), ...system.env, ...missing, NODE_ENV: 'production' };
     const scheduler = new TestProcess(fork('workers/main.ts', ['scheduler'], { env, silent: true }));
@@ -104,7 +104,7 @@ describe('doctor', function () {
     }
   });
 
-  it('the doctor detects that it uses another queue than the processes', async () => {
+  it('the doctor detects that it uses a different queue than the processes', async () => {
     const { ok, found } = await check('processes', { QUEUE_PREFIX: 'other' });
     assert.equal(ok, false);
     assert.match(found, /another queue/);
@@ -199,7 +199,7 @@ describe('doctor', function () {
   });
 
   describeWithPgBouncer('doctor and pooler', () => {
-    const pooled = (pooler: Pooler) =>
+    const urlThrough = (pooler: Pooler) =>
       databaseUrl(pooler.url, new URL(system.database.url).pathname.slice(1));
 
     for (const mode of ['transaction', 'session'] as const)
@@ -208,9 +208,9 @@ describe('doctor', function () {
         try {
           const own = system.database.url;
           // Checks in sequence: in session mode the pooler opens a session for each connection.
-          const alone = await check('database', { DATABASE_URL: pooled(pooler), DATABASE_DIRECT_URL: '' });
-          const both = await check('pooler', { DATABASE_URL: own, DATABASE_DIRECT_URL: pooled(pooler) });
-          const past = await check('pooler', { DATABASE_URL: pooled(pooler), DATABASE_DIRECT_URL: own });
+          const alone = await check('database', { DATABASE_URL: urlThrough(pooler), DATABASE_DIRECT_URL: '' });
+          const both = await check('pooler', { DATABASE_URL: own, DATABASE_DIRECT_URL: urlThrough(pooler) });
+          const past = await check('pooler', { DATABASE_URL: urlThrough(pooler), DATABASE_DIRECT_URL: own });
           for (const { ok, found, to_do } of [alone, both]) {
             assert.equal(ok, false);
             assert.match(`${found}: ${to_do}`, /leads to a pooler.*PostgreSQL itself/);

@@ -129,7 +129,7 @@ describe('transcript import', function () {
       assert.ok(roles.includes(expected), expected);
   });
 
-  it('importing a transcript again stores what was added since', async () => {
+  it('importing a transcript again stores what was added to it since', async () => {
     const session = newSession();
     const record = (number: number, content: object) =>
       `${JSON.stringify(claudeRecord(session, number, content))}\n`;
@@ -143,7 +143,7 @@ describe('transcript import', function () {
     assert.equal((await one(path)).stored, 3);
     await appendFile(path, record(3, said('ready')));
     const { stored, duplicates } = await one(path);
-    // Adds a second end of the session; the first one stays stored.
+    // Adds a second end of the session; the first end stays stored.
     assert.deepEqual([stored, duplicates], [3, 2]);
     const { body } = await recording.sessionEvents(ann, `claude-code:${session}`);
     const types = body.results.map(({ type }) => type).filter((type) => type !== 'session.stopped');
@@ -151,7 +151,7 @@ describe('transcript import', function () {
     assert.equal(body.session.ended_at, '2026-05-01T10:03:00.000Z');
   });
 
-  it('an import that is interrupted, and again, still reports; repeating it stores the rest, and nothing twice', async () => {
+  it('an import that is interrupted several times still reports, and repeating it stores the rest and nothing twice', async () => {
     const session = newSession();
     const count = 30_000;
     const lines = Array.from({ length: count }, (_, n) => {
@@ -170,7 +170,7 @@ describe('transcript import', function () {
     await until(async () => (await countOf(system, ann)).events > 0);
     const closed = once(child, 'close');
     const locked = await lockRow(system, 'accounts', 'lower(email) = lower($1)', [ann.email]);
-    // Waits for the account meanwhile.
+    // The lock keeps the import waiting during the interrupts.
     let interrupts = 0;
     await until(() => {
       child.kill('SIGINT');
@@ -228,7 +228,7 @@ describe('transcript import', function () {
     assert.deepEqual([cut.length, cut.endsWith('x the end')], [64_000, true]);
   });
 
-  it('importing a directory skips files that are not transcripts, while such a file named itself is reported', async () => {
+  it('importing a directory skips files that are not transcripts; importing such a file by name reports it', async () => {
     const session = newSession();
     await mkdir(join(directory, 'project', 'deep'), { recursive: true });
     await file('project/deep/x.jsonl', claudeCodeFile(session));
@@ -248,7 +248,7 @@ describe('transcript import', function () {
     assert.match(files[2]?.failed ?? '', /ENOENT/);
   });
 
-  it('importing a pipe or device is refused, since its reading may never end, and the other files are imported', async () => {
+  it('a pipe or device among imported files is refused, since reading it may never end; the other files are imported', async () => {
     const pipe = join(directory, 'pipe.jsonl');
     execFileSync('mkfifo', [pipe]);
     const path = await file('a', claudeCodeFile(newSession()));

@@ -8,7 +8,7 @@ describe('output of the command line', () => {
     assert.equal(table(users, ['id', 'name']).split('\n').at(-1), '199999  Ada');
   });
 
-  it('the command line does not blame a lock alone for a statement that took too long', () => {
+  it('the command line explains a statement timeout as a slow statement or a wait for a lock', () => {
     const cancelled = Object.assign(new Error('canceling statement due to statement timeout'), {
       code: '57014',
     });

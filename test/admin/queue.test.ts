@@ -156,7 +156,7 @@ describe('queue commands', function () {
     assert.deepEqual([code, second.retried.sync, second.locked.sync], [0, 1, 0]);
   });
 
-  it('`queue drain` skips what is locked and ends all other waiting work; a later call ends the rest', async () => {
+  it('`queue drain` skips locked work and ends all other waiting work; a later call ends the rest', async () => {
     await queue('pause', 'memory');
     await queue('drain', 'memory');
     const people = await Promise.all([1, 2, 3].map(() => signUp(system)));
@@ -179,7 +179,7 @@ describe('queue commands', function () {
     await queue('resume');
   });
 
-  it('queue commands list the pools when no pool or an unknown one is given', async () => {
+  it('queue commands list the pools when given no pool, or an unknown one', async () => {
     const refusals = await Promise.all([
       runAdmin(['queue', 'pause', 'lane'], system.env),
       runAdmin(['queue', 'drain'], system.env),

@@ -37,7 +37,7 @@ describe('`admin top`', function () {
     return pools[0];
   };
 
-  it('`admin top` shows what waits and runs in each pool, its slots and workers', async () => {
+  it('`admin top` shows the waiting work, running work, slots and workers of each pool', async () => {
     const app = await system.app();
     const idle = await predictPool();
     const { state, slots, workers, rate_per_s } = idle;
@@ -60,7 +60,7 @@ describe('`admin top`', function () {
     await adminResult(['queue', 'resume'], system.env);
   });
 
-  it('`admin top` shows how much work the workers take per second', async () => {
+  it('`admin top` shows how much work the workers claim per second', async () => {
     const app = await system.app();
     system.provider.reset();
     let isOver = false;

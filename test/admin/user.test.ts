@@ -14,7 +14,7 @@ const PASSWORD = 'a horse with 9 staples';
 describe('users and invitations', () => {
   const system = useSystem({ env: { INVITE_ONLY: 'true' } });
 
-  /** Runs a command with this text on its standard input. */
+  /** Runs a command with `input` on its standard input. */
   const admin = (args: string[], input?: string) =>
     runAdmin(args, { DATABASE_URL: system.database.url }, input);
   const result = (args: string[], input?: string) =>
@@ -151,7 +151,7 @@ describe('users and invitations', () => {
     assert.ok(!JSON.stringify(list).includes(code));
   });
 
-  it('the command line resets a password by a one-time link, which ends every log-in, or sets it from standard input, revoking keys on request', async () => {
+  it('the command line resets a password by a one-time link, or from standard input; the link ends every log-in, and keys are revoked only on request', async () => {
     const email = someEmail();
     const { id } = await result(['user', 'create', '--email', email, '--password-stdin'], PASSWORD);
     const { access, refresh } = (await login(email, PASSWORD)).body;

@@ -302,7 +302,7 @@ describe('memory context', () => {
   });
 
   it('the memory context refuses values that are out of range, unknown or cannot be stored', async () => {
-    const faultsOf = async (body: object) => {
+    const validationErrorsOf = async (body: object) => {
       const { status, body: answer } = await person.request<ValidationErrorBody>('POST', CONTEXT, body);
       assert.equal(status, 422);
       return answer.detail.map(({ loc, type }) => `${loc.join('.')} ${type}`);
@@ -313,18 +313,18 @@ describe('memory context', () => {
       ['max_episodes', 50],
       ['max_raw', 500],
     ] as const) {
-      assert.deepEqual(await faultsOf({ [name]: 0 }), [`body.${name} greater_than_equal`]);
-      assert.deepEqual(await faultsOf({ [name]: most + 1 }), [`body.${name} less_than_equal`]);
-      assert.deepEqual(await faultsOf({ [name]: 1.5 }), [`body.${name} int_type`]);
+      assert.deepEqual(await validationErrorsOf({ [name]: 0 }), [`body.${name} greater_than_equal`]);
+      assert.deepEqual(await validationErrorsOf({ [name]: most + 1 }), [`body.${name} less_than_equal`]);
+      assert.deepEqual(await validationErrorsOf({ [name]: 1.5 }), [`body.${name} int_type`]);
       assert.equal((await bundle({ [name]: most })).meta.ranking, 'v2');
     }
-    assert.deepEqual(await faultsOf({ query: 'a'.repeat(2001) }), ['body.query string_too_long']);
-    assert.deepEqual(await faultsOf({ text: 'x' }), ['body.text extra_forbidden']);
-    assert.deepEqual(await faultsOf({ goal: null }), ['body.goal string_type']);
-    assert.deepEqual(await faultsOf({ goal: 'a\0' }), ['body.goal value_error']);
-    assert.deepEqual(await faultsOf({ goal: '\ud800' }), ['body.goal value_error']);
-    assert.deepEqual(await faultsOf({ tags: [''] }), ['body.tags.0 string_too_short']);
-    assert.deepEqual(await faultsOf({ tags: ['a'.repeat(81)] }), ['body.tags.0 string_too_long']);
+    assert.deepEqual(await validationErrorsOf({ query: 'a'.repeat(2001) }), ['body.query string_too_long']);
+    assert.deepEqual(await validationErrorsOf({ text: 'x' }), ['body.text extra_forbidden']);
+    assert.deepEqual(await validationErrorsOf({ goal: null }), ['body.goal string_type']);
+    assert.deepEqual(await validationErrorsOf({ goal: 'a\0' }), ['body.goal value_error']);
+    assert.deepEqual(await validationErrorsOf({ goal: '\ud800' }), ['body.goal value_error']);
+    assert.deepEqual(await validationErrorsOf({ tags: [''] }), ['body.tags.0 string_too_short']);
+    assert.deepEqual(await validationErrorsOf({ tags: ['a'.repeat(81)] }), ['body.tags.0 string_too_long']);
   });
 
   it('the memory context returns as many large rows as fit, the latest or best matching first, and reports the truncation', async () => {

@@ -10,7 +10,7 @@ import { called, keyOf, openSession, startToolServer } from '../support/tool-ser
 import { until } from '../support/until.ts';
 
 const TOKENS_MAX = 2000;
-const NOBODYS = '00000000-0000-7000-8000-000000000000';
+const UNUSED_ID = '00000000-0000-7000-8000-000000000000';
 
 interface RecallResult {
   note: string;
@@ -199,7 +199,7 @@ for (const mode of ['legacy', 'auto'] as const)
         ['predict_reply', { agent_input: 'a', threshold: 2 }, 'threshold'],
         ['predict_reply', { agent_input: 'a', secret: 1 }, 'secret'],
         ['predict_reply', { agent_input: 'a', k: 1000 }, 'k'],
-        ['send_feedback', { id: NOBODYS, status: 'maybe' }, 'status'],
+        ['send_feedback', { id: UNUSED_ID, status: 'maybe' }, 'status'],
         ['recall', { query: '' }, 'query'],
         ['forget', { id: '7' }, 'id'],
         ['record_events', { events: [{ type: 'note', id: 'a' }] }, 'events.0.session_id'],
@@ -218,7 +218,7 @@ for (const mode of ['legacy', 'auto'] as const)
     it('the tools return errors of /api with their code and a next step', async () => {
       const answer = await client.callTool({
         name: 'send_feedback',
-        arguments: { id: NOBODYS, status: 'accepted' },
+        arguments: { id: UNUSED_ID, status: 'accepted' },
       });
       assert.equal(answer.isError, true);
       const { error } = answer.structuredContent as { error: { code: string; next: string } };

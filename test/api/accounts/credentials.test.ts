@@ -96,7 +96,7 @@ describe('credentials for /api', () => {
       call.once('error', reject).end();
     });
 
-  it('every /api path requires a credential, except those that issue them', async () => {
+  it('every /api path requires a credential, except the paths that issue credentials', async () => {
     for (const [method, path] of [
       ['GET', '/api/auth/me/'],
       ['PATCH', '/api/auth/me'],
@@ -152,7 +152,7 @@ describe('credentials for /api', () => {
       assert.match(jti, /^[0-9a-f-]{36}$/);
     });
 
-    it('a token forged by this test is accepted if unchanged, so each refusal below has a single cause', async () => {
+    it('a token that this test signs like the service is accepted, so that each refused change has a single cause', async () => {
       assert.equal((await me({ authorization: `Bearer ${await forge()}` })).status, 200);
       // Clocks may differ by a few seconds.
       const early = await forge({ iat: now() + 3 });
@@ -174,7 +174,7 @@ describe('credentials for /api', () => {
       }
     });
 
-    it('an access token is refused with another audience or issuer, when altered, or when signed with another key', async () => {
+    it('an access token is refused if its audience, issuer or signing key is another, or if it was altered', async () => {
       await expectRefused(await forge({ iss: 'https://elsewhere.example' }));
       await expectRefused(await forge({ aud: ISSUER }));
       await expectRefused(await forge({}, OTHER));
@@ -220,7 +220,7 @@ describe('credentials for /api', () => {
       const header = JSON.parse(Buffer.from(later.access.split('.')[0] ?? '', 'base64url').toString());
       assert.equal(header.kid, 'new');
       assert.equal((await me({ authorization: `Bearer ${later.access}` }, dropped)).status, 200);
-      // A process that does not know the new key yet refuses the token and keeps serving.
+      // A process that does not know the new key yet refuses the token, and keeps running.
       assert.equal((await me({ authorization: `Bearer ${later.access}` }, webs[0])).status, 401);
     });
   });

@@ -16,7 +16,7 @@ describe('erasing an account', () => {
 
   beforeEach(() => system.provider.reset());
 
-  /** Requests the erasure, and returns as soon as that is answered. */
+  /** Requests the erasure, and returns as soon as the request is answered. */
   const beginErasing = async (person: UserClient) => {
     const { status, text } = await person.request('DELETE', '/api/auth/me/');
     assert.deepEqual({ status, text }, { status: 204, text: '' });
@@ -61,7 +61,8 @@ describe('erasing an account', () => {
 
   it('a log-in with the id of an account that is being erased is refused like one with an unknown e-mail address', async () => {
     const { id, password } = await signUp(system);
-    // The row as an erasure leaves it until its last step; no process takes over one that was renewed in the future.
+    // Sets the row as an erasure leaves it until its last step. No process takes over an erasure that was renewed in
+    // the future.
     await system.database.pool.query(
       `update accounts set active = false, erasing_at = now() + interval '1 hour', email = '', email_key = id::text,
               name = '', password_hash = ''
@@ -177,7 +178,7 @@ describe('erasing an account', () => {
     assert.equal((await pool.query(`select from answers where answer = 'A private answer'`)).rows.length, 0);
   });
 
-  it("erasing an account does not wait for a prediction that failed under its grant and was later answered under another account's grant", async () => {
+  it("erasing an account does not wait for a prediction that failed under the account's grant and was later answered under another account's grant", async () => {
     const [person, next] = await Promise.all([signUp(system), signUp(system)]);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);
@@ -194,13 +195,13 @@ describe('erasing an account', () => {
     assert.equal((await app.predict(body)).text, text);
   });
 
-  it("erasing an account keeps another account's predictions through the same connection, even if that account connects during the erasure", async () => {
+  it("erasing an account keeps another account's predictions through the same connection, even if the other account connects during the erasure", async () => {
     const [person, next] = await Promise.all([signUp(system), signUp(system)]);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);
     const hers = predictionBody({ connection_id });
     assert.equal((await app.predict(hers)).status, 200);
-    // Deletes the connection attempt, which otherwise happens after a day.
+    // Deletes the connection attempt, which would otherwise be deleted after a day.
     await system.database.pool.query('delete from connection_attempts where account_id = $1', [person.id]);
 
     const holder = await system.database.pool.connect();
@@ -225,7 +226,7 @@ describe('erasing an account', () => {
     assert.equal((await app.predict(his)).text, text);
   });
 
-  it('concurrent requests erase an account once, while other requests post events and log in', async () => {
+  it('an account is erased once by concurrent requests, while other requests post events and log in', async () => {
     const person = await signUp(system);
     const { email, password } = person;
     const [erased, posted, logins] = await Promise.all([

@@ -142,8 +142,8 @@ describe('account export', () => {
         Array.from({ length: 200 }, (_, i) => note(person, `${batch}-${i}`, { text: 'x'.repeat(60_000) })),
       );
     const [slow, gone] = await Promise.all([startReading(person), startReading(person)]);
-    // Gives a third reader time to take everything: without back-pressure, the two that do not read would be done
-    // too.
+    // Lets a third reader read everything: without back-pressure, the two exports that nobody reads would be complete
+    // by then.
     assert.equal((await lines(person)).filter(({ type }) => type === 'event').length, 800);
     await system.database.pool.query('delete from recording_events where account_id = $1', [person.id]);
     gone.destroy();

@@ -51,7 +51,7 @@ for (const { what, method, path, body, done } of GUARDED_ACTIONS)
       );
       const old = bearer(await renewAccess(login.refresh));
       assert.equal(await attempt(old), '403 fresh_login_required');
-      // A key sent along with the token makes the log-in no fresher.
+      // A key that is sent with the token does not make the log-in fresh.
       assert.equal(await attempt({ ...old, 'x-service-api-key': await keyOf() }), '403 fresh_login_required');
       assert.equal(
         (await anonymously(system, 'GET', '/api/auth/me/', undefined, { headers: old })).status,

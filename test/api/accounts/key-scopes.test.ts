@@ -36,7 +36,7 @@ describe('key scopes', () => {
   const use = (key: string, method: string, path: string, body?: object) =>
     anonymously<KeyResponse>(system, method, path, body, { headers: { 'x-service-api-key': key } });
 
-  it("a key's scopes are listed once each in their fixed order, and left out for a key that has all", async () => {
+  it("a key's scopes are listed once each in a fixed order, and left out for a key that has all scopes", async () => {
     const some = await issue(['forget', 'read', 'read']);
     assert.deepEqual(some.scopes, ['read', 'forget']);
     const { body } = await person.request<KeyResponse>('GET', `/api/auth/keys/${some.id}/`);

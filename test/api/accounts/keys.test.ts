@@ -5,7 +5,7 @@ import { anonymously, signUp, type UserClient } from '../../support/account.ts';
 import { useSystem } from '../../support/system.ts';
 import { until } from '../../support/until.ts';
 
-const NOBODYS = '00000000-0000-7000-8000-000000000000';
+const UNUSED_ID = '00000000-0000-7000-8000-000000000000';
 
 describe('account keys', () => {
   const system = useSystem({ workers: 0, webs: 2 });
@@ -23,7 +23,7 @@ describe('account keys', () => {
       ...(at && { at }),
     });
 
-  it("an account's key is shown once when issued; lists have its prefix only, newest key first", async () => {
+  it("an account's key is shown once when issued; lists show only its prefix, and have the newest key first", async () => {
     const person = await signUp(system);
     assert.deepEqual(await list(person), { results: [] });
     const laptop = await issue(person, 'laptop');
@@ -83,11 +83,11 @@ describe('account keys', () => {
     assert.equal((await person.request('GET', `/api/auth/keys/${gone.id}/`)).status, 404);
   });
 
-  it("an account's key is 404 for any other account, as is an invalid id", async () => {
+  it("reading or revoking another account's key is 404, as for an id that does not exist", async () => {
     const [owner, other] = await Promise.all([signUp(system), signUp(system)]);
     const { id, key } = await issue(owner, 'mine');
     for (const method of ['GET', 'DELETE'])
-      for (const path of [`/api/auth/keys/${id}/`, `/api/auth/keys/${NOBODYS}/`, '/api/auth/keys/1/']) {
+      for (const path of [`/api/auth/keys/${id}/`, `/api/auth/keys/${UNUSED_ID}/`, '/api/auth/keys/1/']) {
         const { status, code } = await other.request(method, path);
         assert.deepEqual({ status, code }, { status: 404, code: 'not_found' });
       }

@@ -17,7 +17,7 @@ describe('own account', () => {
   const renew = async (refresh: string) =>
     (await anonymously(system, 'POST', '/api/auth/token/refresh/', { refresh })).status;
 
-  it("an account's own data is returned with and without the final slash, and to HEAD without a body", async () => {
+  it("GET returns an account's own data with or without a trailing slash, and HEAD the same without a body", async () => {
     const person = await signUp(system, { name: 'Ada' });
     const [slash, none, head] = await Promise.all([
       person.request<{ created_at: string }>('GET', '/api/auth/me/'),
@@ -76,7 +76,7 @@ describe('own account', () => {
     assert.deepEqual([kept.status, await use()], [200, 200]);
     const wrong = { password: another, current_password: person.password, revoke_keys: true };
     assert.deepEqual([(await change(person, wrong)).status, await use()], [403, 200]);
-    // Refuses revoke_keys without a new password: it would revoke nothing, and the caller should know.
+    // `revoke_keys` without a new password is refused, since it would revoke nothing.
     const alone = await change(person, { name: 'Ada', revoke_keys: true });
     assert.equal(alone.status, 422);
     assert.deepEqual(JSON.parse(alone.text).detail[0].loc, ['body', 'revoke_keys']);
@@ -119,7 +119,7 @@ describe('own account', () => {
     assert.equal((await guess()).code, 'rate_limited');
   });
 
-  it('only one of several concurrent password changes succeeds, and no log-in with the old password survives it', async () => {
+  it('only one of several concurrent password changes succeeds, and no log-in with the old password survives the change', async () => {
     const person = await signUp(system);
     const passwords = Array.from({ length: 4 }, (_, i) => `${NEW_PASSWORD} ${i}`);
     const [changes, logins] = await Promise.all([

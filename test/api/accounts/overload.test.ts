@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { anonymously, signUp, someEmail, type UserClient } from '../../support/account.ts';
 import { useProcesses } from '../../support/system.ts';
 
-/** More calls than one network may have waiting to be hashed, but fewer than the wrong passwords it may enter. */
+/** More calls than one network may have in the hashing queue, but fewer than the wrong passwords that it may enter. */
 const STORM_CALLS = 80;
-/** Calls while the queue is full: fewer than the wrong passwords that one account allows. */
+/** Calls while the queue is full: fewer than the wrong passwords that may be entered for one account. */
 const FURTHER_CALLS = 8;
 
 describe('password storm', () => {
@@ -26,8 +26,7 @@ describe('password storm', () => {
       anonymously(system, 'POST', `/console/auth/${path}/`, person(), { signal });
     const changing = () => user.request('PATCH', '/api/auth/me/', change, { signal });
     try {
-      // The first refusal shows that the queue is full. While the storm waits in it, only one call in 33 ms is let
-      // in.
+      // The first refusal shows that the queue is full. While the storm is queued, only one call in 33 ms is let in.
       for (const [calls, call] of [
         [STORM_CALLS, signingUp],
         [STORM_CALLS, loggingIn],
@@ -48,7 +47,7 @@ describe('password storm', () => {
   });
 });
 
-/** Resolves to the first call that is answered, which must be with 503 `overloaded`. */
+/** Resolves with the first call that is answered. The answer must be 503 `overloaded`. */
 function firstRefusal<Called extends { status: number; code: string | undefined }>(
   calls: Promise<Called>[],
 ): Promise<Called> {

@@ -80,7 +80,7 @@ describe('logging in and out', () => {
     }
   });
 
-  it('a log-out ends one log-in and no other', async () => {
+  it('a log-out ends one log-in and no others', async () => {
     const person = await signUp(system);
     const { body: other } = await login({ email: person.email, password: person.password });
     await person.request('POST', '/api/auth/logout/', { refresh: other.refresh });
@@ -107,7 +107,7 @@ describe('logging in and out', () => {
     assert.equal((await renew(refresh)).status, 200);
   });
 
-  it("an expired or unknown refresh token, or a disabled account's, cannot renew an access token", async () => {
+  it('an access token cannot be renewed with an expired or unknown refresh token, or if its account is disabled', async () => {
     const [old, disabled] = await Promise.all([signUp(system), signUp(system)]);
     const { pool } = system.database;
     const { rows } = await pool.query(
@@ -171,7 +171,7 @@ describe('logging in and out', () => {
       assert.equal(replies.filter(({ status }) => status === 401).length, 10);
     });
 
-    it('the wrong-password limit does not count right passwords', async () => {
+    it('the wrong-password limit does not count correct passwords', async () => {
       const person: UserClient = await signUp(system);
       const { email, password } = person;
       for (let i = 0; i < 12; i++) assert.equal((await login({ email, password })).status, 200);

@@ -12,7 +12,7 @@ describe('signing up', () => {
   const post = (body: object) => anonymously<LoginResponse>(system, 'POST', '/api/auth/signup/', body);
 
   /** Returns the only validation error of a refused body. */
-  const faultOf = async (body: object) => {
+  const validationErrorOf = async (body: object) => {
     const { status, text } = await post(body);
     assert.equal(status, 422, text);
     const { detail } = JSON.parse(text);
@@ -84,7 +84,7 @@ describe('signing up', () => {
         assert.equal(body.user.id, id);
       }
     }
-    // Text that is no valid domain is left as it is.
+    // Text that is not a valid domain stays unchanged.
     const [one, other] = [await signUpAt('odd.example/a'), await signUpAt('odd.example')];
     assert.notEqual(one, other);
   });
@@ -106,7 +106,7 @@ describe('signing up', () => {
       'ada@example',
       'a@b@example.com',
     ]) {
-      const { loc, type, input } = await faultOf({ email: wrong, password: PASSWORD });
+      const { loc, type, input } = await validationErrorOf({ email: wrong, password: PASSWORD });
       assert.deepEqual({ loc, type, input }, { loc: ['body', 'email'], type: 'value_error', input: wrong });
     }
     // Invisible characters: nobody could tell these addresses from others.
@@ -116,15 +116,15 @@ describe('signing up', () => {
         `ada@exam${unseen}ple.com`,
         `ada@example.com${unseen}`,
       ])
-        assert.equal((await faultOf({ email: wrong, password: PASSWORD })).type, 'value_error', wrong);
+        assert.equal((await validationErrorOf({ email: wrong, password: PASSWORD })).type, 'value_error', wrong);
     const long = `${'a'.repeat(243)}@example.com`;
-    assert.equal((await faultOf({ email: long, password: PASSWORD })).type, 'string_too_long');
-    assert.equal((await faultOf({ email, password: '123456789' })).type, 'string_too_short');
-    assert.equal((await faultOf({ email, password: '\u{1f40e}'.repeat(201) })).type, 'string_too_long');
-    assert.equal((await faultOf({ email, password: `nul\0${PASSWORD}` })).type, 'value_error');
-    assert.equal((await faultOf({ email, password: null })).type, 'string_type');
-    assert.equal((await faultOf({ email, password: PASSWORD, admin: true })).type, 'extra_forbidden');
-    assert.equal((await faultOf({ email })).type, 'missing');
+    assert.equal((await validationErrorOf({ email: long, password: PASSWORD })).type, 'string_too_long');
+    assert.equal((await validationErrorOf({ email, password: '123456789' })).type, 'string_too_short');
+    assert.equal((await validationErrorOf({ email, password: '\u{1f40e}'.repeat(201) })).type, 'string_too_long');
+    assert.equal((await validationErrorOf({ email, password: `nul\0${PASSWORD}` })).type, 'value_error');
+    assert.equal((await validationErrorOf({ email, password: null })).type, 'string_type');
+    assert.equal((await validationErrorOf({ email, password: PASSWORD, admin: true })).type, 'extra_forbidden');
+    assert.equal((await validationErrorOf({ email })).type, 'missing');
   });
 
   it('validation errors do not repeat unknown properties or a body that is not an object, which may hold a misnamed password', async () => {
@@ -155,7 +155,7 @@ describe('signing up', () => {
       email,
     ];
     for (const password of easy) {
-      const { loc, type, ...rest } = await faultOf({ email, password });
+      const { loc, type, ...rest } = await validationErrorOf({ email, password });
       assert.deepEqual({ loc, type }, { loc: ['body', 'password'], type: 'value_error' }, password);
       assert.ok(!('input' in rest));
     }
@@ -234,7 +234,7 @@ describe('signing up', () => {
       assert.deepEqual(await isValid('unknown'), { valid: false });
     });
 
-    it('invitation-only sign-up accepts an invite code once, however many use it concurrently', async () => {
+    it('invitation-only sign-up accepts an invite code once, however many people use it concurrently', async () => {
       const [code = ''] = codes;
       assert.deepEqual(await isValid(code), { valid: true });
       const replies = await Promise.all(Array.from({ length: 6 }, () => join({ invite_code: code })));

@@ -56,7 +56,7 @@ const TABLES_OF_AN_ACCOUNT = `
 
 describe('account tables', () => {
   const system = useSystem();
-  /** The installation's only account: every row is this person's. */
+  /** The installation's only account, so that every row belongs to it. */
   let person: UserClient;
   let tables: string[];
 
@@ -88,11 +88,11 @@ describe('account tables', () => {
     return tables.filter((_, place) => counts[place]?.rowCount);
   }
 
-  it('every table with rows of an account is listed in this test, either as exported or with a reason for leaving it out', () => {
+  it('every table with rows of an account is listed in this test, as exported or with the reason why not', () => {
     assert.deepEqual(tables, Object.keys({ ...EXPORTED_TABLES, ...UNEXPORTED_TABLES }).sort());
   });
 
-  it('every table with rows of an account is filled here, so that its export and erasure are tested', async () => {
+  it('the export and erasure tests cover every table that has rows of an account', async () => {
     assert.deepEqual(
       await tablesWithRows(),
       tables.filter((name) => name !== TABLE_EMPTY_BEFORE_ERASURE),

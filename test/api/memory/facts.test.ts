@@ -26,7 +26,7 @@ describe('facts', () => {
     assert.equal(status, 200, text);
     return body;
   };
-  const faultsOf = async (method: string, path: string, body: object) => {
+  const validationErrorsOf = async (method: string, path: string, body: object) => {
     const reply = await person.request<ValidationErrorBody>(method, path, body);
     assert.equal(reply.status, 422, reply.text);
     return reply.body.detail.map(({ loc }) => loc.join('.'));
@@ -96,7 +96,7 @@ describe('facts', () => {
     const foreign = await add(await signUp(system), 'facts', { text: 'x' });
     const path = `${FACTS}${next.id}/`;
     for (const id of [old.id, next.id, foreign.id, newId()])
-      assert.deepEqual(await faultsOf('PATCH', path, { superseded_by: id }), ['body.superseded_by']);
+      assert.deepEqual(await validationErrorsOf('PATCH', path, { superseded_by: id }), ['body.superseded_by']);
     const again = await patch(old.id, { superseded_by: null });
     assert.deepEqual([again.superseded_by, again.invalidated_at], [null, null]);
   });
@@ -104,20 +104,20 @@ describe('facts', () => {
   it('facts with an invalid time span or unknown references are refused', async () => {
     const [from, to] = ['2026-05-02T00:00:00Z', '2026-05-01T00:00:00Z'];
     const span = { text: 't', valid_from: from, valid_to: to };
-    assert.deepEqual(await faultsOf('POST', FACTS, span), ['body.valid_to']);
+    assert.deepEqual(await validationErrorsOf('POST', FACTS, span), ['body.valid_to']);
     const early = { text: 't', valid_from: '1999-01-01T00:00:00Z' };
-    assert.deepEqual(await faultsOf('POST', FACTS, early), ['body.valid_from']);
-    assert.deepEqual(await faultsOf('POST', FACTS, { text: 't', confidence: 1.1 }), ['body.confidence']);
-    assert.deepEqual(await faultsOf('POST', FACTS, { text: 't', episode_ids: [newId()] }), [
+    assert.deepEqual(await validationErrorsOf('POST', FACTS, early), ['body.valid_from']);
+    assert.deepEqual(await validationErrorsOf('POST', FACTS, { text: 't', confidence: 1.1 }), ['body.confidence']);
+    assert.deepEqual(await validationErrorsOf('POST', FACTS, { text: 't', episode_ids: [newId()] }), [
       'body.episode_ids.0',
     ]);
     const fact = await add(person, 'facts', { text: 't', valid_from: from });
     const path = `${FACTS}${fact.id}/`;
-    assert.deepEqual(await faultsOf('PATCH', path, { valid_to: to }), ['body.valid_to']);
+    assert.deepEqual(await validationErrorsOf('PATCH', path, { valid_to: to }), ['body.valid_to']);
     assert.equal((await patch(fact.id, { valid_from: null, valid_to: to })).valid_from, null);
-    assert.deepEqual(await faultsOf('PATCH', path, { valid_from: from }), ['body.valid_from']);
+    assert.deepEqual(await validationErrorsOf('PATCH', path, { valid_from: from }), ['body.valid_from']);
     for (const field of ['id', 'created_at', 'revision_of', 'recorded_at', 'invalidated_at', 'origin'])
-      assert.deepEqual(await faultsOf('PATCH', path, { [field]: 'x' }), [`body.${field}`]);
+      assert.deepEqual(await validationErrorsOf('PATCH', path, { [field]: 'x' }), [`body.${field}`]);
   });
 
   it('a person has one profile, and a write changes only the parts it names', async () => {
@@ -136,7 +136,7 @@ describe('facts', () => {
     assert.deepEqual(third.body.data, { c: null });
     assert.deepEqual((await person.request('GET', PROFILE)).body, third.body);
     for (const data of [{ a: '\0' }, { a: 'x'.repeat(64_000) }])
-      assert.deepEqual(await faultsOf('POST', PROFILE, { data }), ['body.data']);
+      assert.deepEqual(await validationErrorsOf('POST', PROFILE, { data }), ['body.data']);
     assert.equal((await person.request('DELETE', PROFILE)).status, 204);
     assert.equal((await person.request('GET', PROFILE)).status, 404);
   });

@@ -20,7 +20,7 @@ describe('memory rows', () => {
     person = await signUp(system);
   });
 
-  const faultsOf = async (path: string, body: object | string, method = 'POST') => {
+  const validationErrorsOf = async (path: string, body: object | string, method = 'POST') => {
     const reply = await person.request<ValidationErrorBody>(method, path, body);
     assert.equal(reply.status, 422, `${JSON.stringify(body).slice(0, 100)} was answered ${reply.text}`);
     return reply.body.detail.map(({ loc, type }) => `${loc.join('.')} ${type}`);
@@ -101,12 +101,12 @@ describe('memory rows', () => {
         contents.toReversed(),
       );
 
-      assert.deepEqual(await faultsOf(RAW, []), ['body too_short']);
-      assert.deepEqual(await faultsOf(RAW, [...rows, { content: 'one more' }]), ['body too_long']);
-      const faults = await faultsOf(RAW, rows.toSpliced(77, 1, { content: '' }));
+      assert.deepEqual(await validationErrorsOf(RAW, []), ['body too_short']);
+      assert.deepEqual(await validationErrorsOf(RAW, [...rows, { content: 'one more' }]), ['body too_long']);
+      const faults = await validationErrorsOf(RAW, rows.toSpliced(77, 1, { content: '' }));
       assert.deepEqual(faults, ['body.77.content string_too_short']);
       const faultyTimes = [{ content: 'c' }, { content: 'c', occurred_at: '1999-12-31T23:59:59Z' }];
-      assert.deepEqual(await faultsOf(RAW, faultyTimes), ['body.1.occurred_at value_error']);
+      assert.deepEqual(await validationErrorsOf(RAW, faultyTimes), ['body.1.occurred_at value_error']);
       assert.equal(await countOf(RAW), 200);
     });
 
@@ -131,8 +131,8 @@ describe('memory rows', () => {
         [{ content: 'c', event_id: 'e' }, 'body.event_id extra_forbidden'],
         [{ content: 'c', id: newId() }, 'body.id extra_forbidden'],
       ];
-      for (const [body, fault] of refused) assert.deepEqual(await faultsOf(RAW, body), [fault]);
-      assert.deepEqual(await faultsOf(RAW, '"text"'), ['body dict_type']);
+      for (const [body, fault] of refused) assert.deepEqual(await validationErrorsOf(RAW, body), [fault]);
+      assert.deepEqual(await validationErrorsOf(RAW, '"text"'), ['body dict_type']);
       assert.equal(await countOf(RAW), 0);
     });
 
@@ -142,15 +142,15 @@ describe('memory rows', () => {
       const row = await add(person, 'raw', { content, metadata });
       assert.deepEqual([row.content, row.metadata], [content, metadata]);
       const longer = { content, metadata: { note: `${metadata.note}!` } };
-      assert.deepEqual(await faultsOf(RAW, longer), ['body.metadata value_error']);
+      assert.deepEqual(await validationErrorsOf(RAW, longer), ['body.metadata value_error']);
     });
 
     it('a time after the year 9999 in UTC is refused, in a body as in a query', async () => {
       const late = '9999-12-31T23:59:59-01:00';
       const parsing = (field: string) => [`${field} datetime_parsing`];
-      assert.deepEqual(await faultsOf(RAW, { content: 'c', occurred_at: late }), parsing('body.occurred_at'));
+      assert.deepEqual(await validationErrorsOf(RAW, { content: 'c', occurred_at: late }), parsing('body.occurred_at'));
       assert.deepEqual(
-        await faultsOf('/api/memory/facts/', { text: 'f', valid_to: late }),
+        await validationErrorsOf('/api/memory/facts/', { text: 'f', valid_to: late }),
         parsing('body.valid_to'),
       );
       for (const list of [RAW, EPISODES, '/api/memory/facts/', '/api/predictions/']) {
@@ -184,11 +184,11 @@ describe('memory rows', () => {
       const path = `${EPISODES}${episode.id}/`;
       for (const id of [foreign.id, newId()]) {
         const unknown = { ...EPISODE, raw_ids: [one.id, id] };
-        assert.deepEqual(await faultsOf(EPISODES, unknown), ['body.raw_ids.1 value_error']);
-        assert.deepEqual(await faultsOf(EPISODES, [EPISODE, unknown]), ['body.1.raw_ids.1 value_error']);
-        assert.deepEqual(await faultsOf(path, { raw_ids: [id] }, 'PATCH'), ['body.raw_ids.0 value_error']);
+        assert.deepEqual(await validationErrorsOf(EPISODES, unknown), ['body.raw_ids.1 value_error']);
+        assert.deepEqual(await validationErrorsOf(EPISODES, [EPISODE, unknown]), ['body.1.raw_ids.1 value_error']);
+        assert.deepEqual(await validationErrorsOf(path, { raw_ids: [id] }, 'PATCH'), ['body.raw_ids.0 value_error']);
       }
-      assert.deepEqual(await faultsOf(EPISODES, { ...EPISODE, raw_ids: ['x'] }), [
+      assert.deepEqual(await validationErrorsOf(EPISODES, { ...EPISODE, raw_ids: ['x'] }), [
         'body.raw_ids.0 uuid_parsing',
       ]);
       assert.equal(await countOf(EPISODES), 1);
@@ -200,7 +200,7 @@ describe('memory rows', () => {
     it('an episode must not end before it begins, and the refusal names the field that was sent', async () => {
       const { id } = await add(person, 'episodes', EPISODE);
       const [before, after] = ['2026-05-01T11:00:00Z', '2026-05-01T13:00:00Z'];
-      const refused = (change: object) => faultsOf(`${EPISODES}${id}/`, change, 'PATCH');
+      const refused = (change: object) => validationErrorsOf(`${EPISODES}${id}/`, change, 'PATCH');
       assert.deepEqual(await refused({ ended_at: before }), ['body.ended_at value_error']);
       assert.deepEqual(await refused({ started_at: after }), ['body.started_at value_error']);
       assert.deepEqual(await refused({ started_at: after, ended_at: before }), ['body.ended_at value_error']);
@@ -214,20 +214,20 @@ describe('memory rows', () => {
       assert.deepEqual(body, { ...episode, status: 'final', tags: [], updated_at });
       assert.equal((await person.request('PATCH', path, {})).status, 200);
       for (const field of ['id', 'promoted_at', 'created_at', 'origin', 'stale_at'])
-        assert.deepEqual(await faultsOf(path, { [field]: MOMENT }, 'PATCH'), [
+        assert.deepEqual(await validationErrorsOf(path, { [field]: MOMENT }, 'PATCH'), [
           `body.${field} extra_forbidden`,
         ]);
       for (const field of ['title', 'started_at', 'status'])
-        assert.equal((await faultsOf(path, { [field]: null }, 'PATCH')).length, 1);
+        assert.equal((await validationErrorsOf(path, { [field]: null }, 'PATCH')).length, 1);
     });
 
     it('neither a new nor a changed episode may end before it begins', async () => {
       const early = '2026-04-30T12:00:00Z';
-      assert.deepEqual(await faultsOf(EPISODES, { ...EPISODE, ended_at: early }), [
+      assert.deepEqual(await validationErrorsOf(EPISODES, { ...EPISODE, ended_at: early }), [
         'body.ended_at value_error',
       ]);
       const { id } = await add(person, 'episodes', EPISODE);
-      const faults = await faultsOf(`${EPISODES}${id}/`, { ended_at: early }, 'PATCH');
+      const faults = await validationErrorsOf(`${EPISODES}${id}/`, { ended_at: early }, 'PATCH');
       assert.deepEqual(faults, ['body.ended_at value_error']);
     });
   });
