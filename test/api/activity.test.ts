@@ -9,7 +9,7 @@ import { rowsRead } from '../support/rows-read.ts';
 import { startSystem, useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-/** Tables that activity is counted from: name, columns, and SQL for the values of a row at time `t`. */
+/** Tables from which activity is counted: name, columns, and SQL for the values of a row at time `t`. */
 const FILLED_TABLES = [
   [
     'raw_memories',
@@ -41,7 +41,7 @@ describe('account activity', () => {
     person.request<ActivityResponse>('GET', `/api/activity/${query}`);
   const today = async (person: UserClient) => (await read(person, '?days=1')).body.days[0];
 
-  it('account activity lists the last days in order, with zeros for a day on which nothing happened', async () => {
+  it('account activity lists the latest days in order, with zeros for a day on which nothing happened', async () => {
     const ann = await signUp(system);
     const { status, body } = await read(ann);
     assert.equal(status, 200);
@@ -79,7 +79,7 @@ describe('account activity', () => {
     assert.ok((day.cost_cents ?? 0) > 0);
   });
 
-  it("account activity starts each day at the person's local midnight, and counts nothing of other accounts", async () => {
+  it("account activity starts each day at the person's local midnight, and counts no rows of other accounts", async () => {
     const [ann, bob] = [await signUp(system), await signUp(system)];
     const { id } = await add(ann, 'raw', { content: 'Just before midnight' });
     await system.database.pool.query(
@@ -89,7 +89,8 @@ describe('account activity', () => {
     const rowsOf = async (person: UserClient, minutes: number) =>
       (await read(person, `?days=2&utc_offset_minutes=${minutes}`)).body.days.map(({ raw }) => raw);
     assert.deepEqual(await rowsOf(ann, 0), [1, 0]);
-    // An hour further east the row is on the next day; which entry that is depends on the current hour.
+    // An hour further east, the row belongs to the next day. That is the last entry of the list, unless a new day has
+    // begun there since.
     const east = await rowsOf(ann, 60);
     assert.equal(east[new Date().getUTCHours() === 23 ? 0 : 1], 1);
     assert.deepEqual(await rowsOf(bob, 0), [0, 0]);

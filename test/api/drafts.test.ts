@@ -21,7 +21,7 @@ describe('draft predictions of an account', () => {
 
   const predict = (body: object, options = {}) => ann.request<DraftResponse>('POST', DRAFT, body, options);
 
-  it('a draft prediction of /api returns the completion, what was sent to the model, the memory used, tokens and stage times', async () => {
+  it('a draft prediction of /api returns the completion, the prompt sent to the model, the memory used, tokens and stage times', async () => {
     const fact = await add(ann, 'facts', { text: 'Always runs the tests with coverage.' });
     system.provider.next(fake.ok({ continuation: ' coverage' }));
     const { status, body, text } = await predict({ draft: 'Run the tests with' });
@@ -87,7 +87,7 @@ describe('draft predictions of an account', () => {
     });
   });
 
-  it('a draft prediction uses nothing that other accounts remember', async () => {
+  it('a draft prediction uses no memory of other accounts', async () => {
     const bob = await signUp(system);
     await add(bob, 'facts', { text: 'Bob keeps the coverage secret.' });
     const { body } = await predict({ draft: 'What about the coverage' });
@@ -140,7 +140,7 @@ describe('draft predictions of an account', () => {
     assert.deepEqual(await tablesWith(system, 'an elephant of hers'), ['public.answers']);
   });
 
-  it("a draft prediction abstains if its memory is deleted while the model works, and keeps none of the model's answer", async () => {
+  it("a draft prediction abstains if memory that it uses is deleted while the model works, and stores nothing of the model's answer", async () => {
     const fact = await add(ann, 'facts', { text: SECRET });
     const answer = Promise.withResolvers<void>();
     system.provider.next(fake.when(answer.promise, fake.ok({ continuation: ' the blue flowerpot of hers' })));
@@ -153,7 +153,7 @@ describe('draft predictions of an account', () => {
     assert.deepEqual(await tablesWith(system, 'blue flowerpot'), []);
   });
 
-  it('only keys with the scope read see what a draft prediction sent, and which memory it used', async () => {
+  it('only keys with the scope `read` can see the prompt of a draft prediction and the memory that it used', async () => {
     const fact = await add(ann, 'facts', { text: 'The spare bike is in the shed' });
     system.provider.respond(fake.ok({ continuation: ' is' }));
     const withKey = async (...scopes: string[]) => {
@@ -189,7 +189,7 @@ describe('draft predictions of an account', () => {
     }
   });
 
-  it('a draft prediction is answered at its deadline, and at once when its account is erased', async () => {
+  it('a draft prediction ends at its deadline, and at once when its account is erased', async () => {
     const at = await system.startWeb({ PREDICTION_TIMEOUT_MS: '1000' });
     system.provider.respond(fake.hang());
     const late = await predict({ draft: 'It takes' }, { at });

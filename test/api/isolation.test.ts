@@ -16,7 +16,7 @@ import { until } from '../support/until.ts';
 /** Word that every text written by the owner contains. */
 const MARK = 'a-word-of-the-owner-alone';
 
-/** For each path that precedes an id: creates a row of the owner, and returns its id. */
+/** Functions that create a row of the owner and return its id, by the path that precedes the id. */
 const ROW_CREATORS: Record<string, (system: System, owner: UserClient) => Promise<string>> = {
   '/api/auth/keys/': async (_, owner) => {
     const { body } = await owner.request<{ id: string }>('POST', '/api/auth/keys/', { label: MARK });
@@ -65,7 +65,7 @@ function addTo(tier: string, row: object) {
   };
 }
 
-/** Every route that acts for a user, read from the endpoint table so that new ones are covered automatically. */
+/** Every route that acts for a user. Read from the endpoint table, so that new routes are covered automatically. */
 const routes = endpoints.filter(({ credential }) => credential === 'user');
 const routesWithId = routes.filter(({ path }) => path.includes(':'));
 const routesWithoutId = routes.filter(({ path }) => !path.includes(':'));

@@ -37,7 +37,7 @@ describe('memory context', () => {
     assert.equal(reply.status, 200, reply.text);
     return reply.body;
   };
-  /** Repeats the request until reading stays within its half second, which a busy machine may exceed. */
+  /** Repeats the request until memory is read within its limit of half a second, which a busy machine may exceed. */
   const completeBundle = (body: object) =>
     until(async () => {
       const found = await bundle(body);
@@ -63,7 +63,7 @@ describe('memory context', () => {
     assert.deepEqual(meta.promotion_backlog, { raw: 0, episodes: 0 });
   });
 
-  it('the memory context shows rows in the same form as their own endpoints', async () => {
+  it('the memory context shows rows in the same format as the endpoints of each tier', async () => {
     await person.request('POST', '/api/memory/profile/', { summary: 'Writes short mails', data: { a: 1 } });
     const said = await add(person, 'raw', { content: 'I like tea', kind: 'reply', metadata: { id: 'x' } });
     const episode = await add(person, 'episodes', {
@@ -90,7 +90,7 @@ describe('memory context', () => {
     assert.ok(meta.token_estimate > 5);
   });
 
-  it('the memory context keeps facts that contain the goal in any case and have one of the tags', async () => {
+  it('the memory context selects facts that contain the goal, in upper or lower case, and have one of the tags', async () => {
     await add(person, 'facts', { text: 'Deploys to Zürich, 100% by hand', tags: ['ops', 'manual'] });
     await add(person, 'facts', { text: 'deploys nightly', tags: ['ops'] });
     await add(person, 'facts', { text: 'Likes tea', tags: ['drinks'] });
@@ -162,13 +162,13 @@ describe('memory context', () => {
     }
   });
 
-  it("the memory context has only the window's episodes and raw rows, latest first", async () => {
+  it('the memory context has only the episodes and raw rows of the requested window, latest first', async () => {
     for (const minutes of [200, 5, 90]) {
       await add(person, 'raw', { content: `raw ${minutes}`, occurred_at: minutesAgo(minutes) });
       const span = { started_at: minutesAgo(minutes + 60), ended_at: minutesAgo(minutes) };
       await add(person, 'episodes', { title: `episode ${minutes}`, summary: 's', ...span });
     }
-    // A row with a time in the future, from a clock that is ahead, is shown all the same.
+    // A row with a time in the future, from a clock that is ahead, is shown as well.
     await add(person, 'raw', { content: 'raw ahead', occurred_at: minutesAgo(-10) });
     const within = async (recency_minutes: number) => {
       const { raw, episodes } = await bundle({ recency_minutes });
@@ -193,7 +193,7 @@ describe('memory context', () => {
     assert.deepEqual([meta.excluded.predicted_origin, meta.counts.raw], [2, { matched: 1, returned: 1 }]);
   });
 
-  it('if not everything fits, the memory context prefers rows that match the goal to newer ones', async () => {
+  it('a memory context that cannot hold all rows prefers rows that match the goal to newer rows', async () => {
     const noise = (n: number) =>
       `Note ${n} about the ${['garden', 'kitchen', 'car', 'roof'][n % 4]} and nothing else`;
     await add(person, 'facts', { text: 'Staging listens on port 7431 behind the Halden gateway' });
@@ -242,7 +242,7 @@ describe('memory context', () => {
     assert.match(unasked.raw[0]?.content ?? '', /Note 399/);
   });
 
-  it('the memory context finds rows about a question, however old they are and whatever forms its words have there', async () => {
+  it('the memory context finds rows about a question, even if they are old or have its words in other grammatical forms', async () => {
     const ago = (days: number) => minutesAgo(days * 24 * 60);
     const say = (content: string, days: number, session_id: string) => ({
       content,
@@ -284,7 +284,7 @@ describe('memory context', () => {
     assert.equal(meta.counts.raw.matched, 62);
   });
 
-  it('the memory context is byte for byte the same for the same memory', async () => {
+  it('the memory context has the same bytes whenever memory is the same', async () => {
     await addAll(
       'facts',
       Array.from({ length: 60 }, (_, n) => ({ text: `Fact ${n} of many`, pinned: n % 7 === 0 })),

@@ -74,7 +74,7 @@ describe('sync with workers', function () {
     assert.deepEqual([again.scanned, again.created], [5, 0]);
   });
 
-  it('a sync makes one raw row of each event that has content, with its speaker', async () => {
+  it('a sync makes one raw row, with its speaker, of each event that has content', async () => {
     const session_id = randomUUID();
     const at = (second: number) => ({ session_id, occurred_at: `2026-05-01T12:00:0${second}Z` });
     const prompt = event({ ...at(1), prompt: 'Shall I deploy?' });
@@ -119,7 +119,7 @@ describe('sync with workers', function () {
     assert.deepEqual(second?.metadata, { in_reply_to: prompt.id });
   });
 
-  it('a second sync does nothing, and a later one stores the events that have arrived since', async () => {
+  it('a second sync does nothing, and a later sync stores the events that have arrived since', async () => {
     const session_id = randomUUID();
     await post(ann, notes(3, session_id));
     assert.equal((await sync()).body.created, 3);
@@ -165,7 +165,7 @@ describe('sync with workers', function () {
     assert.deepEqual(counts[0], counts[1]);
   });
 
-  it('a sync by session or since a time rereads those events without duplicating rows', async () => {
+  it('a sync limited to a session or to a start time reads events again without duplicating rows', async () => {
     const [one, other] = [randomUUID(), randomUUID()];
     await post(ann, [...notes(3, one), ...notes(2, other)]);
     assert.deepEqual(await counts({ session_id: one }), [3, 3]);
@@ -179,7 +179,7 @@ describe('sync with workers', function () {
     return [scanned, created];
   };
 
-  it('a sync stops at its limit, and the next one continues there', async () => {
+  it('a sync stops at its limit, and the next sync continues there', async () => {
     await post(ann, notes(5));
     assert.deepEqual(await counts({ limit: 2 }), [2, 2]);
     assert.deepEqual(await counts({ limit: 2 }), [2, 2]);
@@ -205,7 +205,7 @@ describe('sync with workers', function () {
     assert.deepEqual(await storedCounts(), { count: 500, ids: 500 });
   });
 
-  it('a sync continues where it was when its worker is killed', async () => {
+  it('a sync whose worker is killed continues where it stopped', async () => {
     await post(ann, notes(450));
     const lock = await lockRow(system, 'accounts', 'id = $1', [ann.id]);
     const id = await start();
@@ -278,7 +278,7 @@ describe('sync with workers', function () {
       assert.equal(others.headers.get('idempotency-replayed'), null);
     });
 
-    it('a sync that was cancelled is 499 when its request is repeated, also with respond-async', async () => {
+    it('a repeat of a cancelled sync request is 499, with or without respond-async', async () => {
       const headers = { 'idempotency-key': randomUUID() };
       await post(ann, notes(1));
       const lock = await lockRow(system, 'accounts', 'id = $1', [ann.id]);
@@ -359,7 +359,7 @@ describe('sync deadlines', () => {
     });
     after(() => system.stop());
 
-    it('syncs are shed while no worker serves them', () => untilShed(sync, 'job_timeout'));
+    it('syncs are refused as overload while no worker serves them', () => untilShed(sync, 'job_timeout'));
   });
 
   describe('with a memory worker', () => {
@@ -371,7 +371,7 @@ describe('sync deadlines', () => {
     });
     after(() => system.stop());
 
-    it('a sync ends at its deadline, and the next one stores what is left', async () => {
+    it('a sync ends at its deadline, and the next sync stores the remaining events', async () => {
       await post(ann, [event()]);
       const lock = await lockRow(system, 'accounts', 'id = $1', [ann.id]);
       const { status, code } = await sync();
@@ -380,7 +380,7 @@ describe('sync deadlines', () => {
       assert.equal((await sync()).body.created, 1);
     });
 
-    it('a sync cannot be replayed after its recovery window, and what it stored stays', async () => {
+    it('a sync cannot be replayed after its recovery window, but the rows that it stored remain', async () => {
       await post(ann, [event()]);
       const headers = { 'idempotency-key': 'k' };
       assert.equal((await sync(headers)).body.created, 1);

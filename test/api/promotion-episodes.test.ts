@@ -45,7 +45,7 @@ describe('promotion to episodes', function () {
   };
   const NOTHING = { created: 0, updated: 0, skipped: 0, considered: 0 };
 
-  it('a promotion to episodes makes one episode of rows that belong together, with its sources, in one model call', async () => {
+  it('a promotion to episodes makes rows that belong together into one episode with its sources, by one model call', async () => {
     const rows = await say(ann, ['Deploy the site', 'agent:Now?', 'Never on Fridays']);
     system.provider.respond(
       episode({ title: ' Deploying\nthe site ', outcome: 'done', tags: ['deploy'], salience: 'important' }),
@@ -124,7 +124,7 @@ describe('promotion to episodes', function () {
     for (const n of [0, 1, 2, 3])
       await say(ann, [`${n}a`, `${n}b`], { session_id: `s-${n}`, at: NOON + n * MINUTE });
     assert.equal((await promotionResult({ since: '2026-05-01T14:02:59+02:00' })).considered, 2);
-    // With three, the limit would cut the second session in two.
+    // A limit of three would split the second session.
     assert.equal((await promotionResult({ limit: 3 })).considered, 2);
     assert.equal((await promotionResult({ limit: 1 })).considered, 1);
     assert.equal((await promotionResult()).considered, 3);
@@ -168,7 +168,7 @@ describe('promotion to episodes', function () {
       assert.deepEqual(await counts({ force: true, limit: 1 }), { ...NOTHING, updated: 1, considered: 3 });
     });
 
-    it('a promotion to episodes with force makes a deleted episode again, and another episode of the new rows', async () => {
+    it('a promotion to episodes with force makes a deleted episode again, and a second episode of the new rows', async () => {
       await say(ann, ['one', 'two']);
       const { ids } = await promotionResult();
       await forget(ann, 'episodes', { id: ids[0] ?? '' });
@@ -218,7 +218,7 @@ describe('promotion to episodes', function () {
       assert.equal(system.provider.calls.length, 0);
     });
 
-    it('force replaces an episode made without a model by one from a model', async () => {
+    it('a promotion to episodes with force replaces an episode made without a model with one written by a model', async () => {
       await say(ann, ['one', 'two']);
       await promotionResult({ model: 'local' });
       assert.deepEqual(await counts({ force: true, model: 'other-model' }), {
@@ -267,7 +267,7 @@ describe('promotion to episodes', function () {
       'a blank summary': episode({ summary: ' \n' }),
     };
     for (const [name, step] of Object.entries(withoutEpisode))
-      it(`a promotion to episodes makes no episode of a refused or unsupported answer, and asks again only with force: ${name}`, async () => {
+      it(`a promotion to episodes makes no episode of a refusal or an unsupported answer, and asks again only with force: ${name}`, async () => {
         await say(ann, ['one', 'two']);
         system.provider.respond(step);
         assert.deepEqual(await counts(), { ...NOTHING, skipped: 2, considered: 2 });
@@ -290,7 +290,7 @@ describe('promotion to episodes', function () {
       );
     });
 
-    it('a promotion to episodes skips rows with an unusable answer, counts them, and promotes the others', async () => {
+    it('a promotion to episodes skips and counts rows for which the model gives an unusable answer, and promotes the others', async () => {
       await say(ann, ['poison'], { session_id: 'a' });
       await say(ann, ['fine'], { session_id: 'b', at: NOON + MINUTE });
       await say(ann, ['fine too'], { session_id: 'c', at: NOON + 2 * MINUTE });
@@ -335,7 +335,7 @@ describe('promotion to episodes', function () {
   });
 
   describe('concurrent changes', () => {
-    /** Runs a promotion, and holds back the model's answer until `meanwhile` is done. */
+    /** Runs a promotion, and withholds the model's answer until `meanwhile` is done. */
     const promoteDuring = async (meanwhile: () => Promise<unknown>, body: object = {}) => {
       const done = Promise.withResolvers<void>();
       system.provider.reset();
@@ -348,7 +348,7 @@ describe('promotion to episodes', function () {
       return running;
     };
 
-    it('if a row is deleted during a promotion to episodes, the promotion summarises only the remaining rows', async () => {
+    it('a promotion to episodes summarises only the remaining rows if a row is deleted meanwhile', async () => {
       const [secret] = await say(ann, ['a secret', 'two', 'three']);
       const result = await promoteDuring(() => forget(ann, 'raw', secret ?? assert.fail()));
       assert.deepEqual([result.created, result.considered], [1, 2]);
@@ -404,7 +404,7 @@ describe('promotion to episodes', function () {
       assert.equal(system.provider.calls.length, 2);
     });
 
-    it('an episode whose text was erased keeps a row, or gets a title and a summary, so that promotion is not due for ever', async () => {
+    it('an episode whose text was erased can lose its last row only if it gets a title and a summary', async () => {
       await stale();
       const [{ id } = assert.fail()] = await episodesOf(ann);
       const change = (body: object) => ann.request('PATCH', `/api/memory/episodes/${id}/`, body);

@@ -33,7 +33,7 @@ describe('promotion to facts', function () {
   const readFact = async ({ id }: { id: string }) =>
     (await ann.request<FactResponse & { sources: MemorySource[] }>('GET', `/api/memory/facts/${id}/`)).body;
 
-  it('a promotion to facts makes a fact of what the person said, with the quote and its source', async () => {
+  it("a promotion to facts makes a fact of the person's statement, with the quote and its source", async () => {
     const { episode: one, rows } = await episode(ann, [byAgent('Which one?'), 'We use pnpm, since 2024.']);
     system.provider.respond(proposing({ ...PNPM, valid_from: '2024-01-01' }));
     const { ids, latency_ms, ...result } = await promotionResult();
@@ -78,7 +78,7 @@ describe('promotion to facts', function () {
     assert.deepEqual(await factsOf(ann), before);
   });
 
-  it('a promotion to facts with force asks again, and does not duplicate facts with the same quotes', async () => {
+  it('a promotion to facts with force asks the model again, and does not duplicate facts with the same quotes', async () => {
     await episode(ann, ['We use pnpm', 'I live in Lisbon']);
     const city = { text: 'Lives in Lisbon', quote: 'I live in Lisbon', slot: 'identity.city' };
     system.provider.respond(proposing(PNPM, city));
@@ -91,7 +91,7 @@ describe('promotion to facts', function () {
     assert.deepEqual(await currentTexts(ann), ['Lives in Lisbon', PNPM.text]);
   });
 
-  it('a forced promotion to facts rewords a fact if the model words the same statement better, and keeps the former wording', async () => {
+  it("a forced promotion to facts replaces a fact by the model's new wording of the same statement, and keeps the former wording as an earlier revision", async () => {
     await episode(ann, ['I like short answers without much ado']);
     system.provider.respond(proposing({ text: 'Likes short answers', quote: 'I like short answers' }));
     const { ids } = await promotionResult();
@@ -126,7 +126,7 @@ describe('promotion to facts', function () {
     );
   });
 
-  it('a promotion to facts lets the statement said last supersede the earlier ones, whatever the order of promotion', async () => {
+  it('in a promotion to facts, a later statement supersedes the earlier one that it contradicts, whichever is promoted first', async () => {
     for (const [first, second] of [
       [1, 2],
       [2, 1],
@@ -173,7 +173,7 @@ describe('promotion to facts', function () {
       assert.deepEqual(await holding(), [[berlin, null]]);
     });
 
-  it('a promotion to facts never changes a fact that the person wrote or pinned: a contradicting new fact is superseded at once', async () => {
+  it('a promotion to facts never changes a fact that the person wrote or pinned: a new fact that contradicts it is superseded at once', async () => {
     const own = await add(ann, 'facts', { text: 'My package manager is npm' });
     await episode(ann, ['We use pnpm']);
     system.provider.respond(proposing(PNPM));
@@ -181,7 +181,7 @@ describe('promotion to facts', function () {
     assert.deepEqual(await currentTexts(ann), [own.text]);
     const contradicting = (await factsOf(ann)).find(({ text }) => text === PNPM.text);
     assert.equal(contradicting?.superseded_by, own.id);
-    // Deleting the person's own fact makes the contradicting one hold.
+    // Deleting the person's own fact makes the contradicting fact valid.
     assert.equal((await forget(ann, 'facts', own)).facts.restored, 1);
     assert.deepEqual(await currentTexts(ann), [PNPM.text]);
 
@@ -205,10 +205,10 @@ describe('promotion to facts', function () {
       assert.equal((await promotionResult({ force: true })).created, 0);
       assert.deepEqual(await currentTexts(ann), [city.text]);
     }
-    // The same words in a later row count as said anew.
+    // The same words in a later row are a new statement.
     await episode(ann, ['We use pnpm, I say'], 2);
     assert.equal((await promotionResult()).created, 1);
-    // The deletion leaves one mark, so that the same source makes no fact again.
+    // The deletion leaves one tombstone, so that the same source does not make the fact again.
     const { rows } = await system.database.pool.query(
       `select from memory_links where account_id = $1 and relation = 'forgotten'`,
       [ann.id],
@@ -279,7 +279,7 @@ describe('promotion to facts', function () {
     );
   });
 
-  it('the limit on facts per answer does not count a second fact from the same passage, so that other passages get a fact too', async () => {
+  it('the limit on facts per answer ignores a second fact from the same passage, so that other passages get a fact too', async () => {
     const said = ['I moved to Lisbon in May with my dog', 'We use pnpm', 'Answers should be short'];
     await episode(ann, said);
     const [moved = '', pnpm = '', short = ''] = said;
@@ -350,7 +350,7 @@ describe('promotion to facts', function () {
     assert.equal(system.provider.calls.length, 2);
   });
 
-  it('a promotion to facts continues where it was when its worker is killed', async () => {
+  it('a promotion to facts whose worker is killed continues where it stopped', async () => {
     for (let n = 0; n < 9; n += 1) await episode(ann, [`I like flavour ${n}x`], n + 1);
     const likes = Array.from({ length: 9 }, (_, n) => ({
       text: `Likes flavour ${n}x`,
@@ -400,7 +400,7 @@ describe('promotion to facts', function () {
     assert.deepEqual(await factsOf(ann), []);
   });
 
-  it('a promotion to facts can be cancelled, and the next one does the work', async () => {
+  it('a promotion to facts can be cancelled, and the next promotion does the work', async () => {
     await episode(ann, ['We use pnpm']);
     system.provider.respond(hang());
     const { body } = await ann.request<{ job_id: string }>(
@@ -444,7 +444,7 @@ describe('promotion to facts', function () {
       );
     });
 
-    it('a promotion to facts without a model lets a change supersede what it gives up, whatever it is about', async () => {
+    it("without a model, a statement that gives something up ('I moved from npm to pnpm') supersedes the earlier fact, whatever its topic", async () => {
       await episode(ann, ['I always use npm.', 'I live in Kiel.'], 1);
       await episode(ann, ['I have moved from npm to pnpm.', 'We moved from Kiel to Hamburg.'], 2);
       await local();
@@ -452,7 +452,7 @@ describe('promotion to facts', function () {
       assert.deepEqual(await currentTexts(ann), changes);
     });
 
-    it('a promotion to facts without a model keeps nothing that the person takes back', async () => {
+    it('a promotion to facts without a model makes no fact of a statement that the person takes back', async () => {
       await episode(
         ann,
         [
@@ -474,7 +474,7 @@ describe('promotion to facts', function () {
       assert.deepEqual(await currentTexts(ann), takenBack);
     });
 
-    it('a promotion to facts without a model supersedes old values, merges equal ones and duplicates nothing', async () => {
+    it('a promotion to facts without a model supersedes old values, merges equal values and duplicates nothing', async () => {
       await episode(ann, ['I always use npm as my package manager.'], 1);
       await episode(ann, ['My package manager is npm.'], 2);
       await episode(ann, ['I have switched from npm to pnpm as my package manager.'], 3);

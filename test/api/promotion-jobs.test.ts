@@ -15,7 +15,7 @@ const TIERS: readonly Tier[] = ['episodes', 'facts'];
 const PATH = (tier: Tier) => `/api/memory/promote/${tier}/`;
 const ANSWERS = bySchema({ episode: episode(), facts: structured({ facts: [] }) });
 
-/** Adds memory about which a promotion to the tier asks the model exactly once. */
+/** Adds memory for which a promotion to the tier asks the model exactly once. */
 async function prepare(person: UserClient, tier: Tier): Promise<void> {
   const rows = await say(person, ['I never deploy on Fridays']);
   const raw_ids = rows.map(({ id }) => id);
@@ -95,7 +95,7 @@ for (const tier of TIERS)
       assert.equal(system.provider.calls.length, 1);
     });
 
-    it(`a promotion to ${tier} whose request is repeated with the defaults spelled out is replayed`, async () => {
+    it(`a promotion to ${tier} is replayed to a repeated request that states the default values`, async () => {
       const headers = { 'idempotency-key': randomUUID() };
       const first = await promote(ann, tier, {}, headers);
       const again = await promote(ann, tier, { limit: 100, force: false }, headers);
@@ -124,7 +124,7 @@ for (const tier of TIERS)
       assert.equal((await attached).text, (await first).text);
     });
 
-    it(`a cancelled promotion to ${tier} aborts its provider call, its caller gets 499, and the next one does the work`, async () => {
+    it(`a cancelled promotion to ${tier} aborts its provider call and gives its caller 499, and the next promotion does the work`, async () => {
       system.provider.next(hang());
       const headers = { 'idempotency-key': randomUUID() };
       const waiting = promote(ann, tier, {}, headers);
@@ -150,12 +150,12 @@ for (const tier of TIERS)
     };
     afterEach(() => system?.stop());
 
-    it(`promotions to ${tier} are shed while no worker serves them`, async () => {
+    it(`promotions to ${tier} are refused as overload while no worker serves them`, async () => {
       await begin({ env: { PROMOTE_TIMEOUT_MS: '1000' } });
       await untilShed(() => promote(ann, tier), 'job_timeout');
     });
 
-    it(`without an API key, a promotion to ${tier} gets 503 if it names the provider's model, and 422 if it names a model not offered`, async () => {
+    it(`a promotion to ${tier} without an API key is 503 if it names the provider's model, and 422 if it names a model that is not offered`, async () => {
       const env = { OPENAI_API_KEY: '' };
       await begin({ workerEntry: ['workers/main.ts', 'memory'], env });
       const { status, code, headers } = await promote(ann, tier, { model: 'fake-model' });

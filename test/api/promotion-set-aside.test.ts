@@ -69,7 +69,7 @@ describe('rows set aside', function () {
       [ann.id],
     );
 
-  it('a row on which promotions always fail is set aside, and the rows after it become episodes', async () => {
+  it('a row that makes every promotion fail is set aside, and the rows after it become episodes', async () => {
     await say(ann, [POISON], { session_id: 'a' });
     for (const n of [1, 2, 3]) await say(ann, [`fine ${n}`], { session_id: `b${n}`, at: NOON + n * HOUR });
     system.provider.respond(hangOnPoison(episode()));
@@ -87,7 +87,8 @@ describe('rows set aside', function () {
     assert.deepEqual([skipped, considered], [1, 20]);
     assert.ok(created > 1);
     assert.equal((await backoffs('raw_memories')).length, 1);
-    // The poisoned row is asked about among 20 rows at most, then 10, 5, 3, 2 and alone.
+    // The model is asked about the poisoned row among at most 20 rows, then among 10, 5, 3 and 2, and then about it
+    // alone.
     const asked = system.provider.calls.filter((call) => textOf(call).includes(POISON)).length;
     assert.ok(asked > 1 && asked <= 6, `asked ${asked} times`);
   });
@@ -138,7 +139,7 @@ describe('rows set aside', function () {
     assert.equal((await bySchedule('episodes')).result?.created, 1);
   });
 
-  it('if one of several episodes in a question fails, a promotion still makes facts of the others', async () => {
+  it('a promotion to facts whose model call fails on one of several episodes still makes facts of the others', async () => {
     const likes: Proposal[] = [];
     for (let n = 0; n < 10; n += 1) {
       const quote = n === 3 ? POISON : `I like flavour ${n}x`;
@@ -163,7 +164,7 @@ describe('rows set aside', function () {
   });
 });
 
-describe('unanswered questions', function () {
+describe('unanswered model calls', function () {
   this.timeout(60_000);
   let system: System;
   afterEach(() => system?.stop());

@@ -14,28 +14,28 @@ describe('settled rows', () => {
     ann = await signUp(system);
   });
 
-  /** Returns the texts of each piece to promote. With `settledOnly`, omits pieces that may still continue. */
+  /** Returns the texts of each cluster to promote. With `settledOnly`, omits clusters that may still grow. */
   const pieces = async (settledOnly: boolean, limit = 100) => {
     const terms = { since: undefined, limit, promotedBefore: undefined, settledOnly };
     const found = await piecesToPromote(system.em(), ann.id, terms);
     return found.map(({ rows }) => rows.map(({ content }) => content));
   };
 
-  it("the scheduler promotes rows of sessions quiet for ten minutes; a person's request promotes all rows", async () => {
+  it("the scheduler promotes only rows of sessions that were quiet for ten minutes; a person's request promotes all rows", async () => {
     await say(ann, THREE_TEXTS, { session_id: 'old', at: Date.now() - 20 * MINUTE });
     await say(ann, ['four', 'five', 'six'], { session_id: 'new', at: Date.now() - MINUTE });
     assert.deepEqual(await pieces(true), [THREE_TEXTS]);
     assert.deepEqual(await pieces(false), [THREE_TEXTS, ['four', 'five', 'six']]);
   });
 
-  it('the scheduler promotes small talk of yesterday, but not of today', async () => {
+  it("the scheduler promotes yesterday's small talk, but not today's", async () => {
     await say(ann, ['hello'], { session_id: 'today', at: Date.now() - 60 * MINUTE });
     await say(ann, ['bye'], { session_id: 'yesterday', at: Date.now() - 25 * 60 * MINUTE });
     assert.deepEqual(await pieces(true), [['bye']]);
     assert.deepEqual(await pieces(false), [['bye'], ['hello']]);
   });
 
-  it('promotions stop at the limit, and split a cluster only if it is the first', async () => {
+  it('a promotion stops at its limit, and splits only its first cluster to keep within it', async () => {
     await say(ann, THREE_TEXTS, { session_id: 'a', at: Date.now() - 90 * MINUTE });
     await say(ann, ['four', 'five'], { session_id: 'b', at: Date.now() - 80 * MINUTE });
     assert.deepEqual(await pieces(false, 5), [THREE_TEXTS, ['four', 'five']]);

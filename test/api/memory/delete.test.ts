@@ -48,12 +48,12 @@ describe('deleting memory', () => {
     const before = await residentMb(web?.child.pid);
     const receipt = await forget(person, 'raw', raw[0] ?? assert.fail());
     assert.deepEqual(receipt.facts, { deleted: 0, stale: 3, restored: 0 });
-    // All sources of all facts together are 300 MB.
+    // Together, all sources of all facts take 300 MB.
     const growth = (await residentMb(web?.child.pid)) - before;
     assert.ok(growth < 150, `${growth} MB`);
   }).timeout(30_000);
 
-  it('deleting a raw row deletes what was derived from it alone, in every tier', async () => {
+  it('deleting a raw row deletes the rows of every tier that were derived from it alone', async () => {
     const raw = await say('I always take the train');
     const episode = await episodeOf([raw]);
     const fact = await add(person, 'facts', { text: 'Travels by train', episode_ids: [episode.id] });
@@ -104,7 +104,7 @@ describe('deleting memory', () => {
     assert.deepEqual([body.summary, body.stale_at], ['Plants', null]);
   });
 
-  it('deleting memory keeps a quoted fact only while a row written by the person still attests it', async () => {
+  it('a fact with quotes survives the deletion of memory only while a row written by the person still attests it', async () => {
     const spoken = await say('we deploy on fridays');
     const repeated = await say('yes, we deploy on fridays');
     const echoed = await add(person, 'raw', {
@@ -129,7 +129,7 @@ describe('deleting memory', () => {
       text: 'Has a sister, Ada, who lives at number nine Elm Street',
     });
     for (const source of [gone, kept]) await quote(system, person, fact, source);
-    // Leaves a former wording of the fact, which does not count as a fact of its own.
+    // Adds a former wording of the fact, which does not count as a fact of its own.
     await person.request('PATCH', `/api/memory/facts/${fact.id}/`, { confidence: 0.9 });
     assert.deepEqual((await forget(person, 'raw', gone)).facts, { deleted: 0, stale: 1, restored: 0 });
     const stale = await read<FactResponse>('facts', fact);
@@ -165,7 +165,7 @@ describe('deleting memory', () => {
     assert.equal((await read<FactResponse>('facts', first)).superseded_by, null);
   });
 
-  it('deleting an episode deletes what was derived from it alone, and keeps its raw rows', async () => {
+  it('deleting an episode deletes the facts derived from it alone, and keeps its raw rows', async () => {
     const raw = await say('we deploy on fridays');
     const episode = await episodeOf([raw], { summary: 'Deploys happen on fridays' });
     const fact = await add(person, 'facts', { text: 'Fridays are busy', episode_ids: [episode.id] });
@@ -208,13 +208,13 @@ describe('deleting memory', () => {
     );
   });
 
-  it('after rows are deleted, no column of memory has five successive words that only those rows had', async () => {
+  it('deleting rows leaves no five successive words in memory that only the deleted rows had', async () => {
     const words = fc.array(fc.constantFrom('red', 'blue', 'oak', 'elm', 'cat', 'dog', 'sea', 'hill'), {
       minLength: 3,
       maxLength: 12,
     });
     const rows = fc.array(fc.record({ text: words, isGone: fc.boolean() }), { minLength: 1, maxLength: 5 });
-    /** Derived rows: which raw rows they come from (`from`), and which row they repeat (`words`). */
+    /** Derived rows: `from` are the raw rows that one is derived from, `words` is the one that it repeats. */
     const derived = fc.array(
       fc.record({ from: fc.array(fc.nat(4), { minLength: 1 }), words: fc.nat(4), own: fc.boolean() }),
       {

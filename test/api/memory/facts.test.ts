@@ -32,7 +32,7 @@ describe('facts', () => {
     return reply.body.detail.map(({ loc }) => loc.join('.'));
   };
 
-  it('a changed fact keeps its id and its former wording', async () => {
+  it('a changed fact keeps its id, and its former wording is kept too', async () => {
     const fact = await add(person, 'facts', { text: 'Lives in Bergen', tags: ['home'], kind: 'identity' });
     const changed = await patch(fact.id, { text: 'Lives in Oslo' });
     assert.equal(changed.id, fact.id);
@@ -81,7 +81,7 @@ describe('facts', () => {
     ]);
   });
 
-  it('a fact may supersede another one of the same account, but not in a circle', async () => {
+  it('a fact may supersede another fact of the same account, but not in a circle', async () => {
     const old = await add(person, 'facts', { text: 'Reports to Ada' });
     const next = await add(person, 'facts', { text: 'Reports to Bob' });
     const superseded = await patch(old.id, { superseded_by: next.id });
@@ -120,7 +120,7 @@ describe('facts', () => {
       assert.deepEqual(await validationErrorsOf('PATCH', path, { [field]: 'x' }), [`body.${field}`]);
   });
 
-  it('a person has one profile, and a write changes only the parts it names', async () => {
+  it('a person has one profile, and a write changes only the fields that it contains', async () => {
     assert.equal((await person.request('GET', PROFILE)).status, 404);
     assert.equal((await person.request('DELETE', PROFILE)).status, 404);
     const first = await person.request<ProfileResponse>('POST', PROFILE, { data: { a: { b: 1 } } });

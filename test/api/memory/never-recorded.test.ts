@@ -10,8 +10,8 @@ import { promote } from '../../support/promotion.ts';
 import { useSystem } from '../../support/system.ts';
 
 /**
- * Sentences that a run uses at most once: going back to an earlier value makes a second fact, and deleting the row in
- * between would not merge the two.
+ * Sentences that a run uses at most once: a return to an earlier value makes a second fact, and deleting the row
+ * between them does not merge the two facts.
  */
 const UNREPEATED_SENTENCES = [
   'We use pnpm as package manager.',
@@ -26,17 +26,17 @@ const REPEATABLE_SENTENCES = [
 ];
 /** Episodes in which a deleted line is said again in another episode. */
 const REPEATED_ELSEWHERE = [
-  [said('I never use semicolons in TypeScript.', true), said('We use pnpm as package manager.')],
-  [said('I never use semicolons in TypeScript.')],
+  [lineOf('I never use semicolons in TypeScript.', true), lineOf('We use pnpm as package manager.')],
+  [lineOf('I never use semicolons in TypeScript.')],
 ];
 /** Episodes in which a deleted line is said again in its own episode and in another one. */
 const REPEATED_IN_EPISODE = [
-  [said('I never use semicolons in TypeScript.'), ...(REPEATED_ELSEWHERE[0] ?? [])],
+  [lineOf('I never use semicolons in TypeScript.'), ...(REPEATED_ELSEWHERE[0] ?? [])],
   ...REPEATED_ELSEWHERE.slice(1),
 ];
 const QUESTION = 'Which package manager do we use for the tests?';
 
-function said(line: string, gone = false) {
+function lineOf(line: string, gone = false) {
   return { said: line, gone };
 }
 
@@ -100,7 +100,7 @@ describe('deleted raw rows', function () {
     assert.equal(status, 200, text);
   }
 
-  /** Returns facts and a context, without ids and without times set by the clock. */
+  /** Returns the person's facts and a context, without ids and without times that come from the clock. */
   async function knowledgeOf(person: UserClient): Promise<object> {
     const facts = await factsOf(person);
     const textOf = new Map(facts.map(({ id, text }) => [id, text]));

@@ -63,7 +63,7 @@ describe('phrases', () => {
       assert.equal(await complete(), '');
     });
 
-  it('a sentence typed in only one connected app is not suggested in another app until the person has typed it elsewhere too', async () => {
+  it('a sentence typed in only one connected app is not suggested in another app until the person has typed it outside that app too', async () => {
     const person = await signUp(system);
     const complete = await draftCompleter(person);
     const other = await system.app({
@@ -100,7 +100,7 @@ describe('phrases', () => {
       const queued =
         'select from work where connection_id = (select id from connections where account_id = $1)';
       await until(async () => (await system.database.pool.query(queued, [person.id])).rows.length > 0);
-      // As a revoke leaves the predictions beyond its first thousand, for a moment.
+      // Leaves the predictions running, as a revoke does for a moment with those beyond its first thousand.
       await system.database.pool.query(`update connections set status = 'revoked' where account_id = $1`, [
         person.id,
       ]);

@@ -31,7 +31,7 @@ describe('memory rows', () => {
   };
 
   describe('raw rows', () => {
-    it('memory rows keep every tag unchanged and can be filtered by it', async () => {
+    it('memory rows keep every tag unchanged, and can be filtered by each tag', async () => {
       const tags = ['null', 'NULL', ' blank ', 'a,\n\tb', '{}', '"', '\\', '\\"', '’'];
       const rows = {
         raw: { content: 'c' },
@@ -48,7 +48,7 @@ describe('memory rows', () => {
       }
     });
 
-    it('a raw row is stored with defaults for absent fields, and reads back the same', async () => {
+    it('a raw row is stored with defaults for absent fields, and reading it returns the same', async () => {
       const before = Date.now();
       const row = await add(person, 'raw', { content: 'Café, please', tags: ['a', 'b', 'a'] });
       assert.ok(Date.parse(row.occurred_at) >= before - 1 && Date.parse(row.occurred_at) <= Date.now());
@@ -86,7 +86,7 @@ describe('memory rows', () => {
       assert.equal(await speaker({ role: 'tool' }), 'tool unknown');
     });
 
-    it('a list of raw rows is stored whole or not at all, and returned in its order', async () => {
+    it('a list of raw rows is stored whole or not at all, and returned in the same order', async () => {
       const contents = Array.from({ length: 200 }, (_, place) => `row ${place}`);
       const rows = contents.map((content) => ({ content }));
       const { status, body } = await person.request<RawMemoryResponse[]>('POST', RAW, rows);
@@ -145,7 +145,7 @@ describe('memory rows', () => {
       assert.deepEqual(await validationErrorsOf(RAW, longer), ['body.metadata value_error']);
     });
 
-    it('a time after the year 9999 in UTC is refused, in a body as in a query', async () => {
+    it('a time after the year 9999 in UTC is refused, in a body and in a query', async () => {
       const late = '9999-12-31T23:59:59-01:00';
       const parsing = (field: string) => [`${field} datetime_parsing`];
       assert.deepEqual(await validationErrorsOf(RAW, { content: 'c', occurred_at: late }), parsing('body.occurred_at'));
@@ -245,7 +245,7 @@ describe('memory rows', () => {
     const contents = ({ results }: Page) => results.map(({ content }) => content).join();
     const at = (day: number) => `2026-05-0${day}T12:00:00Z`;
 
-    it('memory lists are newest first, and paging has every row once while rows are added and deleted', async () => {
+    it('memory lists are newest first, and paging returns every row once even while rows are added and deleted', async () => {
       // The first two have the same time.
       const rows = [1, 1, 2, 3, 4, 5].map((day, place) => ({ content: `${place}`, occurred_at: at(day) }));
       const { body: stored } = await person.request<RawMemoryResponse[]>('POST', RAW, rows);
@@ -261,7 +261,7 @@ describe('memory rows', () => {
       assert.equal(third.next, null);
     });
 
-    it('a page of a memory list has fewer rows when rows are large, and paging skips and repeats none', async () => {
+    it('a page of a memory list has fewer rows when rows are large, and paging neither skips nor repeats a row', async () => {
       const text = '\u0001'.repeat(8000);
       const ids = (rows: { id: string }[]) => rows.map(({ id }) => id).toSorted();
       const dates = { started_at: MOMENT, ended_at: MOMENT };

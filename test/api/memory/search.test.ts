@@ -79,7 +79,7 @@ describe('memory search', () => {
     assert.ok(listed.indexOf('beta gamma') < listed.indexOf('alpha'), listed.join(', '));
   });
 
-  it('memory search refuses a cursor of another search', async () => {
+  it('memory search refuses the cursor of a different search', async () => {
     const { body } = await person.request<{ next: string }>('GET', '/api/memory/facts/?q=uses&limit=1');
     const status = async (rest: string) =>
       (await person.request('GET', `/api/memory/facts/?limit=1&cursor=${body.next}${rest}`)).status;
@@ -102,7 +102,7 @@ describe('memory search', () => {
     assert.deepEqual(await foundIndexes(`'" or & | ! ( <->`), []);
   });
 
-  it('memory search has nothing of other accounts, and combines with other filters', async () => {
+  it('memory search finds nothing of other accounts, and can be combined with other filters', async () => {
     assert.deepEqual(await foundIndexes('café', 'raw', `&tag=${person.id}`), [0]);
     assert.deepEqual(await foundIndexes('café', 'raw', '&tag=other'), []);
   });

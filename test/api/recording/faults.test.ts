@@ -25,7 +25,7 @@ describe('recording faults', () => {
     'the connection is ended': `perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(5)`,
   };
   for (const [name, failure] of Object.entries(failures)) {
-    it(`recording stores nothing of a batch and answers 503 when ${name} in the middle of it`, async () => {
+    it(`recording stores nothing of a batch and answers 503 if ${name} while the batch is being stored`, async () => {
       const { pool } = system.database;
       const batch = Array.from({ length: 1000 }, () => event());
       await pool.query(`
@@ -44,7 +44,7 @@ describe('recording faults', () => {
     });
   }
 
-  it('recording stores nothing for an account that is erased meanwhile, and answers 401', async () => {
+  it('recording answers 401 and stores nothing if the account is erased meanwhile', async () => {
     const { pool } = system.database;
     // Puts the account's credential into the ingress's cache.
     assert.equal((await recording.sessions(user)).status, 200);
@@ -69,7 +69,7 @@ describe('recording faults', () => {
     await assertNothingStored(user);
   });
 
-  it('recording reports each hostile row of a batch, and stores the good one among them', async () => {
+  it('recording reports each hostile row of a batch, and stores the valid row among them', async () => {
     const good = event();
     const json = (part: string) => JSON.stringify(event()).replace(/}$/, `,${part}}`);
     const rows = [
@@ -99,7 +99,7 @@ describe('recording faults', () => {
     assert.equal((await recording.event(user, good.id)).status, 200);
   });
 
-  it('recording refuses a whole batch with a row nested too deeply, before parsing it', async () => {
+  it('recording refuses a whole batch before parsing it if one of its rows is nested too deeply', async () => {
     const good = event();
     for (const row of [
       JSON.stringify(event()).replace(/}$/, `,"extra":${'['.repeat(100_000)}${']'.repeat(100_000)}}`),
@@ -111,7 +111,7 @@ describe('recording faults', () => {
     assert.equal((await recording.event(user, good.id)).status, 404);
   });
 
-  it('recording logs nothing of what is recorded', async () => {
+  it('recording logs no text of the recorded events', async () => {
     const marker = 'said-in-confidence';
     await post(user, [event({ prompt: marker }), event({ type: marker }), event({ extra: `${marker}\0` })]);
     await recording.event(user, marker);

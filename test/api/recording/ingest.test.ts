@@ -37,7 +37,7 @@ describe('posting recording events', () => {
     );
   });
 
-  it('posting recording events requires a list of 1 to 1000 rows: other bodies get 422 at the body', async () => {
+  it('posting recording events requires a list of 1 to 1000 rows, and any other body gets a 422 that names the body', async () => {
     for (const body of [
       '{}',
       '[]',
@@ -80,7 +80,7 @@ describe('posting recording events', () => {
     assert.deepEqual(await sessionOf(ann, started.session_id), before);
   });
 
-  it('posting recording events counts repeated ids in a batch as duplicates of the first valid one', async () => {
+  it('posting recording events counts events of a batch with the same id as duplicates of the first valid one', async () => {
     const id = randomUUID();
     const session_id = randomUUID();
     const { body } = await post(ann, [
@@ -149,7 +149,7 @@ describe('posting recording events', () => {
     });
   });
 
-  it('posting recording events takes the start of a session from the last session.started to arrive, whatever its time', async () => {
+  it('posting recording events takes the start of a session from the session.started event that arrived last, whatever its time', async () => {
     const first = event({ occurred_at: '2026-03-01T10:00:00Z', source_detail: 'tab 1' });
     const { session_id } = first;
     const started = (part: object) => event({ type: 'session.started', session_id, ...part });
@@ -198,7 +198,7 @@ describe('posting recording events', () => {
     ['commit', { accepted: 1, duplicates: 1 }],
     ['rollback', { accepted: 2, duplicates: 2 }],
   ] as const)
-    it(`posting recording events waits while another user's transaction creates the session, and knows the owner after its ${outcome}`, async () => {
+    it(`posting recording events waits while another user's transaction creates the session, and settles who owns it after the ${outcome}`, async () => {
       const { pool } = system.database;
       const [session_id, twin] = [randomUUID(), randomUUID()];
       const other = await pool.connect();
@@ -260,7 +260,7 @@ describe('posting recording events', () => {
     assert.deepEqual(await countOf(system, user), { events: accepted, ids: accepted });
   });
 
-  it('posting recording events treats any batch as if its rows were posted one after another', async () => {
+  it('posting a batch of recording events has the same result as posting its rows one after another', async () => {
     const row = fc.record({
       id: fc.constantFrom('a', 'b', 'c'),
       session: fc.constantFrom('mine', 'theirs', 'new', 'newer'),

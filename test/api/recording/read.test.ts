@@ -30,7 +30,7 @@ describe('reading recordings', () => {
     assert.ok(Math.abs(Date.parse(String(received_at)) - since) < 60_000);
   });
 
-  it('events and sessions can be read by ids with any characters: slashes, quotes, emoji', async () => {
+  it('events and sessions can be read by ids with any characters, such as slashes, quotes and emoji', async () => {
     for (const odd of ['a/b', 'a:b c', '%2F', '../up', 'ü🎈', '?x=1#y', '"q"\\', '🎈'.repeat(200)]) {
       const row = event({ id: odd, session_id: odd });
       assert.equal((await post(ann, [row])).body.accepted, 1);
@@ -90,7 +90,7 @@ describe('reading recordings', () => {
     const at = (n: number) => new Date(Date.UTC(2026, 0, 1) + Math.floor(n / 3)).toISOString();
     const rows = Array.from({ length: 20 }, (_, n) => event({ session_id, occurred_at: at(n) }));
     const order = rows.map(({ id }) => id);
-    // Post times out of order. Events of the same time still arrive in the order of their ids above.
+    // Post the events out of order. Those of the same time still arrive in the order of their ids above.
     await post(ann, [...rows.slice(9), ...rows.slice(0, 9)]);
     const all = await recording.sessionEvents(ann, session_id);
     assert.deepEqual([idsOf(all.body.results), all.body.next], [order, null]);
@@ -134,7 +134,7 @@ describe('reading recordings', () => {
     assert.equal(await counted('?limit=1'), 1);
   });
 
-  it('a page of a session has fewer events when they are large', async () => {
+  it('a page of a session has fewer events when the events are large', async () => {
     const session_id = randomUUID();
     const large = () =>
       event({ session_id, type: 'custom.large', payload: { filler: 'x'.repeat(7_000_000) } });
@@ -159,7 +159,7 @@ describe('reading recordings', () => {
     );
   });
 
-  it('reading a session refuses an invalid limit or cursor with 422 at the query', async () => {
+  it('reading a session with an invalid limit or cursor gets a 422 that names the query parameter', async () => {
     const row = event();
     await post(ann, [row]);
     for (const query of [
