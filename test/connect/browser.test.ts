@@ -23,7 +23,7 @@ describeInBrowser('consent page in Chromium', () => {
 
   before(async function () {
     this.timeout(60_000);
-    // Port 1 refuses connections: no mail needs to arrive, since the pages do not depend on it.
+    // Port 1 refuses connections: the pages are the same whether or not mail arrives.
     const env = { SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'forecue@example.com' };
     [system, browser] = await Promise.all([startSystem({ workers: 0, env }), openBrowser()]);
     app = await ConnectingApp.register(system);
@@ -73,7 +73,7 @@ describeInBrowser('consent page in Chromium', () => {
     assert.equal((await app.exchange(attempt, code)).status, 200);
   });
 
-  it('a person signs in and denies on the consent page in Chromium, and the app learns only that', async () => {
+  it('a person signs in and denies on the consent page in Chromium, and the app learns only of the denial', async () => {
     const person = await signUpByApi(system);
     const attempt = await app.start('denies');
     const page = await visit(attempt);
@@ -138,7 +138,7 @@ describeInBrowser('consent page in Chromium', () => {
     assert.deepEqual(rows, [{ email: second }]);
   });
 
-  it('the consent page in Chromium shows what is wrong at the form, keeps the typed address and focuses its field', async () => {
+  it('the consent page in Chromium shows an error at the form, keeps the typed e-mail address and focuses its field', async () => {
     const page = await visit(await app.start());
     await page.getByLabel('E-mail').fill('mira@example.com');
     await page.getByLabel('Password').fill('not the password');
@@ -176,7 +176,7 @@ describeInBrowser('consent page in Chromium', () => {
     await page.getByRole('heading', { name: 'This request was already answered' }).waitFor();
   });
 
-  it('the consent page in Chromium does not show in a frame', async () => {
+  it('the consent page in Chromium is not shown in a frame', async () => {
     const { url } = await app.start();
     const server = createServer((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/html' }).end(`<iframe src="${url}"></iframe>`);
@@ -225,7 +225,7 @@ describeInBrowser('consent page in Chromium', () => {
   });
 
   for (const colorScheme of ['light', 'dark'] as const) {
-    it(`the consent page in Chromium is readable and labelled in ${colorScheme}, and stays within its own content policy`, async () => {
+    it(`the consent page in Chromium is readable and labelled in ${colorScheme}, and obeys its content security policy`, async () => {
       const attempt = await app.start();
       const page = await visit(attempt, { colorScheme });
       const refused: string[] = [];

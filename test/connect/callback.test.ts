@@ -9,7 +9,7 @@ describe('callback page', () => {
     `${system.webs[0]?.url}/connect/callback?${new URLSearchParams(query)}`;
   const visit = (query: Record<string, string>) => new Visitor().get(addressOf(query));
 
-  it('the callback page shows the code, the state, whether the issuer is right, and the exchange to make next', async () => {
+  it('the callback page shows the code, the state, whether the issuer is right, and the request that exchanges the code', async () => {
     const { status, headers, text } = await visit({
       code: 'c0de',
       state: 'st4te',

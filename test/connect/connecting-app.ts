@@ -40,7 +40,7 @@ export class ConnectingApp {
     this.#server = server;
   }
 
-  /** Registers an app whose redirect URI has this `path`. Visitors there are redirected `onward`, if given. */
+  /** Registers an app whose redirect URI has this `path`, and redirects visitors of it to `onward`, if given. */
   static async register(
     system: System,
     { name = 'Quill Notes', path = '/callback', onward = undefined as string | undefined, issuer = '' } = {},
@@ -85,7 +85,7 @@ export class ConnectingApp {
     });
   }
 
-  /** Addresses that people returned to, in order. */
+  /** Addresses to which people returned, in order. */
   get returned(): readonly URL[] {
     return this.#server.visits;
   }
@@ -101,7 +101,7 @@ interface Callback extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** Starts a web server of another origin than the ingress's, which records its visits. */
+/** Starts a web server that has another origin than the ingress, and records its visits. */
 export async function listenForCallbacks(onward?: string): Promise<Callback> {
   const visits: URL[] = [];
   const server = createServer((request, response) => {

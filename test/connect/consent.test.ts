@@ -121,7 +121,7 @@ describe('consent page', () => {
     }
   });
 
-  it('the consent page approves once: further clicks get a 410 page that explains', async () => {
+  it('the consent page approves an attempt once: further clicks get a 410 page with an explanation', async () => {
     const attempt = await app.start('clicks twice');
     const { visitor } = await signUpVisitor(attempt);
     const { csrf } = await visitor.get(attempt.url);
@@ -160,7 +160,7 @@ describe('consent page', () => {
     }
   });
 
-  it('the consent page leaves other paths that start with /connect to the API', async () => {
+  it('a path such as /connected gets a 404 of the API, not a consent page', async () => {
     const { status, headers } = await new Visitor().get(`${system.webs[0]?.url}/connected`);
     assert.equal(status, 404);
     assert.match(headers.get('content-type') ?? '', /json/);
@@ -178,7 +178,7 @@ describe('consent page', () => {
 });
 
 describe('signing in on the consent page', () => {
-  it('the consent page accepts an account of the API, and keeps the typed address when the password is wrong', async () => {
+  it('the consent page accepts an account of the API, and keeps the typed e-mail address when the password is wrong', async () => {
     const person = await signUpByApi(system);
     const attempt = await app.start();
     const visitor = new Visitor();
@@ -195,7 +195,7 @@ describe('signing in on the consent page', () => {
     assert.ok((await visitor.get(attempt.url)).text.includes(person.email));
   });
 
-  it("the consent page's refusals of a person count as no refused calls of the app", async () => {
+  it('refusals on the consent page do not count as refused calls of the app', async () => {
     await using other = await ConnectingApp.register(system);
     const { url } = await other.start();
     const wrong = { do: 'sign-in', email: someEmail(), password: PASSWORD };
@@ -258,7 +258,7 @@ describe('signing in on the consent page', () => {
     assert.ok(!seen.text.includes(email));
   });
 
-  it('a sign-in on the consent page also serves later attempts in the same browser', async () => {
+  it('a sign-in on the consent page is valid for later attempts in the same browser', async () => {
     const { visitor, email } = await signUpVisitor(await app.start());
     const next = await app.start('another user');
     assert.ok((await visitor.get(next.url)).text.includes(email));
@@ -292,7 +292,7 @@ describe('signing in on the consent page', () => {
     assertPage(await visitor.get(url), 200, /Sign in to continue/);
   });
 
-  it('the consent page shows in the form that there were too many wrong passwords', async () => {
+  it('the consent page shows at the form that too many wrong passwords were entered', async () => {
     const { email } = await signUpByApi(system);
     const { url } = await app.start();
     const visitor = new Visitor();
@@ -321,7 +321,7 @@ describe('forged requests', () => {
     await decide(attempt, visitor, 'approve');
   });
 
-  it('the consent page takes a form that another ingress gave out, while the signing secret is being rotated', async () => {
+  it('the consent page accepts a form from another ingress while the signing secret is being rotated', async () => {
     const [old, next] = [`default:${'o'.repeat(32)}`, `b:${'n'.repeat(32)}`];
     const before = await system.startWeb({ JWT_SECRET: `${old},${next}` });
     const after = await system.startWeb({ JWT_SECRET: `${next},${old}` });
@@ -336,7 +336,7 @@ describe('forged requests', () => {
     }
   });
 
-  it('the consent page answers 403 to a form without its cookie, or with another one', async () => {
+  it('the consent page answers 403 to a form without its cookie, or with a different cookie', async () => {
     const attempt = await app.start();
     const { csrf } = await new Visitor().get(attempt.url);
     for (const cookie of [undefined, 'forecue=', 'forecue=short', `forecue=${'x'.repeat(43)}`]) {
@@ -360,7 +360,7 @@ describe('forged requests', () => {
     assert.equal(own.status, 303);
   });
 
-  it('the consent page answers 403 to a form whose origin is given and is not its own', async () => {
+  it('the consent page answers 403 to a form that states an origin other than its own', async () => {
     const attempt = await app.start();
     const { visitor } = await signUpVisitor(attempt);
     const { csrf } = await visitor.get(attempt.url);
@@ -394,7 +394,7 @@ describe('forged requests', () => {
     assertPage(await victim.post(attempt.url, { csrf, do: 'approve' }), 403, /out of date/);
   });
 
-  it('the consent page answers a request that is too large or not a form with an error page', async () => {
+  it('the consent page shows an error page for a body that is too large or not a form', async () => {
     const { url } = await app.start();
     const post = (body: string, type: string) =>
       new Visitor().request(url, { method: 'POST', body, headers: { 'content-type': type } });
@@ -429,7 +429,7 @@ describe('cookie of the consent page', () => {
     assert.deepEqual(attributes(seen), ['httponly', 'path=/connect', 'samesite=lax']);
   });
 
-  it("the consent page's cookie is Secure and has the __Host- prefix under https, whatever the path of PUBLIC_URL", async () => {
+  it("the consent page's cookie is Secure and has the __Host- prefix with https, whatever the path of PUBLIC_URL", async () => {
     const PUBLIC_URL = 'https://id.example.com/forecue';
     const secure: Part = await system.startWeb({ PUBLIC_URL });
     await using elsewhere = await ConnectingApp.register(system, { issuer: PUBLIC_URL });
@@ -472,7 +472,7 @@ describe('cookie of the consent page', () => {
 });
 
 describe('page headers', () => {
-  it('consent pages, errors and redirects too, may not be framed or cached, and send no referrer', async () => {
+  it('consent pages, including errors and redirects, may not be framed or cached, and send no referrer', async () => {
     const attempt = await app.start();
     const { visitor } = await signUpVisitor(attempt);
     const { csrf } = await visitor.get(attempt.url);
@@ -499,7 +499,7 @@ describe('page headers', () => {
     }
   });
 
-  it("the consent page's policy lets forms lead only to itself and the redirect URI's scheme, and nowhere on a page without a form", async () => {
+  it("the consent page's content security policy allows forms only to itself and the redirect URI's scheme, and no forms on a page without one", async () => {
     const formAction = (seen: ReceivedPage) =>
       /form-action ([^;]*);/.exec(seen.headers.get('content-security-policy') ?? '')?.[1];
     const client = await system.app({ redirectUris: ['https://app.example.com/cb', 'http://[::1]:9/cb'] });
@@ -520,7 +520,7 @@ describe('page headers', () => {
 });
 
 describe('consent page under load', () => {
-  it('the consent page limits requests per address, and answers 429 pages beyond that', async () => {
+  it('the consent page limits requests per address, and answers 429 pages beyond the limit', async () => {
     const limited = await system.startWeb({ RATE_LIMIT_RPS: '1', RATE_LIMIT_BURST: '3' });
     const { requestId } = await app.start();
     let seen = await new Visitor().get(`${limited.url}/connect/${requestId}`);

@@ -24,7 +24,7 @@ describe('forgotten password', () => {
   });
 
   let networkCount = 0;
-  /** Requests a reset mail, from a new network each time unless `from` is given. */
+  /** Requests a reset link by e-mail, from a new network each time unless `from` is given. */
   async function ask(email: string, from = network()): Promise<ReceivedPage> {
     const visitor = new Visitor();
     const { csrf } = await visitor.get(`${url}forgotten-password`);
@@ -98,12 +98,12 @@ describe('forgotten password', () => {
     assert.equal(await logIn(email, NEW_PASSWORD), 200);
   });
 
-  it('only one of many concurrent uses of a link changes the forgotten password', async () => {
+  it('only one of many concurrent uses of a link replaces the forgotten password', async () => {
     const { email } = await signUp(system);
     await ask(email);
     const link = await mailedLink();
     const opened = await Promise.all(Array.from({ length: 30 }, () => open(link)));
-    // Spreads the requests, so that some read the link just when the first one has used it.
+    // Spreads the requests over time, so that some read the link just after another has used it.
     const saved = await Promise.all(
       opened.map(async (one, nth) => {
         await sleep(4 * nth);
@@ -115,7 +115,7 @@ describe('forgotten password', () => {
     assert.equal(await logIn(email, `${NEW_PASSWORD} ${saved.indexOf(200)}`), 200);
   });
 
-  it('an expired or unknown link for a forgotten password shows that it has ended', async () => {
+  it('an expired or unknown link for a forgotten password shows that the link has ended', async () => {
     const { email } = await signUp(system);
     await ask(email);
     const opened = await open(await mailedLink());
@@ -129,7 +129,7 @@ describe('forgotten password', () => {
     assert.equal(await logIn(email, NEW_PASSWORD), 401);
   });
 
-  it('a link for a forgotten password leads to its page even if the Host header is malformed', async () => {
+  it('a link for a forgotten password redirects to its page even if the Host header is malformed', async () => {
     const link = `${url}new-password?token=${'x'.repeat(43)}`;
     const { status, location } = await getAtHost(link, 'x:y');
     assert.deepEqual([status, location], [303, 'new-password']);
@@ -186,7 +186,7 @@ describe('forgotten password', () => {
     assert.equal((await save(opened, { password: NEW_PASSWORD })).status, 200);
   });
 
-  it('asking for a link gets the same page if no account has the address, and mails nothing there', async () => {
+  it('asking for a password link gets the same page for an address without an account, and sends no mail there', async () => {
     const { email } = await signUp(system);
     const nobody = someEmail();
     const strangers = await ask(nobody);
@@ -200,7 +200,7 @@ describe('forgotten password', () => {
     );
   });
 
-  it('asking for a link is answered before the account is looked up, so that the time reveals nothing', async () => {
+  it('asking for a password link is answered before the account is looked up, so that the response time reveals nothing', async () => {
     const { email, id } = await signUp(system);
     const lock = await system.database.pool.connect();
     try {
@@ -215,7 +215,7 @@ describe('forgotten password', () => {
     await mailedLink();
   });
 
-  it('links are mailed to an address at most five times an hour, with or without an account, and limited per network too', async () => {
+  it('a password link can be requested for an address at most five times an hour, with or without an account, and requests are limited per network too', async () => {
     for (const email of [(await signUp(system)).email, someEmail()]) {
       const answers: ReceivedPage[] = [];
       for (let nth = 0; nth < 6; nth += 1) answers.push(await ask(email));
@@ -232,7 +232,7 @@ describe('forgotten password', () => {
     assert.equal((await ask(someEmail())).status, 200);
   });
 
-  it('a link is mailed again if the mail server was busy, but not if it refuses the address', async () => {
+  it('a password link is mailed again if the mail server was busy, but not if it refuses the address', async () => {
     const { email } = await signUp(system);
     mail.refusals.push('451 later');
     await ask(email);
@@ -246,7 +246,7 @@ describe('forgotten password', () => {
     assert.ok(!system.webs[0]?.log.includes(other.email));
   });
 
-  it('a link is mailed to exactly one address, even if that contains a comma', async () => {
+  it('a password link is mailed to exactly one address, even if the address contains a comma', async () => {
     const odd = `"a,b"-${someEmail()}`;
     const { email } = await signUp(system, { email: odd });
     await ask(email);

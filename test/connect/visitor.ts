@@ -10,7 +10,7 @@ export interface ReceivedPage {
   text: string;
   /** Target of a redirect. */
   location: string | null;
-  /** Token of the page's form, or '' without a form. */
+  /** Token of the page's form; '' if there is no form. */
   csrf: string;
 }
 

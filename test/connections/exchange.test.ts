@@ -27,7 +27,7 @@ describe('connecting a user', () => {
   });
 
   describe('starting a connection', () => {
-    it('starting a connection returns the address of a consent page and the end of the attempt', async () => {
+    it('starting a connection returns the address of a consent page and the time at which the attempt expires', async () => {
       const begin = Math.floor(Date.now() / 1000);
       const { request_id, expires_at, authorize_url } = await startConnection(app);
       assert.match(request_id, /^[A-Za-z0-9._:-]{1,80}$/);
@@ -80,10 +80,10 @@ describe('connecting a user', () => {
       for (let n = 0; n < 3; n++) assert.equal((await exchange(app, attempt, code)).text, reply.text);
     });
 
-    it('a thousand concurrent exchanges of a code make one connection and one grant, and get the same answer', async () => {
+    it('a thousand concurrent exchanges of one code make one connection and one grant, and get the same answer', async () => {
       const attempt = await startConnection(app, 'crowd');
       const code = await approve(system, attempt, person);
-      // Retry an exchange that waited too long for the others.
+      // An exchange that waited too long for the others is retried.
       const ask = async (n: number): Promise<Reply<Exchanged>> => {
         const reply = await exchange(app, attempt, code, {}, system.webs[n % 3]);
         return reply.status === 503 ? ask(n) : reply;
@@ -99,7 +99,7 @@ describe('connecting a user', () => {
       assert.deepEqual(rows, [{ grant_revision: 1 }]);
     });
 
-    it('concurrent exchanges of one authorization code get the same 200', async () => {
+    it('concurrent exchanges of one code at different ingresses get the same 200', async () => {
       const attempt = await startConnection(app, 'queue');
       const code = await approve(system, attempt, person);
       const holder = await system.database.pool.connect();
@@ -167,7 +167,7 @@ describe('connecting a user', () => {
       assert.equal(await connections(), 0);
     });
 
-    it('an exchange with another verifier, user, redirect URI or code is refused, even if it belongs to another attempt', async () => {
+    it('an exchange with a wrong verifier, user, redirect URI or code is refused, even if the value belongs to another attempt', async () => {
       const another = await startConnection(app, attempt.userId);
       const anothersCode = await approve(system, another, person);
       const wrong = [
@@ -179,7 +179,7 @@ describe('connecting a user', () => {
       for (const part of wrong)
         assert.deepEqual(await refusalOf(part), [400, 'invalid_grant'], JSON.stringify(part));
       assert.equal(await connections(), 0);
-      // Four wrong exchanges are allowed.
+      // Four wrong exchanges do not lock the attempt.
       assert.equal((await exchange(app, attempt, code)).status, 200);
     });
 
@@ -229,7 +229,7 @@ describe('connecting a user', () => {
       assert.deepEqual(await refusalOf({}), [410, 'connection_attempt_expired']);
     });
 
-    it('an exchange cannot be repeated once its grant was revoked or replaced', async () => {
+    it('an exchange cannot be repeated after its grant was revoked or replaced', async () => {
       const { body } = await exchange(app, attempt, code);
       await revoke(app, body.connection_id, attempt.userId);
       assert.deepEqual(await refusalOf({}), [403, 'connection_revoked']);
@@ -246,7 +246,7 @@ describe('connecting a user', () => {
     });
   });
 
-  it("neither code nor verifier appears in an error or in the ingress's log", async () => {
+  it("neither the code nor the verifier of an exchange appears in an error or in the ingress's log", async () => {
     const attempt = await startConnection(app, 'quiet');
     const code = await approve(system, attempt, person);
     const reply = await exchange(app, attempt, code, { code_verifier: 'a secret with spaces in it' });

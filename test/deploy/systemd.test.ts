@@ -15,7 +15,7 @@ describeWhere(has, 'systemd units', 'no systemd-analyze', () => {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'forecue-units-'));
     await cp(UNITS, folder, { recursive: true });
-    // Replaces the installation's path by the checkout, which has the same files.
+    // Replaces the path of the installation by that of the checkout, which has the same files.
     for (const name of await readdir(folder, { recursive: true }))
       if (/\.(service|conf)$/.test(name)) {
         const file = join(folder, name);
@@ -42,7 +42,7 @@ describeWhere(has, 'systemd units', 'no systemd-analyze', () => {
     );
   });
 
-  it('the systemd units have an exposure of at most 2.0 of 10', async () => {
+  it('the systemd units have a security exposure of at most 2.0 out of 10', async () => {
     const services = (await units()).filter((name) => name.endsWith('.service'));
     await analyze('security', '--no-pager', '--offline=yes', '--threshold=20', ...services);
   });

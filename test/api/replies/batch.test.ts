@@ -53,7 +53,7 @@ describe('reply batches', function () {
       return job.finished_at !== null && job;
     });
 
-  it('a reply batch answers in order, each item with the eleven fields of a prediction', async () => {
+  it('a reply batch returns its items in order, each with the eleven fields of a prediction', async () => {
     const inputs = inputsOf(30);
     const { status, body } = await predictBatch(ann, inputs, { part: { k: 2, threshold: 0.3 } });
     assert.equal(status, 200);
@@ -75,7 +75,7 @@ describe('reply batches', function () {
     assert.deepEqual([k, threshold, decision, model], [2, 0.3, 'auto', 'fake-model']);
   });
 
-  it('a reply batch makes predictions like any other: they can be listed, read and decided on', async () => {
+  it('the predictions of a reply batch are like any other: they can be listed, read and decided on', async () => {
     const prompts = [{ agent: 'coder', agent_input: 'Prompt 0?', session_id: 's-1' }];
     const { body } = await ann.request<BatchResponse>('POST', BATCH, { prompts });
     const [id = ''] = idsIn(body);
@@ -114,7 +114,7 @@ describe('reply batches', function () {
     assert.deepEqual(body.usage, { input_tokens: 0, output_tokens: 0 });
   });
 
-  it('a reply batch shares one memory bundle: every prompt, even the longest, follows the same memory', async () => {
+  it('a reply batch sends the same memory bundle before each of its prompts, even the longest', async () => {
     const fact = await add(ann, 'facts', { text: 'Paints everything blue' });
     for (const [n, colour] of ['blue', 'red', 'green'].entries()) {
       const said = { session_id: `s-${n}`, agent: 'coder' };
@@ -155,7 +155,7 @@ describe('reply batches', function () {
     await add(ann, 'facts', { text: 'Likes tea' });
     answered.resolve();
     const { body } = await waiting;
-    // The seven predictions made with the deleted fact end without candidates, whichever prompts they belong to.
+    // The seven predictions made with the deleted fact end without candidates, whatever their prompts are.
     const hasCandidates = texts(body).map((text) => text !== '');
     assert.equal(hasCandidates.filter((made) => made).length, 3);
     const memories = system.provider.calls.map((call) => call.body.messages?.at(-2)?.content ?? '');
@@ -170,7 +170,7 @@ describe('reply batches', function () {
       if (hasCandidates[n]) assert.deepEqual(body.context?.fact_ids, [left.id]);
   });
 
-  it('a reply batch escalates only the prompts that dictate their reply, and withholds dictating memory from all prompts', async () => {
+  it('a reply batch escalates only the prompts that dictate their reply, and withholds memory that dictates replies from all prompts', async () => {
     system.provider.respond(proposing([{ response: 'Blue' }]));
     const inputs = ['Which colour? Reply with "Blue".', 'Which colour?'];
     const statuses = async () => {
@@ -213,7 +213,7 @@ describe('reply batches', function () {
   });
 
   describe('with an idempotency key', () => {
-    it('a reply batch with an idempotency key runs once; another body under the key is refused', async () => {
+    it('a reply batch with an idempotency key runs once, and another body with the same key is refused', async () => {
       const headers = { 'idempotency-key': 'once' };
       const first = await predictBatch(ann, inputsOf(3), { headers });
       await feedback(ann, { id: idsIn(first.body)[0] ?? '' }, { status: 'rejected' });
@@ -240,7 +240,7 @@ describe('reply batches', function () {
   });
 
   describe('as a job', () => {
-    it('a reply batch as a job reports how many predictions have ended, and has the same result', async () => {
+    it('a reply batch as a job reports how many predictions have ended, and has the same result as a call that waits', async () => {
       const answered = Promise.withResolvers<void>();
       const slow = (one: string) => one === 'Prompt 1?';
       system.provider.respond(forPrompts(slow, fake.when(answered.promise, echoing), echoing));
@@ -261,7 +261,7 @@ describe('reply batches', function () {
     });
 
     it('a cancelled reply batch cancels its predictions, aborts their provider calls and frees their slots', async () => {
-      // Whichever prompt comes first is answered; the others hang.
+      // Whichever prompt comes first gets an answer; the others hang.
       system.provider.respond(fake.hang());
       system.provider.next(echoing);
       const headers = { 'idempotency-key': 'cancelled' };
@@ -287,7 +287,7 @@ describe('reply batches', function () {
       assert.equal((await predictBatch(ann, inputsOf(8))).body.succeeded, 8);
     });
 
-    it('a reply batch streams each item once as soon as it is ready, and then the whole answer', async () => {
+    it('a reply batch streams each item once, as soon as the item is ready, and then the whole answer', async () => {
       const answered = Promise.withResolvers<void>();
       const slow = (one: string) => one === 'Prompt 0?';
       const failing = (one: string) => one === 'Prompt 2?';
@@ -364,7 +364,7 @@ describe('reply batches', function () {
       });
   });
 
-  it('a reply batch cancelled before its predictions are admitted admits none', async () => {
+  it('a reply batch that is cancelled before it admits its predictions admits none', async () => {
     const { pool } = system.database;
     const rowsOf = async (text: string) => (await pool.query(text, [ann.id])).rowCount;
     const { job, lock } = await whileFrozen(system.workers, async () => ({
@@ -388,7 +388,7 @@ describe('reply batches', function () {
     assert.equal(system.provider.calls.length, 1);
   });
 
-  it('a reply batch cancels predictions left over from a failed run of it, without asking the model', async () => {
+  it('a reply batch cancels predictions left over from a failed attempt of the same batch, without asking the model', async () => {
     const answered = Promise.withResolvers<void>();
     system.provider.respond(fake.when(answered.promise, echoing));
     const waiting = predictBatch(ann, inputsOf(10));
@@ -400,7 +400,7 @@ describe('reply batches', function () {
     );
     const [left] = rows;
     assert.ok(left);
-    // Replaces it in the batch's list, so that it looks like a prediction left over from a failed run.
+    // Replaces the prediction in the batch's list, so that it looks left over from a failed attempt.
     await pool.query(
       `update work set progress = replace(progress, $2, gen_random_uuid()::text)
         where kind = 'predict_batch' and party = $1`,

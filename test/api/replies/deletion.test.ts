@@ -20,7 +20,7 @@ describe('deletion of memory', function () {
   const read = async ({ id }: { id: string }) =>
     (await ann.request<ReplyDetail>('GET', `/api/predictions/${id}/`)).body;
 
-  it('deleting memory erases the texts of predictions that repeat it, and keeps their confidences', async () => {
+  it('deleting memory erases the texts of predictions that repeat the memory, and keeps their confidences', async () => {
     const row = await add(ann, 'raw', { content: SECRET, kind: 'note' });
     system.provider.respond(
       proposing([
@@ -40,7 +40,7 @@ describe('deletion of memory', function () {
     assert.deepEqual(await tablesWith(system, 'third blue flowerpot'), []);
   });
 
-  it('deleting a raw row erases predictions that repeat it, though made from memory derived from it', async () => {
+  it('deleting a raw row erases predictions that repeat its text, even if they were made from memory derived from the row', async () => {
     const row = await add(ann, 'raw', { content: SECRET, kind: 'note', occurred_at: '2026-01-01T00:00:00Z' });
     const episode = await add(ann, 'episodes', { title: 'Keys', summary: 'About keys', raw_ids: [row.id] });
     await add(ann, 'facts', {
@@ -53,7 +53,7 @@ describe('deletion of memory', function () {
     assert.deepEqual(await tablesWith(system, 'third blue flowerpot'), []);
   });
 
-  it('deleting a fact erases predictions that repeat it', async () => {
+  it('deleting a fact erases predictions that repeat the fact', async () => {
     const fact = await add(ann, 'facts', { text: SECRET });
     system.provider.respond(proposing([{ response: 'Under the third blue flowerpot' }]));
     await predicted(ann);
@@ -61,7 +61,7 @@ describe('deletion of memory', function () {
     assert.deepEqual(await tablesWith(system, 'third blue flowerpot'), []);
   });
 
-  it('deleting memory also erases a prediction that is running meanwhile', async () => {
+  it('deleting memory also erases a running prediction that uses the memory', async () => {
     const fact = await add(ann, 'facts', { text: SECRET });
     const answer = Promise.withResolvers<void>();
     const asked = system.provider.calls.length;
@@ -78,7 +78,7 @@ describe('deletion of memory', function () {
     assert.deepEqual(await tablesWith(system, 'third blue flowerpot'), []);
   });
 
-  it('deleting a reply of few words erases predictions that contain it, once no other source says the same', async () => {
+  it('deleting a short reply erases predictions that contain it, once no other memory row says the same', async () => {
     const asked = 'What is the code of the door?';
     const own = [];
     for (const place of [1, 2]) own.push(await replied(ann, asked, 'Use 4711-Blueberry', place));

@@ -72,7 +72,7 @@ describe('feedback and statistics', function () {
       assert.equal(said.actual_response, 'Red');
     });
 
-    it('the last feedback on a prediction counts, and repeating it changes nothing', async () => {
+    it('the latest feedback on a prediction counts, and repeating the same feedback changes nothing', async () => {
       const reply = await predicted(ann);
       await decide(reply, { status: 'rejected' });
       const last = await decide(reply, { status: 'accepted' });
@@ -80,7 +80,7 @@ describe('feedback and statistics', function () {
       assert.deepEqual(await decide(reply, { status: 'accepted', actual_response: 'Blue' }), last);
     });
 
-    it('feedback on a failed prediction is accepted; accepting one requires the actual reply', async () => {
+    it('a failed prediction takes feedback, but can be accepted only with the actual reply', async () => {
       const one = await failed();
       assert.equal((await feedback(ann, one, { status: 'accepted' })).status, 422);
       const accepted = await decide(one, { status: 'accepted', actual_response: 'Red' });
@@ -126,7 +126,7 @@ describe('feedback and statistics', function () {
   });
 
   describe('confidence', () => {
-    it('confidence in predicted replies is calibrated from feedback, the same in every process', async () => {
+    it('confidence in predicted replies is calibrated from feedback, and is the same in every process', async () => {
       const first = await predicted(ann);
       for (let n = 0; n < 6; n += 1) await decide(await predicted(ann), { status: 'rejected' });
       const [doubted, again] = [await predicted(ann), await predicted(ann)];
@@ -135,7 +135,7 @@ describe('feedback and statistics', function () {
       const [worker] = system.workers.splice(0, 1);
       await Promise.all([system.startWorker(), worker?.stop()]);
       assert.equal((await predicted(ann)).confidence, doubted.confidence);
-      // Losing the stored calibrator does no harm: it is recomputed from the labels.
+      // Deletes the stored calibrator, which is recomputed from the feedback.
       await system.database.pool.query('update reply_calibrators set fitted = null, weights = null');
       assert.equal((await predicted(ann)).confidence, doubted.confidence);
     });
@@ -192,7 +192,7 @@ describe('feedback and statistics', function () {
       assert.equal((await decide(reply, { status: 'accepted' })).actual_response, '');
     });
 
-    it("the built-in predictor repeats the person's own reply to the same prompt, and no accepted prediction", async () => {
+    it("the built-in predictor repeats the person's own reply to the same prompt, but not an accepted prediction", async () => {
       for (let n = 0; n < 4; n += 1) await replied(ann, 'Shall I run the linter now?', 'yes, with --fix', n);
       const accepted = {
         content: 'No!',
@@ -208,7 +208,7 @@ describe('feedback and statistics', function () {
       assert.equal(system.provider.calls.length, 0);
     });
 
-    it('the built-in predictor pairs recorded replies with the prompt that they refer to, once they are synced', async () => {
+    it('the built-in predictor pairs each recorded reply with the prompt that it refers to, once both are synced', async () => {
       const session_id = randomUUID();
       const [asked, later] = [
         event({ session_id, prompt: 'Shall I update the lockfile?' }),

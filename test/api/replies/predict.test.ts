@@ -83,7 +83,7 @@ describe('predicting a reply', function () {
     assert.equal(context?.prompt_revision, 2);
   });
 
-  it('a predicted reply is auto exactly when its confidence reaches the threshold', async () => {
+  it('a predicted reply is `auto` exactly when its confidence reaches the threshold', async () => {
     const { confidence } = await predicted(ann);
     assert.equal((await predicted(ann, { threshold: confidence })).status, 'auto');
     const above = await predicted(ann, { threshold: confidence + 0.0001 });
@@ -103,7 +103,7 @@ describe('predicting a reply', function () {
     );
   });
 
-  it('the model is shown memory as data, the same for every prompt, and the prompt last', async () => {
+  it('the model is sent memory as data, with the same bytes for every prompt, and the prompt last', async () => {
     await add(ann, 'facts', { text: 'Paints <b>everything</b> blue' });
     await add(ann, 'raw', { content: 'The old button was grey', kind: 'note' });
     await predicted(ann);
@@ -117,7 +117,7 @@ describe('predicting a reply', function () {
     assert.match(second?.[2]?.content ?? '', /And the border\?/);
   });
 
-  it('more candidates than MAX_K and a model that is not offered are refused', async () => {
+  it('a reply prediction with more candidates than MAX_K, or a model that is not offered, is refused', async () => {
     const { status, body } = await predictReply<{ detail: object[] }>(ann, { k: 4, model: 'other' });
     assert.equal(status, 422);
     assert.deepEqual(body.detail, [
@@ -175,7 +175,7 @@ describe('predicting a reply', function () {
     });
   });
 
-  it('a reply prediction is pending while its job runs, takes no feedback then, and continues if its caller disconnects', async () => {
+  it('a running reply prediction is pending, takes no feedback, and continues if its caller disconnects', async () => {
     const answer = Promise.withResolvers<void>();
     system.provider.respond(fake.when(answer.promise, proposing([{ response: 'Blue' }])));
     const leaving = new AbortController();

@@ -51,7 +51,7 @@ describe('overconfident model', function () {
     assertNoneIsSure([await ask(PROMPT)]);
   });
 
-  it('a yes from an overconfident model is acted on after two such predictions were accepted, but not for irreversible actions', async () => {
+  it('a yes from an overconfident model is acted on after two predictions of the same yes were accepted, but not for irreversible actions', async () => {
     for (const prompt of ROUTINE)
       for (let n = 0; n < 3; n += 1) {
         const reply = await ask(prompt);
@@ -62,7 +62,7 @@ describe('overconfident model', function () {
     assertNoneIsSure(await askAll(IRREVERSIBLE));
   });
 
-  it('a yes from an overconfident model is not acted on if the person rejected it or edited it into something else', async () => {
+  it('a yes from an overconfident model is not acted on if the person rejected the same yes, or changed it into another reply', async () => {
     for (const decision of [{ status: 'rejected' }, { status: 'edited', actual_response: 'not now' }])
       for (let n = 0; n < 3; n += 1) await feedback(ann, await ask(PROMPT), decision);
     assertNoneIsSure([await ask(PROMPT)]);
