@@ -13,10 +13,10 @@ const DOWN_MS = 2500;
 describe('kept answers', function () {
   this.timeout(60_000);
   const server = useOwnServer();
-  // An empty value means the default lease.
+  // An empty LEASE_MS means the default lease.
   const system = useSystem({ env: { LEASE_MS: '', PREDICTION_TIMEOUT_MS: '20000' } });
 
-  it('an answer that arrives while PostgreSQL is down is stored later: every caller gets it, and the provider is hardly called again', async () => {
+  it('an answer that arrives while PostgreSQL is down is stored later, so that every caller gets an answer and hardly any provider call is repeated', async () => {
     const app = await system.app();
     const { promise: isDown, resolve: answer } = Promise.withResolvers<void>();
     system.provider.respond(when(isDown, ok()));

@@ -17,8 +17,8 @@ describe('clock set back', () => {
     const [past = '', present = ''] = newIds(2);
     before(async () => {
       await makePastWeeks(database.pool);
-      // Attempt 3 belongs to an earlier request with this key. It had expired, but the clock that was set back makes it
-      // look too young for that.
+      // Attempt 3 belongs to an earlier request with this key. That request has expired, but seems too young for it
+      // since the clock was set back.
       await end({ id: past, attempt: 3, state: 'failed', at: '-35 days 1 minute' });
       await end({ id: present, attempt: 1, state: 'failed', at: '2 seconds' });
       await end({ id: present, attempt: 2, state: 'succeeded', at: '0' });
@@ -32,7 +32,7 @@ describe('clock set back', () => {
         [row.id, party, key, row.state, row.attempt, row.at],
       );
 
-    it('every reader takes the outcome of a request from its latest attempt, even if the database clock was set back in between', async () => {
+    it('every lookup of a request returns the outcome of its latest attempt, even if the database clock was set back between attempts', async () => {
       const [found, outcomes, [job]] = await Promise.all([
         findRequest(database.pool, key),
         outcomesOf(database.pool, [key]),
@@ -52,7 +52,7 @@ describe('clock set back', () => {
       app = await system.app();
     });
 
-    it('a prediction is claimed and answered after the clock was set back an hour, even if it was admitted before that', async () => {
+    it('a prediction is claimed and answered after the database clock was set back an hour, even if it was admitted before', async () => {
       const early = predictionBody();
       const answered = await whileFrozen(system.workers, async () => {
         const waiting = app.predict(early);
@@ -67,7 +67,7 @@ describe('clock set back', () => {
       assert.equal((await app.predict(predictionBody())).status, 200);
     });
 
-    it('a prediction that ran again after the clock was set back is replayed to a repeated request, for one unit', async () => {
+    it('a prediction that ran again after the database clock was set back is replayed to a repeated request, for one unit', async () => {
       const body = predictionBody();
       system.provider.respond(status(400));
       assert.equal((await app.predict(body)).code, 'provider_failed');
@@ -82,7 +82,7 @@ describe('clock set back', () => {
   });
 
   describe('callers at their deadline', () => {
-    // Long enough for all calls to reach the provider on a busy machine.
+    // Long enough that all calls reach the provider even on a busy machine.
     const TIMEOUT_MS = 4000;
     const CALLERS = 50;
     const system = useSystem({
@@ -93,7 +93,7 @@ describe('clock set back', () => {
       app = await system.app();
     });
 
-    it('callers at their deadline cause a bounded number of transactions if the database clock was set back, and none once answered', async () => {
+    it("callers whose deadline passes by their own clock but not by the database's cause few transactions, and none once they are answered", async () => {
       const { pool } = system.database;
       const transactions = async () => {
         const { rows } = await pool.query<{ n: number }>(

@@ -7,23 +7,26 @@ import { type SilentProxy, silentProxy } from '../support/silent-proxy.ts';
 import { type System, type TestProcess, useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-/** Time until a silent process counts as stuck: ten seconds after its last answer, which may be 5 s old already. */
-const STUCK_AFTER_MS = { least: 4000, most: 13_000 };
-/** Time in which the silent connections are given up and new ones are made. */
-const HEALTHY_WITHIN_MS = 20_000;
 /**
- * Time until a process is unready: a connection's pulse, or the query timeout, plus the second for which an answer is
- * cached.
+ * Time until an ingress with a silent database counts as stuck: ten seconds after the last answer, which may be 5 s old
+ * at the start.
  */
+const STUCK_AFTER_MS = { min: 4000, max: 13_000 };
+/** Time in which silent connections are given up and replaced by new ones. */
+const HEALTHY_WITHIN_MS = 20_000;
+/** Time until a process is unready: a connection's probe or a query times out, and readiness is cached for a second. */
 const UNREADY_WITHIN_MS = 6000;
 
-/** Returns the statuses at each of the URLs: the public port and the operator port. */
+/** Returns the status of `path` at each of the URLs. */
 async function healthOf(urls: readonly string[], path = '/healthz'): Promise<string> {
   const answers = await Promise.all(urls.map((url) => fetch(`${url}${path}`)));
   return answers.map(({ status }) => status).join();
 }
 
-/** Asserts that an ingress is unhealthy once the proxy to its store is silent for 10 s, and healthy afterwards. */
+/**
+ * Asserts that an ingress is unhealthy once the proxy to its database was silent for about 10 s, and healthy
+ * afterwards.
+ */
 async function assertUnhealthyWhileSilent(
   system: System<TestProcess>,
   proxy: SilentProxy,
@@ -35,13 +38,13 @@ async function assertUnhealthyWhileSilent(
   assert.equal(await healthOf(urls), '200,200');
   proxy.mute();
   const since = performance.now();
-  await until(async () => (await healthOf(urls)) === '503,503', STUCK_AFTER_MS.most);
-  assert.ok(performance.now() - since > STUCK_AFTER_MS.least, 'a short silence is tolerated');
+  await until(async () => (await healthOf(urls)) === '503,503', STUCK_AFTER_MS.max);
+  assert.ok(performance.now() - since > STUCK_AFTER_MS.min, 'a short silence is tolerated');
   proxy.unmute();
   await until(async () => (await healthOf(urls)) === '200,200', HEALTHY_WITHIN_MS);
 }
 
-/** Asserts that an ingress whose proxy to the queue's store is silent is not ready, but healthy and serving calls. */
+/** Asserts that an ingress is not ready, but healthy and serving calls, while the proxy to its queue is silent. */
 async function assertServesWithout(
   system: System<TestProcess>,
   proxy: SilentProxy,
@@ -53,7 +56,7 @@ async function assertServesWithout(
   const app = await system.app();
   assert.equal((await app.predict(predictionBody(), { at: web })).status, 200);
   proxy.mute();
-  const over = performance.now() + STUCK_AFTER_MS.most;
+  const over = performance.now() + STUCK_AFTER_MS.max;
   await until(async () => (await healthOf(urls, '/readyz')) === '503,503', UNREADY_WITHIN_MS);
   while (performance.now() < over) {
     const reply = await app.predict(predictionBody(), { at: web });
@@ -67,7 +70,7 @@ async function assertServesWithout(
 
 describe('health of an ingress', function () {
   this.timeout(60_000);
-  // Queue and wake-ups are on PostgreSQL here, even if the other suites use Redis.
+  // Puts queue and wake-ups on PostgreSQL, even if the other suites use Redis.
   const env = { REDIS_URL: '', QUEUE_PREFIX: 'forecue' };
   const system = useProcesses({ webs: 0, env });
 

@@ -6,7 +6,7 @@ import { type System, type TestProcess, useProcesses } from '../support/system.t
 const WATCHED_MS = 12_000;
 /** Maximum number of transactions a second. */
 const MAX_PER_SECOND = { onPostgres: 20, onRedis: 10 };
-/** Time in which the processes have read what they need at their start. */
+/** Time in which the processes finish the reads of their start. */
 const SETTLED_MS = 10_000;
 
 /** Options of an ingress and a worker of all pools, with default schedules. */
@@ -15,10 +15,10 @@ const installationOptions = (redisUrl: string) => ({
   env: { REDIS_URL: redisUrl, QUEUE_PREFIX: 'forecue', SYNC_EVERY: '', PROMOTE_EVERY: '', LEASE_MS: '' },
 });
 
-/** Asserts that no warning is logged and that the database runs at most `mostPerSecond` transactions a second. */
+/** Asserts that no warning is logged and that the database runs at most `maxPerSecond` transactions a second. */
 async function assertIdle(
   { database, webs, workers }: System<TestProcess>,
-  mostPerSecond: number,
+  maxPerSecond: number,
 ): Promise<void> {
   const transactions = async () => {
     const { rows } = await database.pool.query<{ n: number }>(
@@ -32,14 +32,14 @@ async function assertIdle(
     return (1000 * ((await transactions()) - before)) / (performance.now() - since);
   };
   await sleep(SETTLED_MS);
-  // The lower of two rates, since PostgreSQL also counts its own autovacuum.
+  // Takes the lower of two rates, since PostgreSQL also counts its own autovacuum.
   const least = Math.min(await perSecond(), await perSecond());
   const lines = [...webs, ...workers].flatMap(({ log }) => log.split('\n'));
   assert.deepEqual(
     lines.filter((line) => /"level":[456]0/.test(line)),
     [],
   );
-  assert.ok(least <= mostPerSecond, `${least} transactions a second`);
+  assert.ok(least <= maxPerSecond, `${least} transactions a second`);
 }
 
 describe('idle installation', function () {

@@ -17,7 +17,7 @@ describe('memory races', function () {
     env: { LEASE_MS: '2000', OPENAI_API_KEY: '', OPENAI_BASE_URL: '', DEFAULT_MODEL: 'local' },
   });
 
-  /** Signs up a person with the same recordings as every other one, except for ids. */
+  /** Signs up a person whose recordings, except for ids, equal those of every other person. */
   async function someone(): Promise<UserClient> {
     const person = await signUp(system);
     const [persona] = makePersonas({ seed: 7, prefix: person.id, personas: 1, sessions: SESSIONS });
@@ -36,7 +36,7 @@ describe('memory races', function () {
     const { replies, kills } = await stormMemory(system, hurried, storm);
     assert.ok(kills > 0);
     assert.deepEqual([...new Set(replies.map(({ status }) => status))], [200]);
-    // A promotion may have ended before its rows were synced.
+    // A promotion may have ended before all rows were synced.
     await settleMemory(hurried);
     const expected = await memoryOf(quiet);
     assert.ok(expected.length > SESSIONS);

@@ -23,12 +23,12 @@ describe('outages', function () {
   it('waiting callers get their answers across 3 s without PostgreSQL, and no provider call is repeated', () =>
     assertEndures(() => takeDown(server, 3000, 'fast')));
 
-  it('waiting callers get their answers across a PostgreSQL crash of 4 s, and no provider call is repeated', () =>
+  it('waiting callers get their answers across a PostgreSQL crash and 4 s without PostgreSQL, and no provider call is repeated', () =>
     assertEndures(() => takeDown(server, 4000, 'immediate')));
 
-  it('waiting callers get their answers across 4 s of a frozen ingress, and no provider call is repeated', () =>
+  it('waiting callers get their answers although the ingress is frozen for 4 s, and no provider call is repeated', () =>
     assertEndures(() => freeze(system.webs[0], 4000)));
 
-  it('waiting callers get their answers across 4 s of a frozen worker, and no provider call is repeated', () =>
+  it('waiting callers get their answers although the worker is frozen for 4 s, and no provider call is repeated', () =>
     assertEndures(() => freeze(system.workers[0], 4000)));
 });

@@ -41,28 +41,28 @@ describeWithPgBouncer('PgBouncer in transaction mode', function () {
     return rowCount ?? 0;
   };
 
-  it('a transaction through PgBouncer has our settings and does not leak them to the next user of its session', async () => {
+  it("a transaction through PgBouncer has the product's settings, and does not leak them to the next user of its session", async () => {
     const { rows: others } = await database.pool.query(SETTINGS);
     assert.notDeepEqual(others, [OUR_SETTINGS]);
     assert.deepEqual(await inTransaction(SETTINGS), [OUR_SETTINGS]);
     for (let n = 0; n < 10; n += 1) assert.deepEqual((await database.pool.query(SETTINGS)).rows, others);
   });
 
-  it('every statement on a direct connection has our settings', async () => {
+  it("every statement on a direct connection has the product's settings", async () => {
     const addresses = { url: test.url, directUrl: test.url, poolSize: 2 };
     const direct = await openDatabase({ database: addresses }, createLog('test', 'silent'), 'forecue test');
     assert.deepEqual((await direct.pool.query(SETTINGS)).rows, [OUR_SETTINGS]);
     await direct.close();
   });
 
-  it('a transaction whose client freezes is ended after 5 s, which frees its locks', async () => {
+  it('a transaction through PgBouncer whose client freezes is ended after 5 s, which releases its locks', async () => {
     const frozen = transaction(database.orm.em, async (tx) => {
       await tx.execute('select pg_advisory_xact_lock(1)');
       await sleep(6500);
       await tx.execute('select 1');
     });
     const failed = assert.rejects(frozen);
-    // The lock lasts for this statement only: a session lock would keep the transaction waiting.
+    // Takes the lock for this statement only: a session lock would block the frozen transaction.
     const isFree = async () => {
       const { rows } = await test.pool.query<{ free: boolean }>(
         'select pg_try_advisory_xact_lock(1) as free',
@@ -74,7 +74,7 @@ describeWithPgBouncer('PgBouncer in transaction mode', function () {
     await failed;
   });
 
-  it('connections that break inside transactions free their slots in the pool', async () => {
+  it('connections through PgBouncer that break inside transactions free their slots in the pool', async () => {
     for (let n = 0; n < 3; n += 1) {
       const ended = Promise.allSettled([1, 2].map(() => inTransaction('select pg_sleep(5)')));
       await until(async () => (await running('pg_sleep(5)')) === 2);
@@ -88,7 +88,7 @@ describeWithPgBouncer('PgBouncer in transaction mode', function () {
     assert.deepEqual(await inTransaction('select 1 as n'), [{ n: 1 }]);
   });
 
-  it('a statement that takes too long is also cancelled on the server, and its connection can be used again', async () => {
+  it('a statement through PgBouncer that takes too long is also cancelled on the server, and its connection can be used again', async () => {
     for (const { cancelAfterMs, limit } of [
       { cancelAfterMs: 1000, limit: {} },
       { cancelAfterMs: 60_000, limit: { query_timeout: 3000 } },
@@ -112,7 +112,7 @@ describeWithPgBouncer('PgBouncer in transaction mode', function () {
     }
   });
 
-  it('recording events of a locked account gives up through PgBouncer as on a direct connection', async () => {
+  it("recording through PgBouncer gives up on a locked account like recording on a direct connection", async () => {
     const account = await createAccount(database.orm.em.fork(), {
       email: 'locked@example.com',
       name: '',

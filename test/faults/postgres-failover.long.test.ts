@@ -13,7 +13,7 @@ const PER_SECOND = 50;
 const CALM_MS = 1000;
 const SERVICE_MS = 50;
 const DEMOTED_MS = 4000;
-/** Limit, counted from the moment at which the address leads to the new primary. */
+/** Maximum time to recover, from the moment at which the address leads to the new primary. */
 const BACK_WITHIN_MS = 10_000;
 const DOCUMENTED_CODES = ['503 service_unavailable', '503 overloaded', '504 prediction_timeout'];
 
@@ -21,7 +21,7 @@ describe('a failover of PostgreSQL under load', function () {
   this.timeout(90_000);
   let server: OwnServer;
   let replica: Replica;
-  /** The address of the current primary. */
+  /** The proxy in front of the current primary. */
   let address: SilentProxy;
   let system: System<TestProcess>;
   let operators: string[];
@@ -55,7 +55,7 @@ describe('a failover of PostgreSQL under load', function () {
     return answers.map(({ status }) => status).join();
   };
 
-  /** Sends a steady load while `fail` moves the primary, until every process is ready again. */
+  /** Sends a steady load while `fail` replaces the primary, until every process is ready again. */
   async function endure(fail: () => Promise<void>): Promise<Seen & { backMs: number }> {
     const [app, other] = [await system.app(), await system.app()];
     let backMs = Number.NaN;
@@ -73,7 +73,7 @@ describe('a failover of PostgreSQL under load', function () {
     return { ...seen, backMs };
   }
 
-  it('promoting a synchronous replica after a crash loses no answer and bills none twice', async () => {
+  it('promoting a synchronous replica after a PostgreSQL crash loses no answer and bills no answer twice', async () => {
     const seen = await endure(async () => {
       await server.stop('immediate');
       await replica.promote();

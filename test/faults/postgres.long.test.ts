@@ -23,12 +23,12 @@ describe('PostgreSQL faults', function () {
   const env = { SANDBOX_UNITS: '1000000', DATABASE_POOL: String(POOL), LEASE_MS: '3000' };
   const system = useProcesses({ env });
   let app: AppClient;
-  /** Resources of a test, closed even if it fails: its retry and the next test need the server's slots. */
+  /** Resources of a test, closed even if the test fails: the next test needs the server's connection slots. */
   let opened: AsyncDisposableStack;
   before(() => system.provider.respond(delay(SERVICE_MS, ok())));
   beforeEach(async () => {
     opened = new AsyncDisposableStack();
-    // A server that has just started may still count the connections of clients that gave up.
+    // A server that has just started may still count the connections of clients that have given up.
     app = await untilDone(() => system.app());
   });
   afterEach(async () => {
@@ -44,7 +44,7 @@ describe('PostgreSQL faults', function () {
       `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${nameOf(system.database.url)}'`,
     );
 
-  /** Asserts that all is well when a fault is over. Returns the calls of the load, which ends after `forMs`. */
+  /** Asserts that the system recovers once a fault is over. Returns the calls of the load, which ends after `forMs`. */
   const assertRecovers = async (load: Load, forMs: number) => {
     const over = performance.now();
     await sleep(forMs);
@@ -95,7 +95,7 @@ describe('PostgreSQL faults', function () {
   });
 
   for (const how of ['fast', 'immediate'] as const) {
-    it(`when PostgreSQL is stopped (${how}) and started, calls get 503 meanwhile, then succeed, and given answers are unchanged`, async () => {
+    it(`while PostgreSQL is stopped (${how}), calls get 503; once it is started, calls succeed, and earlier answers are unchanged`, async () => {
       const load = startLoad((body) => app.predict(body), { callers: CALLERS });
       await sleep(500);
       await server.stop(how);
@@ -110,18 +110,18 @@ describe('PostgreSQL faults', function () {
     });
   }
 
-  it('while PostgreSQL has no free connection slot, calls get 503 within 3 s and /healthz is 200, and calls succeed once slots are free', async () => {
+  it('while PostgreSQL has no free connection slot, calls get 503 within 3 s and /healthz is 200; calls succeed once slots are free', async () => {
     const fillers: pg.Client[] = [];
     const freeSlots = () => Promise.all(fillers.splice(0).map((client) => client.end()));
     opened.defer(async () => {
       await freeSlots();
     });
-    const keep = await connected(server);
+    const keep = await tryConnect(server);
     assert.ok(keep);
     fillers.push(keep);
-    // Another client takes every connection that the product gives up, until the product has none left.
+    // The fillers take every connection slot that the product loses, until the product has none left.
     await until(async () => {
-      for (let more = await connected(server); more; more = await connected(server)) fillers.push(more);
+      for (let more = await tryConnect(server); more; more = await tryConnect(server)) fillers.push(more);
       await keep.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [
         nameOf(system.database.url),
       ]);
@@ -172,8 +172,8 @@ describe('PostgreSQL faults', function () {
 
 const nameOf = (url: string) => new URL(url).pathname.slice(1);
 
-/** Opens a connection, which takes a slot from the product; undefined if no slot is left. */
-async function connected({ url }: OwnServer): Promise<pg.Client | undefined> {
+/** Opens a connection, which takes a slot from the product. Resolves with undefined if no slot is free. */
+async function tryConnect({ url }: OwnServer): Promise<pg.Client | undefined> {
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => {});
   try {
@@ -186,7 +186,7 @@ async function connected({ url }: OwnServer): Promise<pg.Client | undefined> {
 }
 
 async function administer(server: OwnServer, statement: string): Promise<pg.QueryResult> {
-  const client = await connected(server);
+  const client = await tryConnect(server);
   assert.ok(client);
   try {
     return await client.query(statement);
@@ -226,7 +226,10 @@ function assertAnswersReturn(calls: readonly Call[], over: number): void {
   assert.ok(first - over < 3000, `back after ${first - over} ms`);
 }
 
-/** Asserts that wake-ups arrive again: without them most calls would wait for a poll. A busy machine delays a few. */
+/**
+ * Asserts that wake-ups arrive again: without wake-ups most calls would wait for a poll. A busy machine delays a few
+ * calls.
+ */
 async function assertPrompt(app: AppClient): Promise<void> {
   const isPrompt = async () => {
     const { status, tookMs } = await app.predict(predictionBody());

@@ -18,9 +18,9 @@ import { until } from '../support/until.ts';
 const LOG = createLog('test', 'silent');
 const [WARN, INFO] = [40, 30];
 const NOTICED_WITHIN_MS = 12_000;
-/** Well under the ten seconds after which an idle worker polls. */
+/** Much less than the ten seconds after which an idle worker polls. */
 const PROMPTLY_MS = 500;
-/** A ticket lost in the silence is freed within twenty seconds, and the worker polls within ten more. */
+/** A ticket lost in the silence is freed within twenty seconds, and the worker polls within ten more seconds. */
 const TAKEN_AGAIN_WITHIN_MS = 35_000;
 const CLOSED_WITHIN_MS = 3000;
 
@@ -46,7 +46,7 @@ describeOnEachStore('silent queue connections', function (store) {
   const take = async () => {
     taken += 1;
   };
-  /** Adds a ticket; resolves with whether it reaches the worker within `withinMs`. */
+  /** Adds a ticket. Resolves with true if the ticket reaches the worker within `withinMs`. */
   const arrivesWithin = async (queue: TicketQueue, withinMs: number) => {
     const before = taken;
     queue.add(['a']);
@@ -137,7 +137,7 @@ describe('queues without PostgreSQL', function () {
   this.timeout(30_000);
   const database = useDatabase();
 
-  it('queues opened while PostgreSQL is unreachable work within 2 s once it is reachable, and log the outage once', async () => {
+  it('queues opened while PostgreSQL is unreachable work within 2 s after it becomes reachable, and log the outage once', async () => {
     const levels: number[] = [];
     const log = createLog('test', 'info', { write: (line) => void levels.push(JSON.parse(line).level) });
     const { hostname, port } = new URL(database.url);

@@ -17,7 +17,7 @@ const POINTS = 20;
 const LIMITS = { RATE_LIMIT_RPS: '1', RATE_LIMIT_BURST: `${POINTS}` };
 const STORE_LOST_MESSAGE = 'rate-limit store unreachable';
 const STORE_BACK_MESSAGE = 'rate-limit store reachable again';
-/** Maximum wait: three times the wait for a silent store, since the machine may be busy. */
+/** Maximum duration of a call: three times the wait for a silent store, since the machine may be busy. */
 const HELD_MS = 3000;
 
 describe('rate-limit store outage', function () {
@@ -49,7 +49,7 @@ describe('rate-limit store outage', function () {
       await pool?.end();
     });
 
-    it('when the rate-limit store on PostgreSQL stops, the ingress enforces limits itself, logs that once, and uses the store again when it is back', async () => {
+    it('while the rate-limit store on PostgreSQL is down, the ingress enforces limits itself and logs the outage once; it uses the store again once the store is back', async () => {
       const limiter = limits.open({ name: 'app', points: POINTS, windowS: 600 });
       await limiter.take('early');
       await server.stop('fast');
@@ -73,7 +73,7 @@ describe('rate-limit store outage', function () {
   describe('locked table', () => {
     const system = useSystem({ workers: 0, env: { ...LIMITS, REDIS_URL: '', QUEUE_PREFIX: '' } });
 
-    it('a locked rate-limit table delays no request by more than a moment, and the limit still holds', async () => {
+    it('a locked rate-limit table delays no request noticeably, and the limit still holds', async () => {
       const [web] = system.webs as [HostedPart];
       const app = await system.app();
       const locker = await system.database.pool.connect();
@@ -101,7 +101,7 @@ describe('rate-limit store outage', function () {
     const redis = useRedisServer();
     const system = useSystem(() => ({ webs: 2, workers: 0, env: { ...LIMITS, REDIS_URL: redis.url } }));
 
-    it('rate limits on Redis are shared by all ingresses, are per ingress while Redis is down, and are shared again afterwards', async () => {
+    it('rate limits on Redis are shared by all ingresses, apply per ingress while Redis is down, and are shared again afterwards', async () => {
       const webs = system.webs as [HostedPart, HostedPart];
       const shared = await usagesAtAll(await system.app(), webs, 2 * POINTS);
       assert.equal(shared.filter(({ status }) => status === 200).length, POINTS);
@@ -121,7 +121,7 @@ describe('rate-limit store outage', function () {
       for (const { log } of webs) assert.equal(occurrences(log, STORE_LOST_MESSAGE), 1);
     });
 
-    it('a frozen Redis with the rate limits delays no request by more than a moment, and the limit still holds', async () => {
+    it('a frozen Redis with the rate limits delays no request noticeably, and the limit still holds', async () => {
       const app = await system.app();
       await redis.pause(4000);
       assertCounted(await usages(app, 2 * POINTS));
@@ -138,7 +138,9 @@ async function usagesAtAll(app: AppClient, webs: Part[], count: number): Promise
   return (await Promise.all(webs.map((web) => usages(app, count, web)))).flat();
 }
 
-/** Asserts that exactly the limit was answered, the rest refused, and that no call waited for the store. */
+/**
+ * Asserts that as many calls as the limit allows were answered, the others were refused, and none waited for the store.
+ */
 function assertCounted(calls: readonly Reply<unknown>[]): void {
   const statuses = calls.map(({ status }) => status);
   assert.equal(statuses.filter((status) => status === 200).length, POINTS, `${statuses}`);

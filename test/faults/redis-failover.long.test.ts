@@ -13,7 +13,7 @@ import { until } from '../support/until.ts';
 const PER_SECOND = 50;
 const CALM_MS = 1000;
 const RECOVERED_WITHIN_MS = 20_000;
-/** Polls find every answer, so the longest silence is the duration of the work plus two polls. */
+/** Longest time without an answer: polls find every answer, so it is the duration of the work plus two polls. */
 const SILENCE_MS = 2500;
 const NAMES = ['forecue-producer', 'forecue-consumer', 'forecue-listener'];
 
@@ -61,7 +61,7 @@ class Installation implements AsyncDisposable {
       recoveredMs = Math.round(performance.now() - since);
       await sleep(CALM_MS);
     });
-    // A wake-up saves the caller the wait for the next poll.
+    // Without wake-ups, callers would wait for the next poll.
     await until(async () => (await app.predict(predictionBody())).tookMs < 300);
     return { ...seen, recoveredMs };
   }
@@ -99,7 +99,7 @@ describeWithRedis('a failover of Redis under load', function () {
     assertUnnoticed('sentinel, crash', seen);
   });
 
-  it('when Sentinel demotes a primary to a read-only replica, every connection leaves it and every call gets 200', async () => {
+  it('when Sentinel demotes a Redis primary to a read-only replica, every connection leaves that replica and every call gets 200', async () => {
     await using sentinels = await startSentinels();
     await using installation = await Installation.start(sentinels.url);
     const { primary, other } = await sentinels.servers();

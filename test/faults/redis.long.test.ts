@@ -16,10 +16,10 @@ import { until } from '../support/until.ts';
 const CALLERS = 20;
 const CALLS_PER_SECOND = 50;
 const PAUSE_MS = 10_000;
-/** The long version of 60 s is run by hand. */
+/** Duration of the outage; 60 s are tried by hand. */
 const OUTAGE_MS = 1000 * Number(process.env['REDIS_OUTAGE_S'] ?? 8);
 /**
- * Maximum median in an outage: a worker and a waiting caller each poll once a second, which is half a second on
+ * Maximum median in an outage: a worker and a waiting caller each poll once a second, and so wait half a second on
  * average.
  */
 const P50_MS = 1200;
@@ -27,7 +27,7 @@ const NOTICED_AS_REPLICA_MS = 5000;
 const RESUMED_WITHIN_MS = 5000;
 /** Maximum median with wake-ups and a provider that takes 50 to 100 ms, on a busy machine. */
 const PROMPT_MS = 400;
-/** A silent connection is noticed by a worker after 8 s and by an ingress after 7 s, possibly one after the other. */
+/** A worker notices a silent connection after 8 s, and an ingress after 7 s, perhaps one after the other. */
 const NOTICED_WITHIN_MS = 25_000;
 
 describeWithRedis('Redis', function () {
@@ -70,7 +70,7 @@ describeWithRedis('Redis', function () {
     return answers.map(({ status }) => status).join();
   };
 
-  /** Asserts that no work is lost or left, only answers are charged, and no process ended. */
+  /** Asserts that no work is lost or unfinished, only answers are charged, and no process has ended. */
   async function assertBalanced(calls: readonly Call[]): Promise<void> {
     const { rows } = await system.database.pool.query<{ live: number; suggested: number }>(
       `select (select count(*) from work where party = $1)::int as live,
@@ -99,7 +99,7 @@ describeWithRedis('Redis', function () {
     await assertBalanced(calls);
   });
 
-  it('every call gets 200 while Redis is killed twice and comes back at once without data', async () => {
+  it('every call gets 200 while Redis is killed twice and restarted at once without data', async () => {
     const asking = load();
     for (let n = 0; n < 2; n += 1) {
       await sleep(700);
@@ -198,7 +198,7 @@ describeWithRedis('Redis', function () {
     }
   });
 
-  it('Redis connections that fall silent without closing are replaced, and answers are as fast as before', async () => {
+  it('Redis connections that fall silent without closing are replaced, and answers are then as fast as before', async () => {
     await using proxy = await silentProxy(redis.url);
     const env = { REDIS_URL: proxy.url, QUEUE_PREFIX: 'silent' };
     const [web, worker] = await Promise.all([system.startWeb(env), system.startWorker(env)]);
@@ -215,7 +215,7 @@ describeWithRedis('Redis', function () {
     system.workers.pop();
   });
 
-  it('processes started while Redis is unreachable are unready but answer calls, and become ready when Redis is up', async () => {
+  it('processes started while Redis is unreachable are unready but answer calls, and become ready when Redis is reachable', async () => {
     await redis.kill();
     const ports = [await freePort(), await freePort()] as const;
     const [web, worker] = await Promise.all([
@@ -252,7 +252,7 @@ describeWithRedis('Redis', function () {
 
   /** Asserts that no process is ready at any time until `until`. */
   async function assertUnready(until: number): Promise<void> {
-    // A frozen server is noticed once a pulse times out.
+    // A frozen server is noticed once a probe times out.
     await sleep(2500);
     do {
       assert.equal(await ready(), '503,503');

@@ -52,7 +52,7 @@ describe('the rotation of the signing secret, app keys, the database role and th
     let login: LoginResponse | undefined;
     let logIn = async () => ({ status: 0, text: '' });
 
-    /** Makes calls one after the other until the end; each must be 200. */
+    /** Makes one call after another until the end; each must be answered with 200. */
     const keepCalling = (what: string, ask: () => Promise<{ status: number; text: string }>) => {
       let isOver = false;
       const done = (async () => {
@@ -124,7 +124,7 @@ describe('the rotation of the signing secret, app keys, the database role and th
       await until(async () => (await sessionsOf(installation, 0)) === 0);
       await administer(server(), `drop role ${roles[0].name}`);
       accepted.delete(`Bearer ${PROVIDER_KEYS.old}`);
-      // Tokens signed with the old secret end here, so this gets a new one.
+      // Tokens signed with the old secret are refused from now on, so this gets a new token.
       await logIn();
       return { ...later, JWT_SECRET: NEW_SECRET };
     };

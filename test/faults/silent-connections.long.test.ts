@@ -12,25 +12,27 @@ const NORMAL_P50_MS = 150;
 const CALLS = 7;
 const ROUNDS = 3;
 
-/** The process and its connections that fall silent, and how it reaches its server through a proxy. */
+/** Describes which connections of which process fall silent, and how the process reaches its server through a proxy. */
 interface Silence {
-  of: 'web' | 'worker';
+  process: 'web' | 'worker';
   which: 'all' | 'listening';
   server: string;
   through(proxyUrl: string): Record<string, string>;
 }
 
-/** Silences a process's connections; asserts that calls are soon as fast as before, or the process is unhealthy. */
+/**
+ * Silences connections of a process. Asserts that calls are soon as fast as before, or that the process is unhealthy.
+ */
 async function assertIsNoticed(
   system: System<TestProcess>,
-  { of, which, server, through }: Silence,
+  { process, which, server, through }: Silence,
 ): Promise<void> {
   const proxy = await silentProxy(server);
   const operatorPort = await freePort();
   const env = { ...through(proxy.url), OPERATOR_PORT: `${operatorPort}` };
   const [web, worker] = await Promise.all([
-    system.startWeb({ PREDICTION_TIMEOUT_MS: '1000', ...(of === 'web' && env) }),
-    system.startWorker(of === 'worker' ? env : {}),
+    system.startWeb({ PREDICTION_TIMEOUT_MS: '1000', ...(process === 'web' && env) }),
+    system.startWorker(process === 'worker' ? env : {}),
   ]);
   try {
     const app = await system.app();
@@ -50,14 +52,14 @@ async function assertIsNoticed(
 
     proxy.silence(which);
     const isBack = await until(isNormal, BACK_WITHIN_MS).catch(() => false);
-    if (!isBack) assert.equal(await isHealthy(operatorPort, of === 'web' ? web : worker), false, 'not back');
+    if (!isBack) assert.equal(await isHealthy(operatorPort, process === 'web' ? web : worker), false, 'not back');
   } finally {
     await Promise.all([web.stop(), worker.stop()]);
     await proxy.close();
   }
 }
 
-/** Reports whether the process is healthy; one that has exited is not. */
+/** Reports whether the process is healthy; a process that has exited is not. */
 async function isHealthy(operatorPort: number, { child }: TestProcess): Promise<boolean> {
   if (child.exitCode !== null || child.signalCode !== null) return false;
   const { status } = await fetch(`http://127.0.0.1:${operatorPort}/healthz`);
@@ -66,13 +68,13 @@ async function isHealthy(operatorPort: number, { child }: TestProcess): Promise<
 
 describe('silent connections to PostgreSQL', function () {
   this.timeout(60_000);
-  // Queue and wake-ups are on PostgreSQL here, even if the other suites use Redis.
+  // Puts queue and wake-ups on PostgreSQL, even if the other suites use Redis.
   const env = { REDIS_URL: '', QUEUE_PREFIX: 'forecue', SANDBOX_UNITS: '1000000' };
   const system = useProcesses({ webs: 0, workers: 0, env });
 
-  const fallSilent = (of: Silence['of'], which: Silence['which']) =>
+  const fallSilent = (process: Silence['process'], which: Silence['which']) =>
     assertIsNoticed(system, {
-      of,
+      process,
       which,
       server: system.database.url,
       through(proxyUrl) {
@@ -102,9 +104,9 @@ describeWithRedis('silent connections to Redis', function () {
     env: { REDIS_URL: redis.url, SANDBOX_UNITS: '1000000' },
   }));
 
-  const fallSilent = (of: Silence['of']) =>
+  const fallSilent = (process: Silence['process']) =>
     assertIsNoticed(system, {
-      of,
+      process,
       which: 'all',
       server: redis.url,
       through: (proxyUrl) => ({ REDIS_URL: proxyUrl }),

@@ -19,7 +19,7 @@ const readAddress = endpoint('none', {
   response: closedObject({ address: Type.String() }),
 }).handle(async ({ address }) => ({ body: { address } }));
 
-/** Keys that requests were counted under, each with the name of its limit. */
+/** Keys under which requests were counted, each with the name of its limit. */
 let counted: string[] = [];
 const limits: Limits = {
   open: () => assert.fail('every request would ask the store'),
@@ -83,19 +83,19 @@ describe("client's address", () => {
     assert.equal(counted.at(-2), 'address 203.0.113.9');
   });
 
-  it("a client's address is always an address, whatever a header contains", async () => {
+  it("a client's address is always a valid IP address, whatever a header contains", async () => {
     assert.equal(await addressSeen(['loopback'], 'unknown'), '127.0.0.1');
     assert.equal(await addressSeen(['loopback'], '"; drop table, ,,'), '127.0.0.1');
     assert.equal(await addressSeen(['loopback', '10.0.0.0/8'], 'x, 10.0.0.1'), '10.0.0.1');
     assert.equal(await addressSeen(['loopback'], ','.repeat(2000)), '127.0.0.1');
   });
 
-  it("a client's address is in IPv4 form if IPv4 arrives over IPv6", async () => {
+  it("a client's address is an IPv4 address if it arrives as an IPv4-mapped IPv6 address", async () => {
     assert.equal(await addressSeen([], undefined, '::'), '127.0.0.1');
     assert.equal(await addressSeen(['loopback'], '::ffff:203.0.113.9', '::'), '203.0.113.9');
   });
 
-  it('IPv6 addresses are counted by their /64, since one client may have all of it', async () => {
+  it('IPv6 addresses are counted by their /64 network, since one client may have a whole /64', async () => {
     await addressSeen(['loopback'], '2001:db8:1:2:3:4:5:6');
     await addressSeen(['loopback'], '2001:DB8:1:2::1');
     await addressSeen(['loopback'], '2001:db8:1:3::1');
@@ -106,7 +106,7 @@ describe("client's address", () => {
     ]);
   });
 
-  it('an address belongs to one network, however it is written', () => {
+  it('an IP address belongs to the same network in each of its spellings', () => {
     const networks: Record<string, string> = {
       '203.0.113.9': '203.0.113.9',
       '::1': '0:0:0:0::/64',

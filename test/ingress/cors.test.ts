@@ -45,7 +45,7 @@ describe('pages of other origins', () => {
     assert.equal(answer.headers.get('access-control-allow-credentials'), null);
   });
 
-  it("pages of listed origins may read /api's answers and errors, with their headers", async () => {
+  it('pages of listed origins may read the answers and errors of /api, and their headers', async () => {
     const answer = await ask('/api/connections/', 'GET', { origin: 'http://localhost:5173' });
     assert.equal(answer.status, 401);
     assert.equal(answer.headers.get('access-control-allow-origin'), 'http://localhost:5173');
@@ -86,7 +86,7 @@ describe('pages of other origins', () => {
     }
   });
 
-  it('pages of other origins get no CORS headers without CORS_ORIGINS', async () => {
+  it('pages of other origins get no CORS headers if CORS_ORIGINS is not set', async () => {
     const closed = await system.startWeb({ CORS_ORIGINS: '' });
     const preflight = await ask('/api/connections/', 'OPTIONS', PREFLIGHT, closed.url);
     assert.equal(preflight.status, 405);

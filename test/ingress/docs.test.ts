@@ -12,7 +12,7 @@ before(async () => {
 });
 
 describe('GET /openapi.json', () => {
-  it('GET /openapi.json describes the endpoints served, and without PUBLIC_URL names its own origin as the server', async () => {
+  it('GET /openapi.json describes the endpoints, and without PUBLIC_URL names its own origin as the server', async () => {
     const response = await fetch(`${url}/openapi.json`);
     assert.equal(response.status, 200);
     assert.match(response.headers.get('content-type') ?? '', /^application\/json/);
@@ -38,7 +38,7 @@ describe('GET /docs', () => {
     }
   });
 
-  it('GET /docs serves everything large compressed: its page and files come to less than 600 kB', async () => {
+  it('GET /docs serves large files compressed: its page and files take less than 600 kB', async () => {
     let bytes = 0;
     for (const path of [...FILES, '/openapi.json']) {
       const { headers } = await fetch(url + path, { method: 'HEAD' });
@@ -58,7 +58,7 @@ describe('GET /docs', () => {
     }
   });
 
-  it('GET /docs serves no other file of the package, and none outside it', async () => {
+  it('GET /docs serves no other file of the documentation package, and no file outside the package', async () => {
     for (const path of [
       '/docs/index.html',
       '/docs/package.json',
@@ -81,7 +81,7 @@ describeInBrowser('page at /docs', function () {
   it('the page at /docs renders every operation, and requests nothing from other servers', async () => {
     await using browser = await openBrowser();
     const page = await browser.newPage();
-    // The page draws all operations, on a machine that has other tests to run.
+    // Rendering all operations takes long on a busy machine.
     page.setDefaultTimeout(100_000);
     const requested: string[] = [];
     const complaints: string[] = [];

@@ -21,7 +21,7 @@ const JWT_SECRET = 'a secret of this test, of 32 bytes or more';
 const PUBLIC_URL = 'https://forecue.example';
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** Every declared endpoint, so that new ones are tested automatically. */
+/** Every declared endpoint, so that new endpoints are tested automatically. */
 const endpoints = declared.map((endpoint) => ({
   ...endpoint,
   name: `${endpoint.method} ${endpoint.path}`,
@@ -29,7 +29,7 @@ const endpoints = declared.map((endpoint) => ({
 }));
 type TestedEndpoint = (typeof endpoints)[number];
 
-/** Number of stalled bodies, by path, that leaves no room for another body of the same app or user. */
+/** Number of stalled bodies, by path, that fill the share of their app or user. */
 const STALLED_BODIES_PER_SHARE = { '/v1/predictions': 4, '/api/recording/events/': 1 };
 
 /** An installation with an app and a user that may call it. */
@@ -61,7 +61,7 @@ describe('every endpoint', () => {
     const { name, credential } = endpoint;
     const code = credential === 'app' ? 'invalid_app_key' : 'not_authenticated';
 
-    it(`${name} is 401 without a credential, and with one of another kind`, async () => {
+    it(`${name} is 401 without a credential, and with a credential of another kind`, async () => {
       const { app, user } = at;
       const others =
         credential === 'app'
@@ -104,7 +104,7 @@ describe('every endpoint', () => {
   for (const endpoint of endpoints.filter(({ body }) => body !== undefined)) {
     const { name } = endpoint;
 
-    it(`${name} is 400 for a body that is not JSON, and for one of another type`, async () => {
+    it(`${name} is 400 for a body that is not JSON, and for a body of another content type`, async () => {
       const headers = credentialFor(at, endpoint);
       const notJson = await send(at, endpoint, { headers: { ...headers, ...JSON_TYPE }, body: '{' });
       await assertRefused(notJson, endpoint, 400, 'invalid_json');
@@ -113,7 +113,7 @@ describe('every endpoint', () => {
       await assertRefused(otherType, endpoint, 400, 'invalid_content_type');
     });
 
-    it(`${name} is 422 with a list of errors for a body of another shape`, async () => {
+    it(`${name} is 422 with a list of validation errors for a body of the wrong shape`, async () => {
       const headers = { ...credentialFor(at, endpoint), ...JSON_TYPE };
       const reply = await send(at, endpoint, { headers, body: '{"nonsense":1}' });
       assert.equal(reply.status, 422);
@@ -197,7 +197,7 @@ describe('every endpoint', () => {
     const [{ params = {} } = {}] = siblings;
     const methods = siblings.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 
-    it(`${path} is 405 for other methods, with an Allow header, even without a credential`, async () => {
+    it(`${path} is 405 with an Allow header for other methods, even without a credential`, async () => {
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
         if (methods.includes(method)) continue;
         const reply = await fetchPublished(at.url + pathOf({ path, params }), { method });
@@ -216,7 +216,7 @@ describe('every endpoint under a rate limit', () => {
     at = await install({ RATE_LIMIT_RPS: '1', RATE_LIMIT_BURST: String(POINTS) });
     const { url, app, user } = at;
     const refused = async (call: () => Promise<{ status: number }>) => {
-      // On a slow machine, points are refilled while they are used up.
+      // On a slow machine, points are refilled while the loop uses them up.
       for (let calls = 0; calls <= 10 * POINTS; calls += 1) if ((await call()).status === 429) return;
       assert.fail('never 429');
     };
@@ -249,7 +249,7 @@ describe('every endpoint without a database', () => {
   before(async () => {
     at = await install();
     await server.stop('immediate');
-    // Credentials are cached for a moment.
+    // Waits until the cached credentials have expired.
     await until(async () => (await at.app.usage()).status === 503);
     await until(async () => (await at.user.request('GET', '/api/auth/me/')).status === 503);
     // A process counts as stuck only after 10 s.
@@ -316,7 +316,7 @@ async function readPublished(
 
 const PARAMS: Record<ParamKind, string> = { identifier: 'nobody', uuid: newId(), text: 'nothing' };
 
-/** Returns the endpoint's path with well-formed ids that nobody has. */
+/** Returns the endpoint's path with well-formed ids that do not exist. */
 function pathOf({ path, params }: Pick<Endpoint, 'path' | 'params'>): string {
   return path.replaceAll(/:(\w+)/g, (_, name) => PARAMS[params[name] ?? 'identifier']);
 }
@@ -332,7 +332,7 @@ function bearer(credential: string): { authorization: string } {
   return { authorization: `Bearer ${credential}` };
 }
 
-/** Signs a token as the installation does, but expired for a minute. */
+/** Signs a token as the installation does, but one that expired a minute ago. */
 function expiredToken(accountId: string): Promise<string> {
   const now = Math.floor(Date.now() / 1000);
   return new SignJWT({ iss: PUBLIC_URL, aud: `${PUBLIC_URL}/api`, sub: accountId, jti: newId() })
@@ -350,7 +350,7 @@ async function codeOf(reply: Response): Promise<string | undefined> {
   return ((await reply.json()) as ErrorReply).detail.code;
 }
 
-/** Asserts status and code, and that the body has exactly the fields of its surface. */
+/** Asserts status and code, and that the body has exactly the fields of an error of its surface. */
 async function assertRefused(
   reply: Response,
   { surface }: TestedEndpoint,

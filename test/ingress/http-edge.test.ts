@@ -51,7 +51,7 @@ async function findApp(wanted: Buffer): Promise<AppPrincipal | undefined> {
   return wanted.equals(hash) ? principal : undefined;
 }
 
-/** Looks up the credential at every request: its cache is tested elsewhere. */
+/** Looks up the credential at every request; another test file covers the cache of credentials. */
 const credentials: Credentials = {
   app: (headers) => authenticateApp(headers.authorization, findApp),
   user: () => Promise.reject(new AppError('not_authenticated')),
@@ -307,7 +307,7 @@ describe('200', () => {
     assert.equal(headers.get('x-error-source'), null);
   });
 
-  it("a rendered answer is sent byte for byte, with the handler's headers", async () => {
+  it("an answer that a handler has rendered is sent byte for byte, with the handler's headers", async () => {
     const { text: answer, headers } = await call('/v1/usage', { headers: { ...bearer, prefer: 'wait' } });
     assert.equal(answer, RENDERED);
     assert.equal(headers.get('idempotency-replayed'), 'true');
@@ -347,7 +347,7 @@ describe('200', () => {
       );
   });
 
-  it('a body of exactly the limit is accepted', async () => {
+  it('a body of exactly the size limit is accepted', async () => {
     const body = padded(4 * MIB);
     assert.equal((await post('/v1/predictions', body)).status, 200);
     // Noise, since blanks alone would compress too well to be accepted.
@@ -359,7 +359,7 @@ describe('200', () => {
     );
   });
 
-  it('an id in the path is decoded once, and dot segments are not resolved', async () => {
+  it('an id in the path is percent-decoded once, and dot segments are not resolved', async () => {
     const ids = {
       'a%3Ab': 'a:b',
       'a:b': 'a:b',
@@ -417,7 +417,7 @@ describe('400', () => {
       assertCode(await post('/v1/predictions', body, { ...json, 'content-encoding': 'gzip' }), 400, code);
   });
 
-  it('a body of another or no content type, charset or encoding is 400 invalid_content_type', async () => {
+  it('a body without a content type, with one other than JSON in UTF-8, or compressed with anything but gzip, is 400 invalid_content_type', async () => {
     const body = JSON.stringify(valid);
     const types = [
       'text/plain',
@@ -452,7 +452,7 @@ describe('400', () => {
     );
   });
 
-  it('a connection with anything but HTTP is closed with 400, without a body', async () => {
+  it('a connection that sends anything but HTTP gets 400 without a body, and is closed', async () => {
     for (const bytes of ['nonsense\r\n\r\n', 'FOO /v1/usage HTTP/1.1\r\nHost: x\r\n\r\n']) {
       const answer = await raw(bytes);
       assert.match(answer, /^HTTP\/1.1 400 Bad Request\r\n/);
@@ -498,7 +498,7 @@ describe('400', () => {
     }
   });
 
-  it('a connection stays usable after a body that turns out broken before it has fully arrived', async () => {
+  it('a connection stays usable after a body that is refused as broken before all of it has arrived', async () => {
     const socket = connect(server.port, '127.0.0.1');
     const packed = Buffer.concat([Buffer.from('nothing packed'), Buffer.alloc(MIB)]);
     const more = [
@@ -514,7 +514,7 @@ describe('400', () => {
     assert.match(await readAll(socket), /^HTTP\/1.1 200 /);
   });
 
-  it('the server survives a body with broken chunks, and one that never ends', async () => {
+  it('the server survives a body with broken chunks, and a body that never ends', async () => {
     const chunked = head('POST', '/v1/predictions', [
       'Content-Type: application/json',
       'Transfer-Encoding: chunked',
@@ -599,7 +599,7 @@ describe('404', () => {
       assert.equal((await rawCall('GET', path)).status, 404, path);
   });
 
-  it('an id with a bad escape is 404 not_found, also where ids may be any text', async () => {
+  it('an id with malformed percent-encoding is 404 not_found, even where ids may be any text', async () => {
     for (const path of ['/api/recording/events/100%/', '/api/recording/sessions/a%zz/events/'])
       assert.equal((await rawCall('GET', path)).status, 404, path);
   });
@@ -634,19 +634,19 @@ describe('404', () => {
 });
 
 describe('405', () => {
-  it('another method is 405 method_not_allowed with Allow, before the credential is checked', async () => {
+  it('a method that the endpoint lacks is 405 method_not_allowed with an Allow header, before the credential is checked', async () => {
     const reply = await call('/v1/usage', { method: 'POST', headers: {} });
     assertCode(reply, 405, 'method_not_allowed');
     assert.equal(reply.headers.get('allow'), 'GET, HEAD');
     assert.equal((await call('/v1/predictions', { headers: {} })).headers.get('allow'), 'POST');
   });
 
-  it('every method that Node parses and the endpoint lacks is 405', async () => {
+  it('every method that Node can parse and the endpoint lacks is 405', async () => {
     for (const method of METHODS.filter((name) => !['GET', 'HEAD'].includes(name)))
       assert.equal((await rawCall(method, method === 'CONNECT' ? 'x:443' : '/v1/usage')).status, 405, method);
   });
 
-  it('a client that resets its connection after CONNECT harms nobody', async () => {
+  it('a client that resets its connection after CONNECT does not disturb the server', async () => {
     const socket = connect(server.port, '127.0.0.1').on('error', () => {});
     socket.write(head('CONNECT', 'x:443'));
     const [answer] = await once(socket, 'data');
@@ -665,7 +665,7 @@ describe('405', () => {
 describe('413', () => {
   const big = padded(4 * MIB + 1);
 
-  it('a body that Content-Length says is too large is 413 body_too_large at once, and the connection closes', async () => {
+  it('a body that is too large by its Content-Length is 413 body_too_large at once, and the connection closes', async () => {
     const announce = async (encoding: string) => {
       const socket = connect(server.port, '127.0.0.1');
       const more = [
@@ -681,14 +681,14 @@ describe('413', () => {
     await Promise.all([announce('identity'), announce('gzip')]);
   });
 
-  it('the 413 reaches a client that first writes its whole body', async () => {
+  it('a client that writes all of a too large body before it reads still gets the 413', async () => {
     for (let i = 0; i < 10; i++)
       assertCode(await post('/v1/predictions', 'x'.repeat(16 * MIB)), 413, 'body_too_large');
   });
 
-  it('a connection whose body was too large closes as soon as nothing is left to read', async () => {
+  it('a connection with a too large body closes as soon as the body has been read', async () => {
     for (const content of [Buffer.alloc(5 * MIB), randomBytes(16 * MIB)]) {
-      // The fastest of three: other tests may hold the processor meanwhile.
+      // Takes the fastest of three, since other tests may keep the processor busy.
       const times = [await timeToClose(content), await timeToClose(content), await timeToClose(content)];
       assert.ok(Math.min(...times) < 800, `${times} ms`);
     }
@@ -707,7 +707,7 @@ describe('413', () => {
     }
   });
 
-  it('a body that turns out too large while being read is 413 body_too_large', async () => {
+  it('a body without Content-Length that is too large is 413 body_too_large', async () => {
     const stream = () => new Blob([big]).stream();
     const reply = await post('/v1/predictions', stream());
     assertCode(reply, 413, 'body_too_large');
@@ -719,7 +719,7 @@ describe('413', () => {
     );
   });
 
-  it('a body that is too large once decompressed is 413 body_too_large, even a small bomb', async () => {
+  it('a body that is too large once decompressed is 413 body_too_large, even if its compressed size is small', async () => {
     const bombs = [gzipSync(big), gzipSync(Buffer.alloc(300 * MIB))];
     for (const bomb of bombs)
       assertCode(
@@ -737,7 +737,7 @@ describe('413', () => {
 });
 
 describe('refusals by the HTTP parser', () => {
-  /** Two lengths that Node's parser accepts, and one that it refuses. */
+  /** Two lengths that Node's parser accepts, and a length that it refuses. */
   const LENGTHS = [17_000, 60_000, 100_000];
 
   function assertBody(answer: string, status: string, code: ErrorCode): void {
@@ -766,13 +766,13 @@ describe('refusals by the HTTP parser', () => {
     });
   }
 
-  it('a refusal by the HTTP parser has a message if the path is under /api', async () => {
+  it('an error of the HTTP parser has a message if the path is under /api', async () => {
     const { status, body } = await rawCall('GET', `/api/auth/me/?${'x'.repeat(17_000)}`);
     const { message } = catalogue.uri_too_long;
     assert.deepEqual([status, JSON.parse(body)], [414, { detail: { code: 'uri_too_long', message } }]);
   });
 
-  it('a refusal has a message for a path under /api even if the request target includes the host', async () => {
+  it('an error of the HTTP parser has a message for a path under /api even if the request target includes the host', async () => {
     for (const [target, status] of [
       ['http://x/api/nowhere/', 404],
       ['HTTP://x/api/nowhere/', 404],
@@ -788,7 +788,7 @@ describe('refusals by the HTTP parser', () => {
     assert.match(answer, /^HTTP\/1.1 431 /);
   });
 
-  it('an expectation other than 100-continue is 417 expectation_failed', async () => {
+  it('an Expect header other than 100-continue is 417 expectation_failed', async () => {
     const answer = await raw(head('GET', '/v1/usage', ['Expect: something']));
     assertBody(answer, '417 Expectation Failed', 'expectation_failed');
   });
@@ -803,7 +803,7 @@ describe('503 overloaded', () => {
   const top = (more: string[] = []) =>
     head('POST', '/v1/predictions', ['Content-Type: application/json', ...more]);
 
-  it('a body that finds no room in memory for two seconds is 503 overloaded, and its connection stays usable', async () => {
+  it('a body for which no memory is free for two seconds is 503 overloaded, and its connection stays usable', async () => {
     const stalled = Array.from({ length: 4 }, () => {
       const socket = connect(server.port, '127.0.0.1');
       socket.write(top([`Content-Length: ${size}`]));
@@ -856,7 +856,7 @@ describe('422', () => {
     }
   });
 
-  it('an invalid or repeated query value is 422 at the query', async () => {
+  it('an invalid or repeated query value gets a 422 that names the query parameter', async () => {
     for (const query of ['limit=x', 'limit=1&limit=2', 'limit=-1', 'limit=', 'limit=0x10']) {
       const { status, text: answer } = await call(`/v1/usage?${query}`);
       assert.equal(status, 422, query);
@@ -871,7 +871,7 @@ describe('422', () => {
 });
 
 describe('other errors', () => {
-  it('errors carry their status, code, source and Retry-After in whole seconds', async () => {
+  it('an error answer has its status, code, source, and a Retry-After in whole seconds', async () => {
     const expected = [
       ['conflict', 409, 'request_in_flight', 'ingress', '1'],
       ['provider', 503, 'provider_rate_limited', 'provider', '3'],
@@ -896,7 +896,7 @@ describe('other errors', () => {
     }
   });
 
-  it('a request is 503 if the database with the keys is unreachable', async () => {
+  it('a request is 503 if the database in which its key would be looked up is unreachable', async () => {
     assertCode(
       await call('/v1/usage', { headers: { authorization: `Bearer ${broken.key}` } }),
       503,
@@ -904,7 +904,7 @@ describe('other errors', () => {
     );
   });
 
-  it('a defect is logged with its stack and request id, but without texts of a row', async () => {
+  it('an internal error is logged with its stack and request id, but without texts of a database row', async () => {
     const reply = await call('/v1/fail/defect');
     await call('/v1/fail/row');
     const defect = JSON.parse(logLines.find((line) => line.includes('"defect"')) ?? '{}');
@@ -917,7 +917,7 @@ describe('other errors', () => {
 });
 
 describe('every request', () => {
-  it("every request keeps its caller's X-Request-Id if that is well-formed, and otherwise gets a new one", async () => {
+  it("every request keeps its caller's X-Request-Id if that is well-formed, and otherwise gets a new id", async () => {
     const id = async (sent: string) =>
       (await call('/v1/usage', { headers: { ...bearer, 'x-request-id': sent } })).headers.get('x-request-id');
     assert.equal(await id('abc.DEF_1:2-3'), 'abc.DEF_1:2-3');
@@ -946,7 +946,7 @@ describe('every request', () => {
     assert.ok(!logLines.join('').includes(key));
   });
 
-  it('every request refused before or by routing logs one access line, too', async () => {
+  it('a request that is refused before or by routing also logs one access line', async () => {
     await call('/v1/secret-path');
     await call('/v1/usage', { method: 'DELETE' });
     const parsed = logLines.map((line) => JSON.parse(line));
@@ -1038,7 +1038,7 @@ describe('server shutdown', () => {
     assert.ok(performance.now() - begin < 1000);
   });
 
-  it('a stopping server aborts requests that run longer than the grace', async () => {
+  it('a stopping server aborts requests that run longer than the grace period', async () => {
     const other = await start();
     const reply = assert.rejects(fetch(`${other.url}/v1/wait`));
     await waiting;
@@ -1049,7 +1049,7 @@ describe('server shutdown', () => {
     await callerGone;
   });
 
-  it('starting a server rejects if its port is taken', async () => {
+  it('starting a server fails if its port is taken', async () => {
     await assert.rejects(listen({ host: '127.0.0.1', port: server.port }), { code: 'EADDRINUSE' });
   });
 });

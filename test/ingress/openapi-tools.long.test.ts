@@ -16,7 +16,7 @@ const ROOT = join(import.meta.dirname, '../..');
 /** Folder where `.ci/get-tools` installs the linters and generators, which need another TypeScript than ours. */
 const { OPENAPI_TOOLS = '' } = process.env;
 
-/** Bodies without the properties that have a default. */
+/** TypeScript of request bodies without the properties that have a default. */
 const BODIES = `
   const draft = {
     request_id: 'r-1', user_id: 'u-1', session_id: 's-1', mode: 'complete_draft' as const,
@@ -94,7 +94,7 @@ describeWhere(OPENAPI_TOOLS !== '', 'docs/openapi.json', 'no OPENAPI_TOOLS', fun
     ['openapi-typescript', ['openapi.json', '--output', 'types.ts'], BY_TYPES],
     ['openapi-ts', ['--input', 'openapi.json', '--output', 'made', '--no-log-file'], BY_CLIENT],
   ] as const)
-    it(`types that ${program} makes from docs/openapi.json compile, and calls with them reach the running server`, async () => {
+    it(`types that ${program} generates from docs/openapi.json compile, and calls that use them reach the running server`, async () => {
       await run(program, ...args);
       const entry = join(folder, `${program}.ts`);
       const [app, person] = await Promise.all([system.app(), signUp(system)]);

@@ -80,7 +80,7 @@ describe('published document', () => {
     for (const { name, tags } of operations) for (const tag of tags) assert.ok(sections.includes(tag), name);
   });
 
-  it('the published document contains everything that it refers to', () => {
+  it('the published document contains every component that it refers to', () => {
     const references = [...text.matchAll(/"\$ref": "#\/([^"]+)"/g)].map(([, pointer = '']) => pointer);
     assert.notEqual(references.length, 0);
     for (const pointer of new Set(references))
@@ -138,7 +138,7 @@ describe('published document', () => {
     }
   });
 
-  it('the published document names the credentials that each surface accepts', () => {
+  it('the published document names the kinds of credentials that each surface accepts', () => {
     for (const { name, security } of operations) {
       // A key is listed once for each sufficient scope.
       const schemes = [...new Set(security.flatMap((one) => Object.keys(one)))];
@@ -165,7 +165,7 @@ describe('published document', () => {
     assert.match(JSON.stringify(responses['400']), /"invalid_month"/);
   });
 
-  it('the published document names the server that it is given', () => {
+  it('the published document names the server that it was built for', () => {
     const described = describeEndpoints(endpoints, 'https://forecue.example/base') as Document;
     assert.deepEqual(described.servers, [{ url: 'https://forecue.example/base' }]);
   });

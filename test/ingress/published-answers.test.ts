@@ -11,7 +11,7 @@ const code = (name: string) => JSON.stringify({ detail: { code: name } });
 const explainedError = (name: string) => JSON.stringify({ detail: { code: name, message: 'A sentence.' } });
 
 describe('published answers', () => {
-  // Discards the answers that this test means to be refused.
+  // Discards the answers that are meant to be refused, so that they do not fail the test.
   afterEach(() => takeUnpublished());
 
   const cases: Record<string, Partial<Received> & { text: string }> = {
@@ -36,12 +36,12 @@ describe('published answers', () => {
     'no 405 for a method that the path does not have': { method: 'PUT', text: '{}' },
   };
   for (const [name, part] of Object.entries(cases))
-    it(`an answer is refused as unpublished: ${name}`, () => {
+    it(`an answer that the OpenAPI document does not list is refused: ${name}`, () => {
       assert.throws(() => assertPublished({ ...USAGE_ANSWER, ...part }), { name: 'AssertionError' });
       assert.equal(takeUnpublished().length, 1);
     });
 
-  it('an answer is accepted if it is published for its operation, for routing, or for HTTP itself', () => {
+  it('an answer is accepted if the OpenAPI document lists it for its operation, for routing, or for HTTP itself', () => {
     assertPublished({ ...USAGE_ANSWER, status: 400, text: code('invalid_month') });
     assertPublished({ ...USAGE_ANSWER, url: 'http://localhost/v1/x', status: 404, text: code('not_found') });
     assertPublished({ ...USAGE_ANSWER, method: 'PUT', status: 405, text: code('method_not_allowed') });

@@ -11,7 +11,7 @@ import type { HostedPart } from '../support/hosted.ts';
 import { type System, useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-/** Points per window. They are refilled so slowly that no window ends during a test. */
+/** Points per window, which is so long that it does not end during a test. */
 const POINTS = 20;
 const WINDOW_S = 20;
 
@@ -30,7 +30,7 @@ describe('rate limits', () => {
     app = await system.app();
   });
 
-  it('rate limits count an app across all ingresses: however many calls arrive, exactly the limit is answered', async () => {
+  it("rate limits count an app's calls across all ingresses: of too many calls, exactly as many as the limit allows are answered", async () => {
     const calls = await Promise.all(
       Array.from({ length: 3 * POINTS }, (_, n) => usage(app, n % 2 === 0 ? {} : { at: other })),
     );
@@ -44,7 +44,7 @@ describe('rate limits', () => {
     assert.deepEqual([neighbour.status, policyOf(neighbour).remaining], [200, POINTS - 1]);
   });
 
-  it('every counted answer reports its rate limit, the remaining points, and the seconds until they are full', async () => {
+  it('every counted answer reports its rate limit, the remaining points, and the seconds until all points are refilled', async () => {
     for (let left = POINTS - 1; left >= 0; left -= 1) {
       const answer = left % 2 === 0 ? await usage(app) : await app.request('POST', '/v1/predictions', '{');
       assert.equal(answer.headers.get('ratelimit-policy'), `"app";q=${POINTS};w=${WINDOW_S}`);
@@ -84,7 +84,7 @@ describe('rate limits', () => {
     }
   });
 
-  it('every page and file counts for the address that asks for it', async () => {
+  it('every page and file counts towards the rate limit of the address that requests it', async () => {
     const pages = routes.filter((route) => !isEndpoint(route) && route.method === 'GET');
     assert.ok(pages.length > 10);
     for (const { path } of pages) {
@@ -93,7 +93,7 @@ describe('rate limits', () => {
     }
   });
 
-  it('rate limits refuse a large body before its size is checked, and the connection stays usable', async () => {
+  it('rate limits refuse a request before the size of its body is checked, and the connection stays usable', async () => {
     await exhaust(app);
     const { hostname, port } = new URL(app.url);
     const socket = connect(Number(port), hostname);
@@ -113,7 +113,7 @@ describe('rate limits', () => {
     assert.match(answers, /^HTTP\/1\.1 429 [\s\S]*HTTP\/1\.1 200 /);
   });
 
-  it('rate limits count all keys of a person together, and each person separately', async () => {
+  it('rate limits count all keys of a person together, and different people separately', async () => {
     const [one, another] = [await person(system), await person(system)];
     const connections = (key: string) =>
       call('GET', `${app.url}/api/connections/`, undefined, { headers: { 'x-service-api-key': key } });

@@ -4,11 +4,11 @@ import { surfaceOf } from '../../ingress/http/request-context.ts';
 import { routes } from '../../ingress/routes/index.ts';
 
 describe('route table', () => {
-  it('the route table declares for each row the surface that its path implies', () => {
+  it('each row of the route table declares the surface that its path implies', () => {
     for (const { path, surface } of routes) assert.equal(surfaceOf(path), surface, path);
   });
 
-  it('the route table has each method of a path once', () => {
+  it('the route table has each pair of method and path only once', () => {
     const names = routes.map(({ method, path }) => `${method} ${path}`);
     assert.deepEqual([...new Set(names)], names);
   });
