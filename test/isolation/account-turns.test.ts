@@ -20,7 +20,9 @@ import { type System, type TestProcess, useProcesses } from '../support/system.t
 import { until } from '../support/until.ts';
 
 const ROW = { content: 'A note.', kind: 'note', origin: 'human' };
-/** Changes a second. An ingress has 10 connections, and each change waits for the lock for up to 2 s. */
+/**
+ * Number of changes per second: too many for the 10 connections of an ingress, since each waits up to 2 s for the lock.
+ */
 const CHANGES_PER_SECOND = 40;
 const HELD_MS = 4000;
 /** More calls of one account than may run or wait. */
@@ -61,7 +63,7 @@ describe('account whose row is locked', () => {
   });
 
   for (const { method, path, operationId, inTurn, body } of endpoints.filter((one) => one.inTurn))
-    it(`an account whose row is locked gets 503 for ${operationId} at once while 105 of its calls wait`, async () => {
+    it(`an account whose row is locked gets 503 for ${operationId} at once when 105 of its calls wait`, async () => {
       const fill = inTurn === 'memory' ? change : rename;
       const locked = await lock();
       const others = Array.from({ length: EXCESSIVE_CALLS }, fill);
@@ -79,7 +81,7 @@ describe('account whose row is locked', () => {
 describe('connection with slow usage reads', () => {
   const system = useProcesses();
 
-  it("a connection whose usage is slow to read blocks no account changes, its owner's or others', however often the usage is read", async () => {
+  it("a connection whose usage is slow to read blocks no changes of its owner's or other accounts, however often the usage is read", async () => {
     const [person, other] = [await signUp(system), await signUp(system)];
     const { connection_id } = await connect(system, await connectingApp(system), person);
     await assertChangesGoOn(system, [person, other], 'history', `/api/connections/${connection_id}/`);
@@ -89,7 +91,7 @@ describe('connection with slow usage reads', () => {
 describe('account whose predictions are slow to count', () => {
   const system = useProcesses();
 
-  it('an account whose predictions are slow to count gets 503 overloaded, and the changes of others go on, however many lists it reads', async () => {
+  it('an account that reads many lists of predictions that are slow to count gets 503 overloaded, and blocks no changes of its own or other accounts', async () => {
     const [person, other] = [await signUp(system), await signUp(system)];
     await assertChangesGoOn(system, [person, other], 'replies', '/api/predictions/');
   });
@@ -98,7 +100,10 @@ describe('account whose predictions are slow to count', () => {
 describe('app whose rows are locked', () => {
   const system = useProcesses();
 
-  /** Runs `change` at a pace; returns its statuses and those of another app's and another person's calls meanwhile. */
+  /**
+   * Runs `change` at a steady pace. Returns its statuses, and those of calls by another app and another person
+   * meanwhile.
+   */
   const statusesDuring = async (change: () => Promise<{ status: number }>) => {
     const [app, person] = [await connectingApp(system), await signUp(system)];
     const changes = pacedUntil(CHANGES_PER_SECOND, change, sleep(HELD_MS));
@@ -138,7 +143,7 @@ describe('app whose rows are locked', () => {
     let n = 0;
     const change = () => {
       n += 1;
-      // Each wrong code is different, since equal exchanges would share one execution.
+      // Each wrong code is different, since equal exchanges would be executed only once.
       return n % 2 === 0 ? revoke(app, connection_id) : exchange(app, attempt, `${n}`.padStart(43, 'c'));
     };
     assert.deepEqual(await statusesDuring(change), undisturbed);
@@ -147,7 +152,10 @@ describe('app whose rows are locked', () => {
   });
 });
 
-/** Asserts that both can change their accounts while the first has all reads that it may make wait for a locked table. */
+/**
+ * Asserts that both people can change their accounts while the first has as many reads as allowed waiting for a locked
+ * table.
+ */
 async function assertChangesGoOn(
   system: System<TestProcess>,
   people: readonly [UserClient, UserClient],

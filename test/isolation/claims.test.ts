@@ -22,7 +22,7 @@ import { until } from '../support/until.ts';
 
 const SLOTS = 8;
 
-/** Asks for `count` pieces of an app's work. */
+/** Makes a request for `count` pieces of an app's work. */
 const askOf = ({ party }: Served, count: number): FlowAsk => ({
   kind: 'predict',
   party,
@@ -54,7 +54,7 @@ describe('claim', () => {
     return apps as [Served, Served, Served];
   };
 
-  it("a claim takes the requested number of each flow's oldest pieces, and reports the flows that have more", async () => {
+  it("a claim takes the requested number of each flow's oldest pieces, and reports the flows that have more work", async () => {
     const [many, few, none] = await queueApps(5, 1, 0);
     const { claims, left } = await claimWith([many, few, none].map((app) => askOf(app, 3)));
     assert.deepEqual(partiesOf(claims).sort(), [many, many, many, few].map(({ party }) => party).sort());
@@ -67,7 +67,7 @@ describe('claim', () => {
     assert.ok(rest.claims.length === 2 && rest.claims.every((one) => one.queuedAtMs >= newest));
   });
 
-  it('a claim takes no more pieces than it has slots, and serves the flows in the order it names them', async () => {
+  it('a claim takes no more pieces than it has slots, and serves the flows in the order in which it names them', async () => {
     const apps = await queueApps(2, 2, 2);
     const { claims, left } = await claimWith(
       apps.map((app) => askOf(app, 2)),
@@ -78,7 +78,7 @@ describe('claim', () => {
     assert.deepEqual(partiesOf(left), [second, third]);
   });
 
-  it('a claim skips a piece that another worker is claiming, and reports that the flow has more', async () => {
+  it('a claim skips a piece that another worker is claiming, and reports that the flow has more work', async () => {
     const [app] = await queueApps(2);
     const holder = await database.pool.connect();
     try {
@@ -94,7 +94,7 @@ describe('claim', () => {
     }
   });
 
-  it('a claim ignores work that is past its deadline or whose callers have left, and does not report its flow as having more', async () => {
+  it('a claim ignores work that is past its deadline or whose callers have left, and does not report that its flow has more work', async () => {
     const [overdue, left] = await queueApps(1, 1);
     const alter = (assignment: string, { party }: Served) =>
       database.pool.query(`update work set ${assignment} where party = $1`, [party]);
@@ -116,7 +116,7 @@ describe('claim', () => {
     assert.equal((await claimWith([askOf(app, 3)], inTurn)).claims.length, 1);
   });
 
-  it('a claim stops at the piece with which its requests exceed 256 KiB', async () => {
+  it('a claim stops at the piece with which the inputs of its pieces exceed 256 KiB', async () => {
     const apps = await queueApps(1, 1, 1);
     await database.pool.query(`update work set input = repeat('x', 200000)`);
     const { claims, left } = await claimWith(apps.map((app) => askOf(app, 1)));
@@ -125,12 +125,13 @@ describe('claim', () => {
     assert.deepEqual(partiesOf(left), [third]);
   });
 
-  it('a search for unannounced work finds the flows of the oldest and the newest queued pieces of its kinds', async () => {
+  it('a search for unannounced work finds the flows of the oldest and the newest queued pieces of the given kinds', async () => {
     const apps = await queueApps(3, 1, 0);
     const [first, second] = partiesOf(apps);
     const found = await queuedFlows(database.pool, ['predict', 'reply']);
     assert.deepEqual(partiesOf(found).sort(), [first, second].sort());
-    // One search reads a bounded number of pieces from each end of the queue, and misses the hidden ones in between.
+    // A search reads a bounded number of pieces from each end of the queue, and misses the `hidden` pieces in the
+    // middle.
     const hidden = newId();
     await database.pool.query(
       `insert into work (

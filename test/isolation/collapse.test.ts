@@ -4,14 +4,14 @@ import { tally } from '../support/flood.ts';
 import { expectWithin } from '../support/noise.ts';
 import { useProcesses } from '../support/system.ts';
 
-/** Eight slots of 100 ms serve 80 calls a second. `test/acceptance/collapse.ts` uses twice as many slots. */
+/** Eight slots with calls of 100 ms serve 80 calls a second. `test/acceptance/collapse.ts` tries twice that rate. */
 const SLOTS = 8;
 const SERVICE_MS = 100;
 const PER_SECOND = 35;
-/** Time after which calls are refused once the provider hangs, and accepted once it recovers. */
+/** Time within which calls are refused after the provider hangs, and accepted after it recovers. */
 const NOTICED_MS = 2000;
 /**
- * Maximum duration of a refusal: a tenth of the wait of a call that is not refused. `test/acceptance/collapse.ts`
+ * Maximum duration of a refusal: a tenth of what a call waits that is not refused. `test/acceptance/collapse.ts`
  * measures the promised 50 ms.
  */
 const REFUSAL_MS = 400;

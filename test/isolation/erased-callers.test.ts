@@ -8,7 +8,9 @@ import { inputsOf, predictBatch, predictReply, proposing } from '../support/repl
 import { useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-/** Maximum duration: much less than the deadlines of these calls, and more than the polls need on a busy machine. */
+/**
+ * Maximum wait for an answer: much less than the deadlines of these calls, and more than polls need on a busy machine.
+ */
 const ANSWERED_WITHIN_MS = 8000;
 const ROUNDS = 12;
 const CALLS = 16;
@@ -18,14 +20,17 @@ describe('callers of an erased account', () => {
 
   beforeEach(() => system.provider.reset());
 
-  /** Marks the account as if its erasing process had died: another one takes over, without waking the callers. */
+  /**
+   * Marks the account as if the process that erases it had died. Another process takes over, without waking the
+   * callers.
+   */
   const eraseSilently = ({ id }: UserClient) =>
     system.database.pool.query(
       `update accounts set active = false, erasing_at = now() - interval '1 minute' where id = $1`,
       [id],
     );
 
-  it('a call that waits while another process erases its account is answered soon, whether it waits for a reply, batch, promotion or prediction', async () => {
+  it('a call that waits for a reply, batch, promotion or prediction is answered soon after another process erases its account', async () => {
     const person = await signUp(system);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);
@@ -41,7 +46,7 @@ describe('callers of an erased account', () => {
     const ends = new Map<string, string>();
     for (const [name, call] of Object.entries(calls))
       void call.then(({ status, code }) => ends.set(name, `${status} ${code}`));
-    // All calls but the queued promotion ask the model, the batch twice.
+    // All calls except the queued promotion ask the model; the batch asks it twice.
     await until(() => system.provider.running === 5);
     await eraseSilently(person);
     await until(() => isGone(system, person));
@@ -57,7 +62,7 @@ describe('callers of an erased account', () => {
     for (const end of Object.values(own)) assert.match(end, /^(401 not_authenticated|499 \w+_cancelled)$/);
   });
 
-  it("a job's event stream ends with an error when the account is erased", async () => {
+  it("a job's event stream ends with an error event when the account is erased", async () => {
     const person = await signUp(system);
     await say(person, ['I want coverage']);
     system.provider.respond(hang());

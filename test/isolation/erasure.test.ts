@@ -45,7 +45,7 @@ describe('account erasure', () => {
     }
   };
 
-  it("account erasure that is held up delays no predictions, neither the connected app's nor other apps'", async () => {
+  it('account erasure that waits for a lock delays no predictions of the connected app or other apps', async () => {
     const person = await signUp(system);
     await post(person, [event()]);
     const [app, other] = await Promise.all([connectingApp(system), system.app()]);
@@ -70,7 +70,7 @@ describe('account erasure', () => {
     await until(() => isGone(system, person));
   });
 
-  it('account erasure takes effect at once: no credential works, nothing is added, and the e-mail address is free', async () => {
+  it('account erasure takes effect at once: no credential works, nothing can be added, and the e-mail address is free', async () => {
     const person = await signUp(system);
     const { email, password } = person;
     await post(person, [event()]);
@@ -147,7 +147,7 @@ describe('account erasure', () => {
     await until(() => isGone(system, person));
   });
 
-  it('account erasure is completed by another process if its ingress dies midway', async () => {
+  it('account erasure is completed by another process if the erasing ingress dies midway', async () => {
     const person = await signUp(system);
     const { email } = person;
     await fillRecording(system, person, EVENTS);
@@ -157,7 +157,7 @@ describe('account erasure', () => {
     const [victim, survivor] = system.webs;
     const at = { url: survivor?.url ?? '' };
 
-    // The call is answered or cut off: its answer does not wait for the whole erasure.
+    // The call may be answered or cut off, since its answer does not wait for the whole erasure.
     const erased = person.request('DELETE', '/api/auth/me/').catch(() => undefined);
     await until(async () => (await sessionsOf(person)) < sessions);
     await victim?.stop('SIGKILL');

@@ -15,13 +15,14 @@ const DEADLINE_MS = 1500;
 /** Time after its deadline within which a call is answered. */
 const GRACE_MS = 1000;
 /**
- * Maximum wait without wake-ups: enough for some polls, one a second. Without polls it would last until the deadline.
+ * Maximum wait without wake-ups: enough for a few polls, one a second. Without polls, callers would wait until the
+ * deadline.
  */
 const POLLED_ANSWER_MS = 4000;
 /** Maximum duration of a prediction that finds a free slot. */
 const PROMPT_MS = 1000;
 
-describe('unknown kind', function () {
+describe('any kind of work', function () {
   this.timeout(60_000);
   let system: System<TestProcess>;
   let caller: EchoCaller;
@@ -33,7 +34,7 @@ describe('unknown kind', function () {
     beforeEach(() => gate.reset());
     afterEach(letAllEnd);
 
-    it('work of an unknown kind is admitted, run and returned to the waiting caller, with its facts and report', async () => {
+    it('work of any kind is admitted, run and returned to the waiting caller, with its facts and report', async () => {
       const { outcome, replayed } = await caller.ask({ text: 'hello' });
       const { state, code, answer, attempt, units, month } = outcome;
       assert.deepEqual(
@@ -44,7 +45,7 @@ describe('unknown kind', function () {
       assert.deepEqual(outcome.report, { attempt: 1, length: 'hello'.length });
     });
 
-    it('work of an unknown kind runs once for a repeated request, and its id is refused to a different request', async () => {
+    it('work of any kind runs once for a repeated request, and a different request with its id is refused', async () => {
       const requestId = newId();
       const first = await caller.ask({ text: 'once', requestId });
       const second = await caller.ask({ text: 'once', requestId });
@@ -53,12 +54,12 @@ describe('unknown kind', function () {
       assert.equal(gate.visits.length, 1);
     });
 
-    it('work of an unknown kind fails with internal_error when its handler throws, even synchronously', async () => {
+    it('work of any kind fails with internal_error when its handler throws, even synchronously', async () => {
       const { outcome } = await caller.ask({ text: '' });
       assert.deepEqual([outcome.state, outcome.code, outcome.source], ['failed', 'internal_error', 'worker']);
     });
 
-    it('work of an unknown kind fails with internal_error when its input is not valid', async () => {
+    it('work of any kind fails with internal_error when its input is not valid', async () => {
       for (const input of ['no JSON', '{"text":1}']) {
         const { outcome } = await caller.ask({ text: '', input });
         assert.deepEqual(
@@ -68,7 +69,7 @@ describe('unknown kind', function () {
       }
     });
 
-    it('work of an unknown kind is run again by another worker when its worker is killed, and the waiting caller gets the answer', async () => {
+    it('work of any kind whose worker is killed runs again on another worker, and the waiting caller gets the answer', async () => {
       gate.shut();
       const waiting = caller.ask({ text: 'again' });
       await gate.visited(1);
@@ -81,7 +82,7 @@ describe('unknown kind', function () {
       assert.deepEqual(outcome.report, { attempt: 2, length: 'again'.length });
     });
 
-    it('work of an unknown kind can be cancelled while it runs: its handler is aborted, and its caller gets the outcome', async () => {
+    it('work of any kind can be cancelled while it runs: its handler is aborted, and its caller gets the outcome', async () => {
       gate.shut();
       const requestId = newId();
       const waiting = caller.ask({ text: 'stop', requestId });
@@ -93,7 +94,7 @@ describe('unknown kind', function () {
       await until(() => visit.aborted);
     });
 
-    it('work of an unknown kind that is cancelled while queued never runs', async () => {
+    it('work of any kind that is cancelled while queued never runs', async () => {
       const filling = await fillSlots();
       const requestId = newId();
       const waiting = caller.ask({ text: 'never', requestId });
@@ -106,7 +107,7 @@ describe('unknown kind', function () {
       assert.ok(!gate.visits.some(({ subject }) => subject === 'never'));
     });
 
-    it('work of an unknown kind can be started without waiting, runs to its end, and its answer is returned to a later request', async () => {
+    it('work of any kind can be started without waiting, and its answer is returned to a later request', async () => {
       const requestId = newId();
       const { replayed } = await caller.start({ text: 'later', requestId });
       assert.equal(replayed, false);
@@ -115,7 +116,7 @@ describe('unknown kind', function () {
       assert.equal(gate.visits.length, 1);
     });
 
-    it('work of an unknown kind stays queued when its caller has left or its ingress has died', async () => {
+    it('work of a kind that outlives its callers stays queued when its caller has left or its ingress has died', async () => {
       const filling = await fillSlots();
       const left = new AbortController();
       const [leaver, orphan, canary] = [newId(), newId(), newId()];
@@ -128,7 +129,8 @@ describe('unknown kind', function () {
       const { pool } = system.database;
       const longAgo = `now() - interval '1 minute'`;
       await pool.query(`update work set admitted_at = ${longAgo}, waiters = '{}' where state = 'queued'`);
-      // The canary looks like work that ends with its callers. When it is abandoned, the others have been seen too.
+      // Makes the canary look like work that ends with its callers. Once it is abandoned, the same round has seen the
+      // others.
       const key = requestKey(echo.name, PARTY, canary);
       await pool.query(`update work set detached_at = ${longAgo} where key = $1`, [key]);
       await until(async () => !(await caller.isQueued(canary)));
@@ -137,7 +139,7 @@ describe('unknown kind', function () {
       await filling.ended();
       const { outcome } = await caller.ask({ text: 'orphaned', requestId: orphan });
       assert.equal(outcome.state, 'echoed');
-      // Calls are refused as overload until the load is read again, since the queue seemed to be a minute old.
+      // Calls are refused as overload until the load is read again, since work seemed to have waited for a minute.
       const isTaken = () =>
         caller.ask({ text: 'new' }).then(
           ({ outcome: { state } }) => state,
@@ -189,7 +191,7 @@ describe('unknown kind', function () {
       });
     });
 
-    it('predictions are answered promptly while the slots of another pool are full', async () => {
+    it('predictions are answered promptly while all slots of another pool are taken', async () => {
       await system.startWeb();
       const app = await system.app();
       const filling = await fillSlots();
@@ -257,7 +259,7 @@ describe('unknown kind', function () {
     caller = await openEchoCaller(system, gate.url);
   }
 
-  /** Ends all work, so that a failed test leaves none to run during the next one. */
+  /** Ends all work, so that no work of a failed test runs during the next test. */
   async function letAllEnd(): Promise<void> {
     gate.open();
     await until(async () => (await system.database.pool.query('select from work')).rows.length === 0);

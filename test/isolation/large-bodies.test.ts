@@ -15,7 +15,7 @@ const MIB = 1024 * 1024;
 /** Just under the default rate limit. */
 const PER_SECOND = 45;
 const GROWTH_MB = 300;
-/** Maximum latency of another app's calls. Without turns for large bodies they would take several seconds. */
+/** Maximum latency of another app's calls. If large bodies took no turns, these calls would take several seconds. */
 const LATENCY_MAX_MS = 1000;
 
 describe('large bodies', () => {
@@ -43,7 +43,7 @@ describe('large bodies', () => {
     '400 bodies of 3.9 MiB, mostly blanks, take at most 300 MB of memory, and most of it is freed again',
     async function () {
       this.timeout(120_000);
-      // Makes all calls wait at the same time.
+      // Makes all calls wait for the provider at the same time.
       system.provider.respond(delay(5000));
       const blanks = Buffer.alloc(3.9 * MIB, ' ');
       const client = new KeepAliveClient(app.key);
@@ -89,7 +89,7 @@ describe('large bodies', () => {
       assert.ok(status === 200 || code === 'overloaded', `${status} ${code}`);
   });
 
-  it("bodies of 16 MiB that five accounts never finish sending leave room for apps' bodies", async () => {
+  it("bodies of 16 MiB that five accounts never finish sending leave memory for apps' bodies", async () => {
     const people = await Promise.all(Array.from({ length: 5 }, () => signUp(system)));
     const stalled = people.map(({ access, url }) =>
       sendRaw(url, [announced('/api/recording/events/', 16 * MIB, access), '[']),

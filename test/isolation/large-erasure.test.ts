@@ -19,7 +19,7 @@ const STEP_ROWS_MAX = 1000;
 
 describe('large erasure', function () {
   this.timeout(180_000);
-  // The worker serves no batches, so their parts stay queued.
+  // The worker serves no batches, so the parts of batches stay queued.
   const system = useProcesses();
   before(() => noteDeletes(system));
 
@@ -30,7 +30,7 @@ describe('large erasure', function () {
     );
     return rows[0]?.count ?? 0;
   };
-  it('erasing an account with 60,000 rows of work is answered within a second, delays no other call, and deletes at most 1000 rows per statement', async () => {
+  it('erasing an account with 60,000 rows of work takes less than a second to answer, delays no other call, and deletes at most 1000 rows per statement', async () => {
     const [person, other, app] = await Promise.all([signUp(system), signUp(system), system.app()]);
     system.provider.next(hang());
     const waiting = predictReply(person);
@@ -57,7 +57,7 @@ describe('large erasure', function () {
   });
 });
 
-/** Queues batches of the account and their parts, as an ingress and a worker would. */
+/** Queues batches of the account, and the parts of these batches, as an ingress and a worker would. */
 async function queueParts(
   { database: { pool } }: System<TestProcess>,
   { id: accountId }: UserClient,
@@ -87,7 +87,7 @@ async function addHistory({ database: { pool } }: System<TestProcess>, { id }: U
   );
 }
 
-/** Repeats the calls, which must succeed, until `stop`; that resolves with the milliseconds of the slowest one. */
+/** Repeats the calls, which must succeed, until `stop`. It resolves with the milliseconds of the slowest call. */
 function slowestCall(calls: () => Promise<Reply<unknown>>[]): { stop(): Promise<number> } {
   let stopped = false;
   let slowest = 0;

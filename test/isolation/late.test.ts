@@ -21,7 +21,7 @@ describe('calls that got 503', function () {
     await app.predict(predictionBody());
   });
 
-  it('a call refused with 503 because its admission waited for a lock never runs', async () => {
+  it('a call that gets 503 because a lock delayed its admission never runs', async () => {
     const { draft } = await predictRefused();
     const after = await app.predict(predictionBody({ draft: { text: 'And after it ', revision: 1 } }));
     assert.equal(after.status, 200, after.text);
@@ -30,7 +30,7 @@ describe('calls that got 503', function () {
     await expectUnits(2);
   });
 
-  it('a call refused with 503 because its admission waited for a lock can be retried at once, and costs one unit', async () => {
+  it('a call that gets 503 because a lock delayed its admission can be retried at once, and then costs one unit', async () => {
     system.provider.respond(delay(SERVICE_MS, ok()));
     const body = await predictRefused();
     const released = performance.now();
@@ -48,7 +48,7 @@ describe('calls that got 503', function () {
     await expectUnits(2);
   });
 
-  it('five calls refused with 503 because their admission waited for a lock neither run nor keep a unit reserved', async () => {
+  it('when five calls get 503 because a lock delayed their admission, none of them runs and none keeps a unit reserved', async () => {
     const lock = await lockUsage();
     const replies = await Promise.all(Array.from({ length: 5 }, () => app.predict(predictionBody())));
     await lock.release();

@@ -10,17 +10,17 @@ import { useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const HELD_MS = 6000;
-/** Duration of a lock that calls should wait out. */
+/** Duration of a lock that calls should outwait. */
 const SHORT_LOCK_MS = 150;
 const DEADLINE_MS = 10_000;
 /**
- ** How much longer another app's call may take than before: much less than the row is held.
- * The promise is 300 ms: `test/acceptance/locked-app.ts` measures it.
+ * Maximum delay of another app's call, much less than the row is locked. `test/acceptance/locked-app.ts` measures the
+ * promised 300 ms.
  */
 const EXTRA_LATENCY_MAX_MS = 1500;
-/** Number of connected users who call at once, each over a different connection. */
+/** Number of connected users who call at once, each through a connection of their own. */
 const USERS = 40;
-/** Time that the app's own calls may take if they do not need the locked row. */
+/** Maximum delay of the app's own calls that do not need the locked row. */
 const OWN_CALL_MAX_MS = 3000;
 
 describe('locked rows', () => {

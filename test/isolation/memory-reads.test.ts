@@ -12,10 +12,10 @@ import { predicted, predictReply, proposing } from '../support/replies.ts';
 import { useProcesses } from '../support/system.ts';
 
 const CONTEXT = '/api/memory/context/';
-/** Reads a second. A process has 10 connections, and each read takes a second. */
+/** Number of reads per second: too many for the 10 connections of a process, since each read takes a second. */
 const PER_SECOND = 30;
 const CALLS = 10;
-/** Maximum of the median duration. */
+/** Maximum median duration of another party's calls. */
 const MEDIAN_MAX_MS = 500;
 
 describe('slow memory reads', function () {
@@ -24,7 +24,7 @@ describe('slow memory reads', function () {
   let slow: UserClient;
   before(async () => {
     system.provider.respond(bySchema({ reply: proposing([{ response: 'Blue' }]) }));
-    // Reading this fact takes a second.
+    // Makes reading this fact take a second.
     await system.database.pool.query(`
       create or replace function fact_holds_v1(f facts) returns boolean language plpgsql as $$
       begin
@@ -42,8 +42,8 @@ describe('slow memory reads', function () {
     slow = await withSlowMemory();
   });
 
-  /** Asserts that calls of another party, one after the other, are quick during the load. */
-  const assertQuickBeside = async (load: () => Promise<unknown>, call: () => Promise<{ status: number }>) => {
+  /** Asserts that successive calls of another party are quick during the load. */
+  const assertQuickDuring = async (load: () => Promise<unknown>, call: () => Promise<{ status: number }>) => {
     const took: number[] = [];
     const calls = (async () => {
       for (let n = 0; n < CALLS; n += 1) {
@@ -58,15 +58,15 @@ describe('slow memory reads', function () {
     assert.ok((took[CALLS / 2] ?? Number.NaN) < MEDIAN_MAX_MS, `${took.map(Math.round)} ms`);
   };
 
-  it("memory that is slow to read delays no app's predictions, however many replies are predicted from it", async () => {
+  it("memory that is slow to read delays no app's predictions, however many replies are predicted with it", async () => {
     const app = await system.app();
-    await assertQuickBeside(
+    await assertQuickDuring(
       () => predictReply(slow),
       () => app.predict(predictionBody()),
     );
   });
 
-  it("memory that is slow to read, behind four connections of one app, delays no other app's predictions", async () => {
+  it("memory that is slow to read and connected four times to one app delays no other app's predictions", async () => {
     const [app, other] = [await connectingApp(system), await connectingApp(system)];
     const connectionOf = async (to: AppClient, person: UserClient, userId: string) =>
       (await connect(system, to, person, userId)).connection_id;
@@ -75,7 +75,7 @@ describe('slow memory reads', function () {
     );
     const quick = await connectionOf(other, await signUp(system), 'u-1');
     let n = 0;
-    await assertQuickBeside(
+    await assertQuickDuring(
       () => {
         n = (n + 1) % connections.length;
         return app.predict(predictionBody({ user_id: `u-${n}`, connection_id: connections[n] ?? '' }));
@@ -86,7 +86,7 @@ describe('slow memory reads', function () {
 
   it("memory that is slow to read delays no other account's contexts, however often it is read", async () => {
     const other = await signUp(system);
-    await assertQuickBeside(
+    await assertQuickDuring(
       () => slow.request('POST', CONTEXT, {}),
       () => other.request('POST', CONTEXT, {}),
     );
@@ -111,7 +111,7 @@ describe('slow memory reads', function () {
     assert.deepEqual([body.context?.truncated, body.context?.fact_ids], [true, []]);
   });
 
-  it('memory that is slow to read is left out of a connected prediction, which leaves out nothing of the request', async () => {
+  it('memory that is slow to read is left out of a connected prediction, but nothing of the request is', async () => {
     const app: AppClient = await connectingApp(system);
     const { connection_id, profile_revision } = await connect(system, app, slow);
     const { status, body } = await app.predict(predictionBody({ connection_id }));

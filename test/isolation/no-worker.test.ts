@@ -10,9 +10,9 @@ import { until } from '../support/until.ts';
 import { untilShed } from '../support/until-shed.ts';
 
 const LEASE_MS = 2000;
-/** Time after its last heartbeat within which every process counts a worker as dead. */
+/** Time after a worker's last heartbeat within which every process counts the worker as dead. */
 const KNOWN_MS = LEASE_MS + 2000;
-/** Maximum duration of a refusal. A call that is not refused would wait until its deadline, which is much longer. */
+/** Maximum duration of a refusal, much shorter than the deadline until which a call waits that is not refused. */
 const REFUSAL_MS = 400;
 const CLEAN_MS = 20_000;
 const SLOTS = 4;
@@ -29,7 +29,7 @@ describe('without any worker so far', function () {
   this.timeout(60_000);
   const system = useProcesses({ env, workers: 0 });
 
-  it('new calls are refused at once while no worker has ever started, and accepted once one has', async () => {
+  it('new calls are refused at once while no worker has ever started, and accepted once a worker has started', async () => {
     const app = await system.app();
     await expectRefusals(app);
     await system.startWorker();
@@ -66,15 +66,15 @@ describe('with no worker left alive', function () {
 
   it('new calls are refused at once while no worker is alive', () => expectRefusals(app));
 
-  it('units of disconnected callers are refunded while no worker is alive', async () => {
+  it('units of disconnected callers are refunded even while no worker is alive', async () => {
     await until(async () => (await app.usage()).body.reserved_units === 0, leftMs());
   });
 
-  it('texts are erased after their recovery window while no worker is alive', async () => {
+  it('texts are erased after their recovery window even while no worker is alive', async () => {
     await until(async () => (await tablesWith(system, marker)).length === 0, leftMs());
   });
 
-  it('a new worker is noticed after none was alive, and runs nothing for disconnected callers', async () => {
+  it('the first new worker after none was alive is noticed, and runs nothing for disconnected callers', async () => {
     system.provider.reset();
     await system.startWorker();
     await until(async () => (await app.predict(predictionBody())).status === 200, KNOWN_MS);

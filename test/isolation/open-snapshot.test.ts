@@ -5,7 +5,7 @@ import { openServed, pass } from '../support/common-path.ts';
 import { type TestDatabase, useDatabase } from '../support/database.ts';
 
 const START = `array[0, 0]::float8[], array_fill('00000000-0000-0000-0000-000000000000'::uuid, array[2])`;
-/** Statements that must read a bounded number of blocks, however much work has ended. */
+/** Statements that must read a bounded number of blocks, no matter how much work has ended. */
 const STATEMENTS = {
   'the load': `select * from load_v1(array['predict', 'reply'], array['predict', 'predict'], 2000, 150)`,
   'the flows that a worker has not heard of': `select * from queued_flows_v1(array['predict', 'reply'])`,

@@ -44,7 +44,7 @@ describe('repair', () => {
     );
   }
 
-  it('overdue work of other parties is found, each piece once, even behind 1001 pieces of a locked app', async () => {
+  it('each overdue piece of work of other parties is found once, even behind 1001 pieces of a locked app', async () => {
     const others = [newId(), newId()];
     for (const other of others) await addWork('predict', other, { deadline: '-1 second' });
     const found = await foundIn(findOverdueWork(database.pool, ['predict', 'sync'], null));
@@ -52,7 +52,7 @@ describe('repair', () => {
     assert.deepEqual(partiesOf(found), [locked, ...others].sort());
   });
 
-  it('abandoned work of a kind that this version does not know is left to those that do', async () => {
+  it('abandoned work of a kind that this version does not know is left to processes of versions that know it', async () => {
     await addWork('of another version', newId(), {});
     await database.pool.query(
       `update work set state = 'queued', worker = null, detached_at = now() - interval '1 minute'

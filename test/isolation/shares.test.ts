@@ -29,20 +29,20 @@ describe('busy app among many parties', function () {
   });
   afterEach(() => system.stop());
 
-  it('a busy app keeps its share of answers for a minute among sixty small apps', async () => {
+  it('a busy app gets its share of answers for a whole minute among sixty small apps', async () => {
     const { of, ofOthers } = await countAnswers({ others: await smallApps(), forS: 60, lastS: 20 });
     const share = (of + ofOthers) / (SMALL_APPS + 1);
     assert.ok(of > 0.8 * share, `${of} answers a second, its share is ${share}`);
   });
 
-  it('a busy app keeps its share of answers even if its callers cancel, supersede and disconnect', async () => {
+  it('a busy app gets its share of answers even if its callers cancel, supersede and disconnect', async () => {
     const others = await smallApps();
     const { of, ofOthers } = await countAnswers({ others, besides: restless, forS: 60, lastS: 20 });
     const share = (of + ofOthers) / (SMALL_APPS + 1);
     assert.ok(of > 0.8 * share, `${of} answers a second, its share is ${share}`);
   });
 
-  it('a busy app keeps about half of the answers beside sixty busy accounts', async () => {
+  it('a busy app gets about half of the answers beside sixty busy accounts', async () => {
     const people: UserClient[] = [];
     for (let n = 0; n < SMALL_APPS; n += 1) people.push(await signUp(system));
     const others = people.map((person) => () => predictReply(person));
@@ -57,7 +57,7 @@ describe('busy app among many parties', function () {
     return clients.map((app) => () => app.predict(predictionBody()));
   };
 
-  /** Callers that cancel, type on and hang up. */
+  /** Callers that cancel, type on, or disconnect. */
   const restless: ((ask: Ask, n: number) => Promise<unknown>)[] = [
     async (ask) => {
       const body = predictionBody();
@@ -80,7 +80,7 @@ describe('busy app among many parties', function () {
   ];
 
   /**
-   * Runs all callers for `forS` seconds; returns how many 200s a second the big app and the others got in the last
+   * Runs all callers for `forS` seconds. Returns how many 200s per second the big app and the others got in the last
    * `lastS` seconds.
    */
   async function countAnswers({ others, besides = [], forS, lastS }: Trial) {
@@ -88,14 +88,14 @@ describe('busy app among many parties', function () {
     const isOver = () => performance.now() > start + forS * 1000;
     const count = { of: 0, ofOthers: 0 };
     const counted = async (whose: keyof typeof count, reply: Promise<{ status: number }>) => {
-      // A caller that hung up gets no status.
+      // A caller that disconnects gets no status.
       const { status } = await reply.catch(() => ({ status: 0 }));
       const isLate = performance.now() > start + (forS - lastS) * 1000;
       if (status === 200 && isLate && !isOver()) count[whose] += 1;
       return status;
     };
     const caller = async (whose: keyof typeof count, call: () => Promise<{ status: number }>) => {
-      // Waits before the next call, as a client that is told to come back later does.
+      // Waits after a 503, as a client that obeys Retry-After does.
       while (!isOver()) if ((await counted(whose, call())) === 503) await sleep(1000);
     };
     const ask: Ask = (body, options) => counted('of', big.predict(body, options));

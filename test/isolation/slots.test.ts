@@ -8,7 +8,7 @@ import { useProcesses } from '../support/system.ts';
 const SLOW_MS = 7000;
 const SLOW_CALLS = 90;
 const SLOTS = 64;
-/** Maximum duration of a quick call, much less than that of a slow one. */
+/** Maximum duration of a quick call, much shorter than a slow call. */
 const PROMPT_MS = 2500;
 const SLOW_DRAFT = { text: 'A slow one ', revision: 1 };
 
@@ -21,7 +21,7 @@ describe('slots of a worker', function () {
       PROVIDER_TIMEOUT_MS: '20000',
     },
   });
-  /** Ends all slow calls early, once the others are answered. */
+  /** Resolve it to end all slow calls, once the other calls are answered. */
   let enough: PromiseWithResolvers<void>;
   beforeEach(() => {
     system.provider.reset();
@@ -33,7 +33,7 @@ describe('slots of a worker', function () {
   });
   afterEach(() => enough.resolve());
 
-  it("an app with slow calls never takes all slots of a worker: another app's call is answered meanwhile", async () => {
+  it("an app with slow calls never takes all slots of a worker, so that another app's call is answered meanwhile", async () => {
     const [slow, other] = [await system.app(), await system.app()];
     const flooded = flood(slow, SLOW_CALLS, { draft: SLOW_DRAFT });
     await untilSlotsAreTaken();
@@ -42,7 +42,7 @@ describe('slots of a worker', function () {
     assert.deepEqual(tally(await flooded), { 200: SLOW_CALLS });
   });
 
-  it("two apps with slow calls never take all slots of a worker: a third app's call is answered meanwhile", async () => {
+  it("two apps with slow calls never take all slots of a worker, so that a third app's call is answered meanwhile", async () => {
     const [slow, slower, third] = [await system.app(), await system.app(), await system.app()];
     const floods = [slow, slower].map((app) => flood(app, SLOW_CALLS, { draft: SLOW_DRAFT }));
     await untilSlotsAreTaken();
@@ -51,7 +51,7 @@ describe('slots of a worker', function () {
     for (const flooded of floods) assert.deepEqual(tally(await flooded), { 200: SLOW_CALLS });
   });
 
-  it("an app that is alone gets all but a sixteenth of a worker's slots", async () => {
+  it("an app with slow calls and no neighbours gets all but a sixteenth of a worker's slots", async () => {
     const slow = await system.app();
     const flooded = flood(slow, SLOW_CALLS, { draft: SLOW_DRAFT });
     await untilSlotsAreTaken();

@@ -22,7 +22,7 @@ describe('past work of an app', function () {
     },
   });
 
-  it('past work does not count against an app after its worker was replaced and forgotten', async () => {
+  it('past work does not count against an app after the worker that ran it was replaced and forgotten', async () => {
     const app = await system.app();
     system.provider.respond(ok());
     assert.deepEqual(tally(await flood(app, PAST_CALLS)), { 200: PAST_CALLS });
@@ -47,7 +47,9 @@ describe('past work of an app', function () {
     await expectFairShare(app);
   });
 
-  /** Asserts that the app's calls pass a new app's flood, waiting no longer than those of an app without a history. */
+  /**
+   * Asserts that the app's calls overtake a new app's flood, and wait no longer than calls of an app without past work.
+   */
   async function expectFairShare(app: AppClient): Promise<void> {
     system.provider.respond(delay(SERVICE_MS, ok()));
     const [newcomer, other] = [await system.app(), await system.app()];
@@ -55,7 +57,7 @@ describe('past work of an app', function () {
     try {
       await until(() => flooding.calls.length >= 2 * SLOTS);
       const [waits, usual] = await Promise.all([waitsOf(app), waitsOf(other)]);
-      // All apps wait if the machine is too busy for the flood.
+      // All apps wait longer if the machine is too busy for the flood.
       const bound = Math.max(2 * SERVICE_MS, Math.max(...usual) + SERVICE_MS);
       assert.ok(Math.max(...waits) < bound, `waited ${waits} ms, another app ${usual} ms`);
     } finally {

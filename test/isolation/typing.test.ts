@@ -28,7 +28,7 @@ describe('typing', function () {
     system.provider.respond(delay(SERVICE_MS, ok()));
   });
 
-  it("a person who types during another app's flood waits about as long after the last letter as after the first", async () => {
+  it("a person who types during another app's flood waits about as long for the last letter's prediction as for the first letter's", async () => {
     const [app, flooding] = [await system.app(), await system.app()];
     const flood = startLoad((body) => flooding.predict(body), { callers: FLOOD_CALLERS });
     const noise = measureNoise(app);

@@ -10,9 +10,9 @@ import { until } from '../support/until.ts';
 
 /** Duration that a trigger adds to each upload's statement. */
 const SLOW_MS = 200;
-/** Advisory lock held by each running upload, by which they are counted. */
+/** Advisory lock that each running upload holds, so that running uploads can be counted. */
 const UPLOAD_LOCK = 8401;
-/** How much longer another call may take during uploads: less than if it waited for them. */
+/** Maximum delay of another call during uploads: less than if it waited for an upload. */
 const EXTRA_LATENCY_MAX_MS = 600;
 
 describe('slow uploads of recorded events', () => {
@@ -65,7 +65,7 @@ describe('slow uploads of recorded events', () => {
     for (const person of people) assert.equal((await countOf(system, person)).events, 30);
   });
 
-  it("slow uploads of one person do not make another person's upload wait for all of them", async () => {
+  it("slow uploads of one person do not make another person's upload wait until all of them have ended", async () => {
     let stored = 0;
     const uploads = Promise.all(
       Array.from({ length: 12 }, async () => {
