@@ -26,7 +26,7 @@ describe('bin/node', () => {
     return { child, output: output.trimEnd() };
   }
 
-  it('bin/node replaces itself with the Node binary of the platform, passing on its arguments', async () => {
+  it('bin/node replaces itself with the Node binary of the platform, and passes on its arguments', async () => {
     const { child, output } = await run(
       '-p',
       '[process.pid, process.version, ...process.argv.slice(1)]',

@@ -76,7 +76,7 @@ describe('restart of PostgreSQL', () => {
     await forecue.predictsAgain();
   });
 
-  it('npm start reports why its PostgreSQL does not start, keeps trying, and reports when it is back', async () => {
+  it('npm start reports why its PostgreSQL does not start, keeps trying, and reports when the server runs again', async () => {
     const control = join(directory, 'postgres/data/global/pg_control');
     const postmaster = await forecue.postmaster();
     await rename(control, `${control}.aside`);
@@ -95,7 +95,7 @@ describe('restart of PostgreSQL', () => {
     assert.doesNotMatch(forecue.output, /^(web|worker) ended/m);
   });
 
-  it('npm start can be stopped while it restarts its PostgreSQL, and leaves no server running', async () => {
+  it('npm start can be stopped while it restarts its PostgreSQL, and then leaves no server running', async () => {
     const url = await forecue.databaseUrl();
     process.kill(await forecue.postmaster(), 'SIGKILL');
     await until(() => forecue.output.includes('PostgreSQL stopped unexpectedly'));
@@ -167,7 +167,7 @@ class NpmStart {
     return Object.values((await query(await this.databaseUrl(), statement))[0] ?? {})[0];
   }
 
-  /** Asserts that predictions succeed again within 5 s. To be called as soon as the server has ended. */
+  /** Asserts that predictions succeed again within 5 s. Call it as soon as the server has ended. */
   async predictsAgain(): Promise<void> {
     const body = predictionBody();
     const since = performance.now();

@@ -35,7 +35,7 @@ describe('embedded PostgreSQL', () => {
     await stop();
   });
 
-  it('the embedded PostgreSQL refuses clients without the password, which only its owner can read', async () => {
+  it('the embedded PostgreSQL refuses clients without the password, and only the owner of the files can read the password', async () => {
     const { url, stop } = await start();
     const wrong = new URL(url);
     wrong.password = 'wrong';
@@ -61,7 +61,7 @@ describe('embedded PostgreSQL', () => {
     await first.stop();
   });
 
-  it('the embedded PostgreSQL has ended when stop returns, and stop can be repeated', async () => {
+  it('the embedded PostgreSQL has ended when `stop` returns, and `stop` can be repeated', async () => {
     const { url, stop } = await start();
     await stop();
     await assert.rejects(query(url, 'select 1'), { code: 'ECONNREFUSED' });

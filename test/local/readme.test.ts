@@ -37,7 +37,7 @@ describe('README', function () {
     assert.ok(README.includes(`It prints \`${completion.trim()}\``), completion);
   });
 
-  /** Runs the script in a shell, answering its question for a code as a consenting person. Returns the outputs. */
+  /** Runs the script in a shell. Answers its question for a code as a person who consents. Returns the outputs. */
   async function paste(script: string): Promise<string[]> {
     const env = { ...bareEnvironment(), DATABASE_URL: system.database.url };
     const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', script], { cwd: CHECKOUT, env });
@@ -54,7 +54,7 @@ describe('README', function () {
   }
 });
 
-/** Approves on the consent page as the README's person; returns the code sent back to the app. */
+/** Approves on the consent page as the README's person. Returns the code that the app gets. */
 async function approveAsPerson(url: string): Promise<string> {
   const person = new Visitor();
   const { email, password } = JSON.parse(/\{ "email": .*? \}/.exec(README)?.[0] ?? '');

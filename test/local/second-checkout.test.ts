@@ -12,7 +12,7 @@ import { bareEnvironment } from '../support/environment.ts';
 const START = resolve(import.meta.dirname, '../../bin/start/main.ts');
 const OPERATOR_PORT = 9460;
 
-/** Occupies the operator port of another checkout's ingress, unless it is in use already. */
+/** Occupies the operator port, as the ingress of another checkout would, unless it is already in use. */
 async function holdOperatorPort(): Promise<Server> {
   const server = createServer().listen(OPERATOR_PORT, '127.0.0.1');
   await once(server, 'listening').catch((error: NodeJS.ErrnoException) =>
@@ -21,7 +21,7 @@ async function holdOperatorPort(): Promise<Server> {
   return server;
 }
 
-it('a second checkout beside a running one needs only a different PORT to start', async () => {
+it('a second checkout can start beside a running one with only a different PORT', async () => {
   const [held, database, data] = await Promise.all([
     holdOperatorPort(),
     createDatabase(),

@@ -38,14 +38,14 @@ describe('supervised process', () => {
       say: (line) => said.push(line),
     });
   const pids = async () => (await readFile(join(folder, 'log'), 'utf8')).trim().split('\n').map(Number);
-  /** Makes the system unable to start processes from now on. */
+  /** Makes every later start of a process fail. */
   const failForks = () => {
     process.execPath = join(folder, 'missing');
   };
   const killLatest = async () => process.kill((await pids()).at(-1) ?? 0, 'SIGKILL');
   const failures = () => said.filter((line) => line.includes('ENOENT')).length;
 
-  it('a supervised process is restarted again and again until the system can start it', async () => {
+  it('restarting a supervised process is retried until the operating system can start it', async () => {
     await using worker = supervise();
     await worker.ready();
     failForks();
@@ -55,7 +55,7 @@ describe('supervised process', () => {
     await until(async () => (await pids()).length === 2);
   });
 
-  it('a supervised process that the system could not restart is disposed of at once', async () => {
+  it('a supervised process that the operating system could not restart is disposed of at once', async () => {
     const worker = supervise();
     await worker.ready();
     failForks();
@@ -64,7 +64,7 @@ describe('supervised process', () => {
     await worker[Symbol.asyncDispose]();
   });
 
-  it('a supervised process that the system cannot start the first time fails its start', async () => {
+  it('a supervised process that the operating system cannot start at first rejects its start', async () => {
     failForks();
     await using worker = supervise();
     await assert.rejects(worker.ready(), /^Error: the worker ended \(spawn .*ENOENT\)/);

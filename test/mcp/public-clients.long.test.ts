@@ -14,8 +14,8 @@ import { keyOf, startToolServer } from '../support/tool-server.ts';
 const { MCP_TOOLS = '' } = process.env;
 
 /**
- * Scenarios of the suite that suit any server. The others call tools, resources and prompts of a reference server by
- * name, or test features that this server does not offer.
+ * Scenarios of the suite that suit any server. The other scenarios call tools, resources and prompts of a reference
+ * server by name, or test features that this server does not have.
  */
 const SCENARIOS = {
   '2025-11-25': [
@@ -71,13 +71,13 @@ describeWhere(
 
     for (const [revision, scenarios] of Object.entries(SCENARIOS))
       for (const scenario of scenarios)
-        it(`the tool server passes ${scenario} of the conformance suite in revision ${revision}`, async () => {
+        it(`the tool server passes the scenario ${scenario} of the conformance suite in MCP revision ${revision}`, async () => {
           const where = ['--url', `http://localhost:${proxy.port}/mcp`, '--spec-version', revision];
           const shown = await run('conformance', 'server', ...where, '--scenario', scenario);
           assert.match(shown, /Passed: (\d+)\/\1, 0 failed/);
         });
 
-    it('the inspector can use each tool, resource and prompt of the tool server', async () => {
+    it('the MCP inspector can use each tool, resource and prompt of the tool server', async () => {
       const header = `X-Service-API-Key: ${key}`;
       const inspect = async (method: string, ...args: string[]) => {
         const how = ['--cli', server.url, '--transport', 'http', '--header', header, '--method', method];

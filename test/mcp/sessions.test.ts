@@ -95,7 +95,7 @@ describe('tool server sessions', function () {
       (key) => upstream.calls.filter(({ headers }) => headers['x-service-api-key'] === key).length,
     );
     assert.deepEqual(counts, [75, 75]);
-    // The recorded events show that each call had its session's credential, rather than any of the two.
+    // The recorded events show that each call had the credential of its session, and not of the other account.
     const recorded = async (person: UserClient) =>
       (
         await person.request<{ results: { session_id: string }[] }>('GET', '/api/recording/sessions/')
@@ -134,7 +134,7 @@ describe('tool server sessions', function () {
     assert.deepEqual(codeOf(await post(INITIALIZE, both)), [400, 'invalid_request']);
   });
 
-  it("a tool server session is 403 with another account's credential, and continues for its own", async () => {
+  it("a tool server session is 403 with another account's credential, and continues with its own credential", async () => {
     const session = await open(keys.ann);
     assert.deepEqual(codeOf(await list(session, keys.ben)), [403, 'access_denied']);
     assert.equal((await list(session, '')).status, 401);
@@ -143,7 +143,7 @@ describe('tool server sessions', function () {
     assert.equal((await list(session, keys.ann)).status, 200);
   });
 
-  it('a tool server session id that is made up, ended, or of another process is 404', async () => {
+  it('a tool server session id that is invented, ended, or from another process is 404', async () => {
     const other = await startToolServer(upstream.url);
     const elsewhere = await open(keys.ann, other);
     const ended = await open(keys.ann);
@@ -163,7 +163,7 @@ describe('tool server sessions', function () {
     assert.equal(status, 201);
     const { client } = await openSession(server, body.key);
     await ann.request('DELETE', `/api/auth/keys/${body.id}/`);
-    // Credentials are cached for a moment.
+    // Waits until the cached credential has expired.
     const refused = await until(async () => {
       const answer = await client.callTool({ name: 'stats', arguments: {} });
       return answer.isError && JSON.stringify(answer.structuredContent);
@@ -181,8 +181,7 @@ describe('tool server sessions', function () {
     const calling = called(slow.client, 'predict_reply', { agent_input: 'Now?' });
     await system.provider.called(1);
     const later = await open(keys.ann, hasty);
-    // Poll with another account's credential, which gets 403 as long as the session exists, and does not keep it
-    // open.
+    // Polls with another account's credential, which gets 403 as long as the session exists, and does not keep it open.
     await until(async () => {
       const headers = { ...bearer(keys.ben), 'mcp-session-id': later };
       return (await post(LIST, headers, { url: hasty.url })).status === 404;
@@ -192,7 +191,7 @@ describe('tool server sessions', function () {
     await hasty.stop('SIGTERM');
   });
 
-  it('a tool server session ends when idle after its client disconnected at the last byte of long messages', async () => {
+  it('an idle tool server session ends even if its client disconnected at the last byte of long messages', async () => {
     const hasty = await startToolServer(upstream.url, { MCP_SESSION_IDLE_S: '1' });
     const session = await open(keys.ann, hasty);
     const { host, port, pathname } = new URL(hasty.url);
@@ -212,7 +211,7 @@ describe('tool server sessions', function () {
       await once(socket, 'close');
     };
     await Promise.all(Array.from({ length: 20 }, leave));
-    // Polls as somebody else, who does not keep the session open.
+    // Polls with another account's credential, which does not keep the session open.
     await until(async () => {
       const headers = { ...bearer(keys.ben), 'mcp-session-id': session };
       return (await post(LIST, headers, { url: hasty.url })).status === 404;
@@ -220,7 +219,7 @@ describe('tool server sessions', function () {
     await hasty.stop('SIGTERM');
   });
 
-  it('a tool server session ends a call that its client cancels without an answer, and continues', async () => {
+  it('a tool server session ends a call that its client cancels, without an answer to the call, and continues', async () => {
     const session = await open(keys.ann);
     const headers = { ...bearer(keys.ann), 'mcp-session-id': session };
     system.provider.reset();
@@ -236,7 +235,7 @@ describe('tool server sessions', function () {
     assert.equal((await list(session, keys.ann)).status, 200);
   });
 
-  it("opening a tool server session is 503 when the process is full; one beyond a credential's limit ends its oldest", async () => {
+  it("opening a tool server session is 503 when the process is full, and ends the credential's oldest session when the credential is at its limit", async () => {
     const full = await startToolServer(upstream.url, { MCP_MAX_SESSIONS: '1' });
     await open(keys.ann, full);
     const refused = await post(INITIALIZE, bearer(keys.ben), { url: full.url });
@@ -253,7 +252,7 @@ describe('tool server sessions', function () {
     await bounded.stop('SIGTERM');
   });
 
-  it('a tool server is not ready while its upstream is silent, and is soon after it answers', async () => {
+  it('a tool server is not ready while its upstream is silent, and becomes ready once its upstream answers', async () => {
     const port = await freePort();
     await using proxy = await silentProxy(upstream.url);
     await using _behind = await startToolServer(proxy.url, { OPERATOR_PORT: String(port) });
@@ -278,7 +277,7 @@ describe('tool server sessions', function () {
       assert.deepEqual(codeOf(answer), [413, 'body_too_large']);
     });
 
-    it('a message that opens a tool server session has at most 16 KiB, and another version than a text is 400', async () => {
+    it('a message that opens a tool server session is 413 if it exceeds 16 KiB, and 400 if its protocol version is not a string', async () => {
       const asking = (protocolVersion: unknown) =>
         post({ ...INITIALIZE, params: { ...INITIALIZE.params, protocolVersion } }, bearer(keys.ann));
       assert.deepEqual(codeOf(await asking('x'.repeat(17 * 1024))), [413, 'body_too_large']);
@@ -291,7 +290,7 @@ describe('tool server sessions', function () {
       assert.deepEqual(codeOf(plain), [400, 'invalid_content_type']);
     });
 
-    it('an unknown method is -32601 at the tool server', async () => {
+    it('an unknown JSON-RPC method is error -32601 at the tool server', async () => {
       const { text } = await send({ ...LIST, method: 'tools/destroy' });
       assert.match(text, /-32601/);
     });
@@ -301,7 +300,7 @@ describe('tool server sessions', function () {
         assert.equal((await send(typeof body === 'number' ? String(body) : body)).status, 400);
     });
 
-    it('a request before initialize is 400 at the tool server', async () => {
+    it('a request before `initialize` is 400 at the tool server', async () => {
       assert.deepEqual(codeOf(await post(LIST, bearer(keys.ann))), [400, 'invalid_request']);
     });
 
@@ -310,7 +309,7 @@ describe('tool server sessions', function () {
       assert.deepEqual(codeOf(answer), [400, 'invalid_request']);
     });
 
-    it('a batch of messages is refused in a protocol revision without batches, and answered in one with them', async () => {
+    it("the tool server answers a JSON-RPC batch if the session's MCP revision has batches, and refuses it otherwise", async () => {
       assert.deepEqual(codeOf(await send([LIST, { ...LIST, id: 3 }])), [400, 'invalid_request']);
       const older = { ...INITIALIZE, params: { ...INITIALIZE.params, protocolVersion: '2025-03-26' } };
       const { session: batching } = await post(older, bearer(keys.ann));
@@ -325,7 +324,7 @@ describe('tool server sessions', function () {
       assert.deepEqual(codeOf(await batch(21)), [400, 'invalid_request']);
     });
 
-    it('a call that its client cancels does not affect the other calls of its batch', async () => {
+    it('cancelling one call of a JSON-RPC batch at the tool server does not affect the other calls of the batch', async () => {
       const older = { ...INITIALIZE, params: { ...INITIALIZE.params, protocolVersion: '2025-03-26' } };
       const { session } = await post(older, bearer(keys.ann));
       const headers = { ...bearer(keys.ann), 'mcp-session-id': session };
@@ -348,7 +347,7 @@ describe('tool server sessions', function () {
       assert.equal(second.result.structuredContent.predicted_response, 'Blue');
     });
 
-    it('the tool server answers 403 to pages of other origins, except this machine and CORS_ORIGINS', async () => {
+    it('the tool server answers 403 to pages of other origins, except those of this machine and of CORS_ORIGINS', async () => {
       const origin = 'https://app.example';
       const strict = await startToolServer(upstream.url, { CORS_ORIGINS: origin });
       const from = (from: string) =>

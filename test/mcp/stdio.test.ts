@@ -41,7 +41,7 @@ describe('the tools over standard input and output', function () {
 
   const startServer = async () =>
     startToolServer(system.webs[0]?.url ?? '', { MCP_PORT: String(await port) });
-  /** Path of the `forecue` program, as installed by a person who has only the package. */
+  /** Returns the path of the `forecue` program, installed as by a person who has only the package. */
   const program = () => join(installed.folder, 'node_modules/.bin/forecue');
   const connectClient = async (
     { command, args = [] }: { command: string; args?: string[] },
@@ -71,7 +71,7 @@ describe('the tools over standard input and output', function () {
       });
 
   for (const mode of ['legacy', 'auto'] as const)
-    it(`the tools over standard input and output pass on progress and cancellation: ${mode}`, async () => {
+    it(`the tools over standard input and output pass on progress and cancellation (${mode})`, async () => {
       const client = await connectPiped(mode);
       system.provider.reset();
       system.provider.respond(fake.hang());
@@ -98,7 +98,7 @@ describe('the tools over standard input and output', function () {
       await client.close();
     });
 
-  it('the tools over standard input and output open a new session when the server has lost theirs', async () => {
+  it('the tools over standard input and output open a new session when the server has lost the old one', async () => {
     const client = await connectPiped('legacy');
     await called(client, 'stats');
     await server.stop('SIGTERM');

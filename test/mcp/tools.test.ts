@@ -41,7 +41,7 @@ for (const mode of ['legacy', 'auto'] as const)
       );
     });
 
-    it('the tools are listed in at most 2,000 tokens, each with hints and both schemas', async () => {
+    it('the list of tools takes at most 2,000 tokens, and has hints and both schemas of each tool', async () => {
       const listed = await client.listTools();
       assert.ok(estimateTokens(JSON.stringify({ tools: listed.tools })) <= TOKENS_MAX);
       assert.deepEqual(
@@ -100,7 +100,7 @@ for (const mode of ['legacy', 'auto'] as const)
       assert.match(String(id), /^fact:/);
       const find = async () =>
         (await called<RecallResult>(client, 'recall', { query: 'tabs or spaces?' })).results;
-      // Retry: on a busy machine reading may time out and find nothing.
+      // Retries, since reading may time out and find nothing on a busy machine.
       const found = await until(async () => (await find()).find((one) => one.id === id));
       assert.deepEqual([found?.text, found?.sources], ['Prefers tabs over spaces', []]);
       const { results } = await called<{ results: { id: string; title: string; url: string }[] }>(
@@ -129,7 +129,7 @@ for (const mode of ['legacy', 'auto'] as const)
       assert.deepEqual(await find(), []);
     });
 
-    it('the tools record events once, and return their texts marked as data', async () => {
+    it('the tools record each event once, and return the texts of events marked as data', async () => {
       const events = [
         {
           type: 'agent.prompt',
@@ -168,7 +168,7 @@ for (const mode of ['legacy', 'auto'] as const)
       assert.ok(counted.memory.facts);
     });
 
-    it("the tools' server offers a prompt, and the profile and recent sessions as resources", async () => {
+    it('the tool server offers a prompt, and the profile and recent sessions as resources', async () => {
       const { contents: blank } = await client.readResource({ uri: 'forecue://profile' });
       assert.match(JSON.stringify(blank), /\\"summary\\":null/);
       await person.request('POST', '/api/memory/profile/', { summary: 'Writes Rust' });
@@ -193,7 +193,7 @@ for (const mode of ['legacy', 'auto'] as const)
       await assert.rejects(client.getPrompt({ name: 'nothing' }), { code: -32602 });
     });
 
-    it('the tools name the field of an invalid argument', async () => {
+    it('an error of the tools names the field of an invalid argument', async () => {
       const wrong: [string, object, string][] = [
         ['predict_reply', {}, 'agent_input'],
         ['predict_reply', { agent_input: 'a', threshold: 2 }, 'threshold'],

@@ -5,8 +5,7 @@ import { type TestProcess, useSystem } from '../support/system.ts';
 import { keyOf, startToolServer } from '../support/tool-server.ts';
 
 /**
- * A minimal client of the protocol, built on `fetch` alone. Its requests keep the server's session, and resolve with
- * the result.
+ * A minimal MCP client that uses only `fetch`. Its requests stay in the server's session, and resolve with the result.
  */
 class PlainClient {
   readonly #url: string;
@@ -77,7 +76,7 @@ describe('the tools, for a minimal client', function () {
   after(() => server?.stop('SIGTERM'));
 
   for (const revision of ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'])
-    it(`the tools all work for a client built on plain fetch in revision ${revision}`, async () => {
+    it(`all tools work for a client built on plain fetch in MCP revision ${revision}`, async () => {
       const client = new PlainClient(server.url, key);
       assert.equal((await client.initialize(revision))['protocolVersion'], revision);
       assert.equal((await client.request('tools/list'))['tools']?.length, 10);

@@ -8,7 +8,9 @@ import { migrate } from '../../shared/process/migrate.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 
-/** Each step, a lock that it waits for, and whether the migrations are done before it. */
+/**
+ * Steps of an upgrade, each with a lock that the step waits for, and whether the migrations were run before the step.
+ */
 const STEPS = [
   { step: 'a migration', lock: 'mikro_orm_migrations in share mode', migrated: false },
   { step: 'an installation of the functions', lock: 'work in row exclusive mode', migrated: true },
@@ -41,7 +43,7 @@ for (const { step, lock, migrated } of STEPS)
     const isDone = async () =>
       (await missingMigrations(database.pool)).length === 0 && (await hasFunctions(database.pool));
 
-    it(`${step} that needs a locked table keeps retrying without blocking other statements for long, and succeeds once the table is free`, async () => {
+    it(`${step} that needs a locked table keeps retrying, blocks other statements only briefly, and succeeds once the table is free`, async () => {
       const user = await database.pool.connect();
       await user.query(`begin; lock table ${lock}`);
       const done = migrating();
@@ -49,7 +51,7 @@ for (const { step, lock, migrated } of STEPS)
       await other.query(`set lock_timeout = ${HOT_PATH_LOCK_TIMEOUT_MS}`);
       for (let n = 0; n < 3; n += 1) {
         await until(isWaiting);
-        // This statement queues for the lock behind the step.
+        // This statement waits for the lock behind the step.
         await other.query(`begin; lock table ${lock}; commit`);
         await until(async () => !(await isWaiting()));
       }

@@ -7,7 +7,7 @@ import { ormOptions } from '../../shared/db/orm.ts';
 import { migrate } from '../../shared/process/migrate.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
-/** An earlier version's body of a function. */
+/** The function as an earlier version defined it. */
 const OLDER_FUNCTIONS = `
   create function take_over_v1(_ids uuid[]) returns table (kind text, party uuid) language sql set work_mem = '1MB'
     as 'select null::text, null::uuid'`;
@@ -38,7 +38,7 @@ describe('upgrade', () => {
     }
   });
 
-  it('an older version that migrates after an upgrade does not undo it, and its processes can run', async () => {
+  it('an older version that migrates after an upgrade does not undo the upgrade, and its processes can run', async () => {
     await runMigrations();
     await database.pool.query(`
       create or replace function clock_slack() returns interval language sql immutable as $$ select interval '7 minutes' $$;

@@ -22,7 +22,7 @@ describeInBrowser('board in Chromium', () => {
     const env = {
       MODEL_PRICES: 'fake-model=0.15:0.6',
       SYNC_EVERY: '*/5 * * * *',
-      // Long enough for held calls to outlast the tests.
+      // Long enough that the hanging calls outlast the tests.
       PREDICTION_TIMEOUT_MS: '600000',
       PROVIDER_TIMEOUT_MS: '600000',
     };
@@ -60,7 +60,7 @@ describeInBrowser('board in Chromium', () => {
 
   for (const colorScheme of ['light', 'dark'] as const)
     for (const width of WIDTHS)
-      it(`the board in Chromium at ${width} pixels, ${colorScheme}: axe finds no fault, and nothing is wider than the screen`, async () => {
+      it(`the board in Chromium, ${width} pixels wide and ${colorScheme}, has no fault that axe can find, and nothing wider than the screen`, async () => {
         const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
         const door = await context.newPage();
         await door.goto(url);
@@ -107,7 +107,7 @@ describeInBrowser('board in Chromium', () => {
     await page.locator('.pool', { hasText: 'memory' }).getByText('open').waitFor();
   });
 
-  it('the board in Chromium stays within its content policy, and signs out', async () => {
+  it('the board in Chromium obeys its content security policy, and signs out', async () => {
     const page = await signIn();
     const faults: string[] = [];
     page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));

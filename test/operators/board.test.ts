@@ -66,7 +66,7 @@ describe("operators' board", () => {
     }
   });
 
-  it("the board accepts only its own forms: with their session's token, and from its own site", async () => {
+  it("the board accepts a form only with the CSRF token of the operator's session, and only from its own site", async () => {
     const other = stranger();
     await other.signIn(token);
     const pause = { do: 'pause', pool: 'batch' };
@@ -85,7 +85,7 @@ describe("operators' board", () => {
     assert.match(await board(), /<h3>batch <span class="badge bad">no worker/);
   });
 
-  it('the board pauses, resumes, drains after a confirmation, and retries, as the command line does', async () => {
+  it('the board can pause, resume, retry and, after a confirmation, drain a pool, like the command line', async () => {
     const csrf = await operator.csrf();
     const act = (action: string, more = {}) =>
       operator.post('queue', { csrf, do: action, pool: 'predict', ...more });
@@ -107,7 +107,7 @@ describe("operators' board", () => {
     assert.equal((await operator.post('queue', { csrf, do: 'pause', pool: 'nowhere' })).status, 404);
   });
 
-  it('the board shows what runs and which process holds it, and app names as text', async () => {
+  it('the board shows running work and the process that holds it, and app names as text', async () => {
     system.provider.respond(() => {});
     const gone = new AbortController();
     const app = await system.app({ name: HOSTILE });
@@ -158,7 +158,7 @@ describe("operators' board", () => {
     assert.match(await timelineOf('019a9fd0-5a11-7e3c-b0a4-9c2f6d1e8b30'), /Nothing found/);
   });
 
-  it('the board shows accounts that are being erased by id, never by address', async () => {
+  it('the board shows the ids of accounts that are being erased, never their e-mail addresses', async () => {
     const { email } = await signUp(system);
     const holder = await system.database.pool.connect();
     try {
@@ -177,7 +177,7 @@ describe("operators' board", () => {
     }
   });
 
-  it('the board sums up a whole day of the ledger, which it reads page by page', async () => {
+  it('the board sums up a whole day of the provider call ledger, which it reads page by page', async () => {
     await system.database.pool.query(
       `insert into provider_calls (id, at, kind, work_id, attempt, model, input_tokens, cached_tokens, output_tokens,
                                    cost_microcents, aborted, outcome, latency_ms)
@@ -185,7 +185,7 @@ describe("operators' board", () => {
               t, 'predict', gen_random_uuid(), 1, 'busy-model', 1, 0, 1, 100000000, false, 'answered', 1
          from (select n, now() - interval '5 minutes' - n * interval '2 s' as t from generate_series(1, 25000) n) x`,
     );
-    // The first ingress reads only rows added at the ledger's end; another one starts with the whole day.
+    // The first ingress reads only rows added at the end of the ledger; a new ingress starts with the whole day.
     const fresh = new Operator(await startBoard(system));
     await fresh.signIn(token);
     const model = /busy-model.*?data-head="Calls in 24 h">25,000<.*?data-head="Cost in 24 h">\$25000\.00</s;
@@ -212,7 +212,7 @@ describe("operators' board", () => {
       `select count(*)::int as open from pg_stat_activity
         where datname = current_database() and application_name = 'forecue web board'`,
     );
-    // Two of this ingress, and two of the ledger test's.
+    // Two are of this ingress, and two of the ingress that the test of the ledger started.
     assert.ok((rows[0]?.open ?? 0) <= 4, `${rows[0]?.open}`);
     gone.abort();
   });
@@ -246,14 +246,14 @@ describe("operators' board", () => {
     await reading;
   });
 
-  it('the board signs out', async () => {
+  it('signing out of the board ends the session', async () => {
     const other = stranger();
     await other.signIn(token);
     assert.equal((await other.post('sign-out', { csrf: await other.csrf() })).status, 303);
     assert.equal((await other.get('events')).status, 401);
   });
 
-  it('the board logs neither the token nor a wrong one that someone typed', async () => {
+  it('the board logs neither its token nor a wrong token that someone typed', async () => {
     await stranger().signIn('wrong-and-never-logged');
     assert.ok(!system.webs.some(({ log }) => log.includes('wrong-and-never-logged') || log.includes(token)));
   });
@@ -266,7 +266,7 @@ describe('board sign-in', () => {
     port = await startBoard(system);
   });
 
-  it("changing the board's token ends all sessions", async () => {
+  it("changing the board's token ends all sessions of the board", async () => {
     const other = await startBoard(system, { ADMIN_TOKEN: 'another token of the tests, of 32 bytes' });
     const operator = new Operator(other);
     await operator.signIn('another token of the tests, of 32 bytes');

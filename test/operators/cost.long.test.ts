@@ -15,10 +15,10 @@ interface Cost {
   wakeUps: number;
   /** Bytes of WAL for the tables and indexes of the database. */
   walBytes: number;
-  /** System calls with which a process reads and writes. */
+  /** System calls by which the ingress reads and writes. */
   ingressIo: number;
   workerIo: number;
-  /** Bytes that a process allocates on its heap. */
+  /** Bytes that the ingress allocates on its heap. */
   ingressHeap: number;
   workerHeap: number;
 }
@@ -48,7 +48,7 @@ const COST_LIMITS: Record<'alone' | 'among', Cost> = {
   },
 };
 
-/** Statements that a prediction causes. Processes send the others periodically, whatever they serve. */
+/** Statements that a prediction causes. Processes send all other statements periodically, even without calls. */
 const PREDICTION_STATEMENTS = /^(admit|claim|complete|complete_and_claim|find|notify)_v\d+$/;
 
 describe('prediction cost', () => {
@@ -63,7 +63,7 @@ describe('prediction cost', () => {
     system = await startProcesses({ webs: 0, workers: 0 });
     const { pool, url } = system.database;
     await pool.query('create extension pg_walinspect');
-    // Holds a replication slot: other tests write too, and the server would remove WAL before it is read.
+    // Keeps a replication slot, without which the server could remove WAL before this test reads it.
     keeper = new pg.Client({ connectionString: url });
     await keeper.connect();
     await keeper.query(`select pg_create_physical_replication_slot('cost_${process.pid}', true, true)`);
@@ -98,7 +98,7 @@ describe('prediction cost', () => {
     return [...io.matchAll(/^sysc[rw]: (\d+)$/gm)].reduce((sum, [, calls]) => sum + Number(calls), 0);
   };
 
-  /** Asks the process's inspector, whose address is in its log. */
+  /** Returns the bytes allocated so far, read through the process's inspector, whose address is in the log. */
   const allocatedBy = async ({ log }: TestProcess): Promise<number> => {
     const socket = new WebSocket(/ws:\/\/\S+/.exec(log)?.[0] ?? '');
     await once(socket, 'open');
@@ -154,8 +154,8 @@ describe('prediction cost', () => {
     };
   };
 
-  const assertWithin = (cost: Cost, most: Cost) => {
-    for (const [what, limit] of Object.entries(most))
+  const assertWithin = (cost: Cost, limits: Cost) => {
+    for (const [what, limit] of Object.entries(limits))
       assert.ok(
         cost[what as keyof Cost] <= limit,
         `${what}: ${cost[what as keyof Cost]} of at most ${limit}`,

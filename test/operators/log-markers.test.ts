@@ -44,7 +44,7 @@ describe('secrets and texts in the logs', function () {
 
   const processes = () => [...system.webs, ...system.workers, tools];
 
-  /** Asserts that no log has a secret of the people, of the app or of the installation. */
+  /** Asserts that no log contains a secret of the people, the app or the installation. */
   const assertNothingIn = () => {
     const { ADMIN_TOKEN, JWT_SECRET, OPENAI_API_KEY, DATABASE_URL = '' } = system.env;
     const own = [ADMIN_TOKEN, JWT_SECRET, OPENAI_API_KEY, new URL(DATABASE_URL).password];
@@ -91,7 +91,7 @@ describe('secrets and texts in the logs', function () {
     assertNothingIn();
   });
 
-  it('no process logs texts that people record, remember, ask, promote or search for', async () => {
+  it('no process logs texts that people record, add to memory, ask about, promote or search for', async () => {
     system.provider.respond(raw(MARKER));
     await setProfile(system, person, MARKER, { likes: MARKER });
     await addMemory(system, person);
@@ -122,7 +122,7 @@ describe('secrets and texts in the logs', function () {
     assertNothingIn();
   });
 
-  it('no ingress logs a board token, right or wrong; a wrong one is logged as a 401', async () => {
+  it('no ingress logs a board token, right or wrong; a sign-in with a wrong token is logged as a 401', async () => {
     const operator = new Operator(board);
     assert.equal((await operator.signIn(WRONG_TOKEN)).status, 401);
     await operator.signIn(system.env['ADMIN_TOKEN'] ?? '');

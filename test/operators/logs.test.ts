@@ -24,7 +24,7 @@ describe('logs of a running system', () => {
     );
   const linesOf = (requestId: string) => lines().filter((line) => line.requestId === requestId);
 
-  it("log lines of ingress and worker share a request's id and its prediction's id", async () => {
+  it('log lines of ingress and worker have the same request id and prediction id', async () => {
     const app = await system.app();
     const answered = await app.predict(predictionBody(), { headers: { 'X-Request-Id': 'answered-1' } });
     const [access] = await until(() => linesOf('answered-1').length > 0 && linesOf('answered-1'));

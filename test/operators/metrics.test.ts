@@ -51,7 +51,7 @@ describe('metrics of a running system', () => {
     assert.equal(sumOf(after.worker, 'forecue_slots_held', { pool: 'predict' }), 0);
   });
 
-  it("metrics agree with the provider's own count of calls", async () => {
+  it("metrics of provider calls agree with the provider's own count", async () => {
     const before = await both();
     system.provider.reset();
     const app = await system.app();
@@ -98,7 +98,7 @@ describe('metrics of a running system', () => {
     assert.equal(sumOf(leaders[0] as Scrape, 'forecue_processes', { kind: 'worker' }), 1);
   });
 
-  it('metrics say who leads, and how old its rounds are, also while a table cannot be read', async () => {
+  it('metrics show which process leads, and how old its rounds are, even while a table cannot be read', async () => {
     const locked = await lockTable(system, 'usage');
     try {
       await until(async () => {
@@ -133,7 +133,7 @@ describe('metrics of a running system', () => {
     await late.stop();
   });
 
-  it('the metrics of a process that waits for migrations report how many are missing', async () => {
+  it('the metrics of a process that waits for migrations report how many migrations are missing', async () => {
     const empty = await createDatabase({ empty: true });
     const port = await freePort();
     const database = { DATABASE_URL: empty.serviceUrl, DATABASE_DIRECT_URL: empty.url };

@@ -24,7 +24,7 @@ describe('alerts', () => {
     assert.deepEqual([...new Set(anchors)].sort(), headings.sort());
   });
 
-  it('each runbook section says what is seen, what to look at, what to do, and how to know that it is over', () => {
+  it('each runbook section describes the symptom, what to check, what to do, and how to know that the problem is over', () => {
     for (const section of RUNBOOK.split(/^## /m).slice(1))
       for (const part of ['Seen', 'Look at', 'Do', 'Over'])
         assert.ok(section.includes(`- **${part}**: `), `${part} is missing: ${section.split('\n', 1)}`);
@@ -41,7 +41,7 @@ describeWhere(hasPromtool, 'rules', 'no promtool', () => {
   it('the Prometheus configuration of deploy/compose.yaml is valid and loads the rules', () =>
     promtool('check', 'config', 'prometheus.yml'));
 
-  it('the Prometheus rules fire when they should, and only then', () =>
+  it('the Prometheus rules fire exactly when they should', () =>
     promtool('test', 'rules', 'rules.test.yml'));
 });
 
@@ -75,7 +75,7 @@ describe('documented metrics', () => {
     assert.ok(namesIn(DASHBOARD).length > 20);
   });
 
-  it('every exposed metric of ours is in docs/monitoring.md', () => {
+  it('every metric that the product exposes is in docs/monitoring.md', () => {
     const ours = [...exposed.keys()].filter((name) => name.startsWith('forecue_'));
     assert.deepEqual(
       ours.filter((name) => !MONITORING.includes(`\`${name}\``)),

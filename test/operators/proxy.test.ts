@@ -21,12 +21,12 @@ describe('HTTPS_PROXY', () => {
     requestedHosts = [];
   });
 
-  /** Starts a worker, and returns the status of its prediction and what the doctor prints. */
+  /** Starts a worker. Returns the status of a prediction, and the output of the doctor. */
   async function tryProvider(more: Record<string, string> = {}) {
     const env = { OPENAI_BASE_URL: PROVIDER, HTTPS_PROXY: proxy.url };
     const worker = await system.startWorker({ ...env, ...more });
     const app = await system.app();
-    // The ingress learns of the worker a moment after it is ready.
+    // The ingress learns of the worker a moment after the worker is ready.
     const { status } = await until(async () => {
       const reply = await app.predict(predictionBody());
       return reply.code !== 'overloaded' && reply;

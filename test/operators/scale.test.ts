@@ -19,7 +19,7 @@ describe('scaling signal', () => {
   const get = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);
   const desired = async () => ((await (await get('/scale/predict')).json()) as { desired: number }).desired;
 
-  it('the scaling signal asks for more workers while calls wait for slots, and for one worker when all calls have ended', async () => {
+  it('the scaling signal asks for more workers while calls wait for slots, and for one worker once all calls have ended', async () => {
     assert.equal(await desired(), 1);
     system.provider.respond(() => {});
     const gone = new AbortController();
@@ -30,7 +30,7 @@ describe('scaling signal', () => {
     await until(async () => (await desired()) >= 4);
     gone.abort();
     await Promise.all(calls);
-    // Start a new worker: the abandoned calls hang in the first one, and end with it.
+    // Starts a new worker: the abandoned calls hang in the first worker, and end with it.
     system.provider.reset();
     await system.workers[0]?.stop();
     await startWorker();

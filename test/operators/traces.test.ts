@@ -12,7 +12,7 @@ import { startProcesses, useProcesses } from '../support/system.ts';
 import { called, keyOf, openSession, startToolServer } from '../support/tool-server.ts';
 import { until } from '../support/until.ts';
 
-/** Outline of the trace of a prediction that one worker performed. */
+/** Outline of the trace of a prediction with a single attempt. */
 const ONE_ATTEMPT = `
 POST /v1/predictions server
   admit predict producer
@@ -167,14 +167,14 @@ POST /v1/predictions server failed: provider_failed
     assert.deepEqual(named(repeat, 'POST')?.links, [named(again, 'admit')?.id]);
   });
 
-  it('the trace of work taken over from a dead worker has both attempts below one admission', async () => {
+  it('the trace of work that was taken over from a dead worker has both attempts below one admission', async () => {
     const caller = newCaller();
     const [victim] = system.workers.splice(0);
     const answer = Promise.withResolvers<void>();
     system.provider.respond(when(answer.promise));
     const waiting = predict(caller, predictionBody());
     await system.provider.called(1);
-    // Wait until the ended spans are exported, before the worker dies.
+    // Waits until the ended spans are exported, before the worker dies.
     assert.equal((await collector.trace(caller.traceId, 2)).length, 2);
     await victim?.stop('SIGKILL');
     await system.startWorker();
@@ -194,7 +194,7 @@ POST /v1/predictions server failed: provider_failed
     assert.equal(named(spans, 'chat')?.parent, named(spans, 'process')?.id);
   });
 
-  it('the trace of a batch has its parts below the attempt that admitted them', async () => {
+  it("the trace of a batch has the batch's parts below the attempt that admitted them", async () => {
     const caller = newCaller();
     const person = await signUp(system);
     system.provider.respond(echoing);
@@ -236,7 +236,7 @@ POST /api/predictions/predict/batch/ server
       }
     });
 
-  it('an invalid traceparent header is not continued: the prediction starts a new trace', async () => {
+  it('a prediction with an invalid traceparent header starts a new trace', async () => {
     const { traceId } = newCaller();
     const hostile = ['', `00-${traceId}-0000000000000000-01`, `00-${traceId}-x-01`, 'a'.repeat(5000)];
     for (const traceparent of hostile)
@@ -247,7 +247,7 @@ POST /api/predictions/predict/batch/ server
     assert.ok(sent.every((one) => !one.includes(traceId)));
   });
 
-  it('traces have no text of a person or a provider, no key and no token', async () => {
+  it('traces contain no text of a person or a provider, no key and no token', async () => {
     const caller = newCaller();
     const marker = 'Zanzibar marker';
     const body = predictionBody({ draft: { text: `Please send ${marker}`, revision: 1 } });
@@ -267,11 +267,11 @@ POST /api/predictions/predict/batch/ server
 describe('collector outage', function () {
   this.timeout(120_000);
 
-  it('a process whose collector is down answers as usual, logs that once, and stops in order', async () => {
+  it('a process whose collector is down answers as usual, logs the outage once, and can be stopped', async () => {
     const env = {
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
       OTEL_BSP_SCHEDULE_DELAY: '50',
-      // Ends the exporter's retries early.
+      // Ends the exporter's retries after half a second.
       OTEL_EXPORTER_OTLP_TIMEOUT: '500',
     };
     await using system = await startProcesses({ env });
@@ -290,7 +290,7 @@ describe('collector outage', function () {
 describe('process that samples no trace', function () {
   this.timeout(120_000);
 
-  it("a process that samples no traces exports none, even if the caller's is sampled, but still logs the trace id and passes the context on", async () => {
+  it("a process that samples no traces exports no spans, even if the caller's trace is sampled, but logs the trace id and passes the trace context on", async () => {
     await using collector = await startCollector();
     const sampler = { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' };
     await using system = await startProcesses({
@@ -302,19 +302,19 @@ describe('process that samples no trace', function () {
     const sent = String(system.provider.calls[0]?.headers['traceparent']);
     assert.match(sent, new RegExp(`^00-${caller.traceId}-[0-9a-f]{16}-00$`));
     await until(() => system.webs[0]?.log.includes(`"traceId":"${caller.traceId}"`));
-    // Stop all processes, which would export their last spans now.
+    // Stops all processes, which would export their last spans now.
     await Promise.all([...system.webs, ...system.workers].map((one) => one.stop('SIGTERM')));
     assert.equal(collector.received, '');
   });
 });
 
-describe('process without a collector', function () {
+describe('process with tracing disabled', function () {
   this.timeout(120_000);
   const withSdkForbidden = {
     NODE_OPTIONS: `--import=${new URL('../support/no-tracing-sdk.ts', import.meta.url)}`,
   };
 
-  it('a process without a collector loads no SDK, exports nothing, and sends the provider no trace context', async () => {
+  it('a process with tracing disabled loads no OpenTelemetry SDK, exports nothing, and sends the provider no trace context', async () => {
     await using collector = await startCollector();
     const disabled = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SDK_DISABLED: 'true' };
     await using system = await startProcesses({ env: { ...withSdkForbidden, ...disabled } });
@@ -323,7 +323,7 @@ describe('process without a collector', function () {
     assert.equal(status, 200);
     assert.equal(system.provider.calls[0]?.headers['traceparent'], undefined);
     assert.ok([...system.webs, ...system.workers].every(({ log }) => !log.includes('traceId')));
-    // Stop all processes, which would export their last spans now.
+    // Stops all processes, which would export their last spans now.
     await Promise.all([...system.webs, ...system.workers].map((one) => one.stop('SIGTERM')));
     assert.equal(collector.received, '');
     const enabled = { OTEL_SDK_DISABLED: 'false' };
