@@ -42,7 +42,7 @@ describe('batch', function () {
     ['the worker that runs it', true],
     ['a worker that runs some of its predictions', false],
   ] as const)
-    it(`a batch completes when ${victim} is killed, without losing or repeating predictions that are done`, async () => {
+    it(`a batch completes when ${victim} is killed, and neither loses nor repeats finished predictions`, async () => {
       await startWith({ LEASE_MS: '1500', BATCH_CONCURRENCY: '3' });
       const [first] = await workerIds();
       await system.startWorker();
@@ -103,7 +103,7 @@ describe('batch', function () {
     await until(() => system.provider.running === 0);
   });
 
-  it('a batch gives up on a prompt after the time limit of a single prediction', async () => {
+  it('a batch gives up on a prompt after the timeout of a single prediction', async () => {
     await startWith({ REPLY_TIMEOUT_MS: '1000', PROVIDER_TIMEOUT_MS: '700' });
     system.provider.respond(forPrompts((prompt) => prompt === 'Prompt 1?', hang(), echoing));
     const { status, body } = await predictBatch(ann, inputsOf(3));
@@ -117,7 +117,7 @@ describe('batch', function () {
     const changePools = async (change: typeof pausePools) => {
       await change(pool, ['batch']);
       const before = await workerBeats(pool, ['batch']);
-      // A heartbeat under way may have read the pools before the change, so this waits for the second one.
+      // Waits for two heartbeats, since the first may have read the pools before the change.
       for (let beats = 0, last = [...before.values()][0]; beats < 2; beats += 1)
         last = await until(async () => {
           const [now] = (await workerBeats(pool, ['batch'])).values();
@@ -132,7 +132,7 @@ describe('batch', function () {
     assertWhole(await predictBatch(ann, inputsOf(2), { headers }), inputsOf(2));
   });
 
-  it('a batch key answers 410 after the recovery window, and the predictions of the batch remain', async () => {
+  it('the idempotency key of a batch is 410 after the recovery window, and the predictions of the batch remain', async () => {
     await startWith({ RECOVERY_WINDOW_S: '1' });
     const headers = { 'idempotency-key': 'k' };
     await predictBatch(ann, inputsOf(2), { headers });
@@ -155,7 +155,7 @@ describe('batch', function () {
     assert.equal(shed.status, 503);
   });
 
-  it('a batch holds no slot while it waits for its predictions: four batches at once share a single slot', async () => {
+  it('a batch holds no slot while it waits for its predictions, so that four concurrent batches can share a single slot', async () => {
     await startWith({ BATCH_CONCURRENCY: '1' });
     const bob = await signUp(system);
     const all = await Promise.all([ann, bob, ann, bob].map((person) => predictBatch(person, inputsOf(4))));

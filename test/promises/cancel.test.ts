@@ -9,7 +9,10 @@ import { until } from '../support/until.ts';
 
 const CANCELLED = { status: 'cancelled', prediction_units: 0 };
 
-/** Cancels through another ingress; returns the milliseconds until the caller is answered and the socket closed. */
+/**
+ * Cancels through another ingress. Returns the milliseconds until the caller was answered, and until the provider's
+ * socket was closed.
+ */
 async function cancelAndMeasure(system: System, app: AppClient) {
   system.provider.reset();
   system.provider.respond(hang());
@@ -39,7 +42,8 @@ describe('cancelling', () => {
     const app = await system.app();
     const times = [];
     for (let n = 0; n < 9; n += 1) times.push(await cancelAndMeasure(system, app));
-    // Without wake-ups about half would be slower. One slow cancel is tolerated, since the machine may be busy.
+    // Without wake-ups, about half of the cancels would be slower. One slow cancel is tolerated, since the machine may
+    // be busy.
     const slow = times.filter(({ answered, closed }) => answered > 500 || closed > 500);
     assert.ok(slow.length <= 1, JSON.stringify(slow));
     await assertNothingCharged(app);
@@ -56,7 +60,7 @@ describe('cancelling', () => {
       assert.equal((await waiting).code, 'prediction_cancelled');
       await assertNothingCharged(app);
     });
-    // A later prediction in the same queue has run, so the cancelled one's turn has passed.
+    // Once a later prediction has run, the turn of the cancelled one has passed.
     assert.equal((await app.predict(predictionBody())).status, 200);
     assert.equal(system.provider.calls.length, 1);
     assert.equal((await rowOf(system, body)).state, 'cancelled');
@@ -117,7 +121,7 @@ describe('cancelling', () => {
     assert.equal((await app.predict(old)).code, 'prediction_superseded');
   });
 
-  it('an app cancels only its own requests, and only with the user_id of the request', async () => {
+  it('an app can cancel only its own requests, and only with the user_id of the request', async () => {
     const [app, stranger] = [await system.app(), await system.app()];
     system.provider.respond(hang());
     const body = predictionBody();
@@ -137,7 +141,7 @@ describe('cancelling', () => {
     await assertRefused(stranger.cancel(body.request_id, body.user_id), [404, 'not_found']);
   });
 
-  it("cancelling, the prediction's answer and the usage agree on the outcome, even when cancel and answer race", async () => {
+  it("a cancel's answer, the prediction's answer and the usage agree on the outcome, even when cancel and completion race", async () => {
     const app = await system.app();
     const reached = new Map<string, () => void>();
     system.provider.respond(async (response, call) => {
@@ -168,7 +172,7 @@ describe('cancelling', () => {
       const won = units.reduce<number>((sum, one) => sum + one, 0);
       raced += units.length;
       suggested += won;
-      // Aims at half of the cancels winning the race, on a machine of any speed.
+      // Adapts to the speed of the machine, so that about half of the cancels win the race.
       patience *= won < units.length / 2 ? 1.5 : 1 / 1.5;
     }
     const { body: usage } = await app.usage();

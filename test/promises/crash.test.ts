@@ -16,7 +16,7 @@ describe('dead worker', () => {
   beforeEach(() => system.provider.reset());
   afterEach(() => Promise.all(system.workers.map((worker) => worker.stop())));
 
-  it('a dead worker is replaced in time for the waiting caller to get 200, charged as one unit', async () => {
+  it('when a worker dies, another worker takes over its work in time for the waiting caller to get 200, for one unit', async () => {
     const app = await system.app();
     const victim = await system.startWorker();
     system.provider.next(delay(3000));
@@ -60,7 +60,7 @@ describe('dead worker', () => {
     assert.equal((await rowOf(system, body)).attempt, 2);
 
     frozen.freeze(false);
-    // Two heartbeats take a second: enough for the worker to handle the answer waiting in its socket.
+    // Waits for two heartbeats, a second in which the worker can handle the answer waiting in its socket.
     const first = await aliveUntil(system, worker);
     await until(async () => (await aliveUntil(system, worker)) > first);
     const row = await rowOf(system, body);
@@ -77,7 +77,7 @@ describe('dead worker', () => {
   });
 });
 
-/** Waits until the process is alive; returns the time until which its last heartbeat is valid. */
+/** Waits until the process is alive. Returns the time at which its latest lease ends. */
 async function aliveUntil({ database }: System<HostedPart>, id: string | null): Promise<number> {
   return until(async () => {
     const { rows } = await database.pool.query<{ at: Date }>(

@@ -7,7 +7,7 @@ import { useSystem } from '../support/system.ts';
 import { whileFrozen } from '../support/time-travel.ts';
 
 const TIMEOUT_MS = 1500;
-/** Accepted deviations: workers stop a little before the deadline, and a busy machine may be late. */
+/** Accepted deviations from a deadline: workers stop a little before it, and a busy machine may answer late. */
 const [EARLY_MS, LATE_MS] = [500, 1000];
 
 function assertTimedOut(reply: Reply<unknown>, afterMs = TIMEOUT_MS) {
@@ -41,7 +41,7 @@ describe('deadlines', () => {
       await assertUnits(app, 0);
     });
 
-    it('a prediction never succeeds after its deadline, even when the provider answers right at it', async () => {
+    it('a prediction never succeeds after its deadline, even if the provider answers right at the deadline', async () => {
       const app = await system.app();
       // Some answers come before the worker's limit, some after the caller's deadline.
       system.provider.respond(async (response, call) => {
@@ -64,7 +64,7 @@ describe('deadlines', () => {
       await assertUnits(app, suggested);
     });
 
-    it('a caller that attaches to a running attempt shares its deadline, and gets none of its own', async () => {
+    it("a caller that attaches to a running attempt gets the attempt's deadline, and no later one", async () => {
       const app = await system.app();
       system.provider.respond(hang());
       const body = predictionBody();
@@ -72,7 +72,7 @@ describe('deadlines', () => {
       const left = assert.rejects(app.predict(body, { signal: first.signal }));
       await system.provider.called(1);
       const since = performance.now();
-      // Only the second caller's ingress can end the wait: the worker is frozen, and the first caller has disconnected.
+      // Only the ingress can end the second caller's wait: the worker is frozen, and the first caller has disconnected.
       await whileFrozen(system.workers, async () => {
         await sleep(700);
         first.abort();
@@ -118,7 +118,7 @@ describe('deadlines', () => {
       await assertUnits(app, 1);
     });
 
-    it('a prediction whose first provider call times out makes another call before its deadline, and succeeds', async () => {
+    it('a prediction whose first provider call times out makes a second call before its deadline, and succeeds', async () => {
       const app = await system.app();
       system.provider.next(hang());
       const reply = await app.predict(predictionBody());

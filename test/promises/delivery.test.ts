@@ -16,7 +16,7 @@ import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const TIMEOUT_MS = 60_000;
-/** A process merges all tickets that it is asked to send within this time. */
+/** Time within which a process merges all tickets that it is asked to send. */
 const TICKET_EVERY_MS = 250;
 
 describe('delivery', () => {
@@ -43,7 +43,10 @@ describe('delivery', () => {
       unitPriceMicrocents: 1,
     });
 
-  /** Runs `work` while no worker claims, as after a real crash: workers first take back the work that they ran. */
+  /**
+   * Runs `work` while no worker claims. After a real crash no worker claims either: workers first take back the work
+   * that they ran.
+   */
   const whilePaused = async (work: () => Promise<void>) => {
     const { pool } = system.database;
     await pausePools(pool, ['predict']);
@@ -118,7 +121,7 @@ describe('delivery', () => {
     await assertUnits(app, 1);
   });
 
-  it('an answer is stored even if a database crash undid its claim, and the provider is not asked again', async () => {
+  it('an answer is stored even if a database crash undid the claim of its work, and the provider is not asked again', async () => {
     const app = await system.app();
     const answered = Promise.withResolvers<void>();
     system.provider.respond(when(answered.promise, ok()));
@@ -138,7 +141,7 @@ describe('delivery', () => {
     await assertUnits(app, 1);
   });
 
-  it('work is released and runs as the same attempt if its claim succeeded but the worker did not learn of it', async () => {
+  it('work whose claim succeeded without the worker learning of it is released, and runs as the same attempt', async () => {
     const app = await system.app();
     const request = admission(app);
     await admitOnly([request]);

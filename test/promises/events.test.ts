@@ -38,7 +38,7 @@ describe('prediction events', () => {
     assert.equal(rows.length, 5);
   });
 
-  it('two different events with one id conflict: the second is 409, even when sent concurrently; another app may use the id', async () => {
+  it('the second of two different events with the same id is 409, even if both are sent at once; another app may use the id', async () => {
     const body = predictionBody();
     await app.predict(body);
     const event = makeEvent(body);
@@ -62,7 +62,7 @@ describe('prediction events', () => {
     assert.deepEqual(await send(makeEvent(body, { user_id: 'u-2' })), [403, 'access_denied']);
   });
 
-  it('prediction events are 409 while the prediction runs, and accepted once it has been cancelled or has failed', async () => {
+  it('prediction events are 409 while the prediction runs, and accepted once the prediction was cancelled or has failed', async () => {
     system.provider.next(hang());
     const body = predictionBody();
     const waiting = app.predict(body);
@@ -80,7 +80,7 @@ describe('prediction events', () => {
     assert.deepEqual(await send(makeEvent(failed)), RECORDED);
   });
 
-  it("prediction events are accepted until the prediction's tombstone is deleted; a new event is then 404", async () => {
+  it("prediction events are accepted until the prediction's tombstone is deleted, and are 404 afterwards", async () => {
     const body = predictionBody();
     await app.predict(body);
     await alterRow(system, app, body, `expires_at = now() - interval '1 hour'`);

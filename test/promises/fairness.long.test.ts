@@ -37,7 +37,7 @@ describe('fairness', () => {
       slowest < 2 * SERVICE_MS,
       `waited ${waits.map(Math.round)} ms, two service times are ${2 * SERVICE_MS}`,
     );
-    // The flooding app is alone now, and every call of it is answered.
+    // The flooding app is now alone, and each of its calls is answered.
     assert.deepEqual(tally(await replies), { '200': 300 });
   });
 });

@@ -12,12 +12,13 @@ describe('unfinished work', function () {
   const env = { PREDICTION_TIMEOUT_MS: '60000', PROVIDER_TIMEOUT_MS: '60000' };
   const system = useProcesses({ webs: 2, env });
 
-  it('unfinished work survives a shutdown: the worker hands it back as the same attempt, the ingress answers 503, and a retry gets the result', async () => {
+  it('unfinished work survives a shutdown: the worker releases it as the same attempt, the ingress answers 503, and a retry gets the result', async () => {
     const app = await system.app();
     const [other, web] = system.webs;
     const [worker] = system.workers;
     assert.ok(web && other && worker);
-    // One caller waits at the ingress that stops, one at the ingress that stays. The provider answers neither call.
+    // One caller waits at the ingress that stops, the other at the ingress that stays. The provider answers neither
+    // call.
     const [cutOff, patient] = [predictionBody(), predictionBody()];
     const answer = Promise.withResolvers<void>();
     system.provider.next(hang(), hang());

@@ -24,7 +24,7 @@ describe('idempotency', () => {
   beforeEach(() => system.provider.reset());
 
   describe('requests whose callers wait', () => {
-    it('a request repeated while a caller waits is 409 request_in_flight with Retry-After, and the first caller gets its answer', async () => {
+    it('repeating a request while its caller waits is 409 request_in_flight with Retry-After, and the first caller gets the answer', async () => {
       const [app, body, gate] = await heldRequest();
       const first = app.predict(body);
       await system.provider.called(1);
@@ -36,7 +36,7 @@ describe('idempotency', () => {
       await expectUnits(app, 1);
     });
 
-    it('a request repeated with `Prefer: wait` while a caller waits gets the same bytes at any ingress, from one provider call', async () => {
+    it('repeating a request with `Prefer: wait` while its caller waits gets the same bytes at any ingress, from one provider call', async () => {
       const [app, body, gate] = await heldRequest();
       const first = app.predict(body);
       await system.provider.called(1);
@@ -80,7 +80,7 @@ describe('idempotency', () => {
   });
 
   describe('requests whose callers have disconnected', () => {
-    it('a request that runs without callers answers a repeat of the same body from the same work, and conflicts with another body', async () => {
+    it('after all its callers disconnected, a running request can be repeated and gets the answer of the same work; another body with its id is 409 idempotency_conflict', async () => {
       const [app, body, gate] = await heldRequest();
       await predictAndLeave(app, body);
       assertConflict(await app.predict(withOtherContext(body)));
@@ -93,11 +93,11 @@ describe('idempotency', () => {
       await expectUnits(app, 1);
     });
 
-    it("a request repeated after its caller's ingress died is not refused as in flight, but attaches to the running work", async () => {
+    it("repeating a request after its caller's ingress died attaches to the running work, and is not refused as in flight", async () => {
       const [app, body, gate] = await heldRequest();
       const first = app.predict(body);
       await system.provider.called(1);
-      await alterRow(system, app, body, `waiters = array['${await deadIngress()}']::uuid[]`);
+      await alterRow(system, app, body, `waiters = array['${await addDeadIngress()}']::uuid[]`);
       const [before, again] = [await rowOf(system, body), app.predict(body)];
       await until(async () => !haveSameWaiters(before, await rowOf(system, body)));
       gate.resolve();
@@ -108,7 +108,7 @@ describe('idempotency', () => {
   });
 
   describe('answered requests', () => {
-    it("a request repeated after its answer does not wait for the row that counts the app's units", async () => {
+    it("repeating an answered request does not wait for a lock on the app's usage row", async () => {
       const [app, body] = [await system.app(), predictionBody()];
       const answer = await app.predict(body);
       const lock = await lockRow(system, 'usage', 'app_id = $1', [app.id]);
@@ -121,7 +121,7 @@ describe('idempotency', () => {
     });
 
     for (const state of ['suggested', 'abstained'] as const) {
-      it(`a request repeated after it was ${state} gets the same bytes at any ingress and costs nothing`, async () => {
+      it(`repeating a request that was ${state} gets the same bytes at any ingress, and costs nothing`, async () => {
         const [app, body] = [await system.app(), predictionBody()];
         const answer = await endAs[state](app, body);
         assert.deepEqual([answer.status, answer.body.status, isReplay(answer)], [200, state, false]);
@@ -154,7 +154,7 @@ describe('idempotency', () => {
 
   describe('cancelled and superseded requests', () => {
     for (const end of ['cancelled', 'superseded'] as const) {
-      it(`a repeat of a request that was ${end} is 499 with the same code, or 409 with another body, and calls no provider`, async () => {
+      it(`repeating a request that was ${end} is 499 with the same code, or 409 with another body, and calls no provider`, async () => {
         const [app, body] = [await system.app(), predictionBody()];
         const ended = [499, `prediction_${end}`];
         const answer = await endAs[end](app, body);
@@ -194,7 +194,7 @@ describe('idempotency', () => {
       });
     }
 
-    it('a request abandoned in the queue never runs, but runs when it is repeated', async () => {
+    it('a request that was abandoned in the queue does not run until it is repeated', async () => {
       const [app, body] = [await system.app(), predictionBody()];
       await whileFrozen(system.workers, async () => {
         await predictAndLeave(app, body);
@@ -224,7 +224,7 @@ describe('idempotency', () => {
       await expectUnits(app, 1);
     });
 
-    it('a failed request stays failed while the app has no units left, and a repeat runs once it has units again', async () => {
+    it('a failed request stays failed while its app has no units left, and can be repeated once the app has units again', async () => {
       const [app, body] = [await system.app(), predictionBody()];
       await endAs.refused(app, body);
       for (let i = 0; i < SANDBOX_UNITS; i += 1)
@@ -243,7 +243,7 @@ describe('idempotency', () => {
       await expectUnits(app, SANDBOX_UNITS + 1);
     });
 
-    it('a failed request stays failed once its session has a newer draft, and runs again when that draft is 36 days old', async () => {
+    it('a failed request stays failed once its session has a newer draft, and can be repeated when that draft is 36 days old', async () => {
       const [app, body] = [await system.app(), predictionBody()];
       await endAs.refused(app, body);
       assert.equal((await app.predict(nextRevision(body))).status, 200);
@@ -262,7 +262,7 @@ describe('idempotency', () => {
     const ends = ['suggested', 'abstained', 'cancelled', 'superseded', 'refused'] as const;
 
     for (const end of ends) {
-      it(`a request that ended ${end} is 410 recovery_window_expired after its window, with the same body or another`, async () => {
+      it(`a request with the outcome ${end} is 410 recovery_window_expired after its recovery window, with the same body or another`, async () => {
         const [app, body] = [await system.app(), predictionBody()];
         await endAs[end](app, body);
         await alterRow(system, app, body, 'expires_at = now()');
@@ -275,7 +275,7 @@ describe('idempotency', () => {
       });
     }
 
-    it('the end of the recovery window erases the texts of a request and keeps a tombstone, however it ended', async () => {
+    it('the end of the recovery window erases the texts of a request and keeps a tombstone, whatever the outcome', async () => {
       const app = await system.app();
       const bodies: Body[] = [];
       for (const end of ends) {
@@ -299,7 +299,7 @@ describe('idempotency', () => {
     });
   });
 
-  it('a request id can be used again after 35 days and not before, and the old unit stays counted', async () => {
+  it('a request id can be used again after 35 days and not before, and the unit of the old request stays counted', async () => {
     const app = await system.app();
     const [old, younger] = [predictionBody(), predictionBody()];
     const first = await app.predict(old);
@@ -332,7 +332,7 @@ describe('idempotency', () => {
         'the notation of a number',
         (body: FullBody) => JSON.stringify(body).replace('"revision":1}', '"revision":1.0e0}'),
       ],
-      ['defaults that are spelled out', (body: FullBody) => JSON.stringify({ ...body, ...DEFAULTS })],
+      ['defaults that are stated', (body: FullBody) => JSON.stringify({ ...body, ...DEFAULTS })],
       [
         'defaults inside a list or an object',
         (body: FullBody) => JSON.stringify({ ...body, ...INNER_DEFAULTS }),
@@ -398,7 +398,7 @@ describe('idempotency', () => {
         await alterApp(system, app, `disabled = '{predictions}'`);
         const reply = await app.predict(body);
         await alterApp(system, app, `disabled = '{}'`);
-        // An ingress may cache an app for two seconds.
+        // Waits until no ingress has the disabled app cached.
         const unknown = { ...body, connection_id: 'c-unknown' };
         await until(async () => (await app.predict(unknown)).code === 'not_found');
         return reply;
@@ -408,11 +408,11 @@ describe('idempotency', () => {
       '422 undefined': (app, body) => app.predict({ ...body, extra: 1 }),
     };
     for (const [expected, refuse] of Object.entries(refusals)) {
-      it(`a request refused with ${expected.replace('undefined', 'for a faulty body')} leaves no trace, and its id can be used for another request`, async () => {
+      it(`a request refused with ${expected.replace('undefined', 'for an invalid body')} leaves no trace, and its id can be used for another request`, async () => {
         const [app, body] = [await system.app(), predictionBody()];
         const refused = await refuse(app, body);
         assert.equal(`${refused.status} ${refused.code}`, expected);
-        assert.equal(await leftBehindBy(app), 0);
+        assert.equal(await countWorkOf(app), 0);
         await expectUnits(app, 0);
         const answer = await app.predict(withOtherContext(body));
         assert.deepEqual([answer.status, isReplay(answer)], [200, false], answer.text);
@@ -421,7 +421,7 @@ describe('idempotency', () => {
   });
 
   describe('many identical requests at once', () => {
-    it('of 100 identical requests at once at two ingresses one runs, for one unit; the others get its bytes or 409 request_in_flight', async () => {
+    it('of 100 concurrent identical requests at two ingresses, one runs for one unit, and the others get its bytes or 409 request_in_flight', async () => {
       const [app, body] = [await system.app(), predictionBody()];
       system.provider.respond(delay(100));
       const replies = await callAllIngresses(100, (at) => app.predict(body, { at }));
@@ -433,7 +433,7 @@ describe('idempotency', () => {
       await expectUnits(app, 1);
     });
 
-    it('100 identical requests at once with `Prefer: wait` all get the same 200', async () => {
+    it('100 concurrent identical requests with `Prefer: wait` all get the same 200', async () => {
       const [app, body] = [await system.app(), predictionBody()];
       system.provider.respond(delay(100));
       const answers = await callAllIngresses(100, (at) => app.predict(body, { at, ...WAIT }));
@@ -445,7 +445,7 @@ describe('idempotency', () => {
     });
   });
 
-  /** Makes a request end in the named way; resolves with its caller's answer. */
+  /** Functions that make a request end with the named outcome, and resolve with its caller's answer. */
   const endAs = {
     suggested: (app: AppClient, body: Body) => app.predict(body),
     abstained(app: AppClient, body: Body) {
@@ -514,8 +514,8 @@ describe('idempotency', () => {
     return Promise.all(Array.from({ length: count }, (_, i) => call(webs[i % webs.length] ?? { url: '' })));
   }
 
-  /** Adds an ingress whose lease expired a second ago; returns its id. */
-  async function deadIngress(): Promise<string> {
+  /** Adds an ingress whose lease expired a second ago. Returns its id. */
+  async function addDeadIngress(): Promise<string> {
     const { rows } = await system.database.pool.query<{ id: string }>(
       `insert into processes (id, kind, alive_until)
        values (gen_random_uuid(), 'web', now() - interval '1 second') returning id`,
@@ -534,7 +534,7 @@ describe('idempotency', () => {
     return kept.rowCount ?? 0;
   }
 
-  async function leftBehindBy(app: AppClient): Promise<number> {
+  async function countWorkOf(app: AppClient): Promise<number> {
     const kept = await system.database.pool.query(
       `select party from work where party = $1 union all select party from history where party = $1`,
       [app.id],
@@ -564,7 +564,7 @@ describe('idempotency', () => {
   }
 });
 
-/** Returns a body without the fields of `DEFAULTS`, and without those that `INNER_DEFAULTS` adds. */
+/** Returns a body without the fields of `DEFAULTS` and the fields that `INNER_DEFAULTS` adds. */
 function fullBody() {
   return predictionBody({
     draft: { text: 'Please send the report to ', revision: 1 },

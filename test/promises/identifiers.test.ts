@@ -42,7 +42,7 @@ describe('identifiers', () => {
   const system = useSystem();
   beforeEach(() => system.provider.reset());
 
-  it('identifiers that match the pattern work as request_id and session_id: requests are answered, replayed, and cancelled with the id in the path', async () => {
+  it('requests whose request_id and session_id match the pattern are answered, replayed, and cancelled with the id in the path', async () => {
     await fc.assert(
       fc.asyncProperty(PERMITTED_ID, async (id) => {
         const app = await system.app();
@@ -87,7 +87,7 @@ describe('identifiers', () => {
     }
   });
 
-  it('identifiers that differ in one character, or in its case, are different', async () => {
+  it('identifiers that differ in a single character, or only in upper and lower case, are different', async () => {
     const app = await system.app();
     for (const id of ['a', 'A', 'a.', '.a', 'a:', 'a-', 'a_', 'aa']) {
       const answer = await app.predict(predictionBody({ request_id: id }));
@@ -95,7 +95,7 @@ describe('identifiers', () => {
     }
   });
 
-  it('a path is 404 not_found if no prediction has its identifier, or the pattern does not allow it', async () => {
+  it('a path is 404 not_found if no prediction has its identifier, or the pattern does not allow the identifier', async () => {
     const app = await system.app();
     await app.predict(predictionBody({ request_id: 'a' }));
     const notFound = [404, { detail: { code: 'not_found' } }];
@@ -106,7 +106,7 @@ describe('identifiers', () => {
       assert.deepEqual([path, ...(await cancel(app, path, {}))], [path, ...notFound]);
   });
 
-  it('identifiers that the pattern does not allow are 422 in a body', async () => {
+  it('a body with an identifier that the pattern does not allow is 422', async () => {
     const app = await system.app();
     for (const field of ['request_id', 'session_id', 'connection_id']) {
       for (const value of INVALID_BODY_IDS) {
@@ -159,7 +159,7 @@ const INVALID_BODY_IDS = [
   [],
 ];
 
-/** Cancels with the path exactly as given, unlike `fetch`, which would fold dot segments. */
+/** Cancels with exactly this path, unlike `fetch`, which would resolve dot segments. */
 async function cancel(app: AppClient, id: string, body: object = { user_id: 'u-1' }) {
   const { hostname, port } = new URL(app.url);
   const path = `/v1/predictions/${id}/cancel`;

@@ -10,14 +10,16 @@ const SERVICE_MS = 100;
 const KILLS = 3;
 /** Time for which the ledger buffers calls before it writes them, with a margin for a slow machine. */
 const BUFFERED_MS = 400;
-/** Most calls that one kill can lose: those in flight, and those that have ended but are still buffered. */
+/**
+ * Maximum number of calls that one kill can lose: calls in flight, and calls that have ended but are still buffered.
+ */
 const MAX_LOST_CALLS = CALLERS * (1 + BUFFERED_MS / SERVICE_MS);
 
 describe('ledger of a killed worker', function () {
   this.timeout(90_000);
   const system = useProcesses({ workers: 2, env: { LEASE_MS: '3000' } });
 
-  it('the ledger loses at most running and just-ended calls when three workers are killed, and each answer is charged one unit', async () => {
+  it('when three workers are killed, the ledger loses at most running and just-ended calls, and each answer costs one unit', async () => {
     const app = await system.app({ plan: 'paid' });
     system.provider.respond(delay(SERVICE_MS));
     const load = startLoad((body) => app.predict(body), { callers: CALLERS });

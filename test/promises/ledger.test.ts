@@ -78,7 +78,7 @@ describe('provider call ledger', () => {
     ['answered', message({ content: 'not the answer format' }), [12, 5]],
   ];
   for (const [outcome, step, tokens] of outcomes)
-    it(`the provider call ledger has a row with ${tokens[0]} input tokens for a call that ends ${outcome}`, async () => {
+    it(`the provider call ledger has a row with ${tokens[0]} input tokens for a call with the outcome ${outcome}`, async () => {
       const app = await system.app();
       system.provider.respond(step);
       await app.predict(predictionBody());
@@ -87,16 +87,17 @@ describe('provider call ledger', () => {
         [row.outcome, row.aborted, row.input_tokens, row.output_tokens],
         [outcome, false, ...tokens],
       );
-      // A cut-off answer is retried once with more room for thoughts, which does not help here.
+      // A cut-off answer is retried once with a higher token limit for reasoning; this provider cuts off the second
+      // answer too.
       assert.equal(others.length, outcome === 'cut_off' ? 1 : 0);
     });
 
   const unread: [name: string, step: Step][] = [
-    ['is cut in the middle', truncatedJson()],
+    ['is truncated JSON', truncatedJson()],
     ['breaks off', reset()],
     ['is too large', huge(2_000_000)],
     ['is empty', empty()],
-    ['is a page', html()],
+    ['is an HTML page', html()],
     ['is an error with status 200', json({ error: { message: 'scripted', code: 500 } })],
   ];
   for (const [name, step] of unread)
@@ -160,7 +161,7 @@ describe('provider call ledger', () => {
     assert.deepEqual(await rowsOf(app), []);
   });
 
-  it('the provider call ledger deletes calls after 400 days', async () => {
+  it('the provider call ledger keeps calls for 400 days', async () => {
     const appId = newId();
     const daysAgo = (days: number) => idOf(Date.now() - days * 24 * 60 * 60 * 1000);
     const [old, young] = [daysAgo(401), daysAgo(399)];

@@ -11,8 +11,8 @@ type Body = ReturnType<typeof predictionBody>;
 const CANCEL = { 'x-on-disconnect': 'cancel' };
 
 describe('caller that disconnects', () => {
-  // The worker runs one job at a time, so that a hanging call keeps all later ones queued. The deadline is long, so
-  // that a queue that seems 6 s old does not count as overloaded.
+  // The worker runs one piece of work at a time, so that a hanging call keeps all later calls queued. The deadline is
+  // long, so that work that seems to have waited for 6 s does not count as overload.
   const system = useSystem({ env: { WORKER_CONCURRENCY: '1', PREDICTION_TIMEOUT_MS: '60000' } });
   /** Lets the provider answer the running test's calls. */
   let answer: () => void;
@@ -100,7 +100,7 @@ describe('caller that disconnects', () => {
     await assertUnits(app, 1, 0);
   });
 
-  it('a caller that disconnects has its queued prediction abandoned after 5 s: it never runs and costs nothing', async () => {
+  it('the queued prediction of a caller that disconnects is abandoned after 5 s: it never runs and costs nothing', async () => {
     const app = await system.app();
     const other = await system.app();
     await occupyWorker(other);
@@ -123,7 +123,7 @@ describe('caller that disconnects', () => {
     await assertUnits(app, 1, 0);
   });
 
-  it('a caller that disconnects has its queued prediction skipped by workers after 5 s, even before it is marked abandoned', async () => {
+  it('the queued prediction of a caller that disconnects is skipped by workers after 5 s, even before it is marked as abandoned', async () => {
     const app = await system.app();
     await occupyWorker(await system.app());
     const body = await queueAndLeave(app);
@@ -147,7 +147,7 @@ describe('caller that disconnects', () => {
     await Promise.all([untilDetached(again), untilDetached(never)]);
     const back = app.predict(again);
     await untilWaiters(again, 1);
-    // Makes both look old. Once the one without a caller has been abandoned, the other has been looked at, too.
+    // Makes both look old. Once the request without a caller is abandoned, the same round has seen the other.
     for (const body of [again, never]) {
       const longAgo = `now() - interval '6 seconds'`;
       const left = body === never ? `, detached_at = ${longAgo}` : '';
@@ -160,7 +160,7 @@ describe('caller that disconnects', () => {
     await assertUnits(app, 1, 0);
   });
 
-  it('a caller that disconnects and repeats its request after 5 s has it run as a second attempt of the same prediction', async () => {
+  it('a request that its disconnected caller repeats after 5 s runs as a second attempt of the same prediction', async () => {
     const app = await system.app();
     await occupyWorker(await system.app());
     const body = await queueAndLeave(app);
@@ -177,7 +177,7 @@ describe('caller that disconnects', () => {
     await assertUnits(app, 1, 0);
   });
 
-  it('a caller that disconnects has its running prediction and the provider call cancelled at once if the request asks for that', async () => {
+  it('the running prediction of a caller that disconnects, and its provider call, are cancelled at once if the request asks for that', async () => {
     const app = await system.app();
     const body = predictionBody();
     const { leave } = call(app, body, CANCEL);
@@ -188,7 +188,7 @@ describe('caller that disconnects', () => {
     await assertUnits(app, 0, 0);
   });
 
-  it('a caller that disconnects has its running prediction cancelled at once if the app is set to, unless the request overrides that', async () => {
+  it("the running prediction of a caller that disconnects is cancelled at once if the app's setting says so, unless the request overrides the setting", async () => {
     const app = await system.app();
     await alterApp(system, app, `on_disconnect = 'cancel'`);
     const [one, other] = [predictionBody(), predictionBody()];
@@ -206,7 +206,7 @@ describe('caller that disconnects', () => {
     await assertUnits(app, 1, 0);
   });
 
-  it('a caller that disconnects has its queued prediction cancelled at once if the request asks for that', async () => {
+  it('the queued prediction of a caller that disconnects is cancelled at once if the request asks for that', async () => {
     const app = await system.app();
     await occupyWorker(await system.app());
     const body = await queueAndLeave(app, CANCEL);
@@ -217,7 +217,7 @@ describe('caller that disconnects', () => {
     await assertUnits(app, 0, 0);
   });
 
-  it('a caller that disconnects and repeats its request at once keeps its prediction, however late the detach is processed', async () => {
+  it('a caller that disconnects and repeats its request at once keeps its prediction, even if the detach is processed late', async () => {
     const app = await system.app();
     const [slow, body] = [predictionBody(), predictionBody()];
     const returning = call(app, body);
@@ -226,7 +226,7 @@ describe('caller that disconnects', () => {
     await untilState(slow, 'queued');
     const lock = await system.database.pool.connect();
     try {
-      // The ingress processes detaches one by one, so the lock on the other row delays the detach of this row.
+      // The ingress processes one detach after another, so the lock on the slow row delays the detach of the other row.
       await lock.query('begin');
       await lock.query(`select from work where facts::json ->> 'requestId' = $1 for update`, [
         slow.request_id,
@@ -264,7 +264,7 @@ describe('caller that disconnects', () => {
     await untilState(control, 'queued');
     first.leave();
     last.leave();
-    // The ingress has seen the last caller leave, so it has seen the first one leave too.
+    // Once the ingress has seen the last caller leave, it has also seen the first caller leave.
     await untilState(control, 'cancelled');
     const row = await rowOf(system, body);
     assert.deepEqual([row.state, row.detached_at], ['running', null]);

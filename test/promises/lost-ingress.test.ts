@@ -6,14 +6,16 @@ import { rowOf } from '../support/rows.ts';
 import { type System, useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-/** The length of a lease, plus some time for a call. */
+/** The duration of a lease, plus some time for a call. */
 const NOTICED_WITHIN_MS = 3000 + 1000;
 
 describe('lost ingress', () => {
   const system = useSystem({ apart: true, env: { LEASE_MS: '3000' } });
   beforeEach(() => system.provider.reset());
 
-  /** Sends a call and kills its ingress. `answer` lets the provider answer; `id` is the row's. */
+  /**
+   * Sends a call and kills its ingress. Returns the id of the call's row, and `answer`, which lets the provider answer.
+   */
   const orphanCall = async () => {
     const app = await system.app();
     const answer = Promise.withResolvers<void>();
@@ -32,7 +34,7 @@ describe('lost ingress', () => {
     return { app, body, id, diedAt, answer: answer.resolve };
   };
 
-  it('an ingress that dies is noticed within its 3 s lease: until then a repeated request is 409, then it gets the same prediction', async () => {
+  it('an ingress that dies is noticed within its 3 s lease: a repeated request is 409 until then, and gets the same prediction afterwards', async () => {
     const { app, body, id, diedAt, answer } = await orphanCall();
     let refusals = 0;
     let askedAt = performance.now();
@@ -55,7 +57,7 @@ describe('lost ingress', () => {
     assert.deepEqual([usage.prediction_units, usage.reserved_units], [1, 0]);
   });
 
-  it('an ingress that dies does not delay a repeat with `Prefer: wait`: another ingress attaches it at once', async () => {
+  it('an ingress that dies does not delay a repeated request with `Prefer: wait`: another ingress attaches the request at once', async () => {
     const { app, body, id, answer } = await orphanCall();
     const waiting = app.predict(body, { headers: { prefer: 'wait' } });
     await until(() => isAwaited(system, id), 1000);

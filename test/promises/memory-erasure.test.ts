@@ -21,7 +21,7 @@ describe('memory erasure', function () {
     env: { OPENAI_API_KEY: '', OPENAI_BASE_URL: '', DEFAULT_MODEL: 'local' },
   });
 
-  /** Records and syncs the persona's sessions; returns their raw rows by session. */
+  /** Records and syncs the sessions of a persona. Returns their raw rows by session. */
   async function remember(
     person: UserClient,
     { sessions }: Persona,
@@ -39,7 +39,7 @@ describe('memory erasure', function () {
     return Map.groupBy(body.results.toReversed(), ({ session_id }) => session_id ?? '');
   }
 
-  /** Adds episodes and facts that repeat their sources word for word, within sessions and across them. */
+  /** Adds episodes and facts that repeat their sources word for word, from one session or from two. */
   async function addDerivedRows(person: UserClient, rows: RawMemoryResponse[][]): Promise<void> {
     const neighbours = rows.map((own, place) => [...own, ...(rows[place + 1] ?? [])]);
     for (const sources of [...rows, ...neighbours]) {
@@ -58,10 +58,10 @@ describe('memory erasure', function () {
     }
   }
 
-  it('a session whose memory was deleted row by row leaves none of its five-word sequences in any table', () =>
+  it('deleting the memory of a session row by row leaves none of its five-word sequences in any table', () =>
     leavesNothing(addDerivedRows));
 
-  it('a session whose memory was promoted and then deleted row by row leaves none of its five-word sequences', () =>
+  it('promoting the memory of a session and deleting it row by row leaves none of its five-word sequences in any table', () =>
     leavesNothing(async (person, rows) => {
       await settleMemory(person);
       const { body } = await person.request<MemoryStats>('GET', '/api/memory/stats/');

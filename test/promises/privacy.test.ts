@@ -44,7 +44,7 @@ describe('privacy', () => {
     }
   };
 
-  it('the input of a prediction is in no table once it is answered, and its answer in none 10 s after the recovery window', async () => {
+  it('no table has the input of a prediction once it is answered, or its answer 10 s after the recovery window', async () => {
     const app = await system.app();
     const [asked, answered] = [newMarker(), newMarker()];
     system.provider.respond(ok({ continuation: answered }));
@@ -57,7 +57,7 @@ describe('privacy', () => {
     assert.equal((await app.predict(body)).code, 'recovery_window_expired');
   });
 
-  it('the texts of a failed or cancelled prediction are in no table once it has ended', async () => {
+  it('no table has the texts of a failed or cancelled prediction once the prediction has ended', async () => {
     const app = await system.app();
     const marker = newMarker();
     const [failed, cancelled] = [markedRequest(marker), markedRequest(marker)];
@@ -71,8 +71,9 @@ describe('privacy', () => {
     assert.deepEqual(await tablesWith(system, marker), []);
   });
 
-  it('the queue and its server never get a text, user_id, request_id or session_id of an app', async () => {
-    // A fresh system: elsewhere, a late ticket of earlier work could stand for this work, which would get no ticket.
+  it('the queue and its server never get a text, user_id, request_id or session_id from a request', async () => {
+    // Uses a fresh system, because a late ticket of earlier work could also announce this work, which would then get
+    // none.
     await using fresh = await startSystem();
     const app = await fresh.app();
     const [marker, user] = [newMarker(), newMarker()];
@@ -138,7 +139,7 @@ describe('privacy', () => {
     assert.deepEqual(statuses.slice(0, failures.length), [502, 502, 503, 503, 502, 502, 502]);
     assert.deepEqual(statuses.slice(failures.length), [200, 409, 422, 422, 422, 413, 422, 404, 404, 400]);
     assertNotLogged(marker);
-    // The ingress and the worker both logged something about these requests.
+    // Asserts that the ingress did log these requests.
     assert.ok(system.webs[0]?.log.includes(app.id));
     assert.ok(system.workers[0]?.log.includes(unlucky));
   });
@@ -151,7 +152,7 @@ describe('privacy', () => {
       const reply = await app.request('GET', '/v1/usage', undefined, { headers: { authorization } });
       assert.equal(reply.status, 401);
     }
-    // The key is searched without its checksum, which could be recomputed.
+    // Searches for the key without its checksum, which could be recomputed.
     const secret = app.key.slice('fc_'.length, -'checks'.length);
     assert.deepEqual(await tablesWith(system, secret), []);
     assert.deepEqual(await tablesWith(system, app.key.slice(0, 'fc_'.length + 6)), ['public.app_keys']);
@@ -160,7 +161,7 @@ describe('privacy', () => {
   });
 });
 
-/** Makes messages that are each allowed but too long together. */
+/** Makes messages that are allowed one by one but too long together. */
 function tooLongMessages(text: string) {
   return Array.from({ length: 30 }, () => ({ role: 'user', content: text.padEnd(8000, '.') }));
 }

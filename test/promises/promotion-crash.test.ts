@@ -25,7 +25,9 @@ describe('promotion with a dead worker', function () {
   });
 
   const kill = () => system.workers.shift()?.kill();
-  /** Starts a promotion, kills the only worker after its third model call, returns the result from the next worker. */
+  /**
+   * Starts a promotion and kills the only worker after its third model call. Returns the result from the next worker.
+   */
   const promoteAndKill = async (body: object) => {
     system.provider.next(episode(), episode(), hang());
     const before = system.provider.calls.length;
@@ -55,12 +57,12 @@ describe('promotion with a dead worker', function () {
     assert.ok(rows.every(({ promoted_at }) => promoted_at !== null));
   };
 
-  it('a promotion whose worker dies continues where it stopped, and its result counts what both attempts did', async () => {
+  it('a promotion whose worker dies continues where it stopped, and its result counts the work of both attempts', async () => {
     const { ids, created, considered, usage } = await promoteAndKill({});
     assert.deepEqual([created, considered], [SESSIONS, 2 * SESSIONS]);
     assert.equal(usage.input_tokens, 12 * SESSIONS);
     await assertWhole(ids);
-    // Only the episode whose call hung was asked about twice.
+    // The model was asked twice only about the episode whose call hung.
     assert.equal(system.provider.calls.length, SESSIONS + 1);
     assert.equal((await promote(ann, 'episodes')).body.considered, 0);
   });
@@ -73,7 +75,7 @@ describe('promotion with a dead worker', function () {
     assert.equal(system.provider.calls.length, 2 * SESSIONS + 1);
   });
 
-  it('a promotion makes the same episodes as an undisturbed run when eight run at once and their workers die', async () => {
+  it('eight concurrent promotions of an account whose workers die make the same episodes as one undisturbed promotion', async () => {
     system.provider.respond(delay(60, episode()));
     const promotions = Array.from({ length: 8 }, () => promote(ann, 'episodes'));
     for (let n = 1; n <= 2; n += 1) {

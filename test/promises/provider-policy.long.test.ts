@@ -7,26 +7,26 @@ import { until } from '../support/until.ts';
 
 const WORKERS = 4;
 const PROBE_EVERY_MS = 1000;
-/** Callers at once: more than three workers have slots for. */
+/** Concurrent callers: more than three workers have slots for. */
 const CALLERS = 16;
 const FAILURES_TO_OPEN = 20;
-/** Time within which every worker learns what one of them has seen. */
+/** Time within which every worker learns what one worker has seen. */
 const KNOWN_WITHIN_MS = 1000;
 
 const env = {
   PROVIDER_PROBE_EVERY_MS: `${PROBE_EVERY_MS}`,
   SANDBOX_UNITS: '1000000',
   WORKER_CONCURRENCY: '4',
-  // Long, so that callers that ask again and again are not refused as overload because the first ones waited.
+  // Long, so that callers who ask repeatedly are not refused as overload because the first calls waited.
   PREDICTION_TIMEOUT_MS: '30000',
   // Short, so that a killed worker's work is soon taken over.
   LEASE_MS: '5000',
 };
 
 describe('policy of all workers', () => {
-  for (const withoutWakeUps of [false, true])
-    describe(withoutWakeUps ? 'when every message between them is lost' : 'in order', () => {
-      const system = useProcesses({ workers: 0, withoutWakeUps, env });
+  for (const condition of ['', ', even when every message between workers is lost'])
+    describe(`policy of all workers${condition}`, () => {
+      const system = useProcesses({ workers: 0, withoutWakeUps: condition !== '', env });
       let app: AppClient;
       before(async () => {
         await Promise.all(Array.from({ length: WORKERS }, (_, n) => startWorker(n)));
@@ -44,7 +44,7 @@ describe('policy of all workers', () => {
         Number(headers.authorization?.replace('Bearer sk-', ''));
       const workersAmong = (calls: readonly ProviderCall[]) => new Set(calls.map(workerOf));
 
-      /** Runs callers that ask again and again until `done` accepts a reply; returns all replies. */
+      /** Runs callers that ask repeatedly until `done` accepts a reply. Returns all replies. */
       async function keepAsking(done: (reply: Reply<unknown>) => boolean): Promise<Reply<unknown>[]> {
         const replies: Reply<unknown>[] = [];
         let stop = false;
@@ -61,7 +61,9 @@ describe('policy of all workers', () => {
         return replies;
       }
 
-      /** Resolves when every worker has called the provider, which is so slow that each worker finds waiting work. */
+      /**
+       * Resolves when every worker has called the provider. It answers so slowly that each worker finds waiting work.
+       */
       async function everyoneCalls(): Promise<void> {
         system.provider.respond(delay(200));
         const { calls } = system.provider;
@@ -73,7 +75,7 @@ describe('policy of all workers', () => {
         assert.equal(workersAmong(calls.slice(before)).size, WORKERS);
       }
 
-      it("no worker calls a model before the time named by the provider's Retry-After", async () => {
+      it(`no worker calls a model before the time named by the provider's Retry-After${condition}`, async () => {
         await everyoneCalls();
         system.provider.respond(delay(20));
         const { calls } = system.provider;
@@ -97,7 +99,7 @@ describe('policy of all workers', () => {
         assert.ok(told.includes(3) && told.every((seconds) => seconds >= 1 && seconds <= 3), `${told}`);
       });
 
-      it('all workers together send only one probe per interval after twenty failures in a row, until a probe succeeds', async () => {
+      it(`all workers together send only one probe per interval after twenty successive failures, until a probe succeeds${condition}`, async () => {
         await everyoneCalls();
         system.provider.reset();
         system.provider.respond(status(500));
@@ -131,7 +133,7 @@ describe('policy of all workers', () => {
         await everyoneCalls();
       });
 
-      it('a worker killed while it probes delays the next probe by one interval', async () => {
+      it(`a worker that is killed while it probes delays the next probe by one interval${condition}`, async () => {
         system.provider.respond(status(500));
         const { calls } = system.provider;
         await keepAsking(() => calls.length >= FAILURES_TO_OPEN);
@@ -158,7 +160,7 @@ describe('policy of all workers', () => {
         assert.ok(!workersAmong(calls.slice(index + 1)).has(victim));
         const [next] = calls.slice(index + 1);
         assert.ok(next !== undefined);
-        // The index of a worker in the list must stay its number.
+        // Keeps the index of each worker in the list equal to its number.
         system.workers[victim] = await startWorker(victim);
         system.workers.pop();
       });
@@ -170,7 +172,7 @@ describe('policy of all workers', () => {
       env: { PROVIDER_CONCURRENCY: '4', WORKER_CONCURRENCY: '8' },
     });
     const app = await system.app();
-    // Wait until the workers have counted each other.
+    // Waits until the workers have counted each other.
     await sleep(600);
     let most = 0;
     system.provider.respond((response, call) => {
@@ -183,9 +185,9 @@ describe('policy of all workers', () => {
   });
 });
 
-/** Asserts that there are 2 to `most` probes, each at least an interval after the one before. */
-function assertOneEachInterval(probes: number[], most: number): void {
-  assert.ok(probes.length >= 2 && probes.length <= most, `${probes.length} probes: ${probes}`);
+/** Asserts that there are 2 to `max` probes, each at least an interval after the previous one. */
+function assertOneEachInterval(probes: number[], max: number): void {
+  assert.ok(probes.length >= 2 && probes.length <= max, `${probes.length} probes: ${probes}`);
   for (const [n, ms] of probes.slice(1).entries())
     assert.ok(ms - (probes[n] ?? 0) > PROBE_EVERY_MS - 100, `probes at ${probes} ms`);
 }
