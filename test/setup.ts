@@ -15,9 +15,9 @@ let pooler: Pooler | undefined;
 let embedded: { server: Postgres; directory: string } | undefined;
 
 /**
- * Once for the whole run, in the parent process: a server (the embedded one, or that of `TEST_DATABASE_URL`) with a
- * migrated database that each test file copies, and a console. With `TEST_POOLER` the processes under test reach it through a
- * PgBouncer. The files' processes learn of all that by these variables.
+ * Provides, once for the whole run, a PostgreSQL server (embedded, or that of `TEST_DATABASE_URL`), a migrated database
+ * that each test file copies, and a built console. With `TEST_POOLER`, the processes under test reach the server
+ * through a PgBouncer. The processes of the test files learn of these by environment variables.
  */
 export async function mochaGlobalSetup(): Promise<void> {
   process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'forecue-compile-cache');
@@ -42,13 +42,15 @@ export async function mochaGlobalTeardown(): Promise<void> {
   if (embedded) await rm(embedded.directory, { recursive: true, force: true });
 }
 
-/** Does the same for a program that mocha does not run. */
+/** Does the same as `mochaGlobalSetup` for a program that mocha does not run. */
 export async function setUp(): Promise<AsyncDisposable> {
   await mochaGlobalSetup();
   return { [Symbol.asyncDispose]: mochaGlobalTeardown };
 }
 
-/** An answer that is not as published fails its test, also when that expects the call to fail. */
+/**
+ * Fails a test that got an answer which the OpenAPI document does not list, even if the test expects the call to fail.
+ */
 export const mochaHooks = {
   afterEach(this: Mocha.Context): void {
     const unpublished = takeUnpublished();

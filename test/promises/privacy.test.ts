@@ -139,7 +139,7 @@ describe('privacy', () => {
     assert.deepEqual(statuses.slice(0, failures.length), [502, 502, 503, 503, 502, 502, 502]);
     assert.deepEqual(statuses.slice(failures.length), [200, 409, 422, 422, 422, 413, 422, 404, 404, 400]);
     assertNotLogged(marker);
-    // Asserts that the ingress did log these requests.
+    // Asserts that both the ingress and the worker have logged something about these requests.
     assert.ok(system.webs[0]?.log.includes(app.id));
     assert.ok(system.workers[0]?.log.includes(unlucky));
   });

@@ -25,7 +25,7 @@ const env = {
 
 describe('policy of all workers', () => {
   for (const condition of ['', ', even when every message between workers is lost'])
-    describe(`policy of all workers${condition}`, () => {
+    describe(condition === '' ? 'with wake-ups' : 'without wake-ups', () => {
       const system = useProcesses({ workers: 0, withoutWakeUps: condition !== '', env });
       let app: AppClient;
       before(async () => {

@@ -27,14 +27,14 @@ describe('Retry-After', () => {
     return app.predict(predictionBody());
   };
 
-  function assertRefused(reply: Reply<unknown>, code: number, most: number): void {
+  function assertRefused(reply: Reply<unknown>, code: number, maxS: number): void {
     assert.equal(reply.status, code);
     const seconds = Number(reply.headers.get('retry-after'));
-    // Some of the time may pass on a busy machine.
-    assert.ok(seconds <= most && seconds > most - 10, `${seconds}`);
+    // A busy machine may let some seconds pass.
+    assert.ok(seconds <= maxS && seconds > maxS - 10, `${seconds}`);
   }
 
-  it("the provider's Retry-After is passed on in answers to apps and accounts, to predictions and jobs, and counts down", async () => {
+  it("the provider's Retry-After is passed on to apps and accounts, in answers to predictions and jobs, and counts down", async () => {
     const first = await predictWith(status(429, { 'retry-after': '30' }));
     assert.equal(first.code, 'provider_rate_limited');
     assert.equal(first.headers.get('retry-after'), '30');
@@ -45,11 +45,11 @@ describe('Retry-After', () => {
     assert.equal(system.provider.calls.length, calls);
   });
 
-  it('the Retry-After of an answer is the time until the next probe while the circuit is open', async () => {
+  it('while the circuit is open, the Retry-After of an answer is the time until the next probe', async () => {
     system.provider.respond(status(429));
     for (let n = 0; n < FAILURES_TO_OPEN; n++) {
       const reply = await app.predict(predictionBody());
-      // The provider does not state a time.
+      // The default, since the provider states no time.
       assert.equal(reply.headers.get('retry-after'), '5');
     }
     assertRefused(await app.predict(predictionBody()), 503, 60);

@@ -25,7 +25,10 @@ const given = fc.constantFrom(
   { status: 'edited', actual_response: 'Navy' },
   { status: 'rejected' },
 );
-/** Generates a step in the life of an account's predictions. The last three kinds must not change a statistic. */
+/**
+ * Generates a step in the life of an account's predictions. The last three kinds of steps must not change the
+ * statistics.
+ */
 const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ predict: fc.constantFrom(0.01, 0.8, 1) }) },
   { weight: 1, arbitrary: fc.constant({ fail: true }) },
@@ -87,7 +90,7 @@ describe('prediction statistics', function () {
     } else await Promise.all(one.decide.map(([n, decision]) => feedback(ann, at(n), decision)));
   };
 
-  it('prediction statistics equal a recount of the rows after any feedback; repeated feedback, deleted memory and restarts do not change them', async () => {
+  it('prediction statistics equal a recount of the rows after any feedback, and are not changed by repeated feedback, deleted memory or restarts', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 6, maxLength: 16 }), async (steps) => {
         ann = await signUp(system);

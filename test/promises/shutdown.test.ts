@@ -44,13 +44,13 @@ describe('shutdown', () => {
     assert.equal(reply.status, 200, reply.text);
     assert.equal(reply.headers.get('connection'), 'close');
     assert.deepEqual(await exitCodes(web, worker), [0, 0]);
-    // The processes have signed off, instead of letting their leases expire.
+    // The processes have ended their leases themselves, instead of letting them expire.
     assert.equal(await countAlive(), before - 2);
     const { body: usage } = await app.usage();
     assert.deepEqual([usage.prediction_units, usage.reserved_units], [1, 0]);
   });
 
-  it('an ingress told to stop while it is busy answers all requests that have reached its port, on new and kept-alive connections', async () => {
+  it('an ingress that is told to stop while busy answers all requests that have reached its port, on new and kept-alive connections', async () => {
     const app = await system.app();
     const [web] = await Promise.all([system.startWeb(), system.startWorker()]);
     answer();
@@ -58,7 +58,7 @@ describe('shutdown', () => {
     const ask = () => Promise.all(Array.from({ length: 8 }, () => client.predict(web.url, predictionBody())));
     await ask();
     web.freeze(true);
-    // Eight calls use kept-alive connections, eight use new ones.
+    // Eight calls use kept-alive connections, and eight use new connections.
     const asked = Promise.all([ask(), ask()]);
     await sleep(200);
     web.kill('SIGTERM');
@@ -71,7 +71,7 @@ describe('shutdown', () => {
     assert.deepEqual(await exitCodes(web), [0]);
   });
 
-  it('an ingress that is stopping answers requests that have arrived before it closes their connections as idle', async () => {
+  it('a stopping ingress answers requests that have already arrived on connections that it would close as idle', async () => {
     const app = await system.app();
     const [web] = await Promise.all([system.startWeb(), system.startWorker()]);
     answer();
@@ -93,7 +93,7 @@ describe('shutdown', () => {
     assert.deepEqual(await exitCodes(web), [0]);
   });
 
-  it('a worker told to stop finishes its running work and leaves queued work to other workers', async () => {
+  it('a worker that is told to stop finishes its running work and leaves queued work to other workers', async () => {
     const app = await system.app();
     const worker = await system.startWorker();
     const running = app.predict(predictionBody());

@@ -12,7 +12,7 @@ describe('stale context', () => {
   const system = useSystem({ env: { CONTEXT_ENVELOPE_CHARS: `${ENVELOPE_CHARS}` } });
   beforeEach(() => system.provider.reset());
 
-  it('a draft.revision lower than one already admitted is refused, does not run and costs nothing', async () => {
+  it('a request with a lower draft.revision than an admitted one is refused, does not run and costs nothing', async () => {
     const app = await system.app();
     assert.deepEqual(await ask(app, 5), SUCCESS);
     assert.deepEqual(await ask(app, 4), REVISION_CONFLICT);
@@ -22,7 +22,7 @@ describe('stale context', () => {
     assert.deepEqual([prediction_units, reserved_units], [1, 0]);
   });
 
-  it('the same draft.revision is refused with a different draft.text, and runs with the same text', async () => {
+  it('a repeated draft.revision is refused with a different draft.text, and runs with the same draft.text', async () => {
     const app = await system.app();
     assert.deepEqual(await ask(app, 5, { text: 'Please send' }), SUCCESS);
     assert.deepEqual(await ask(app, 5, { text: 'Please send ' }), REVISION_CONFLICT);
@@ -32,7 +32,7 @@ describe('stale context', () => {
     assert.equal(system.provider.calls.length, 3);
   });
 
-  it('a higher draft.revision runs with any text, and lower ones are refused from then on', async () => {
+  it('a higher draft.revision runs with any text, and lower revisions are refused from then on', async () => {
     const app = await system.app();
     for (const revision of [0, 1, 7, Number.MAX_SAFE_INTEGER])
       assert.deepEqual(await ask(app, revision, { text: `Text ${revision}` }), SUCCESS);
@@ -57,7 +57,7 @@ describe('stale context', () => {
     assert.deepEqual(await ask(app, 5, { mode: 'next_prompt' }), REVISION_CONFLICT);
   });
 
-  it('the highest draft.revision is set at admission, whether the prediction still runs, is cancelled or fails', async () => {
+  it('the highest draft.revision counts from admission on, whether the prediction still runs, is cancelled or fails', async () => {
     const app = await system.app();
     const body = predictionBody({ session_id: 's-1', draft: { text: 'Please send', revision: 5 } });
     system.provider.next(hang());
@@ -72,7 +72,7 @@ describe('stale context', () => {
     assert.deepEqual(await ask(app, 5), REVISION_CONFLICT);
   });
 
-  it('exactly one of 30 different texts sent at once with one draft.revision runs', async () => {
+  it('of 30 different texts sent at once with the same draft.revision, exactly one runs', async () => {
     const app = await system.app();
     const asked = Array.from({ length: 30 }, (_, i) => ask(app, 1, { text: `Please send ${i}` }));
     const outcomes = (await Promise.all(asked)).map(([code]) => code);
@@ -92,7 +92,7 @@ describe('stale context', () => {
     assert.deepEqual([again.status, again.text], [200, first.text]);
   });
 
-  it('a draft.revision recognises its text by a hash, even after the text was erased', async () => {
+  it('the text of a draft.revision is recognised by its hash, even after the text was erased', async () => {
     const app = await system.app();
     const body = predictionBody({ session_id: 's-1', draft: { text: 'Please send', revision: 5 } });
     await app.predict(body);
@@ -132,7 +132,7 @@ describe('stale context', () => {
       '422 undefined': (app) => ask(app, 9, { language: 'x' }),
     };
     for (const [expected, refuse] of Object.entries(refusals)) {
-      it(`a request refused with ${expected.replace('undefined', 'for a faulty body')} does not raise the highest draft.revision`, async () => {
+      it(`a request refused with ${expected.replace('undefined', 'for an invalid body')} does not raise the highest draft.revision`, async () => {
         const app = await system.app();
         assert.deepEqual(await ask(app, 1, { text: 'Please' }), SUCCESS);
         assert.equal((await refuse(app)).join(' '), expected.replace('undefined', ''));
@@ -142,7 +142,7 @@ describe('stale context', () => {
     }
   });
 
-  it('a request refused for its draft.revision can be sent again under the same id with a higher one', async () => {
+  it('a request refused for its draft.revision can be sent again under the same id with a higher draft.revision', async () => {
     const app = await system.app();
     assert.deepEqual(await ask(app, 5), SUCCESS);
     const body = predictionBody({ session_id: 's-1', draft: { text: 'Please', revision: 4 } });
@@ -157,7 +157,7 @@ interface Part {
   [field: string]: unknown;
 }
 
-/** Sends a request in session `s-1`, with a new request_id unless `part` has one; resolves with status and code. */
+/** Sends a request in session `s-1`, with a new request_id unless `part` has one. Resolves with status and code. */
 async function ask(app: AppClient, revision: number, { text, ...part }: Part = {}) {
   const draft = { text: text ?? 'Please send the report', revision };
   const { status, code } = await app.predict({ ...predictionBody({ session_id: 's-1' }), ...part, draft });

@@ -42,7 +42,7 @@ describe('start-up', () => {
       assert.equal(rowCount, files.length);
     });
 
-    it('a process on an empty database stays unready and logs the migration it waits for, and becomes ready once it was run', async () => {
+    it('a process on an empty database stays unready and logs the migration it waits for, and becomes ready once the migrations were run', async () => {
       const ports = [await freePort(), await freePort()];
       const env = { DATABASE_URL: empty.url, DATABASE_DIRECT_URL: empty.url };
       const started = [
@@ -61,7 +61,7 @@ describe('start-up', () => {
     });
   });
 
-  it('a process is unready while its database is unreachable, can be stopped meanwhile, and becomes ready when the database is back', async () => {
+  it('a process is unready while its database is unreachable, can be stopped meanwhile, and becomes ready when the database is reachable', async () => {
     const [port, operatorPort] = [await freePort(), await freePort()];
     const target = new URL(system.database.url);
     const away = new URL(target);
@@ -85,12 +85,12 @@ describe('start-up', () => {
     proxy.close();
   });
 
-  it('a process is unready while its database is read-only, such as a replica, and becomes ready when writes are possible', async () => {
+  it('a process is unready while its database is read-only, as on a replica, and becomes ready when writes are possible', async () => {
     const { FORECUE_TEST_SERVER: server = '' } = process.env;
     const name = new URL(system.database.url).pathname.slice(1);
     const switchWrites = async (readOnly: 'on' | 'off') => {
       await administer(server, `alter database ${name} set default_transaction_read_only = ${readOnly}`);
-      // Sessions read the setting when they begin, so the open ones are ended.
+      // Ends open sessions, since a session reads the setting when it begins.
       await administer(
         server,
         `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`,
@@ -103,7 +103,7 @@ describe('start-up', () => {
     await Promise.all(started.map((process) => process.ready()));
   });
 
-  it('a bad value of a variable ends the process with one log line that names the variable and not the value', async () => {
+  it('an invalid value of a variable ends the process with one log line that names the variable but not the value', async () => {
     const secret = 'mysql://user:hunter2@localhost/x';
     const faults: [kind: 'web' | 'worker', variable: string, value: string][] = [
       ['web', 'PORT', '80a'],
@@ -142,7 +142,7 @@ describe('start-up', () => {
     assert.equal(system.provider.calls[0]?.headers.authorization, 'Bearer sk-from-a-file');
   });
 
-  it('a production start without required variables names all that are missing, and only those that the process uses', async () => {
+  it('a process that starts in production without required variables names all missing variables that it uses, and no others', async () => {
     const env = {
       NODE_ENV: 'production',
       DATABASE_URL: '',
@@ -176,7 +176,7 @@ async function untilNotReady(process: TestProcess): Promise<TestProcess> {
   return process;
 }
 
-/** Waits for a process that ends with an error; returns the only line that it logged. */
+/** Waits for a process that ends with an error. Returns the only line that it logged. */
 async function onlyLine(process: TestProcess): Promise<string> {
   await process.exited;
   assert.equal(process.child.exitCode, 1);

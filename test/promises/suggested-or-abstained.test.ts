@@ -26,10 +26,10 @@ import { alterApp } from '../support/time-travel.ts';
 type Answer = Reply<PredictionResponse>;
 
 const ENVELOPE_CHARS = 10_000;
-/** The provider gets at most 100 tokens: 400 Latin letters. */
+/** Tokens that the provider gets at most, and the number of Latin letters that they hold. */
 const BUDGET = { tokens: 100, letters: 400 };
 const MAX_COMPLETION_CHARS = 2000;
-/** Maximum duration of an answer that reports a fault at once: half of the deadline of 10 s. */
+/** Maximum duration of an answer that reports an error at once: half of the deadline of 10 s. */
 const FAST_MS = 5000;
 
 describe('suggested or abstained', () => {
@@ -113,7 +113,7 @@ describe('suggested or abstained', () => {
       assert.ok(body.completion.length > MAX_COMPLETION_CHARS - ' extraordinary'.length);
     });
 
-    it('a predicted next prompt abstains, and costs nothing, where its first 2000 code points are all from the draft', async () => {
+    it('a prediction of a next prompt abstains, and costs nothing, if its first 2000 code points would all come from the draft', async () => {
       const { body } = await ask(ok({ continuation: ' and so on' }), {
         mode: 'next_prompt',
         draft: { text: 'word '.repeat(500).trim(), revision: 1 },
@@ -121,7 +121,7 @@ describe('suggested or abstained', () => {
       assert.deepEqual([body.status, body.completion, body.usage.prediction_units], ['abstained', '', 0]);
     });
 
-    it('a completion may repeat an earlier message, or extend or shorten the last one', async () => {
+    it('a completion may repeat an earlier message, or extend or shorten the last message', async () => {
       const messages = [
         { role: 'user', content: 'Ship it on Friday' },
         { role: 'assistant', content: 'Shall I ship it?' },
@@ -148,24 +148,24 @@ describe('suggested or abstained', () => {
       'when the model is not sure enough': [ok({ likelihood: 'unlikely' })],
       'when the model answers with an empty continuation': [ok({ continuation: '' })],
       'when the model answers with white space': [ok({ continuation: ' \n\u00a0' })],
-      'when the model answers nothing': [message({ content: null })],
+      'when the model answers with no content': [message({ content: null })],
       'when the model answers with an empty text': [message({ content: '' })],
       'when the model refuses': [refusal()],
       "when the model's answer is filtered": [contentFilter()],
-      'when it returns only the draft': [ok({ continuation: 'Please send' }), { draft }],
-      'when it returns only the draft with other spacing and case': [
+      'when the model returns only the draft': [ok({ continuation: 'Please send' }), { draft }],
+      'when the model returns only the draft with other spacing and case': [
         ok({ continuation: '  PLEASE send\n' }),
         { draft },
       ],
-      'when it returns the whole last message': [
+      'when the model returns the whole last message': [
         ok({ continuation: 'Ship it to the Straße on Friday' }),
         { mode: 'next_prompt', draft: { text: '', revision: 1 }, messages },
       ],
-      'when it returns the whole last message with other spacing and case': [
+      'when the model returns the whole last message with other spacing and case': [
         ok({ continuation: ' ship it TO THE STRASSE on friday ' }),
         { mode: 'next_prompt', draft: { text: '', revision: 1 }, messages },
       ],
-      'when it returns the whole last message after a draft': [
+      'when the model returns the whole last message after a draft': [
         ok({ continuation: 'Ship it to the Straße on Friday' }),
         { draft: { text: 'Ok. ', revision: 1 }, messages },
       ],
@@ -189,9 +189,9 @@ describe('suggested or abstained', () => {
     }
   });
 
-  it("a prediction is suggested or abstains depending on its app's min_confidence", async () => {
+  it("a prediction is suggested if its confidence reaches its app's min_confidence, and otherwise abstains", async () => {
     const statusAt = async (likelihood: Likelihood, minConfidence: number) => {
-      // Each call uses a new app, since apps are cached for a second.
+      // Uses a new app for each call, since apps are cached for a second.
       const app = await system.app();
       await alterApp(system, app, `min_confidence = ${minConfidence}`);
       system.provider.next(ok({ likelihood }));
@@ -207,7 +207,7 @@ describe('suggested or abstained', () => {
   describe('context_truncated', () => {
     const fits = 'x'.repeat(BUDGET.letters / 2);
 
-    it('context_truncated is false when draft and messages just fit and are sent to the provider whole', async () => {
+    it('context_truncated is false when draft and messages just fit, and the provider gets all of them', async () => {
       const { body } = await ask(ok(), {
         draft: { text: fits, revision: 1 },
         messages: [{ role: 'user', content: fits }],
@@ -302,7 +302,7 @@ describe('suggested or abstained', () => {
       assert.equal(system.provider.calls.length, 0);
     });
 
-    it('a text with too many code points is 422; bytes and UTF-16 units do not count', async () => {
+    it('a text with too many code points is 422, however many bytes or UTF-16 units it has', async () => {
       const draft = (length: number) => ({ draft: { text: '𠮷'.repeat(length), revision: 1 } });
       assert.equal((await ask(ok(), draft(8000))).status, 200);
       assert.equal((await ask(ok(), draft(8001))).status, 422);
@@ -315,19 +315,19 @@ describe('suggested or abstained', () => {
       'a rejected key': ['503 provider_not_configured', status(401), status(403)],
       'its rate limit': ['503 provider_rate_limited', status(429)],
       'a rejected request': ['502 provider_failed', status(400), status(404), status(422)],
-      'a failure of its own': ['502 provider_failed', status(500), status(503), status(529)],
+      'an error status': ['502 provider_failed', status(500), status(503), status(529)],
       'a redirect': ['502 provider_failed', status(302, { location: 'http://127.0.0.1:1/' })],
-      'no JSON': ['502 provider_failed', html(), empty(), truncatedJson(), raw('not json')],
-      'JSON of another shape': ['502 provider_failed', json(null), json([]), json({ choices: [] }), json(7)],
-      'an answer of another shape': [
+      'an answer that is not JSON': ['502 provider_failed', html(), empty(), truncatedJson(), raw('not json')],
+      'JSON of the wrong shape': ['502 provider_failed', json(null), json([]), json({ choices: [] }), json(7)],
+      'a completion of the wrong shape': [
         '502 provider_failed',
         message({ content: 'Sure! The report.' }),
         message({ content: '{"continuation":" the report"}' }),
         message({ content: 7 }),
       ],
-      'an answer cut off': ['502 provider_failed', message({ content: '{"next":"' }, 'length')],
-      'an answer that no text can be': ['502 provider_failed', nul(), loneSurrogate()],
-      'an answer without end': ['502 provider_failed', huge()],
+      'a cut-off answer': ['502 provider_failed', message({ content: '{"next":"' }, 'length')],
+      'an answer with invalid characters': ['502 provider_failed', nul(), loneSurrogate()],
+      'an endless answer': ['502 provider_failed', huge()],
       'a connection that breaks': ['502 provider_failed', reset()],
     };
     for (const [what, [expected, ...steps]] of Object.entries(faults)) {
@@ -340,14 +340,14 @@ describe('suggested or abstained', () => {
           assert.ok(answer.tookMs < FAST_MS, `took ${answer.tookMs} ms`);
           if (answer.status === 503) assert.match(answer.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
         }
-        // A cut-off answer is retried once, with more room for thoughts.
-        const retried = what === 'an answer cut off' ? 1 : 0;
+        // A cut-off answer is retried once, with a higher token limit for reasoning.
+        const retried = what === 'a cut-off answer' ? 1 : 0;
         assert.equal(system.provider.calls.length, steps.length + retried);
         await expectNothingCharged(app);
       });
     }
 
-    it('a provider that is silent until the deadline causes 504 prediction_timeout, and the call is aborted', async () => {
+    it('a prediction whose provider is silent until the deadline is 504 prediction_timeout, and its provider call is aborted', async () => {
       const hasty = await system.startWeb({ PREDICTION_TIMEOUT_MS: '1000' });
       const app = await system.app();
       system.provider.respond(hang());
@@ -361,7 +361,7 @@ describe('suggested or abstained', () => {
       await expectNothingCharged(app);
     });
 
-    it('a provider that fails the calls of one app does not affect the calls of another', async () => {
+    it('a provider that fails the calls of one app does not affect the calls of another app', async () => {
       const [unlucky, lucky] = [await system.app(), await system.app()];
       system.provider.respond((response, call) =>
         (call.record.draft === 'Fail' ? status(500) : ok())(response, call),
@@ -375,7 +375,7 @@ describe('suggested or abstained', () => {
     });
   });
 
-  /** Sends one request, as a new app by default, which the provider answers with `step`. */
+  /** Sends one request, by default as a new app. The provider answers it with `step`. */
   async function ask(step: Step, part: object = {}, app?: AppClient): Promise<Answer> {
     system.provider.respond(step);
     return (app ?? (await system.app())).predict(predictionBody(part));

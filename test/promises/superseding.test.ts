@@ -16,7 +16,7 @@ describe('superseding', () => {
   const system = useSystem({ webs: 2 });
   beforeEach(() => system.provider.reset());
 
-  it('a newer draft supersedes the older one: it is 499 prediction_superseded at once, and its provider call is closed', async () => {
+  it('a newer draft supersedes an older one: the older draft is 499 prediction_superseded at once, and its provider call is closed', async () => {
     const app = await system.app();
     for (const at of system.webs) {
       const older = await predictHanging(app, 1, { session_id: at.url.replaceAll('/', '') });
@@ -35,7 +35,7 @@ describe('superseding', () => {
     await expectUnits(app, 2);
   });
 
-  it('a newer draft also ends the wait of callers attached to the older one', async () => {
+  it('a newer draft also ends the wait of callers that are attached to the older draft', async () => {
     const app = await system.app();
     const older = await predictHanging(app, 1);
     const attached = system.webs.map((at) => app.predict(older.body, { at, headers: { prefer: 'wait' } }));
@@ -45,7 +45,7 @@ describe('superseding', () => {
       assert.deepEqual(outcome(reply), SUPERSEDED);
   });
 
-  it('a superseded draft is reported as cancelled when it is cancelled afterwards', async () => {
+  it('cancelling a superseded draft reports the draft as cancelled', async () => {
     const app = await system.app();
     const older = await predictHanging(app, 1);
     await app.predict(requestOfRevision(2));
@@ -55,7 +55,7 @@ describe('superseding', () => {
     assert.deepEqual(outcome(await app.predict(older.body)), SUPERSEDED);
   });
 
-  it('a newer draft supersedes an older one that is still queued, which then never runs', async () => {
+  it('a newer draft supersedes an older draft that is still queued, and the older draft then never runs', async () => {
     const app = await system.app();
     const older = requestOfRevision(1);
     const newer = await whileFrozen(system.workers, async () => {
@@ -70,7 +70,7 @@ describe('superseding', () => {
     await expectUnits(app, 1);
   });
 
-  it('a newer draft supersedes every older one that is still running', async () => {
+  it('a newer draft supersedes every older draft that is still running', async () => {
     const app = await system.app();
     await alterApp(system, app, 'supersede = false');
     const older = [await predictHanging(app, 1), await predictHanging(app, 2), await predictHanging(app, 3)];
@@ -80,7 +80,7 @@ describe('superseding', () => {
     await expectUnits(app, 1);
   });
 
-  it('a newer draft does not affect an older one that was answered', async () => {
+  it('a newer draft does not affect an older draft that was answered', async () => {
     const app = await system.app();
     const older = requestOfRevision(1);
     const answer = await app.predict(older);
@@ -96,9 +96,9 @@ describe('superseding', () => {
       ['a draft in another session', {}, 2, { session_id: 's-2' }],
       ['a draft of another user', {}, 2, { user_id: 'u-2' }],
       ['a next_prompt', {}, 2, { mode: 'next_prompt' }],
-      ['a newer draft if it is a next_prompt itself', { mode: 'next_prompt' }, 2, {}],
+      ['a newer draft if the older one is a next_prompt', { mode: 'next_prompt' }, 2, {}],
       [
-        'a newer next_prompt if it is a next_prompt itself',
+        'a newer next_prompt if both are next_prompts',
         { mode: 'next_prompt' },
         2,
         { mode: 'next_prompt' },
@@ -124,7 +124,7 @@ describe('superseding', () => {
     });
   });
 
-  it('both drafts are answered and charged if superseding is off for the app', async () => {
+  it('an older and a newer draft are both answered and charged if superseding is off for the app', async () => {
     const app = await system.app();
     await alterApp(system, app, 'supersede = false');
     const older = await predictHeld(app, 1);
@@ -171,7 +171,7 @@ describe('superseding', () => {
   it('only the highest of thirty revisions sent at once in mixed order is answered, for one unit', async () => {
     const app = await system.app();
     system.provider.respond((response, call) => {
-      // Other revisions run until they are superseded; if they ended before, they would be charged as well.
+      // The other revisions run until they are superseded, since those that ended before would be charged as well.
       const last = call.record.draft === 'Draft 30';
       return when(last ? Promise.resolve() : call.ended)(response, call);
     });

@@ -30,7 +30,7 @@ describe('typing along a suggestion', () => {
     return [body.prediction_units, body.reserved_units];
   };
 
-  it('typing along a suggestion gets the rest of it after each key, without a provider call or a unit', async () => {
+  it('typing along a suggestion gets the rest of the suggestion after each key, without a provider call or a unit', async () => {
     assert.deepEqual(await typeAndSummarize('Send it'), ['suggested', ' with care', 1, 1]);
     assert.deepEqual(await typeAndSummarize('Send it '), ['suggested', 'with care', 0, 1]);
     assert.deepEqual(await typeAndSummarize('Send it w'), ['suggested', 'ith care', 0, 1]);
@@ -59,7 +59,7 @@ describe('typing along a suggestion', () => {
   });
 
   const changes: [what: string, part: object][] = [
-    ['another message', { messages: [{ role: 'assistant', content: 'Shall I?', origin: 'agent' }] }],
+    ['other messages', { messages: [{ role: 'assistant', content: 'Shall I?', origin: 'agent' }] }],
     ['another revision of the context', { context_revision: 'c-2' }],
     ['another language', { language: 'de' }],
     ['the other mode', { mode: 'next_prompt' }],
@@ -67,7 +67,7 @@ describe('typing along a suggestion', () => {
     ['another person', { user_id: 'bob' }],
   ];
   for (const [what, part] of changes)
-    it(`typing along a suggestion needs a new provider call with ${what}`, async () => {
+    it(`typing along a suggestion needs a new provider call for ${what}`, async () => {
       await typeAndSummarize('Send it');
       await type('Send it with', part);
       assert.equal(system.provider.calls.length, 2);
@@ -113,7 +113,7 @@ describe('typing along a suggestion', () => {
       assert.deepEqual(await ask('Send it w', 2), [1, 2]);
     });
 
-    it('typing along a suggestion ends with the grant', async () => {
+    it('typing along a suggestion gets nothing more once the connection is revoked', async () => {
       assert.deepEqual(await ask('Send it', 1), [1, 1]);
       assert.equal((await revoke(connecting, connection_id)).status, 200);
       assert.deepEqual(await ask('Send it w', 2), [undefined, 1]);

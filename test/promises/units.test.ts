@@ -24,7 +24,7 @@ describe('units', () => {
     env: {
       SANDBOX_UNITS: `${SANDBOX_UNITS}`,
       UNIT_PRICE_MICROCENTS: `${PRICE_MICROCENTS}`,
-      // Room for everything that the units allow, so that nothing is refused as overload.
+      // Enough slots for all calls that the units allow, so that none is refused as overload.
       WORKER_CONCURRENCY: '64',
       PREDICTION_TIMEOUT_MS: '60000',
     },
@@ -41,13 +41,13 @@ describe('units', () => {
       ['a monthly cap', 'paid', 10, 'monthly_cap_reached'],
       ['a sandbox', 'sandbox', null, 'sandbox_exhausted'],
     ] as const) {
-      it(`${what} with 50 units left runs exactly 50 of 200 requests at once and refuses 150 with 402 ${code}`, async () => {
+      it(`${what} with 50 units left runs exactly 50 of 200 concurrent requests, and refuses 150 with 402 ${code}`, async () => {
         const app = await system.app({ plan, capCents });
         const gate = Promise.withResolvers<void>();
         system.provider.respond(when(gate.promise));
         const answered: Answer[] = [];
         const asked = Array.from({ length: 200 }, async (_, i) => {
-          // Only a sandbox, which has no price, may use both ingresses: their prices differ.
+          // Only the sandbox plan, which has no price, can use both ingresses, whose prices differ.
           const options = plan === 'sandbox' && i % 2 === 0 ? { at: elsewhere } : {};
           answered.push(await app.predict(predictionBody(), options));
         });
@@ -147,13 +147,13 @@ describe('units', () => {
   describe('refunds', () => {
     const ends: Record<string, (app: AppClient) => Promise<Refusal>> = {
       'when a prediction abstains': (app) => predictUntilEnd(app, refusal()),
-      'when its provider fails': (app) => predictUntilEnd(app, status(500)),
-      'when it is cancelled': (app) =>
+      'when the provider fails': (app) => predictUntilEnd(app, status(500)),
+      'when a prediction is cancelled': (app) =>
         predictUntilEnd(app, hang(), async (body) => {
           const { body: cancelled } = await app.cancel(body.request_id, body.user_id);
           assert.deepEqual(cancelled, { status: 'cancelled', prediction_units: 0 });
         }),
-      'when it runs out of time': (app) =>
+      'when a prediction reaches its deadline': (app) =>
         predictUntilEnd(app, hang(), (body) => alterRow(system, app, body, 'deadline_at = now()')),
     };
     const expected = [
@@ -180,7 +180,7 @@ describe('units', () => {
       ['sandbox', SANDBOX_UNITS - 1],
       ['paid', 4],
     ] as const) {
-      it(`a superseded draft frees its unit for the newer draft, even the last one of the ${plan} plan`, async () => {
+      it(`a superseded draft frees its unit for the newer draft, even if it is the last unit of the ${plan} plan`, async () => {
         const app = await system.app({ plan, capCents: 1 });
         await bookUnits(app, plan, before);
         const body = predictionBody();
@@ -223,7 +223,7 @@ describe('units', () => {
       });
     });
 
-    it('usage reports round the invoice down: 4 units of 0.2 cents are 0 cents, 5 are 1', async () => {
+    it('usage reports round the invoice down: 4 units of 0.2 cents make 0 cents, and 5 units make 1 cent', async () => {
       const app = await system.app({ plan: 'paid', capCents: null });
       const invoices: number[] = [];
       for (let i = 0; i < 6; i += 1) {
@@ -327,7 +327,7 @@ describe('units', () => {
   });
 
   describe('admissions', () => {
-    it('a prediction is charged to the plan at its admission, even if the plan is switched while it runs', async () => {
+    it('a prediction is charged to the plan that its app had at admission, even if the plan is switched while the prediction runs', async () => {
       const app = await system.app({ plan: 'paid', capCents: null });
       const gate = Promise.withResolvers<void>();
       system.provider.respond(when(gate.promise));
@@ -340,7 +340,7 @@ describe('units', () => {
       assert.deepEqual([body.paid_prediction_units, body.sandbox_remaining], [1, SANDBOX_UNITS]);
     });
 
-    it('a prediction is charged the price at its admission, not a later price', async () => {
+    it('a prediction is charged the price at its admission, not the current price', async () => {
       const app = await system.app({ plan: 'paid', capCents: null });
       const at = elsewhere;
       for (let i = 0; i < 5; i += 1) await app.predict(predictionBody(), { at });
@@ -379,7 +379,7 @@ describe('units', () => {
     });
   });
 
-  /** Predicts with the provider running `step`, and runs `act` meanwhile; resolves with the caller's answer. */
+  /** Predicts with a provider that runs `step`, and runs `act` meanwhile. Resolves with the caller's answer. */
   async function predictUntilEnd(
     app: AppClient,
     step: Step,

@@ -10,7 +10,7 @@ import { until } from '../support/until.ts';
 /** A result with this text violates a constraint of the database. */
 const UNSTORABLE_TEXT = 'a-text-that-no-row-may-have';
 const CALLS_AT_ONCE = 40;
-/** Maximum duration of a call that ends at once. A call that waited for its deadline would take ten times as long. */
+/** Maximum duration of a call that ends at once. A call that waits for its deadline takes ten times as long. */
 const PROMPT_MS = 2000;
 const DEADLINE_MS = '20000';
 
@@ -64,7 +64,7 @@ describe('result that cannot be stored', function () {
     assert.doesNotMatch(logged(), new RegExp(UNSTORABLE_TEXT));
   });
 
-  it('a result that cannot be stored does not fail 39 others that end at the same time', async () => {
+  it('a result that cannot be stored does not make 39 other calls fail that end at the same time', async () => {
     const app = await system.app();
     const { promise: areAsked, resolve: answer } = Promise.withResolvers<void>();
     system.provider.respond(
@@ -100,7 +100,7 @@ describe('result that cannot be stored', function () {
     assert.deepEqual([state, error, candidates], ['pending', 'internal_error', []]);
   });
 
-  it('a result that cannot be stored is a failed item of its batch, whose other items succeed', async () => {
+  it('a result that cannot be stored is a failed item of its batch, and the other items succeed', async () => {
     const ann = await signUp(system);
     const inputs = inputsOf(CALLS_AT_ONCE).with(7, UNSTORABLE_TEXT);
     const { status, body, tookMs } = await predictBatch(ann, inputs);

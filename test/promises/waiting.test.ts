@@ -34,15 +34,15 @@ describe('waiting', () => {
       for (const ms of delays) assert.ok(ms < 1500, `answered ${ms} ms after the end`);
     };
 
-    it('a success is answered within 1.5 s of its commit when every wake-up is lost', async () => {
+    it('a successful prediction is answered within 1.5 s of its commit when every wake-up is lost', async () => {
       const before = await system.queue.droppedWakeUps();
-      // The delays spread over more than a second, to cover every moment between two polls.
+      // Delays of up to 1.3 s, so that predictions end at every moment between two polls.
       system.provider.respond((response, call) => delay((call.index % 20) * 70)(response, call));
       await assertAnswered(await system.app(), 200);
       assert.ok((await system.queue.droppedWakeUps()) > before, 'no wake-up was dropped');
     });
 
-    it('a failure is answered within 1.5 s of its commit when every wake-up is lost', async () => {
+    it('a failed prediction is answered within 1.5 s of its commit when every wake-up is lost', async () => {
       const before = await system.queue.droppedWakeUps();
       system.provider.respond((response, call) => delay((call.index % 20) * 70, status(500))(response, call));
       await assertAnswered(await system.app(), 502);
@@ -69,7 +69,7 @@ describe('waiting', () => {
       );
       waits.sort((a, b) => a - b);
       assert.equal(waits.length, 300);
-      // Without wake-ups the median would be half a second, and a tenth would take over 900 ms.
+      // Without wake-ups, the median would be half a second, and a tenth of the calls would take over 900 ms.
       const slow = waits.filter((ms) => ms > 900);
       assert.ok(slow.length <= 15, `${slow.length} of 300 waited more than 900 ms: ${slow}`);
       assert.ok((waits[150] ?? 0) < 300, `half of the calls waited more than ${waits[150]} ms`);
@@ -107,7 +107,7 @@ describe('waiting', () => {
       );
     });
 
-    it('a caller whose queued row the database has lost gets 503 long before its deadline', async () => {
+    it('a caller whose admitted row the database has lost gets 503 long before its deadline', async () => {
       system.provider.respond(hang());
       const app = await system.app();
       const waiting = app.predict(predictionBody());
@@ -150,7 +150,7 @@ describe('waiting', () => {
   });
 });
 
-/** Returns the milliseconds of a call spent outside queue and provider, by its `Server-Timing`. */
+/** Returns the milliseconds that a call spent outside queue and provider, according to its `Server-Timing`. */
 function waitOf(headers: Headers): number {
   const of = timesOf(headers);
   return of('total') - of('queue') - of('provider');

@@ -50,7 +50,7 @@ describe('scheduled promotion and sync', function () {
       )
     ).at(0)?.last ?? 0;
 
-  it('scheduled promotion reaches all 45 active accounts with something new, page by page, and no other account', async () => {
+  it('scheduled promotion reaches all 45 active accounts with something new, in several pages, and no other account', async () => {
     const people = await Promise.all(Array.from({ length: PEOPLE }, someone));
     const [silent, disabled] = [await someone(), await someone()];
     for (const account of [...people, disabled]) await say(account);
@@ -65,7 +65,7 @@ describe('scheduled promotion and sync', function () {
     for (const account of [silent, disabled]) assert.deepEqual(await jobsOf('promote_episodes', account), []);
   });
 
-  it('scheduled promotion of facts starts after that of the episodes has ended', async () => {
+  it("scheduled promotion of an account's facts starts after the promotion of its episodes has ended", async () => {
     const account = await someone();
     await say(account);
     await select(

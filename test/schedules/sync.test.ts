@@ -30,7 +30,7 @@ describe('recurring sync', function () {
     return rows;
   };
 
-  it('scheduled sync takes recorded events into memory, by one job per tick even with two workers', async () => {
+  it('scheduled sync takes recorded events into memory with one job per tick, even if two workers run the scheduler', async () => {
     const [ann] = await Promise.all([
       signUp(system),
       system.startWorker({ SYNC_EVERY: EACH_SECOND }),
