@@ -102,7 +102,7 @@ describe('hostile bodies', () => {
     await until(async () => (await post(user, large)).status === 201);
   });
 
-  it('a body that arrives too slowly is 408 request_timeout, and one that arrives at a fair pace is read', async () => {
+  it('a body that arrives too slowly is 408 request_timeout, and a body that arrives fast enough is read', async () => {
     const stalled = sendRaw(user.url, [announced(RECORDING, 16 * MIB, user.access), '[']);
     const trickling = sendRaw(
       user.url,

@@ -336,7 +336,7 @@ function defineTests(open: () => Promise<{ system: System; redis?: RedisServer }
     for (const { log } of [...system.webs, ...system.workers]) assert.ok(!log.includes(markers.mine));
   });
 
-  it('the account of the erasure test has used every endpoint', () => {
+  it('the erasure test calls every endpoint with the account that it erases', () => {
     const all = endpoints.map(({ method, path }) => `${method} ${path}`);
     assert.deepEqual([...person.used].sort(), all.sort());
   });

@@ -56,7 +56,7 @@ describe('wrong passwords of strangers', () => {
     assert.equal((await logIn(person.email, HOTEL)).status, 200);
   });
 
-  it('wrong passwords from many networks lock an account, except for networks from which it logged in before', async () => {
+  it('wrong passwords from many networks lock an account, except for networks that the account has logged in from', async () => {
     const person = await signUpAtHome();
     assert.deepEqual(await guessFromEverywhere(person.email, PER_ACCOUNT + 2), [
       ...Array(PER_ACCOUNT).fill(401),
@@ -71,7 +71,7 @@ describe('wrong passwords of strangers', () => {
     assert.equal((await logIn(person.email, HOME)).code, 'rate_limited');
   });
 
-  it('wrong passwords from a shared network stop its log-ins, except to accounts that have logged in from it before', async () => {
+  it('wrong passwords from a shared network stop log-ins from that network, except to accounts that have logged in from it', async () => {
     const person = await signUpAtHome();
     const guest = await signUpAtHome();
     const shared = '198.51.100.99';

@@ -129,7 +129,7 @@ describe('unread answers', () => {
     assert.equal((await person.request('GET', replies, undefined, at)).status, 200);
   });
 
-  it("unread batch results use up only their account's share: its further ones are 503 until the unread ones are closed", async () => {
+  it("unread batch results use up only their account's share: its further batch results are 503 until the unread results are closed", async () => {
     const at = { at: patient };
     const one = await signUp(system);
     const id = newId();

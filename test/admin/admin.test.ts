@@ -124,7 +124,7 @@ describe('command line', () => {
     assert.deepEqual(await Promise.all([first, second, third].map(works)), [false, false, true]);
   });
 
-  it('the command line leaves one working key after concurrent rotations', async () => {
+  it('concurrent rotations of a key by the command line leave one working key', async () => {
     const { appId } = await makeApp();
     const keys = await Promise.all(
       Array.from({ length: 4 }, () => rotateKey(database.orm.em.fork(), appId, 0)),
@@ -302,14 +302,14 @@ describe('command line', () => {
     assert.doesNotMatch(unreachable ?? '', /secret/);
   });
 
-  it('the command line lists its commands when it is given one that does not exist', async () => {
+  it('the command line lists its commands when it is given an unknown command', async () => {
     for (const { code, stdout, stderr } of await Promise.all([admin(), admin('app', 'destroy')])) {
       assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
       assert.match(stderr, /^Usage: npm run -s admin -- .*\n\n {2}app create +Create an app/);
     }
   });
 
-  it('the command line shows its commands, one command, or its version on request', async () => {
+  it('the command line explains all commands or one command, or shows its version, on request', async () => {
     const [all, short, one, version] = await Promise.all([
       admin('--help'),
       admin('-h'),

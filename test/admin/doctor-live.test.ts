@@ -35,7 +35,7 @@ describe('`doctor --live`', function () {
     return [stage, status, code];
   };
 
-  it('`doctor --live` sends one prediction through ingress, queue and provider, charged to its own app', async () => {
+  it('`doctor --live` sends one prediction through ingress, queue and provider, and charges it to an app of its own', async () => {
     const app = await system.app();
     const first = await runLiveDoctor();
     // Ignores the exit code: the fake provider has no list of models, which another check reports.

@@ -17,7 +17,7 @@ describe("command line's database", () => {
 
   after(() => rm(dataFolder, { recursive: true }));
 
-  it('the command line uses DATABASE_URL if that is set', async () => {
+  it('the command line uses DATABASE_URL if the variable is set', async () => {
     const values = { DATABASE_URL: 'postgres://db.example/forecue' };
     assert.deepEqual(await withDatabase(values, file), values);
   });
@@ -34,7 +34,7 @@ describe("command line's database", () => {
     assert.deepEqual(await withDatabase(values, file), embedded);
   });
 
-  it("the command line uses the embedded database's ingress, unless PUBLIC_URL names another", async () => {
+  it("the command line uses the embedded database's ingress, unless PUBLIC_URL names another ingress", async () => {
     await writeFile(join(dataFolder, 'address'), 'http://127.0.0.1:8080\n');
     try {
       const [local, named] = await Promise.all([
@@ -53,7 +53,7 @@ describe("command line's database", () => {
     assert.deepEqual(await withDatabase(values, file), values);
   });
 
-  it('the command line says how to get a database if there is none', async () => {
+  it('the command line says how to get a database if it finds none', async () => {
     await assert.rejects(withDatabase({}, join(dataFolder, 'none')), {
       message: 'there is no database: run `npm start` in another terminal, or set DATABASE_URL',
     });

@@ -23,7 +23,7 @@ describe('users and invitations', () => {
   const login = (email: string, password: string) =>
     anonymously<{ access: string; refresh: string }>(system, 'POST', '/api/auth/login/', { email, password });
 
-  it('the command line creates a user with a password that is shown once', async () => {
+  it('the command line creates a user with a random password, which is shown once', async () => {
     const email = someEmail();
     const { id, password, created_at, ...rest } = await result([
       'user',
@@ -41,7 +41,7 @@ describe('users and invitations', () => {
     assert.ok(shown.stdout.includes(email) && !shown.stdout.includes(password));
   });
 
-  it('the command line creates a user with a password from standard input, which is not shown', async () => {
+  it("the command line can read a new user's password from standard input, and then does not show the password", async () => {
     const email = someEmail();
     const made = await result(['user', 'create', '--email', email, '--password-stdin'], `${PASSWORD}\n`);
     assert.deepEqual(Object.keys(made), ['id', 'email', 'name', 'active', 'created_at']);
@@ -88,7 +88,7 @@ describe('users and invitations', () => {
     assert.deepEqual([(await join()).status, (await join()).code], [201, 'invite_required']);
   });
 
-  it('disabling a user ends every credential within two seconds, and the predictions running on its connections', async () => {
+  it("disabling a user ends the user's credentials within two seconds, and ends predictions that run on the user's connections", async () => {
     const email = someEmail();
     const { id } = await result(['user', 'create', '--email', email, '--password-stdin'], PASSWORD);
     const { access, refresh } = (await login(email, PASSWORD)).body;

@@ -133,7 +133,7 @@ describe('sync with workers', function () {
     });
   });
 
-  it('a sync never makes a raw row again that was deleted', async () => {
+  it('a sync never recreates a raw row that was deleted', async () => {
     const batch = notes(2);
     await post(ann, batch);
     await sync();

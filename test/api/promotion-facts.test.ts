@@ -146,7 +146,7 @@ describe('promotion to facts', function () {
   });
 
   for (const isLearntFirst of [false, true])
-    it(`a promotion to facts keeps the present value until an announced change begins, ${isLearntFirst ? 'also if it learnt of the change first' : 'and for good once the announcement is deleted'}`, async () => {
+    it(`a promotion to facts keeps the present value until an announced change begins, ${isLearntFirst ? 'even if it learns of the change first' : 'and for good once the announcement is deleted'}`, async () => {
       const [begins, slot] = ['2999-12-01T00:00:00.000Z', 'home.city'];
       const oslo = { text: 'Lives in Oslo', quote: 'I move to Oslo', slot, valid_from: begins };
       const [berlin, kiel] = ['Berlin', 'Kiel'].map((city) => `I live in ${city}`);

@@ -104,7 +104,7 @@ describe('rows set aside', function () {
     assert.equal(system.provider.calls.length, 3);
   });
 
-  it("a failed row is promoted again on a person's request, but after all other rows, even within the limit", async () => {
+  it("a row that was set aside is promoted again on a person's request, but only if the limit leaves room after all other rows", async () => {
     await say(ann, [POISON], { session_id: 'a' });
     system.provider.respond(hangOnPoison(episode()));
     assert.equal((await promote(ann, 'episodes')).code, 'job_timeout');
@@ -169,7 +169,7 @@ describe('unanswered model calls', function () {
   let system: System;
   afterEach(() => system?.stop());
 
-  it('a row whose model call uses up the time of its promotion is set aside as well', async () => {
+  it('a row whose model call uses up the time of its promotion is set aside', async () => {
     const env = { PROMOTE_TIMEOUT_MS: '3000', PROVIDER_TIMEOUT_MS: '60000' };
     system = await startSystem({ workerEntry: ['workers/main.ts', 'memory'], env });
     const ann = await signUp(system);

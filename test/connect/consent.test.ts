@@ -45,7 +45,7 @@ async function expire({ requestId }: Attempt): Promise<void> {
 }
 
 describe('consent page', () => {
-  it('the consent page asks for a sign-in, then shows the app, the account and the request, and can approve it', async () => {
+  it('the consent page asks for a sign-in, then shows the app, the account and the request, and lets the person approve', async () => {
     const attempt = await app.start('approves');
     const visitor = new Visitor();
     const first = await visitor.get(attempt.url);

@@ -183,7 +183,7 @@ describe('compose file', () => {
     readConfig(compose.get('web') ?? assert.fail());
   });
 
-  it('the compose file keeps Redis from evicting queued work, and our processes from writing files', () => {
+  it("the compose file keeps Redis from evicting queued work, and the product's processes from writing files", () => {
     assert.match(COMPOSE.services['redis']?.command.join(' ') ?? '', /--maxmemory-policy noeviction/);
     for (const [name, service] of Object.entries(COMPOSE.services))
       if (service.image === 'forecue') assert.ok('read_only' in service && service.read_only, name);

@@ -238,7 +238,7 @@ describe('any kind of work', function () {
     });
   });
 
-  it("a table of handlers does not compile if a kind has no handler, or another kind's", () => {
+  it('a table of handlers does not compile if a kind has no handler, or the handler of another kind', () => {
     type Compiles<Table> = Table extends Handlers<typeof kinds> ? true : false;
     type WithoutEcho = Omit<Handlers<typeof kinds>, 'echo'>;
     const whole: Compiles<WithoutEcho & { echo: Handler<typeof echo> }> = true;

@@ -68,7 +68,7 @@ describe('caller that disconnects', () => {
     return body;
   };
 
-  it('a caller that disconnects can get the result later, since its running prediction is finished', async () => {
+  it('a caller that disconnects can get the result later, since its running prediction continues', async () => {
     const app = await system.app();
     const body = predictionBody();
     const { leave } = call(app, body);

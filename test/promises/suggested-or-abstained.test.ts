@@ -86,7 +86,7 @@ describe('suggested or abstained', () => {
       assert.equal(system.provider.calls[0]?.record.draft, draft.text);
     });
 
-    it('a longer suggestion is cut at the end of a word to at most 2000 code points', async () => {
+    it('a suggestion of more than 2000 code points is cut at the end of a word', async () => {
       const answer = await ask(ok({ continuation: ' extraordinary'.repeat(300) }));
       const { completion } = answer.body;
       assert.match(completion, /^extraordinary( extraordinary)*$/);
@@ -94,7 +94,7 @@ describe('suggested or abstained', () => {
       assert.ok(completion.length > MAX_COMPLETION_CHARS - ' extraordinary'.length);
     });
 
-    it('a suggestion of 2000 code points is kept whole, however many bytes it has, and a longer single word is cut to 2000', async () => {
+    it('a suggestion of 2000 code points is kept whole, however many bytes it has, and a longer single word is cut to 2000 code points', async () => {
       for (const [continuation, expected] of [
         ['𠮷'.repeat(MAX_COMPLETION_CHARS), '𠮷'.repeat(MAX_COMPLETION_CHARS)],
         ['𠮷'.repeat(MAX_COMPLETION_CHARS + 1), '𠮷'.repeat(MAX_COMPLETION_CHARS)],

@@ -50,7 +50,7 @@ describe('scheduled promotion and sync', function () {
       )
     ).at(0)?.last ?? 0;
 
-  it('scheduled promotion reaches all 45 active accounts with something new, in several pages, and no other account', async () => {
+  it('scheduled promotion reaches, in several pages, all 45 active accounts with new memory, and no other account', async () => {
     const people = await Promise.all(Array.from({ length: PEOPLE }, someone));
     const [silent, disabled] = [await someone(), await someone()];
     for (const account of [...people, disabled]) await say(account);

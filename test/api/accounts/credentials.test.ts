@@ -35,7 +35,7 @@ describe('credentials for /api', () => {
     assert.equal(reply.headers.get('www-authenticate'), 'Bearer');
   };
 
-  it('/api accepts an access token in its header, a key in its header, or both of the same user', async () => {
+  it('/api accepts an access token, a key, or both of the same user, each in its own header', async () => {
     const authorization = `Bearer ${person.access}`;
     const ways: Record<string, string>[] = [
       { authorization },
@@ -209,7 +209,7 @@ describe('credentials for /api', () => {
       await expectRefused(await forge({ exp: now() - 60 }, OTHER));
     });
 
-    it('an access token survives key rotation for as long as its key is listed', async () => {
+    it('an access token survives the rotation of signing keys for as long as its signing key is listed', async () => {
       const { webs } = system;
       const rotated = await system.startWeb({ JWT_SECRET: `new:${OTHER},old:${SECRET}` });
       const dropped = await system.startWeb({ JWT_SECRET: `new:${OTHER}` });

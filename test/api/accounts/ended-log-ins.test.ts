@@ -95,7 +95,7 @@ describe('log-ins of an account', () => {
         assert.ok(await findAccount(system.em(), person.id));
       });
 
-      it(`after ${what}, a new log-in works within the same second, even at an ingress that still has the older ones cached`, async () => {
+      it(`after ${what}, a new log-in works within the same second, even at an ingress that still has the older log-ins cached`, async () => {
         await expectAcceptedEverywhere(person.access);
         assert.equal((await end()).status, 200);
         const again = await logIn(left ?? person.password);
@@ -134,7 +134,7 @@ describe('log-ins of an account', () => {
     assert.equal((await renew(person.refresh)).status, 200);
   });
 
-  it('a log-out must name one refresh token or say all: a body with neither is refused', async () => {
+  it('a log-out must name one refresh token or set `all`: a body with neither is refused', async () => {
     for (const body of [{}, { all: false }]) {
       const { status, text } = await person.request('POST', '/api/auth/logout/', body);
       const [fault] = JSON.parse(text).detail;

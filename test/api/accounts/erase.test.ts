@@ -59,7 +59,7 @@ describe('erasing an account', () => {
     assert.deepEqual(body, { accepted: 1, duplicates: 0, invalid: [] });
   });
 
-  it('a log-in with the id of an account that is being erased is refused like one with an unknown e-mail address', async () => {
+  it('a log-in with the id of an account that is being erased is refused like a log-in with an unknown e-mail address', async () => {
     const { id, password } = await signUp(system);
     // Sets the row as an erasure leaves it until its last step. No process takes over an erasure that was renewed in
     // the future.
@@ -226,7 +226,7 @@ describe('erasing an account', () => {
     assert.equal((await app.predict(his)).text, text);
   });
 
-  it('an account is erased once by concurrent requests, while other requests post events and log in', async () => {
+  it('concurrent requests erase an account only once, even while other requests post events and log in', async () => {
     const person = await signUp(system);
     const { email, password } = person;
     const [erased, posted, logins] = await Promise.all([

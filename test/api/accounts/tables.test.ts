@@ -109,7 +109,7 @@ describe('account tables', () => {
     assert.deepEqual([...new Set(types)].sort(), Object.values(EXPORTED_TABLES).sort());
   });
 
-  it('every table with rows of an account is emptied by its erasure, unless listed as outliving the account', async () => {
+  it("every table with rows of an account is emptied by the account's erasure, unless this test lists it as outliving the account", async () => {
     await erase(system, person);
     assert.deepEqual(await tablesWithRows(), OUTLIVING_TABLES);
     assert.deepEqual(await tablesWith(system, person.id), []);

@@ -137,7 +137,7 @@ describe('deleting memory', () => {
     assert.ok(stale.stale_at);
   });
 
-  it("a superseded fact holds again once its successor's last source is deleted", async () => {
+  it("a superseded fact is valid again once its successor's last source is deleted", async () => {
     const source = await say('I moved to Oslo');
     const next = await add(person, 'facts', { text: 'Lives in Oslo', valid_from: '2026-05-01T00:00:00Z' });
     await quote(system, person, next, source);

@@ -42,14 +42,14 @@ describe('feedback and statistics', function () {
   };
 
   describe('feedback', () => {
-    it('accepting a prediction stores the predicted response as the actual one', async () => {
+    it('accepting a prediction stores the predicted response as the actual response', async () => {
       const reply = await predicted(ann);
       const { status, actual_response, feedback_at } = await decide(reply, { status: 'accepted' });
       assert.deepEqual([status, actual_response], ['accepted', 'Blue']);
       assert.ok(feedback_at !== null);
     });
 
-    it('editing a prediction requires the text sent instead', async () => {
+    it('feedback that a prediction was edited requires the text that was sent instead', async () => {
       const reply = await predicted(ann);
       for (const [given, type] of [
         [{}, 'missing'],
@@ -65,7 +65,7 @@ describe('feedback and statistics', function () {
       assert.deepEqual([edited.status, edited.actual_response], ['edited', 'Navy']);
     });
 
-    it('rejecting a prediction may include what was sent instead', async () => {
+    it('feedback that a prediction was rejected may include the text that was sent instead', async () => {
       const reply = await predicted(ann);
       assert.equal((await decide(reply, { status: 'rejected' })).actual_response, null);
       const said = await decide(reply, { status: 'rejected', actual_response: 'Red' });

@@ -19,7 +19,7 @@ describe('reply limits', function () {
     ann = await signUp(system);
   });
 
-  it('a caller waiting for a predicted reply gets it from another worker when the first one is killed', async () => {
+  it('a caller waiting for a predicted reply gets it from a second worker when the first worker is killed', async () => {
     system.provider.next(hang());
     const calls = system.provider.calls.length;
     const waiting = predictReply(ann, { threshold: 0.3 });
