@@ -55,7 +55,7 @@ describe('connections', () => {
   });
 
   describe('with pipelined requests', () => {
-    const received = async (socket: Socket, requests: string[]) => {
+    const readStatuses = async (socket: Socket, requests: string[]) => {
       let answers = '';
       socket.setEncoding('latin1').on('data', (chunk) => {
         answers += chunk;
@@ -71,7 +71,7 @@ describe('connections', () => {
       const person = await signUp({ webs: [web] });
       const paths = ['/nothing', '/healthz', '/api/auth/me/', '/nothing', '/api/connections/', '/healthz'];
       const requests = paths.map((path) => getText(person, path));
-      const { statuses, isClosed } = await received(await open(), requests);
+      const { statuses, isClosed } = await readStatuses(await open(), requests);
       assert.deepEqual([statuses.join(), isClosed], ['404,200,200,404,200,200', false]);
     });
 

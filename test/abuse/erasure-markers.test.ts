@@ -76,7 +76,9 @@ async function useAccount(person: Person, { mine }: Markers): Promise<void> {
   await person.expectOk('POST', '/api/auth/signup/', { body: signup });
   const wrong = await person.use('POST', '/api/auth/login/', { body: { email, password: `${mine} wrong` } });
   assert.equal(wrong.status, 401);
-  const login = await person.expectOk<LoginResponse>('POST', '/api/auth/login/', { body: { email, password } });
+  const login = await person.expectOk<LoginResponse>('POST', '/api/auth/login/', {
+    body: { email, password },
+  });
   person.access = login.access;
   person.id = login.user.id;
   await person.expectOk('POST', '/api/auth/token/refresh/', { body: { refresh: login.refresh } });
@@ -84,7 +86,9 @@ async function useAccount(person: Person, { mine }: Markers): Promise<void> {
   const change = { name: `${mine} again`, password: `${mine} staples again`, current_password: password };
   await person.expectOk('PATCH', '/api/auth/me/', { body: change });
   const renewed = { email, password: change.password };
-  person.access = (await person.expectOk<LoginResponse>('POST', '/api/auth/login/', { body: renewed })).access;
+  person.access = (
+    await person.expectOk<LoginResponse>('POST', '/api/auth/login/', { body: renewed })
+  ).access;
   await person.expectOk('GET', '/api/auth/me/');
   await person.expectOk('GET', '/api/activity/');
 }
@@ -97,7 +101,10 @@ async function useConsole(person: Person, { mine }: Markers): Promise<void> {
   const inCookie = { refresh: 'cookie' };
   await person.expectOk('POST', '/console/auth/token/refresh/', { body: inCookie, headers: { cookie } });
   const authorization = `Bearer ${person.access}`;
-  await person.expectOk('POST', '/console/auth/logout/', { body: inCookie, headers: { cookie, authorization } });
+  await person.expectOk('POST', '/console/auth/logout/', {
+    body: inCookie,
+    headers: { cookie, authorization },
+  });
 }
 
 async function useKeys(person: Person, { mine }: Markers): Promise<void> {
@@ -148,7 +155,10 @@ async function useMemory(person: Person, { mine }: Markers): Promise<void> {
     names: [episode],
     body: { title: `${mine} again` },
   });
-  await person.expectOk('PATCH', '/api/memory/facts/:id/', { names: [fact], body: { text: `${mine} again` } });
+  await person.expectOk('PATCH', '/api/memory/facts/:id/', {
+    names: [fact],
+    body: { text: `${mine} again` },
+  });
   await person.expectOk('DELETE', '/api/memory/raw/:id/', { names: [forgotten] });
   await person.expectOk('DELETE', '/api/memory/episodes/:id/', { names: [deleted] });
   await person.expectOk('DELETE', '/api/memory/facts/:id/', { names: [wrong] });
@@ -201,7 +211,9 @@ async function useReplies(system: System, person: Person, { mine }: Markers): Pr
       { agent: mine, agent_input: `${mine}?` },
     ],
   };
-  const answer = await person.expectOk<BatchResponse>('POST', '/api/predictions/predict/batch/', { body: batch });
+  const answer = await person.expectOk<BatchResponse>('POST', '/api/predictions/predict/batch/', {
+    body: batch,
+  });
   assert.equal(answer.succeeded, 2);
   system.provider.next(ok({ continuation: mine }));
   await person.expectOk('POST', '/api/predictions/draft/', { body: { draft: mine } });
@@ -224,9 +236,13 @@ async function connect(person: Person, { mine }: Markers, userId: string): Promi
     code_verifier: verifier,
     redirect_uri: REDIRECT_URI,
   };
-  const { connection_id } = await person.expectOk<{ connection_id: string }>('POST', '/v1/connections/exchange', {
-    body: exchange,
-  });
+  const { connection_id } = await person.expectOk<{ connection_id: string }>(
+    'POST',
+    '/v1/connections/exchange',
+    {
+      body: exchange,
+    },
+  );
   return connection_id;
 }
 

@@ -58,7 +58,11 @@ async function runChaos(): Promise<boolean> {
   return await runLoadAmidFaults(system, redis, proxy.fates);
 }
 
-async function runLoadAmidFaults(system: System<TestProcess>, redis: RedisServer, fates: Fates): Promise<boolean> {
+async function runLoadAmidFaults(
+  system: System<TestProcess>,
+  redis: RedisServer,
+  fates: Fates,
+): Promise<boolean> {
   const app = await system.app();
   let asked = 0;
   const ask = (body: object) => {

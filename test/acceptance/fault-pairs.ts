@@ -266,13 +266,13 @@ function usageOf(app: AppClient, [at]: TestProcess[]) {
 
 /** Finds the leader: the process whose lease is not renewed while it is frozen. */
 async function findLeader({ database, webs, workers }: System<TestProcess>): Promise<TestProcess> {
-  const renewed = async () =>
+  const readLeaseEnd = async () =>
     (await database.pool.query<{ until: Date }>('select until from leases')).rows[0]?.until.getTime();
   for (const one of [...workers, ...webs]) {
     one.kill('SIGSTOP');
-    const at = await renewed();
+    const at = await readLeaseEnd();
     await sleep(RENEWAL_WAIT_MS);
-    const isLeader = (await renewed()) === at;
+    const isLeader = (await readLeaseEnd()) === at;
     one.kill('SIGCONT');
     if (isLeader) return one;
   }

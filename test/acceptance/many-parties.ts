@@ -54,7 +54,7 @@ async function measureParties(parties: number): Promise<Map<string, number>> {
     await pool.query('checkpoint');
     const samples = Number(options.samples);
     const times = new Map<string, number[]>();
-    const timed = async (name: string, work: () => Promise<unknown>) => {
+    const measure = async (name: string, work: () => Promise<unknown>) => {
       const since = performance.now();
       await work();
       times.set(name, [...(times.get(name) ?? []), performance.now() - since]);
@@ -66,11 +66,11 @@ async function measureParties(parties: number): Promise<Map<string, number>> {
         count: 1,
         sinceMs: null,
       }));
-      await timed('admission', () => queueWork(pool, served, 1));
-      await timed('claim', () => claim(pool, claimTerms(served.process, asks)));
-      await timed('load, by each ingress', () => readLoad(pool, Object.values(kinds)));
-      await timed('look, by each worker', () => queuedFlows(pool, KIND_NAMES));
-      await timed('repair, by the leader', async () => {
+      await measure('admission', () => queueWork(pool, served, 1));
+      await measure('claim', () => claim(pool, claimTerms(served.process, asks)));
+      await measure('load, by each ingress', () => readLoad(pool, Object.values(kinds)));
+      await measure('look, by each worker', () => queuedFlows(pool, KIND_NAMES));
+      await measure('repair, by the leader', async () => {
         for await (const _ of findOverdueWork(pool, KIND_NAMES, 60_000));
         await findAbandonedWork(pool, ['predict'], 60_000);
         await hasDeathsWithin(pool, 10_000);

@@ -28,7 +28,7 @@ const { values: options } = parseArgs({
 
 /** Number of broken requests, and of slowest ones, that are listed individually. */
 const LISTED_MAX = 10;
-const SERVICE_MS = { least: 30, most: 150 };
+const SERVICE_MS = { min: 30, max: 150 };
 const DOCUMENTED_END =
   /^(200|499 prediction_cancelled|409 request_in_flight|503 (service_unavailable|overloaded)|504 prediction_timeout)$/;
 /** Error codes of a connection that a stopping ingress refuses, or closes while it is kept alive. */
@@ -68,7 +68,7 @@ async function sideBySide(databaseUrl: string, redisUrl: string): Promise<boolea
   };
   try {
     provider.respond((response, call) =>
-      delay(SERVICE_MS.least + (SERVICE_MS.most - SERVICE_MS.least) * Math.random(), ok())(response, call),
+      delay(SERVICE_MS.min + (SERVICE_MS.max - SERVICE_MS.min) * Math.random(), ok())(response, call),
     );
     await previous.migrate(env);
     const [oldWeb, oldWorker] = [await start(previous, 'web'), await start(previous, 'worker')];

@@ -208,7 +208,10 @@ describe('doctor', function () {
         try {
           const own = system.database.url;
           // Checks in sequence: in session mode the pooler opens a session for each connection.
-          const alone = await check('database', { DATABASE_URL: urlThrough(pooler), DATABASE_DIRECT_URL: '' });
+          const alone = await check('database', {
+            DATABASE_URL: urlThrough(pooler),
+            DATABASE_DIRECT_URL: '',
+          });
           const both = await check('pooler', { DATABASE_URL: own, DATABASE_DIRECT_URL: urlThrough(pooler) });
           const past = await check('pooler', { DATABASE_URL: urlThrough(pooler), DATABASE_DIRECT_URL: own });
           for (const { ok, found, to_do } of [alone, both]) {

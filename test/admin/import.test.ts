@@ -133,15 +133,15 @@ describe('transcript import', function () {
     const session = newSession();
     const record = (number: number, content: object) =>
       `${JSON.stringify(claudeRecord(session, number, content))}\n`;
-    const said = (content: string) => ({ type: 'user', message: { role: 'user', content } });
-    const answered = (words: string) => ({
+    const userEntry = (content: string) => ({ type: 'user', message: { role: 'user', content } });
+    const agentEntry = (words: string) => ({
       type: 'assistant',
       message: { role: 'assistant', content: [{ type: 'text', text: words }] },
     });
-    const path = await file('growing.jsonl', record(1, said('start')) + record(2, answered('Ready?')));
+    const path = await file('growing.jsonl', record(1, userEntry('start')) + record(2, agentEntry('Ready?')));
     // The agent's last message is not stored yet: it may or may not await an answer.
     assert.equal((await one(path)).stored, 3);
-    await appendFile(path, record(3, said('ready')));
+    await appendFile(path, record(3, userEntry('ready')));
     const { stored, duplicates } = await one(path);
     // Adds a second end of the session; the first end stays stored.
     assert.deepEqual([stored, duplicates], [3, 2]);
@@ -196,20 +196,20 @@ describe('transcript import', function () {
 
   it('importing a transcript names the lines that cannot be stored, and stores the others', async () => {
     const session = newSession();
-    const said = (number: number, more: object) =>
+    const userLine = (number: number, more: object) =>
       JSON.stringify(
         claudeRecord(session, number, { type: 'user', message: { content: 'a secret' }, ...more }),
       );
     const path = await file(
       'odd.jsonl',
       [
-        said(1, { timestamp: undefined }),
-        said(2, {}),
+        userLine(1, { timestamp: undefined }),
+        userLine(2, {}),
         '{"type":"user", a secret',
-        said(4, { timestamp: '1999-12-31T00:00:00Z' }),
-        said(5, { timestamp: 'yesterday' }),
-        said(6, { timestamp: undefined }),
-        said(7, { message: { content: `${'x'.repeat(70_000)} the end` } }),
+        userLine(4, { timestamp: '1999-12-31T00:00:00Z' }),
+        userLine(5, { timestamp: 'yesterday' }),
+        userLine(6, { timestamp: undefined }),
+        userLine(7, { message: { content: `${'x'.repeat(70_000)} the end` } }),
       ].join('\r\n'),
     );
     const { stored, invalid, broken, ...report } = await one(path);

@@ -295,7 +295,7 @@ describe('promotion to facts', function () {
   });
 
   describe('when the provider fails', () => {
-    const untouched = async () => {
+    const assertNothingPromoted = async () => {
       assert.deepEqual(await factsOf(ann), []);
       const { body } = await ann.request<{ results: { promoted_at: string | null }[] }>(
         'GET',
@@ -314,7 +314,7 @@ describe('promotion to facts', function () {
         system.provider.respond(step);
         const reply = await promote(ann, 'facts');
         assert.deepEqual([reply.status, reply.code], [answered, code]);
-        await untouched();
+        await assertNothingPromoted();
         system.provider.respond(proposing(PNPM));
         assert.equal((await promotionResult()).created, 1);
       });

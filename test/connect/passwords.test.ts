@@ -191,8 +191,11 @@ describe('forgotten password', () => {
     const nobody = someEmail();
     const strangers = await ask(nobody);
     const persons = await ask(email);
-    const shown = ({ status, text }: ReceivedPage, address: string) => [status, text.replace(address, '')];
-    assert.deepEqual(shown(strangers, nobody), shown(persons, email));
+    const contentOf = ({ status, text }: ReceivedPage, address: string) => [
+      status,
+      text.replace(address, ''),
+    ];
+    assert.deepEqual(contentOf(strangers, nobody), contentOf(persons, email));
     await mailedLink();
     assert.deepEqual(
       mail.mails.flatMap(({ to }) => to),

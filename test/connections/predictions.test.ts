@@ -199,7 +199,7 @@ describe('predictions with a connection', () => {
       assert.equal(body.predictions, 0);
     });
 
-    it("a person sees only their own connections, and revoking one ends the predictions that use it", async () => {
+    it('a person sees only their own connections, and revoking one ends the predictions that use it', async () => {
       const other = await signUp(system);
       const list = await person.request<{ results: object[] }>('GET', '/api/connections/');
       const [{ created_at, ...summary }] = list.body.results as [{ created_at: string }];

@@ -112,7 +112,7 @@ describeWithPgBouncer('PgBouncer in transaction mode', function () {
     }
   });
 
-  it("recording through PgBouncer gives up on a locked account like recording on a direct connection", async () => {
+  it('recording through PgBouncer gives up on a locked account like recording on a direct connection', async () => {
     const account = await createAccount(database.orm.em.fork(), {
       email: 'locked@example.com',
       name: '',

@@ -52,7 +52,8 @@ async function assertIsNoticed(
 
     proxy.silence(which);
     const isBack = await until(isNormal, BACK_WITHIN_MS).catch(() => false);
-    if (!isBack) assert.equal(await isHealthy(operatorPort, process === 'web' ? web : worker), false, 'not back');
+    if (!isBack)
+      assert.equal(await isHealthy(operatorPort, process === 'web' ? web : worker), false, 'not back');
   } finally {
     await Promise.all([web.stop(), worker.stop()]);
     await proxy.close();

@@ -215,15 +215,15 @@ describe('every endpoint under a rate limit', () => {
   before(async () => {
     at = await install({ RATE_LIMIT_RPS: '1', RATE_LIMIT_BURST: String(POINTS) });
     const { url, app, user } = at;
-    const refused = async (call: () => Promise<{ status: number }>) => {
+    const useUp = async (call: () => Promise<{ status: number }>) => {
       // On a slow machine, points are refilled while the loop uses them up.
       for (let calls = 0; calls <= 10 * POINTS; calls += 1) if ((await call()).status === 429) return;
       assert.fail('never 429');
     };
     await Promise.all([
-      refused(() => app.usage()),
-      refused(() => user.request('GET', '/api/auth/me/')),
-      refused(() => fetchPublished(`${url}/api/auth/waitlist/`, { method: 'POST' })),
+      useUp(() => app.usage()),
+      useUp(() => user.request('GET', '/api/auth/me/')),
+      useUp(() => fetchPublished(`${url}/api/auth/waitlist/`, { method: 'POST' })),
     ]);
   });
   after(() => at.system.stop());

@@ -182,7 +182,7 @@ const valid = {
 };
 
 /** Returns a valid request of exactly this many bytes. */
-function padded(bytes: number): string {
+function requestOfSize(bytes: number): string {
   const body = JSON.stringify(valid);
   return body + ' '.repeat(bytes - Buffer.byteLength(body));
 }
@@ -348,11 +348,11 @@ describe('200', () => {
   });
 
   it('a body of exactly the size limit is accepted', async () => {
-    const body = padded(4 * MIB);
+    const body = requestOfSize(4 * MIB);
     assert.equal((await post('/v1/predictions', body)).status, 200);
     // Noise, since blanks alone would compress too well to be accepted.
     const noise = randomBytes(MIB / 2).map((byte) => (byte % 2 === 0 ? 0x20 : 0x0a));
-    const packed = gzipSync(Buffer.concat([noise, Buffer.from(padded(4 * MIB - noise.length))]));
+    const packed = gzipSync(Buffer.concat([noise, Buffer.from(requestOfSize(4 * MIB - noise.length))]));
     assert.equal(
       (await post('/v1/predictions', packed, { ...json, 'content-encoding': 'gzip' })).status,
       200,
@@ -663,7 +663,7 @@ describe('405', () => {
 });
 
 describe('413', () => {
-  const big = padded(4 * MIB + 1);
+  const big = requestOfSize(4 * MIB + 1);
 
   it('a body that is too large by its Content-Length is 413 body_too_large at once, and the connection closes', async () => {
     const announce = async (encoding: string) => {
@@ -810,7 +810,7 @@ describe('503 overloaded', () => {
       return socket;
     });
     await call('/v1/usage');
-    const body = padded(size);
+    const body = requestOfSize(size);
     const packed = { ...json, 'content-encoding': 'gzip' };
     const replies = await Promise.all([
       post('/v1/predictions', body),
@@ -822,7 +822,7 @@ describe('503 overloaded', () => {
       assert.equal(reply.headers.get('retry-after'), '1');
       assert.notEqual(reply.headers.get('connection'), 'close');
     }
-    assert.equal((await post('/v1/predictions', padded(16 * 1024))).status, 200);
+    assert.equal((await post('/v1/predictions', requestOfSize(16 * 1024))).status, 200);
     const waiting = post('/v1/predictions', body);
     for (const socket of stalled) socket.destroy();
     assert.equal((await waiting).status, 200);

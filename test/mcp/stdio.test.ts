@@ -135,15 +135,15 @@ describe('the tools over standard input and output', function () {
   });
 
   it('bin/mcp and npx forecue mcp report missing and invalid settings on standard error', async () => {
-    const said = async (command: string, args: string[], env: Record<string, string> = {}) => {
+    const errorOutputOf = async (command: string, args: string[], env: Record<string, string> = {}) => {
       const child = spawn(command, args, { env: { ...bareEnvironment(), ...env } });
       const [words, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
       assert.equal(code, 1);
       return words;
     };
-    assert.match(await said(BIN, []), /FORECUE_KEY is required/);
-    assert.match(await said(program(), ['mcp']), /name the address/);
-    assert.match(await said(program(), ['mcp', server.url]), /FORECUE_KEY: it is empty/);
-    assert.match(await said(program(), ['mcp', 'localhost'], { FORECUE_KEY: key }), /not an http/);
+    assert.match(await errorOutputOf(BIN, []), /FORECUE_KEY is required/);
+    assert.match(await errorOutputOf(program(), ['mcp']), /name the address/);
+    assert.match(await errorOutputOf(program(), ['mcp', server.url]), /FORECUE_KEY: it is empty/);
+    assert.match(await errorOutputOf(program(), ['mcp', 'localhost'], { FORECUE_KEY: key }), /not an http/);
   });
 });

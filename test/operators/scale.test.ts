@@ -17,24 +17,25 @@ describe('scaling signal', () => {
   const startWorker = () => system.startWorker({ OPERATOR_PORT: String(workerPort) });
 
   const get = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);
-  const desired = async () => ((await (await get('/scale/predict')).json()) as { desired: number }).desired;
+  const desiredWorkers = async () =>
+    ((await (await get('/scale/predict')).json()) as { desired: number }).desired;
 
   it('the scaling signal asks for more workers while calls wait for slots, and for one worker once all calls have ended', async () => {
-    assert.equal(await desired(), 1);
+    assert.equal(await desiredWorkers(), 1);
     system.provider.respond(() => {});
     const gone = new AbortController();
     const app = await system.app();
     const calls = Array.from({ length: 12 }, () =>
       app.predict(predictionBody(), { signal: gone.signal }).catch(() => undefined),
     );
-    await until(async () => (await desired()) >= 4);
+    await until(async () => (await desiredWorkers()) >= 4);
     gone.abort();
     await Promise.all(calls);
     // Starts a new worker: the abandoned calls hang in the first worker, and end with it.
     system.provider.reset();
     await system.workers[0]?.stop();
     await startWorker();
-    await until(async () => (await desired()) === 1, 30_000);
+    await until(async () => (await desiredWorkers()) === 1, 30_000);
   });
 
   it('the scaling signal is also a metric, exposed only by the leader', async () => {

@@ -325,7 +325,7 @@ describe('idempotency', () => {
 
   describe('equal bodies', () => {
     for (const [how, say] of [
-      ['key order', (body: FullBody) => JSON.stringify(reversed(body))],
+      ['key order', (body: FullBody) => JSON.stringify(reverseKeys(body))],
       ['white space', (body: FullBody) => JSON.stringify(body, null, '\t')],
       ['escapes', (body: FullBody) => JSON.stringify(body).replaceAll('e', '\\u0065')],
       [
@@ -580,10 +580,10 @@ const INNER_DEFAULTS = {
   artifact: { kind: 'slides', id: 'a', revision: '1', selection: '', summary: '' },
 };
 
-function reversed(value: object): object {
+function reverseKeys(value: object): object {
   const entries = Object.entries(value).map(([key, part]) => [
     key,
-    part !== null && typeof part === 'object' && !Array.isArray(part) ? reversed(part) : part,
+    part !== null && typeof part === 'object' && !Array.isArray(part) ? reverseKeys(part) : part,
   ]);
   return Object.fromEntries(entries.reverse());
 }

@@ -104,11 +104,11 @@ describe('policy of all workers', () => {
         system.provider.reset();
         system.provider.respond(status(500));
         const { calls } = system.provider;
-        const opened = () => calls[FAILURES_TO_OPEN - 1]?.finishedAt ?? Number.POSITIVE_INFINITY;
-        const replies = await keepAsking(() => performance.now() > opened() + 6.5 * PROBE_EVERY_MS);
+        const openedAt = () => calls[FAILURES_TO_OPEN - 1]?.finishedAt ?? Number.POSITIVE_INFINITY;
+        const replies = await keepAsking(() => performance.now() > openedAt() + 6.5 * PROBE_EVERY_MS);
         const refused = replies.filter(({ code }) => code === 'provider_failed');
         assert.equal(refused.length, replies.length);
-        const after = calls.map(({ startedAt }) => startedAt - opened()).filter((ms) => ms > 0);
+        const after = calls.map(({ startedAt }) => startedAt - openedAt()).filter((ms) => ms > 0);
         // These calls were sent before all workers knew that the circuit was open.
         const late = after.filter((ms) => ms < PROBE_EVERY_MS - 100);
         assert.ok(late.every((ms) => ms < KNOWN_WITHIN_MS));

@@ -26,7 +26,7 @@ import { alterApp } from '../support/time-travel.ts';
 type Answer = Reply<PredictionResponse>;
 
 const ENVELOPE_CHARS = 10_000;
-/** Tokens that the provider gets at most, and the number of Latin letters that they hold. */
+/** Token budget of a provider call, and the number of Latin letters that fit into it. */
 const BUDGET = { tokens: 100, letters: 400 };
 const MAX_COMPLETION_CHARS = 2000;
 /** Maximum duration of an answer that reports an error at once: half of the deadline of 10 s. */
@@ -317,8 +317,20 @@ describe('suggested or abstained', () => {
       'a rejected request': ['502 provider_failed', status(400), status(404), status(422)],
       'an error status': ['502 provider_failed', status(500), status(503), status(529)],
       'a redirect': ['502 provider_failed', status(302, { location: 'http://127.0.0.1:1/' })],
-      'an answer that is not JSON': ['502 provider_failed', html(), empty(), truncatedJson(), raw('not json')],
-      'JSON of the wrong shape': ['502 provider_failed', json(null), json([]), json({ choices: [] }), json(7)],
+      'an answer that is not JSON': [
+        '502 provider_failed',
+        html(),
+        empty(),
+        truncatedJson(),
+        raw('not json'),
+      ],
+      'JSON of the wrong shape': [
+        '502 provider_failed',
+        json(null),
+        json([]),
+        json({ choices: [] }),
+        json(7),
+      ],
       'a completion of the wrong shape': [
         '502 provider_failed',
         message({ content: 'Sure! The report.' }),

@@ -97,12 +97,7 @@ describe('superseding', () => {
       ['a draft of another user', {}, 2, { user_id: 'u-2' }],
       ['a next_prompt', {}, 2, { mode: 'next_prompt' }],
       ['a newer draft if the older one is a next_prompt', { mode: 'next_prompt' }, 2, {}],
-      [
-        'a newer next_prompt if both are next_prompts',
-        { mode: 'next_prompt' },
-        2,
-        { mode: 'next_prompt' },
-      ],
+      ['a newer next_prompt if both are next_prompts', { mode: 'next_prompt' }, 2, { mode: 'next_prompt' }],
     ] as const) {
       it(`a draft is not superseded by ${what}`, async () => {
         const app = await system.app();
@@ -137,16 +132,19 @@ describe('superseding', () => {
   it('a refused request does not supersede an older draft', async () => {
     const app = await system.app({ plan: 'paid', capCents: null });
     const older = await predictHeld(app, 5);
-    const refused = async (body: object) => outcome(await app.predict(body));
+    const outcomeOf = async (body: object) => outcome(await app.predict(body));
     await alterApp(system, app, 'cap_cents = 0');
-    assert.deepEqual(await refused(requestOfRevision(6)), [402, 'monthly_cap_reached']);
+    assert.deepEqual(await outcomeOf(requestOfRevision(6)), [402, 'monthly_cap_reached']);
     await alterApp(system, app, 'cap_cents = null');
-    assert.deepEqual(await refused(requestOfRevision(4)), [409, 'context_revision_conflict']);
-    assert.deepEqual(await refused(requestOfRevision(6, { request_id: older.body.request_id })), [
+    assert.deepEqual(await outcomeOf(requestOfRevision(4)), [409, 'context_revision_conflict']);
+    assert.deepEqual(await outcomeOf(requestOfRevision(6, { request_id: older.body.request_id })), [
       409,
       'idempotency_conflict',
     ]);
-    assert.deepEqual(await refused(requestOfRevision(6, { connection_id: 'c-unknown' })), [404, 'not_found']);
+    assert.deepEqual(await outcomeOf(requestOfRevision(6, { connection_id: 'c-unknown' })), [
+      404,
+      'not_found',
+    ]);
     older.release();
     assert.equal((await older.reply).status, 200);
     await expectUnits(app, 1);

@@ -50,7 +50,7 @@ describe('result that cannot be stored', function () {
   });
 
   const predict = (app: AppClient, body: object) => post(`${app.url}/v1/predictions`, app.key, body);
-  const logged = () => system.workers.map(({ log }) => log).join('\n');
+  const logs = () => system.workers.map(({ log }) => log).join('\n');
 
   it('a result that cannot be stored ends its prediction at once with 500 internal_error, logged without the text, and costs nothing', async () => {
     const app = await system.app();
@@ -59,9 +59,9 @@ describe('result that cannot be stored', function () {
     assert.ok(tookMs < PROMPT_MS, `${tookMs} ms`);
     const { body: usage } = await app.usage();
     assert.deepEqual([usage.prediction_units, usage.reserved_units], [0, 0]);
-    const lines = await until(() => logged().match(/.*a result cannot be stored.*/g));
+    const lines = await until(() => logs().match(/.*a result cannot be stored.*/g));
     assert.match(lines.join('\n'), /"level":"?(50|error).*23514/);
-    assert.doesNotMatch(logged(), new RegExp(UNSTORABLE_TEXT));
+    assert.doesNotMatch(logs(), new RegExp(UNSTORABLE_TEXT));
   });
 
   it('a result that cannot be stored does not make 39 other calls fail that end at the same time', async () => {

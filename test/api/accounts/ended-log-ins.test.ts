@@ -64,9 +64,9 @@ describe('log-ins of an account', () => {
         const before = [person.access, renewed, other.access];
         for (const access of before) await expectAcceptedEverywhere(access);
         assert.equal((await end()).status, 200);
-        const expired = async (access: string) =>
+        const isExpired = async (access: string) =>
           (await answersTo(bearer(access))) === 'token_expired,token_expired';
-        for (const access of before) await until(() => expired(access), REFUSED_WITHIN_MS);
+        for (const access of before) await until(() => isExpired(access), REFUSED_WITHIN_MS);
         for (const [method, path, body] of [
           ['POST', '/api/auth/keys/', { label: 'k' }],
           ['GET', '/api/export/', undefined],

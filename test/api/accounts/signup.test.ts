@@ -116,14 +116,24 @@ describe('signing up', () => {
         `ada@exam${unseen}ple.com`,
         `ada@example.com${unseen}`,
       ])
-        assert.equal((await validationErrorOf({ email: wrong, password: PASSWORD })).type, 'value_error', wrong);
+        assert.equal(
+          (await validationErrorOf({ email: wrong, password: PASSWORD })).type,
+          'value_error',
+          wrong,
+        );
     const long = `${'a'.repeat(243)}@example.com`;
     assert.equal((await validationErrorOf({ email: long, password: PASSWORD })).type, 'string_too_long');
     assert.equal((await validationErrorOf({ email, password: '123456789' })).type, 'string_too_short');
-    assert.equal((await validationErrorOf({ email, password: '\u{1f40e}'.repeat(201) })).type, 'string_too_long');
+    assert.equal(
+      (await validationErrorOf({ email, password: '\u{1f40e}'.repeat(201) })).type,
+      'string_too_long',
+    );
     assert.equal((await validationErrorOf({ email, password: `nul\0${PASSWORD}` })).type, 'value_error');
     assert.equal((await validationErrorOf({ email, password: null })).type, 'string_type');
-    assert.equal((await validationErrorOf({ email, password: PASSWORD, admin: true })).type, 'extra_forbidden');
+    assert.equal(
+      (await validationErrorOf({ email, password: PASSWORD, admin: true })).type,
+      'extra_forbidden',
+    );
     assert.equal((await validationErrorOf({ email })).type, 'missing');
   });
 

@@ -96,7 +96,9 @@ describe('facts', () => {
     const foreign = await add(await signUp(system), 'facts', { text: 'x' });
     const path = `${FACTS}${next.id}/`;
     for (const id of [old.id, next.id, foreign.id, newId()])
-      assert.deepEqual(await validationErrorsOf('PATCH', path, { superseded_by: id }), ['body.superseded_by']);
+      assert.deepEqual(await validationErrorsOf('PATCH', path, { superseded_by: id }), [
+        'body.superseded_by',
+      ]);
     const again = await patch(old.id, { superseded_by: null });
     assert.deepEqual([again.superseded_by, again.invalidated_at], [null, null]);
   });
@@ -107,7 +109,9 @@ describe('facts', () => {
     assert.deepEqual(await validationErrorsOf('POST', FACTS, span), ['body.valid_to']);
     const early = { text: 't', valid_from: '1999-01-01T00:00:00Z' };
     assert.deepEqual(await validationErrorsOf('POST', FACTS, early), ['body.valid_from']);
-    assert.deepEqual(await validationErrorsOf('POST', FACTS, { text: 't', confidence: 1.1 }), ['body.confidence']);
+    assert.deepEqual(await validationErrorsOf('POST', FACTS, { text: 't', confidence: 1.1 }), [
+      'body.confidence',
+    ]);
     assert.deepEqual(await validationErrorsOf('POST', FACTS, { text: 't', episode_ids: [newId()] }), [
       'body.episode_ids.0',
     ]);
@@ -164,22 +168,22 @@ describe('facts', () => {
   });
 
   it('concurrent changes of memory are all kept, and each increments the revision', async () => {
-    const counted = async () => {
+    const readCounts = async () => {
       const sql = 'select memory_revision::int as revision from accounts where id = $1';
       return (await system.database.pool.query(sql, [person.id])).rows[0].revision;
     };
     const fact = await add(person, 'facts', { text: 'Wording 0' });
-    const before = await counted();
+    const before = await readCounts();
     const wordings = Array.from({ length: 8 }, (_, place) => `Wording ${place + 1}`);
     await Promise.all(
       wordings.flatMap((text) => [patch(fact.id, { text }), add(person, 'raw', { content: text })]),
     );
-    assert.equal(await counted(), before + 16);
+    assert.equal(await readCounts(), before + 16);
     const history = await list(`?revision_of=${fact.id}`);
     const all = [await read(fact.id), ...history].map(({ text }) => text);
     assert.deepEqual(all.sort(), ['Wording 0', ...wordings]);
     await person.request('PATCH', `${FACTS}${fact.id}/`, { text: '' });
-    assert.equal(await counted(), before + 16);
+    assert.equal(await readCounts(), before + 16);
   });
 
   it('facts and profile are used in connected predictions, and every write changes the profile revision', async () => {
@@ -197,13 +201,13 @@ describe('facts', () => {
     await predict();
     await patch(fact.id, { text: 'Reports to Bob' });
     await predict();
-    const used = async (nth: number) => (await system.provider.called(nth)).record.known;
-    assert.partialDeepStrictEqual(await used(3), { profile: null, facts: ['Reports to Bob'] });
+    const memoryOfCall = async (nth: number) => (await system.provider.called(nth)).record.known;
+    assert.partialDeepStrictEqual(await memoryOfCall(3), { profile: null, facts: ['Reports to Bob'] });
     await person.request('POST', PROFILE, { summary: 'kind' });
     await predict();
     await forget(person, 'facts', fact);
     await predict();
-    const { profile, facts } = (await used(5)) ?? {};
+    const { profile, facts } = (await memoryOfCall(5)) ?? {};
     assert.deepEqual([profile, facts], [{ summary: 'kind', data: {} }, []]);
   });
 });

@@ -148,7 +148,10 @@ describe('memory rows', () => {
     it('a time after the year 9999 in UTC is refused, in a body and in a query', async () => {
       const late = '9999-12-31T23:59:59-01:00';
       const parsing = (field: string) => [`${field} datetime_parsing`];
-      assert.deepEqual(await validationErrorsOf(RAW, { content: 'c', occurred_at: late }), parsing('body.occurred_at'));
+      assert.deepEqual(
+        await validationErrorsOf(RAW, { content: 'c', occurred_at: late }),
+        parsing('body.occurred_at'),
+      );
       assert.deepEqual(
         await validationErrorsOf('/api/memory/facts/', { text: 'f', valid_to: late }),
         parsing('body.valid_to'),
@@ -185,8 +188,12 @@ describe('memory rows', () => {
       for (const id of [foreign.id, newId()]) {
         const unknown = { ...EPISODE, raw_ids: [one.id, id] };
         assert.deepEqual(await validationErrorsOf(EPISODES, unknown), ['body.raw_ids.1 value_error']);
-        assert.deepEqual(await validationErrorsOf(EPISODES, [EPISODE, unknown]), ['body.1.raw_ids.1 value_error']);
-        assert.deepEqual(await validationErrorsOf(path, { raw_ids: [id] }, 'PATCH'), ['body.raw_ids.0 value_error']);
+        assert.deepEqual(await validationErrorsOf(EPISODES, [EPISODE, unknown]), [
+          'body.1.raw_ids.1 value_error',
+        ]);
+        assert.deepEqual(await validationErrorsOf(path, { raw_ids: [id] }, 'PATCH'), [
+          'body.raw_ids.0 value_error',
+        ]);
       }
       assert.deepEqual(await validationErrorsOf(EPISODES, { ...EPISODE, raw_ids: ['x'] }), [
         'body.raw_ids.0 uuid_parsing',
@@ -200,10 +207,12 @@ describe('memory rows', () => {
     it('an episode must not end before it begins, and the refusal names the field that was sent', async () => {
       const { id } = await add(person, 'episodes', EPISODE);
       const [before, after] = ['2026-05-01T11:00:00Z', '2026-05-01T13:00:00Z'];
-      const refused = (change: object) => validationErrorsOf(`${EPISODES}${id}/`, change, 'PATCH');
-      assert.deepEqual(await refused({ ended_at: before }), ['body.ended_at value_error']);
-      assert.deepEqual(await refused({ started_at: after }), ['body.started_at value_error']);
-      assert.deepEqual(await refused({ started_at: after, ended_at: before }), ['body.ended_at value_error']);
+      const errorsOf = (change: object) => validationErrorsOf(`${EPISODES}${id}/`, change, 'PATCH');
+      assert.deepEqual(await errorsOf({ ended_at: before }), ['body.ended_at value_error']);
+      assert.deepEqual(await errorsOf({ started_at: after }), ['body.started_at value_error']);
+      assert.deepEqual(await errorsOf({ started_at: after, ended_at: before }), [
+        'body.ended_at value_error',
+      ]);
     });
 
     it('a PATCH of an episode changes only the fields that it contains', async () => {
@@ -327,7 +336,7 @@ describe('memory rows', () => {
     });
 
     it('memory lists refuse malformed cursors, even with a valid checksum', async () => {
-      const forged = (tier: string, place: string) => {
+      const forgeCursor = (tier: string, place: string) => {
         const digest = createHash('sha256').update(`${person.id} ${tier} ${place} `).digest('base64url');
         return `${place}-${digest.slice(0, 8)}`;
       };
@@ -345,10 +354,10 @@ describe('memory rows', () => {
       ];
       for (const tier of ['raw', 'episodes', 'facts'])
         for (const place of places) {
-          const path = `/api/memory/${tier}/?cursor=${forged(tier, place)}`;
+          const path = `/api/memory/${tier}/?cursor=${forgeCursor(tier, place)}`;
           assert.equal((await person.request('GET', path)).status, 422, path);
         }
-      assert.deepEqual((await page(`cursor=${forged('raw', `a-${id}-1000`)}`)).results, []);
+      assert.deepEqual((await page(`cursor=${forgeCursor('raw', `a-${id}-1000`)}`)).results, []);
     });
 
     it('memory lists refuse invalid queries, and cursors of another account or list', async () => {

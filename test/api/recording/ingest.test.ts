@@ -152,18 +152,18 @@ describe('posting recording events', () => {
   it('posting recording events takes the start of a session from the session.started event that arrived last, whatever its time', async () => {
     const first = event({ occurred_at: '2026-03-01T10:00:00Z', source_detail: 'tab 1' });
     const { session_id } = first;
-    const started = (part: object) => event({ type: 'session.started', session_id, ...part });
+    const startEvent = (part: object) => event({ type: 'session.started', session_id, ...part });
     const anchor = async () => {
       const { started_at, source, source_detail } = await sessionOf(ann, session_id);
       return [started_at, source, source_detail];
     };
     await post(ann, [first, event({ session_id })]);
     await post(ann, [
-      started({ occurred_at: '2026-03-05T00:00:00Z', source: 'later', source_detail: 'x' }),
-      started({ occurred_at: '2026-02-01T00:00:00Z', source: 'editor', source_detail: 'main' }),
+      startEvent({ occurred_at: '2026-03-05T00:00:00Z', source: 'later', source_detail: 'x' }),
+      startEvent({ occurred_at: '2026-02-01T00:00:00Z', source: 'editor', source_detail: 'main' }),
     ]);
     assert.deepEqual(await anchor(), ['2026-02-01T00:00:00.000Z', 'editor', 'main']);
-    await post(ann, [started({ occurred_at: '2026-04-01T00:00:00Z', source: 'phone' })]);
+    await post(ann, [startEvent({ occurred_at: '2026-04-01T00:00:00Z', source: 'phone' })]);
     assert.deepEqual(await anchor(), ['2026-04-01T00:00:00.000Z', 'phone', null]);
   });
 
@@ -269,11 +269,11 @@ describe('posting recording events', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 12 }), async (rows) => {
         const run = randomUUID();
-        const named = (name: string) => `${run} ${name}`;
-        await post(bob, [event({ session_id: named('theirs') })]);
-        await post(ann, [event({ id: named('c'), session_id: named('mine') })]);
+        const idOf = (name: string) => `${run} ${name}`;
+        await post(bob, [event({ session_id: idOf('theirs') })]);
+        await post(ann, [event({ id: idOf('c'), session_id: idOf('mine') })]);
         const batch = rows.map(({ id, session, valid }) =>
-          event({ id: named(id), session_id: named(session), ...(!valid && { prompt: null }) }),
+          event({ id: idOf(id), session_id: idOf(session), ...(!valid && { prompt: null }) }),
         );
         const known = new Set(['c']);
         const expected = { accepted: 0, duplicates: 0, invalid: [] as number[] };

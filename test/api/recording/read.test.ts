@@ -127,11 +127,11 @@ describe('reading recordings', () => {
         ann,
         Array.from({ length: 700 }, () => event({ session_id })),
       );
-    const counted = async (query: string) =>
+    const countEvents = async (query: string) =>
       (await recording.sessionEvents(ann, session_id, query)).body.results.length;
-    assert.equal(await counted(''), 500);
-    assert.equal(await counted('?limit=2000'), 2000);
-    assert.equal(await counted('?limit=1'), 1);
+    assert.equal(await countEvents(''), 500);
+    assert.equal(await countEvents('?limit=2000'), 2000);
+    assert.equal(await countEvents('?limit=1'), 1);
   });
 
   it('a page of a session has fewer events when the events are large', async () => {

@@ -32,7 +32,7 @@ describe('feedback and statistics', function () {
     assert.equal(status, 200, text);
     return body;
   };
-  const failed = async () => {
+  const failPrediction = async () => {
     system.provider.next(fake.lengthStop());
     assert.equal((await predictReply(ann)).status, 502);
     const { results } = await get<ReplyList>('?status=pending');
@@ -81,7 +81,7 @@ describe('feedback and statistics', function () {
     });
 
     it('a failed prediction takes feedback, but can be accepted only with the actual reply', async () => {
-      const one = await failed();
+      const one = await failPrediction();
       assert.equal((await feedback(ann, one, { status: 'accepted' })).status, 422);
       const accepted = await decide(one, { status: 'accepted', actual_response: 'Red' });
       assert.deepEqual([accepted.status, accepted.error], ['accepted', 'provider_failed']);
