@@ -23,7 +23,7 @@ const HEALTH_P99_MS = 100;
 const MEMORY_MAX_MB = 600;
 const SLOWDOWN_MAX = 1.5;
 /**
- * Memory counts as released once it exceeds its size before the attack by less than this. It is measured under load,
+ * Memory counts as released once it is less than this above its size before the attack. It is measured under load,
  * because an idle process collects no garbage.
  */
 const LEFTOVER_MAX_MB = 100;

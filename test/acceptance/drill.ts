@@ -11,9 +11,9 @@ import { until } from '../support/until.ts';
 
 /**
  * By hand, as root, with Debian's Prometheus: ten faults in random order, each mended by an operator who knows only the
- * firing alerts, their runbook pages and `doctor`. Time runs fifteen times as fast for the rules that we ship.
- * `bin/node test/acceptance/drill.ts --only clock,disk`; exits with 1 if an alert did not fire, had no page, or kept
- * firing after its remedy.
+ * firing alerts, their runbook pages and `doctor`. Time runs fifteen times as fast for the shipped rules. `bin/node
+ * test/acceptance/drill.ts --only clock,disk`; exits with 1 if an alert did not fire, had no page, or kept firing after
+ * its remedy.
  */
 const { values: options } = parseArgs({ options: { only: { type: 'string', default: '' } } });
 

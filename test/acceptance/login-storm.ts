@@ -85,7 +85,7 @@ async function measure(system: System<TestProcess>, providerMs: number) {
     });
   }
   client.close();
-  // The median, because other load on the machine affects single rounds.
+  // Takes the median, because other load on the machine affects single rounds.
   return {
     providerMs,
     growth: percentile(

@@ -11,9 +11,9 @@ import { makePastWeeks } from '../support/past-weeks.ts';
 
 /**
  * By hand: fills one of two databases with `--rows` of history, then with `--admissions` admissions in batches of
- * `--batch`; measures the statements of the common path on it and on the empty one; then how many rows erasing reads
- * while answers expire as fast as they come. Exits with 1 if a median is more than 1.3 times as long on the full
- * database, a batch takes a second longer than the usual one, or erasing reads more than twice what it deletes.
+ * `--batch`; measures the statements of the hot path on both; then measures how many rows erasing reads while answers
+ * expire as fast as they come. Exits with 1 if a median is more than 1.3 times as long on the full database, a batch
+ * takes a second longer than the usual one, or erasing reads more than twice what it deletes.
  */
 const { values: options } = parseArgs({
   options: {

@@ -26,7 +26,7 @@ const { values: options } = parseArgs({
   },
 });
 
-/** Number of broken requests, and of slowest ones, that are listed individually. */
+/** Number of broken requests, and of slowest requests, that are listed one by one. */
 const LISTED_MAX = 10;
 const SERVICE_MS = { min: 30, max: 150 };
 const DOCUMENTED_END =

@@ -47,7 +47,7 @@ type MakeCall = () => Buffer;
 
 type Verdict = 'alike' | 'different' | 'too noisy' | 'noisy control';
 
-/** Number of networks used so far: each call comes from its own. */
+/** Number of networks used so far: each call comes from a network of its own. */
 let networks = 0;
 let tried = 0;
 

@@ -18,7 +18,7 @@ const EVENT_BYTES = 8_000_000;
 const WATCHED_MS = 40_000;
 const LIMITS = { mb: 600, healthP99Ms: 100 };
 /**
- * Memory counts as released once it exceeds its size before the attack by less than this. It is measured under load,
+ * Memory counts as released once it is less than this above its size before the attack. It is measured under load,
  * because an idle process collects no garbage.
  */
 const LEFTOVER_MAX_MB = 100;
@@ -75,7 +75,7 @@ async function withLargeEvent(at: System<TestProcess>): Promise<UserClient> {
   return person;
 }
 
-/** Returns the status code, from the little that Node reads by itself. */
+/** Returns the status code, from the first bytes, which Node reads even from a paused socket. */
 async function statusOf(socket: Socket): Promise<string> {
   await Promise.race([once(socket, 'readable'), once(socket, 'close')]);
   const chunk: Buffer | null = socket.read();

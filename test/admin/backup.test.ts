@@ -207,7 +207,7 @@ describe('backup', function () {
 
   it('a backup interrupted by a signal leaves no files', async () => {
     await migrate({ directUrl: elsewhere.url, queuePrefix: 'forecue' });
-    // Rows that take seconds to compress.
+    // Adds rows that take seconds to compress.
     await elsewhere.pool.query(`
       insert into waitlist (email_key, email, created_at)
       select n, (select string_agg(md5(n || ' ' || i), '') from generate_series(1, 50000) i), now()

@@ -89,8 +89,8 @@ describe('account activity', () => {
     const rowsOf = async (person: UserClient, minutes: number) =>
       (await read(person, `?days=2&utc_offset_minutes=${minutes}`)).body.days.map(({ raw }) => raw);
     assert.deepEqual(await rowsOf(ann, 0), [1, 0]);
-    // An hour further east, the row belongs to the next day. That is the last entry of the list, unless a new day has
-    // begun there since.
+    // An hour further east, the row belongs to the next day. That day is the last entry of the list, unless the day
+    // after it has already begun there.
     const east = await rowsOf(ann, 60);
     assert.equal(east[new Date().getUTCHours() === 23 ? 0 : 1], 1);
     assert.deepEqual(await rowsOf(bob, 0), [0, 0]);
@@ -100,7 +100,7 @@ describe('account activity', () => {
     this.timeout(120_000);
     const DAYS = { days: 30, utcOffsetMinutes: 0, now: Date.now() };
     before(async () => {
-      // Dropped for speed: text indexes would take most of the filling time.
+      // Drops the text indexes, which would take most of the filling time.
       for (const table of ['raw_memories', 'episodes', 'facts'])
         await system.database.pool.query(`drop index ${table}_search, ${table}_trigrams`);
     });

@@ -17,7 +17,7 @@ describe('clock set back', () => {
     const [past = '', present = ''] = newIds(2);
     before(async () => {
       await makePastWeeks(database.pool);
-      // Attempt 3 belongs to an earlier request with this key. That request has expired, but seems too young for it
+      // Attempt 3 belongs to an earlier request with this key. That request has expired, but does not look old enough,
       // since the clock was set back.
       await end({ id: past, attempt: 3, state: 'failed', at: '-35 days 1 minute' });
       await end({ id: present, attempt: 1, state: 'failed', at: '2 seconds' });

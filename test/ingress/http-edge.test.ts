@@ -350,7 +350,7 @@ describe('200', () => {
   it('a body of exactly the size limit is accepted', async () => {
     const body = requestOfSize(4 * MIB);
     assert.equal((await post('/v1/predictions', body)).status, 200);
-    // Noise, since blanks alone would compress too well to be accepted.
+    // Adds noise, since blanks alone would compress too well to be accepted.
     const noise = randomBytes(MIB / 2).map((byte) => (byte % 2 === 0 ? 0x20 : 0x0a));
     const packed = gzipSync(Buffer.concat([noise, Buffer.from(requestOfSize(4 * MIB - noise.length))]));
     assert.equal(

@@ -121,7 +121,7 @@ describe('large bodies', () => {
       const before = await pacedUntil(20, askOther, sleep(2000));
       const message = { role: 'user', content: '\u0001'.repeat(7900) };
       const messages = Array.from({ length: texts }, () => message);
-      // Built in advance, so that this process stays idle while it sends them.
+      // Builds the bodies in advance, so that this process is idle while it sends them.
       const bodies = Array.from({ length: 90 }, () =>
         Buffer.from(JSON.stringify(predictionBody({ messages }))),
       );

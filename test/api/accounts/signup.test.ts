@@ -179,7 +179,7 @@ describe('signing up', () => {
         email: written,
       });
       assert.deepEqual({ status, body }, { status: 200, body: { status: 'added' } });
-      // A known address gets no faster answer, which would reveal who is on the list.
+      // A known address gets its answer no faster, since that would reveal who is on the list.
       assert.ok(tookMs > 19, `${tookMs}`);
       const { rows } = await system.database.pool.query(
         'select email, created_at, xmin as version from waitlist where email_key = $1',

@@ -214,7 +214,9 @@ describe('deleting memory', () => {
       maxLength: 12,
     });
     const rows = fc.array(fc.record({ text: words, isGone: fc.boolean() }), { minLength: 1, maxLength: 5 });
-    /** Derived rows: `from` are the raw rows that one is derived from, `words` is the one that it repeats. */
+    /**
+     * Derived rows. `from` chooses the raw rows that a row is derived from, and `words` the raw row that it repeats.
+     */
     const derived = fc.array(
       fc.record({ from: fc.array(fc.nat(4), { minLength: 1 }), words: fc.nat(4), own: fc.boolean() }),
       {

@@ -10,8 +10,8 @@ import { promote } from '../../support/promotion.ts';
 import { useSystem } from '../../support/system.ts';
 
 /**
- * Sentences that a run uses at most once: a return to an earlier value makes a second fact, and deleting the row
- * between them does not merge the two facts.
+ * Sentences that a run uses at most once: a return to an earlier value makes a second fact, and deleting the row of the
+ * value in between does not merge the two facts.
  */
 const UNREPEATED_SENTENCES = [
   'We use pnpm as package manager.',
@@ -29,7 +29,7 @@ const REPEATED_ELSEWHERE = [
   [lineOf('I never use semicolons in TypeScript.', true), lineOf('We use pnpm as package manager.')],
   [lineOf('I never use semicolons in TypeScript.')],
 ];
-/** Episodes in which a deleted line is said again in its own episode and in another one. */
+/** Episodes in which a deleted line is said again in its own episode and in another episode. */
 const REPEATED_IN_EPISODE = [
   [lineOf('I never use semicolons in TypeScript.'), ...(REPEATED_ELSEWHERE[0] ?? [])],
   ...REPEATED_ELSEWHERE.slice(1),
