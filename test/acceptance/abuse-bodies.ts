@@ -37,8 +37,8 @@ await using system = await startProcesses({
 system.provider.respond(delay(SERVICE_MS));
 const app = await system.app();
 const url = app.url;
-await measureBeside(app, sleep(5000));
-const alone = await measureBeside(app, sleep(10_000));
+await measureDuring(app, sleep(5000));
+const alone = await measureDuring(app, sleep(10_000));
 console.log('alone', alone);
 
 let kept = true;
@@ -74,8 +74,8 @@ const floods: typeof attacks = {
 for (const [name, attack] of Object.entries({ ...attacks, ...floods })) {
   const before = await memory(system);
   const attacked = attack();
-  const figures = await measureBeside(app, attacked);
-  const backS = await untilBack(app, before + LEFTOVER_MAX_MB);
+  const figures = await measureDuring(app, attacked);
+  const backS = await secondsUntilReleased(app, before + LEFTOVER_MAX_MB);
   const slower = figures.predictionP95 / alone.predictionP95;
   console.log(name, {
     ...figures,
@@ -85,13 +85,13 @@ for (const [name, attack] of Object.entries({ ...attacks, ...floods })) {
     ended: countAnswers(await attacked),
   });
   if (name in floods) continue;
-  kept &&= figures.healthP99 < HEALTH_P99_MS && figures.mostMb < MEMORY_MAX_MB;
+  kept &&= figures.healthP99 < HEALTH_P99_MS && figures.maxMb < MEMORY_MAX_MB;
   kept &&= slower < SLOWDOWN_MAX && figures.refused === 0 && backS <= RELEASE_TIMEOUT_MS / 1000;
 }
 process.exitCode = kept ? 0 : 1;
 
 /** Until `done` settles, measures another app's calls and health checks, in ms, and the ingress's memory, in MB. */
-async function measureBeside(app: AppClient, done: Promise<unknown>) {
+async function measureDuring(app: AppClient, done: Promise<unknown>) {
   const client = new KeepAliveClient(app.key);
   const [health, predictions, sizes] = await Promise.all([
     pacedUntil(20, () => checkHealth(app), done),
@@ -106,7 +106,7 @@ async function measureBeside(app: AppClient, done: Promise<unknown>) {
     healthMax: Math.round(Math.max(...health)),
     predictionP95: Math.round(percentile(times, 0.95)),
     refused: predictions.filter(({ status }) => status !== 200).length,
-    mostMb: Math.max(...sizes),
+    maxMb: Math.max(...sizes),
   };
 }
 
@@ -117,11 +117,11 @@ async function checkHealth({ url }: AppClient): Promise<number> {
 }
 
 /** Returns the seconds until memory is down to `mb`; infinite if that takes too long. */
-async function untilBack(app: AppClient, mb: number): Promise<number> {
+async function secondsUntilReleased(app: AppClient, mb: number): Promise<number> {
   const since = performance.now();
   while (performance.now() - since < RELEASE_TIMEOUT_MS) {
     if ((await memory(system)) < mb) return Math.round((performance.now() - since) / 1000);
-    await measureBeside(app, sleep(2000));
+    await measureDuring(app, sleep(2000));
   }
   return Number.POSITIVE_INFINITY;
 }

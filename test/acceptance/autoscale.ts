@@ -57,7 +57,7 @@ async function trial({ app: makeApp }: System<TestProcess>) {
   await steadily(RATE, BEFORE_MS, call);
   const stepAt = performance.now();
   await steadily(STEP * RATE, STEP_MS, call);
-  const peak = controller.most;
+  const peak = controller.maxRunning;
   const backAt = performance.now();
   await steadily(RATE, AFTER_MS, call);
   const samples = await controller.stop();
@@ -82,7 +82,7 @@ async function trial({ app: makeApp }: System<TestProcess>) {
     ),
     answeredMs: [0.5, 0.95, 0.99].map((share) => Math.round(percentile(ok, share))),
     workersOfTheOracle: [oracle(RATE), oracle(STEP * RATE)],
-    mostWorkers: peak,
+    maxWorkers: peak,
     enoughAfterS: seconds(enoughAt(stepAt), stepAt),
     oneAgainAfterS: seconds(oneAgainAt, backAt),
     workerSeconds: Math.round(workerSeconds),
@@ -95,7 +95,7 @@ async function trial({ app: makeApp }: System<TestProcess>) {
 function brokenPromises(run: Awaited<ReturnType<typeof trial>>): string[] {
   const promises: [kept: boolean, promise: string][] = [
     [Object.keys(run.answers).every((end) => end === '200' || end === '503 overloaded'), 'no call is 504'],
-    [run.mostWorkers >= (run.workersOfTheOracle[1] ?? 0), 'the pool grows as far as it has to'],
+    [run.maxWorkers >= (run.workersOfTheOracle[1] ?? 0), 'the pool grows as far as it has to'],
     [run.oneAgainAfterS !== null, 'one worker is left in the end'],
     [run.cost <= COST_MAX, `the workers cost at most ${COST_MAX} times as much as the oracle's`],
   ];
@@ -117,7 +117,7 @@ function control({ workers: started, launch }: System<TestProcess>) {
   const wanted: { at: number; desired: number }[] = [];
   let over = false;
   const controller = {
-    most: running.length,
+    maxRunning: running.length,
     async stop(): Promise<readonly Sample[]> {
       over = true;
       await loop;
@@ -135,7 +135,7 @@ function control({ workers: started, launch }: System<TestProcess>) {
       const target = Math.min(WORKERS_MAX, Math.max(...lately.map((one) => one.desired)));
       while (running.length < target) running.push(launch('worker'));
       while (running.length > target) leaving.push((running.pop() as TestProcess).stop('SIGTERM'));
-      controller.most = Math.max(controller.most, running.length);
+      controller.maxRunning = Math.max(controller.maxRunning, running.length);
       await sleep(LOOK_INTERVAL_MS);
       samples.push({ at, workers: running.length, forMs: performance.now() - at });
     }

@@ -114,7 +114,7 @@ async function sideBySide(databaseUrl: string, redisUrl: string): Promise<boolea
     const told = await Promise.all(
       phases.map(async (one) => phaseOf(one.name, await Promise.all(one.asked))),
     );
-    const kept = await judge(settled, told, caller, new AppClient(id, key, newWeb.url), {
+    const kept = await checkAndReport(settled, told, caller, new AppClient(id, key, newWeb.url), {
       providerCalls: provider.calls.length,
       exits: [oldWorker, oldWeb].map(({ child }) => child.exitCode ?? child.signalCode),
     });
@@ -156,12 +156,12 @@ function habit(): Habit {
 }
 
 /** Returns the details that identify a request in logs and rows. */
-function story({ body, ways, last, twin, tookMs }: Settled) {
+function detailsOf({ body, ways, last, twin, tookMs }: Settled) {
   const told = { last: last?.text, twin: twin?.text, tookMs: Math.round(tookMs) };
   return { requestId: body.request_id, ways: ways.slice(-LISTED_MAX).join(', '), ...told };
 }
 
-async function judge(
+async function checkAndReport(
   settled: Settled[],
   phases: Phase[],
   caller: PersistentCaller,
@@ -200,12 +200,12 @@ async function judge(
   const unfinished = settled.filter(({ last, cancelled }) => last?.status !== 200 && !cancelled);
   const unlike = settled.filter((_, n) => !repeated[n]);
   const figures = {
-    unfinished: unfinished.slice(0, LISTED_MAX).map(story),
-    unlike: unlike.slice(0, LISTED_MAX).map(story),
+    unfinished: unfinished.slice(0, LISTED_MAX).map(detailsOf),
+    unlike: unlike.slice(0, LISTED_MAX).map(detailsOf),
     slowest: settled
       .toSorted((one, other) => other.tookMs - one.tookMs)
       .slice(0, LISTED_MAX)
-      .map(story),
+      .map(detailsOf),
     requests: settled.length,
     suggested: answered.length,
     cancelled: settled.filter(({ last }) => last?.status === 499).length,

@@ -57,7 +57,7 @@ async function measure(at: System<TestProcess>, count: number) {
   const watched = await pacedUntil(10, () => sample(at, other, pid), sleep(WATCHED_MS));
   const sizes = watched.map(({ mb }) => mb);
   const times = watched.map(({ healthMs }) => healthMs);
-  const backS = await untilBack(at, other, before + LEFTOVER_MAX_MB);
+  const backS = await secondsUntilReleased(at, other, before + LEFTOVER_MAX_MB);
   for (const socket of sockets) socket.destroy();
   return {
     people: count,
@@ -92,7 +92,7 @@ async function sample({ webs: [web] }: System<TestProcess>, other: UserClient, p
 }
 
 /** Returns the seconds until memory is down to `mb`; infinite if that takes too long. */
-async function untilBack(at: System<TestProcess>, other: UserClient, mb: number): Promise<number> {
+async function secondsUntilReleased(at: System<TestProcess>, other: UserClient, mb: number): Promise<number> {
   const since = performance.now();
   while (performance.now() - since < RELEASE_TIMEOUT_MS) {
     const seen = await sample(at, other, at.webs[0]?.child.pid);

@@ -19,12 +19,12 @@ const PER_SECOND = 20;
 await using _ = await setUp();
 await using system = await startProcesses({ env: { RATE_LIMIT_RPS: '50', RATE_LIMIT_BURST: '100' } });
 system.provider.respond(delay(SERVICE_MS));
-const result = await uploadBeside(system);
+const result = await measureUploads(system);
 console.log(JSON.stringify(result, undefined, 2));
 const kept = result.p95Ms.beside < 1.5 * result.p95Ms.before && !result.uploads['503 service_unavailable'];
 process.exitCode = kept ? 0 : 1;
 
-async function uploadBeside(at: System<TestProcess>) {
+async function measureUploads(at: System<TestProcess>) {
   const app = await at.app();
   const client = new KeepAliveClient(app.key);
   const ask = () => client.predict(app.url, predictionBody());
