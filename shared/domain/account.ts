@@ -1,20 +1,20 @@
 import { AppError } from '../errors/app-error.ts';
 import { SCOPES, type Scope } from '../schemas/accounts.ts';
 
-/** The log-in that an access token comes from. */
+/** The log-in from which an access token was issued. */
 export interface Login {
   /** The time at which the person gave the password, in Unix seconds. */
   readonly loggedInAt: number;
-  /** The number of times that all log-ins of the account had been ended by then. */
+  /** Number of times that all log-ins of the account had been ended before this one. */
   readonly generation: number;
 }
 
 /** The person for whom a request to `/api` acts. */
 export interface UserPrincipal {
   readonly id: string;
-  /** Absent if the request was made with a key alone. */
+  /** Absent if the request was made with a key. */
   readonly login?: Login;
-  /** Scopes of the key. Absent if it has all. */
+  /** Scopes of the key. Absent if the caller has all scopes. */
   readonly scopes?: readonly Scope[];
 }
 
@@ -30,9 +30,8 @@ export function resetAddress(publicUrl: string, token: string): string {
 const FRESH_LOGIN_MAX_S = 10 * 60;
 
 /**
- * Guards what would outlast a log-in (a new key) or destroy the account: the caller may be a stranger who found a
- * credential lying about. Throws `access_denied` for a key, and `fresh_login_required` when the log-in is older than
- * ten minutes.
+ * Guards actions that outlast a log-in (a new key) or destroy the account, since the caller may be a stranger who found
+ * a credential. Throws `access_denied` for a key, and `fresh_login_required` when the log-in is older than ten minutes.
  */
 export function requireFreshLogin(user: UserPrincipal): void {
   const { loggedInAt } = requireLogin(user);
@@ -50,7 +49,7 @@ export function hasScope({ scopes = SCOPES }: UserPrincipal, anyOf: readonly Sco
   return anyOf.some((scope) => scopes.includes(scope));
 }
 
-/** Throws `access_denied` if a key has none of the scopes; any one of them is enough. */
+/** Throws `access_denied` if a key has none of the scopes. Any one is enough. */
 export function requireScope(user: UserPrincipal, anyOf: readonly Scope[]): void {
   if (hasScope(user, anyOf)) return;
   const explanation = `This needs a key with the scope ${anyOf.join(' or ')}; this one has ${user.scopes?.join(', ')}.`;
@@ -58,20 +57,20 @@ export function requireScope(user: UserPrincipal, anyOf: readonly Scope[]): void
 }
 
 /** Throws `token_expired` if all log-ins of the account were ended after this one began. */
-export function requireCurrent({ generation }: Login, current: number): void {
-  if (generation !== current) throw new AppError('token_expired');
+export function requireCurrent({ generation }: Login, currentGeneration: number): void {
+  if (generation !== currentGeneration) throw new AppError('token_expired');
 }
 
-/** A quota that has too little room for what is to be added. */
+/** A quota that the rows to be added would exceed. */
 export interface Excess {
-  /** Name of what is counted, in the plural. */
+  /** Name of the counted things, in the plural. */
   resource: string;
   used: number;
   added: number;
   quota: number;
 }
 
-/** Returns the error for exceeded quotas. It tells how much of each is used, and how much more would be needed. */
+/** Returns the error for exceeded quotas. It states how much of each is used, and how much more would be needed. */
 export function quotaError(excess: readonly Excess[]): AppError {
   const reasons = excess.map(
     ({ used, quota, resource, added }) =>

@@ -5,16 +5,16 @@ import { PREDICTION_MODES } from '../schemas/limits.ts';
 export const FEATURES = ['predictions', 'connections', ...PREDICTION_MODES] as const;
 export type Feature = (typeof FEATURES)[number];
 
-/** The application for which a request acts, as far as its key tells. */
+/** The application for which a request acts, identified by its key. */
 export interface AppPrincipal {
   readonly id: string;
-  /** Keys the fingerprints of the app's request bodies, so that they cannot be compared across apps. */
+  /** HMAC key for the fingerprints of the app's request bodies, so that fingerprints of two apps cannot be compared. */
   readonly fingerprintKey: Buffer;
-  /** Fate of a running prediction whose last caller has disconnected. */
+  /** Decides whether a running prediction continues when its last caller has disconnected. */
   readonly onDisconnect: 'continue' | 'cancel';
   /** Confidence below which a prediction abstains. */
   readonly minConfidence: number;
-  /** Features that the operator turned off for this app. */
+  /** Features that the operator disabled for this app. */
   readonly disabled: readonly string[];
 }
 

@@ -2,7 +2,7 @@ import { type Counts, sumOf, TfIdf } from '../text/tf-idf.ts';
 import { estimateTokens } from '../text/tokens.ts';
 import { countsOf, wordsOf } from '../text/words.ts';
 
-/** A raw row as clustering reads it. */
+/** The properties of a raw row that clustering reads. */
 export interface ClusterRow {
   id: string;
   sessionId: string | null;
@@ -27,9 +27,9 @@ const TOPIC_CHARS = 1000;
 
 /**
  * Groups the rows that belong to one stretch of work, without a model. A cluster ends with its session, before a gap of
- * more than 30 minutes, before it exceeds 40 rows or 6000 tokens, and where the topic shifts: where the last four rows
- * and the next four share hardly a word (TextTiling: Hearst 1997, with tf-idf). Each row is in one cluster. Clusters
- * are ordered by their first rows, and the rows of a cluster by time.
+ * more than 30 minutes, before it exceeds 40 rows or 6000 tokens, and at a topic shift. The topic shifts between four
+ * rows and the next four if they have hardly a word in common (TextTiling: Hearst 1997, with tf-idf). Each row is in
+ * one cluster. Clusters are ordered by their first rows, and the rows of a cluster by time.
  */
 export function clustersOf<Row extends ClusterRow>(rows: readonly Row[]): Row[][] {
   const sessions = Map.groupBy(rows.toSorted(byTime), ({ sessionId }) => sessionId);
@@ -70,7 +70,7 @@ function isAfterGap(last: ClusterRow | undefined, next: ClusterRow): boolean {
   return last !== undefined && next.occurredAt.getTime() - last.occurredAt.getTime() > GAP_MS;
 }
 
-/** Reports whether the topic shifts at row `at`. Returns false if fewer than `WINDOW_ROWS` rows are left to tell. */
+/** Reports whether the topic shifts at row `at`. Returns false if fewer than `WINDOW_ROWS` rows follow. */
 function isShift(texts: readonly Counts[], tfIdf: TfIdf, at: number): boolean {
   const next = texts.slice(at, at + WINDOW_ROWS);
   if (next.length < WINDOW_ROWS) return false;
@@ -84,9 +84,9 @@ const SMALL_CHARS = 200;
 const SMALL_WAIT_MS = 24 * 60 * MINUTE_MS;
 
 /**
- * Reports whether a cluster can be expected to stay as it is: its last row must be at least ten minutes old. The last
- * row of a small cluster, with fewer than 3 rows and fewer than 200 characters written by a person, must be 24 hours
- * old. `now` is in Unix milliseconds.
+ * Reports whether a cluster will probably not grow any more: its last row must be at least ten minutes old. A cluster
+ * with fewer than 3 rows and fewer than 200 characters by a person is small, and its last row must be 24 hours old.
+ * `now` is in Unix milliseconds.
  */
 export function isSettled(cluster: readonly ClusterRow[], now: number): boolean {
   const age = now - (cluster.at(-1)?.occurredAt.getTime() ?? now);
@@ -95,7 +95,7 @@ export function isSettled(cluster: readonly ClusterRow[], now: number): boolean 
   return age >= (isSmall ? SMALL_WAIT_MS : QUIET_MS);
 }
 
-/** Returns the first rows, as many as one cluster may have: an episode made by a client may have more. */
+/** Cuts rows to the size limits of a cluster, which an episode made by a client may exceed. */
 export function capToClusterSize<Row extends ClusterRow>(rows: readonly Row[]): Row[] {
   let tokens = 0;
   const end = rows.findIndex(({ content }, at) => {

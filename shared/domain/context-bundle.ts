@@ -15,9 +15,9 @@ import { isEvidence } from './facts/statement.ts';
 
 /**
  * The part of a person's memory chosen for one question. Facts are sorted pinned first, then newest first; episodes and
- * raw rows newest first. So the same rows always stand in the same order. `byWorth` lists the ids from the most to the
- * least worthy: when there is less room, rows are left out from its end. Secrets in the texts are masked, since agents,
- * apps and models read them.
+ * raw rows newest first. So the same rows always have the same order. `byWorth` lists the ids of the most valuable rows
+ * first; if there is less room, the last ones are left out. Secrets are masked, since agents, apps and models read the
+ * texts.
  */
 export interface ContextBundle {
   profile: ProfileRow | null;
@@ -25,19 +25,19 @@ export interface ContextBundle {
   episodes: EpisodeRow[];
   raw: RawRow[];
   byWorth: { facts: string[]; episodes: string[]; raw: string[] };
-  /** The facts to show whatever the question is: pinned first, then the newest. */
+  /** Facts chosen regardless of the question: pinned first, then the newest. */
   lasting: FactRow[];
   meta: ContextMeta;
 }
 
 const HOUR_MS = 3_600_000;
 const HALF_LIFE_MS = { facts: 30 * 24 * HOUR_MS, episodes: 3 * 24 * HOUR_MS, raw: 3 * 24 * HOUR_MS };
-/** Salience of raw rows: the person's own words, and all others. */
+/** Salience of a raw row: of the person's own words, and of any other. */
 const SAID_SALIENCE = { own: 1, other: 0.5 };
 /** Length of a text's beginning that is compared with other texts, in UTF-16 units. */
 const COMPARED_CHARS = 2000;
 
-/** Chooses from the rows that memory offers, at most as many as the query allows. */
+/** Chooses the best of the candidates, at most as many as the query allows. */
 export async function bundleOf(offer: Offer, query: ContextQuery): Promise<ContextBundle> {
   const age = (moment: Date) => offer.generatedAt.getTime() - moment.getTime();
   const facts = await choose(offer.facts, query.maxFacts, HALF_LIFE_MS.facts, (row) => ({
@@ -94,12 +94,12 @@ export function withoutSecrets<Value>(value: Value): Value {
 
 const idOf = ({ id }: { id: string }) => id;
 
-/** Sorts newest first: ids are in the order of creation. */
+/** Sorts by id, newest first: ids are in the order of creation. */
 const newestFirst = (a: { id: string }, b: { id: string }) => (a.id < b.id ? 1 : -1);
 
 async function choose<Row extends { id: string }>(
   { rows }: Candidates<Row>,
-  most: number,
+  max: number,
   halfLifeMs: number,
   read: (row: Row) => Omit<Merits, 'relevance'> & { text: string; pinned?: boolean },
 ): Promise<Row[]> {
@@ -112,7 +112,7 @@ async function choose<Row extends { id: string }>(
       worth: worthOf({ ...merits, relevance }, halfLifeMs),
     };
   });
-  return chooseBest(ranked, most);
+  return chooseBest(ranked, max);
 }
 
 function metaOf(

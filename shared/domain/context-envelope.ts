@@ -4,7 +4,7 @@ import { TokenBudget } from '../text/tokens.ts';
 import type { ContextBundle } from './context-bundle.ts';
 import { isEvidence } from './facts/statement.ts';
 
-/** The material of a prediction, cut to the context budget. It names no person, session or request. */
+/** The input of a prediction's model, cut to the context budget. It names no person, session or request. */
 export interface PredictionTask {
   mode: PredictionRequest['mode'];
   /** The part of the draft that the model sees: all of it, or only its end if the whole draft exceeds the budget. */
@@ -22,24 +22,25 @@ export interface PredictionTask {
   local?: LocalHints;
 }
 
-/** Signals that shape a completion by the built-in predictor. */
+/** Input that only the built-in predictor uses. */
 export interface LocalHints {
   /** Text that the person wrote earlier after words like the draft's last ones. */
   phrases: readonly RecalledPhrase[];
   /** Confidence below which a suggestion is not shown. */
   minConfidence: number;
-  /** Number of suggestions that the person recently took in this app. */
+  /** Number of suggestions that the person recently accepted or edited in this app. */
   taken: number;
   /** Number of suggestions that the person recently dismissed in this app. */
   dismissed: number;
 }
 
-/** A place in the person's earlier writing, of any age, whose preceding words match the end of a draft. */
+/** A place in the person's earlier writing at which the preceding words match the end of a draft. */
 export interface RecalledPhrase {
+  /** Text that follows the matching words. */
   following: string;
   /** Number of whole words before `following` that match the draft. */
   words: number;
-  /** Number of similar places that this sampled one stands for. */
+  /** Number of places that this one represents, since only a sample of the matches is read. */
   scale: number;
   /** Age in days. */
   days: number;
@@ -47,15 +48,15 @@ export interface RecalledPhrase {
   source: string;
 }
 
-/** The part of a person's memory that may shape a prediction. Its texts are data, never instructions. */
+/** The part of a person's memory that a model is shown. Its texts are data, never instructions. */
 export interface Memory {
   profile: { summary: string; data: Record<string, unknown> } | null;
-  /** The same for every draft until memory changes. */
+  /** Lasting facts: the same for every draft until memory changes. */
   facts: string[];
   recalled: RecalledMemory;
 }
 
-/** The memory rows used in a prediction's material: ids, and whether the profile was used. */
+/** The memory that a prediction used: ids of rows, and whether the profile was used. */
 export interface UsedRows {
   profile: boolean;
   facts: string[];
@@ -86,7 +87,7 @@ export function envelopeSize(request: Texts): number {
 /** The question to memory: the last 1000 UTF-16 units of the draft, and the last 500 of each of the last 2 messages. */
 const QUESTION_SIZE = { draft: 1000, message: 500, messages: 2 };
 
-/** Number of words from which on a draft is part of the question. At each doubling, more of the draft is. */
+/** Minimum number of words of a draft that is part of the question. Each time this number doubles, the part grows. */
 const FIRST_QUESTION_WORDS = 4;
 
 /**
@@ -111,7 +112,8 @@ const MEMORY_SHARE = 1 / 4;
 const NO_ROWS: UsedRows = { profile: false, facts: [], episodes: [], raw: [] };
 const NO_MEMORY = { memory: null, used: NO_ROWS, tokens: 0, reserved: 0 };
 /**
- * Step, as a share of the budget, by which a growing draft takes room from the older messages when not everything fits.
+ * Step, as a share of the budget, by which the room of the older messages shrinks while the draft grows, when not
+ * everything fits.
  */
 const STEP_SHARE = 1 / 32;
 
@@ -119,12 +121,12 @@ const STEP_SHARE = 1 / 32;
  * Cuts a request to `budgetTokens`. Returns the material, whether any of the request's own text was left out, and the
  * memory rows used.
  *
- * Memory comes first, but its share is small: as many whole texts as fit into it. When not everything fits, most
- * keystrokes cut the older messages at the same place, so that a provider's prompt cache stays valid.
- * Texts take from the budget in order of their value: the draft (its end), the last message, the artifact's selection,
- * the preferences, the artifact's summary, then the other messages from new to old. So the oldest messages are dropped
- * first, and the draft's end stays. A message that fits only in part keeps its end, where the question is; other texts
- * keep their beginning.
+ * Memory comes first, but only as many whole texts as fit into its small share. The request's texts follow in order of
+ * their value: the draft's end, the last message, the artifact's selection, the preferences, the artifact's summary,
+ * then the other messages from new to old. So the oldest messages are dropped first, and the draft's end stays. A
+ * message that fits only in part keeps its end, where the question is; other texts keep their beginning. When not
+ * everything fits, most keystrokes cut the older messages at the same place, so that a provider's prompt cache stays
+ * valid.
  */
 export function fitContext(
   request: Context,
@@ -140,8 +142,8 @@ export function fitContext(
 }
 
 /**
- * Cuts a request's texts to the budget. If `step` is above 0, the tokens taken before the older messages' turn are
- * rounded up to a multiple of it.
+ * Cuts a request's texts to the budget. If `step` is above 0, the tokens that all other texts take are rounded up to a
+ * multiple of it before the older messages get the rest.
  */
 function fitTexts(request: Context, room: TokenBudget, step: number) {
   const { artifact, messages } = request;
@@ -172,16 +174,16 @@ function fitMessage(room: TokenBudget, message: Message): Message[] {
   return content === '' && message.content !== '' ? [] : [{ ...message, content }];
 }
 
-/** Share of memory's room for the profile and the lasting facts. */
+/** Share of memory's tokens for the profile and the lasting facts. */
 const KNOWN_SHARE = 1 / 2;
-/** Share of the remaining room for the recalled facts. */
+/** Share for the recalled facts, of the tokens that the profile and the lasting facts leave. */
 const FACTS_SHARE = 1 / 4;
-/** Share of the room that is then left for the episodes. The raw rows get the rest. */
+/** Share for the episodes, of the tokens that the recalled facts leave. The raw rows get the rest. */
 const EPISODES_SHARE = 1 / 2;
 
 /**
- * Cuts a bundle to `room` tokens: whole texts, the worthiest first. `tokens` is the number taken; `reserved` is the
- * number to set aside, which stays the same whichever rows are recalled.
+ * Cuts a bundle to `room` tokens: whole texts, the most valuable first. `tokens` is the number taken. `reserved` is the
+ * number to set aside; it does not depend on which rows are recalled.
  */
 export function fitMemory(
   bundle: ContextBundle,
@@ -231,7 +233,7 @@ export function fitMemory(
   return { memory, used, tokens, reserved: tokens > knownBudget.taken ? room : tokens };
 }
 
-/** Returns the rows that fit, in their own order. They are tried in the order of `byWorth`. */
+/** Returns the rows that fit, in the order of `rows`. They are tried in the order of `byWorth`. */
 function pick<Row extends { id: string }>(
   budget: TokenBudget,
   rows: readonly Row[],

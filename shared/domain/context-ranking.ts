@@ -2,21 +2,21 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { jaccard } from '../text/similarity.ts';
 import { wordsOf } from '../text/words.ts';
 
-/** Version of the ranking, reported in `meta.ranking`. Any change to the ranking below needs a new one. */
+/** Version of the ranking, reported in `meta.ranking`. Any change to the ranking needs a new version. */
 export const RANKING = 'v2';
 
 const WEIGHTS = { relevance: 0.75, recency: 0.1, salience: 0.1, support: 0.05 } as const;
 /** Number of sources beyond which further ones add no support. */
 export const SUPPORT_MAX = 10;
-/** Share of common bigrams (Jaccard) above which two texts count as the same. */
+/** Jaccard similarity of the bigrams above which two texts count as the same. */
 const SAME_JACCARD = 0.7;
 
-/** The merits of a row. Relevance and salience are from 0 to 1, the age is in milliseconds. */
+/** The properties by which a row is ranked. Relevance and salience are from 0 to 1. */
 export interface Merits {
   relevance: number;
   ageMs: number;
   salience: number;
-  /** Number of rows that it is derived from. */
+  /** Number of rows from which this row is derived. */
   sources: number;
 }
 
@@ -44,15 +44,15 @@ export interface Ranked<Row> {
 }
 
 /**
- * Returns the best rows, at most `most`: pinned ones first, then by worth. A row that nearly repeats a better one is
+ * Returns the best rows, at most `max`: pinned ones first, then by worth. A row that nearly repeats a better one is
  * chosen only when nothing else is left. The order of the input does not matter. Comparing many long texts takes
  * several turns of the event loop.
  */
-export async function chooseBest<Row>(rows: readonly Ranked<Row>[], most: number): Promise<Row[]> {
+export async function chooseBest<Row>(rows: readonly Ranked<Row>[], max: number): Promise<Row[]> {
   const ordered = rows.toSorted(
     (a, b) => Number(b.pinned) - Number(a.pinned) || b.worth - a.worth || (a.row.id < b.row.id ? 1 : -1),
   );
-  if (ordered.length <= most) return ordered.map(({ row }) => row);
+  if (ordered.length <= max) return ordered.map(({ row }) => row);
   const chosen: Row[] = [];
   const repeats: Row[] = [];
   const compared: ComparedText[] = [];
@@ -62,7 +62,7 @@ export async function chooseBest<Row>(rows: readonly Ranked<Row>[], most: number
       await nextTurn();
       since = performance.now();
     }
-    if (chosen.length === most) break;
+    if (chosen.length === max) break;
     const next = comparedTextOf(text);
     if (compared.some((one) => isSame(one, next))) repeats.push(row);
     else {
@@ -70,18 +70,18 @@ export async function chooseBest<Row>(rows: readonly Ranked<Row>[], most: number
       if (compared.length < COMPARED_MAX) compared.push(next);
     }
   }
-  return [...chosen, ...repeats].slice(0, most);
+  return [...chosen, ...repeats].slice(0, max);
 }
 
 /** Maximum number of chosen rows with which each other row is compared, to bound the time. */
 const COMPARED_MAX = 100;
-/** Time spent comparing before the event loop serves other requests. */
+/** Time after which comparing yields to the event loop. */
 const SLICE_MS = 5;
 
 /** A text prepared for comparison with others. */
 interface ComparedText {
   bigrams: Set<string>;
-  /** The words with digits. Texts that differ in one of them never count as the same. */
+  /** The words with digits. Texts that differ in such a word never count as the same. */
   numbers: string;
 }
 
@@ -93,7 +93,7 @@ function comparedTextOf(text: string): ComparedText {
 
 function isSame(a: ComparedText, b: ComparedText): boolean {
   const [fewer = 0, more = 0] = [a.bigrams.size, b.bigrams.size].sort((one, other) => one - other);
-  // These cheap checks tell most texts apart.
+  // These cheap checks distinguish most texts.
   if (a.numbers !== b.numbers || fewer < SAME_JACCARD * more) return false;
   return more === 0 || jaccard(a.bigrams, b.bigrams) > SAME_JACCARD;
 }

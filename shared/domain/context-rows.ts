@@ -1,4 +1,4 @@
-/** A question to memory, and how many rows may answer it. */
+/** A question to memory, with the limits of its answer. */
 export interface ContextQuery {
   /** Subject that the rows should be about; the goal by default. */
   query?: string;
@@ -75,22 +75,22 @@ export interface ProfileRow {
   updatedAt: Date;
 }
 
-/** Candidate rows of one tier: all that match, or only those that are pinned, new, or about the question. */
+/** Candidate rows of one tier: all that match the filters, or only those that are pinned, new, or about the question. */
 export interface Candidates<Row> {
   rows: About<Row>[];
-  /** Number of rows that match, counted up to a limit. */
+  /** Number of rows that match the filters, counted up to a limit. */
   matched: number;
-  /** True if `rows` has all that match; false if some were left out because all of them together are too large. */
+  /** True if `rows` has all matching rows; false if some were left out because together they are too large. */
   whole: boolean;
 }
 
 /** A row with its relevance to the question, from 0 (nothing in common) to 1 (the most relevant of its tier). */
 export type About<Row> = Row & { relevance: number };
 
-/** A row with the number of rows that it is derived from. */
+/** A row with the number of rows from which it is derived. */
 export type Supported<Row> = Row & { support: number };
 
-/** The rows that an account's memory offers, read in one snapshot. */
+/** The rows of an account's memory from which a bundle is chosen, read in one snapshot. */
 export interface Offer {
   revision: number;
   generatedAt: Date;

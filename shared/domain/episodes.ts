@@ -7,7 +7,7 @@ import type { ClusterRow } from './clusters.ts';
 import { removeUndisplayable } from './model-text.ts';
 import { LOCAL_MODEL } from './provider-call.ts';
 
-/** A raw row as read by promotion. */
+/** The properties of a raw row that promotion reads. */
 export interface RawToPromote extends ClusterRow {
   role: string | null;
   origin: string;
@@ -23,7 +23,7 @@ export interface EpisodeText {
   salience: number;
 }
 
-/** An episode that promotion makes from raw rows, with its author. */
+/** An episode's text made by promotion, with its author. */
 export interface EpisodeDraft extends EpisodeText {
   origin: Extract<(typeof DERIVED_ORIGINS)[number], 'model' | 'extractive'>;
   model: string;
@@ -31,7 +31,7 @@ export interface EpisodeDraft extends EpisodeText {
 
 const EXTRACT_SALIENCE = 0.5;
 
-/** Makes an episode without a model. Returns undefined if its rows have no text that can be shown. */
+/** Drafts an episode without a model. Returns undefined if its rows have no displayable text. */
 export function extractiveDraft(rows: readonly RawToPromote[]): EpisodeDraft | undefined {
   const text = extractedFrom(rows);
   return text && { ...text, tags: [], salience: EXTRACT_SALIENCE, origin: 'extractive', model: LOCAL_MODEL };
@@ -42,14 +42,13 @@ export const SUMMARY_MAX = 8000;
 const LINE_MAX = 1000;
 /** Number of lines considered for the title. */
 const TITLE_LINES_MAX = 1000;
-/** Minimum number of different words in a title. A line with fewer says too little to stand for the rest. */
+/** Minimum number of different words in a title. A line with fewer says too little to represent the others. */
 const TITLE_WORDS_MIN = 3;
 
 /**
- * Makes a title and a summary without a model. The title is the person's line that is most like everything the person
- * said (the centroid: Radev et al. 2004); the summary quotes the first and the last of the person's lines. If the
- * person said nothing, the lines of the others are used. Secrets are masked. Returns undefined if there is no text that
- * can be shown.
+ * Makes a title and a summary without a model. The title is the line of the person's that is closest to all of them
+ * together (the centroid: Radev et al. 2004). The summary quotes the person's first and last lines. If the person said
+ * nothing, the lines of others are used. Secrets are masked. Returns undefined if there is no displayable text.
  */
 export function extractedFrom(rows: readonly ClusterRow[]): { title: string; summary: string } | undefined {
   const human = linesOf(rows.filter(({ isHuman }) => isHuman));

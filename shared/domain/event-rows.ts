@@ -15,8 +15,8 @@ export type StoredEvent = Readonly<Record<string, unknown>> & {
 type RawText = Pick<RawValues, 'kind' | 'role' | 'content' | 'agent'>;
 
 /**
- * Makes the raw row of an event. Returns undefined for an event without text: a `session.*` event, or a blank text. A
- * text that is too long for a row loses its middle.
+ * Makes the raw row of an event. Returns undefined for an event without text: one of type `session.*`, or with a blank
+ * text. A text that is too long for a row loses its middle.
  */
 export function rawOf(event: StoredEvent): RawValues | undefined {
   const rawText = rawTextOf(event);
@@ -56,8 +56,8 @@ function rawTextOf({ type, ...event }: StoredEvent): RawText | undefined {
 }
 
 /**
- * Returns the origin of a row. A producer may mark a person's text as predicted: it is no evidence of what the person
- * thinks.
+ * Returns the origin of a row. A client may mark a person's text as predicted: such a text is no evidence of what the
+ * person thinks.
  */
 function originOf({ role }: RawText, { origin }: StoredEvent): RawValues['origin'] {
   if (role !== 'human') return role === 'agent' ? 'agent' : 'unknown';

@@ -5,8 +5,8 @@ import { ValidationError } from '../schemas/validator.ts';
 type Path = (string | number)[];
 
 /**
- * Collects the faults of a body, or of a part of it, that its schema does not reveal. Keeps the first fault of each
- * place.
+ * Collects the validation errors of a body, or of a part of it, that its schema cannot find. Keeps the first one of
+ * each field.
  */
 export class Faults {
   readonly #loc: Path;
@@ -17,7 +17,7 @@ export class Faults {
     this.#found = found;
   }
 
-  /** Returns a collector for a part of the body. Its faults count for the whole body. */
+  /** Returns a collector for a part of the body, which adds its faults to this one. */
   forPart(...path: Path): Faults {
     return new Faults([...this.#loc, ...path], this.#found);
   }

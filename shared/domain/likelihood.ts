@@ -1,6 +1,6 @@
 /**
- * The likelihoods from which a model chooses, and the probability that each stands for. They are words, because models
- * judge words better than numbers (Tian et al. 2023, "Just Ask for Calibration").
+ * The words for likelihoods from which a model chooses, each with its probability. Models judge words better than
+ * numbers (Tian et al. 2023, "Just Ask for Calibration").
  */
 export const LIKELIHOOD_PROBABILITIES = {
   almost_certain: 0.93,

@@ -3,14 +3,14 @@ export const EARLIEST_TIME_MS = Date.parse('2000-01-01T00:00:00Z');
 /** Maximum time by which a client's clock may be ahead of the server's. */
 export const CLOCK_AHEAD_MAX_MS = 24 * 60 * 60 * 1000;
 
-/** Last moment that RFC 3339 can name in UTC. A zone west of it could name later ones. */
+/** Latest time that RFC 3339 can express in UTC. A time zone west of UTC can express later times. */
 const LATEST_TIME_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
 const RFC_3339 = /^(?!0000)[-\d]{10}T[:.\d]+(?:Z|[+-]\d\d:\d\d)$/i;
 
 /**
  * Returns a timestamp in Unix milliseconds; undefined if it is not RFC 3339. The schema's format checks the calendar,
- * but also accepts the year 0, which never was, leap seconds, a space instead of the T, and zones without a colon.
+ * but also accepts the year 0, leap seconds, a space instead of the T, and zones without a colon.
  */
 export function parseTimestamp(timestamp: string): number | undefined {
   const moment = RFC_3339.test(timestamp) ? Date.parse(timestamp.toUpperCase()) : Number.NaN;

@@ -2,7 +2,7 @@ import { detailsOf, haveSameDetails, NEGATION_WORDS, NUMBER_WORDS } from '../../
 import { similarity } from '../../text/similarity.ts';
 import { wordSet, wordsOf } from '../../text/words.ts';
 
-/** Words that any statement may have, whatever it says. */
+/** Words that say nothing about the topic of a statement. */
 export const COMMON_WORDS = wordSet(`
   i me my mine we us our ours you your yours he she they them their it its this that these those there
   a an the and or but so as at by for from in into of on onto to with within without over under per
@@ -16,12 +16,12 @@ export const COMMON_WORDS = wordSet(`
 
 const STEM_CHARS = 5;
 
-/** Returns the first letters of a word, so that its inflected forms count as one. */
+/** Returns the first letters of a word, so that its inflected forms count as the same word. */
 export function stemOf(word: string): string {
   return word.slice(0, STEM_CHARS);
 }
 
-/** Returns a text as it is compared: its words, separated by single spaces. */
+/** Returns the words of a text, separated by single spaces, for a comparison with another. */
 export function normalizeWords(text: string): string {
   return wordsOf(text).join(' ');
 }
@@ -49,8 +49,8 @@ const SAME_SIMILARITY = 0.85;
 
 /**
  * Reports whether two statements say the same in nearly the same words. A different number, date or negation makes a
- * different statement, and so does any other meaningful word: `npm` and `pnpm` look nearly alike. A change back is
- * different, too, although it has the same words as the change: `npm instead of pnpm`.
+ * different statement, and so does any other meaningful word: `npm` and `pnpm` look nearly alike. The reverse of a
+ * change has the same words, but is a different statement as well: `npm instead of pnpm`.
  */
 export function isNearDuplicate(a: string, b: string): boolean {
   return (
@@ -61,12 +61,12 @@ export function isNearDuplicate(a: string, b: string): boolean {
   );
 }
 
-/** Compares the words that count in their order: `tea to coffee` is the opposite of `coffee to tea`. */
+/** Compares the meaningful words in their order: `tea to coffee` is the opposite of `coffee to tea`. */
 function haveSameMeanings(a: string, b: string): boolean {
   return meaningsOf(a) === meaningsOf(b);
 }
 
-/** Returns the stems of a text's meaningful words: all that are not in `COMMON_WORDS`, and those for numbers. */
+/** Returns the stems of a text's meaningful words: numbers, dates, and all words that are not in `COMMON_WORDS`. */
 function meaningsOf(text: string): string {
   return wordsOf(text)
     .filter((word) => !COMMON_WORDS.has(word) || NUMBER_WORDS.has(word))
@@ -78,10 +78,10 @@ const CHANGE_WORDS =
   /\b(?:now|switch(?:ed)?|moved|changed|gone|migrated|instead|no longer|any ?more|replaced)\b/i;
 
 /**
- * Reports whether two statements that fill the same slot name the same value. Words that any statement may have, words
- * of the slot and given-up values do not count; all other words of one statement must be in the other, in the same
- * order. If either states a change, they must be the same words, since it may name the former value anywhere. When in
- * doubt, the values count as different, and the newer statement supersedes the older.
+ * Reports whether two statements that fill the same slot name the same value. `COMMON_WORDS`, words of the slot and
+ * given-up values do not count. All other words of one statement must be in the other, in the same order. If either
+ * statement names a change, both must have the same words, since the former value may stand anywhere. When in doubt, the
+ * values count as different, and the newer statement supersedes the older.
  */
 export function isSameValue(a: string, b: string, slot: string): boolean {
   const topic = new Set(wordsOf(slot).map(stemOf));
@@ -93,7 +93,7 @@ export function isSameValue(a: string, b: string, slot: string): boolean {
   return (one.isSubsetOf(other) || other.isSubsetOf(one)) && haveSameOrder(one, other);
 }
 
-/** Reports whether the words that both sets have come in the same order. */
+/** Reports whether the common words of two sets have the same order in both. */
 function haveSameOrder(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
   const commonIn = (words: ReadonlySet<string>) =>
     [...words].filter((word) => one.has(word) && other.has(word)).join(' ');
@@ -105,12 +105,12 @@ function valuesIn(text: string, topic: ReadonlySet<string>): Set<string> {
   return new Set(words.filter((word) => !topic.has(stemOf(word))));
 }
 
-/** Words for liking: who no longer uses something may still like it. */
+/** Words for liking: a person who no longer uses something may still like it. */
 const LIKING_WORDS = wordSet('like likes liked love loves');
 
 /**
- * Returns the values that a statement of a change says are given up: `npm`, for `moved from npm to pnpm`. Who only
- * prefers one thing to another gives up neither.
+ * Returns the values that a statement gives up: `npm`, for `moved from npm to pnpm`. A mere preference for one thing
+ * over another gives up neither.
  */
 export function givenUpIn(text: string): Set<string>[] {
   if (!CHANGE_WORDS.test(text)) return [];
@@ -119,7 +119,7 @@ export function givenUpIn(text: string): Set<string>[] {
   return phrases.map((phrase) => ownWordsIn(phrase, null)).filter((values) => values.size > 0);
 }
 
-/** A negation that leaves something of what it negates. */
+/** A negation that denies only a part: `not always`. */
 const PARTIAL_NEGATION = /(?:\bnot|n['’]t) (?:always|only|just|all|every)\b/i;
 
 /** Reports whether one statement is the negation of the other: `I never use Docker`, `I use Docker now`. */
@@ -133,13 +133,13 @@ function isNegated(text: string): boolean {
   return [...detailsOf(text)].some((word) => NEGATION_WORDS.has(word));
 }
 
-/** Returns what a statement says beside the words of its slot, in a form to compare with `givenUpIn`; empty for a negation. */
+/** Returns the value that a statement gives to a slot, to compare with `givenUpIn`; empty for a negation. */
 export function ownValueOf(text: string, slot: string | null): Set<string> {
   const left = withoutGivenUpPhrases(text);
   return isNegated(left) ? new Set() : ownWordsIn(left, slot);
 }
 
-/** Returns the words of a text that count, without negations and the words of a slot. */
+/** Returns the meaningful words of a text and words for liking, without negations and the words of a slot. */
 export function ownWordsIn(text: string, slot: string | null): Set<string> {
   const topic = new Set(wordsOf(slot ?? '').map(stemOf));
   const isCommon = (word: string) => COMMON_WORDS.has(word) && !LIKING_WORDS.has(word);
@@ -149,15 +149,15 @@ export function ownWordsIn(text: string, slot: string | null): Set<string> {
   );
 }
 
-/** Maximum number of words of a value within a frame of equal words. */
+/** Maximum number of words of a value by which two otherwise equal statements differ. */
 const VALUE_WORDS_MAX = 3;
 /** Words for something that holds in addition to something else. */
 const ADDITION_WORDS = /\b(?:also|too|as well|besides|both|sometimes|in addition)\b/i;
 
 /**
  * Reports whether two statements differ only in the value that they give to a slot: `Uses npm as package manager` and
- * `Uses pnpm as package manager`, for `tool.package_manager`. The words that they share must include the slot's name;
- * otherwise `Likes tea` would be another value for what `Likes climbing` states.
+ * `Uses pnpm as package manager`, for `tool.package_manager`. The common words must include the slot's name; otherwise
+ * `Likes tea` would be another value for what `Likes climbing` states.
  */
 export function isOtherValue(a: string, b: string, slot: string): boolean {
   if (ADDITION_WORDS.test(a) || ADDITION_WORDS.test(b)) return false;

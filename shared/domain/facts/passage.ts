@@ -1,12 +1,12 @@
 import { normalForm, type PlacedWord, placedWords, runsOf, wordsOf } from '../../text/words.ts';
 
-/** Minimum share of a quote's word trigrams that a passage must have if the quote is not exact. */
+/** Minimum share of a quote's word trigrams in the passage that it refers to, if the quote is not exact. */
 const CONTAINED_SHARE = 0.8;
 
-/** Limits of the part of a quote that is looked up. The passage that is kept is shorter anyway. */
+/** Maximum length of a quote's beginning that is looked up. The stored passage is shorter anyway. */
 const QUOTE_MAX = { units: 1000, words: 250 };
 
-/** A text in which quotes are looked up. It is split into words once, however many quotes follow. */
+/** A text in which quotes are looked up. It is split into words once, however many quotes are looked up. */
 export class QuotedText {
   readonly #text: string;
   readonly #placed: readonly PlacedWord[];
@@ -21,8 +21,8 @@ export class QuotedText {
   }
 
   /**
-   * Returns the passage that a quote refers to, as it stands in this text: the quote's very words in a row, or else an
-   * equally long run of words that has nearly all of its word trigrams. Returns undefined if there is none.
+   * Returns the passage that a quote refers to, as it stands in this text: exactly the quote's words, or else an equally
+   * long run of words with nearly all of the quote's word trigrams. Returns undefined if there is none.
    */
   passageOf(quote: string): string | undefined {
     const wanted = placedWords(quote.slice(0, QUOTE_MAX.units))
@@ -36,8 +36,8 @@ export class QuotedText {
 }
 
 /**
- * Finds the place where the wanted words stand in a row. Searching the joined text avoids quadratic time for repeated
- * words. No word contains a line break.
+ * Finds the place where exactly the wanted words follow each other. Searching the joined text avoids quadratic time for
+ * repeated words. No word contains a line break.
  */
 function findExact(wanted: readonly string[], words: readonly string[]): number | undefined {
   if (wanted.length === 0) return undefined;
@@ -47,7 +47,8 @@ function findExact(wanted: readonly string[], words: readonly string[]): number 
 }
 
 /**
- * Finds the place with most of the wanted trigrams. Linear: the matching trigrams before each place are counted once.
+ * Finds the place with most of the wanted trigrams. Takes linear time, since it counts the matching trigrams before each
+ * place once.
  */
 function findNear(wanted: readonly string[], present: readonly string[]): number | undefined {
   const trigrams = new Set(runsOf(wanted, 3));

@@ -12,7 +12,7 @@ import {
 import { passagesOverlap } from './passage.ts';
 import type { Quote, Statement } from './statement.ts';
 
-/** A fact in memory, with which a new statement is compared. */
+/** A fact in memory with which a new statement is compared. */
 export interface KnownFact {
   id: string;
   text: string;
@@ -31,39 +31,39 @@ interface Superseded {
 }
 
 /**
- * Fate of a statement. `end` is when the superseded fact, or the statement itself if it is superseded, ceases
- * to be valid; null leaves its end as it is.
+ * The outcome for a statement. `end` is the time at which the superseded one stops being valid: the fact in
+ * `supersedes`, the statement itself in `former`. If it is null, the superseded one keeps its own end.
  */
 export type Reconciliation =
   /** The statement says the same as a fact: its evidence is added to the fact. */
-  | { as: 'evidence'; of: KnownFact }
+  | { outcome: 'evidence'; fact: KnownFact }
   /** The statement rewords a fact made from the same passage: it replaces the fact. */
-  | { as: 'rewording'; of: KnownFact }
-  /** The statement becomes a fact, which supersedes others. */
-  | { as: 'new'; supersedes: Superseded[] }
-  /** The statement becomes a fact that another one already supersedes; it may itself supersede still older ones. */
-  | { as: 'former'; of: KnownFact; end: Date | null; supersedes: Superseded[] }
+  | { outcome: 'rewording'; fact: KnownFact }
+  /** The statement becomes a fact, and supersedes other facts. */
+  | { outcome: 'new'; supersedes: Superseded[] }
+  /** The statement becomes a fact that `fact` already supersedes. It may itself supersede still older facts. */
+  | { outcome: 'former'; fact: KnownFact; end: Date | null; supersedes: Superseded[] }
   /** The statement repeats a superseded fact made from the same passage: it is dropped. */
-  | { as: 'known' };
+  | { outcome: 'known' };
 
 /**
- * Decides how a statement relates to what memory knows. Looks first for repetitions, then for other statements made
- * from the same passage, then for contradictions. A fact that the person wrote or pinned is never changed: a statement
- * that contradicts it is stored as superseded by it. So that statement appears in no context until the person's own
- * fact is gone.
+ * Decides how a statement relates to the known facts. Looks first for a fact that it repeats, then for facts made from
+ * the same passage, then for contradictions. A fact that the person wrote or pinned is never changed: a statement that
+ * contradicts such a fact is stored as superseded by it, and appears in no context until that fact is gone.
  */
 export function reconcile(statement: Statement, known: readonly KnownFact[]): Reconciliation {
   const current = known.filter(({ supersededBy }) => supersededBy === null);
   const same =
-    current.find((fact) => isSame(statement, fact) && mayBeOne(statement, fact)) ??
-    current.find((fact) => isSlotValue(statement, fact) && mayBeOne(statement, fact));
-  if (same !== undefined) return { as: 'evidence', of: same };
+    current.find((fact) => isSame(statement, fact) && canRepeat(statement, fact)) ??
+    current.find((fact) => isSlotValue(statement, fact) && canRepeat(statement, fact));
+  if (same !== undefined) return { outcome: 'evidence', fact: same };
   const former = known.filter(({ supersededBy }) => supersededBy !== null);
   if (former.some((fact) => isSame(statement, fact) && haveSamePassage(statement, fact)))
-    return { as: 'known' };
+    return { outcome: 'known' };
   const reworded = rewordedFact(statement, current);
-  if (reworded !== undefined) return { as: isProtected(reworded) ? 'evidence' : 'rewording', of: reworded };
-  if (rewordedFact(statement, former) !== undefined) return { as: 'known' };
+  if (reworded !== undefined)
+    return { outcome: isProtected(reworded) ? 'evidence' : 'rewording', fact: reworded };
+  if (rewordedFact(statement, former) !== undefined) return { outcome: 'known' };
   return resolveContradictions(
     statement,
     current.filter((fact) => contradicts(statement, fact)),
@@ -76,10 +76,10 @@ export function isProtected({ origin, pinned }: Pick<KnownFact, 'origin' | 'pinn
 }
 
 /**
- * Reports whether a statement can repeat a fact: one that has ended does not hold again by being said again, and one
- * that a model says is replaced is repeated only by the same words.
+ * Reports whether a statement can repeat a fact. A fact that has ended does not become valid again because it is said
+ * again. A fact that the model calls replaced is repeated only by the same words.
  */
-function mayBeOne(statement: Statement, fact: KnownFact): boolean {
+function canRepeat(statement: Statement, fact: KnownFact): boolean {
   const { text, target } = statement;
   const isReplaced = target?.relation === 'supersedes' && target.id === fact.id;
   if (isReplaced && normalizeWords(text) !== normalizeWords(fact.text)) return false;
@@ -98,7 +98,7 @@ function isSlotValue({ text, slot }: Statement, fact: KnownFact): boolean {
 /** Minimum similarity at which two statements made from one passage are about the same thing. */
 const REWORDING_SIMILARITY = 0.4;
 
-/** Returns the fact most like the statement among those made from the same passage, if it is about the same thing. */
+/** Returns the fact most similar to a statement among those made from the same passage, if both have the same topic. */
 function rewordedFact(statement: Statement, facts: readonly KnownFact[]): KnownFact | undefined {
   const alike = facts
     .filter((fact) => haveSamePassage(statement, fact))
@@ -114,14 +114,14 @@ function isSameSlot(a: { slot: string | null }, b: { slot: string | null }): boo
   return a.slot !== null && a.slot === b.slot;
 }
 
-/** Reports whether both fill one slot, although a model named the slot for only one of them. */
+/** Reports whether both fill the same slot, although only one of them names a slot. */
 function fillUnnamedSlot(statement: Statement, fact: KnownFact): boolean {
   const slot = statement.slot ?? fact.slot;
   const isUnnamed = statement.slot === null || fact.slot === null;
   return slot !== null && isUnnamed && isOtherValue(statement.text, fact.text, slot);
 }
 
-/** Reports whether both quote the same passage of a row. */
+/** Reports whether both quote the same passage of a row, or overlapping ones. */
 export function haveSamePassage(a: { quotes: readonly Quote[] }, b: { quotes: readonly Quote[] }): boolean {
   return a.quotes.some(({ rawId, words }) =>
     b.quotes.some((other) => other.rawId === rawId && passagesOverlap(other.words, words)),
@@ -136,7 +136,7 @@ function contradicts(statement: Statement, fact: KnownFact): boolean {
   return (isNamed || fillOneSlot || isChange) && haveCommonTime(statement, fact);
 }
 
-/** Reports whether one gives up all that the other says: `I have moved from npm to pnpm`, `I always use npm`. */
+/** Reports whether `one` gives up the value of `other`: `I have moved from npm to pnpm`, `I always use npm`. */
 function givesUp(one: { text: string }, other: { text: string; slot: string | null }): boolean {
   const value = ownValueOf(other.text, other.slot);
   return givenUpIn(one.text).some((values) => values.symmetricDifference(value).size === 0);
@@ -151,29 +151,32 @@ function haveCommonTime(a: Span, b: Span): boolean {
   return beginsBefore(a, b) && beginsBefore(b, a);
 }
 
-/** A statement with an end alone begins where it ends: it held at least just before. */
+/**
+ * Returns the beginning of a span in Unix milliseconds. A statement of which only the end is known has the same beginning
+ * and end; it counts as valid just before.
+ */
 function beginningOf({ validFrom, validTo }: Span): number {
   if (validFrom === null) return Number.NEGATIVE_INFINITY;
   const from = validFrom.getTime();
   return from === validTo?.getTime() ? from - 1 : from;
 }
 
-/** Lets the later statement supersede the earlier one, whichever was learnt first. */
+/** Lets the later statement supersede the earlier one, whichever was stored first. */
 function resolveContradictions(statement: Statement, contradicted: readonly KnownFact[]): Reconciliation {
   const { validFrom, validTo } = statement;
   const isLater = (fact: KnownFact) => fact.validFrom !== null && fact.validFrom > validFrom;
   const own = contradicted.find(isProtected);
   if (own !== undefined) {
     const end = isLater(own) ? earlier(validTo, own.validFrom) : null;
-    return { as: 'former', of: own, end, supersedes: [] };
+    return { outcome: 'former', fact: own, end, supersedes: [] };
   }
   const later = contradicted.filter(isLater).sort((a, b) => Number(a.validFrom) - Number(b.validFrom));
   const supersedes = contradicted
     .filter((fact) => !later.includes(fact))
     .map((fact) => ({ fact, end: earlier(fact.validTo, validFrom) }));
   const [next] = later;
-  if (next === undefined) return { as: 'new', supersedes };
-  return { as: 'former', of: next, end: earlier(validTo, next.validFrom), supersedes };
+  if (next === undefined) return { outcome: 'new', supersedes };
+  return { outcome: 'former', fact: next, end: earlier(validTo, next.validFrom), supersedes };
 }
 
 function earlier(a: Date | null, b: Date | null): Date | null {

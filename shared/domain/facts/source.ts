@@ -1,7 +1,7 @@
 import { truncate } from '../../text/cut.ts';
 import { isEvidence, type SourceRow } from './statement.ts';
 
-/** A source of facts, with the raw rows that it is derived from: an episode, or a fact whose text was erased. */
+/** A source of facts, with the raw rows from which it is derived: an episode, or a fact whose text was erased. */
 export interface FactSource {
   tier: 'episode' | 'fact';
   id: string;
@@ -13,19 +13,19 @@ export interface FactSource {
   rows: SourceRow[];
 }
 
-/** Reports whether the source has anything that a person said: nothing else can become a fact. */
+/** Reports whether a source contains the person's own words: nothing else can become a fact. */
 export function hasEvidence({ rows }: FactSource): boolean {
   return rows.some(isEvidence);
 }
 
 /**
- * Maximum length of a row not written by the person. Some of it is kept, because the person may have been answering it.
+ * Maximum length of a row by others, in code points. Its beginning is kept, because the person may have answered it.
  */
 const OTHERS_CHARS_MAX = 400;
 
 /**
- * Takes sources, from the first on, as long as their rows fit into `room` UTF-16 units. If even the first does not fit,
- * it is taken alone and cut: its last rows by others are dropped first, then the person's last rows.
+ * Returns the first sources, as many as fit into `room` UTF-16 units. If even the first does not fit, returns it alone
+ * and cut: its last rows by others are dropped first, then the person's last rows.
  */
 export function fitSources(sources: readonly FactSource[], room: number): FactSource[] {
   const short = sources.map(withShortRows);
@@ -65,8 +65,8 @@ function sizeOf(rows: readonly SourceRow[]): number {
 }
 
 /**
- * Patterns of pasted text: fenced blocks, forwarded messages up to the end of the text, quoted lines. In this order,
- * because one may contain the others.
+ * Patterns of pasted text: fenced blocks, forwarded messages up to the end of the text, quoted lines. Their order
+ * matters, because each may contain those after it.
  */
 const PASTED_TEXTS = [
   /^[ \t]*(```|~~~)[\s\S]*?(?:^[ \t]*\1[ \t]*$|$(?![\s\S]))/gm,
@@ -77,8 +77,8 @@ const PASTED_TEXTS = [
 const CUT_MARK = '\f';
 
 /**
- * Returns the parts of a message in which the person speaks. Leaves out what is plainly pasted, since it is somebody
- * else's words: quoted lines (`>`), fenced blocks, forwarded messages.
+ * Returns the parts of a message in which the person speaks. Leaves out pasted text, which is somebody else's: quoted
+ * lines (`>`), fenced blocks, forwarded messages.
  */
 export function spokenParts(content: string): string[] {
   const cut = PASTED_TEXTS.reduce((left, pattern) => left.replaceAll(pattern, CUT_MARK), content);

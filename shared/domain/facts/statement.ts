@@ -1,4 +1,4 @@
-/** A raw row in which evidence is looked for. */
+/** A raw row in which promotion looks for evidence. */
 export interface SourceRow {
   id: string;
   content: string;
@@ -19,33 +19,33 @@ export interface CheckedQuote extends Quote {
 }
 
 /**
- * Something stated about the person, with checked evidence. It becomes a fact unless memory has a reason against it.
+ * A statement about the person, with checked evidence. It becomes a fact unless a known fact stands against it.
  */
 export interface Statement {
   text: string;
   kind: string | null;
-  /** The subject that the statement settles, for which a person has one value at a time, such as `tool.editor`. */
+  /** Topic of which the statement gives the value, such as `tool.editor`. A person has one value at a time. */
   slot: string | null;
   origin: 'model' | 'extractive';
   /** From 0 to 1. */
   confidence: number;
-  /** Time from which on the statement holds: as stated, or else the time when the person said it. */
+  /** Time from which on the statement is valid: as stated, or else the time when the person said it. */
   validFrom: Date;
   validTo: Date | null;
-  /** At most one quote per row, words of the person first. */
+  /** At most one quote per row, the person's own words first. */
   quotes: CheckedQuote[];
-  /** The fact that the statement repeats or supersedes, in the opinion of the model that made the statement. */
+  /** The fact that the statement repeats or supersedes, according to the model that made the statement. */
   target: { id: string; relation: 'duplicate' | 'supersedes' } | null;
 }
 
 /**
- * Reports whether a person both said and wrote a row. An accepted prediction is said by a person, written by Forecue.
+ * Reports whether a row is the person's own words. An accepted prediction is said by the person, but written by Forecue.
  */
 export function isEvidence({ role, origin }: Pick<SourceRow, 'role' | 'origin'>): boolean {
   return role === 'human' && origin === 'human';
 }
 
-/** Beginnings of sentences that command somebody, or that are written for a machine. */
+/** Beginnings of sentences that command somebody or address a machine. */
 const INSTRUCTION_BEGINNING = new RegExp(
   [
     '^\\W*(?:',
@@ -66,8 +66,8 @@ export function isInstruction(text: string): boolean {
 }
 
 /**
- * Turns a command to an assistant into a statement about the person: `Says: "Never force-push."` A fact is knowledge,
- * and must not command anybody, wherever it is shown.
+ * Turns an instruction into a statement about the person: `Says: "Never force-push."` Wherever a fact is shown, it must
+ * not command anybody.
  */
 export function asStatement(text: string): string {
   return isInstruction(text) ? `Says: "${text}"` : text;

@@ -1,6 +1,6 @@
 /**
  * Returns a pattern for a line in which `one` stands before `other`. A plain `one.*other` would scan the rest of the
- * line again from each `one`.
+ * line once for each `one`, in quadratic time.
  */
 const patternInOrder = (one: string, other: string, flags: string) =>
   new RegExp(`^(?:(?!${one}).)*${one}.*${other}`, `m${flags}`);

@@ -138,19 +138,19 @@ class StatementStorage {
     const statement = { ...found, quotes };
     const evidence = { quotes, episodeIds };
     const decision = reconcile(statement, await knownFacts(tx, accountId, statement));
-    switch (decision.as) {
+    switch (decision.outcome) {
       case 'known':
         return 'nothing';
       case 'evidence':
-        return (await addEvidence(tx, accountId, decision.of.id, evidence))
-          ? this.#update(decision.of.id)
+        return (await addEvidence(tx, accountId, decision.fact.id, evidence))
+          ? this.#update(decision.fact.id)
           : 'nothing';
       case 'rewording':
         // This batch created that fact: its wording came first, so it is the more important one.
-        if (this.#created.has(decision.of.id)) return 'nothing';
-        await reword(tx, accountId, decision.of.id, statement, this.#model);
-        await addEvidence(tx, accountId, decision.of.id, evidence);
-        return this.#update(decision.of.id);
+        if (this.#created.has(decision.fact.id)) return 'nothing';
+        await reword(tx, accountId, decision.fact.id, statement, this.#model);
+        await addEvidence(tx, accountId, decision.fact.id, evidence);
+        return this.#update(decision.fact.id);
       case 'new':
       case 'former': {
         if (!hasRoom) return 'nothing';
@@ -160,7 +160,7 @@ class StatementStorage {
           model: this.#model,
         });
         await addEvidence(tx, accountId, fact, evidence);
-        if (decision.as === 'former') await supersede(tx, accountId, fact, decision.of.id, decision.end);
+        if (decision.outcome === 'former') await supersede(tx, accountId, fact, decision.fact.id, decision.end);
         for (const { fact: old, end } of decision.supersedes) {
           await supersede(tx, accountId, old.id, fact, end);
           this.#update(old.id);

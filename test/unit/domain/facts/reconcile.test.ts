@@ -32,8 +32,8 @@ const statement = (part: Partial<Statement> = {}): Statement => ({
 
 describe('reconciling', () => {
   it('reconciling adds a statement that no known fact contradicts', () => {
-    assert.deepEqual(reconcile(statement(), []), { as: 'new', supersedes: [] });
-    assert.deepEqual(reconcile(statement(), [fact({ slot: 'tool.editor' })]), { as: 'new', supersedes: [] });
+    assert.deepEqual(reconcile(statement(), []), { outcome: 'new', supersedes: [] });
+    assert.deepEqual(reconcile(statement(), [fact({ slot: 'tool.editor' })]), { outcome: 'new', supersedes: [] });
   });
 
   it('reconciling merges a statement into a fact that says the same or has the same value in the slot', () => {
@@ -43,24 +43,24 @@ describe('reconciling', () => {
       'Uses npm',
       'I always use npm',
     ])
-      assert.equal(reconcile(statement({ text }), [fact()]).as, 'evidence', text);
+      assert.equal(reconcile(statement({ text }), [fact()]).outcome, 'evidence', text);
     const asked = statement({
       text: 'Installs with npm',
       slot: null,
       target: { id: 'old', relation: 'duplicate' },
     });
-    assert.equal(reconcile(asked, [fact()]).as, 'evidence');
+    assert.equal(reconcile(asked, [fact()]).outcome, 'evidence');
   });
 
   it('reconciling merges two statements of what has ended at the same time, whether or not they say when it began', () => {
     const ended = { text: 'Used npm as package manager', validFrom: day(3), validTo: day(3) };
-    assert.equal(reconcile(statement(ended), [fact(ended)]).as, 'evidence');
-    assert.equal(reconcile(statement(ended), [fact({ ...ended, validFrom: day(1) })]).as, 'evidence');
-    assert.equal(reconcile(statement({ ...ended, validFrom: day(1) }), [fact(ended)]).as, 'evidence');
+    assert.equal(reconcile(statement(ended), [fact(ended)]).outcome, 'evidence');
+    assert.equal(reconcile(statement(ended), [fact({ ...ended, validFrom: day(1) })]).outcome, 'evidence');
+    assert.equal(reconcile(statement({ ...ended, validFrom: day(1) }), [fact(ended)]).outcome, 'evidence');
     for (const validTo of [day(2), day(4)])
-      assert.equal(reconcile(statement(ended), [fact({ ...ended, validFrom: validTo, validTo })]).as, 'new');
+      assert.equal(reconcile(statement(ended), [fact({ ...ended, validFrom: validTo, validTo })]).outcome, 'new');
     assert.deepEqual(reconcile(statement({ validFrom: day(3) }), [fact(ended)]), {
-      as: 'new',
+      outcome: 'new',
       supersedes: [],
     });
   });
@@ -68,8 +68,8 @@ describe('reconciling', () => {
   it('reconciling a statement that reverts a change does not merge it into the change, although the words are the same', () => {
     const changed = fact({ text: 'I use pnpm now instead of npm' });
     const back = statement({ text: 'I use npm now instead of pnpm' });
-    assert.equal(reconcile(back, [changed]).as, 'new');
-    assert.equal(reconcile({ ...back, slot: null }, [{ ...changed, slot: null }]).as, 'new');
+    assert.equal(reconcile(back, [changed]).outcome, 'new');
+    assert.equal(reconcile({ ...back, slot: null }, [{ ...changed, slot: null }]).outcome, 'new');
   });
 
   it('reconciling a statement never merges it into a fact with the same words in another order', () => {
@@ -79,30 +79,30 @@ describe('reconciling', () => {
       ['Runs Node 1.10', 'Runs Node 10.1'],
     ] as const)
       for (const slot of [null, 'preference.choice'])
-        assert.equal(reconcile(statement({ text, slot }), [fact({ text: known, slot })]).as, 'new', text);
+        assert.equal(reconcile(statement({ text, slot }), [fact({ text: known, slot })]).outcome, 'new', text);
   });
 
   it('reconciling a statement never merges it into a fact that the model says it supersedes, unless the words are equal', () => {
     const target = { id: 'old', relation: 'supersedes' } as const;
     const old = fact();
     const decision = reconcile(statement({ text: 'Uses npm', target }), [old]);
-    assert.deepEqual(decision, { as: 'new', supersedes: [{ fact: old, end: day(5) }] });
-    assert.equal(reconcile(statement({ text: old.text, target }), [old]).as, 'evidence');
+    assert.deepEqual(decision, { outcome: 'new', supersedes: [{ fact: old, end: day(5) }] });
+    assert.equal(reconcile(statement({ text: old.text, target }), [old]).outcome, 'evidence');
   });
 
   it('reconciling a statement never merges it if a number or a negation differs, even if the model calls it a duplicate', () => {
     const spaces = fact({ text: 'Indents with four spaces', slot: 'style.indentation' });
     const two = statement({ text: 'Indents with two spaces', slot: 'style.indentation' });
-    assert.equal(reconcile({ ...two, target: { id: 'old', relation: 'duplicate' } }, [spaces]).as, 'new');
+    assert.equal(reconcile({ ...two, target: { id: 'old', relation: 'duplicate' } }, [spaces]).outcome, 'new');
     const not = statement({ text: 'Never uses npm as package manager' });
-    assert.equal(reconcile({ ...not, target: { id: 'old', relation: 'duplicate' } }, [fact()]).as, 'new');
+    assert.equal(reconcile({ ...not, target: { id: 'old', relation: 'duplicate' } }, [fact()]).outcome, 'new');
   });
 
   it('reconciling a statement supersedes a contradicting older fact, which ends when the statement begins', () => {
     const old = fact();
-    assert.deepEqual(reconcile(statement(), [old]), { as: 'new', supersedes: [{ fact: old, end: day(5) }] });
+    assert.deepEqual(reconcile(statement(), [old]), { outcome: 'new', supersedes: [{ fact: old, end: day(5) }] });
     const named = statement({ slot: null, target: { id: 'old', relation: 'supersedes' } });
-    assert.deepEqual(reconcile(named, [old]), { as: 'new', supersedes: [{ fact: old, end: day(5) }] });
+    assert.deepEqual(reconcile(named, [old]), { outcome: 'new', supersedes: [{ fact: old, end: day(5) }] });
   });
 
   it('reconciling a statement supersedes another value even if the model left out the slot of one of them', () => {
@@ -112,10 +112,10 @@ describe('reconciling', () => {
       [statement(), known],
     ] as const) {
       const decision = reconcile(one, [other]);
-      assert.deepEqual(decision, { as: 'new', supersedes: [{ fact: other, end: one.validFrom }] });
+      assert.deepEqual(decision, { outcome: 'new', supersedes: [{ fact: other, end: one.validFrom }] });
     }
-    assert.equal(reconcile({ ...said, validFrom: day(0) }, [fact()]).as, 'former');
-    assert.deepEqual(reconcile(said, [known]), { as: 'new', supersedes: [] });
+    assert.equal(reconcile({ ...said, validFrom: day(0) }, [fact()]).outcome, 'former');
+    assert.deepEqual(reconcile(said, [known]), { outcome: 'new', supersedes: [] });
   });
 
   it('reconciling a change without a slot supersedes a fact that says only what is given up or denied', () => {
@@ -136,7 +136,7 @@ describe('reconciling', () => {
       const supersedes = [{ fact: known, end: day(5) }];
       assert.deepEqual(
         reconcile(statement({ text: change, slot: null }), [known]),
-        { as: 'new', supersedes },
+        { outcome: 'new', supersedes },
         change,
       );
     }
@@ -155,12 +155,12 @@ describe('reconciling', () => {
     ] as const)
       assert.deepEqual(
         reconcile(statement({ text: change, slot: null }), [fact({ text: old, slot: null })]),
-        { as: 'new', supersedes: [] },
+        { outcome: 'new', supersedes: [] },
         change,
       );
     const earlier = statement({ text: 'I always use npm.', slot: null, validFrom: day(1) });
     const later = fact({ text: 'I have moved from npm to pnpm.', slot: null, validFrom: day(5) });
-    assert.deepEqual(reconcile(earlier, [later]), { as: 'former', of: later, end: day(5), supersedes: [] });
+    assert.deepEqual(reconcile(earlier, [later]), { outcome: 'former', fact: later, end: day(5), supersedes: [] });
   });
 
   it('reconciling a statement without a slot supersedes no fact that may be true at the same time', () => {
@@ -174,19 +174,19 @@ describe('reconciling', () => {
     ];
     for (const [text, known, slot] of beside) {
       const decision = reconcile(statement({ text, slot: null }), [fact({ text: known, slot })]);
-      assert.deepEqual(decision, { as: 'new', supersedes: [] }, text);
+      assert.deepEqual(decision, { outcome: 'new', supersedes: [] }, text);
     }
   });
 
   it('reconciling a statement that is older than a contradicting fact stores the statement as superseded', () => {
     const old = fact({ validFrom: day(9) });
-    assert.deepEqual(reconcile(statement(), [old]), { as: 'former', of: old, end: day(9), supersedes: [] });
+    assert.deepEqual(reconcile(statement(), [old]), { outcome: 'former', fact: old, end: day(9), supersedes: [] });
     // The older of two facts is not superseded while the other is only announced.
     const present = fact({ id: 'present', validTo: day(9) });
     const supersedes = [{ fact: present, end: day(5) }];
     assert.deepEqual(reconcile(statement(), [present, old]), {
-      as: 'former',
-      of: old,
+      outcome: 'former',
+      fact: old,
       end: day(9),
       supersedes,
     });
@@ -194,24 +194,24 @@ describe('reconciling', () => {
 
   it('reconciling a statement does not change facts that were valid at another time', () => {
     const past = fact({ validTo: day(3) });
-    assert.deepEqual(reconcile(statement(), [past]), { as: 'new', supersedes: [] });
+    assert.deepEqual(reconcile(statement(), [past]), { outcome: 'new', supersedes: [] });
     const later = fact({ validFrom: day(9) });
-    assert.deepEqual(reconcile(statement({ validTo: day(8) }), [later]), { as: 'new', supersedes: [] });
+    assert.deepEqual(reconcile(statement({ validTo: day(8) }), [later]), { outcome: 'new', supersedes: [] });
   });
 
   it('reconciling a statement stores what holds again after a fact that has ended said it', () => {
     const again = statement({ text: 'Uses npm as package manager', quotes: [quote('r2', 'I use npm')] });
-    assert.deepEqual(reconcile(again, [fact({ validTo: day(3) })]), { as: 'new', supersedes: [] });
+    assert.deepEqual(reconcile(again, [fact({ validTo: day(3) })]), { outcome: 'new', supersedes: [] });
   });
 
   it('reconciling a statement never changes a fact that the person wrote or pinned', () => {
     for (const part of [{ origin: 'human' }, { pinned: true }]) {
       const own = fact(part);
-      assert.deepEqual(reconcile(statement(), [own]), { as: 'former', of: own, end: null, supersedes: [] });
+      assert.deepEqual(reconcile(statement(), [own]), { outcome: 'former', fact: own, end: null, supersedes: [] });
       const begun = { ...own, validFrom: day(9) };
       assert.deepEqual(reconcile(statement(), [begun]), {
-        as: 'former',
-        of: begun,
+        outcome: 'former',
+        fact: begun,
         end: day(9),
         supersedes: [],
       });
@@ -224,19 +224,19 @@ describe('reconciling', () => {
       quotes: [quote('r1', 'I use npm')],
       slot: null,
     });
-    assert.equal(reconcile(same, [fact({ slot: null, text: 'Likes npm for all packages' })]).as, 'rewording');
+    assert.equal(reconcile(same, [fact({ slot: null, text: 'Likes npm for all packages' })]).outcome, 'rewording');
     assert.equal(
-      reconcile(same, [fact({ slot: null, text: 'Likes npm for all packages', pinned: true })]).as,
+      reconcile(same, [fact({ slot: null, text: 'Likes npm for all packages', pinned: true })]).outcome,
       'evidence',
     );
     const other = statement({ text: 'Lives in Lisbon', quotes: [quote('r1', 'I use npm')], slot: null });
-    assert.equal(reconcile(other, [fact()]).as, 'new');
+    assert.equal(reconcile(other, [fact()]).outcome, 'new');
   });
 
   it('reconciling a statement does not revive a superseded fact from the same passage, only from a new one', () => {
     const former = fact({ supersededBy: 'x' });
     const again = statement({ text: former.text, quotes: [quote('r1', 'I use npm')] });
-    assert.equal(reconcile(again, [former]).as, 'known');
+    assert.equal(reconcile(again, [former]).outcome, 'known');
     const current = fact({
       id: 'x',
       text: 'Uses pnpm as package manager',
@@ -245,7 +245,7 @@ describe('reconciling', () => {
     });
     const back = statement({ text: former.text, quotes: [quote('r9', 'back to npm')] });
     assert.deepEqual(reconcile(back, [former, current]), {
-      as: 'new',
+      outcome: 'new',
       supersedes: [{ fact: current, end: day(5) }],
     });
   });
@@ -272,7 +272,7 @@ describe('reconciling', () => {
       assert.equal(ends['bun'], null);
       for (const value of values.slice(0, 3)) assert.ok(ends[value] !== null, value);
       // A second run over the same statements changes nothing.
-      for (const one of said) assert.match(reconcile(one, known).as, /^(known|evidence)$/);
+      for (const one of said) assert.match(reconcile(one, known).outcome, /^(known|evidence)$/);
     }
   });
 });
@@ -282,9 +282,9 @@ function applyStatement(known: KnownFact[], one: Statement): KnownFact[] {
   const decision = reconcile(one, known);
   const { text, slot, validFrom, validTo, quotes } = one;
   const added = fact({ id: text, text, slot, validFrom, validTo, quotes });
-  if (decision.as !== 'new' && decision.as !== 'former') return known;
-  if (decision.as === 'former')
-    Object.assign(added, { supersededBy: decision.of.id, validTo: decision.end ?? validTo });
+  if (decision.outcome !== 'new' && decision.outcome !== 'former') return known;
+  if (decision.outcome === 'former')
+    Object.assign(added, { supersededBy: decision.fact.id, validTo: decision.end ?? validTo });
   const changed = known.map((old) => {
     const end = decision.supersedes.find(({ fact: { id } }) => id === old.id);
     return end === undefined ? old : { ...old, supersededBy: added.id, validTo: end.end };
