@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { openDatabase } from '../../shared/db/orm.ts';
 import { recallOwnPhrases } from '../../shared/db/stores/memory/phrases.ts';
 import { createLog } from '../../shared/log.ts';
-import { endOf } from '../../shared/text/phrases.ts';
+import { draftEndOf } from '../../shared/text/phrases.ts';
 import { percentile } from '../../test/support/keep-alive-client.ts';
 import { install, startProduct } from '../installation.ts';
 import { openPostgres } from '../stores.ts';
@@ -93,7 +93,7 @@ async function timeRuns(run: (n: number) => Promise<unknown>): Promise<number[]>
 const lookups = await timeRuns((n) => {
   const sentence = corpus.sentence();
   const draft = sentence.slice(0, 1 + Math.floor((sentence.length * (n % 97)) / 97));
-  return recallOwnPhrases(pool, person.id, endOf(draft).tails);
+  return recallOwnPhrases(pool, person.id, draftEndOf(draft).tails);
 });
 const contexts = await timeRuns(() => {
   const { question: query } = corpus.pair('the same words');

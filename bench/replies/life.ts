@@ -7,7 +7,7 @@ import {
   reliabilityOf,
 } from '../../shared/domain/replies/reliability.ts';
 import { type PersonDecision, Precedents } from '../../shared/domain/replies/support.ts';
-import { type Pair, votesOf } from '../../shared/domain/replies/vote.ts';
+import { type Pair, createVoter } from '../../shared/domain/replies/vote.ts';
 import { haveSameMeaning } from '../../shared/text/meaning.ts';
 import { screenMaterial } from '../../workers/replies/screen.ts';
 import { seedOf } from '../memory/random.ts';
@@ -64,7 +64,7 @@ export class Knowledge {
 
   async predict(prompt: string, predictor: Predictor): Promise<ReplyDecision> {
     const pairs = this.#pairs;
-    const vote = votesOf(pairs)(prompt);
+    const vote = createVoter(pairs)(prompt);
     const examples = vote.neighbours.slice(0, EXAMPLES_MAX);
     const fitted = fitMaterial(prompt, { ...EMPTY_MEMORY, examples }, BUDGET_TOKENS);
     const { material, isDictated } = screenMaterial([prompt], fitted);

@@ -11,7 +11,7 @@ import { AppError } from '../../shared/errors/app-error.ts';
 import type { Log } from '../../shared/log.ts';
 import {
   hashKey,
-  isServiceKeyShaped,
+  startsLikeServiceKey,
   looksLikeAppKey,
   looksLikeServiceKey,
 } from '../../shared/security/keys.ts';
@@ -192,7 +192,7 @@ async function byToken(
   tokens: AccessTokens,
   find: FindUser,
 ): Promise<UserPrincipal | undefined> {
-  if (token === undefined || isServiceKeyShaped(token)) return undefined;
+  if (token === undefined || startsLikeServiceKey(token)) return undefined;
   const verified = await tokens.verify(token);
   if (verified === 'expired') throw new AppError('token_expired');
   if (verified === 'invalid') return undefined;

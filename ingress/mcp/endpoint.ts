@@ -9,7 +9,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { KIB, MIB } from '../../shared/schemas/limits.ts';
-import { hashKey, isServiceKeyShaped, looksLikeServiceKey } from '../../shared/security/keys.ts';
+import { hashKey, startsLikeServiceKey, looksLikeServiceKey } from '../../shared/security/keys.ts';
 import { Bodies } from '../guards/bodies.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Session, Sessions } from './sessions.ts';
@@ -120,7 +120,7 @@ function credentialOf({ headersDistinct }: Pick<IncomingMessage, 'headersDistinc
   const bearers = authorization.map((value) => value.match(/^Bearer +(\S+)$/i)?.[1] ?? '');
   const [credential = '', ...others] = [...bearers, ...keys];
   if (others.length > 0) throw new AppError('invalid_request');
-  const isPossible = isServiceKeyShaped(credential)
+  const isPossible = startsLikeServiceKey(credential)
     ? looksLikeServiceKey(credential)
     : TOKEN.test(credential);
   if (!isPossible) throw new AppError('not_authenticated');

@@ -26,12 +26,12 @@ export function ingressConfig(values: NodeJS.ProcessEnv) {
     ...base,
     ...readListening(env, base.production),
     port: env.integer('PORT', PORT, { min: 0, max: 65535 }),
-    /** Base of every URL that the service builds; undefined: `localhost` and the port. */
+    /** Base of every URL that the service builds. Undefined: `localhost` and the port. */
     publicUrl: env.url('PUBLIC_URL', ['http:', 'https:']),
     signingKeys: signingKeys(env, base.production),
     /** Token that opens the operators' board. */
     adminToken: adminToken(env, base.production),
-    /** The mail server; undefined: no mail is sent. */
+    /** The mail server. Undefined: no mail is sent. */
     mail: readMail(env),
     /** True if the console for people is served. */
     console: env.choice('CONSOLE', 'on', ['on', 'off']) === 'on',
@@ -58,7 +58,7 @@ export type WorkerConfig = ReturnType<typeof workerConfig>;
 
 /**
  * Configuration of a worker process. Throws a `ConfigError` that names every fault at once. A process that serves no
- * pool asks no model, and needs neither one nor a key.
+ * pool asks no model, and needs neither a model nor a key.
  */
 export function workerConfig(values: NodeJS.ProcessEnv, { asksModels = true } = {}) {
   const env = new Env(values);
@@ -102,7 +102,7 @@ export function adminConfig(values: NodeJS.ProcessEnv) {
   const config = {
     ...storeConfig(env),
     production: isProduction(env),
-    // A setting of the ingress. It is not validated here, but by the commands that need it.
+    // A setting of the ingress. The commands that need it validate it.
     publicUrl: env.text('PUBLIC_URL'),
     recoveryWindowS: recoveryWindowS(env),
     sandboxUnits: sandboxUnits(env),
@@ -146,7 +146,7 @@ function storeConfig(env: Env) {
       ...databaseConfig(env),
       poolSize: env.integer('DATABASE_POOL', 10, { min: 2, max: 200 }),
     },
-    /** Server for queues and wake-ups; undefined: PostgreSQL. */
+    /** Server for queues and wake-ups. Undefined: PostgreSQL. */
     redis: env.parsed(
       'REDIS_URL',
       parseRedisUrl,
@@ -172,8 +172,8 @@ export function logLevel(env: Env): string {
 }
 
 /**
- * Reports whether a collector for traces is configured. The SDK, loaded in that case, reads the other standard
- * variables.
+ * Reports whether a collector for traces is configured. If so, the OpenTelemetry SDK is loaded, and reads the other
+ * standard variables.
  */
 export function hasCollector(env: Env): boolean {
   const endpoints = [
@@ -193,7 +193,7 @@ function sandboxUnits(env: Env): number {
 }
 
 /**
- * Reads the signing keys. Only production requires strong secrets: elsewhere they are those of a developer or a test.
+ * Reads the signing keys. Only production requires strong secrets, since the others belong to a developer or a test.
  */
 function signingKeys(env: Env, production: boolean): SigningKeys {
   const parsed = env.parsed(
@@ -212,7 +212,7 @@ function adminToken(env: Env, production: boolean): string {
 
 const SENDER = /^(?:[^<>\p{Cc}]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@,]+@[^\s<>@,]+)$/u;
 
-/** The mail server, and the sender of mails. */
+/** The mail server, and the sender of all mails. */
 export type MailConfig = NonNullable<ReturnType<typeof readMail>>;
 
 function readMail(env: Env) {
@@ -233,7 +233,7 @@ const TIMEOUT_RANGE = { min: 1000, max: 600_000 };
 
 export type Deadlines = ReturnType<typeof readDeadlines>;
 
-/** Reads the maximum time that a call of each kind may take, queueing included, in milliseconds. */
+/** Reads the maximum duration of a call of each kind, queueing included, in milliseconds. */
 export function readDeadlines(env: Env) {
   return {
     predictionTimeoutMs: env.integer('PREDICTION_TIMEOUT_MS', 10_000, TIMEOUT_RANGE),

@@ -5,7 +5,7 @@ import { Env } from './env.ts';
 
 const DATA_FOLDER = resolve(import.meta.dirname, '../../.data');
 
-/** Files of the secrets that are generated when they are missing. */
+/** File names of the secrets that are generated if they are missing. */
 const SECRET_FILES = { JWT_SECRET: 'jwt-secret', ADMIN_TOKEN: 'admin-token' } as const;
 
 /**
@@ -23,8 +23,8 @@ export function withSecrets(values: NodeJS.ProcessEnv, folder = DATA_FOLDER): No
 }
 
 /**
- * Reads a secret from its file, which is created if there is none. If several processes start at once, the first one's
- * secret wins: a link, unlike a rename, never replaces a file.
+ * Reads a secret from its file, or creates the file. If several processes start at once, the secret of the first one
+ * wins, because a link, unlike a rename, never replaces a file.
  */
 function storedSecret(file: string): string {
   const draft = `${file}.${process.pid}`;

@@ -22,7 +22,7 @@ export class Env {
     return value;
   }
 
-  /** True if the variable has a value, or a file for it is named. Does not read the file. */
+  /** Reports whether a variable has a value, or a variable `<name>_FILE` names a file. Does not read the file. */
   has(name: SettingName): boolean {
     return Boolean(this.#values[name]) || this.#file(name) !== undefined;
   }
@@ -54,8 +54,8 @@ export class Env {
   }
 
   /**
-   * Reads a URL with one of the given protocols (`https:`), without a trailing slash. It may contain a password, so a
-   * fault does not quote it.
+   * Reads a URL with one of the given protocols (`https:`), and removes its trailing slash. A fault does not quote the
+   * URL, which may contain a password.
    */
   url(name: SettingName, protocols: readonly string[]): string | undefined {
     const value = this.text(name);
@@ -67,7 +67,7 @@ export class Env {
     return undefined;
   }
 
-  /** Reads a value with the given parser. It may contain a secret, so a fault does not quote it. */
+  /** Reads a value with the given parser. A fault does not quote the value, which may contain a secret. */
   parsed<T>(name: SettingName, parse: (value: string) => T | undefined, description: string): T | undefined {
     const value = this.text(name);
     if (value === undefined) return undefined;

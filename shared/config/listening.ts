@@ -9,11 +9,11 @@ const CORS_ORIGINS = 'origins as browsers send them (https://host or https://hos
 export function readListening(env: Env, production: boolean) {
   return {
     host: env.text('HOST') ?? (production ? '0.0.0.0' : '127.0.0.1'),
-    /** Proxies whose `X-Forwarded-For` is believed: addresses, networks or names that `proxy-addr` knows. */
+    /** Proxies whose `X-Forwarded-For` is trusted: addresses, networks or names that `proxy-addr` knows. */
     trustProxy: env.parsed('TRUST_PROXY', parseTrustedProxies, TRUST_PROXY) ?? [],
     /** Origins whose pages may use `/api` and the tool server. */
     corsOrigins: env.parsed('CORS_ORIGINS', parseOrigins, CORS_ORIGINS) ?? [],
-    /** Maximum number of connections of the process, and from one network. */
+    /** Maximum number of open connections of the process, and of those from one address or IPv6 network. */
     connections: {
       atOnce: env.integer('MAX_CONNECTIONS', 5000, { min: 1, max: 1_000_000 }),
       perNetwork: env.integer('MAX_CONNECTIONS_PER_ADDRESS', 500, { min: 1, max: 1_000_000 }),
@@ -23,7 +23,7 @@ export function readListening(env: Env, production: boolean) {
   };
 }
 
-/** Reads the port for operators, and its address. */
+/** Reads the address and the port for operators. */
 export function readOperator(env: Env, port: number) {
   return {
     host: env.text('OPERATOR_HOST') ?? '127.0.0.1',

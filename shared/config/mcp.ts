@@ -21,9 +21,9 @@ export function mcpConfig(values: NodeJS.ProcessEnv) {
     tracing: hasCollector(env),
     operator: readOperator(env, 9465),
     port: env.integer('MCP_PORT', 8090, { min: 0, max: 65535 }),
-    /** Base of the URLs in its answers. */
+    /** Base of the URLs in the tool server's answers. */
     publicUrl,
-    /** Address at which it reaches `/api`. */
+    /** Address at which the tool server reaches `/api`. */
     upstream: env.url('MCP_UPSTREAM_URL', ['http:', 'https:']) ?? publicUrl,
     sessions: {
       most: env.integer('MCP_MAX_SESSIONS', 5000, { min: 1, max: 1_000_000 }),

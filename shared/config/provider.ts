@@ -3,7 +3,7 @@ import type { SettingName } from './settings.ts';
 
 export const DEFAULT_BASE_URL = 'https://api.openai.com/v1';
 
-/** Proxy settings for a provider at an `https` address, with the names that `http.setGlobalProxyFromEnv` knows. */
+/** Proxy settings for a provider at an `https` address, with the names that `http.setGlobalProxyFromEnv` requires. */
 interface ProxySettings {
   HTTPS_PROXY: string;
   NO_PROXY: string;
@@ -11,7 +11,7 @@ interface ProxySettings {
 
 /** Access to the provider, and the default model. */
 export interface ProviderAccess {
-  /** Undefined: the operator has to name a model. */
+  /** Undefined: the operator must name a model. */
   defaultModel: string | undefined;
   /** Undefined: there is no key. */
   openai: { apiKey: string; baseUrl: string; proxy?: ProxySettings | undefined } | undefined;
@@ -41,11 +41,11 @@ const NO_PRICES: ModelPrices = new Map();
 export function readProviderSettings(env: Env) {
   return {
     prices: env.parsed('MODEL_PRICES', parseModelPrices, PRICES_FORMAT) ?? NO_PRICES,
-    /** Models to call instead, in this order, while the provider of a model is in trouble. */
+    /** Models to ask instead, in this order, while the provider of a model has an outage. */
     fallbackModels: modelsIn(env, 'FALLBACK_MODELS') ?? [],
-    /** Maximum number of concurrent calls of all workers together; 0 means no limit, and is undefined here. */
+    /** Maximum number of concurrent calls of all workers together. Undefined: no limit. */
     concurrency: env.integer('PROVIDER_CONCURRENCY', 0, { min: 0, max: 100_000 }) || undefined,
-    /** Interval at which a model that failed too often is tried again, in milliseconds. */
+    /** Interval at which a model that failed too often is probed, in milliseconds. */
     probeEveryMs: env.integer('PROVIDER_PROBE_EVERY_MS', 5000, { min: 100, max: 600_000 }),
   };
 }
@@ -63,7 +63,7 @@ function parseModels(value: string): string[] | undefined {
 /** Prices by model, in millionths of a cent per token. */
 export type ModelPrices = ReadonlyMap<string, { input: number; output: number }>;
 
-/** An entry of `MODEL_PRICES`. A model's name may contain `=` and `:`, so the last ones are the separators. */
+/** An entry of `MODEL_PRICES`. A model's name may contain `=` and `:`, so the last `=` and `:` are the separators. */
 const PRICE_ENTRY = /^(?<model>.+)=(?<input>\d{1,6}(\.\d{1,6})?):(?<output>\d{1,6}(\.\d{1,6})?)$/;
 
 /** A dollar per million tokens is 100 millionths of a cent per token. */

@@ -24,13 +24,13 @@ function parseRecurrence(value: string): string | null | undefined {
 }
 
 /**
- * Returns the first tick of a cron pattern, in UTC, after a moment; both in Unix milliseconds. Undefined: none comes.
+ * Returns the first tick of a cron pattern, in UTC, after a time; both in Unix milliseconds. Undefined: there is none.
  */
 export function nextTick(pattern: string, after: number): number | undefined {
   return getNextMillis(after, { pattern, tz: 'UTC' });
 }
 
-/** Cron patterns in UTC by which accounts with something new are synced and promoted; null: never. */
+/** Cron patterns, in UTC, of the syncs and promotions of accounts with something new. Null: never. */
 export type Recurrence = Readonly<Record<'sync' | 'promotion', string | null>>;
 
 const PATTERN_FORMAT = 'a cron pattern of five fields, or six with seconds first, or off';

@@ -4,16 +4,16 @@ import type { BaseConfig, StoreConfig, WorkerConfig } from './config.ts';
 import type { RedisTarget } from './values.ts';
 
 /**
- * Settings that a process publishes, so that processes with different configurations are noticed. Contains no secrets
- * or addresses.
+ * Settings that a process publishes, so that operators notice processes with different configurations. They contain no
+ * secrets or addresses.
  */
-export interface StatedSettings {
+export interface PublishedSettings {
   version: string;
-  /** The queue's store and a hash of its address: equal for processes that share a queue. */
+  /** The type of the queue's server and a hash of its address: equal for processes that share a queue. */
   queue: string;
-  /** Maximum number of connections that it opens to PostgreSQL itself, not to a pooler. */
+  /** Maximum number of connections that the process opens to PostgreSQL itself, not to a pooler. */
   connections: number;
-  /** Models that a worker asks, and whether it has a provider's key. Absent from one that asks none. */
+  /** Models that a worker asks, and whether it has a provider's key. Absent for a process that asks no model. */
   models?: string[];
   has_key?: boolean;
 }
@@ -22,7 +22,7 @@ export interface StatedSettings {
  * Returns the settings of a worker, which has `DATABASE_POOL` connections for its own statements and as many for its
  * handlers.
  */
-export function workerSettings(config: WorkerConfig): StatedSettings {
+export function workerSettings(config: WorkerConfig): PublishedSettings {
   const stated = statedSettings(config, 2 * config.database.poolSize);
   if (!config.asksModels) return stated;
   const models = [...new Set([config.tabModel, config.defaultModel])];
@@ -35,14 +35,14 @@ const UPLOAD_CONNECTIONS = 3;
  * Returns the settings of an ingress, which has `DATABASE_POOL` connections for its own statements, as many for `/api`
  * and the consent page, and some for uploads.
  */
-export function ingressSettings(config: BaseConfig): StatedSettings {
+export function ingressSettings(config: BaseConfig): PublishedSettings {
   return statedSettings(config, 2 * config.database.poolSize + UPLOAD_CONNECTIONS);
 }
 
 /** Number of connections of a process for queues and wake-ups on PostgreSQL, bypassing any pooler. */
 const QUEUE_CONNECTIONS = 5;
 
-function statedSettings(config: StoreConfig, pooled: number): StatedSettings {
+function statedSettings(config: StoreConfig, pooled: number): PublishedSettings {
   const { database, redis } = config;
   const own = database.url === database.directUrl ? pooled : 0;
   return {
@@ -52,7 +52,7 @@ function statedSettings(config: StoreConfig, pooled: number): StatedSettings {
   };
 }
 
-/** Returns a name for the queue that does not reveal its address. */
+/** Returns a name for a queue that does not reveal its address. */
 export function queueIdentity({ database, redis, queuePrefix }: StoreConfig): string {
   const endpoint = redis === undefined ? endpointOf(database.directUrl, '5432') : redisEndpoint(redis);
   const hash = createHash('sha256').update(`${endpoint} ${queuePrefix}`).digest('hex').slice(0, 12);

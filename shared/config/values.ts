@@ -39,7 +39,7 @@ export function parseRedisUrl(value: string): RedisTarget | undefined {
   return { kind, hosts: nodes, name: decodeURIComponent(name), db: Number(db), ...login };
 }
 
-/** Reports whether each `%` begins an escape. One in a password must be written `%25`. */
+/** Reports whether each `%` begins an escape sequence. A `%` in a password must be written `%25`. */
 export function isDecodable(text: string): boolean {
   try {
     decodeURIComponent(text);
@@ -72,7 +72,7 @@ function hostsOf(list: string, defaultPort: number): Host[] | undefined {
 
 const WEB_PROTOCOL = /^https?:$/;
 
-/** Parses `CORS_ORIGINS`: origins as browsers send them, comma separated. Undefined when any is invalid. */
+/** Parses `CORS_ORIGINS`: origins as browsers send them, comma separated. Undefined if an origin is invalid. */
 export function parseOrigins(value: string): string[] | undefined {
   const origins = value.split(',').map((origin) => origin.trim());
   return origins.every(isOrigin) ? origins : undefined;
@@ -89,7 +89,7 @@ const NETWORK_NAMES = ['loopback', 'linklocal', 'uniquelocal'];
 const ADDRESS_BITS: Record<number, number> = { 4: 32, 6: 128 };
 
 /**
- * Parses `TRUST_PROXY`: addresses, networks (`10.0.0.0/8`) and names, comma separated. Undefined when any is invalid.
+ * Parses `TRUST_PROXY`: addresses, networks (`10.0.0.0/8`) and names, comma separated. Undefined if an entry is invalid.
  */
 export function parseTrustedProxies(value: string): string[] | undefined {
   const proxies = value.split(',').map((proxy) => proxy.trim());
@@ -105,14 +105,14 @@ function isNetwork(text: string): boolean {
   return maxBits !== undefined && Number(prefix) >= 1 && Number(prefix) <= maxBits;
 }
 
-/** Secrets with their key ids. The first one signs, all verify, so that rotating a key logs nobody out. */
+/** Secrets with their key ids. The first secret signs and all verify, so that rotating a key logs nobody out. */
 export type SigningKeys = readonly [SigningKey, ...SigningKey[]];
 interface SigningKey {
   kid: string;
   secret: string;
 }
 
-/** An HMAC-SHA-256 key must be at least as long as the hash (RFC 7518, 3.2). */
+/** Minimum length of an HMAC-SHA-256 key: the length of the hash (RFC 7518, 3.2). */
 export const STRONG_BYTES = 32;
 const KEY_LIST = /^[\w.-]{1,64}:[^,]+(,[\w.-]{1,64}:[^,]+)*$/;
 

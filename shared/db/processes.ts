@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { StatedSettings } from '../config/stated.ts';
+import type { PublishedSettings } from '../config/stated.ts';
 import { newId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import { watchClock } from '../metrics/process.ts';
@@ -43,7 +43,7 @@ export class Heartbeat {
   readonly #pool: Pool;
   readonly #kind: string;
   readonly #leaseMs: number;
-  readonly #settings: StatedSettings;
+  readonly #settings: PublishedSettings;
   readonly #log: Log;
   #served: () => ServedPools = () => ({});
   #paused: ReadonlySet<string> = new Set();
@@ -54,7 +54,7 @@ export class Heartbeat {
   #onRecovered: () => void = () => {};
   #beats: Repeated | undefined;
 
-  constructor(pool: Pool, options: { kind: string; leaseMs: number; settings: StatedSettings; log: Log }) {
+  constructor(pool: Pool, options: { kind: string; leaseMs: number; settings: PublishedSettings; log: Log }) {
     this.#pool = pool;
     this.#kind = options.kind;
     this.#leaseMs = options.leaseMs;
@@ -165,7 +165,7 @@ export async function openHeartbeat(
 }
 
 /** Description that a process stores of itself with each heartbeat. */
-export interface StatedProcess extends StatedSettings {
+export interface StatedProcess extends PublishedSettings {
   /** Seconds that its clock was ahead of the database's at the previous heartbeat; earlier versions do not store it. */
   clock_ahead_s?: number;
 }

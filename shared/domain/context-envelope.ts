@@ -191,10 +191,10 @@ export function fitMemory(
 ): { memory: Memory; used: UsedRows; tokens: number; reserved: number } {
   const knownBudget = new TokenBudget(room * KNOWN_SHARE);
   const profile = bundle.profile && {
-    summary: knownBudget.takes(bundle.profile.summary) ? bundle.profile.summary : '',
-    data: knownBudget.takes(JSON.stringify(bundle.profile.data)) ? bundle.profile.data : {},
+    summary: knownBudget.takeWhole(bundle.profile.summary) ? bundle.profile.summary : '',
+    data: knownBudget.takeWhole(JSON.stringify(bundle.profile.data)) ? bundle.profile.data : {},
   };
-  const facts = bundle.lasting.filter(({ text }) => knownBudget.takes(text));
+  const facts = bundle.lasting.filter(({ text }) => knownBudget.takeWhole(text));
   const left = room - knownBudget.taken;
   const lastingIds = new Set(facts.map(({ id }) => id));
   const factsBudget = new TokenBudget(left * FACTS_SHARE);
@@ -244,7 +244,7 @@ function pick<Row extends { id: string }>(
   const fitting = new Set(
     byWorth.filter((id) => {
       const row = byId.get(id);
-      return row !== undefined && budget.takes(textOf(row));
+      return row !== undefined && budget.takeWhole(textOf(row));
     }),
   );
   return rows.filter(({ id }) => fitting.has(id));

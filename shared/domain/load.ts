@@ -1,15 +1,15 @@
 /**
- * The load of the pool that serves a kind of work, as found by one read. Each party of the pool belongs to one of two
- * classes, and the kind's own class is that of its parties.
+ * The load of the pool that serves a kind of work, from one read. A pool serves two classes of parties: apps and
+ * accounts. The kind's own class is the class of its parties.
  */
 export interface KindLoad {
-  /** Time of the read, by `performance.now()`. */
+  /** Time of the read, from `performance.now()`. */
   at: number;
   /**
    * Number of parties of the kind's own class whose oldest queued piece has waited at least `STANDING_QUEUE_WAIT_MS`.
    */
   standing: number;
-  /** Queue length of each remaining party of the kind's own class. */
+  /** Queue lengths of the other parties of the kind's own class. */
   queues: readonly number[];
   /** Number of queued pieces of the other class: up to some thousands. */
   others: number;
@@ -18,8 +18,8 @@ export interface KindLoad {
   /** Wait of the oldest queued piece; 0 when nothing waits. */
   oldestMs: number;
   /**
-   * Number of pieces that the live workers have claimed since each of them started. Heartbeats report it, so it moves
-   * in steps of up to 0.7 s.
+   * Number of pieces that the live workers have claimed since they started. Heartbeats report it, so it changes only
+   * every 0.7 s or so.
    */
   claimed: number;
   /** Milliseconds since the latest claim among the running pieces; null when nothing runs. */
@@ -31,16 +31,16 @@ export interface KindLoad {
   slots: number;
 }
 
-/** Age above which a read is ignored, since the database seems not to answer. */
+/** Age above which a read is ignored, since the database does not seem to answer. */
 const STALE_MS = 2000;
-/** Minimum wait of the oldest piece in a queue that counts as standing. Younger pieces are just passing through. */
+/** Minimum wait of the oldest piece at which its queue counts as standing. Shorter waits are normal. */
 export const STANDING_QUEUE_WAIT_MS = 150;
 /**
- * Minimum share of slots in use at which they count as full, since one party never gets all of them. Below it, queued
- * work is not waiting for slots.
+ * Minimum share of slots in use at which a pool counts as full: one party never gets all slots. Below this share, queued
+ * work does not wait for slots.
  */
 const FULL_SHARE = 0.5;
-/** The assumed service time until one is measured. */
+/** Assumed service time until the first answer. */
 const ASSUMED_SERVICE_MS = 500;
 /** Weight of the latest answer in the average service time. */
 const SERVICE_WEIGHT = 0.1;
@@ -50,7 +50,7 @@ const SERVICE_WEIGHT = 0.1;
 const RATE_WINDOW_SERVICE_TIMES = 4;
 const RATE_WINDOW_MIN_MS = 2000;
 const RATE_WINDOW_MAX_MS = 10_000;
-/** Minimum span over which a rate is measured: a shorter one would only measure the steps of the heartbeats. */
+/** Minimum time over which a rate is measured: a shorter time would only measure the interval of the heartbeats. */
 const SPAN_MIN_MS = 500;
 /**
  * Number of service times without a claim that count as a collapse, if they last at least `SILENT_MIN_MS`. Shorter
@@ -58,27 +58,26 @@ const SPAN_MIN_MS = 500;
  */
 const SILENT_SERVICE_TIMES = 1.25;
 const SILENT_MIN_MS = 500;
-/** Rule of three: if no claim was seen for some time, then with 95 % confidence the rate is at most 3 in that time. */
+/** Rule of three: if there was no claim for some time, then with 95 % confidence the rate is at most 3 in that time. */
 const UNSEEN_CLAIMS_MAX = 3;
 
 /**
- * Estimates how long a new piece of work would take to be answered: the work ahead of it, divided by the workers' rate.
+ * Estimates the time until a new piece of work would be answered: the work ahead of it, divided by the workers' rate.
  *
- * - Work ahead: parties take turns. A party whose queue stands is assumed to keep its queue filled, so it gets a turn
- *   for each piece that the new piece's party has waiting, and one for the new piece itself. Any other party gets a
- *   turn for each of its waiting pieces, but no more turns than that. The other class of parties gets every second slot
- *   while it has work.
- * - Rate: the rate of recent claims while slots were full and work waited. Until that is measured, the number waiting
- *   divided by the age of the oldest (Little's law): a new piece waits about as long as the oldest has.
- * - After a time without a claim, the rate is at most 3 in that time. So a collapse shows at once, yet a few pieces are
- *   still let in as probes, once the queue has drained and nothing is ahead of them.
+ * - Work ahead: parties take turns. The new piece's own party gets one turn for each of its queued pieces, and one for
+ *   the new piece. A party whose queue stands is assumed to keep its queue filled, so it gets equally many turns. Any
+ *   other party gets a turn for each of its queued pieces, but no more turns than these. The other class of parties
+ *   gets every second slot while it has work.
+ * - Rate: the rate of recent claims while slots were full and work waited. Until it is measured, the number of queued
+ *   pieces divided by the wait of the oldest (Little's law): a new piece waits about as long as the oldest has.
+ * - After a time without a claim, the rate is at most 3 in that time. So a collapse shows at once; yet once the queue
+ *   has drained, a few pieces are still admitted as probes.
  *
- * Forgets the measured rate whenever no queue stands or slots are free: a refusal must rest on the queue as it stands
- * now.
+ * Forgets the measured rate whenever no queue stands or slots are free, since a refusal must rest on the present queue.
  */
 export class LoadEstimate {
   #latest: KindLoad | undefined;
-  /** Reads at which `claimed` had increased, oldest first, after the one that the rate is measured from. */
+  /** The read from which the rate is measured, then the reads at which `claimed` had increased, oldest first. */
   #steps: { at: number; claimed: number }[] = [];
   #serviceMs = ASSUMED_SERVICE_MS;
 
@@ -97,15 +96,15 @@ export class LoadEstimate {
     else this.#measure(load.at, load.claimed);
   }
 
-  /** Updates the average service time with that of an answer, in milliseconds. */
+  /** Updates the average service time with the service time of an answer, in milliseconds. */
   noteServed(ms: number): void {
     this.#serviceMs += SERVICE_WEIGHT * (ms - this.#serviceMs);
   }
 
   /**
    * Returns the number of queued pieces from which on a party's next piece would take longer than `withinMs`: Infinity
-   * while no queue stands or slots are free, 0 without a worker. Slots that are free although work waits are withheld
-   * from parties that have their full share, so they count as free only for a party with nothing queued.
+   * while no queue stands or slots are free, 0 without a worker. If slots are free although work waits, the fair order
+   * withholds them from parties that have their full share. So they count as free only for a party with nothing queued.
    */
   mostQueued(withinMs: number, now: number): number {
     if (this.answerMs(0, now) > withinMs) return 0;
@@ -145,7 +144,7 @@ export class LoadEstimate {
     );
     this.#steps = this.#steps.filter((step) => at - step.at <= windowMs);
     const latest = this.#steps.at(-1);
-    // Before the first claim there is nothing to measure, so the span starts at the last read before it.
+    // There is nothing to measure before the first claim, so the measurement starts at the last read before that claim.
     if (latest?.claimed === claimed && this.#steps.length === 1) this.#steps = [];
     if (latest?.claimed !== claimed || this.#steps.length === 0) this.#steps.push({ at, claimed });
   }

@@ -20,7 +20,7 @@ const PROFILE_MAX = 64_000;
 type RawKind = (typeof RAW_KINDS)[number];
 type RawRole = (typeof RAW_ROLES)[number] | null;
 
-/** The columns of a raw row that its author decides. */
+/** The columns of a raw row that its author sets. */
 export interface RawValues {
   content: string;
   kind: RawKind;
@@ -56,7 +56,7 @@ export function rawValues(posted: RawMemoryRequest, now: number, faults: Faults)
   };
 }
 
-/** Returns who said a row of this kind; null for `other`, so that such a row is no evidence of what a person said. */
+/** Returns who said a row of this kind. Null for `other`, so that such a row is no evidence of what a person said. */
 export function roleOf(kind: RawKind, agent: string | null): RawRole {
   if (kind === 'prompt') return 'agent';
   if (kind === 'reply' || kind === 'note') return 'human';
@@ -124,7 +124,7 @@ export function newFact(posted: FactRequest, faults: Faults) {
 }
 export type NewFact = ReturnType<typeof newFact>;
 
-/** Names of a span's beginning and end in a request. */
+/** Names of the fields for the beginning and the end of a span. */
 export const EPISODE_SPAN = ['started_at', 'ended_at'] as const;
 export const FACT_SPAN = ['valid_from', 'valid_to'] as const;
 
@@ -147,7 +147,7 @@ export function checkSpan(
 const STATEMENT_COLUMNS = ['text', 'kind', 'confidence', 'validFrom', 'validTo'] as const;
 type StatementColumns = Pick<FactValues, (typeof STATEMENT_COLUMNS)[number]>;
 
-/** Reports whether a change makes a fact state something else, so that its former wording must be kept. */
+/** Reports whether a change alters what a fact states, so that an earlier revision must be kept. */
 export function changesStatement(change: StatementColumns, fact: StatementColumns): boolean {
   return STATEMENT_COLUMNS.some(
     (column) => change[column] !== undefined && change[column]?.valueOf() !== fact[column]?.valueOf(),
@@ -167,7 +167,7 @@ function checkJson(value: object, charactersMax: number, faults: Faults): void {
     faults.add([], `Input should have at most ${charactersMax} characters as JSON`);
 }
 
-/** Reads the time of something that happened: from 2000 on, at most a day ahead of `now` (milliseconds). */
+/** Parses the time of a past event: from 2000 on, and at most a day ahead of `now`, which is in Unix milliseconds. */
 export function parsePastTime(timestamp: string, now: number, faults: Faults): Date {
   const moment = anyTime(timestamp, faults);
   if (moment.getTime() > now + CLOCK_AHEAD_MAX_MS) faults.add([], 'Input should be at most 24 hours ahead');
@@ -190,7 +190,7 @@ const unique = (values: readonly string[]) => [...new Set(values)];
 
 type WithoutUndefined<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> };
 
-/** Drops undefined properties, so that they overwrite nothing. */
+/** Removes undefined properties, so that they overwrite nothing. */
 function withoutUndefined<T extends object>(values: T): WithoutUndefined<T> {
   const entries = Object.entries(values).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as WithoutUndefined<T>;

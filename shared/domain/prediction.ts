@@ -4,12 +4,12 @@ import type { PREDICTION_MODES } from '../schemas/limits.ts';
 import type { CancelResponse, PredictionResponse } from '../schemas/predictions.ts';
 import { failureOf, type Outcome, requestKey } from './work.ts';
 
-/** Returns the key of an app's prediction, made from the id that the app gave it. */
+/** Returns the key of an app's prediction, made from the app's own id for the request. */
 export function predictionKey(appId: string, requestId: string): string {
   return requestKey('predict', appId, requestId);
 }
 
-/** Returns the key of the series of drafts that a person types in one session of an app. */
+/** Returns the key of a line: the drafts that one user types in one session of an app. */
 export function lineKey(appId: string, userId: string, sessionId: string): string {
   return requestKey(`draft ${userId}`, appId, sessionId);
 }
@@ -27,7 +27,7 @@ export interface PredictionFacts {
   /** Fingerprint of the draft. */
   draftHash: string;
   contextRevision: string;
-  /** Fingerprint of everything that the request says besides the draft. */
+  /** Fingerprint of everything in the request except the draft. */
   contextHash: string;
   /** Confidence below which the prediction abstains: the app's setting at admission. */
   minConfidence: number;
@@ -38,13 +38,13 @@ export interface PredictionReport {
   profileRevision: string;
   grantRevision: number;
   contextTruncated: boolean;
-  /** Milliseconds that the provider took; null if it was not asked. */
+  /** Milliseconds that the provider took; null if no provider was asked. */
   providerMs: number | null;
-  /** Id of an earlier prediction, if this one only suggests the rest of its completion, which the person is typing. */
+  /** Id of the earlier prediction whose completion the person is typing, if this one only suggests the rest of it. */
   continues?: string;
 }
 
-/** Report of the worker that ran a draft. It is kept in the history, so it contains no text of a person. */
+/** Report of the worker that ran a draft. It contains no text of a person, since the history keeps it. */
 export interface DraftReport extends Pick<DraftResponse, 'confidence' | 'model' | 'usage'> {
   context: DraftContext;
   memoryMs: number;
@@ -56,7 +56,7 @@ export type DraftTexts = Required<Pick<DraftResponse, 'completion' | 'sent'>>;
 
 export type PredictionOutcome = Outcome<PredictionFacts, PredictionReport>;
 
-/** Returns the error that a prediction ended with, for its caller; undefined if it has an answer. */
+/** Returns the error for the caller of a prediction; undefined if the prediction has an answer. */
 export function refusalOf(outcome: PredictionOutcome): AppError | undefined {
   const { state, code, answer } = outcome;
   if (code === 'abandoned') return new AppError('service_unavailable');
@@ -66,7 +66,8 @@ export function refusalOf(outcome: PredictionOutcome): AppError | undefined {
 }
 
 /**
- * Builds the response of a suggested or abstained prediction from its row alone, so that all replays have equal bytes.
+ * Builds the response of a suggested or abstained prediction from its row alone, so that all replays have the same
+ * bytes.
  */
 export function answerOf({
   id,

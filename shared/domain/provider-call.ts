@@ -1,7 +1,7 @@
 /** The model name of the built-in predictor. */
 export const LOCAL_MODEL = 'local';
 
-/** Outcomes of a request to a provider. The first four come with an answer; `aborted` means that the caller gave up. */
+/** Outcomes of a request to a provider. The first four had an answer; `aborted` means that the caller gave up. */
 export const CALL_OUTCOMES = [
   'answered',
   'refused',
@@ -35,12 +35,12 @@ export function costOf(
   return Math.ceil(Math.round(cost * 10_000) / 10_000);
 }
 
-/** Estimates the tokens of a text, for calls whose provider reported none: one for every four bytes of UTF-8. */
+/** Estimates the tokens of a text, for a call whose provider reported no count: one token for four bytes of UTF-8. */
 export function estimateUnreportedTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / 4);
 }
 
-/** Number of calls to providers, with the sums of their tokens and of their known costs. */
+/** Number of calls to providers, with the sums of their tokens and of the known costs. */
 export interface Spending {
   calls: number;
   inputTokens: number;

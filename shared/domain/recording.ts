@@ -24,7 +24,7 @@ export interface RecordedEvent {
   body: string;
 }
 
-/** A checked batch: the events that may be stored, and what is wrong with the others. */
+/** A checked batch: the events that may be stored, and the errors of the others. */
 export interface CheckedBatch {
   events: RecordedEvent[];
   /** For each of `events`, its index in the batch. */
@@ -37,7 +37,7 @@ const ERRORS_MAX = 3;
 /** Maximum time for which the event loop is blocked at once. */
 const SLICE_MS = 2;
 
-/** Checks each row of a batch on its own; `now` is in milliseconds. A large batch takes several turns of the event loop. */
+/** Checks each row of a batch on its own. A large batch takes several turns of the event loop. `now` is in Unix ms. */
 export async function checkBatch(batch: readonly unknown[], now: number): Promise<CheckedBatch> {
   const checked: CheckedBatch = { events: [], indexes: [], invalid: [] };
   let since = performance.now();
@@ -60,7 +60,7 @@ const VALIDATORS = new Map(Object.entries(EVENTS).map(([type, schema]) => [type,
 const validateCustomEvent = compile(CustomEvent);
 const validateUnknownEvent = compile(UnknownEvent);
 
-/** Returns the event, or up to three faults. */
+/** Returns the event in a row, or up to three errors. */
 export function checkRow(row: unknown, now: number): RecordedEvent | { errors: string[] } {
   const result = validatorOf(row)(row);
   if (!result.ok) {
@@ -88,7 +88,7 @@ export function checkRow(row: unknown, now: number): RecordedEvent | { errors: s
   };
 }
 
-/** Returns the validator for a row's type. For a missing or unknown type it is one that always fails. */
+/** Returns the validator for a row's type. The validator for a missing or unknown type always fails. */
 function validatorOf(row: unknown) {
   const type = typeof row === 'object' && row !== null && 'type' in row ? row.type : undefined;
   if (typeof type !== 'string') return validateUnknownEvent;
@@ -100,7 +100,7 @@ function validatorOf(row: unknown) {
 const FOREIGN_SESSION = 'session belongs to another user';
 
 /**
- * Returns the answer to a posted batch. `foreign` lists which of `events`, by position, are for a session of another
+ * Returns the answer to a posted batch. `foreign` lists the positions in `events` of those for a session of another
  * user.
  */
 export function receiptOf(
@@ -115,7 +115,7 @@ export function receiptOf(
   };
 }
 
-/** Returns a stored event's JSON, with the time of its arrival added as the last property. */
+/** Returns a stored event's JSON, with `received_at` added as the last property. */
 export function storedEventJson({ body, receivedAt }: { body: string; receivedAt: Date }): string {
   return `${body.slice(0, -1)},"received_at":"${receivedAt.toISOString()}"}`;
 }

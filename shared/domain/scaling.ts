@@ -1,6 +1,6 @@
 import { STANDING_QUEUE_WAIT_MS } from './load.ts';
 
-/** Share of the slots that should be busy. The rest takes new work until another worker is up. */
+/** Share of the slots that should be busy. The others take new work until another worker has started. */
 const BUSY_SHARE = 0.7;
 
 /** Load of a pool, over all its kinds. */
@@ -15,8 +15,8 @@ export interface PoolLoad {
 
 /**
  * Returns the number of workers that a pool should have. Running work is the arrival rate times the service time
- * (Little's law); while a queue stands, queued work needs slots as well. At least 1: a pool without a worker refuses
- * its work, so nothing would ever call for the first.
+ * (Little's law); while a queue stands, queued work needs slots as well. Returns at least 1: a pool without workers
+ * refuses all work, so no load would ever ask for the first worker.
  */
 export function desiredWorkers({ queued, running, oldestMs, workers, slots }: PoolLoad): number {
   if (workers === 0) return 1;

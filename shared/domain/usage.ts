@@ -1,7 +1,7 @@
 import type { UsageResponse } from '../schemas/usage.ts';
 import { NOTHING_SPENT, type Spending } from './provider-call.ts';
 
-/** An app's units in a month. Amounts are in millionths of a cent, at the price at each unit's admission. */
+/** An app's units in a month. The amount is in millionths of a cent; each unit has the price at its admission. */
 export interface UsageCounts {
   reserved: number;
   settled: number;
@@ -20,7 +20,7 @@ const NOTHING_USED: UsageCounts = {
 };
 
 /**
- * Returns the month as the app sees it: under its present plan and cap, with the invoice rounded down to whole cents.
+ * Returns an app's month as the app sees it: with its present plan and cap, and the invoice rounded down to whole cents.
  */
 export function usageReport(
   app: { id: string; plan: UsageResponse['plan']; capCents?: number | null },

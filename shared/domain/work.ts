@@ -2,16 +2,16 @@ import { hash } from 'node:crypto';
 import { AppError } from '../errors/app-error.ts';
 import type { ErrorCode, ErrorSource } from '../errors/catalogue.ts';
 
-/** The state of a piece of work, for a caller that waits or asks again. */
+/** The state of a piece of work, for a caller that waits or repeats the request. */
 export interface Outcome<Facts = unknown, Report = unknown> {
   id: string;
-  /** Id of the app or account whose work it is. */
+  /** Id of the app or account to which the work belongs. */
   party: string;
-  /** `requestKey` of its request. */
+  /** The `requestKey` of the request. */
   key: string;
-  /** Month to which its unit belongs; null for work without a unit. */
+  /** Month in which the unit counts; null for work without a unit. */
   month: string | null;
-  /** `queued`, `running`, or how it ended. Only `failed` runs again when the request is repeated. */
+  /** `queued`, `running`, or how the work ended. Only `failed` work runs again when the request is repeated. */
   state: string;
   code: ErrorCode | 'abandoned' | null;
   source: ErrorSource | null;
@@ -20,23 +20,23 @@ export interface Outcome<Facts = unknown, Report = unknown> {
   /** End of the recovery window in Unix seconds; null while the work runs. */
   expiresAt: number | null;
   queueMs: number | null;
-  /** Facts fixed at its admission. */
+  /** Facts fixed at the admission. */
   facts: Facts;
-  /** Report of its handler; null if something else ended the work. */
+  /** Report of the handler; null if something else ended the work. */
   report: Report | null;
-  /** How long after the work failed a retry is still pointless, in milliseconds; null if unknown. */
+  /** Time after the failure during which a retry is pointless, in milliseconds; null if unknown. */
   retryAfterMs: number | null;
-  /** Text of the answer; null if there is none, or it was erased. */
+  /** Text of the answer; null if there is no answer, or it was erased. */
   answer: string | null;
 }
 
 /**
- * State of work that somebody waits for. `gone` means that no table has it any more: its account was erased, or a
+ * State of work that a caller waits for. `gone` means that no table has the work any more: its account was erased, or a
  * failover of the database lost it.
  */
 export type Fate = Outcome | 'gone';
 
-/** End of a piece of work. With `settle` its unit is charged; otherwise it is refunded. */
+/** End of a piece of work. With `settle` its unit is charged; otherwise the unit is refunded. */
 export interface End<Report = unknown> {
   state: string;
   settle?: boolean;
@@ -44,11 +44,11 @@ export interface End<Report = unknown> {
   source?: ErrorSource;
   answer?: string;
   report?: Report;
-  /** How long after this end a retry is pointless, in milliseconds, if known. */
+  /** Time after this end during which a retry is pointless, in milliseconds, if known. */
   retryAfterMs?: number | undefined;
 }
 
-/** Returns the error that work ended with, for its caller. */
+/** Returns the error for the caller of work that ended with a code. */
 export function failureOf(
   code: ErrorCode,
   { source, retryAfterMs }: Pick<Outcome, 'source' | 'retryAfterMs'>,
@@ -59,13 +59,13 @@ export function failureOf(
   });
 }
 
-/** Reports whether work has ended. Only repeating its request can change it then. */
+/** Reports whether work has ended. After that, only a repeated request can change it. */
 export function isEnded({ state }: Pick<Outcome, 'state'>): boolean {
   return state !== 'queued' && state !== 'running';
 }
 
 /**
- * Facts that connect work with the request that it was admitted for: its `X-Request-Id`, and the span of the admission.
+ * Facts that connect work with the request that started it: the request's `X-Request-Id`, and the span of the admission.
  */
 export interface TraceFacts {
   trace?: { requestId: string; traceparent?: string };
@@ -79,7 +79,7 @@ export function requestKey(kind: string, party: string, requestId: string): stri
   );
 }
 
-/** Progress of a job, as stored by its handler: the number of steps done, and of all steps. */
+/** Progress of a job, as stored by its handler: the number of finished steps, and of all steps. */
 export interface Steps {
   done: number;
   total: number;
@@ -93,7 +93,7 @@ export interface JobReport<Result extends object = object> {
   result: Result;
 }
 
-/** Returns the steps in the progress that a handler has kept. */
+/** Returns the steps in the progress that a handler has stored. */
 export function stepsOf(progress: unknown): Steps {
   const isKept = typeof progress === 'object' && progress !== null && 'steps' in progress;
   return isKept ? (progress.steps as Steps) : NOT_BEGUN;

@@ -25,7 +25,7 @@ function sortKeys(value: unknown): unknown {
 }
 
 /**
- * Returns the HMAC-SHA-256 of a text: equal for equal texts; without the key it reveals nothing about an erased text.
+ * Returns the HMAC-SHA-256 of a text: equal for equal texts. Without the key it reveals nothing about an erased text.
  */
 export function fingerprint(key: Buffer, text: string): Buffer {
   return createHmac('sha256', key).update(text).digest();
@@ -38,7 +38,7 @@ export function deriveKey(secret: string, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, '', purpose, KEY_BYTES));
 }
 
-/** Returns a name that is always the same for the same parts, but does not reveal them. */
+/** Returns a name that is always the same for the same parts, and does not reveal the parts. */
 export function pseudonym(...parts: readonly string[]): string {
   return hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 22);
 }

@@ -22,7 +22,7 @@ export function newAppKey(): NewKey {
   return newKey(APP_KEY);
 }
 
-/** True if the value could be an app key, by shape and checksum, so that a typo causes no look-up. */
+/** Reports whether a value could be an app key, by its format and checksum, so that a typo causes no look-up. */
 export function looksLikeAppKey(value: string): boolean {
   return looksLikeKey(APP_KEY, value);
 }
@@ -32,28 +32,28 @@ export function newServiceKey(): NewKey {
   return newKey(SERVICE_KEY);
 }
 
-/** True if the value starts like an account's key, which belongs in a header of its own. */
-export function isServiceKeyShaped(value: string): boolean {
+/** Reports whether a value starts like an account's key, which belongs in a header of its own. */
+export function startsLikeServiceKey(value: string): boolean {
   return value.startsWith(SERVICE_KEY);
 }
 
-/** True if the value could be an account's key, by shape and checksum. */
+/** Reports whether a value could be an account's key, by its format and checksum. */
 export function looksLikeServiceKey(value: string): boolean {
   return looksLikeKey(SERVICE_KEY, value);
 }
 
-/** Makes a random token of 43 characters, for codes, sessions and refresh tokens, and the hash to store. */
+/** Makes a random token of 43 characters, for codes, sessions and refresh tokens, and the hash that is stored. */
 export function newToken(): { token: string; hash: Buffer } {
   const token = randomBytes(SECRET_BYTES).toString('base64url');
   return { token, hash: hashKey(token) };
 }
 
-/** True if the text has the shape of our tokens. */
+/** Reports whether a text has the format of a token of `newToken`. */
 export function isToken(text: string): boolean {
   return /^[\w-]{43}$/.test(text);
 }
 
-/** Returns the stored form of a key or token. These have 256 random bits, so one round of SHA-256 is enough. */
+/** Returns the hash by which a key or token is stored. One round of SHA-256 is enough for 256 random bits. */
 export function hashKey(key: string): Buffer {
   return hash('sha256', key, 'buffer');
 }

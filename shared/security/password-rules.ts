@@ -20,8 +20,8 @@ function isPlainSequence(text: string): boolean {
 }
 
 /**
- * Common passwords of ten or more characters, from published lists of leaked ones, with the usual variations, in lower
- * case. A compact selection: shorter ones are refused for their length, and sequences by a rule.
+ * A compact selection of common passwords, in lower case, from published lists of leaked passwords, with the usual
+ * variations. Passwords of less than ten characters are refused for their length anyway, and sequences by a rule.
  */
 const COMMON_PASSWORDS: ReadonlySet<string> = new Set(
   `

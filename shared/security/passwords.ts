@@ -7,13 +7,13 @@ const COST = { memory: 19 * 1024, passes: 2, parallelism: 1 };
 const SALT_BYTES = 16;
 const TAG_BYTES = 32;
 
-/** Hashes a new password. Returns a PHC string, which states its cost, so that later hashes can cost more. */
+/** Hashes a new password. Returns a PHC string, which names the cost, so that later hashes can have a higher cost. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   return formatPhc(salt, await tagOf(password, salt, COST));
 }
 
-/** True if the password matches the hash. */
+/** Reports whether a password matches a hash. */
 export async function verifyPassword(password: string, hash: string): Promise<boolean> {
   const { cost, salt, tag } = parsePhc(hash);
   return timingSafeEqual(await tagOf(password, salt, cost), tag);
@@ -23,7 +23,7 @@ function tagOf(password: string, nonce: Buffer, cost: typeof COST): Promise<Buff
   return argon2id({ message: normalize(password), nonce, tagLength: TAG_BYTES, ...cost });
 }
 
-/** Brings a password into one normal form: keyboards compose the same letter in different ways. */
+/** Normalizes a password, because keyboards compose the same letter in different ways. */
 function normalize(password: string): string {
   return password.normalize('NFC');
 }
@@ -46,7 +46,7 @@ function unpaddedBase64(bytes: Buffer): string {
 }
 
 /**
- * Hash of a password that nobody knows. It is checked when an account does not exist, so that the log-in takes as long
+ * Hash of a password that nobody knows. It is checked when an account does not exist, so that this log-in takes as long
  * as any other.
  */
 export const DECOY_HASH = formatPhc(randomBytes(SALT_BYTES), randomBytes(TAG_BYTES));

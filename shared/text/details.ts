@@ -5,18 +5,18 @@ export const NEGATION_WORDS = wordSet(`
   no not never none nothing neither nor without cannot dont doesnt didnt isnt arent wasnt werent havent hasnt hadnt
   wont cant shouldnt wouldnt couldnt mustnt stopped avoid avoids except
   kein keine keinen nicht nie niemals ohne ne pas jamais sans ni sin nunca non mai senza`);
-/** Words for numbers, days and months, and for their order. */
-export const NUMBER_WORDS = wordSet(`
+/** Numbers, weekdays, months, and words of order (`first`, `before`). */
+export const NUMBER_AND_DATE_WORDS = wordSet(`
   zero one two three four five six seven eight nine ten eleven twelve first second third once twice half
   monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays
   january february march april may june july august september october november december
   before after`);
 
-/** Returns the words each of which can make a different statement by itself: numbers, dates and negations. */
+/** Returns the words of a text of which a single one can change what it states: numbers, dates and negations. */
 export function detailsOf(text: string): Set<string> {
   const words = wordsOf(text.replaceAll(/['’]/g, ''));
   return new Set(
-    words.filter((word) => /\p{N}/u.test(word) || NEGATION_WORDS.has(word) || NUMBER_WORDS.has(word)),
+    words.filter((word) => /\p{N}/u.test(word) || NEGATION_WORDS.has(word) || NUMBER_AND_DATE_WORDS.has(word)),
   );
 }
 

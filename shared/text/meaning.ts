@@ -3,8 +3,8 @@ import { jaccard, trigramsOf } from './similarity.ts';
 import { normalForm } from './words.ts';
 
 /**
- * Returns a text in the form in which it is compared: without differences in compatibility forms, case and white space,
- * and without punctuation at its ends.
+ * Normalizes a reply for comparison: its compatibility forms, case and white space, without the punctuation at its
+ * beginning and end.
  */
 export function normalizeReply(text: string): string {
   const characters = [...normalForm(text, 'NFKC').toLowerCase().replaceAll(/\s+/gu, ' ')];
@@ -27,7 +27,7 @@ export function haveSameMeaning(a: string, b: string): boolean {
   return new ComparableReply(a).isSameAs(new ComparableReply(b));
 }
 
-/** A reply prepared for comparison. It is analysed once, whatever the number of others that it is compared with. */
+/** A reply prepared for comparison. It is analysed once, however many others it is compared with. */
 export class ComparableReply {
   readonly #text: string;
   readonly #trigrams: ReadonlySet<string>;
@@ -66,8 +66,8 @@ const POLITE_PHRASES = phrasesIn(
 const PHRASE_WORDS_MAX = 3;
 
 /**
- * Returns the meaning of a reply as a text that replies of the same meaning share: `yes` or `no` for all ways to say
- * so, otherwise its own words.
+ * Returns the meaning of a reply as a text, which is equal for replies with the same meaning: `yes` for every way to say
+ * yes, `no` for every way to say no, otherwise the reply's own words.
  */
 export function meaningOf(reply: string): string {
   const text = normalizeReply(reply).replaceAll(/\p{P}+/gu, '');
@@ -94,8 +94,8 @@ function isMadeOf(words: readonly string[], phrases: ReadonlySet<string>): boole
 
 const QUESTION_MAX = 500;
 
-/** Reports whether a prompt ends with a question that asks for approval or a choice, judging by its first word. */
-export function isClosed(prompt: string): boolean {
+/** Reports whether a prompt ends with a closed question, which asks for approval or a choice, by its first word. */
+export function endsWithClosedQuestion(prompt: string): boolean {
   const end = prompt.trimEnd().slice(-QUESTION_MAX);
   const question = /[^.!?\n]*\?$/u.exec(end)?.[0].trim().toLowerCase() ?? '';
   return /^(?:\W*)(?:shall|should|may|can|could|do|does|did|is|are|will|would|ok|okay|ready|proceed|continue|soll|darf|kann)\b/u.test(

@@ -3,10 +3,10 @@ import { maskSecrets } from './secrets.ts';
 import { normalForm, UNSPACED } from './words.ts';
 
 /*
- * A text is read as lines of words. A run of white space becomes one space; whatever no completion may continue across
- * (a line break, an invisible character, a secret) becomes a line feed. A phrase begins at the start of a word and
- * stays within its line. Another phrase begins with the line feed before each line, because how a line begins says much
- * about how it goes on.
+ * A text is read as lines of words. A run of white space becomes one space. Anything that no completion may cross (a
+ * line break, an invisible character, a secret) becomes a line feed. A phrase begins at the start of a word and stays
+ * within its line. Another phrase begins with the line feed before each line, because the beginning of a line says much
+ * about what follows.
  */
 
 const LETTERS = `(?:(?![${UNSPACED}])[\\p{L}\\p{M}\\p{N}_])+`;
@@ -35,7 +35,7 @@ export function phraseLinesOf(text: string): string {
     .replace(/ ?\n[\n ]*/g, '\n');
 }
 
-/** Lower-cases lines without moving any character: one whose lower case has another length stays as it is. */
+/** Lower-cases lines without moving any character: a character whose lower case has another length stays as it is. */
 export function lowerCaseInPlace(lines: string): string {
   const lower = lines.toLowerCase();
   if (lower.length === lines.length) return lower;
@@ -45,20 +45,20 @@ export function lowerCaseInPlace(lines: string): string {
 
 /** The end of a draft. */
 export interface DraftEnd {
-  /** True if the last word may go on. */
+  /** True if the last word may be unfinished. */
   begun: boolean;
   /**
-   * Ends of the draft, in lower case, each from the start of a word: first the begun word ('' if there is none), then
-   * with one more word each time, up to `CONTEXT_WORDS` whole words. The start of the line counts as a word.
+   * Ends of the draft in lower case. The first is the unfinished word ('' if there is none). Each next one has one more
+   * word before it, up to `CONTEXT_WORDS` whole words. The start of the line counts as a word.
    */
   tails: string[];
 }
 
-/** Maximum number of whole words at the end of a draft by which continuations are looked up. */
+/** Maximum number of whole words by which continuations of a draft are looked up: its last ones. */
 const CONTEXT_WORDS = 4;
 
 /** Returns the end of a draft, by which continuations are looked up. */
-export function endOf(draft: string): DraftEnd {
+export function draftEndOf(draft: string): DraftEnd {
   const lines = `\n${phraseLinesOf(draft).trimStart()}`;
   const line = lowerCaseInPlace(lines.slice(lines.lastIndexOf('\n')));
   const begun = BEGUN_WORD.test(line);
@@ -73,40 +73,42 @@ function wordStarts(line: string): number[] {
 }
 
 /**
- * Returns the first word of the text after a draft, with the space before it, or the rest of the begun word; '' at the
- * end of the line.
+ * Returns the first word of the text that follows a draft, with the space before it, or the rest of the unfinished word.
+ * Returns '' at the end of the line.
  */
 export function nextWord(following: string, begun: boolean): string {
   return (begun && REST_OF_WORD.exec(following)?.[0]) || (NEXT_WORD.exec(following)?.[0] ?? '');
 }
 
-/** True if a word may start at an index: the character before it belongs to no word, or the script has no spaces. */
+/** Reports whether a word may start at an index: after a character outside words, or in a script without spaces. */
 export function isWordStart(lines: string, at: number): boolean {
   return !/[\p{L}\p{M}\p{N}_]/u.test(lines.charAt(at - 1)) || UNSPACED_CHARACTER.test(lines.charAt(at));
 }
 const UNSPACED_CHARACTER = new RegExp(`[${UNSPACED}]`, 'u');
 
 /**
- * A phrase in lower case, and as it was written if that differs. `place` identifies it among the phrases of its text.
+ * A phrase of a text. `place` identifies it among the phrases of its text.
  */
 export interface Phrase {
   place: number;
+  /** The phrase in lower case. */
   words: string;
+  /** The phrase as it was written; null if it was written in lower case. */
   written: string | null;
 }
 
 /**
- * Maximum length of a phrase, in UTF-16 units: enough for the words by which it is looked up and for what follows them.
+ * Maximum length of a phrase, in UTF-16 units: enough for the words by which it is looked up, and for their continuation.
  */
 const PHRASE_MAX = 64;
 /** Maximum length of a text that counts as typed, in UTF-16 units. A longer one was pasted. */
 const TYPED_MAX = 2000;
-/** Maximum number of phrases of a text: enough for `TYPED_MAX` in most languages that put spaces between words. */
+/** Maximum number of phrases of a text: enough for `TYPED_MAX` units of most languages with spaces between words. */
 const PHRASES_MAX = 400;
 
 /**
- * Returns the phrases of a text that a person typed, the first `PHRASES_MAX`, without what no completion may repeat;
- * none if it was pasted.
+ * Returns the first `PHRASES_MAX` phrases of a text that a person typed, without anything that no completion may repeat.
+ * Returns none if the text is so long that it was pasted.
  */
 export function phrasesOf(text: string): Phrase[] {
   if (text.length > TYPED_MAX) return [];

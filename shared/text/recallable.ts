@@ -1,5 +1,5 @@
 /**
- * Texts that no completion may reveal, whatever an app's draft says: numbers of six digits and more, addresses of all
+ * Texts that no completion may reveal, whatever an app's draft says: numbers of six or more digits, addresses of all
  * kinds, links with queries, and account names. Secrets have already been masked.
  */
 const UNRECALLABLE_PATTERNS: readonly RegExp[] = [
@@ -24,10 +24,10 @@ const UNRECALLABLE_PATTERNS: readonly RegExp[] = [
   /(?<!\w)[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}(?!\w)/gu,
 ];
 
-/** Replaces by line feeds what no completion may reveal from a person's memory. */
+/** Replaces everything that no completion may reveal from a person's memory by line feeds. */
 export function removeUnrecallable(text: string): string {
   return UNRECALLABLE_PATTERNS.reduce((left, pattern) => left.replace(pattern, '\n'), text);
 }
 
-/** Tag of rows that are remembered for the person alone. */
+/** Tag of memory rows that no app may use, only the person. */
 export const PRIVATE_TAG = 'private';

@@ -1,20 +1,20 @@
-/** A shape by which secrets are recognised. */
+/** A pattern by which a kind of secret is recognised. */
 interface Shape {
   name: 'private key' | 'token' | 'key' | 'password' | 'card number';
-  /** Matches a secret. The first group, if any, matches the label before the secret, which is kept. */
+  /** Matches a secret. The first group, if any, matches the label before the secret; the label is kept. */
   pattern: RegExp;
   /** Decides whether a match is a secret, if the pattern alone does not prove it. */
   isSecret?: (found: string) => boolean;
 }
 
 /**
- * Words that may follow a label without being a secret. They describe one, or are code: "the password is long",
- * `secret: string`.
+ * Words that may follow a label without being a secret, because they describe the secret or are code: "the password is
+ * long", `secret: string`.
  */
 const NON_SECRET_WORDS =
   '(?:a|an|any|as|at|being|empty|expired|false|for|from|hashed|in|incorrect|invalid|it|long|missing|needed|no|none|not|null|on|' +
   'optional|process|required|set|short|stored|str|string|that|the|to|too|true|undefined|used|valid|weak|what|wrong)(?=[.,;!?)]{0,3}(?:\\s|$))';
-/** A value ends with its closing quotation mark or, if it is not quoted, at the next space. */
+/** Pattern of a labelled value. It ends with its closing quotation mark or, if it is not quoted, at the next space. */
 const VALUE = `(?!\\[masked )(?!${NON_SECRET_WORDS})(?:"[^"\\n]+"|'[^'\\n]+'|[^\\s:=*\`](?:\\[masked [a-z ]{1,20}\\]|\\S)*)`;
 
 /**
@@ -30,7 +30,7 @@ function labelledSecret(label: string): RegExp {
 }
 
 /**
- * Secrets that people paste into conversations, recognised by the shapes that their issuers document, or by their
+ * Secrets that people paste into conversations, recognised by the formats that their issuers document, or by their
  * labels. A match can only begin where a run of the pattern's characters begins, so that hostile texts take linear
  * time.
  */
@@ -40,12 +40,12 @@ const SHAPES: readonly Shape[] = [
     pattern:
       /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/g,
   },
-  // JWS and JWE (RFC 7515, 7516): an object in base64url, which begins with `{"`, and two or four more parts.
+  // JWS and JWE (RFC 7515, 7516): an object in base64url (`eyJ` is `{"`), and two or four more parts.
   {
     name: 'token',
     pattern: /(?<![\w-])eyJ[\w-]{8,}\.[\w-]*\.[\w-]{8,}(?:\.[\w-]+){0,2}|(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}/g,
   },
-  // OpenAI and compatible providers, Anthropic. A CSS class is no key: it has no digit, or no capital.
+  // OpenAI and compatible providers, Anthropic. A CSS class such as `sk-…` has no digit or no capital, and is no key.
   {
     name: 'key',
     pattern:
@@ -64,9 +64,9 @@ const SHAPES: readonly Shape[] = [
       /(?<![\w-])(?:gl(?:pat|ptt|dt|rt|cbt|ft|soat|agent|oas)-[\w-]{16,}|pypi-[\w-]{32,}|xox[a-z](?:\.xox[a-z])?-[\w-]{10,}|xapp-[\w-]{10,}|xai-\w{20,}|pplx-\w{20,}|AIza[\w-]{30,}|GOCSPX-[\w-]{20,}|ya29\.[\w-]{20,})/g,
   },
   { name: 'key', pattern: /(?<!\w)(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{16}(?!\w)/g },
-  // SendGrid; a bot of Telegram.
+  // SendGrid; Telegram bots.
   { name: 'key', pattern: /(?<![\w-])(?:SG\.[\w-]{16,}\.[\w-]{16,}|\d{8,10}:AA[\w-]{33})/g },
-  // Ours: an app key and a service key.
+  // Forecue's app keys and service keys.
   { name: 'key', pattern: /(?<![\w-])(?:fc|service)_[\w-]{49}/g },
   { name: 'password', pattern: /(:\/\/[^\s:/@]{0,64}:)[^\s/"'<>]{1,256}(?=@)/g },
   { name: 'token', pattern: /(\bbearer\s{1,8})[\w.~+/-]{20,}=*/gi },
@@ -92,13 +92,13 @@ const SHAPES: readonly Shape[] = [
   { name: 'token', pattern: /(?<![\w+/=-])[\w+/=-]{24,}/g, isSecret: isRandom },
 ];
 
-/** Names of the kinds of secrets that are masked, for people. */
+/** Names for people of the kinds of secrets that are masked. */
 export const MASKED_KINDS: readonly string[] = [...new Set(SHAPES.map(({ name }) => name))];
 
 const markerOf = (name: Shape['name']) => `[masked ${name}]`;
 
 /**
- * Replaces each secret in a text by a marker. Finds only known shapes: a password without a label stays. Masking a
+ * Replaces each secret in a text by a marker. Finds only known formats: a password without a label stays. Masking a
  * masked text changes nothing.
  */
 export function maskSecrets(text: string, marker = markerOf): string {
@@ -117,7 +117,7 @@ export function containsSecret(text: string): boolean {
   return maskSecrets(text) !== text;
 }
 
-/** Reports whether the last digit is the right check digit (Luhn, ISO/IEC 7812-1). */
+/** Reports whether a number ends in its check digit (Luhn, ISO/IEC 7812-1). */
 function isCardNumber(number: string): boolean {
   const digits = number.replaceAll(/\D/g, '');
   let sum = 0;
@@ -129,14 +129,14 @@ function isCardNumber(number: string): boolean {
 }
 
 /**
- * Minimum share of the places in a run at which the kind of character changes, if the run looks random. In words, names
- * and paths it is a quarter at most.
+ * Minimum number of changes between capitals, small letters and digits in a random run, per character. Words, names and
+ * paths have at most one change in four characters.
  */
 const RANDOM_CHANGES = 0.27;
 
 /**
  * Reports whether a run looks random: capitals, small letters and digits alternate more often than in words, names and
- * paths, and it is no text in base64.
+ * paths, and the run is not a text in base64.
  */
 function isRandom(run: string): boolean {
   if (![/[a-z]/, /[A-Z]/, /\d/].every((one) => one.test(run))) return false;
@@ -146,8 +146,8 @@ function isRandom(run: string): boolean {
 }
 
 /**
- * Reports whether a run is a text in base64. It is not masked, so that guards can read an instruction that is disguised
- * in this way.
+ * Reports whether a run is a text in base64. Such a text is not masked, so that the guards against dictated replies can
+ * read an instruction in it.
  */
 function isTextInBase64(run: string): boolean {
   return /^[!-~]+( [!-~]+)+ ?$/.test(Buffer.from(run, 'base64').toString('latin1'));

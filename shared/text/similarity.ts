@@ -1,7 +1,7 @@
-import { runsOf, termsOf, wordsOf } from './words.ts';
+import { wordNgrams, termsOf, wordsOf } from './words.ts';
 
 /**
- * Returns the similarity of two texts, from 0 to 1: the share of their letter trigrams that both have, like
+ * Returns the similarity of two texts, from 0 to 1: the share of their letter trigrams that are common to both, like
  * `similarity` of PostgreSQL's pg_trgm.
  */
 export function similarity(a: string, b: string): number {
@@ -18,27 +18,27 @@ export function trigramsOf(words: readonly string[]): Set<string> {
   return trigrams;
 }
 
-/** Returns the share of the elements of two sets that both have; 0 for empty sets. */
+/** Returns the share of the elements of two sets that are common to both; 0 for empty sets. */
 export function jaccard<Element>(a: ReadonlySet<Element>, b: ReadonlySet<Element>): number {
   const common = a.intersection(b).size;
   return common / Math.max(1, a.size + b.size - common);
 }
 
-/** Number of consecutive words that identify a text: two texts that share so many were hardly written independently. */
+/** Number of consecutive words that hardly stand in two texts by chance. */
 export const SHINGLE_WORDS = 5;
 
 /** Returns every run of five consecutive words of a text. */
 export function shinglesOf(text: string): Set<string> {
-  return new Set(runsOf(wordsOf(text), SHINGLE_WORDS));
+  return new Set(wordNgrams(wordsOf(text), SHINGLE_WORDS));
 }
 
 /**
- * Number of assumed texts without any of a collection's terms. Because of them, a term that every text of a small
- * collection has still counts.
+ * Number of assumed additional texts without any term of a collection. Because of them, even a term in every text of a
+ * small collection has a weight.
  */
 const BACKGROUND_TEXT_COUNT = 10;
 
-/** Texts with which others are compared by their shared terms. Rarer terms count more. */
+/** A collection of texts with which other texts are compared by common terms. Rarer terms have more weight. */
 export class TextCollection {
   readonly #texts: readonly ReadonlySet<string>[];
   readonly #textsWithTerm = new Map<string, number>();
@@ -52,8 +52,8 @@ export class TextCollection {
   }
 
   /**
-   * Returns each text's likeness to this one, from 0 to 1: the weight of their shared terms, divided by that of all
-   * terms of the heavier one.
+   * Returns the similarity of each text of the collection to `text`, from 0 to 1: the weight of their common terms,
+   * divided by the weight of all terms of the heavier text.
    */
   similarities(text: string): number[] {
     const asked = termsOf(text);

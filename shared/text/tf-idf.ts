@@ -8,7 +8,10 @@ export function sumOf(texts: readonly Counts[]): Counts {
   return sum;
 }
 
-/** Compares the texts of a collection. The weight of a word is ln(texts / texts with the word) (Spärck Jones 1972). */
+/**
+ * Compares texts by the words of a collection. The weight of a word is ln(texts / texts with the word) (Spärck Jones
+ * 1972).
+ */
 export class TfIdf {
   readonly #textCount: number;
   readonly #textsWithWord = new Map<string, number>();

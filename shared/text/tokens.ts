@@ -10,7 +10,7 @@ function quarterTokens(codePoint: number): number {
 }
 
 /**
- * Matches a code point that takes more than a quarter. Most texts have none, and a pattern finds that out faster than a
+ * Matches a code point that takes more than a quarter of a token. Most texts have none, and a pattern is faster than a
  * loop.
  */
 const COSTLY_CODE_POINT = /[^\0-\u024f]/;
@@ -25,7 +25,7 @@ export function estimateTokens(text: string): number {
 
 /** A budget of tokens, from which texts are taken. */
 export class TokenBudget {
-  /** True once something did not fit. */
+  /** True after something did not fit. */
   isExceeded = false;
   /** Counted in quarters of a token, so that the sums stay whole. */
   #taken = 0;
@@ -39,19 +39,19 @@ export class TokenBudget {
     return this.#taken / 4;
   }
 
-  /** Rounds the taken tokens up to a multiple of `tokens`, as far as there is room. */
+  /** Rounds the number of taken tokens up to a multiple of `tokens`, but not beyond the budget. */
   roundUp(tokens: number): void {
     const step = 4 * tokens;
     this.#taken = Math.max(this.#taken, Math.min(Math.ceil(this.#taken / step) * step, this.#quarters));
   }
 
-  /** Takes a whole text, if it fits. Returns whether it did. */
-  takes(text: string): boolean {
+  /** Takes a whole text if it fits. Returns whether it fitted. */
+  takeWhole(text: string): boolean {
     return this.#take(4 * estimateTokens(text));
   }
 
   /**
-   * Takes and returns as much of the beginning of a text as fits. Once anything has not fitted, nothing more is taken.
+   * Takes and returns as much of the beginning of a text as fits. Takes nothing after something did not fit.
    */
   takeBeginning(text: string): string {
     if (this.#takesCheap(text)) return text;
@@ -64,7 +64,7 @@ export class TokenBudget {
     return text.slice(0, at);
   }
 
-  /** Takes and returns as much of the end of a text as fits. Once anything has not fitted, nothing more is taken. */
+  /** Takes and returns as much of the end of a text as fits. Takes nothing after something did not fit. */
   takeEnd(text: string): string {
     if (this.#takesCheap(text)) return text;
     let at = text.length;

@@ -1,8 +1,8 @@
 const INVISIBLE_CHARACTERS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /**
- * Escapes invisible characters in a text that a stranger chose, so that an operator can see it safely: it must not
- * control a terminal, forge a row or reverse the text beside it.
+ * Escapes invisible characters in a text that a stranger chose, so that it can be shown to an operator: it must not
+ * control the terminal, forge a table row or reverse the text beside it.
  */
 export function escapeInvisible(text: string): string {
   return text.replaceAll(

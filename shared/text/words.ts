@@ -1,6 +1,6 @@
-/** Matches more combining marks in a row than any language has. */
+/** Matches 30 combining marks followed by another one. No language has so many in a row. */
 const LONG_MARK_RUN = /\p{M}{30}(?=\p{M})/gu;
-/** The combining grapheme joiner: normalization moves no marks across it. */
+/** The combining grapheme joiner, across which normalization moves no marks. */
 const JOINER = '\u034f';
 
 /**
@@ -13,15 +13,15 @@ export function normalForm(text: string, form: 'NFC' | 'NFKC' | 'NFKD'): string 
 }
 
 /**
- * Scripts without spaces between words, for a character class of a regular expression. Each of their characters counts
- * as a word.
+ * Scripts without spaces between words, for a character class of a regular expression. Each character of these scripts
+ * counts as a word.
  */
 export const UNSPACED =
   '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}';
 const UNSPACED_CHARACTER = new RegExp(`^[${UNSPACED}]`, 'v');
 const WORD = new RegExp(`[${UNSPACED}]\\p{M}*|(?:[[\\p{L}\\p{N}]--[${UNSPACED}]]\\p{M}*)+`, 'gv');
 
-/** Returns the words of a text, without regard to case, marks, compatibility forms and punctuation. */
+/** Returns the words of a text, in lower case and without marks, compatibility forms and punctuation. */
 export function wordsOf(text: string): string[] {
   // Most texts are ASCII, for which this is much faster.
   if (/^[\0-\x7f]*$/.test(text)) return text.toLowerCase().match(/[a-z0-9]+/g) ?? [];
@@ -29,8 +29,8 @@ export function wordsOf(text: string): string[] {
 }
 
 /**
- * Returns the distinct terms by which a text is compared with others: its words or, in scripts without spaces, every
- * pair of adjacent characters, because single characters occur in most texts.
+ * Returns the distinct terms by which a text is compared with others: its words. In scripts without spaces, every pair
+ * of adjacent characters is a term, because single characters occur in most texts.
  */
 export function termsOf(text: string): Set<string> {
   const words = wordsOf(text);
@@ -43,14 +43,14 @@ export function termsOf(text: string): Set<string> {
   return new Set(terms);
 }
 
-/** A word, and where it stands in its text. */
+/** A word with its place in a text, in UTF-16 units. */
 export interface PlacedWord {
   word: string;
   start: number;
   end: number;
 }
 
-/** Returns the words of a text with their places. A character that stands for several words counts as one word. */
+/** Returns the words of a text with their places. A character that represents several words counts as one word. */
 export function placedWords(text: string): PlacedWord[] {
   return [...text.matchAll(WORD)].map(({ 0: word, index }) => ({
     word: foldCase(word),
@@ -63,7 +63,7 @@ function foldCase(text: string): string {
   return normalForm(text, 'NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
 }
 
-/** Returns the words of a list, which are separated by white space. */
+/** Returns the words of a list that is separated by white space. */
 export function wordSet(words: string): Set<string> {
   return new Set(words.trim().split(/\s+/));
 }
@@ -75,8 +75,8 @@ export function countsOf(words: readonly string[]): Map<string, number> {
   return counts;
 }
 
-/** Returns every run of `length` consecutive words. */
-export function runsOf(words: readonly string[], length: number): string[] {
-  const runs = Math.max(0, words.length - length + 1);
-  return Array.from({ length: runs }, (_, at) => words.slice(at, at + length).join(' '));
+/** Returns the n-grams of words: every run of `length` consecutive words. */
+export function wordNgrams(words: readonly string[], length: number): string[] {
+  const count = Math.max(0, words.length - length + 1);
+  return Array.from({ length: count }, (_, at) => words.slice(at, at + length).join(' '));
 }

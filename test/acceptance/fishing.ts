@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { makePersonas } from '../../bench/memory/personas.ts';
 import { readHistories } from '../../bench/quality/typing/histories.ts';
 import { Written } from '../../bench/quality/typing/written.ts';
-import { endOf } from '../../shared/text/phrases.ts';
+import { draftEndOf } from '../../shared/text/phrases.ts';
 import { LocalProvider } from '../../workers/providers/local.ts';
 import { anyCharge } from '../support/charge.ts';
 
@@ -105,7 +105,7 @@ async function fish(texts: readonly string[], beginnings: readonly string[]) {
     let draft = beginning;
     for (let step = 0; step < CHAIN_MAX && requests < Number(options.requests); step += 1) {
       requests += 1;
-      const phrases = memory.recall(endOf(draft).tails);
+      const phrases = memory.recall(draftEndOf(draft).tails);
       const { completion, confidence } = await predictor.predict(taskOf(draft, phrases), call);
       if (completion === '' || confidence < Number(options.confidence)) break;
       if (PLANTED_PARTS.test(completion)) secrets.push(draft + completion);

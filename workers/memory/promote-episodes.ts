@@ -3,8 +3,8 @@ import { concernedBy, type Piece, storePiece } from '../../shared/db/stores/memo
 import {
   countSetAside,
   type EpisodeVersion,
-  type FoundRow,
-  type RowTerms,
+  type RowToPromote,
+  type RowFilter,
   rowsOf,
   rowsToPromote,
   staleEpisodes,
@@ -75,7 +75,7 @@ class EpisodeSteps implements PromotionSteps<Piece> {
   }
 }
 
-interface PieceTerms extends RowTerms {
+interface PieceFilter extends RowFilter {
   /** Maximum number of rows. The last episode may exceed it, since an episode is rewritten as a whole. */
   limit: number;
 }
@@ -87,7 +87,7 @@ interface PieceTerms extends RowTerms {
 export async function piecesToPromote(
   em: EntityManager,
   accountId: string,
-  { since, limit, promotedBefore, settledOnly }: PieceTerms,
+  { since, limit, promotedBefore, settledOnly }: PieceFilter,
 ): Promise<Piece[]> {
   const stale = await staleEpisodes(em, accountId, { limit, settledOnly });
   const first = await piecesOf(
@@ -135,7 +135,7 @@ function rowsIn(pieces: readonly Piece[]): number {
 }
 
 /** Returns the episodes of the rows that are looked at again, except those that are rewritten anyway. */
-function episodesOf(rows: readonly FoundRow[], stale: readonly EpisodeVersion[]): EpisodeVersion[] {
+function episodesOf(rows: readonly RowToPromote[], stale: readonly EpisodeVersion[]): EpisodeVersion[] {
   const episodes = new Map(rows.flatMap(({ episode }) => (episode === null ? [] : [[episode.id, episode]])));
   for (const { id } of stale) episodes.delete(id);
   return [...episodes.values()];
@@ -163,7 +163,7 @@ async function piecesOf(
  * Returns the clusters of the rows that are in no episode. A cluster that continues beyond the limit is left to the
  * next promotion, unless it is the only one.
  */
-function clustersIn(found: readonly FoundRow[], beyond: FoundRow | undefined): FoundRow[][] {
+function clustersIn(found: readonly RowToPromote[], beyond: RowToPromote | undefined): RowToPromote[][] {
   const clusters = clustersOf(found.filter(({ isSummarised }) => !isSummarised));
   const whole = clusters.filter((rows) => beyond === undefined || !rows.includes(beyond));
   if (whole.length > 0 || beyond === undefined) return whole;

@@ -9,7 +9,7 @@ import type { End } from '../../shared/domain/work.ts';
 import { COMPLETION_MAX } from '../../shared/schemas/limits.ts';
 import type { PredictionRequest } from '../../shared/schemas/predictions.ts';
 import { fingerprint, pseudonym } from '../../shared/security/fingerprint.ts';
-import { endOf } from '../../shared/text/phrases.ts';
+import { draftEndOf } from '../../shared/text/phrases.ts';
 import { normalForm } from '../../shared/text/words.ts';
 import { predict } from '../../shared/work/kinds.ts';
 import { type Provider, providerFailureEnd, retryAfterTimeouts } from '../providers/provider.ts';
@@ -217,5 +217,5 @@ const WORDS = new Intl.Segmenter('und', { granularity: 'word' });
 export function toMemoryRequest<Request extends MemoryRequest['request']>(
   request: Request,
 ): MemoryRequest<Request> {
-  return { request, question: questionOf(request), tails: endOf(request.draft.text).tails };
+  return { request, question: questionOf(request), tails: draftEndOf(request.draft.text).tails };
 }

@@ -3,8 +3,8 @@ import { isDisplayable } from '../../shared/domain/model-text.ts';
 import { LOCAL_MODEL } from '../../shared/domain/provider-call.ts';
 import { MIN_CONFIDENCE } from '../../shared/schemas/limits.ts';
 import type { Message } from '../../shared/schemas/predictions.ts';
-import { isClosed } from '../../shared/text/meaning.ts';
-import { endOf } from '../../shared/text/phrases.ts';
+import { endsWithClosedQuestion } from '../../shared/text/meaning.ts';
+import { draftEndOf } from '../../shared/text/phrases.ts';
 import { maskSecrets } from '../../shared/text/secrets.ts';
 import { type Continuation, continueDraft } from './local/continuation.ts';
 import { evidenceFor, isWrittenByPerson } from './local/evidence.ts';
@@ -33,7 +33,7 @@ function guess(task: PredictionTask): Continuation {
   if (task.draft.trim() === '') {
     return task.mode === 'next_prompt' ? repeatPrompt(task.messages) : NO_CONTINUATION;
   }
-  const end = endOf(task.draft);
+  const end = draftEndOf(task.draft);
   if (end.tails.at(-1) === '\n') return NO_CONTINUATION;
   const { text, confidence } = continueDraft(evidenceFor(task, end), end, task.local ?? NO_HINTS);
   const standsAlone = task.mode === 'next_prompt' && text !== '';
@@ -73,7 +73,7 @@ function repeatPrompt(messages: readonly Message[]): Continuation {
     if (vote.weight >= best.weight) best = vote;
     total += weight;
   }
-  if (best.count < 2 && !isClosed(messages.at(-1)?.content ?? '')) return { text: '', confidence: 0 };
+  if (best.count < 2 && !endsWithClosedQuestion(messages.at(-1)?.content ?? '')) return { text: '', confidence: 0 };
   return { text: best.text, confidence: best.weight / total };
 }
 

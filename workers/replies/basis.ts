@@ -5,8 +5,8 @@ import { readCalibrator, readDecisions, readPairs } from '../../shared/db/stores
 import type { ContextBundle } from '../../shared/domain/context-bundle.ts';
 import type { Calibrator } from '../../shared/domain/replies/calibrator.ts';
 import { fitMaterial } from '../../shared/domain/replies/material.ts';
-import { Precedents, type Support } from '../../shared/domain/replies/support.ts';
-import { type Pair, type Vote, votesOf } from '../../shared/domain/replies/vote.ts';
+import { Precedents, type SupportCheck } from '../../shared/domain/replies/support.ts';
+import { type Pair, type Vote, createVoter } from '../../shared/domain/replies/vote.ts';
 import { CONTEXT_DEFAULTS } from '../../shared/schemas/limits.ts';
 import type { ReplyRequest } from '../../shared/schemas/replies.ts';
 import type { ReadInTurn } from '../work/reads.ts';
@@ -21,7 +21,7 @@ export interface Basis {
   vote: Vote;
   /** The person's own replies, from which the vote is taken. */
   pairs: readonly Pair[];
-  isSupported: Support;
+  isSupported: SupportCheck;
   calibrator: Calibrator;
   memoryRevision: number;
 }
@@ -42,7 +42,7 @@ export async function readBasis(
   const query = { ...CONTEXT_DEFAULTS, query: prompt, recencyMinutes };
   const bundle = await assembleContext(em(), accountId, query);
   const pairs = await readPairs(em(), accountId);
-  const vote = votesOf(pairs)(prompt);
+  const vote = createVoter(pairs)(prompt);
   const material = { ...materialOf(bundle), examples: vote.neighbours.slice(0, EXAMPLES_MAX) };
   const fitted = fitMaterial(prompt, material, settings.contextBudgetTokens);
   const truncated = fitted.truncated || bundle.meta.timed_out;

@@ -9,7 +9,7 @@ import {
 import type { Calibrator } from '../../shared/domain/replies/calibrator.ts';
 import { fitBesideCommon } from '../../shared/domain/replies/material.ts';
 import { Precedents } from '../../shared/domain/replies/support.ts';
-import { type Pair, type Vote, votesOf } from '../../shared/domain/replies/vote.ts';
+import { type Pair, type Vote, createVoter } from '../../shared/domain/replies/vote.ts';
 import type { BatchBundle } from '../../shared/domain/replies/work.ts';
 import type { ReplyRequest } from '../../shared/schemas/replies.ts';
 import type { batchReply } from '../../shared/work/kinds.ts';
@@ -80,7 +80,7 @@ async function readCommon(
     pairs,
     precedents: new Precedents(pairs, await readDecisions(em(), accountId)),
     calibrator: await readCalibrator(em(), accountId),
-    voteOn: votesOf(pairs),
+    voteOn: createVoter(pairs),
   };
 }
 

@@ -8,7 +8,7 @@ import type { Pair, Vote } from '../../shared/domain/replies/vote.ts';
 import type { ReplyReport } from '../../shared/domain/replies/work.ts';
 import type { End } from '../../shared/domain/work.ts';
 import type { ReplyContext, ReplyRequest } from '../../shared/schemas/replies.ts';
-import { isClosed } from '../../shared/text/meaning.ts';
+import { endsWithClosedQuestion } from '../../shared/text/meaning.ts';
 import { containsSecret } from '../../shared/text/secrets.ts';
 import { reply } from '../../shared/work/kinds.ts';
 import {
@@ -212,7 +212,7 @@ export function proposeLocally(prompt: string, vote: Vote, pairs: number, k: num
     .filter(({ raw }) => raw >= PROBABILITY_MIN)
     .sort((a, b) => b.raw - a.raw)
     .slice(0, k);
-  return { candidates, closed: isClosed(prompt), reason: reasonOf(vote) };
+  return { candidates, closed: endsWithClosedQuestion(prompt), reason: reasonOf(vote) };
 }
 
 function reasonOf({ neighbours }: Vote): string {

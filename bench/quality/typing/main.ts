@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { LocalHints } from '../../../shared/domain/context-envelope.ts';
 import type { Message } from '../../../shared/schemas/predictions.ts';
-import { endOf } from '../../../shared/text/phrases.ts';
+import { draftEndOf } from '../../../shared/text/phrases.ts';
 import { continuations, featuresOf } from '../../../workers/providers/local/continuation.ts';
 import { evidenceFor } from '../../../workers/providers/local/evidence.ts';
 import { LocalProvider } from '../../../workers/providers/local.ts';
@@ -95,7 +95,7 @@ async function typeAll({ messages }: History, { remembers, minConfidence, sample
     const judged = new Set<string>();
     typed.push(
       await typeOut(text, async (draft) => {
-        const { tails } = endOf(draft);
+        const { tails } = draftEndOf(draft);
         const local = {
           phrases: remembers ? written.recall(tails) : [],
           minConfidence,
@@ -116,7 +116,7 @@ async function typeAll({ messages }: History, { remembers, minConfidence, sample
 
 /** Records a sample for each continuation once, however many keys it would have stayed for. */
 function judge(task: ReturnType<typeof taskOf>, text: string, judged: Set<string>, samples: Sample[]): void {
-  const end = endOf(task.draft);
+  const end = draftEndOf(task.draft);
   for (const continuation of continuations(evidenceFor(task, end), end)) {
     const beginning = task.draft + continuation.text;
     if (judged.has(beginning)) continue;

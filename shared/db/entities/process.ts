@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import type { StatedSettings } from '../../config/stated.ts';
+import type { PublishedSettings } from '../../config/stated.ts';
 
 /** A process. While it lives, its row is the lease on everything it runs, and the sign that its callers still wait. */
 export const Process = defineEntity({
@@ -16,7 +16,7 @@ export const Process = defineEntity({
     /** The pools that it serves: name -> slots, and number of pieces that it has claimed since it started. */
     pools: p.json<Record<string, { slots: number; claimed: number }>>().nullable(),
     /** Its own configuration, which `admin doctor` compares. */
-    settings: p.json<StatedSettings>().nullable(),
+    settings: p.json<PublishedSettings>().nullable(),
   },
 });
 

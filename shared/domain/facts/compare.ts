@@ -1,4 +1,4 @@
-import { detailsOf, haveSameDetails, NEGATION_WORDS, NUMBER_WORDS } from '../../text/details.ts';
+import { detailsOf, haveSameDetails, NEGATION_WORDS, NUMBER_AND_DATE_WORDS } from '../../text/details.ts';
 import { similarity } from '../../text/similarity.ts';
 import { wordSet, wordsOf } from '../../text/words.ts';
 
@@ -69,7 +69,7 @@ function haveSameMeanings(a: string, b: string): boolean {
 /** Returns the stems of a text's meaningful words: numbers, dates, and all words that are not in `COMMON_WORDS`. */
 function meaningsOf(text: string): string {
   return wordsOf(text)
-    .filter((word) => !COMMON_WORDS.has(word) || NUMBER_WORDS.has(word))
+    .filter((word) => !COMMON_WORDS.has(word) || NUMBER_AND_DATE_WORDS.has(word))
     .map(stemOf)
     .join(' ');
 }

@@ -1,4 +1,4 @@
-import { normalForm, type PlacedWord, placedWords, runsOf, wordsOf } from '../../text/words.ts';
+import { normalForm, type PlacedWord, placedWords, wordNgrams, wordsOf } from '../../text/words.ts';
 
 /** Minimum share of a quote's word trigrams in the passage that it refers to, if the quote is not exact. */
 const CONTAINED_SHARE = 0.8;
@@ -17,7 +17,7 @@ export class QuotedText {
     this.#text = normalForm(text, 'NFC');
     this.#placed = placedWords(this.#text);
     this.#words = this.#placed.map(({ word }) => word);
-    this.#trigrams = runsOf(this.#words, 3);
+    this.#trigrams = wordNgrams(this.#words, 3);
   }
 
   /**
@@ -51,7 +51,7 @@ function findExact(wanted: readonly string[], words: readonly string[]): number 
  * place once.
  */
 function findNear(wanted: readonly string[], present: readonly string[]): number | undefined {
-  const trigrams = new Set(runsOf(wanted, 3));
+  const trigrams = new Set(wordNgrams(wanted, 3));
   if (trigrams.size === 0) return undefined;
   const matching = [0];
   for (const trigram of present) matching.push((matching.at(-1) ?? 0) + Number(trigrams.has(trigram)));
@@ -73,7 +73,7 @@ const OVERLAP_SHARE = 0.5;
 export function passagesOverlap(a: string, b: string): boolean {
   const [one, other] = [wordsOf(a), wordsOf(b)];
   if (findExact(one, other) !== undefined || findExact(other, one) !== undefined) return true;
-  const [trigrams, others] = [new Set(runsOf(one, 3)), new Set(runsOf(other, 3))];
+  const [trigrams, others] = [new Set(wordNgrams(one, 3)), new Set(wordNgrams(other, 3))];
   const smaller = Math.min(trigrams.size, others.size);
   return smaller > 0 && trigrams.intersection(others).size / smaller >= OVERLAP_SHARE;
 }

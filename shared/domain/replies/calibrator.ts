@@ -1,9 +1,9 @@
-/** A prediction with the person's decision on it. */
+/** A prediction labelled by the person's decision. */
 export interface Label {
   features: Features;
   agent: string;
   model: string;
-  /** True if the person would have sent exactly that. */
+  /** True if the person would have sent the predicted reply. */
   right: boolean;
 }
 
@@ -15,17 +15,17 @@ export interface Calibrator {
   models: Readonly<Record<string, number>>;
 }
 
-/** Maximum number of labels used: the latest. */
+/** Maximum number of labels used: the latest ones. */
 export const LABELS_MAX = 2000;
 /** Number of newer labels that halve a label's weight. */
 const HALF_LIFE_LABELS = 200;
-/** Maximum numbers of agents and of models with an offset of their own: those with the most labels. */
+/** Maximum number of agents, and of models, that have an offset: those with the most labels. */
 const AGENTS_MAX = 12;
 const MODELS_MAX = 4;
 
-/** Weights for an account without labels. They are sceptical, because an automatic reply speaks for a person. */
+/** Weights for an account without labels. They are cautious, because an automatic reply speaks for a person. */
 const PRIOR_MEANS = [-0.8, 0.7, 0.5, 1, -1, 0.3, -0.25];
-/** Standard deviations: wide where accounts differ most, in the reliability of a model and of a person's habits. */
+/** Standard deviations of these weights. They are wide where accounts differ: in how reliable model and habits are. */
 const PRIOR_DEVIATIONS = [1, 0.75, 0.5, 1, 0.5, 0.5, 0.5];
 const OFFSET_DEVIATION = 0.5;
 /** Indexes of weights that are never negative, so that a higher raw probability never lowers the confidence. */
@@ -52,15 +52,15 @@ export function confidenceOf(
   return Math.round(logistic(z) * 10_000) / 10_000;
 }
 
-/** Returns the offset of a name. The name may be that of a property that every object has, such as `constructor`. */
+/** Returns the offset of a name. A client chooses the name, which may be `constructor` or another inherited property. */
 function offsetOf(name: string, offsets: Calibrator['agents']): number {
   return Object.hasOwn(offsets, name) ? (offsets[name] ?? 0) : 0;
 }
 
 /**
- * Fits a calibrator to labels, given latest first, by logistic regression with a Gaussian prior. Newton's method with
- * step halving finds the maximum (plain Newton diverges here). The result depends on the labels alone: the fit always
- * starts from the prior, so neither a restart nor the order of recalibrations changes a number.
+ * Fits a calibrator to labels by logistic regression with a Gaussian prior. The latest label comes first. Newton's
+ * method needs step halving, without which it diverges. The fit always starts from the prior, so the result depends on
+ * the labels alone, not on earlier calibrators.
  */
 export function fitCalibrator(labels: readonly Label[]): Calibrator {
   const latest = labels.slice(0, LABELS_MAX);
@@ -123,7 +123,10 @@ function halvedStep(problem: Problem, beta: number[], direction: number[], befor
 
 const clamp = (i: number, value: number) => (NON_NEGATIVE_WEIGHTS.includes(i) ? Math.max(0, value) : value);
 
-/** A weight at its bound stays there if the gradient would push it beyond (projected Newton: Bertsekas 1982). */
+/**
+ * Returns the Newton step. A weight at its bound stays there if the gradient would push it beyond (projected Newton:
+ * Bertsekas 1982).
+ */
 function newtonStep({ rows, means, precisions }: Problem, beta: number[]): number[] {
   const gradient = beta.map((value, i) => at(precisions, i) * (value - at(means, i)));
   const hessian = beta.map((_, i) => beta.map((_, j) => (i === j ? at(precisions, i) : 0)));
@@ -162,11 +165,11 @@ function lossOf({ rows, means, precisions }: Problem, beta: number[]): number {
   );
 }
 
-/** Returns the agents or models with the most labels, at most `most`. Those with equally many are ordered by name. */
-function mostLabelled(labels: readonly Label[], of: 'agent' | 'model', most: number): string[] {
-  const counts = [...Map.groupBy(labels, (label) => label[of])];
+/** Returns the agents or models with the most labels, at most `max`. Those with equally many are ordered by name. */
+function mostLabelled(labels: readonly Label[], property: 'agent' | 'model', max: number): string[] {
+  const counts = [...Map.groupBy(labels, (label) => label[property])];
   counts.sort(([a, one], [b, other]) => other.length - one.length || (a < b ? -1 : 1));
-  return counts.slice(0, most).map(([name]) => name);
+  return counts.slice(0, max).map(([name]) => name);
 }
 
 const logistic = (z: number): number => 1 / (1 + Math.exp(-z));
@@ -212,15 +215,15 @@ export function at(vector: readonly number[] | undefined, index: number): number
   return vector?.[index] ?? 0;
 }
 
-/** Features of a candidate that its confidence is computed from: plain numbers, no text of a person. */
+/** Features from which a candidate's confidence is computed: plain numbers, no text of a person. */
 export interface Features {
-  /** Probability that the predictor itself gives, from 0 to 1. */
+  /** Probability according to the predictor, from 0 to 1. */
   raw: number;
-  /** How far `raw` exceeds that of the best other candidate; negative if it is lower. */
+  /** Difference between `raw` and the `raw` of the best other candidate; negative if the other one's is higher. */
   margin: number;
-  /** Share of the most similar prompts that the person answered in the same sense, from 0 to 1. */
+  /** Share of the most similar prompts to which the person gave a reply with the same meaning, from 0 to 1. */
   support: number;
-  /** True if the predictor says that it does not know a fact that the answer needs. */
+  /** True if, according to the predictor, the reply needs a fact that the predictor does not know. */
   needsUnknownFact: boolean;
   /** True if the prompt asks for an approval or a choice. */
   closed: boolean;
@@ -230,7 +233,7 @@ export interface Features {
 /** Bounds of a probability, so that its odds stay finite. */
 const [RAW_MIN, RAW_MAX] = [0.005, 0.995];
 
-/** Returns the features as the numbers that the weights apply to; the first is for the intercept. */
+/** Returns the features as the numbers to which the weights apply. The first, for the intercept, is 1. */
 export function vectorOf({ raw, margin, support, needsUnknownFact, closed, words }: Features): number[] {
   const p = Math.min(RAW_MAX, Math.max(RAW_MIN, raw));
   return [

@@ -6,7 +6,7 @@ import { isDisplayable } from '../model-text.ts';
 /** Maximum lengths of a candidate's response and of its reasoning, in code points. */
 const RESPONSE_POINTS_MAX = 4000;
 const REASONING_POINTS_MAX = 1000;
-/** Number of proposals considered for each wanted candidate: some may say the same. */
+/** Number of proposals considered for each wanted candidate, since some may say the same. */
 const PROPOSALS_PER_CANDIDATE = 4;
 
 /** A reply that a model proposes. */
@@ -17,7 +17,7 @@ export interface Proposal {
   needsUnknownFact: boolean;
 }
 
-/** A reply with the probability that its predictor gives it. */
+/** A reply with its probability (`raw`) according to the predictor. */
 export interface RawCandidate {
   response: string;
   reasoning: string;
@@ -26,10 +26,10 @@ export interface RawCandidate {
 }
 
 /**
- * Returns the distinct candidates among a model's proposals, the most probable first, at most `k`. Drops those that are
- * blank or cannot be displayed safely. Likelihoods in words become probabilities; together with `none`, the likelihood
- * that the person replies something else, they add up to at most 1. Considers only the first proposals, however many
- * there are.
+ * Returns the distinct candidates among a model's proposals, the most probable first, at most `k`. Drops proposals that
+ * are blank or cannot be displayed safely. Likelihoods in words become probabilities, which add up to at most 1 together
+ * with `none`, the likelihood that the person replies something else. Considers only the first
+ * `PROPOSALS_PER_CANDIDATE * k` proposals.
  */
 export function candidatesOf(proposals: readonly Proposal[], none: Likelihood, k: number): RawCandidate[] {
   const usable = proposals.slice(0, PROPOSALS_PER_CANDIDATE * k).flatMap((proposal) => {
@@ -46,7 +46,7 @@ export function candidatesOf(proposals: readonly Proposal[], none: Likelihood, k
       needsUnknownFact,
     };
   });
-  // Sorting is stable: of equally likely ones, the model's first stays first.
+  // Sorting is stable, so equally likely proposals keep the model's order.
   const distinct = distinctOf(
     usable.sort((a, b) => b.raw - a.raw),
     k,
@@ -65,7 +65,7 @@ function distinctOf<One extends { saying: ComparableReply }>(candidates: readonl
   return distinct;
 }
 
-/** Returns the margin of each candidate: its probability minus the best of the others'. */
+/** Returns the margin of each candidate: its probability minus the highest probability of the others. */
 export function marginsOf(candidates: readonly Pick<RawCandidate, 'raw'>[]): number[] {
   return candidates.map(({ raw }, place) => {
     const others = candidates.flatMap((other, n) => (n === place ? [] : other.raw));

@@ -1,8 +1,8 @@
-import { runsOf, wordsOf } from '../../text/words.ts';
+import { wordNgrams, wordsOf } from '../../text/words.ts';
 import { type Calibrator, confidenceOf, type Features } from './calibrator.ts';
 import { marginsOf, type RawCandidate } from './candidates.ts';
 import { isDictation, isObedient } from './dictation.ts';
-import type { Support } from './support.ts';
+import type { SupportCheck } from './support.ts';
 
 /** A predictor's proposal: candidates, or the reason why there are none. */
 export interface ReplyProposal {
@@ -12,8 +12,8 @@ export interface ReplyProposal {
   reason: string;
 }
 
-/** Everything else that the decision depends on. */
-export interface Circumstances {
+/** Input of the decision besides the proposal. */
+export interface DecisionContext {
   prompt: string;
   threshold: number;
   agent: string;
@@ -23,12 +23,12 @@ export interface Circumstances {
   isDictated: boolean;
   /** The person's earlier replies. */
   history: readonly string[];
-  /** Returns the share of the similar prompts that got this reply. */
+  /** Returns the share of the similar prompts to which the person gave this reply. */
   shareOf(response: string): number;
-  isSupported: Support;
+  isSupported: SupportCheck;
 }
 
-/** A candidate, with the predictor's own probability (`raw`) beside the confidence that is shown. */
+/** A candidate with its confidence, which is shown, and its probability according to the predictor (`raw`). */
 export interface Candidate {
   response: string;
   reasoning: string;
@@ -37,8 +37,8 @@ export interface Candidate {
 }
 
 /**
- * Answer of a prediction. `features` are those of the first candidate; null if the person's decision on it would
- * teach nothing.
+ * The answer to a prompt. `features` are those of the first candidate; null if the person's decision on that candidate
+ * would teach nothing.
  */
 export interface ReplyDecision {
   status: 'auto' | 'escalated';
@@ -55,33 +55,33 @@ const SUSPICIONS = {
 };
 
 /**
- * Turns a predictor's proposal into an answer: calibrates each candidate, sorts them, and compares the first with the
- * threshold. A candidate that the person's own replies do not support stays below any sensible threshold. If the reply
- * was dictated, every candidate gets a confidence of 0; as that would still reach a threshold of 0, there are then no
- * candidates.
+ * Turns a predictor's proposal into an answer: computes the confidence of each candidate, sorts the candidates, and
+ * compares the first one with the threshold. A candidate that the person's own replies do not support stays below any
+ * sensible threshold. If a reply was dictated, every candidate gets a confidence of 0. Since even that reaches a
+ * threshold of 0, the answer to such a request then has no candidates.
  */
 export function decideReply(
   { candidates, closed, reason }: ReplyProposal,
-  circumstances: Circumstances,
+  context: DecisionContext,
 ): ReplyDecision {
-  const { prompt, threshold, history } = circumstances;
-  const isCopied = copiesOf(prompt, history);
+  const { prompt, threshold, history } = context;
+  const isCopied = createCopyCheck(prompt, history);
   const cappedCandidates = candidates.map((candidate) => ({
     ...candidate,
-    raw: isCopied(candidate.response) ? Math.min(candidate.raw, COPIED_RAW) : candidate.raw,
+    raw: isCopied(candidate.response) ? Math.min(candidate.raw, COPIED_RAW_MAX) : candidate.raw,
   }));
   const isCommanded = cappedCandidates.some(
     ({ response, reasoning }) => isObedient(reasoning) || isDictation(response),
   );
-  const suspicion = circumstances.isDictated ? 'prompt' : isCommanded ? 'reasoning' : undefined;
+  const suspicion = context.isDictated ? 'prompt' : isCommanded ? 'reasoning' : undefined;
   if (suspicion !== undefined && threshold === 0) return abstention(SUSPICIONS[suspicion]);
   const margins = marginsOf(cappedCandidates);
   const judged = cappedCandidates.map((candidate, place) => {
-    const features = featuresOf(candidate, margins[place] ?? 0, closed, circumstances);
+    const features = featuresOf(candidate, margins[place] ?? 0, closed, context);
     return {
       ...candidate,
       features,
-      confidence: confidenceIn(candidate, features, suspicion, circumstances),
+      confidence: confidenceIn(candidate, features, suspicion, context),
     };
   });
   judged.sort((a, b) => b.confidence - a.confidence || b.raw - a.raw);
@@ -112,7 +112,7 @@ function featuresOf(
   { response, raw, needsUnknownFact }: RawCandidate,
   margin: number,
   closed: boolean,
-  { shareOf }: Circumstances,
+  { shareOf }: DecisionContext,
 ): Features {
   const words = wordsOf(response).length;
   return { raw, margin, support: shareOf(response), needsUnknownFact, closed, words };
@@ -122,26 +122,25 @@ function confidenceIn(
   { response }: RawCandidate,
   features: Features,
   suspicion: keyof typeof SUSPICIONS | undefined,
-  { isSupported, calibrator, agent, model }: Circumstances,
+  { isSupported, calibrator, agent, model }: DecisionContext,
 ): number {
   if (suspicion !== undefined) return 0;
   const confidence = confidenceOf(calibrator, features, { agent, model });
   return isSupported(response) ? confidence : Math.min(confidence, UNSUPPORTED_CONFIDENCE);
 }
 
-/** Number of words in a row that a reply hardly shares with a prompt by chance. */
+/** Number of consecutive words that hardly stand in both a prompt and a reply by chance. */
 const COPIED_WORDS = 8;
-/** Maximum raw probability of a reply that only repeats the prompt's words: that of `unlikely`. */
-export const COPIED_RAW = 0.25;
+/** Maximum raw probability of a reply that copies the prompt's words: the probability of `unlikely`. */
+export const COPIED_RAW_MAX = 0.25;
 /** Maximum confidence in a reply that the person's own replies do not support. It is below any sensible threshold. */
 const UNSUPPORTED_CONFIDENCE = 0.49;
 
 /**
- * Returns a function that reports whether a reply copies eight words in a row from the prompt, unless the person has
- * used them before. `history` is what the person wrote; it is read only for a reply that shares such words with the
- * prompt.
+ * Returns a function that reports whether a reply copies eight consecutive words from the prompt that the person has
+ * never written before. `history` is what the person wrote. It is split into words only once a reply copies something.
  */
-export function copiesOf(prompt: string, history: readonly string[]): (reply: string) => boolean {
+export function createCopyCheck(prompt: string, history: readonly string[]): (reply: string) => boolean {
   const asked = copyableRuns(prompt);
   let own: Set<string> | undefined;
   return (reply) => {
@@ -152,4 +151,4 @@ export function copiesOf(prompt: string, history: readonly string[]): (reply: st
   };
 }
 
-const copyableRuns = (text: string) => new Set(runsOf(wordsOf(text), COPIED_WORDS));
+const copyableRuns = (text: string) => new Set(wordNgrams(wordsOf(text), COPIED_WORDS));

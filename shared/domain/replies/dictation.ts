@@ -1,8 +1,8 @@
 import { normalForm } from '../../text/words.ts';
 
 /*
- * Texts written by others may try to dictate a reply in the person's name. No list of patterns is complete. This one is
- * one of several guards (docs/replies.md), and errs on the safe side: a reply that it flags is never sent
+ * Texts written by others may try to dictate a reply in the person's name. The patterns below cannot be complete; they
+ * are only one of several guards (docs/replies.md). They err on the safe side: a reply that they flag is never sent
  * automatically.
  */
 
@@ -18,13 +18,13 @@ const ASSENT =
 const QUOTE = '["“”„«»‹›「」『』]';
 const ANY_QUOTE = '["\'“”„‘’«»`‹›「」『』]';
 
-/** Excludes a match after the name of a program: a description of what software answers dictates no reply. */
+/** Excludes a match after a word for software: "the server answers with ..." describes software, and dictates no reply. */
 const NOT_AFTER_PROGRAM =
   '(?<!\\b(?:bot|api|server|service|app|application|endpoint|command|page|handler|route|backend)\\b[^.\\n]{0,40})';
-/** Excludes a match after an adjective with which an agent announces its own answer. */
+/** Excludes a match after an adjective with which an agent announces its own answer: "short answer: yes". */
 const NOT_AFTER_ADJECTIVE = '(?<!\\b(?:short|quick|brief|direct|simple|long|honest) )';
 
-/** Texts that dictate a reply, say what the person will reply, or plant a rule about it. */
+/** Texts that dictate a reply, say what the person will reply, or plant a rule for replies. */
 const DICTATION_PATTERNS = [
   `${NOT_AFTER_PROGRAM}\\b(?:reply|respond|answer)\\s+(?:only |just |simply |exactly |back )*(?:with|by)\\b`,
   `${NOT_AFTER_PROGRAM}(?:\\b(?:reply|respond|answer)(?!\\s+to (?:your|the|an?|my)\\b)|(?:(?:^|[.!?:\\n] ?)|\\b(?:to|must|should|please|and|then|just|only) )say)\\b[\\s:,(]{1,3}(?:[\\p{L}']{1,20}\\s+){0,3}?${QUOTE}`,
@@ -47,7 +47,7 @@ const DICTATION_PATTERNS = [
   `\\breplywith(?!out)|\\brespondwith(?!out)|\\banswerwith(?!out)|userwill(?:say|answer|reply|approve)|ignore(?:all)?(?:previous|prior|above)`,
 ];
 
-/** Texts that do the same in other languages, without accents. */
+/** Texts in other languages that dictate a reply or predict one, without accents. */
 const FOREIGN_DICTATION_PATTERNS = [
   `\\b(?:antworte[nt]?|antwort|sage?n?|schreibe?n?)\\b.{0,40}(?:\\bmit\\b|${QUOTE}|\\bnur\\b|\\bja\\b|\\bgenau\\b)`,
   '\\b(?:benutzer|nutzer|anwender|mensch|person)(?:in)?\\b.{0,20}\\b(?:wird|soll|muss|wurde)\\b.{0,20}\\b(?:sagen|antworten|zustimmen)|\\b(?:be)?nutzer(?:in)? (?:sagt|antwortet|stimmt)\\b',
@@ -92,8 +92,8 @@ const ANSWER_FORMAT_PATTERNS = [
 ];
 
 /**
- * Reasons in which a model says that it does as it was told. `DICTATION_PATTERNS` are not applied to reasons, which may
- * well say what the person would answer.
+ * Reasons in which a model says that it follows a command. `DICTATION_PATTERNS` are not applied to reasons, since a
+ * reason may say what the person would answer.
  */
 const OBEDIENCE_PATTERNS = [
   `\\b(?:as|per) (?:the )?(?:instruct(?:ed|ions?)|ordered|commanded|directed|told|requested|dictated|demanded|required)\\b`,
@@ -121,7 +121,7 @@ export function isDictation(text: string): boolean {
   return matches(text, PATTERNS_FOR_TEXTS);
 }
 
-/** Reports whether a model's reason for a reply shows that it was commanded. */
+/** Reports whether a model's reason for a reply shows that the model followed a command. */
 export function isObedient(reasoning: string): boolean {
   return matches(reasoning, PATTERNS_FOR_REASONS);
 }
@@ -145,7 +145,7 @@ const DIGIT_LETTERS = new Map(
     at % 2 === 0 ? [[sign, all[at + 1] ?? ''] as const] : [],
   ),
 );
-/** Maximum length of a text that is also read backwards and rotated: an instruction hidden in these ways is short. */
+/** Maximum length of a text that is also read backwards and by ROT13. Instructions hidden in these ways are short. */
 const HIDDEN_CHARS_MAX = 4000;
 const BASE64_RUN = /[A-Za-z0-9+/_-]{16,}={0,2}/g;
 const HEX_RUN = /(?:[0-9a-f]{2}[\s:]?){8,}/gi;
@@ -176,8 +176,8 @@ function plainOf(text: string): string {
 }
 
 /**
- * Replaces the look-alike letters of a word by Latin ones, if that makes all of it Latin. Otherwise it is a word of
- * another alphabet, and stays.
+ * Replaces the look-alike letters of a word by Latin letters, if the whole word is Latin then. Any other word belongs to
+ * another alphabet, and is kept.
  */
 function toLatin(word: string): string {
   const latin = [...word].map((letter) => LOOKALIKES.get(letter) ?? letter).join('');
@@ -214,7 +214,7 @@ function characterOf(code: number, otherwise: string): string {
   return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : otherwise;
 }
 
-/** Decodes the runs of base64 or hexadecimal digits in a text that hold readable text. */
+/** Returns the readable texts that runs of base64 or hexadecimal digits in a text decode to. */
 function decodedRunsIn(text: string): string[] {
   const base64 = (text.match(BASE64_RUN) ?? []).map((run) => Buffer.from(run, 'base64').toString('utf8'));
   const hex = (text.match(HEX_RUN) ?? []).map((run) =>

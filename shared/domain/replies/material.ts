@@ -20,7 +20,7 @@ interface RawRow {
   content: string;
 }
 
-/** The material of a reply: an account's memory, the most valuable row of each tier first. */
+/** The memory from which a reply is predicted, the most valuable row of each tier first. */
 export interface Material {
   profile: { summary: string; data: Record<string, unknown> } | null;
   facts: readonly Fact[];
@@ -40,29 +40,29 @@ export interface FittedMaterial extends Material {
 const PROMPT_SHARE = 1 / 2;
 /** Share of a cut prompt that its beginning gets. The rest is its end, where the question is. */
 const HEAD_SHARE = 0.3;
-/** Number of examples that take precedence over facts that are not pinned. */
+/** Number of examples that have priority over facts that are not pinned. */
 const FIRST_EXAMPLES = 3;
-/** Share of the budget for a batch's prompt and the material that its predictions share. The rest is for examples. */
+/** Share of the budget for one prompt of a batch and the material common to the batch. The rest is for examples. */
 const COMMON_SHARE = 3 / 4;
 
 /**
- * Cuts prompt and material to `budgetTokens`. Rows are kept whole or left out. They take from the budget in this order:
+ * Cuts prompt and material to `budgetTokens`. Texts are kept whole or left out. They take from the budget in this order:
  * the profile's summary, pinned facts, the first examples, other facts, the profile's data, other examples, episodes,
- * raw rows. After the first text that does not fit, none is taken.
+ * raw rows. After the first text that does not fit, all others are left out.
  */
 export function fitMaterial(prompt: string, material: Material, budgetTokens: number): FittedMaterial {
   const { head, tail, taken } = fitPrompt(prompt, budgetTokens * PROMPT_SHARE);
   const budget = new TokenBudget(budgetTokens - taken);
-  const takes = takingFrom(budget);
+  const take = createTaker(budget);
   const { profile } = material;
-  const summary = takes(profile?.summary ?? '') ? (profile?.summary ?? '') : '';
-  const pinned = material.facts.filter((fact) => fact.pinned && takes(fact.text));
-  const examples = material.examples.slice(0, FIRST_EXAMPLES).filter((pair) => takes(textOfPair(pair)));
-  const others = material.facts.filter((fact) => !fact.pinned && takes(fact.text));
-  const data = profile !== null && takes(JSON.stringify(profile.data)) ? profile.data : {};
-  const more = material.examples.slice(FIRST_EXAMPLES).filter((pair) => takes(textOfPair(pair)));
-  const episodes = material.episodes.filter(({ title, summary: text }) => takes(`${title} ${text}`));
-  const raw = material.raw.filter(({ content }) => takes(content));
+  const summary = take(profile?.summary ?? '') ? (profile?.summary ?? '') : '';
+  const pinned = material.facts.filter((fact) => fact.pinned && take(fact.text));
+  const examples = material.examples.slice(0, FIRST_EXAMPLES).filter((pair) => take(textOfPair(pair)));
+  const others = material.facts.filter((fact) => !fact.pinned && take(fact.text));
+  const data = profile !== null && take(JSON.stringify(profile.data)) ? profile.data : {};
+  const more = material.examples.slice(FIRST_EXAMPLES).filter((pair) => take(textOfPair(pair)));
+  const episodes = material.episodes.filter(({ title, summary: text }) => take(`${title} ${text}`));
+  const raw = material.raw.filter(({ content }) => take(content));
   return {
     prompt: joinHeadAndTail(head, tail),
     profile: profile && { summary, data },
@@ -74,7 +74,7 @@ export function fitMaterial(prompt: string, material: Material, budgetTokens: nu
   };
 }
 
-/** Cuts the material shared by the predictions of a batch (all but the examples) to fit beside the longest prompt. */
+/** Cuts the material common to a batch (all except the examples) so that it fits beside the longest prompt. */
 export function fitCommon(
   prompts: readonly string[],
   material: Omit<Material, 'examples'>,
@@ -84,7 +84,7 @@ export function fitCommon(
   return fitMaterial(longest, { ...material, examples: [] }, budgetTokens * COMMON_SHARE);
 }
 
-/** Cuts one prompt of a batch and its examples, and adds the material that the batch shares. */
+/** Cuts one prompt of a batch and its examples, and adds the material common to the batch. */
 export function fitBesideCommon(
   prompt: string,
   common: Omit<FittedMaterial, 'examples' | 'prompt'>,
@@ -93,19 +93,20 @@ export function fitBesideCommon(
 ): FittedMaterial {
   const { head, tail } = fitPrompt(prompt, budgetTokens * COMMON_SHARE * PROMPT_SHARE);
   const budget = new TokenBudget(budgetTokens * (1 - COMMON_SHARE));
-  const takes = takingFrom(budget);
+  const take = createTaker(budget);
   return {
     ...common,
     prompt: joinHeadAndTail(head, tail),
-    examples: examples.filter((pair) => takes(textOfPair(pair))),
+    examples: examples.filter((pair) => take(textOfPair(pair))),
     truncated: common.truncated || budget.isExceeded || tail !== undefined,
   };
 }
 
 /**
- * Makes a function that takes whole texts. After the first that does not fit it takes none: later ones are worth less.
+ * Creates a function that takes a whole text from a budget. After the first text that does not fit, it takes no other,
+ * since later texts are less valuable.
  */
-const takingFrom = (budget: TokenBudget) => (text: string) => !budget.isExceeded && budget.takes(text);
+const createTaker = (budget: TokenBudget) => (text: string) => !budget.isExceeded && budget.takeWhole(text);
 
 const joinHeadAndTail = (head: string, tail: string | undefined) =>
   tail === undefined ? head : `${head}\n…\n${tail}`;

@@ -3,7 +3,7 @@ import type { FeedbackRequest, ReplyCalibration } from '../../schemas/replies.ts
 import { haveSameMeaning } from '../../text/meaning.ts';
 import { Faults } from '../faults.ts';
 
-/** A confidence that was shown, and whether its prediction was right. */
+/** A confidence that was shown, and whether the prediction was right. */
 export interface ConfidenceOutcome {
   confidence: number;
   right: boolean;
@@ -15,22 +15,22 @@ const BINS_MAX = 10;
 const OUTCOMES_PER_BIN = 15;
 /** Thresholds to test, from 0.95 down to 0.05 in steps of 0.05. */
 const THRESHOLDS = Array.from({ length: 19 }, (_, n) => (95 - 5 * n) / 100);
-/** The 95th percentile of the normal distribution. */
-const Z = 1.6449;
+/** The 95th percentile of the standard normal distribution. */
+const Z_95 = 1.6449;
 
 /**
- * Reports how far the confidences shown can be trusted, and from which threshold on a share of at least `target` is
- * right.
+ * Reports how reliable the confidences are, and the threshold from which on a share of at least `target` of the
+ * predictions is right.
  */
 export function reliabilityOf(
   outcomes: readonly ConfidenceOutcome[],
   target = PRECISION_TARGET,
 ): ReplyCalibration {
-  // Sorted, so that sums of fractions are the same to the last digit whatever the caller's order.
+  // Sorted, so that sums of fractions have the same last digit whatever the caller's order.
   const sorted = outcomes.toSorted(
     (a, b) => a.confidence - b.confidence || Number(a.right) - Number(b.right),
   );
-  const { threshold, evidence } = suggest(sorted, target);
+  const { threshold, evidence } = suggestThreshold(sorted, target);
   return {
     bins: binsOf(sorted),
     brier: sorted.length === 0 ? null : mean(sorted.map(squaredError)),
@@ -56,19 +56,19 @@ function binsOf(sorted: readonly ConfidenceOutcome[]): ReplyCalibration['bins'] 
 }
 
 /**
- * Minimum share of all decisions at the first threshold of the second sequence of tests (see `suggest`): with fewer, a
- * single mistake would end it.
+ * Minimum share of all outcomes above the first threshold of the second sequence (see `suggestThreshold`). With fewer
+ * outcomes, a single mistake would end the sequence.
  */
 const MANY_SHARE = 0.5;
 
 /**
  * Suggests a threshold by fixed-sequence tests (Westfall and Krishen 2001). A sequence goes from high to low thresholds
- * while the lower bound of the precision reaches the target; its result is the last threshold that passes. So testing
- * many thresholds does not raise the risk of a wrong one. There are two sequences: one from the highest threshold, one
- * from the first with many decisions. The lower of their results counts. Thresholds with so few decisions above them
- * that even a perfect record would fail are left out.
+ * while the lower bound of the precision reaches the target. Its result is the last threshold that passes, so testing
+ * many thresholds does not raise the risk of a wrong one. There are two sequences: one starts at the highest threshold,
+ * the other at the first threshold with many outcomes above it. The lower of their results counts. Thresholds with too
+ * few outcomes to pass, even if all were right, are left out.
  */
-function suggest(
+function suggestThreshold(
   outcomes: readonly ConfidenceOutcome[],
   target: number,
 ): { threshold: number | null; evidence: ThresholdEvidence } {
@@ -119,9 +119,9 @@ function evidenceOf(
 function lowerBound(right: number, labels: number): number {
   if (labels === 0) return 0;
   const share = right / labels;
-  const centre = share + Z ** 2 / (2 * labels);
-  const spread = Z * Math.sqrt((share * (1 - share)) / labels + Z ** 2 / (4 * labels ** 2));
-  return Math.max(0, (centre - spread) / (1 + Z ** 2 / labels));
+  const centre = share + Z_95 ** 2 / (2 * labels);
+  const spread = Z_95 * Math.sqrt((share * (1 - share)) / labels + Z_95 ** 2 / (4 * labels ** 2));
+  return Math.max(0, (centre - spread) / (1 + Z_95 ** 2 / labels));
 }
 
 const squaredError = ({ confidence, right }: ConfidenceOutcome): number => (confidence - Number(right)) ** 2;
@@ -131,7 +131,7 @@ function mean(values: readonly number[]): number {
 }
 
 /** A prediction on which the person has decided. */
-interface Decided {
+interface DecidedPrediction {
   response: string;
   error?: string | null | undefined;
   features?: object | null | undefined;
@@ -144,22 +144,22 @@ interface Feedback {
 }
 
 /**
- * Interprets a person's decision on a prediction. Accepting means having replied what was predicted, unless another
- * reply is given. An edit that changes next to nothing counts as right. Throws a `ValidationError` when the reply is
- * missing: it is required for an edit, and for accepting a prediction that failed.
+ * Interprets a person's decision on a prediction. If an accepted prediction comes without a reply, the person replied
+ * what was predicted. A prediction counts as right even if it was edited, as long as its meaning stayed. Throws a
+ * `ValidationError` when the reply is missing: an edit requires one, and so does accepting a prediction that failed.
  */
 export function feedbackOf(
-  { response, error, features }: Decided,
+  { response, error, features }: DecidedPrediction,
   { status, actual_response: given }: FeedbackRequest,
 ): Feedback {
   const isNeeded = status === 'edited' || (status === 'accepted' && error != null);
-  if (isNeeded && !given?.trim()) refuse(given);
+  if (isNeeded && !given?.trim()) refuseMissingReply(given);
   const actualResponse = given ?? (status === 'accepted' ? response : null);
   const isRight = status === 'accepted' || (status === 'edited' && haveSameMeaning(response, given ?? ''));
   return { actualResponse, label: features == null ? null : isRight };
 }
 
-function refuse(given: string | null | undefined): void {
+function refuseMissingReply(given: string | null | undefined): void {
   const faults = new Faults();
   if (given === undefined) faults.add('actual_response', 'Field required', 'missing');
   else faults.add('actual_response', 'Input should say what the person replied');

@@ -1,6 +1,6 @@
 import { meaningOf } from '../../text/meaning.ts';
 import { TextCollection } from '../../text/similarity.ts';
-import { normalForm, runsOf, wordsOf } from '../../text/words.ts';
+import { normalForm, wordNgrams, wordsOf } from '../../text/words.ts';
 import { isDictation } from './dictation.ts';
 import { type Pair, PROMPT_END } from './vote.ts';
 
@@ -8,46 +8,46 @@ import { type Pair, PROMPT_END } from './vote.ts';
 export interface PersonDecision {
   /** The end of the prompt. */
   prompt: string;
-  /** The person's reply; the predicted reply if they rejected it. */
+  /** The person's reply; the predicted reply if the person rejected it. */
   reply: string;
   isRejected: boolean;
 }
 
-/** Reports whether the person has given a reply to such prompts often enough for it to be given in their name. */
-export type Support = (response: string) => boolean;
+/** Reports whether the person has given a reply often enough to similar prompts, so that it may be sent in their name. */
+export type SupportCheck = (response: string) => boolean;
 
 interface Precedent extends Omit<PersonDecision, 'isRejected'> {
   /**
-   * Origin: the person's own reply, or a decision on a prediction. The same reply may be both, so these are counted
-   * separately.
+   * The person's own reply, or a decision on a prediction. These are counted separately, since the same reply may be
+   * both.
    */
-  of: 'own' | 'approved' | 'rejected';
+  origin: 'own' | 'approved' | 'rejected';
   meaning: string;
 }
 
 /**
- * What supports a reply: the minimum number of earlier replies with the same meaning, and the minimum similarity of
- * their prompts.
+ * Conditions for a reply to be supported: the minimum number of earlier replies with the same meaning, and the minimum
+ * similarity of their prompts.
  */
 const SUPPORT_MIN = { replies: 2, likeness: 0.7 };
-/** The same for what cannot be undone. In addition, no reply to a similar prompt may then have another meaning. */
+/** The same for risky replies. In addition, no reply to a similar prompt may have another meaning. */
 const RISKY_SUPPORT_MIN = { replies: 5, likeness: 0.9 };
 
 /**
- * A person's replies, as support for replies to other prompts. Only rows stored as the person's count, whatever
- * prompts, memory or a model say. Replies that their prompts dictated do not count.
+ * A person's earlier replies, which may support the same reply to another prompt. Only rows stored as the person's own
+ * count, whatever prompts, memory or a model say. Replies that their prompts dictated do not count.
  */
 export class Precedents {
   readonly #all: readonly Precedent[];
   readonly #prompts: TextCollection;
 
-  constructor(own: readonly Pick<Pair, 'prompt' | 'reply'>[], decided: readonly PersonDecision[]) {
+  constructor(own: readonly Pick<Pair, 'prompt' | 'reply'>[], decisions: readonly PersonDecision[]) {
     const precedents = [
-      ...own.map(({ prompt, reply }) => ({ prompt, reply, of: 'own' as const })),
-      ...decided.map(({ isRejected, prompt, reply }) => ({
+      ...own.map(({ prompt, reply }) => ({ prompt, reply, origin: 'own' as const })),
+      ...decisions.map(({ isRejected, prompt, reply }) => ({
         prompt,
         reply,
-        of: isRejected ? ('rejected' as const) : ('approved' as const),
+        origin: isRejected ? ('rejected' as const) : ('approved' as const),
       })),
     ];
     this.#all = precedents.map((one) => ({ ...one, meaning: meaningOf(one.reply) }));
@@ -55,21 +55,20 @@ export class Precedents {
   }
 
   /**
-   * Returns a function that reports whether a reply to a prompt is supported. The beginning of a long prompt is not
-   * compared, so a long prompt counts as risky.
+   * Returns a function that reports whether a reply to a prompt is supported. A long prompt counts as risky, because its
+   * beginning is not compared.
    */
-  supportFor(prompt: string): Support {
+  supportFor(prompt: string): SupportCheck {
     const likenesses = this.#prompts.similarities(prompt.slice(-PROMPT_END));
-    const precedentsLike = (least: number) =>
-      this.#all.filter((_, place) => (likenesses[place] ?? 0) >= least);
+    const precedentsLike = (min: number) => this.#all.filter((_, place) => (likenesses[place] ?? 0) >= min);
     const similar = precedentsLike(SUPPORT_MIN.likeness);
     const promptIsRisky = prompt.length > PROMPT_END || isRisky(prompt);
     return (response) => {
       const meaning = meaningOf(response);
-      const means = (one: Precedent) => one.of !== 'rejected' && one.meaning === meaning;
-      if (!promptIsRisky && !isRisky(response)) return hasEnough(similar.filter(means), SUPPORT_MIN.replies);
+      const isSame = (one: Precedent) => one.origin !== 'rejected' && one.meaning === meaning;
+      if (!promptIsRisky && !isRisky(response)) return hasEnough(similar.filter(isSame), SUPPORT_MIN.replies);
       return (
-        similar.every(means) &&
+        similar.every(isSame) &&
         hasEnough(precedentsLike(RISKY_SUPPORT_MIN.likeness), RISKY_SUPPORT_MIN.replies)
       );
     };
@@ -77,8 +76,7 @@ export class Precedents {
 }
 
 /**
- * Words for harm that a later correction does not undo, without accents: in English, and the most common ones of other
- * languages.
+ * Words for harm that cannot be undone, without accents: in English, and the most common ones of other languages.
  */
 const RISKY_WORDS = new RegExp(
   [
@@ -98,20 +96,20 @@ const RISKY_WORDS = new RegExp(
   'iu',
 );
 
-/** Reports whether a prompt or a reply has words for what cannot be undone. */
+/** Reports whether a prompt or a reply has words for harm that cannot be undone. */
 export function isRisky(text: string): boolean {
   return RISKY_WORDS.test(normalForm(text, 'NFKD').replaceAll(/\p{M}/gu, ''));
 }
 
 /**
- * Reports whether enough precedents are the person's own choice. Reads only as many texts as that takes, because
- * looking for dictation is slow.
+ * Reports whether at least `min` precedents are the person's own choice. Reads no more texts than necessary, because
+ * the search for dictation is slow.
  */
-function hasEnough(precedents: readonly Precedent[], enough: number): boolean {
+function hasEnough(precedents: readonly Precedent[], min: number): boolean {
   const counts = { own: 0, approved: 0, rejected: 0 };
   return precedents.some((one) => {
-    if (isOwnChoice(one)) counts[one.of] += 1;
-    return counts.own === enough || counts.approved === enough;
+    if (isOwnChoice(one)) counts[one.origin] += 1;
+    return counts.own === min || counts.approved === min;
   });
 }
 
@@ -124,8 +122,8 @@ const SENTENCE = /[^.!?。！？؟\n]+[.!?。！？؟]?/gu;
 const QUESTION = /[?？؟]$/u;
 
 /**
- * Reports whether a reply only repeats an answer that its prompt supplied, in any language: the single quoted text, or
- * a "yes" outside a question. Picking one of several quoted texts is the person's own choice.
+ * Reports whether a reply only repeats an answer that its prompt contains, in any language: the only quoted text, or a
+ * "yes" outside a question. Picking one of several quoted texts is the person's own choice.
  */
 export function repeatsPrompt(prompt: string, reply: string): boolean {
   const meaning = meaningOf(reply);
@@ -136,5 +134,5 @@ export function repeatsPrompt(prompt: string, reply: string): boolean {
   const words = wordsOf(reply);
   if (meaning !== 'yes' || words.length === 0) return false;
   const statements = (prompt.match(SENTENCE) ?? []).filter((sentence) => !QUESTION.test(sentence));
-  return statements.some((sentence) => runsOf(wordsOf(sentence), words.length).includes(words.join(' ')));
+  return statements.some((sentence) => wordNgrams(wordsOf(sentence), words.length).includes(words.join(' ')));
 }

@@ -14,37 +14,37 @@ export interface Pair {
 
 export interface Vote {
   /**
-   * The person's own replies, the likeliest first. `share` is the share of the similar prompts that got the reply,
-   * `times` how often the person gave it at all.
+   * The person's own replies, the likeliest first. `share` is the share of the similar prompts that got the reply;
+   * `times` is the number of times that the person gave it to any prompt.
    */
   replies: { response: string; share: number; times: number }[];
-  /** Returns the share of the replies that mean the same as this one, from 0 to 1. */
+  /** Returns the share of the similar prompts to which the person gave a reply of the same meaning, from 0 to 1. */
   shareOf(response: string): number;
   /**
-   * The most similar earlier prompts, the nearest first. They include those that dictate a reply, which have no vote.
+   * The most similar earlier prompts with their replies, the nearest first. Those that dictate a reply have no vote.
    */
   neighbours: Pair[];
 }
 
-/** Length of the end of a prompt that is compared, in UTF-16 units: the question is usually there. */
+/** Length of the end of a prompt that is compared, in UTF-16 units. The question is usually at the end. */
 export const PROMPT_END = 600;
-/** Maximum number of words of the prompt that are looked for: the rarest ones. */
+/** Maximum number of the prompt's words that are compared: the rarest ones. */
 const TERMS_MAX = 12;
 /** Maximum number of earlier prompts that vote. */
 const NEIGHBOURS_MAX = 15;
 /** Minimum similarity of a neighbour, as a share of the prompt's similarity to itself. */
 const SIMILARITY_MIN = 0.2;
-/** Weight of the possibility that the person says something new. */
+/** Weight of the vote for something that the person has never replied. */
 const NOVELTY_WEIGHT = 1;
 /** Parameters of Okapi BM25 (Robertson and Zaragoza 2009). */
 const [K1, B] = [1.2, 0.75];
 
 /**
  * Returns a function that finds which of a person's own replies fit a prompt, by a vote of the most similar earlier
- * prompts. Nearer prompts weigh more. One vote always goes to something new, so that a single case is never a
- * certainty. The pairs are analysed once, however many prompts follow.
+ * prompts. Nearer prompts weigh more. One vote always goes to a new reply, so that a single case is never a certainty.
+ * The pairs are analysed once, however many prompts follow.
  */
-export function votesOf(pairs: readonly Pair[]): (prompt: string) => Vote {
+export function createVoter(pairs: readonly Pair[]): (prompt: string) => Vote {
   const documents = pairs.map((pair) => countWords(pair.prompt));
   const classes = new Map(pairs.map((pair) => [pair, meaningOf(pair.reply)] as const));
   return (prompt) => voteAmong(neighboursOf(prompt, pairs, documents), classes);

@@ -3,7 +3,7 @@ import type { Steps } from '../work.ts';
 import type { ReplyDecision } from './decide.ts';
 
 /**
- * Report of a prediction that succeeds. Its properties are columns of `replies`, which the trigger `reply_ended` fills.
+ * Report of a prediction that succeeded. Its properties are columns of `replies`, which the trigger `reply_ended` fills.
  */
 export interface ReplyReport extends ReplyDecision {
   model: string;
@@ -22,7 +22,7 @@ export interface BatchReplyFacts {
 /** The memory that the predictions of a batch share: ids of rows, not their texts. */
 export interface BatchBundle {
   memoryRevision: number;
-  /** Parts of the profile for which there was room. */
+  /** Parts of the profile that fitted into the budget. */
   profile: { summary: boolean; data: boolean };
   factIds: string[];
   episodeIds: string[];
@@ -31,17 +31,17 @@ export interface BatchBundle {
   truncated: boolean;
 }
 
-/** Progress that a batch keeps from its first attempt on. */
+/** Progress of a batch. Its first attempt stores it; later attempts continue from it. */
 export interface BatchProgress {
   steps: Steps;
-  /** Ids of its predictions, in the order of the prompts. */
+  /** Ids of the predictions, in the order of the prompts. */
   ids: string[];
   bundle: BatchBundle;
-  /** Milliseconds that were left to the deadline when the batch began. */
+  /** Milliseconds from the start of the first attempt to the deadline. */
   begunWithMs: number;
 }
 
-/** Report of a batch. Its answer is made from the rows of its predictions. */
+/** Report of a batch. The response is made from the rows of its predictions. */
 export interface BatchReport {
   ids: string[];
   latency_ms: number;

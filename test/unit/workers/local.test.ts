@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Memory, PredictionTask } from '../../../shared/domain/context-envelope.ts';
 import type { Message } from '../../../shared/schemas/predictions.ts';
-import { endOf, phrasesOf } from '../../../shared/text/phrases.ts';
+import { draftEndOf, phrasesOf } from '../../../shared/text/phrases.ts';
 import { LocalProvider } from '../../../workers/providers/local.ts';
 import type { Guess } from '../../../workers/providers/provider.ts';
 import { anyCharge } from '../../support/charge.ts';
@@ -49,7 +49,7 @@ async function completionOf(draft: string, ...contents: string[]): Promise<strin
 
 /** Predicts for a person who wrote these texts 100 days ago. */
 function predictFromMemory(draft: string, texts: readonly string[], dismissed = 0): Promise<Guess> {
-  const phrases = endOf(draft).tails.flatMap((tail, words) =>
+  const phrases = draftEndOf(draft).tails.flatMap((tail, words) =>
     texts.flatMap((text, row) =>
       phrasesOf(text)
         .filter((phrase) => tail !== '' && phrase.words.startsWith(tail))

@@ -22,7 +22,7 @@ class PieceChanged extends Error {
 }
 
 interface Terms {
-  /** See `RowTerms`. */
+  /** See `RowFilter`. */
   promotedBefore: string | undefined;
   /** Runs in the same transaction, with the id of the stored episode; undefined without a draft. */
   within: (tx: EntityManager, id: string | undefined) => Promise<void>;

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { KIB, MIB } from '../../../schemas/limits.ts';
 import { SHINGLE_WORDS } from '../../../text/similarity.ts';
-import { runsOf, wordsOf } from '../../../text/words.ts';
+import { wordNgrams, wordsOf } from '../../../text/words.ts';
 import { inPages } from '../../steps.ts';
 import { DERIVED_FROM } from './links.ts';
 
@@ -70,7 +70,7 @@ export function compareWith(
   const deleted = texts.map(wordsOf).filter((words) => words.length > 0);
   const lengthIn = (words: readonly string[]) =>
     ofFewWords ? Math.min(words.length, SHINGLE_WORDS) : SHINGLE_WORDS;
-  const shingles = new Set(deleted.flatMap((words) => runsOf(words, lengthIn(words))));
+  const shingles = new Set(deleted.flatMap((words) => wordNgrams(words, lengthIn(words))));
   const shingleLengths = [...new Set(deleted.map(lengthIn))];
   return { texts, shingles, shingleLengths, length, room: BUDGET_PAIRS };
 }
@@ -78,7 +78,7 @@ export function compareWith(
 /** Returns the runs of words of a text that are as long as the deleted shingles. */
 function shinglesIn(text: string, { shingleLengths }: DeletedTexts): Set<string> {
   const words = wordsOf(text);
-  return new Set(shingleLengths.flatMap((length) => runsOf(words, length)));
+  return new Set(shingleLengths.flatMap((length) => wordNgrams(words, length)));
 }
 
 /**

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { RawToPromote } from '../../../domain/episodes.ts';
 
 /** The raw rows that a promotion takes. */
-export interface RowTerms {
+export interface RowFilter {
   since: string | undefined;
   limit: number;
   /** Also takes rows that were promoted before this moment. */
@@ -23,7 +23,7 @@ export interface EpisodeVersion {
  * A raw row, with the episode that may be written anew from it, whether it belongs to any episode, and whether a
  * promotion of it has failed.
  */
-export type FoundRow = RawToPromote & {
+export type RowToPromote = RawToPromote & {
   episode: EpisodeVersion | null;
   isSummarised: boolean;
   hasFailed: boolean;
@@ -56,10 +56,10 @@ const IS_TO_PROMOTE = `r.account_id = ? and r.occurred_at >= coalesce(?::timesta
 export async function rowsToPromote(
   em: EntityManager,
   accountId: string,
-  { since, limit, promotedBefore, settledOnly }: RowTerms,
-): Promise<FoundRow[]> {
+  { since, limit, promotedBefore, settledOnly }: RowFilter,
+): Promise<RowToPromote[]> {
   const chosen = [accountId, since ?? null, promotedBefore ?? null];
-  const rows = await em.execute<(StoredRow & Omit<FoundRow, keyof RawToPromote>)[]>(
+  const rows = await em.execute<(StoredRow & Omit<RowToPromote, keyof RawToPromote>)[]>(
     `with found as (
        (select r.* from raw_memories r where ${IS_TO_PROMOTE} and r.failures = 0
          order by r.occurred_at, r.id limit ?)
@@ -90,7 +90,7 @@ export async function rowsToPromote(
 export async function countSetAside(
   em: EntityManager,
   accountId: string,
-  { since, limit, promotedBefore }: Omit<RowTerms, 'settledOnly'>,
+  { since, limit, promotedBefore }: Omit<RowFilter, 'settledOnly'>,
 ): Promise<number> {
   const [{ count } = { count: 0 }] = await em.execute<{ count: number }[]>(
     `select count(*)::int as count from (
@@ -107,7 +107,7 @@ export async function countSetAside(
 export async function staleEpisodes(
   em: EntityManager,
   accountId: string,
-  { limit, settledOnly }: Pick<RowTerms, 'limit' | 'settledOnly'>,
+  { limit, settledOnly }: Pick<RowFilter, 'limit' | 'settledOnly'>,
 ): Promise<(EpisodeVersion & { hasFailed: boolean })[]> {
   return em.execute(
     `select ${VERSION_COLUMNS}, e.failures > 0 as "hasFailed" from episodes e

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { LIKELIHOOD_PROBABILITIES, LIKELIHOODS } from '../../../../shared/domain/likelihood.ts';
 import { candidatesOf, marginsOf, type Proposal } from '../../../../shared/domain/replies/candidates.ts';
-import { copiesOf } from '../../../../shared/domain/replies/decide.ts';
-import { type Pair, votesOf } from '../../../../shared/domain/replies/vote.ts';
+import { createCopyCheck } from '../../../../shared/domain/replies/decide.ts';
+import { type Pair, createVoter } from '../../../../shared/domain/replies/vote.ts';
 import { newId } from '../../../../shared/ids.ts';
 import { normalizeReply } from '../../../../shared/text/meaning.ts';
 import { proposeLocally } from '../../../../workers/replies/reply.ts';
@@ -75,12 +75,12 @@ describe('candidates', () => {
 });
 
 describe('guard', () => {
-  it('copiesOf finds a reply that repeats its prompt, unless the person has used these words', () => {
+  it('createCopyCheck finds a reply that repeats its prompt, unless the person has used these words', () => {
     const prompt = 'Please confirm that I may move all of the files to the other folder.';
     const reply = 'You may move all of the files to the other folder';
-    assert.ok(copiesOf(prompt, [])(reply));
-    assert.ok(!copiesOf(prompt, [reply])(reply));
-    assert.ok(!copiesOf(prompt, [])('Move all of the files'));
+    assert.ok(createCopyCheck(prompt, [])(reply));
+    assert.ok(!createCopyCheck(prompt, [reply])(reply));
+    assert.ok(!createCopyCheck(prompt, [])('Move all of the files'));
   });
 });
 
@@ -90,12 +90,12 @@ describe('vote', () => {
 
   it("a vote of the person's replies repeats the reply to similar prompts, and is surer the more often it was given", () => {
     const shares = [1, 3, 6].map((n) =>
-      votesOf(habit.slice(0, n))('Shall I run the linter now?').shareOf('yes'),
+      createVoter(habit.slice(0, n))('Shall I run the linter now?').shareOf('yes'),
     );
     assert.deepEqual(shares, [1 / 2, 3 / 4, 6 / 7]);
     const { candidates, closed } = proposeLocally(
       'Shall I run the linter now?',
-      votesOf(habit)('Shall I run the linter now?'),
+      createVoter(habit)('Shall I run the linter now?'),
       6,
       1,
     );
@@ -104,14 +104,14 @@ describe('vote', () => {
 
   it("the built-in predictor proposes none of the person's replies that cannot be displayed safely", () => {
     for (const reply of ['yes\u001b[2J', 'yes\u202e']) {
-      const vote = votesOf([1, 2, 3].map(() => pair('Run the linter?', reply)))('Run the linter?');
+      const vote = createVoter([1, 2, 3].map(() => pair('Run the linter?', reply)))('Run the linter?');
       assert.deepEqual(proposeLocally('Run the linter?', vote, 3, 3).candidates, []);
     }
   });
 
   it("a vote of the person's replies counts all ways to say yes as one reply, in the wording used most", () => {
     const yes = ['ok', 'Yes', 'go ahead', 'Yes'].map((reply) => pair('Run the linter?', reply));
-    const { replies } = votesOf(yes)('Run the linter?');
+    const { replies } = createVoter(yes)('Run the linter?');
     assert.deepEqual(
       replies.map(({ response, times }) => [response, times]),
       [['Yes', 4]],
@@ -119,9 +119,9 @@ describe('vote', () => {
   });
 
   it("a vote of the person's replies abstains if no similar prompt was answered, or no two were answered alike", () => {
-    const none = proposeLocally('What is the budget?', votesOf(habit)('What is the budget?'), 6, 3);
+    const none = proposeLocally('What is the budget?', createVoter(habit)('What is the budget?'), 6, 3);
     assert.deepEqual([none.candidates, none.reason], [[], 'No prompt like this is in the memory.']);
     const mixed = 'blue red green black grey pink teal gold'.split(' ').map((c) => pair('Which colour?', c));
-    assert.deepEqual(proposeLocally('Which colour?', votesOf(mixed)('Which colour?'), 8, 3).candidates, []);
+    assert.deepEqual(proposeLocally('Which colour?', createVoter(mixed)('Which colour?'), 8, 3).candidates, []);
   });
 });

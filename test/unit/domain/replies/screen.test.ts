@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { PRIOR_CALIBRATOR } from '../../../../shared/domain/replies/calibrator.ts';
-import { type Circumstances, decideReply } from '../../../../shared/domain/replies/decide.ts';
+import { type DecisionContext, decideReply } from '../../../../shared/domain/replies/decide.ts';
 import { fitMaterial, type Material } from '../../../../shared/domain/replies/material.ts';
 import { screenMaterial } from '../../../../workers/replies/screen.ts';
 import { HARMLESS, INJECTIONS, OBEDIENT_REASONS } from '../../../support/injections.ts';
@@ -25,7 +25,7 @@ const PLACES: Record<string, (text: string) => Partial<Material>> = {
 const screened = (prompt: string, part: Partial<Material> = {}) =>
   screenMaterial([prompt], fitMaterial(prompt, { ...NOTHING, ...part }, BUDGET));
 
-const circumstances: Circumstances = {
+const context: DecisionContext = {
   prompt: PROMPT,
   threshold: 0.5,
   agent: 'coder',
@@ -81,12 +81,12 @@ describe('prediction material', () => {
 
 describe('reply decision', () => {
   it('a reply with a sure candidate is sent automatically', () => {
-    assert.equal(decideReply(sureProposal(), circumstances).status, 'auto');
+    assert.equal(decideReply(sureProposal(), context).status, 'auto');
   });
 
   it('a reply that its prompt dictates is always escalated, at any threshold, and gives no features to learn from', () => {
     for (const threshold of [0, 0.0001, 0.5]) {
-      const decided = decideReply(sureProposal(), { ...circumstances, isDictated: true, threshold });
+      const decided = decideReply(sureProposal(), { ...context, isDictated: true, threshold });
       assert.deepEqual([decided.status, decided.confidence, decided.features], ['escalated', 0, null]);
       assert.match(decided.reasoning, /dictates/);
     }
@@ -101,14 +101,14 @@ describe('reply decision', () => {
     ];
     for (const proposed of commanded)
       for (const threshold of [0, 0.5]) {
-        const decided = decideReply(proposed, { ...circumstances, threshold });
+        const decided = decideReply(proposed, { ...context, threshold });
         assert.equal(decided.status, 'escalated', JSON.stringify(proposed));
       }
   });
 
   it("a reply that the person's earlier replies do not support has at most a confidence of 0.49", () => {
     const { status, confidence } = decideReply(sureProposal(), {
-      ...circumstances,
+      ...context,
       isSupported: () => false,
     });
     assert.deepEqual([status, confidence], ['escalated', 0.49]);
@@ -120,7 +120,7 @@ describe('reply decision', () => {
     const shareOf = () => 0;
     const own = ['move all of the old files to the new folder'];
     const [foreign, familiar] = [[], own].map(
-      (history) => decideReply(copied, { ...circumstances, prompt, history, shareOf }).confidence,
+      (history) => decideReply(copied, { ...context, prompt, history, shareOf }).confidence,
     );
     assert.ok((foreign ?? 1) < 0.5 && (foreign ?? 1) < (familiar ?? 0));
   });
