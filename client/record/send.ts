@@ -1,6 +1,6 @@
 import { findFiles } from '../../shared/transcripts/find-files.ts';
 import { importFile } from '../../shared/transcripts/import-file.ts';
-import type { Store } from '../../shared/transcripts/recorder.ts';
+import type { StoreBatch } from '../../shared/transcripts/recorder.ts';
 import { FileReport, faultsIn, Progress } from '../../shared/transcripts/report.ts';
 import { type AccountClient, createAccountClient, ForecueError } from '../src/api.ts';
 import type { Connection } from './home.ts';
@@ -9,7 +9,7 @@ import type { Connection } from './home.ts';
 const PATIENCE = { timeoutMs: 120_000, retries: 8 };
 
 /** Returns a function that posts batches of events. */
-export function storeAt({ url: baseUrl, key: credential }: Connection): Store {
+export function storeAt({ url: baseUrl, key: credential }: Connection): StoreBatch {
   const client = createAccountClient({ baseUrl, credential, ...PATIENCE });
   // The server checks each event.
   return (events) => client.recordEvents(events as Parameters<AccountClient['recordEvents']>[0]);

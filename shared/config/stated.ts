@@ -23,7 +23,7 @@ export interface PublishedSettings {
  * handlers.
  */
 export function workerSettings(config: WorkerConfig): PublishedSettings {
-  const stated = statedSettings(config, 2 * config.database.poolSize);
+  const stated = publishedSettings(config, 2 * config.database.poolSize);
   if (!config.asksModels) return stated;
   const models = [...new Set([config.tabModel, config.defaultModel])];
   return { ...stated, models, has_key: config.openai !== undefined };
@@ -36,13 +36,13 @@ const UPLOAD_CONNECTIONS = 3;
  * and the consent page, and some for uploads.
  */
 export function ingressSettings(config: BaseConfig): PublishedSettings {
-  return statedSettings(config, 2 * config.database.poolSize + UPLOAD_CONNECTIONS);
+  return publishedSettings(config, 2 * config.database.poolSize + UPLOAD_CONNECTIONS);
 }
 
 /** Number of connections of a process for queues and wake-ups on PostgreSQL, bypassing any pooler. */
 const QUEUE_CONNECTIONS = 5;
 
-function statedSettings(config: StoreConfig, pooled: number): PublishedSettings {
+function publishedSettings(config: StoreConfig, pooled: number): PublishedSettings {
   const { database, redis } = config;
   const own = database.url === database.directUrl ? pooled : 0;
   return {

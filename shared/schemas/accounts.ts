@@ -3,10 +3,10 @@ import { closedObject, nullable, oneOf, text } from './build.ts';
 import { Name, PrecisionTarget, pageLimit, Timestamp } from './common.ts';
 import { EMAIL_MAX, KEYS_MAX, NAME_MAX, PASSWORD_MAX, PASSWORD_MIN, TEXT_MAX, UUID } from './limits.ts';
 
-/** An e-mail address. White space around it does not count. */
+/** An e-mail address. Surrounding white space is ignored. */
 const Email = Type.String({ format: 'email', maxLength: EMAIL_MAX, wellFormed: true });
 const NewPassword = text(PASSWORD_MAX, PASSWORD_MIN);
-/** A secret to compare with a stored one. A text that cannot match is simply a wrong secret, not a 422. */
+/** A secret to compare with the stored secret. Any text is accepted, since one that cannot match is only wrong. */
 const Secret = text(TEXT_MAX);
 
 const newUser = { email: Email, password: NewPassword, name: Type.Optional(text(NAME_MAX)) };
@@ -20,7 +20,7 @@ export const LoginRequest = closedObject({ email: text(EMAIL_MAX), password: tex
 
 export const RefreshRequest = closedObject({ refresh: Secret });
 
-/** Ends one log-in, or all of them. Uses `if` rather than `anyOf`, so that a single fault names the missing field. */
+/** Ends one log-in, or all. Uses `if` rather than `anyOf`, so that a single validation error names the missing field. */
 export const LogoutRequest = Type.Object(
   { refresh: Type.Optional(Secret), all: Type.Optional(Type.Boolean()) },
   {
@@ -66,10 +66,10 @@ export const InviteResponse = closedObject({ valid: Type.Boolean() });
 
 export const WaitlistResponse = closedObject({ status: Type.Literal('added') });
 
-/** Scopes of a key: reading, predicting, adding and changing, deleting. */
+/** What a key may be allowed to do. `write` adds and changes; `forget` deletes. */
 export const SCOPES = ['read', 'predict', 'write', 'forget'] as const;
 export type Scope = (typeof SCOPES)[number];
-/** Scopes of a key; all of them if left out. */
+/** Scopes of a key. If absent, the key has all scopes. */
 const scopes = Type.Optional(Type.Array(oneOf(SCOPES), { minItems: 1, maxItems: SCOPES.length }));
 
 export const KeyRequest = closedObject({ label: Name, scopes });

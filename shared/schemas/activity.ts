@@ -10,24 +10,24 @@ const OFFSET_MAX = 14 * 60;
 export const ActivityQuery = Type.Object({
   /** Number of days, today included. */
   days: pageLimit(90, 30),
-  /** Minutes by which the person's clock is ahead of UTC. They decide when the person's days begin. */
+  /** Minutes by which the person's time zone is ahead of UTC. It decides when the person's days begin. */
   utc_offset_minutes: withDefault(Type.Integer({ minimum: -OFFSET_MAX, maximum: OFFSET_MAX }), 0),
 });
 
 /** One day of an account's activity. */
 export const ActivityDay = closedObject({
   date: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
-  /** Number of that day's predictions, by their present state. */
+  /** Number of the day's predictions, by their present status. */
   by_status: ReplyStats.properties.by_status,
   /** Number of characters in the predicted replies that were acted on or accepted. */
   characters_saved: Count,
-  /** Number of memory rows that were made that day and still exist. */
+  /** Number of memory rows that were created on the day and still exist. */
   facts: Count,
   episodes: Count,
   raw: Count,
   /** Number of requests to a language model for the account. */
   model_calls: Count,
-  /** Null if one of the models used has no price. */
+  /** Estimated cost of these requests; null if one of the models has no price. */
   cost_cents: Type.Unsafe<number | null>({ type: ['number', 'null'], minimum: 0 }),
 });
 export type ActivityDay = Static<typeof ActivityDay>;

@@ -11,12 +11,12 @@ export const Identifier = Type.String({
 
 export const Name = text(NAME_MAX, 1);
 
-/** Minimum share of right ones among the predicted replies that reach a confidence threshold. */
+/** Minimum precision: the share of correct predictions among those that reach a confidence threshold. */
 export const PrecisionTarget = Type.Number({ minimum: 0.5, maximum: 0.99 });
 
-/** Number of rows that a query asks for: from 1 to `most`, by default `usual`. */
-export const pageLimit = (most: number, usual: number) =>
-  withDefault(Type.Integer({ minimum: 1, maximum: most }), usual);
+/** Schema of the maximum number of rows on a page: from 1 to `max`. */
+export const pageLimit = (max: number, defaultLimit: number) =>
+  withDefault(Type.Integer({ minimum: 1, maximum: max }), defaultLimit);
 
 /** A time in an `/api` answer: RFC 3339, UTC, with milliseconds. */
 export const Timestamp = Type.String({ format: 'date-time' });

@@ -45,7 +45,7 @@ const summary = {
 const ConnectionSummary = closedObject(summary);
 export type ConnectionSummary = Static<typeof ConnectionSummary>;
 
-/** Maximum number of predictions that are counted for a connection. */
+/** Number of predictions up to which a connection's uses are counted. */
 export const CONNECTION_USES_MAX = 10_000;
 const Uses = Type.Integer({ minimum: 0, maximum: CONNECTION_USES_MAX });
 
@@ -54,7 +54,7 @@ export const ConnectionDetail = closedObject({
   ...summary,
   /** Number of predictions made with the account's memory. */
   predictions: Uses,
-  /** Number of these that suggested something. */
+  /** Number of these predictions that suggested something. */
   suggested: Uses,
   last_used_at: nullable(Timestamp),
 });

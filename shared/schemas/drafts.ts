@@ -6,7 +6,7 @@ import { Message } from './predictions.ts';
 
 const Ids = Type.Array(Id);
 
-/** A draft that an account's person is typing, without an app. */
+/** A draft that the account's person is typing, without an app. */
 export const DraftRequest = closedObject({
   draft: text(TEXT_MAX),
   mode: withDefault(oneOf(PREDICTION_MODES), 'complete_draft'),
@@ -30,19 +30,19 @@ export const DraftResponse = closedObject({
   status: oneOf(['suggested', 'abstained']),
   /** Empty if the prediction abstained. */
   completion: Type.String(),
-  /** The model's confidence in its guess, whether or not the guess is shown. */
+  /** The model's confidence in the completion, even if it is too low to show the completion. */
   confidence: Type.Number({ minimum: 0, maximum: 1 }),
-  /** The model that answered; on a blank draft the one that would have been asked. */
+  /** The model that answered or, for a blank draft, the model that would have been asked. */
   model: Type.String(),
   /**
-   * Messages sent to the model, for a caller who may read memory. Empty for the built-in predictor, and if there was
-   * nothing to work on.
+   * Messages sent to the model, for a caller who may read memory. Empty if no model was asked, or only the built-in
+   * predictor.
    */
   sent: Type.Optional(Type.Array(closedObject({ role: Type.String(), content: Type.String() }))),
   /** Present for a caller who may read memory. */
   context: Type.Optional(DraftContext),
   usage: closedObject({ input_tokens: Count, output_tokens: Count }),
-  /** Milliseconds in the queue, with the memory, with the model, and in all from the request to the answer. */
+  /** Milliseconds in the queue, for reading memory, for the model, and in total from the request to the answer. */
   timing: closedObject({ queue_ms: Count, memory_ms: Count, model_ms: Count, total_ms: Count }),
 });
 export type DraftResponse = Static<typeof DraftResponse>;

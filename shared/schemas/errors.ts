@@ -33,7 +33,7 @@ export const errorBody = (codes: readonly ErrorCode[]) =>
 export const explainedErrorBody = (codes: readonly ErrorCode[]) =>
   closedObject({ detail: closedObject({ code: oneOf(codes), message: Type.String() }) });
 
-/** The first fault of one field. */
+/** A validation error: the first thing wrong with a field. */
 export const Fault = closedObject({
   loc: Type.Array(Type.Unsafe<string | number>({ type: ['string', 'integer'] }), { minItems: 1 }),
   msg: Type.String(),

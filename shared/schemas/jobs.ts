@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { closedObject, nullable, oneOf } from './build.ts';
 import { Count, Id, Name, Timestamp } from './common.ts';
 
-/** Answer to a request whose result the caller does not wait for. */
+/** Answer to a request with `Prefer: respond-async`, whose caller does not wait for the result. */
 export const JobReceipt = closedObject({ job_id: Id, status_url: Type.String() });
 export type JobReceipt = Static<typeof JobReceipt>;
 
@@ -19,9 +19,9 @@ export const JobResponse = closedObject({
 });
 export type JobResponse = Static<typeof JobResponse>;
 
-/** Recorded events to take into memory; by default all new ones. */
+/** Recorded events to take into memory. By default, all new events. */
 export const SyncRequest = closedObject({
-  /** Takes the events that occurred then or later, including those that were looked at before. */
+  /** Takes the events that occurred at this time or later, including those that an earlier sync looked at. */
   since: Type.Optional(Timestamp),
   session_id: Type.Optional(Name),
   /** Maximum number of events to look at. */
@@ -33,27 +33,27 @@ export const SyncResult = closedObject({
   /** Number of events that were looked at. */
   scanned: Count,
   created: Count,
-  /** Number of events that are in memory already, were deleted from it, or say nothing. */
+  /** Number of events that are in memory already, were deleted from it, or contain no text. */
   skipped: Count,
   last_event_at: nullable(Timestamp),
 });
 export type SyncResult = Static<typeof SyncResult>;
 
-/** Scope of a promotion. By default, it takes the rows that no promotion has looked at, oldest first. */
+/** Scope of a promotion. By default, it takes the rows that no promotion has looked at yet, oldest first. */
 export const PromoteRequest = closedObject({
-  /** Takes only what happened then or later. */
+  /** Takes only rows that happened at this time or later. */
   since: Type.Optional(Timestamp),
   /** Maximum number of rows to look at: raw rows for episodes, episodes for facts. 100 by default. */
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500 })),
-  /** Model to use instead of the default: one of those that the operator offers. */
+  /** Model to use instead of the default: one that the operator offers. */
   model: Type.Optional(Name),
-  /** Looks again at what was promoted before, and updates the rows made from it. */
+  /** Looks again at rows that were promoted before, and updates the rows made from them. */
   force: Type.Optional(Type.Boolean()),
 });
 export type PromoteRequest = Static<typeof PromoteRequest>;
 
 /**
- * Input of a promotion. `settled_only`, which the scheduler sets, leaves out stretches of work that may still continue.
+ * Input of a promotion. `settled_only`, which only the scheduler sets, leaves out stretches of work that may continue.
  */
 export const PromoteInput = closedObject({
   ...PromoteRequest.properties,
@@ -67,7 +67,7 @@ export const PromoteResult = closedObject({
   created: Count,
   /** Number of rows that were rewritten, merged or superseded. */
   updated: Count,
-  /** Number of rows that were looked at without making anything of them. */
+  /** Number of rows that were looked at and yielded nothing. */
   skipped: Count,
   /** Number of rows that were looked at. */
   considered: Count,

@@ -1,4 +1,5 @@
-/** Numbers and closed lists of the interface that more than one place needs. */
+/* Limits and enums of the interface that more than one file needs. */
+
 export const IDENTIFIER_PATTERN = '^[A-Za-z0-9._:-]+$';
 export const IDENTIFIER_MAX = 80;
 export const NAME_MAX = 200;
@@ -23,13 +24,13 @@ export const KIB = 1024;
 export const MIB = 1024 * KIB;
 /** Maximum number of bytes of an uncompressed body, unless its endpoint sets another limit. */
 export const BODY_LIMIT = 256 * KIB;
-/** The same for a body that has only a few short texts. */
+/** Maximum number of bytes of an uncompressed body that has only a few short texts. */
 export const SMALL_BODY_LIMIT = 8 * KIB;
-/** Maximum number of values and property names in a body, together, unless its endpoint sets another limit. */
+/** Maximum total number of values and property names in a body, unless its endpoint sets another limit. */
 export const BODY_VALUES = 10_000;
-/** The same for a body of 200 memory rows, each with all its sources and tags. */
+/** Maximum total number of values and property names in a body of 200 memory rows, with all their sources and tags. */
 export const MEMORY_BODY_VALUES = 150_000;
-/** Maximum depth to which the arrays and objects of a body are nested. */
+/** Maximum nesting depth of the arrays and objects of a body. */
 export const BODY_DEPTH = 64;
 
 export const PREDICTION_MODES = ['complete_draft', 'next_prompt'] as const;
@@ -47,13 +48,13 @@ export const ARTIFACT_KINDS = ['video', 'slides', 'other'] as const;
 export const EVENT_KINDS = ['presented', 'accepted', 'edited', 'dismissed', 'submitted'] as const;
 export const PLANS = ['sandbox', 'paid'] as const;
 
-/** Maximum number of keys of an account, and of a page of keys. */
+/** Maximum number of keys of an account, and on a page of keys. */
 export const KEYS_MAX = 100;
-/** Maximum number of connections of an account, revoked ones included. One answer lists them all. */
+/** Maximum number of connections of an account, including revoked ones. One answer lists all of them. */
 export const CONNECTIONS_MAX = 1000;
-/** Confidence from which on a completion is shown, unless an app sets another. */
+/** Minimum confidence in a completion that is shown, unless an app sets another minimum. */
 export const MIN_CONFIDENCE = 0.3;
-/** Minimum share of right ones among the predictions that reach a suggested threshold, unless set otherwise. */
+/** Default minimum precision: the share of correct predictions among those that reach a suggested threshold. */
 export const PRECISION_TARGET = 0.95;
 /** Default limits of a context bundle, for requests and predictions alike. */
 export const CONTEXT_DEFAULTS = { recencyMinutes: 60, maxFacts: 20, maxEpisodes: 10, maxRaw: 50 } as const;
@@ -61,11 +62,11 @@ export const CONTEXT_DEFAULTS = { recencyMinutes: 60, maxFacts: 20, maxEpisodes:
 export const RECENCY_MAX = 7 * 24 * 60;
 /** Lifetime of the code of an approved connection attempt, in seconds. */
 export const CODE_TTL_S = 120;
-/** Number of wrong exchanges that make a connection attempt void. */
+/** Number of wrong exchanges after which a connection attempt is void. */
 export const MISMATCHES_MAX = 5;
-/** Number of days after the recovery window for which a row is kept for billing, conflicts and statistics. */
+/** Number of days for which a row is kept after the recovery window, for billing, conflicts and statistics. */
 export const TOMBSTONE_DAYS = 35;
-/** Time for which a queued prediction that has lost all its callers waits for one to re-attach. */
+/** Time for which a queued prediction without callers waits for a caller to re-attach. */
 export const ABANDON_AFTER_MS = 5000;
 /** Time before the caller's deadline at which a worker stops, so that its outcome is committed in time. */
 export const WORKER_MARGIN_MS = 250;

@@ -21,9 +21,9 @@ export const ContextRequest = closedObject({
   query: Type.Optional(text(QUERY_MAX)),
   /** Text that every returned fact contains. */
   goal: Type.Optional(text(QUERY_MAX)),
-  /** Tags of which every returned fact has at least one; any fact if there are none. */
+  /** Every returned fact has at least one of these tags. An empty list does not filter. */
   tags: Type.Optional(Type.Array(text(TAG_MAX, 1), { maxItems: TAGS_MAX })),
-  /** Window of the episodes and raw rows in minutes; null for no limit. */
+  /** Maximum age of the episodes and raw rows, in minutes; null for no limit. */
   recency_minutes: withDefault(
     nullable(Type.Integer({ minimum: 1, maximum: RECENCY_MAX })),
     CONTEXT_DEFAULTS.recencyMinutes,
@@ -38,9 +38,9 @@ const tier = closedObject({ matched: Count, returned: Count });
 const perTier = <T extends typeof tier | ReturnType<typeof Type.Boolean>>(schema: T) =>
   closedObject({ facts: schema, episodes: schema, raw: schema });
 
-/** Origin of a bundle, and what it lacks. */
+/** How a bundle was chosen, and which rows it lacks. */
 export const ContextMeta = closedObject({
-  /** Revision of the account's memory, which counts its changes. */
+  /** Revision of the account's memory: the number of its changes. */
   revision: Count,
   generated_at: Timestamp,
   window: closedObject({
@@ -51,13 +51,13 @@ export const ContextMeta = closedObject({
   filters: closedObject({ goal: nullable(Type.String()), tags: Type.Array(Type.String()) }),
   /** `matched` is counted up to 1000. */
   counts: perTier(tier),
-  /** True if reading the rows took too long. Then there are none, and nothing is counted. */
+  /** True if reading the rows took too long. Then the bundle has no rows, and nothing is counted. */
   timed_out: Type.Boolean(),
   /** True if more rows matched than fit, or reading them took too long. */
   truncated: perTier(Type.Boolean()),
   /**
-   * Numbers of rows that no bundle shows, each counted up to 1000: facts of the whole account, other rows of the
-   * window.
+   * Numbers of rows that are left out of every bundle, each counted up to 1000: facts of the whole account, other rows of
+   * the window.
    */
   excluded: closedObject({
     superseded: Count,

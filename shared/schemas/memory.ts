@@ -14,7 +14,7 @@ export const RAW_KINDS = ['prompt', 'reply', 'message', 'note', 'other'] as cons
 export const RAW_ROLES = ['human', 'agent', 'tool', 'system'] as const;
 export const EPISODE_STATES = ['draft', 'final'] as const;
 export const TIERS = ['raw', 'episode', 'fact'] as const;
-/** Authors that a client may give a posted row. Only Forecue sets the others. */
+/** Origins that a client may give a posted row. Only Forecue sets the others. */
 const CLIENT_ORIGINS = ['human', 'agent'] as const;
 
 const Ids = Type.Array(Id, { maxItems: SOURCES_MAX });
@@ -26,8 +26,8 @@ const ShownJson = Type.Record(Type.String(), Type.Unknown());
 const partialOf = <T extends TObject>(schema: T) => Type.Partial(schema, { additionalProperties: false });
 const pageOf = <T extends TObject>(row: T) =>
   closedObject({ results: Type.Array(row), next: nullable(Type.String()) });
-/** Schema of the answer to posted rows: one row for one, a list for a list. */
-const postAnswer = <T extends TObject>(row: T) => Type.Union([row, Type.Array(row)]);
+/** Schema of the answer to posted rows: a row if one row was posted, a list if a list was posted. */
+const postResponseOf = <T extends TObject>(row: T) => Type.Union([row, Type.Array(row)]);
 
 export const RawMemoryRequest = closedObject({
   content: text(CONTENT_MAX, 1),
@@ -37,7 +37,7 @@ export const RawMemoryRequest = closedObject({
   agent: Type.Optional(nullable(Name)),
   session_id: Type.Optional(nullable(Name)),
   source: Type.Optional(Name),
-  /** Now by default. */
+  /** By default, the time of the request. */
   occurred_at: Type.Optional(Timestamp),
   tags: Type.Optional(Tags),
   metadata: Type.Optional(Json),
@@ -63,7 +63,7 @@ export const RawMemoryResponse = closedObject({
 });
 export type RawMemoryResponse = Static<typeof RawMemoryResponse>;
 export const RawMemoryPage = pageOf(RawMemoryResponse);
-export const RawMemoryResponses = postAnswer(RawMemoryResponse);
+export const RawMemoryResponses = postResponseOf(RawMemoryResponse);
 
 const episodeFields = {
   title: text(200, 1),
@@ -90,7 +90,7 @@ export type EpisodeChange = Static<typeof EpisodeChange>;
 
 export const EpisodeResponse = closedObject({
   id: Id,
-  /** Empty while the episode is stale, and so is `summary`. */
+  /** Empty while the episode is stale, like `summary`. */
   title: Type.String(),
   summary: Type.String(),
   started_at: Timestamp,
@@ -108,7 +108,7 @@ export const EpisodeResponse = closedObject({
 });
 export type EpisodeResponse = Static<typeof EpisodeResponse>;
 export const EpisodePage = pageOf(EpisodeResponse);
-export const EpisodeResponses = postAnswer(EpisodeResponse);
+export const EpisodeResponses = postResponseOf(EpisodeResponse);
 
 const factOptions = {
   kind: Type.Optional(nullable(Tag)),
@@ -136,7 +136,9 @@ const factFields = {
   /** Empty while the fact is stale. */
   text: Type.String(),
   kind: Text,
-  /** Topic that the fact settles, for which the person has one value at a time. Only Forecue sets it. */
+  /**
+   * Topic of which the fact gives the value, such as `home.city`; a person has one value at a time. Only Forecue sets it.
+   */
   slot: Text,
   origin: oneOf(DERIVED_ORIGINS),
   tags: Tags,
@@ -157,9 +159,9 @@ const factFields = {
 export const FactResponse = closedObject(factFields);
 export type FactResponse = Static<typeof FactResponse>;
 export const FactPage = pageOf(FactResponse);
-export const FactResponses = postAnswer(FactResponse);
+export const FactResponses = postResponseOf(FactResponse);
 
-/** A row from which another one is derived, with its words that support the derived row. */
+/** A row from which another row is derived, with the words in it that support the derived row. */
 export const MemorySource = closedObject({ tier: oneOf(TIERS), id: Id, quote: Text });
 export type MemorySource = Static<typeof MemorySource>;
 export const FactDetail = closedObject({ ...factFields, sources: Type.Array(MemorySource) });
@@ -179,7 +181,7 @@ export const ProfileResponse = closedObject({
 });
 export type ProfileResponse = Static<typeof ProfileResponse>;
 
-/** Changes that a deletion makes besides removing the row itself. */
+/** Receipt of a deletion: the other rows that it changed or deleted. */
 export const DeletionReceipt = closedObject({
   id: Id,
   event_deleted: Type.Boolean(),
@@ -210,7 +212,7 @@ export const MemoryStatsQuery = Type.Object({ since: Type.Optional(Timestamp) })
 const TierStats = closedObject({
   count: Count,
   last_updated_at: Moment,
-  /** Number of rows created or updated since `since`; absent without it. */
+  /** Number of rows created or updated since `since`; absent if the request has no `since`. */
   count_since: Type.Optional(Count),
 });
 export const MemoryStats = closedObject({

@@ -3,7 +3,7 @@ import { closedObject, nullable, oneOf, text } from './build.ts';
 import { Name, pageLimit, Timestamp } from './common.ts';
 import { EVENT_BATCH_MAX, EVENT_TEXT_MAX, NAME_MAX, SOURCE_DETAIL_MAX } from './limits.ts';
 
-/** A posted batch. Its rows are checked one by one, each against the schema of its type. */
+/** A posted batch. Each row is checked on its own, against the schema of its type. */
 export const RecordingBatch = Type.Array(Type.Unknown(), { minItems: 1, maxItems: EVENT_BATCH_MAX });
 
 /** Properties that all events have in common. Unknown properties are kept. */
@@ -32,7 +32,7 @@ export const EVENTS = {
     type: oneOf(['user.reply']),
     agent: Name,
     reply: EventText,
-    /** Id of the `agent.prompt` that this answers, which may arrive later. */
+    /** Id of the `agent.prompt` that the reply answers. The prompt may arrive later. */
     in_reply_to: Type.Optional(Name),
   }),
   'user.message': event({ type: oneOf(['user.message']), text: EventText }),
@@ -41,16 +41,16 @@ export const EVENTS = {
 
 export const CUSTOM_PREFIX = 'custom.';
 
-/** Schema of the event types that clients make up. */
+/** Schema of events whose type a client defines. */
 export const CustomEvent = event({
   type: text(NAME_MAX, CUSTOM_PREFIX.length + 1),
   payload: Type.Object({}, { additionalProperties: true }),
 });
 
-/** Schema of a row of a batch. The row's type decides which of these it is checked against. */
+/** Schema of a row of a batch. Its type decides against which of the schemas the row is checked. */
 export const RecordingEvent = Type.Union([...Object.values(EVENTS), CustomEvent]);
 
-/** Matches no event: it serves to report a missing or unknown type. */
+/** Schema that no event matches. Its validation error reports a missing or unknown type. */
 export const UnknownEvent = event({ type: oneOf([...Object.keys(EVENTS), `${CUSTOM_PREFIX}*`]) });
 
 export const RecordingReceipt = closedObject({
@@ -62,12 +62,12 @@ export const RecordingReceipt = closedObject({
 });
 export type RecordingReceipt = Static<typeof RecordingReceipt>;
 
-/** A stored event: as posted, but with its time in UTC and the time of its arrival. */
+/** A stored event: as posted, but with `occurred_at` in UTC, and with `received_at`. */
 export const StoredEvent = event({ type: Name, received_at: Timestamp });
 
 export const Session = closedObject({
   session_id: Name,
-  /** Id of the user who was the first to post to the session. */
+  /** Id of the account that posted to the session first. */
   owner: Type.String({ format: 'uuid' }),
   started_at: Timestamp,
   source: Name,

@@ -16,9 +16,9 @@ export const ReplyRequest = closedObject({
   agent_input: text(INPUT_MAX, 1),
   /** Maximum number of candidates, up to `MAX_K`. */
   k: withDefault(Type.Integer({ minimum: 1, maximum: INTEGER_MAX }), 1),
-  /** Confidence from which on the reply is given in the person's name. */
+  /** Minimum confidence at which the agent may act on the reply. */
   threshold: withDefault(Share, 0.8),
-  /** Model to use instead of the default: one of those that the operator offers. */
+  /** Model to use instead of the default: one that the operator offers. */
   model: Type.Optional(Name),
   /** Maximum age of the episodes and raw rows used, in minutes. */
   recency_minutes: withDefault(
@@ -32,7 +32,7 @@ export type ReplyRequest = Static<typeof ReplyRequest>;
 const BATCH_MAX = 100;
 const { k, threshold, model, recency_minutes, ...promptFields } = ReplyRequest.properties;
 
-/** Prompts whose replies are predicted from one memory bundle. */
+/** Prompts for which replies are predicted from the same memory bundle. */
 export const BatchRequest = closedObject({
   prompts: Type.Array(closedObject(promptFields), { minItems: 1, maxItems: BATCH_MAX }),
   k,
@@ -71,13 +71,13 @@ const Index = Type.Integer({ minimum: 0, maximum: BATCH_MAX - 1 });
 
 export const BatchItem = Type.Union([
   closedObject({ index: Index, prediction: ReplyResponse }),
-  /** Error code that the prediction would have ended with outside a batch. */
+  /** The error code that a single prediction would have had. */
   closedObject({ index: Index, error: closedObject({ code: Type.String() }) }),
 ]);
 export type BatchItem = Static<typeof BatchItem>;
 
 export const BatchResponse = closedObject({
-  /** Results in the order of the prompts. */
+  /** Results, in the order of the prompts. */
   results: Type.Array(BatchItem),
   succeeded: Count,
   failed: Count,
@@ -95,13 +95,13 @@ const storedFields = {
   acted_at: Moment,
   actual_response: Text,
   feedback_at: Moment,
-  /** Code with which its job ended, if it failed. */
+  /** Code with which the prediction's job failed; null if it did not. */
   error: Text,
 };
 export const ReplySummary = closedObject(storedFields);
 export type ReplySummary = Static<typeof ReplySummary>;
 
-/** The memory that a prediction was made from: ids and counts, no texts. */
+/** The memory from which a prediction was made: ids and counts, no texts. */
 export const ReplyContext = closedObject({
   prompt_revision: Type.Integer(),
   memory_revision: Type.Integer(),
@@ -109,7 +109,7 @@ export const ReplyContext = closedObject({
   fact_ids: Ids,
   episode_ids: Ids,
   raw_ids: Ids,
-  /** Replies of the person to similar prompts, as ids of their raw rows. */
+  /** Ids of the raw rows with the person's replies to similar prompts. */
   example_ids: Ids,
   /** Ids of the rows that were left out because they would dictate a reply. */
   withheld_ids: Ids,
@@ -147,7 +147,7 @@ export type ReplyListQuery = Static<typeof ReplyListQuery>;
 
 export const FeedbackRequest = closedObject({
   status: oneOf(FEEDBACK_STATES),
-  /** The person's real reply. */
+  /** The reply that the person really gave. */
   actual_response: Type.Optional(nullable(text(INPUT_MAX))),
 });
 export type FeedbackRequest = Static<typeof FeedbackRequest>;
@@ -169,39 +169,39 @@ export const ReplyStats = closedObject({
     edited: Count,
     rejected: Count,
   }),
-  /** (auto + accepted) / answered, where answered = auto + accepted + edited + rejected; null if that is 0. */
+  /** (auto + accepted) / (auto + accepted + edited + rejected); null if the divisor is 0. */
   precision: Rate,
-  /** answered / total; null if that is 0. */
+  /** Share of the predictions that were acted on or decided, even if rejected; null without predictions. */
   automation_rate: Rate,
 });
 export type ReplyStats = Static<typeof ReplyStats>;
 
 export const CalibrationQuery = Type.Object({
   /**
-   * Minimum share of right ones among the predictions that reach the suggested threshold; by default the account's
-   * `precision_target`.
+   * Minimum precision: the share of correct predictions among those that reach the suggested threshold. By default the
+   * account's `precision_target`.
    */
   target: Type.Optional(PrecisionTarget),
 });
 
 export const ReplyCalibration = closedObject({
-  /** Bins of equal size, by confidence; `observed` is the share of right predictions. */
+  /** Bins of equal size, by confidence. `observed` is the share of correct predictions. */
   bins: Type.Array(
     closedObject({ lo: Share, hi: Share, count: Count, mean_confidence: Share, observed: Share }),
   ),
   /** Mean squared error of the confidence; null without feedback. */
   brier: Rate,
-  /** Confidence from which on predictions are right often enough; null if unknown. */
+  /** Threshold from which on the precision reaches `target`; null if unknown. */
   suggested_threshold: Rate,
   feedback_count: Count,
   /** Evidence for the suggestion, or the reason why there is none. */
   evidence: closedObject({
     target: Share,
-    /** Number of decisions on the predictions whose confidence reaches the threshold. */
+    /** Number of decisions on predictions whose confidence reaches the threshold. */
     labels: Count,
-    /** Share of all decisions that these are. */
+    /** These decisions as a share of all decisions. */
     coverage: Rate,
-    /** Share of these predictions that were right. */
+    /** Share of correct predictions among these. */
     precision: Rate,
     /** One-sided 95 % lower bound of the precision (Wilson 1927). */
     precision_low: Rate,

@@ -13,14 +13,14 @@ import { isStorable } from './build.ts';
 import type { Fault } from './errors.ts';
 import { UUID, VALIDATION_ITEMS_MAX } from './limits.ts';
 
-/** Origin of the checked value, which is the first part of every `loc`. */
+/** Part of the request from which a checked value is. It is the first element of every `loc`. */
 type Root = 'body' | 'query' | 'path';
 
 type Checked<T> = { ok: true; value: T } | { ok: false; faults: Fault[] };
 
 export type Validator<T> = (value: unknown) => Checked<T>;
 
-/** A mismatch of a client's value with its schema. Its faults become the list of a 422. */
+/** Thrown when a client's value does not match its schema. The faults become the list of a 422. */
 export class ValidationError extends Error {
   readonly faults: readonly Fault[];
 
@@ -35,17 +35,17 @@ const INPUT_MAX = 200;
 const LISTED_NODES_MAX = 50_000;
 
 /**
- * Names of properties that may hold a secret. Names decide rather than schemas, because unknown properties are reported
- * too.
+ * Names of properties that may contain a secret. The name decides, not the schema, because unknown properties are
+ * reported as well.
  */
 const SECRET_NAME = /passw|secret|token|code|verifier|key|refresh|access|credential|authorization/i;
 
 /**
- * Matches an address at a domain with a dot, in any alphabet; only a message to it would show whether it exists.
- * Excludes invisible characters (UAX #44 Default_Ignorable_Code_Point, and the blank Braille pattern), which would make
- * a second address that looks the same.
+ * Characters that an e-mail address must not contain: among others invisible ones (UAX #44 Default_Ignorable_Code_Point,
+ * and the blank Braille pattern), with which a second address could look the same.
  */
 const NOT_IN_EMAIL = String.raw`\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800@`;
+/** Matches an address at a domain with a dot, in any alphabet. Only a message can show whether the address exists. */
 const EMAIL = new RegExp(
   String.raw`^\s*[^${NOT_IN_EMAIL}]+@[^${NOT_IN_EMAIL}.]+(\.[^${NOT_IN_EMAIL}.]+)+\s*$`,
   'u',
@@ -56,16 +56,16 @@ const thoroughAjv = newAjv(true);
 
 interface ReportingOptions {
   /**
-   * True if faults must not quote the value of an unknown property, or a body that is no object: either may be a
-   * misnamed secret.
+   * True if faults must not quote the value of an unknown property, or a body that is not an object: either may be a
+   * secret in the wrong place.
    */
   confidential?: boolean;
 }
 
 /**
- * Makes the validator of a schema. It returns the value with its defaults filled in (in place), or its faults in the
- * form of a 422's list. The schema is compiled soon after this call, or for the first value; the variant that lists all
- * faults is compiled for the first value that needs it.
+ * Returns the validator of a schema. The validator fills in a value's defaults in place, or returns the list of faults
+ * for a 422. The schema is compiled soon after this call, or for the first value. The variant that lists all faults is
+ * compiled for the first invalid value.
  */
 export function compile<T extends TSchema>(
   schema: T,
@@ -95,8 +95,8 @@ const SOON_MS = 100;
 const toCompile: (() => unknown)[] = [];
 
 /**
- * Compiles a schema after start-up, one per turn of the event loop. Compiling all of them up front would take a fifth
- * of the start-up time.
+ * Compiles a schema after the start, one per turn of the event loop. Compiling all schemas at once would take a fifth of
+ * the start-up time.
  */
 function compileSoon(compileOne: () => unknown): void {
   toCompile.push(compileOne);
@@ -114,7 +114,7 @@ function newAjv(allErrors: boolean): Ajv2020 {
     verbose: true,
     useDefaults: true,
     strict: true,
-    // TypeBox makes the schemas. Compiling their own check would block the first request for 60 ms.
+    // TypeBox makes valid schemas. Compiling the meta-schema would block the first request for 60 ms.
     validateSchema: false,
     allowUnionTypes: true,
   });
@@ -141,7 +141,7 @@ function lengthLimit(keyword: string): CodeKeywordDefinition {
     keyword,
     type: 'string',
     schemaType: 'number',
-    // As in Ajv's own order, which decides the fault that is reported: the first of a value.
+    // As in Ajv's own order: it decides which fault is found first, and only the first fault of a value is reported.
     before: 'pattern',
     error: { message: 'wrong length', params: ({ schemaCode }) => _`{limit: ${schemaCode}}` },
     code(cxt) {
@@ -154,8 +154,8 @@ function lengthLimit(keyword: string): CodeKeywordDefinition {
 }
 
 /**
- * Reports whether a value is small enough for all its faults to be listed. Ajv creates an object for every fault,
- * although only a hundred are kept: for a list of two million numbers, that takes 0.6 s and 460 MB.
+ * Reports whether a value is small enough to list all its faults. Ajv creates an object for every fault, although only a
+ * hundred are kept: for a list of two million numbers, that takes 0.6 s and 460 MB.
  */
 function isSmall(root: unknown): boolean {
   let left = LISTED_NODES_MAX;
@@ -171,14 +171,14 @@ function isSmall(root: unknown): boolean {
   return true;
 }
 
-/** Lists the first fault of each faulty field, until the list is full. */
+/** Lists the first fault of each field, until the list is full. */
 function listFaults(root: Root, errors: readonly ErrorObject[], reporting: ReportingOptions): Fault[] {
   const faults = new Map<string, Fault>();
   for (const error of errors) {
     // Ajv reports a failed branch again after the branch's own faults.
     if (error.keyword === 'if') continue;
     const name: string | undefined = error.params['missingProperty'] ?? error.params['additionalProperty'];
-    // A client's name may be as long as the body, and no budget counts the answer.
+    // A property's name may be as long as the body, and no memory is reserved for the answer.
     const property = name && [...name.slice(0, 2 * INPUT_MAX)].slice(0, INPUT_MAX).join('');
     const loc = [root, ...pointerParts(error.instancePath), ...(property === undefined ? [] : [property])];
     const key = JSON.stringify(loc);
@@ -195,7 +195,7 @@ function pointerParts(pointer: string): (string | number)[] {
 }
 
 /**
- * Returns the faulty value, if it is short and not secret. A default is never faulty, so this is what the client sent.
+ * Returns the faulty value, if it is short and not secret. Defaults are valid, so the client sent this value.
  */
 function inputOf(
   loc: readonly (string | number)[],
@@ -286,15 +286,15 @@ function describe(error: ErrorObject): Description {
   return DESCRIPTIONS[error.keyword]?.(error.params) ?? OTHER_FAULT;
 }
 
-/** Patterns of the numbers in a query, by type: as in JSON, with no more digits than a number keeps. */
+/** Patterns of the numbers in a query, by type: as in JSON, but with no more digits than a number can keep. */
 const NUMBER_PATTERNS: Readonly<Record<string, RegExp>> = {
   integer: /^(0|-?[1-9]\d{0,14})$/,
   number: /^-?(0|[1-9]\d{0,14})(\.\d{1,6})?$/,
 };
 
 /**
- * Compiles the schema of a query, whose values are all text. Where the schema has a number, a text that is a number
- * becomes one; any other text is left for the schema to refuse.
+ * Returns the validator of a query, whose values are all texts. Where the schema has a number, a numeric text becomes a
+ * number; the schema refuses any other text.
  */
 export function compileQuery<T extends TObject>(
   schema: T,

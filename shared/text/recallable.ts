@@ -29,5 +29,5 @@ export function removeUnrecallable(text: string): string {
   return UNRECALLABLE_PATTERNS.reduce((left, pattern) => left.replace(pattern, '\n'), text);
 }
 
-/** Tag of memory rows that no app may use, only the person. */
+/** Tag of rows that no completion may repeat. */
 export const PRIVATE_TAG = 'private';

@@ -4,19 +4,19 @@ import { truncateMiddle } from '../text/cut.ts';
 import { maskSecrets } from '../text/secrets.ts';
 import type { Entry, Session } from './format.ts';
 
-/** A recording event, in the form in which it would be posted. */
+/** A recording event in the format in which clients post events. */
 export type ImportedEvent = Readonly<Record<string, string | undefined>> & { id: string; type: string };
 
 type Utterance = Extract<Entry, { text: string }>;
 
-/** Silence after which a session counts as stopped. */
+/** Time without an event after which a session counts as stopped. */
 const IDLE_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Turns the entries of a session's transcript into recording events. The agent's last words of a turn await the
- * person's answer: they become an `agent.prompt`, its other words `agent.message`s. The agent's words are held back
- * until their type is certain, because a stored event never changes; so a transcript that has grown yields the same
- * events as before, then more.
+ * Turns the entries of a session's transcript into recording events. The agent's last words of a turn wait for the
+ * person's answer, so they become an `agent.prompt`; the agent's other words become `agent.message`s. A stored event
+ * never changes, so the agent's words are held back until their type is certain. Thus a transcript that has grown
+ * yields the same events as before, then more.
  */
 export class Conversation {
   readonly #session: Session;
@@ -26,9 +26,9 @@ export class Conversation {
   /** The last valid time in the transcript. */
   #at: string | undefined;
   #lastMoment = 0;
-  /** The agent's last words, as long as the type of their event is undecided. */
+  /** The agent's last words, while the type of their event is undecided. */
   #undecided: Utterance | undefined;
-  /** The id of the prompt that awaits the person's answer. */
+  /** Id of the prompt that waits for the person's answer. */
   #promptId: string | undefined;
 
   /** `now` is in Unix milliseconds. */
@@ -62,7 +62,7 @@ export class Conversation {
     }
   }
 
-  /** Returns the event of the session's end, if it is over or nothing was said for a day. */
+  /** Returns the event of the session's end, if the session is over or nothing was said for a day. */
   end(isOver = false): ImportedEvent[] {
     const isIdle = this.#lastMoment <= this.#now - IDLE_MS;
     if (!this.#started || !(isOver || isIdle)) return [];
@@ -78,7 +78,7 @@ export class Conversation {
     return [...events, ...said];
   }
 
-  /** Decides the type of the agent's last words, and returns their event. Only a prompt awaits an answer. */
+  /** Sets the type of the agent's last words, and returns their event. Only a prompt waits for an answer. */
   #decide(type: 'agent.prompt' | 'agent.message'): ImportedEvent[] {
     const utterance = this.#undecided;
     this.#undecided = undefined;
@@ -100,7 +100,7 @@ export class Conversation {
     return this.#started ? [event] : [...this.#start(at), event];
   }
 
-  /** Returns the session's start, at the first event with a valid time. */
+  /** Returns the event of the session's start. It has the time of the first event with a valid time. */
   #start(at: string | undefined): ImportedEvent[] {
     this.#started = true;
     const { id, detail } = this.#session;
@@ -112,13 +112,13 @@ export class Conversation {
     return { id, session_id: this.#session.id, type, source: this.#source, occurred_at: at };
   }
 
-  /** Returns the entry's time or, if it has none, the last valid one. */
+  /** Returns the entry's time or, if the entry has none, the last valid time. */
   #timeOf({ at }: Utterance): string | undefined {
     if (this.#momentOf(at) !== undefined) this.#at = at;
     return at ?? this.#at;
   }
 
-  /** Returns a time in Unix milliseconds; undefined for a time that no event may have. */
+  /** Returns a time in Unix milliseconds; undefined if no event may have this time. */
   #momentOf(at: string | undefined): number | undefined {
     const moment = at === undefined ? undefined : parseTimestamp(at);
     return moment !== undefined && moment >= EARLIEST_TIME_MS && moment <= this.#now + CLOCK_AHEAD_MAX_MS
@@ -135,7 +135,7 @@ const TEXT_FIELDS = {
 } as const;
 
 /**
- * Returns a text that may be stored: without credentials, NULs and lone surrogates, cut to the length that an event may
+ * Makes a text storable: masks secrets, removes NULs and lone surrogates, and cuts it to the length that an event may
  * have.
  */
 function storableText(text: string): string {

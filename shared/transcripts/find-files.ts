@@ -1,16 +1,16 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ENDINGS } from './formats.ts';
+import { FILE_EXTENSIONS } from './formats.ts';
 
-/** A file to import. `named` is false for a file found in a directory, which may be no transcript. */
+/** A file to import. `named` is false for a file found in a directory, which may not be a transcript. */
 export interface FoundFile {
   path: string;
   named: boolean;
 }
 
 /**
- * Returns the named files, in the given order. In place of a directory: every file in it, at any depth, that may be a
- * transcript, in order of path.
+ * Returns the files at the paths, in the order of the paths. Replaces a directory by all files in it, at any depth, that
+ * may be transcripts, sorted by path.
  */
 export async function findFiles(paths: readonly string[]): Promise<FoundFile[]> {
   const found = await Promise.all(paths.map(filesAt));
@@ -26,8 +26,8 @@ async function filesAt(path: string): Promise<FoundFile[]> {
 }
 
 /**
- * Searches at any depth, but follows no symbolic links. An unreadable directory counts as a file, and fails when it is
- * read.
+ * Searches a directory at any depth, but follows no symbolic links. An unreadable directory counts as a file, and fails
+ * when it is read.
  */
 async function filesIn(directory: string): Promise<FoundFile[]> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => undefined);
@@ -35,7 +35,7 @@ async function filesIn(directory: string): Promise<FoundFile[]> {
   const found = entries.map((entry): Promise<FoundFile[]> | FoundFile[] => {
     const path = join(directory, entry.name);
     if (entry.isDirectory()) return filesIn(path);
-    const isTranscript = entry.isFile() && ENDINGS.some((ending) => entry.name.endsWith(ending));
+    const isTranscript = entry.isFile() && FILE_EXTENSIONS.some((extension) => entry.name.endsWith(extension));
     return isTranscript ? [{ path, named: false }] : [];
   });
   return (await Promise.all(found)).flat();

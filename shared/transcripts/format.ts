@@ -2,37 +2,37 @@ import { createHash } from 'node:crypto';
 import { maskSecrets } from '../text/secrets.ts';
 import { objectsOf, textOf } from './json.ts';
 
-/** The session that an entry belongs to. */
+/** The session to which an entry belongs. */
 export interface Session {
-  /** The id of the recorded session. */
+  /** Id of the recorded session. */
   id: string;
   agent: string;
   /** The agent's working folder, or something else by which people recognise the session. */
   detail?: string | undefined;
 }
 
-/** Something that was said. */
+/** Words of the person or the agent. */
 interface Utterance {
-  /** The id of the recorded event. Words have the same id each time they are read, and other words never have it. */
+  /** Id of the recorded event. An utterance has the same id whenever the transcript is read, and no other has it. */
   id: string;
-  /** RFC 3339, as the transcript has it; undefined when it has none. */
+  /** Time in RFC 3339, as in the transcript; undefined if the transcript has none. */
   at: string | undefined;
   text: string;
 }
 
-/** An utterance or an event of a transcript, whatever its format. */
+/** An utterance or an event of a transcript, in a form common to all formats. */
 export type Entry =
-  /** The person's words; `answers` names the question, where the transcript does. */
+  /** The person's words. `answers` is the id of the question, if the transcript names it. */
   | ({ kind: 'user'; answers?: string } & Utterance)
-  /** The agent's words. Later entries show whether they end its turn. */
+  /** The agent's words. Later entries show whether these words end the agent's turn. */
   | ({ kind: 'agent' } & Utterance)
-  /** A question that the agent asks by a tool, and whose answer it waits for. */
+  /** A question that the agent asks with a tool. The agent waits for the answer. */
   | ({ kind: 'question' } & Utterance)
-  /** The agent goes on by itself, or was interrupted: its last words await no answer. */
+  /** The agent continues by itself, or was interrupted: its last words do not wait for an answer. */
   | { kind: 'working' }
   /** The agent waits for the person. */
   | { kind: 'turn-end' }
-  /** A message that holds no words of the person or the agent. It is only counted. */
+  /** A message without words of the person or the agent. It is only counted. */
   | { kind: 'skipped' };
 
 /** Entries of one session. */
@@ -43,7 +43,7 @@ export interface Passage {
 
 /** Reads one transcript, line by line. A transcript that has grown yields the same entries as before, then more. */
 export interface Reader {
-  /** Returns the entries that the line completes, if any. Throws for a line that is broken. */
+  /** Returns the entries that the line completes, if any. Throws if the line is broken. */
   read(line: string): Passage | undefined;
 }
 
@@ -51,9 +51,9 @@ export interface Reader {
 export interface Format {
   /** The `source` of the recorded events. */
   name: string;
-  /** A name for people. */
+  /** Name for people. */
   title: string;
-  /** Reports whether a line, near the start of a file, is of this format and no other. */
+  /** Reports whether a line near the start of a file has this format and no other. */
   recognises(line: string): boolean;
   open(): Reader;
 }
@@ -64,10 +64,11 @@ export function digest(text: string): string {
 }
 
 /**
- * Makes ids for words that have none in their transcript: a fingerprint, and the number of the occurrence of these
- * words. A line that was broken at one reading and is whole at the next does not shift the ids of other words.
+ * Makes ids for utterances that have none in their transcript: a fingerprint, and the number of earlier utterances with
+ * the same words. A line that is broken when it is first read, and complete later, does not shift the ids of other
+ * utterances.
  */
-export class WordIds {
+export class UtteranceIds {
   readonly #occurrences = new Map<string, number>();
 
   next(scope: string, kind: string, text: string): string {
@@ -78,7 +79,7 @@ export class WordIds {
   }
 }
 
-/** Returns a question and the answers that it offers as one text. */
+/** Returns a question and its answer options as one text. */
 export function questionText(question: string, options: unknown): string {
   const lines = objectsOf(options).flatMap(({ label, description }) => {
     const name = textOf(label);

@@ -4,13 +4,13 @@ import { stat } from 'node:fs/promises';
 import { MIB } from '../schemas/limits.ts';
 import type { ImportedEvent } from './conversation.ts';
 import { FORMATS } from './formats.ts';
-import { Recorder, type Store } from './recorder.ts';
+import { Recorder, type StoreBatch } from './recorder.ts';
 import type { FileReport } from './report.ts';
 import { LINE_MAX, type Line, Transcript } from './transcript.ts';
 
 /** Options for reading a file. */
-interface Reading {
-  /** Its abort ends the reading after the present line. */
+interface ReadOptions {
+  /** When it aborts, reading ends after the present line. */
   signal: AbortSignal;
   /** Called with the size of each line. */
   progress?(bytes: number): void;
@@ -19,16 +19,16 @@ interface Reading {
 }
 
 /**
- * Imports one file of any size, and counts in the report what became of its events. Throws what reading and storing
- * throw.
+ * Imports one file of any size, and counts the stored, duplicate and refused events in the report. Throws what reading
+ * and storing throw.
  */
 export async function importFile(
   path: string,
   report: FileReport,
-  { store, ...reading }: Reading & { store: Store },
+  { store, ...options }: ReadOptions & { store: StoreBatch },
 ): Promise<void> {
   const recorder = new Recorder(store, report);
-  for await (const { event, line } of eventsOf(path, report, reading)) {
+  for await (const { event, line } of eventsOf(path, report, options)) {
     recorder.add(event, line);
     if (recorder.isFull) await recorder.flush();
   }
@@ -36,16 +36,16 @@ export async function importFile(
 }
 
 /**
- * Yields the events of a file, each with the line that completed it. The report says what was left out, and why reading
- * ended early.
+ * Yields the events of a file, each with the number of the line that completed it. Counts in the report what was left
+ * out, and notes why reading ended early.
  */
 export async function* eventsOf(
   path: string,
   report: FileReport,
-  { signal, progress, isOver }: Reading,
+  { signal, progress, isOver }: ReadOptions,
 ): AsyncGenerator<{ event: ImportedEvent; line: number }> {
   const stats = await stat(path);
-  // Reading a pipe or a device may never end. Reading a directory fails, and says why.
+  // Reading a pipe or a device may never end. Reading a directory fails with an error that names the reason.
   if (!stats.isFile() && !stats.isDirectory()) {
     report.failed = 'it is not a regular file';
     return;
@@ -86,7 +86,7 @@ export async function* readLines(path: string, lineMax = LINE_MAX): AsyncGenerat
       from = at + 1;
     }
     bytes += chunk.length - from;
-    // The parts of a line that is too long are not kept.
+    // A line that is too long is not kept in memory.
     if (bytes > lineMax) parts = [];
     else if (from < chunk.length) parts.push(chunk.subarray(from));
   }

@@ -3,11 +3,11 @@ import type { RecordingReceipt } from '../schemas/recording.ts';
 import type { ImportedEvent } from './conversation.ts';
 import type { FileReport } from './report.ts';
 
-/** Length from which on a batch is full, in UTF-16 code units. As JSON it has at most six times as many bytes. */
+/** Length from which on a batch is full, in UTF-16 units. As JSON, a batch has at most six times as many bytes. */
 const BATCH_LENGTH_MAX = 2 * MIB;
 
-/** Stores a batch, whole or not at all, by the rules of `POST /api/recording/events/`. */
-export type Store = (events: ImportedEvent[]) => Promise<RecordingReceipt>;
+/** Stores a batch, as a whole or not at all, by the rules of `POST /api/recording/events/`. */
+export type StoreBatch = (events: ImportedEvent[]) => Promise<RecordingReceipt>;
 
 interface Row {
   event: ImportedEvent;
@@ -15,14 +15,14 @@ interface Row {
   line: number;
 }
 
-/** Stores the events of one file in batches, and counts what became of them. */
+/** Stores the events of one file in batches, and counts the stored, duplicate and refused ones. */
 export class Recorder {
-  readonly #store: Store;
+  readonly #store: StoreBatch;
   readonly #report: FileReport;
   #rows: Row[] = [];
   #length = 0;
 
-  constructor(store: Store, report: FileReport) {
+  constructor(store: StoreBatch, report: FileReport) {
     this.#store = store;
     this.#report = report;
   }
@@ -36,7 +36,7 @@ export class Recorder {
     for (const value of Object.values(event)) this.#length += value?.length ?? 0;
   }
 
-  /** Stores the added events. Throws what storing throws; then none of them was stored. */
+  /** Stores the added events. Throws what storing throws; in this case no event was stored. */
   async flush(): Promise<void> {
     const rows = this.#rows;
     this.#rows = [];
@@ -47,7 +47,7 @@ export class Recorder {
     this.#report.duplicates += duplicates;
     for (const { index, errors } of invalid) {
       this.#report.invalid += 1;
-      this.#report.note(rows[index]?.line ?? 0, errors.join('; '));
+      this.#report.noteProblem(rows[index]?.line ?? 0, errors.join('; '));
     }
   }
 }

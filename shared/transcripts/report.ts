@@ -5,34 +5,34 @@ const PROBLEMS_MAX = 5;
 /** The outcome of importing one file. */
 export class FileReport {
   readonly file: string;
-  /** Null: the file is of no known format. */
+  /** Null: the format is unknown. */
   format: string | null = null;
   stored = 0;
   duplicates = 0;
-  /** Number of events that the rules of recording refuse. */
+  /** Number of events that were refused as invalid. */
   invalid = 0;
-  /** Number of records without words of a person or an agent. */
+  /** Number of messages without words of the person or the agent. */
   skipped = 0;
   /** Number of lines that cannot be read. */
   broken = 0;
-  /** The first problems, with their lines' numbers but never their text. */
+  /** The first problems, with the numbers of the lines, but never with their text. */
   readonly problems: string[] = [];
   /** Number of further problems. */
   more = 0;
-  /** Reason why the file was not imported to its end; null: it was. */
+  /** Reason why the file was not imported to its end; null if it was. */
   failed: string | null = null;
 
   constructor(file: string) {
     this.file = file;
   }
 
-  note(line: number, problem: string): void {
+  noteProblem(line: number, problem: string): void {
     if (this.problems.length < PROBLEMS_MAX) this.problems.push(`line ${line}: ${problem}`);
     else this.more += 1;
   }
 }
 
-/** Lists the faults of the files, one per line. */
+/** Lists the problems of all files, one per line. */
 export function faultsIn(reports: readonly FileReport[]): string[] {
   return reports.flatMap(({ file, problems, more, failed }) => [
     ...problems.map((problem) => `${file}, ${problem}`),
@@ -43,7 +43,7 @@ export function faultsIn(reports: readonly FileReport[]): string[] {
 
 const PROGRESS_EVERY_MS = 2000;
 
-/** Writes a line about the progress of a long import every 2 s, and none about a short one. */
+/** Writes a line about the progress of an import every 2 s. */
 export class Progress {
   readonly #files: number;
   readonly #write: (line: string) => void;
@@ -55,7 +55,7 @@ export class Progress {
     this.#write = write;
   }
 
-  /** Counts bytes that were read. `reports` has one report per file so far. */
+  /** Counts bytes that were read. `reports` has a report for each file so far. */
   add(bytes: number, reports: readonly FileReport[]): void {
     this.#bytes += bytes;
     const now = performance.now();

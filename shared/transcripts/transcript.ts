@@ -4,37 +4,37 @@ import type { Format, Passage, Reader } from './format.ts';
 import { formatOf } from './formats.ts';
 import type { FileReport } from './report.ts';
 
-/** A line of a file. Without a text it cannot be read; `fault` is the reason. */
+/** A line of a file. If it cannot be read, it has no text, and `fault` is the reason. */
 export type Line = { number: number; bytes: number } & (
   | { text: string }
   | { text: undefined; fault: string }
 );
 
-/** Maximum size of a line, in bytes. Longer lines hold images, not words. */
+/** Maximum size of a line, in bytes. Longer lines contain images, not words. */
 export const LINE_MAX = 64 * MIB;
 
-/** Bounds of the part at the beginning of a file in which its format must be recognised. */
+/** Maximum size of the beginning of a file in which the format must be recognised. */
 const SNIFF_LINES = 200;
 const SNIFF_BYTES = 16 * MIB;
 
-/** A transcript whose format is recognised by one of its first lines. */
+/** A transcript. One of its first lines reveals its format. */
 export class Transcript {
   readonly #report: FileReport;
   readonly #now: number;
   readonly #conversations = new Map<string, Conversation>();
   #format: Format | undefined;
   #reader: Reader | undefined;
-  /** The lines before the one by which the format is recognised. */
+  /** The lines before the line by which the format is recognised. */
   #early: Line[] = [];
   #earlyBytes = 0;
 
-  /** `now` is in Unix milliseconds. What is left out is counted in `report`. */
+  /** `now` is in Unix milliseconds. `report` counts skipped messages and broken lines. */
   constructor(report: FileReport, now: number) {
     this.#report = report;
     this.#now = now;
   }
 
-  /** True once the bounds are reached and no format has been recognised. */
+  /** True if no format was recognised within `SNIFF_LINES` and `SNIFF_BYTES`. */
   get isUnknown(): boolean {
     return this.#early.length >= SNIFF_LINES || this.#earlyBytes >= SNIFF_BYTES;
   }
@@ -67,7 +67,7 @@ export class Transcript {
     try {
       passage = reader.read(line.text);
     } catch {
-      // A blank line is not JSON either, but nothing is lost with it.
+      // A blank line is not JSON either, but contains nothing.
       if (line.text.trim() !== '') this.#noteBroken(line.number, 'is broken');
     }
     return passage === undefined ? [] : this.#eventsOf(passage);
@@ -83,6 +83,6 @@ export class Transcript {
 
   #noteBroken(line: number, fault: string): void {
     this.#report.broken += 1;
-    this.#report.note(line, fault);
+    this.#report.noteProblem(line, fault);
   }
 }

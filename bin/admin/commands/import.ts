@@ -6,7 +6,7 @@ import { AppError } from '../../../shared/errors/app-error.ts';
 import { retry } from '../../../shared/timing/retry.ts';
 import { type FoundFile, findFiles } from '../../../shared/transcripts/find-files.ts';
 import { importFile } from '../../../shared/transcripts/import-file.ts';
-import type { Store } from '../../../shared/transcripts/recorder.ts';
+import type { StoreBatch } from '../../../shared/transcripts/recorder.ts';
 import { FileReport, faultsIn, Progress } from '../../../shared/transcripts/report.ts';
 import { AdminError } from '../admin-error.ts';
 import { requireValue } from '../arguments.ts';
@@ -39,7 +39,7 @@ async function idOf({ em }: Admin, email: string): Promise<string> {
  * Returns a function that records events for an account, by the same rules as the API. It throws `quota_exceeded` or
  * `not_authenticated`.
  */
-function storeOf({ database: { pool }, config: { quotas } }: Admin, accountId: string): Store {
+function storeOf({ database: { pool }, config: { quotas } }: Admin, accountId: string): StoreBatch {
   return async (events) => {
     const batch = await checkBatch(events, Date.now());
     if (batch.events.length === 0) return receiptOf(batch, { accepted: 0, foreign: [] });
@@ -52,7 +52,7 @@ function storeOf({ database: { pool }, config: { quotas } }: Admin, accountId: s
 }
 
 /** Imports the files one after another, until the process is interrupted or the account takes no more. */
-async function importAll(store: Store, files: readonly FoundFile[]): Promise<Outcome> {
+async function importAll(store: StoreBatch, files: readonly FoundFile[]): Promise<Outcome> {
   const interrupted = new AbortController();
   // Not `once`: npm passes Ctrl-C on to a process that has it from the terminal already.
   process.on('SIGINT', () => interrupted.abort());

@@ -1,5 +1,5 @@
 import type { ImportedEvent } from '../../../shared/transcripts/conversation.ts';
-import { ENDINGS } from '../../../shared/transcripts/formats.ts';
+import { FILE_EXTENSIONS } from '../../../shared/transcripts/formats.ts';
 import { FileReport } from '../../../shared/transcripts/report.ts';
 import { LINE_MAX, type Line, Transcript } from '../../../shared/transcripts/transcript.ts';
 
@@ -24,7 +24,7 @@ export async function readFiles(
   files: readonly File[],
   say: (done: number, all: number) => void,
 ): Promise<Found> {
-  const transcripts = files.filter(({ name }) => ENDINGS.some((ending) => name.endsWith(ending)));
+  const transcripts = files.filter(({ name }) => FILE_EXTENSIONS.some((extension) => name.endsWith(extension)));
   const found: Found = {
     events: [],
     sessions: 0,

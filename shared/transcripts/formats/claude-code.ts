@@ -1,6 +1,6 @@
 import type { Entry, Format, Passage, Reader } from '../format.ts';
 import { questionText } from '../format.ts';
-import { type JsonObject, objectOf, objectsOf, parseObject, propertyOf, textOf, tryObject } from '../json.ts';
+import { type JsonObject, objectOf, objectsOf, parseObject, propertyOf, textOf, tryParseObject } from '../json.ts';
 import { stripToolWrappers } from '../wrappers.ts';
 
 const NAME = 'claude-code';
@@ -10,7 +10,7 @@ export const claudeCode: Format = {
   name: NAME,
   title: 'Claude Code session (JSON Lines)',
   recognises(line) {
-    const record = tryObject(line);
+    const record = tryParseObject(line);
     return (
       typeof record?.['sessionId'] === 'string' &&
       typeof record['uuid'] === 'string' &&
@@ -40,7 +40,7 @@ function entriesOf(record: JsonObject): Entry[] {
   return type === 'user' ? fromUser(record) : fromAgent(record);
 }
 
-/** Reads words that the person typed while the agent worked, and that the agent read before its turn ended. */
+/** Returns words that the person typed while the agent worked, and that the agent read before its turn ended. */
 function fromAttachment(record: JsonObject): Entry[] {
   const { type, commandMode = 'prompt', prompt, origin } = objectOf(record['attachment']);
   if (type !== 'queued_command') return [];
@@ -50,8 +50,8 @@ function fromAttachment(record: JsonObject): Entry[] {
 }
 
 /**
- * True for records of subagents, summaries of a compacted context, and messages that the tool itself wrote in the place
- * of a person or an agent.
+ * Reports whether a record is a subagent's, a summary of a compacted context, or a message that the tool wrote in the
+ * name of the person or the agent.
  */
 function isMachineMade(record: JsonObject): boolean {
   const flags = [
@@ -84,7 +84,7 @@ const REJECTION_START = "The user doesn't want to proceed with this tool use.";
 const REASON_LABEL = 'the user said:';
 const NOTE_START = "\n\nNote: The user's next message";
 
-/** Reads the person's words from a tool result: answers to questions, and the reason for a refusal. */
+/** Returns the person's words in a tool result: answers to questions, or the reason for a refusal. */
 function fromToolResult(record: JsonObject, result: JsonObject): Entry[] {
   const { questions, answers, annotations } = objectOf(record['toolUseResult']);
   const { at, id } = idAndTime(record);
@@ -131,7 +131,7 @@ function fromAgent(record: JsonObject): Entry[] {
 }
 
 /**
- * Returns a record's id and time. Copies of a message in the files of resumed or forked sessions have the same `uuid`.
+ * Returns a record's id and time. A message has the same `uuid` in the files of resumed and forked sessions.
  */
 function idAndTime(record: JsonObject): { id: string; at: string | undefined } {
   return { id: `${NAME}:${String(record['uuid'])}`, at: textOf(record['timestamp']) };

@@ -1,6 +1,6 @@
 import type { Entry, Format, Passage, Reader, Session } from '../format.ts';
 import { digest, questionText } from '../format.ts';
-import { type JsonObject, objectsOf, textOf, tryObject } from '../json.ts';
+import { type JsonObject, objectsOf, textOf, tryParseObject } from '../json.ts';
 import { stripToolWrappers } from '../wrappers.ts';
 
 const NAME = 'cline';
@@ -15,8 +15,8 @@ const WORK_TYPES = [
 ];
 
 /**
- * A task of Cline, or of an editor extension derived from it: `<storage>/tasks/<task>/ui_messages.json`, one array on
- * one line. The neighbouring file with the messages to the provider is not read, because it has no times.
+ * A task of Cline, or of an editor extension derived from Cline: `<storage>/tasks/<task>/ui_messages.json`, one array on
+ * one line. Another file beside it, with the messages to the provider, is not read, because it has no times.
  */
 export const cline: Format = {
   name: NAME,
@@ -35,7 +35,7 @@ function messagesOn(line: string): JsonObject[] {
 function passageOf(messages: JsonObject[]): Passage | undefined {
   const [first] = messages;
   if (first === undefined) return undefined;
-  // The task's own id is only in the name of its directory, so the time and the text of its first message replace it.
+  // The task's id is only in the name of its directory, so the time and the text of the first message replace the id.
   const id = `${NAME}:${String(first['ts'])}:${digest(textOf(first['text']) ?? '')}`;
   const session: Session = { id, agent: NAME };
   return { session, entries: messages.flatMap((message, place) => entriesOf(message, id, place === 0)) };
@@ -61,9 +61,9 @@ function entriesOf(message: JsonObject, scope: string, isFirst: boolean): Entry[
   return what === 'completion_result' ? [{ kind: 'agent', ...said, text }, { kind: 'turn-end' }] : [];
 }
 
-/** Reads a question: a JSON object, which lists the answers that it offers in one of two ways, or a bare text. */
+/** Returns the question in a message: a plain text, or a JSON object with answer options in one of two formats. */
 function questionIn(text: string): string {
-  const { question, response, options, suggest } = tryObject(text) ?? {};
+  const { question, response, options, suggest } = tryParseObject(text) ?? {};
   const asked = textOf(question) ?? textOf(response);
   if (asked === undefined) return text;
   const labels = Array.isArray(options) ? options.map((label) => ({ label })) : [];

@@ -1,33 +1,33 @@
 import type { Entry, Format, Passage, Reader, Session } from '../format.ts';
-import { questionText, WordIds } from '../format.ts';
-import { type JsonObject, objectOf, objectsOf, parseObject, propertyOf, textOf, tryObject } from '../json.ts';
+import { questionText, UtteranceIds } from '../format.ts';
+import { type JsonObject, objectOf, objectsOf, parseObject, propertyOf, textOf, tryParseObject } from '../json.ts';
 import { stripToolWrappers } from '../wrappers.ts';
 
 const NAME = 'codex';
-/** Line that separates the open files from the person's words in a message from an editor. */
+/** Line between the open files and the person's words, in a message from an editor. */
 const REQUEST_HEADING = '## My request for Codex:';
 const ASK_TOOL = 'request_user_input';
 const CALL_TYPES = ['function_call', 'custom_tool_call', 'local_shell_call', 'web_search_call'];
 
-/** A rollout file of the Codex CLI: `~/.codex/sessions/<date>/rollout-….jsonl`. It is written append-only. */
+/** A rollout file of the Codex CLI: `~/.codex/sessions/<date>/rollout-….jsonl`. The CLI only appends to it. */
 export const codex: Format = {
   name: NAME,
   title: 'Codex CLI rollout (JSON Lines)',
   recognises(line) {
-    const { type, payload } = tryObject(line) ?? {};
+    const { type, payload } = tryParseObject(line) ?? {};
     return type === 'session_meta' && typeof objectOf(payload)['id'] === 'string';
   },
   open: () => new CodexReader(),
 };
 
 class CodexReader implements Reader {
-  readonly #ids = new WordIds();
-  /** For each call of the tool that asks the person, the ids of the questions whose answers may be kept. */
+  readonly #ids = new UtteranceIds();
+  /** Ids of the questions whose answers may be kept, by call of the tool that asks the person. */
   readonly #asked = new Map<string, string[]>();
   #session: Session | undefined;
   #subagent = false;
   /**
-   * Prefix of the ids. A fork begins with a copy of its original session's messages, so it uses the prefix of that
+   * Prefix of the ids. A fork begins with a copy of the messages of its original session, so it uses the prefix of that
    * session.
    */
   #root = '';
@@ -89,7 +89,7 @@ class CodexReader implements Reader {
   }
 
   #questions(call: JsonObject, at: string | undefined): Entry[] {
-    const { questions } = tryObject(textOf(call['arguments']) ?? '') ?? {};
+    const { questions } = tryParseObject(textOf(call['arguments']) ?? '') ?? {};
     const open = objectsOf(questions).filter(({ isSecret }) => isSecret !== true);
     const callId = String(call['call_id']);
     this.#asked.set(
@@ -106,7 +106,7 @@ class CodexReader implements Reader {
 
   #answers(result: JsonObject, at: string | undefined): Entry[] {
     const callId = String(result['call_id']);
-    const { answers } = tryObject(textOf(result['output']) ?? '') ?? {};
+    const { answers } = tryParseObject(textOf(result['output']) ?? '') ?? {};
     const replies = (this.#asked.get(callId) ?? []).flatMap((question): Entry[] => {
       const given = objectOf(propertyOf(answers, question))['answers'];
       const text = Array.isArray(given) ? given.filter((one) => typeof one === 'string').join('\n') : '';

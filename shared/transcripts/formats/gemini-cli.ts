@@ -1,28 +1,28 @@
 import type { Entry, Format, Passage, Reader, Session } from '../format.ts';
-import { isObject, type JsonObject, objectOf, objectsOf, parseObject, textOf, tryObject } from '../json.ts';
+import { isObject, type JsonObject, objectOf, objectsOf, parseObject, textOf, tryParseObject } from '../json.ts';
 import { stripToolWrappers } from '../wrappers.ts';
 
 const NAME = 'gemini-cli';
-/** Line that precedes the contents of the files that the person named with @. */
+/** Line before the contents of the files that the person referenced with @. */
 const FILES_HEADING = '--- Content from referenced files ---';
 
 /**
- * A chat of the Gemini CLI: `~/.gemini/tmp/<project>/chats/session-….jsonl`. The first line describes the session; each
- * of the others is a message, a later state of one, or a change of the description.
+ * A chat of the Gemini CLI: `~/.gemini/tmp/<project>/chats/session-….jsonl`. The first line describes the session. Each
+ * other line is a message, a later state of a message, or a change of the description.
  */
 export const geminiCli: Format = {
   name: NAME,
   title: 'Gemini CLI chat (JSON Lines)',
   recognises(line) {
-    const { sessionId, projectHash } = tryObject(line) ?? {};
+    const { sessionId, projectHash } = tryParseObject(line) ?? {};
     return typeof sessionId === 'string' && typeof projectHash === 'string';
   },
   open: () => new GeminiReader(),
 };
 
 /**
- * A chat as the Gemini CLI wrote it before April 2026: `session-….json`, one object, indented by two spaces. The
- * indentation makes it possible to read it line by line, too.
+ * A chat as the Gemini CLI wrote it before April 2026: `session-….json`, one object, indented by two spaces. Thanks to
+ * the indentation, it can be read line by line as well.
  */
 export const geminiCliDocument: Format = {
   name: NAME,
@@ -31,13 +31,13 @@ export const geminiCliDocument: Format = {
   open: () => new DocumentReader(),
 };
 
-/** A line with a property of the document whose value is a text. */
+/** Line of a property of the document that describes the session. */
 const PROPERTY = /^ {2}"(sessionId|projectHash|kind)": ("[^"]*"),?$/;
 
 class DocumentReader implements Reader {
   readonly #reader = new GeminiReader();
   readonly #description: Record<string, unknown> = {};
-  /** The lines of the message so far. */
+  /** Lines so far of an incomplete message. */
   #message: string[] | undefined;
 
   read(line: string): Passage | undefined {
@@ -96,14 +96,14 @@ function entriesOf({ type, timestamp, content, displayContent }: JsonObject, id:
   }
   const [typed = ''] = textOfParts(displayContent ?? content).split(FILES_HEADING);
   const text = stripToolWrappers(typed);
-  // Commands of the tool itself.
+  // Commands to the tool.
   const isCommand = text.startsWith('/') || text.startsWith('?');
   return [text === '' || isCommand ? { kind: 'skipped' } : { kind: 'user', id, at, text }];
 }
 
 /**
- * Returns the text of content, which is a text, a part, or a list of both. Thoughts and parts without text (images,
- * tool results) are left out.
+ * Returns the text of a message's content, which is a text, a part, or a list of these. Thoughts and parts without text
+ * (images, tool results) are left out.
  */
 function textOfParts(content: unknown): string {
   const parts: unknown[] = Array.isArray(content) ? content : [content];

@@ -1,5 +1,5 @@
 import type { Entry, Format, Passage, Reader, Session } from '../format.ts';
-import { digest, WordIds } from '../format.ts';
+import { digest, UtteranceIds } from '../format.ts';
 import { stripToolWrappers } from '../wrappers.ts';
 
 const NAME = 'specstory';
@@ -14,8 +14,8 @@ const TOOL_OPEN = '<tool-use';
 const TOOL_CLOSE = '</tool-use>';
 
 /**
- * A history file of SpecStory: `.specstory/history/….md`, a session of any agent as Markdown. The file is written anew
- * when the session grows, so a message is complete only once another one follows it.
+ * A history file of SpecStory: `.specstory/history/….md`, a session of any agent as Markdown. The file is rewritten when
+ * the session grows, so a message is complete only once another message follows.
  */
 export const specstory: Format = {
   name: NAME,
@@ -32,16 +32,16 @@ interface Message {
 }
 
 class SpecStoryReader implements Reader {
-  readonly #ids = new WordIds();
+  readonly #ids = new UtteranceIds();
   readonly #markup = new Markup();
   #session: Session | undefined;
   /**
-   * The session's time, which stands in for that of a message without one, such as the first message of some editors.
+   * The session's time. It replaces the time of a message without one, such as the first message of some editors.
    */
   #startedAt: string | undefined;
   #message: Message | undefined;
   /**
-   * The time of the last slash command. A user's message of the same second is the text that the command stands for.
+   * The time of the last slash command. A user's message with the same time is the expansion of the command.
    */
   #commandAt: string | undefined;
 
@@ -52,7 +52,7 @@ class SpecStoryReader implements Reader {
     }
     const header = this.#markup.isInside ? null : HEADER.exec(line);
     if (header === null) {
-      // Only an agent's message has markup: the person's words are copied verbatim, even if they look like it.
+      // Only an agent's message has markup: the person's words are copied verbatim, even if they look like markup.
       if (this.#message?.role === 'agent') this.#markup.read(line);
       this.#message?.lines.push(line);
       return undefined;
@@ -95,7 +95,7 @@ class SpecStoryReader implements Reader {
   }
 }
 
-/** Tracks which lines belong to a tool call, whose output is in fences and may contain anything. */
+/** Tracks which lines belong to a tool call. Its output is in fences, and may contain anything. */
 class Markup {
   #fence: string | undefined;
   isInside = false;
@@ -114,7 +114,7 @@ class Markup {
   }
 }
 
-/** Returns the texts of an agent's message, in order; undefined stands for a tool call. */
+/** Returns the texts of an agent's message, in order, with undefined in place of each tool call. */
 function withoutTools(lines: string[]): (string | undefined)[] {
   const parts: (string | undefined)[] = [];
   const markup = new Markup();
@@ -143,7 +143,7 @@ function withoutThinking(text: string): string {
   return [before, ...after].join('').trim();
 }
 
-/** Removes the rule at the end of a message, which separates the turns. */
+/** Removes the horizontal rule at the end of a message. */
 function withoutRule(text: string): string {
   return text.replace(/\n---\s*$/, '').trim();
 }
