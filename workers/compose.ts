@@ -39,7 +39,7 @@ export interface Service<Table extends Kinds> {
   pools: readonly PoolName[];
   /** True if the process also schedules recurring work. */
   schedules?: boolean;
-  createHandlers(config: WorkerConfig, parts: Stores & { providerOf: ProviderOf }): Handlers<Table>;
+  createHandlers(config: WorkerConfig, dependencies: Stores & { providerOf: ProviderOf }): Handlers<Table>;
 }
 
 /**
@@ -77,9 +77,9 @@ export async function startWorker<Table extends Kinds>(
   const stores = { pool: handlerDatabase.pool, em: () => handlerDatabase.orm.em.fork() };
   // The types make sure that each kind of the table has a handler.
   const handlers = createHandlers(config, { ...stores, providerOf }) as Handlers<Kinds>;
-  const parts = { config, database, queues, bus, heartbeat, kinds, pools, handlers, log };
-  const work = openWork(opening, parts);
-  if (schedules) await openScheduler(opening, parts);
+  const dependencies = { config, database, queues, bus, heartbeat, kinds, pools, handlers, log };
+  const work = openWork(opening, dependencies);
+  if (schedules) await openScheduler(opening, dependencies);
   const consumers: TicketWorker[] = [];
   opening.defer(() => drain(work, consumers, health));
   for (const { name } of work.pools) consumers.push(queues.worker(name, () => work.poller.look()));

@@ -4,25 +4,25 @@ import { recallOwnPhrases, recallPhrases } from '../shared/db/stores/memory/phra
 import { verdictsFor } from '../shared/db/stores/prediction-events.ts';
 import { CONTEXT_DEFAULTS } from '../shared/schemas/limits.ts';
 import type { kinds } from '../shared/work/kinds.ts';
-import { createPromoteEpisodes } from './memory/promote-episodes.ts';
-import { createPromoteFacts } from './memory/promote-facts.ts';
-import { createSync } from './memory/sync.ts';
-import { createDraft } from './predictions/draft.ts';
-import { createPredict } from './predictions/predict.ts';
+import { createPromoteEpisodesHandler } from './memory/promote-episodes.ts';
+import { createPromoteFactsHandler } from './memory/promote-facts.ts';
+import { createSyncHandler } from './memory/sync.ts';
+import { createDraftHandler } from './predictions/draft.ts';
+import { createPredictHandler } from './predictions/predict.ts';
 import type { ProviderOf } from './providers/providers.ts';
-import { createBatchReply } from './replies/batch-reply.ts';
-import { createPredictBatch } from './replies/predict-batch.ts';
-import { createReply } from './replies/reply.ts';
+import { createBatchReplyHandler } from './replies/batch-reply.ts';
+import { createPredictBatchHandler } from './replies/predict-batch.ts';
+import { createReplyHandler } from './replies/reply.ts';
 import type { Handlers, Stores } from './work/handler.ts';
-import { readsInTurn } from './work/reads.ts';
+import { createReadInTurn } from './work/reads.ts';
 
 /** Creates the handler of every kind of work. */
 export function createHandlers(
   config: WorkerConfig,
   { pool, em, providerOf }: Stores & { providerOf: ProviderOf },
 ): Handlers<typeof kinds> {
-  const inTurn = readsInTurn(config.database.poolSize);
-  const readGranted: Parameters<typeof createPredict>[1] = (reader, { request, question, tails }) =>
+  const inTurn = createReadInTurn(config.database.poolSize);
+  const readGranted: Parameters<typeof createPredictHandler>[1] = (reader, { request, question, tails }) =>
     inTurn(reader, async () => {
       const asked = { ...CONTEXT_DEFAULTS, query: question, recencyMinutes: null };
       const granted = await assembleConnectedContext(em(), reader.memory, asked);
@@ -30,7 +30,7 @@ export function createHandlers(
       const verdicts = await verdictsFor(pool, reader.party, request);
       return { ...granted, phrases, verdicts };
     });
-  const readOwn: Parameters<typeof createDraft>[1] = (reader, { question, tails }) =>
+  const readOwn: Parameters<typeof createDraftHandler>[1] = (reader, { question, tails }) =>
     inTurn(reader, async () => ({
       phrases: await recallOwnPhrases(pool, reader.memory, tails),
       bundle: await assembleContext(em(), reader.memory, {
@@ -42,13 +42,13 @@ export function createHandlers(
   const replies = { pool, em, inTurn, providerOf, settings: config };
   const promotion = { em, providerOf, settings: config };
   return {
-    sync: createSync({ pool, em }),
-    promote_episodes: createPromoteEpisodes(promotion),
-    promote_facts: createPromoteFacts(promotion),
-    reply: createReply(replies),
-    predict_batch: createPredictBatch(replies),
-    batch_reply: createBatchReply(replies),
-    draft: createDraft(providerOf(config.tabModel), readOwn, config),
-    predict: createPredict(providerOf(config.tabModel), readGranted, config),
+    sync: createSyncHandler({ pool, em }),
+    promote_episodes: createPromoteEpisodesHandler(promotion),
+    promote_facts: createPromoteFactsHandler(promotion),
+    reply: createReplyHandler(replies),
+    predict_batch: createPredictBatchHandler(replies),
+    batch_reply: createBatchReplyHandler(replies),
+    draft: createDraftHandler(providerOf(config.tabModel), readOwn, config),
+    predict: createPredictHandler(providerOf(config.tabModel), readGranted, config),
   };
 }

@@ -1,7 +1,7 @@
 import { Box } from '../../shared/box.ts';
 import { createLog } from '../../shared/log.ts';
 import type { PredictionRequest } from '../../shared/schemas/predictions.ts';
-import { createPredict } from '../../workers/predictions/predict.ts';
+import { createPredictHandler } from '../../workers/predictions/predict.ts';
 import type { Provider } from '../../workers/providers/provider.ts';
 import { BUDGET_TOKENS, TIMEOUT_MS } from './predictors.ts';
 import type { Draft } from './writers.ts';
@@ -35,7 +35,7 @@ export function completeWith(provider: Provider, model: string): Complete {
     contextBudgetTokens: BUDGET_TOKENS,
   };
   const noMemory = () => Promise.reject(new Error('no account is connected'));
-  const handler = createPredict(provider, noMemory, settings);
+  const handler = createPredictHandler(provider, noMemory, settings);
   return async (draft, earlier, agent) => {
     const messages = earlier.flatMap((one) => [
       messageOf('assistant', one.agent),

@@ -6,7 +6,7 @@ import type { Kind } from '../../shared/work/kind.ts';
 import { kinds as productKinds } from '../../shared/work/kinds.ts';
 import { poolsOf, startWorker } from '../../workers/compose.ts';
 import { createHandlers } from '../../workers/handlers.ts';
-import type { Allowance, Handler } from '../../workers/work/handler.ts';
+import type { HandlerContext, Handler } from '../../workers/work/handler.ts';
 
 export interface EchoFacts {
   askedBy: string;
@@ -50,7 +50,7 @@ const performEcho: Handler<typeof echo> = ({ input, attempt }, allowance) => {
   return sayAgain(asked, attempt, allowance);
 };
 
-async function sayAgain({ text, gate }: EchoInput, attempt: number, { signal }: Allowance) {
+async function sayAgain({ text, gate }: EchoInput, attempt: number, { signal }: HandlerContext) {
   await fetch(gate, { method: 'POST', body: JSON.stringify(text), signal });
   return { state: 'echoed', answer: text, report: { attempt, length: text.length } };
 }

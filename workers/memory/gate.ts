@@ -35,7 +35,7 @@ export interface ProposedFact {
   slot: string | null;
   valid_from: string | null;
   valid_to: string | null;
-  evidence: ClaimedEvidence[];
+  evidence: CitedEvidence[];
   relation: (typeof RELATIONS)[number];
   /** Number of a known fact, counted from 1. */
   target: number | null;
@@ -66,7 +66,7 @@ const CONFIDENCE = 0.9;
  * mainly on words of others, and must contain no secret. An instruction passes only if the person gave it, and becomes
  * a statement that they did. The model is never simply believed: what cannot be checked is dropped.
  */
-export function admitProposals(proposals: readonly ProposedFact[], shown: ShownMemory): Statement[] {
+export function checkProposals(proposals: readonly ProposedFact[], shown: ShownMemory): Statement[] {
   const record = new EvidenceTexts(shown.rows, shown.others);
   return proposals
     .toSorted((a, b) => b.salience - a.salience)
@@ -115,7 +115,7 @@ function timeOf(text: string | null): number | undefined {
 const QUOTE_MAX = 240;
 
 /** Evidence that a model claims: the number of a row, counted from 1, and the words in it. */
-export interface ClaimedEvidence {
+export interface CitedEvidence {
   source: number;
   quote: string;
 }
@@ -157,7 +157,7 @@ export class EvidenceTexts {
    * first. Returns undefined if none is the person's own: what an agent said, or what the person only accepted or
    * pasted, states nothing about the person.
    */
-  quotes(claims: readonly ClaimedEvidence[]): CheckedQuote[] | undefined {
+  quotes(claims: readonly CitedEvidence[]): CheckedQuote[] | undefined {
     const found = claims.flatMap(({ source, quote }) => {
       const row = this.#rows[source - 1];
       const words = row && quotedIn(row, quote);

@@ -8,7 +8,7 @@ export interface PieceSteps<Piece> {
   /** Promotes a piece. Resolves with whether a model was asked. */
   promote(piece: Piece): Promise<boolean>;
   /** Divides what is left of a piece into parts that can be asked about separately. */
-  partsOf(piece: Piece): readonly Piece[];
+  split(piece: Piece): readonly Piece[];
   /** Records that a piece caused its own failure. */
   setAside(piece: Piece, failure: ProviderError): Promise<void>;
 }
@@ -59,7 +59,7 @@ class Tries<Piece> {
     const again: (readonly Piece[])[] = [];
     for (const group of groups) {
       const { failed, hasAnswer } = await this.#tryGroup(group, isFirst);
-      if (isFirst || hasAnswer) again.push(...failed.map((piece) => this.#steps.partsOf(piece)));
+      if (isFirst || hasAnswer) again.push(...failed.map((piece) => this.#steps.split(piece)));
     }
     return again;
   }
@@ -100,7 +100,7 @@ class Tries<Piece> {
     if (isPieceFault) await this.#steps.setAside(piece, failure);
     this.#outages = outage ? this.#outages + 1 : 0;
     if (this.#outages === OUTAGES_MAX) throw failure;
-    const isDivisible = this.#steps.partsOf(piece).length > 1;
+    const isDivisible = this.#steps.split(piece).length > 1;
     const mayTryAgain = isFirst ? fault === 'timeout' || isDivisible : isPieceFault && isDivisible;
     if (!mayTryAgain && !isPieceFault) this.#unexplained = failure;
     return mayTryAgain;

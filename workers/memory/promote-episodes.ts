@@ -15,15 +15,15 @@ import { promoteEpisodes } from '../../shared/work/kinds.ts';
 import { NO_USAGE, type ProviderError, type Usage } from '../providers/provider.ts';
 import type { Handler } from '../work/handler.ts';
 import { episodeQuestion, readEpisode } from './episode-prompt.ts';
-import { Promotion, type PromotionParts, type PromotionProgress, type PromotionSteps } from './promotion.ts';
+import { Promotion, type PromotionDependencies, type PromotionProgress, type PromotionSteps } from './promotion.ts';
 
 /**
  * Summarises raw rows in episodes: divides them into clusters, and asks the model once for each. Each episode is stored
  * in one transaction with the progress, so that a later attempt continues where this one ended.
  */
-export function createPromoteEpisodes(parts: PromotionParts): Handler<typeof promoteEpisodes> {
-  return async (claim, allowance) => {
-    const promotion = await Promotion.open({ ...parts, claim, allowance });
+export function createPromoteEpisodesHandler(dependencies: PromotionDependencies): Handler<typeof promoteEpisodes> {
+  return async (claim, context) => {
+    const promotion = await Promotion.open({ ...dependencies, claim, context });
     return promotion.perform(promoteEpisodes, new EpisodeSteps(promotion));
   };
 }
@@ -38,19 +38,19 @@ class EpisodeSteps implements PromotionSteps<Piece> {
 
   async find(): Promise<Piece[]> {
     this.hasChanged = false;
-    const { accountId, choice, left } = this.#promotion;
+    const { accountId, selection, left } = this.#promotion;
     const pieces =
-      left > 0 ? await piecesToPromote(this.#promotion.em(), accountId, { ...choice, limit: left }) : [];
-    this.#promotion.expect(pieces.length);
+      left > 0 ? await piecesToPromote(this.#promotion.em(), accountId, { ...selection, limit: left }) : [];
+    this.#promotion.expectSteps(pieces.length);
     return pieces;
   }
 
   async promote(piece: Piece): Promise<boolean> {
-    const { accountId, choice } = this.#promotion;
+    const { accountId, selection } = this.#promotion;
     const { draft, usage } = await writeEpisode(piece, this.#promotion);
     const isStored = await this.#promotion.store(usage, (keep) =>
       storePiece(this.#promotion.em(), accountId, piece, draft, {
-        promotedBefore: choice.promotedBefore,
+        promotedBefore: selection.promotedBefore,
         within: (tx, id) => keep(tx, (progress) => progressAfter(progress, piece, id)),
       }),
     );
@@ -59,7 +59,7 @@ class EpisodeSteps implements PromotionSteps<Piece> {
   }
 
   /** Returns the halves of a cluster. An episode is not divided, since it is rewritten as a whole. */
-  partsOf(piece: Piece): Piece[] {
+  split(piece: Piece): Piece[] {
     if (piece.kind !== 'new' || piece.rows.length === 1) return [piece];
     const middle = Math.floor(piece.rows.length / 2);
     return [piece.rows.slice(0, middle), piece.rows.slice(middle)].map((rows) => ({ kind: 'new', rows }));
@@ -70,8 +70,8 @@ class EpisodeSteps implements PromotionSteps<Piece> {
   }
 
   countSetAside(): Promise<number> {
-    const { accountId, choice, left } = this.#promotion;
-    return countSetAside(this.#promotion.em(), accountId, { ...choice, limit: left });
+    const { accountId, selection, left } = this.#promotion;
+    return countSetAside(this.#promotion.em(), accountId, { ...selection, limit: left });
   }
 }
 

@@ -18,8 +18,8 @@ import { NO_USAGE, type ProviderError, type Usage } from '../providers/provider.
 import type { Handler } from '../work/handler.ts';
 import { statementsIn } from './extract-facts.ts';
 import { FACTS_MAX, factsQuestion } from './facts-prompt.ts';
-import { admitProposals } from './gate.ts';
-import { Promotion, type PromotionParts, type PromotionProgress, type PromotionSteps } from './promotion.ts';
+import { checkProposals } from './gate.ts';
+import { Promotion, type PromotionDependencies, type PromotionProgress, type PromotionSteps } from './promotion.ts';
 
 /** Maximum number of sources in one question. */
 const SOURCES_PER_QUESTION = 8;
@@ -41,9 +41,9 @@ type Sources = readonly FoundSource[];
  * Distils facts from episodes, and rewrites stale facts: asks the model once for several sources. The results of an
  * answer are stored in one transaction with the progress, so that a later attempt continues where this one ended.
  */
-export function createPromoteFacts(parts: PromotionParts): Handler<typeof promoteFacts> {
-  return async (claim, allowance) => {
-    const promotion = await Promotion.open({ ...parts, claim, allowance });
+export function createPromoteFactsHandler(dependencies: PromotionDependencies): Handler<typeof promoteFacts> {
+  return async (claim, context) => {
+    const promotion = await Promotion.open({ ...dependencies, claim, context });
     return promotion.perform(promoteFacts, new FactSteps(promotion));
   };
 }
@@ -59,9 +59,9 @@ class FactSteps implements PromotionSteps<Sources> {
   }
 
   async find(): Promise<Sources[]> {
-    const { accountId, choice, left } = this.#promotion;
-    const found = left > 0 ? await factSources(this.#promotion.em(), accountId, choice, left) : [];
-    this.#promotion.expect(found.length);
+    const { accountId, selection, left } = this.#promotion;
+    const found = left > 0 ? await factSources(this.#promotion.em(), accountId, selection, left) : [];
+    this.#promotion.expectSteps(found.length);
     return chunksOf(found);
   }
 
@@ -77,7 +77,7 @@ class FactSteps implements PromotionSteps<Sources> {
     return asked;
   }
 
-  partsOf(sources: Sources): Sources[] {
+  split(sources: Sources): Sources[] {
     return this.#leftOf(sources).map((source) => [source]);
   }
 
@@ -88,8 +88,8 @@ class FactSteps implements PromotionSteps<Sources> {
   }
 
   countSetAside(): Promise<number> {
-    const { accountId, choice, left } = this.#promotion;
-    return countSetAsideSources(this.#promotion.em(), accountId, choice, left);
+    const { accountId, selection, left } = this.#promotion;
+    return countSetAsideSources(this.#promotion.em(), accountId, selection, left);
   }
 
   #leftOf(sources: Sources): Sources {
@@ -176,7 +176,7 @@ async function extractStatements(
   // A refusal states nothing.
   const proposals = answer.state === 'answered' ? answer.value.facts : [];
   const others = shown.map(({ title }) => title);
-  const statements = bySource(admitProposals(proposals, { rows, known: related, others }), shown);
+  const statements = bySource(checkProposals(proposals, { rows, known: related, others }), shown);
   const done = sources.filter(({ id }) => shown.some((source) => source.id === id));
   const unasked = sources.filter((source) => !hasEvidence(source));
   const extracted = { sources: [...done, ...unasked], related, statements, model: answer.model, limits };

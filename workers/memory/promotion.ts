@@ -16,14 +16,14 @@ import {
   type StructuredQuestion,
   type Usage,
 } from '../providers/provider.ts';
-import type { Allowance, ClaimOf } from '../work/handler.ts';
+import type { HandlerContext, ClaimOf } from '../work/handler.ts';
 import { type PieceSteps, promoteEach } from './piece-by-piece.ts';
 
 /** Time kept free after the last question of a job, to store the answer. */
 const STORING_MS = 250;
 
 /** Services that the handlers of promotions use. */
-export interface PromotionParts {
+export interface PromotionDependencies {
   em: () => EntityManager;
   providerOf: (model: string) => Provider;
   settings: Pick<WorkerConfig, 'defaultModel' | 'providerTimeoutMs'>;
@@ -32,9 +32,9 @@ export interface PromotionParts {
 type PromotionKind = typeof promoteEpisodes | typeof promoteFacts;
 
 /** One attempt at a promotion. */
-interface PromotionRun extends PromotionParts {
+interface PromotionRun extends PromotionDependencies {
   claim: ClaimOf<PromotionKind>;
-  allowance: Allowance;
+  context: HandlerContext;
 }
 
 /** Progress of a promotion, over all its attempts. */
@@ -63,7 +63,7 @@ export interface PromotionSteps<Piece> extends PieceSteps<Piece> {
 export class Promotion {
   readonly model: string;
   /** Selection of the rows that the promotion takes. */
-  readonly choice: { since: string | undefined; promotedBefore: string | undefined; settledOnly: boolean };
+  readonly selection: { since: string | undefined; promotedBefore: string | undefined; settledOnly: boolean };
   /** Asks the model; null if the provider is no language model. */
   readonly ask: (<Answer>(question: StructuredQuestion<Answer>) => Promise<StructuredAnswer<Answer>>) | null;
   readonly #run: PromotionRun;
@@ -76,7 +76,7 @@ export class Promotion {
     const promotedBefore = request.force === true ? progress.begunAt : undefined;
     const { ask } = run.providerOf(model);
     this.model = model;
-    this.choice = { since, promotedBefore, settledOnly: request.settled_only === true };
+    this.selection = { since, promotedBefore, settledOnly: request.settled_only === true };
     this.ask = ask && ((question) => ask(question, this.#callOptions()));
     this.#run = run;
     this.#limit = limit;
@@ -102,7 +102,7 @@ export class Promotion {
       do await promoteEach(await steps.find(), steps, () => this.#answerMs());
       while (steps.hasChanged);
     } catch (error) {
-      return providerFailureEnd(error, kind, this.#run.allowance.log);
+      return providerFailureEnd(error, kind, this.#run.context.log);
     }
     this.#spend(NO_USAGE);
     return successOf(this.#progress, await steps.countSetAside());
@@ -124,7 +124,7 @@ export class Promotion {
   }
 
   /** Sets the number of steps that are still to be done. */
-  expect(steps: number): void {
+  expectSteps(steps: number): void {
     const { done } = this.#progress.steps;
     this.#progress = { ...this.#progress, steps: { done, total: done + steps } };
   }
@@ -134,8 +134,8 @@ export class Promotion {
    * has changed since it was read. Safe to repeat.
    */
   async store(usage: Usage, work: (keep: KeepProgress) => Promise<boolean>): Promise<boolean> {
-    const { claim, allowance } = this.#run;
-    allowance.signal.throwIfAborted();
+    const { claim, context } = this.#run;
+    context.signal.throwIfAborted();
     this.#spend(usage);
     const before = this.#progress;
     const isStored = await this.#persistently(() =>
@@ -154,7 +154,7 @@ export class Promotion {
   /** Leaves rows alone for a while, because the model fails on them. */
   async setAside(concerned: AffectedRows, { fault, message }: ProviderError): Promise<void> {
     const rows = Object.values(concerned).flat().length;
-    this.#run.allowance.log.warn({ fault, reason: message, rows }, 'set aside');
+    this.#run.context.log.warn({ fault, reason: message, rows }, 'set aside');
     await this.#persistently(() => setAside(this.em(), this.accountId, concerned));
   }
 
@@ -163,17 +163,17 @@ export class Promotion {
    * the job to store it.
    */
   #answerMs(): number {
-    return Math.min(this.#run.settings.providerTimeoutMs, this.#run.allowance.leftMs() - STORING_MS);
+    return Math.min(this.#run.settings.providerTimeoutMs, this.#run.context.leftMs() - STORING_MS);
   }
 
   #callOptions() {
     const { id: workId, attempt, kind } = this.#run.claim;
     const charge = { accountId: this.accountId, appId: null, workId, attempt, kind };
-    return { model: this.model, charge, signal: this.#run.allowance.signal, timeoutMs: this.#answerMs() };
+    return { model: this.model, charge, signal: this.#run.context.signal, timeoutMs: this.#answerMs() };
   }
 
   #persistently<T>(work: () => Promise<T>): Promise<T> {
-    return retryUntil(work, performance.now() + this.#run.allowance.leftMs());
+    return retryUntil(work, performance.now() + this.#run.context.leftMs());
   }
 
   /** Adds the usage of an answer, and the time since the previous one. */

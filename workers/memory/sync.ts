@@ -30,7 +30,7 @@ interface SyncProgress extends Omit<SyncResult, 'skipped'> {
  * Takes recorded events into an account's memory, page by page. Each page is stored in one transaction with the
  * progress, so that a later attempt continues where this one ended.
  */
-export function createSync({ pool, em }: Stores): Handler<typeof sync> {
+export function createSyncHandler({ pool, em }: Stores): Handler<typeof sync> {
   return async (claim, { signal, leftMs }) => {
     const request = claim.input.take();
     // After a fault it goes on from what is stored: a crash of the server may have undone the latest page.

@@ -15,9 +15,9 @@ import {
   providerFailureEnd,
   retryAfterTimeouts,
 } from '../providers/provider.ts';
-import type { Handler, Time } from '../work/handler.ts';
+import type { Handler, AttemptContext } from '../work/handler.ts';
 import type { Reader } from '../work/reads.ts';
-import { decide, hasNothingToWorkOn, type MemoryRequest, type Settings, toMemoryRequest } from './predict.ts';
+import { decideCompletion, hasNothingToWorkOn, type MemoryRequest, type PredictionSettings, toMemoryRequest } from './predict.ts';
 import { predictionQuestion } from './prompt.ts';
 
 /** Reads what the account's memory has for a request. */
@@ -30,11 +30,11 @@ type ReadMemory = (
  * Creates the handler of predictions for the account itself. The model is asked what it would be asked for an app's
  * connection, and the answer shows how it came about.
  */
-export function createDraft(
+export function createDraftHandler(
   provider: Provider,
   readMemory: ReadMemory,
-  settings: Settings,
-): Handler<typeof draft, Time> {
+  settings: PredictionSettings,
+): Handler<typeof draft, AttemptContext> {
   const { tabModel: model, providerTimeoutMs, contextBudgetTokens } = settings;
   return async ({ id, party, attempt, input }, { signal, leftMs, log }) => {
     const { draft: text, ...asked } = input.take();
@@ -83,7 +83,7 @@ export function createDraft(
         const timeoutMs = Math.min(providerTimeoutMs, leftMs());
         return provider.predict({ ...task, local }, { model, signal, timeoutMs, charge, cacheKey });
       });
-      const { state, completion } = decide(guess, request, MIN_CONFIDENCE);
+      const { state, completion } = decideCompletion(guess, request, MIN_CONFIDENCE);
       return end(guess, state, { completion, sent });
     } catch (error) {
       return providerFailureEnd(error, draft, log);

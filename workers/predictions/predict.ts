@@ -13,10 +13,10 @@ import { draftEndOf } from '../../shared/text/phrases.ts';
 import { normalForm } from '../../shared/text/words.ts';
 import { predict } from '../../shared/work/kinds.ts';
 import { type Provider, providerFailureEnd, retryAfterTimeouts } from '../providers/provider.ts';
-import type { Handler, Time } from '../work/handler.ts';
+import type { Handler, AttemptContext } from '../work/handler.ts';
 import type { Reader } from '../work/reads.ts';
 
-export type Settings = Pick<WorkerConfig, 'tabModel' | 'providerTimeoutMs' | 'contextBudgetTokens'>;
+export type PredictionSettings = Pick<WorkerConfig, 'tabModel' | 'providerTimeoutMs' | 'contextBudgetTokens'>;
 
 /** A request, the question that it puts to memory, and the ends of its draft by which phrases are looked up. */
 export interface MemoryRequest<Request = Pick<PredictionRequest, 'draft' | 'messages'>> {
@@ -45,11 +45,11 @@ const NOTHING_REMEMBERED: RememberedContext = {
  * Creates the handler of predictions: fits the context to the budget, asks the model, and decides whether its guess is
  * worth showing.
  */
-export function createPredict(
+export function createPredictHandler(
   provider: Provider,
   readMemory: ReadMemory,
-  settings: Settings,
-): Handler<typeof predict, Time> {
+  settings: PredictionSettings,
+): Handler<typeof predict, AttemptContext> {
   return async ({ id, party, attempt, input, facts, connectionId, latest }, { signal, leftMs, log }) => {
     const request = input.take();
     const { bundle, phrases, verdicts, ...revisions } =
@@ -82,7 +82,7 @@ export function createPredict(
         const timeoutMs = Math.min(providerTimeoutMs, leftMs());
         return provider.predict(task, { model, signal, timeoutMs, charge, cacheKey });
       });
-      const { state, completion } = decide(guess, request, minConfidence, refused);
+      const { state, completion } = decideCompletion(guess, request, minConfidence, refused);
       return state === 'suggested'
         ? { state, settle: true, answer: completion, report: report() }
         : { state, report: report() };
@@ -126,7 +126,7 @@ function continuedFrom(
   const isCurrent =
     report.profileRevision === revisions.profileRevision && report.grantRevision === revisions.grantRevision;
   const rest = remainingSuggestion({ id, report, ...last }, request.draft.text, facts);
-  if (!isCurrent || decide({ completion: rest, confidence: 1 }, request, 0).state !== 'suggested')
+  if (!isCurrent || decideCompletion({ completion: rest, confidence: 1 }, request, 0).state !== 'suggested')
     return undefined;
   const continues = report.continues ?? id;
   return { state: 'suggested', answer: rest, report: { ...report, providerMs: null, continues } };
@@ -170,20 +170,20 @@ export function hasNothingToWorkOn(
  * begins with the draft may contain characters of the draft that cannot be displayed safely. That is not the model's
  * fault, so the prediction abstains rather than fails.
  */
-export function decide(
+export function decideCompletion(
   guess: { completion: string; confidence: number },
   request: Pick<PredictionRequest, 'draft' | 'messages'>,
   minConfidence: number,
   refused: readonly string[] = [],
 ): CompletionDecision {
   const completion = cutAtWord(guess.completion);
-  const repeats = [request.draft.text, request.messages.at(-1)?.content ?? ''].map(fold);
+  const repeats = [request.draft.text, request.messages.at(-1)?.content ?? ''].map(foldCase);
   const sure = guess.confidence >= minConfidence;
   if (
     !sure ||
     isBlank(completion) ||
     !isDisplayable(completion) ||
-    repeats.includes(fold(guess.completion)) ||
+    repeats.includes(foldCase(guess.completion)) ||
     (completion !== guess.completion && request.draft.text.startsWith(completion)) ||
     refused.includes(completion)
   )
@@ -197,7 +197,7 @@ function isBlank(text: string): boolean {
 }
 
 /** Folds case, as far as JavaScript can: upper case equates ß with ss, lower case the sigmas. */
-function fold(text: string): string {
+function foldCase(text: string): string {
   return normalForm(text.trim(), 'NFC').toUpperCase().toLowerCase();
 }
 
@@ -207,12 +207,12 @@ function cutAtWord(text: string): string {
   const points = [...text.slice(0, 2 * COMPLETION_MAX + 2)];
   if (points.length <= COMPLETION_MAX) return text;
   const longest = points.slice(0, COMPLETION_MAX).join('');
-  const word = WORDS.segment(points.join('')).containing(longest.length);
+  const word = WORD_SEGMENTER.segment(points.join('')).containing(longest.length);
   return text.slice(0, word?.index || longest.length).trimEnd();
 }
 
 /** Unicode word boundaries, which exist in scripts without spaces as well. */
-const WORDS = new Intl.Segmenter('und', { granularity: 'word' });
+const WORD_SEGMENTER = new Intl.Segmenter('und', { granularity: 'word' });
 
 export function toMemoryRequest<Request extends MemoryRequest['request']>(
   request: Request,

@@ -1,21 +1,21 @@
 import type { CallLimits, StructuredQuestion, Usage } from './provider.ts';
 
 /** Ways to tell a server the shape of an answer, the strictest first. */
-export const FORMATS = ['json_schema', 'json_object', 'text'] as const;
-export type Format = (typeof FORMATS)[number];
+export const ANSWER_FORMATS = ['json_schema', 'json_object', 'text'] as const;
+export type AnswerFormat = (typeof ANSWER_FORMATS)[number];
 
 /**
  * Parameters that limit the tokens of an answer. `max_tokens` comes first: OpenAI's reasoning models refuse it by name,
  * whereas other servers silently ignore `max_completion_tokens`, and then nothing is limited.
  */
-export const LIMITS = ['max_tokens', 'max_completion_tokens'] as const;
-export type Limit = (typeof LIMITS)[number];
+export const LIMIT_PARAMETERS = ['max_tokens', 'max_completion_tokens'] as const;
+export type LimitParameter = (typeof LIMIT_PARAMETERS)[number];
 
 /**
  * Parameters that help but that not every server or model takes: how long the model thinks, and which cache it uses.
  */
-export const EXTRAS = ['reasoning_effort', 'prompt_cache_key'] as const;
-export type Extra = (typeof EXTRAS)[number];
+export const OPTIONAL_PARAMETERS = ['reasoning_effort', 'prompt_cache_key'] as const;
+export type OptionalParameter = (typeof OPTIONAL_PARAMETERS)[number];
 
 /** A question to a model. */
 export interface Question extends Omit<StructuredQuestion<unknown>, 'check'> {
@@ -27,10 +27,10 @@ export interface Question extends Omit<StructuredQuestion<unknown>, 'check'> {
 
 /** Dialect of a server: servers differ in the parameters that they take. */
 export interface Dialect {
-  format: Format;
-  limit: Limit;
-  /** Extra parameters that the server takes. */
-  extras: readonly Extra[];
+  format: AnswerFormat;
+  limit: LimitParameter;
+  /** OptionalParameter parameters that the server takes. */
+  extras: readonly OptionalParameter[];
   /** True if the answer needs room for thoughts. */
   thinks: boolean;
 }

@@ -2,7 +2,7 @@ import type { CircuitNews, CircuitState, CircuitTerms } from '../../shared/db/st
 import { LONGEST_PAUSE_MS, ProviderError, type ProviderFault } from './provider.ts';
 
 /** Failures in a row. */
-interface Streak {
+interface FailureStreak {
   readonly failures: number;
   /** Parties whose calls failed. With more than `PARTIES_MAX` of them, every party counts as one. */
   readonly parties: readonly string[];
@@ -11,19 +11,19 @@ interface Streak {
 /** Number of parties above which failures in a row are no party's own doing. */
 const PARTIES_MAX = 100;
 
-const NO_FAILURE: Streak = { failures: 0, parties: [] };
+const NO_FAILURE: FailureStreak = { failures: 0, parties: [] };
 
 interface UnreportedNews {
   /** True if a call has succeeded. */
   succeeded: boolean;
   /** Failures since the last success. */
-  streak: Streak;
+  streak: FailureStreak;
   pausedUntil: number | undefined;
   /** True if the other workers should not have to wait for their next poll to learn the news. */
   urgent: boolean;
 }
 
-export type UrgentNews = CircuitNews & { urgent: boolean };
+export type OutgoingNews = CircuitNews & { urgent: boolean };
 
 const NO_NEWS: UnreportedNews = {
   succeeded: false,
@@ -70,7 +70,7 @@ export class Circuit {
   check(party: string): boolean {
     const now = performance.now();
     if (this.#pausedUntil > now) throw this.#refusal('it asked to be left alone', this.#pausedUntil - now);
-    if (this.#probeAt === undefined || !concerns(this.#streak, party)) return false;
+    if (this.#probeAt === undefined || !includesParty(this.#streak, party)) return false;
     if (this.#probeAt > now || this.#isClaimed) throw this.refusal();
     return true;
   }
@@ -115,7 +115,7 @@ export class Circuit {
     if (retryAfterMs === undefined) {
       const failure = { failures: 1, parties: [party] };
       // The circuit opens for one more party.
-      const urgent = seen.urgent || (this.isOpen && !concerns(this.#streak, party));
+      const urgent = seen.urgent || (this.isOpen && !includesParty(this.#streak, party));
       this.#streak = joinStreaks(this.#streak, failure);
       this.#unreported = { ...seen, streak: joinStreaks(seen.streak, failure), urgent };
       if (this.#streak.failures >= this.#terms.failuresToOpen && !this.isOpen) this.postponeProbe();
@@ -126,7 +126,7 @@ export class Circuit {
   }
 
   /** Takes out the news that has not been reported. */
-  takeNews(): UrgentNews | undefined {
+  takeNews(): OutgoingNews | undefined {
     if (this.#unreported === undefined) return undefined;
     const { succeeded, streak, pausedUntil, urgent } = this.#unreported;
     this.#unreported = undefined;
@@ -135,7 +135,7 @@ export class Circuit {
   }
 
   /** Puts back news that could not be reported. */
-  returnNews({ succeeded, failures, parties, pauseMs, urgent }: UrgentNews): void {
+  returnNews({ succeeded, failures, parties, pauseMs, urgent }: OutgoingNews): void {
     const later = this.#unreported ?? NO_NEWS;
     const pausedUntil = pauseMs === null ? undefined : performance.now() + pauseMs;
     this.#unreported = {
@@ -175,17 +175,17 @@ function plausibleMs(ms: number | null | undefined, longestMs: number): number {
 }
 
 /** Joins two streaks. */
-function joinStreaks(a: Streak, b: Streak): Streak {
+function joinStreaks(a: FailureStreak, b: FailureStreak): FailureStreak {
   const parties = new Set([...a.parties, ...b.parties]);
   return { failures: a.failures + b.failures, parties: [...parties].slice(0, PARTIES_MAX + 1) };
 }
 
 /** Reports whether a call of the party is among the failures. */
-function concerns({ parties }: Streak, party: string): boolean {
+function includesParty({ parties }: FailureStreak, party: string): boolean {
   return parties.length > PARTIES_MAX || parties.includes(party);
 }
 
-function streakOf({ failures, parties }: Streak = NO_FAILURE): Streak {
+function streakOf({ failures, parties }: FailureStreak = NO_FAILURE): FailureStreak {
   return { failures, parties };
 }
 

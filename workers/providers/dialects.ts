@@ -2,16 +2,16 @@ import {
   type Chat,
   type Completion,
   type Dialect,
-  EXTRAS,
-  type Extra,
-  FORMATS,
-  LIMITS,
+  OPTIONAL_PARAMETERS,
+  type OptionalParameter,
+  ANSWER_FORMATS,
+  LIMIT_PARAMETERS,
   type Question,
 } from './chat.ts';
 import { type CallLimits, ProviderError, SHORTEST_CALL_MS } from './provider.ts';
 
 /** A part of a dialect that a server can refuse. */
-export type RefusedPart = 'format' | 'limit' | Extra;
+export type RefusedPart = 'format' | 'limit' | OptionalParameter;
 
 /** The error of a server that does not know a parameter, or the format in which the answer was asked for. */
 export class DialectRefused extends ProviderError {
@@ -26,7 +26,7 @@ export class DialectRefused extends ProviderError {
 /** Asks a question in the strictest format that the model's server takes. */
 export type AskModel = (question: Question, call: CallLimits) => Promise<Completion>;
 
-const FIRST_DIALECT: Dialect = { format: FORMATS[0], limit: LIMITS[0], extras: EXTRAS, thinks: false };
+const FIRST_DIALECT: Dialect = { format: ANSWER_FORMATS[0], limit: LIMIT_PARAMETERS[0], extras: OPTIONAL_PARAMETERS, thinks: false };
 
 /**
  * Finds the dialect of each model's server. Not every server knows strict schemas, or the same parameters, and some
@@ -61,11 +61,11 @@ export function withBestDialect(chat: Chat): AskModel {
 function nextAfter(dialect: Dialect, refused: RefusedPart): Dialect | undefined {
   switch (refused) {
     case 'format': {
-      const format = FORMATS[FORMATS.indexOf(dialect.format) + 1];
+      const format = ANSWER_FORMATS[ANSWER_FORMATS.indexOf(dialect.format) + 1];
       return format && { ...dialect, format };
     }
     case 'limit': {
-      const limit = LIMITS[LIMITS.indexOf(dialect.limit) + 1];
+      const limit = LIMIT_PARAMETERS[LIMIT_PARAMETERS.indexOf(dialect.limit) + 1];
       return limit && { ...dialect, limit };
     }
     default:

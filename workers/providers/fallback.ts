@@ -3,13 +3,13 @@ import type { AskModel } from './dialects.ts';
 import { type CallLimits, isOutage, type Provider, SHORTEST_CALL_MS } from './provider.ts';
 
 /** Asks a question, and tells which model answered. */
-export type AskAny = (question: Question, call: CallLimits) => Promise<Completion & { model: string }>;
+export type AskWithFallback = (question: Question, call: CallLimits) => Promise<Completion & { model: string }>;
 
 /**
  * Asks the wanted model, then the others in their order, as long as the provider is in trouble and there is time. A
  * question that no model answers fails as it did with the first one.
  */
-export function withFallback(ask: AskModel, others: readonly string[]): AskAny {
+export function withFallback(ask: AskModel, others: readonly string[]): AskWithFallback {
   return async (question, call) => {
     const until = performance.now() + call.timeoutMs;
     let first: unknown;

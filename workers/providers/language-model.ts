@@ -2,7 +2,7 @@ import type { PredictionTask } from '../../shared/domain/context-envelope.ts';
 import { predictionQuestion, readAnswer } from '../predictions/prompt.ts';
 import { readStructured } from './answer.ts';
 import type { Completion } from './chat.ts';
-import type { AskAny } from './fallback.ts';
+import type { AskWithFallback } from './fallback.ts';
 import {
   type CallLimits,
   type ChatMessage,
@@ -21,9 +21,9 @@ const QUOTED_CHARS_MAX = 20_000;
 
 /** A model that answers questions in a given shape. */
 export class LanguageModel implements Provider {
-  readonly #ask: AskAny;
+  readonly #ask: AskWithFallback;
 
-  constructor(ask: AskAny) {
+  constructor(ask: AskWithFallback) {
     this.#ask = ask;
   }
 
@@ -55,9 +55,9 @@ export class LanguageModel implements Provider {
 
     const timeoutMs = until - performance.now();
     if (timeoutMs < SHORTEST_CALL_MS) throw malformedAnswer();
-    const messages = [...question.messages, ...repairTurn(text, answer.faults)];
+    const messages = [...question.messages, ...repairMessages(text, answer.faults)];
     const second = await this.#ask({ ...question, messages }, { ...call, model, timeoutMs });
-    const usage = sum(first.usage, second.usage);
+    const usage = addUsage(first.usage, second.usage);
     const repairedText = writtenText(second);
     if (repairedText === null) return { state: 'refused', usage, model: second.model };
     const repaired = readStructured(repairedText, check);
@@ -85,7 +85,7 @@ function malformedAnswer(): ProviderError {
 /**
  * Builds the messages that ask for the answer once more. They follow the question, to keep the provider's cache valid.
  */
-export function repairTurn(text: string, faults: readonly string[]): ChatMessage[] {
+export function repairMessages(text: string, faults: readonly string[]): ChatMessage[] {
   const list = faults.slice(0, FAULTS_SHOWN_MAX).map((fault) => `- ${fault}`);
   const content = `That answer cannot be used:\n${list.join('\n')}\nAnswer again, with the corrected JSON object only.`;
   const quoted = text.slice(0, QUOTED_CHARS_MAX).toWellFormed().replaceAll('\0', '');
@@ -93,7 +93,7 @@ export function repairTurn(text: string, faults: readonly string[]): ChatMessage
   return [...answer, { role: 'user', content }];
 }
 
-function sum(a: Usage, b: Usage): Usage {
+function addUsage(a: Usage, b: Usage): Usage {
   return {
     inputTokens: a.inputTokens + b.inputTokens,
     cachedTokens: a.cachedTokens + b.cachedTokens,

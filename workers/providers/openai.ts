@@ -11,7 +11,7 @@ import OpenAI, {
 } from 'openai';
 import { type TraceHeaders, traceHeaders } from '../../shared/tracing/span.ts';
 import { BODY_TOO_LARGE, BrokenAnswer, boundedFetch } from './bounded-fetch.ts';
-import type { Chat, ChatRequest, Completion, Extra } from './chat.ts';
+import type { Chat, ChatRequest, Completion, OptionalParameter } from './chat.ts';
 import { DialectRefused, type RefusedPart } from './dialects.ts';
 import {
   type CallLimits,
@@ -77,7 +77,7 @@ async function send(client: OpenAI, request: ChatRequest, call: CallLimits): Pro
     return readCompletion(await response.json());
   } catch (error) {
     if (call.signal.aborted) throw call.signal.reason;
-    throw providerError(error, { ...request, extras: extrasOf(request, call) });
+    throw toProviderError(error, { ...request, extras: extrasOf(request, call) });
   }
 }
 
@@ -94,7 +94,7 @@ function parametersOf(request: ChatRequest, call: CallLimits) {
 }
 
 /** Returns the extras for which this request has a value. */
-function extrasOf({ extras, thoughtTokens }: ChatRequest, { cacheKey }: CallLimits): Extra[] {
+function extrasOf({ extras, thoughtTokens }: ChatRequest, { cacheKey }: CallLimits): OptionalParameter[] {
   return extras.filter((extra) => (extra === 'reasoning_effort' ? thoughtTokens : cacheKey) !== undefined);
 }
 
@@ -107,14 +107,14 @@ function bodyOf({ name, messages, schema, format }: ChatRequest): Body {
       return { messages: [...messages], response_format: { type: format, json_schema } };
     }
     case 'json_object':
-      return { messages: describingShape(messages, schema), response_format: { type: format } };
+      return { messages: withShapeDescription(messages, schema), response_format: { type: format } };
     case 'text':
-      return { messages: describingShape(messages, schema) };
+      return { messages: withShapeDescription(messages, schema) };
   }
 }
 
 /** Appends the answer's shape to the rules, for servers that cannot be bound to a schema. */
-function describingShape(messages: readonly ChatMessage[], schema: object): ChatMessage[] {
+function withShapeDescription(messages: readonly ChatMessage[], schema: object): ChatMessage[] {
   const shape = `Answer with JSON only: one object that matches this JSON Schema.\n${JSON.stringify(schema)}`;
   const [rules, ...rest] = messages;
   return rules?.role === 'system'
@@ -131,18 +131,18 @@ export function readCompletion(body: unknown): Completion {
   const message = field(choice, 'message');
   const usage = readUsage(field(body, 'usage'));
   const counted = { usage, ...readModel(field(body, 'model')) };
-  if (!isRecord(message)) throw unusable('no message', isRecord(field(body, 'usage')) ? usage : null);
+  if (!isRecord(message)) throw unusableAnswer('no message', isRecord(field(body, 'usage')) ? usage : null);
   const { content, refusal } = message;
   const finish = field(choice, 'finish_reason');
   if (finish === 'length') return { state: 'cut_off', ...counted };
   if (finish === 'content_filter' || (typeof refusal === 'string' && refusal !== ''))
     return { state: 'refused', ...counted };
   const text = content ?? '';
-  if (typeof text !== 'string') throw unusable('content is no text', usage);
+  if (typeof text !== 'string') throw unusableAnswer('content is no text', usage);
   return { state: 'written', text, ...counted };
 }
 
-function unusable(why: string, charged: Usage | null): ProviderError {
+function unusableAnswer(why: string, charged: Usage | null): ProviderError {
   return new ProviderError('failed', `unusable answer: ${why}`, { charged });
 }
 
@@ -154,16 +154,16 @@ function readModel(model: unknown): { answeredBy?: string } {
 }
 
 function readUsage(usage: unknown): Usage {
-  const inputTokens = tokens(field(usage, 'prompt_tokens'));
+  const inputTokens = tokenCount(field(usage, 'prompt_tokens'));
   const cached = field(field(usage, 'prompt_tokens_details'), 'cached_tokens');
   return {
     inputTokens,
-    cachedTokens: Math.min(tokens(cached), inputTokens),
-    outputTokens: tokens(field(usage, 'completion_tokens')),
+    cachedTokens: Math.min(tokenCount(cached), inputTokens),
+    outputTokens: tokenCount(field(usage, 'completion_tokens')),
   };
 }
 
-function tokens(value: unknown): number {
+function tokenCount(value: unknown): number {
   const plausible = Number.isInteger(value) && Number(value) >= 0 && Number(value) <= TOKENS_MAX;
   return plausible ? Number(value) : 0;
 }
@@ -180,13 +180,13 @@ function field(value: unknown, name: string | number): unknown {
  * Maps anything that the SDK threw to a fault. Drops message and cause, which can quote a text or the key. `asked` is
  * how the question was asked.
  */
-export function providerError(error: unknown, asked: Asked): ProviderError {
+export function toProviderError(error: unknown, asked: Asked): ProviderError {
   if (error instanceof ProviderError) return error;
   const refused = refusedOf(error, asked);
   if (refused !== undefined) return new DialectRefused(refused, describe(error));
   return new ProviderError(faultOf(error), describe(error), {
     retryAfterMs: error instanceof APIError ? retryAfterMs(error.headers) : undefined,
-    outage: hasOutage(error),
+    outage: indicatesOutage(error),
     charged: isUnreadable(error) ? null : undefined,
   });
 }
@@ -218,7 +218,7 @@ function refusedOf(error: unknown, { format, limit, extras }: Asked): RefusedPar
 /**
  * Reports whether an error is a 5xx, a 429, a time-out or a failed connection: none of these is one request's fault.
  */
-function hasOutage(error: unknown): boolean {
+function indicatesOutage(error: unknown): boolean {
   if (error instanceof RateLimitError || error instanceof InternalServerError) return true;
   return error instanceof APIConnectionError && systemCode(error) !== BODY_TOO_LARGE;
 }

@@ -54,7 +54,7 @@ export function createProviders({
 const rejectUnconfigured = () => Promise.reject(new ProviderError('not_configured', 'no provider key'));
 const UNCONFIGURED_PROVIDER: Provider = { predict: rejectUnconfigured, ask: rejectUnconfigured };
 
-interface ProviderParts {
+interface ProviderDependencies {
   config: WorkerConfig;
   pool: Database['pool'];
   bus: Bus;
@@ -70,7 +70,7 @@ const FAILURES_TO_OPEN = 20;
  */
 export async function openProviders(
   opening: AsyncDisposableStack,
-  { config, pool, bus, log }: ProviderParts,
+  { config, pool, bus, log }: ProviderDependencies,
 ): Promise<ProviderOf> {
   const { openai, provider } = config;
   if (openai === undefined) return createProviders({ openai, fallbackModels: [] });

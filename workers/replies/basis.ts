@@ -27,7 +27,7 @@ export interface Basis {
 }
 
 /** Services that are needed to read a basis. */
-export interface BasisParts {
+export interface BasisDependencies {
   em: () => EntityManager;
   inTurn: ReadInTurn;
   settings: Pick<WorkerConfig, 'contextBudgetTokens'>;
@@ -35,7 +35,7 @@ export interface BasisParts {
 
 /** Reads the basis of a single prediction from the present memory. */
 export async function readBasis(
-  { em, settings }: Pick<BasisParts, 'em' | 'settings'>,
+  { em, settings }: Pick<BasisDependencies, 'em' | 'settings'>,
   accountId: string,
   { agent, agent_input: prompt, recency_minutes: recencyMinutes }: ReplyRequest,
 ): Promise<Basis> {

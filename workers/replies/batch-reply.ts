@@ -13,12 +13,12 @@ import { type Pair, type Vote, createVoter } from '../../shared/domain/replies/v
 import type { BatchBundle } from '../../shared/domain/replies/work.ts';
 import type { ReplyRequest } from '../../shared/schemas/replies.ts';
 import type { batchReply } from '../../shared/work/kinds.ts';
-import type { Handler, Stores, Time } from '../work/handler.ts';
+import type { Handler, Stores, AttemptContext } from '../work/handler.ts';
 import { type Basis, EXAMPLES_MAX } from './basis.ts';
-import { createPredictReply, type ReplyDependencies } from './reply.ts';
+import { createReplyPredictor, type ReplyDependencies } from './reply.ts';
 import { type ScreenedMaterial, screenBeside, screenMaterial } from './screen.ts';
 
-type BatchParts = ReplyDependencies & Pick<Stores, 'pool'>;
+type BatchReplyDependencies = ReplyDependencies & Pick<Stores, 'pool'>;
 
 /** The basis that the predictions of a batch share, besides their prompts. */
 interface SharedBasis {
@@ -35,20 +35,20 @@ interface SharedBasis {
  * memory. A reply is cancelled if its batch has ended or been restarted, and fails if the model exceeds the time limit
  * of a single prediction.
  */
-export function createBatchReply(parts: BatchParts): Handler<typeof batchReply, Time> {
-  const { pool, inTurn, settings } = parts;
-  const predict = createPredictReply(parts);
+export function createBatchReplyHandler(dependencies: BatchReplyDependencies): Handler<typeof batchReply, AttemptContext> {
+  const { pool, inTurn, settings } = dependencies;
+  const predict = createReplyPredictor(dependencies);
   const inUse = new SharedWhileUsed<SharedBasis>();
-  return async (claim, time) => {
+  return async (claim, context) => {
     const { batch } = claim.facts;
     const request = claim.input.take();
-    const limited = withinMs(settings.replyTimeoutMs, time);
+    const limited = withinMs(settings.replyTimeoutMs, context);
     const until = performance.now() + limited.leftMs();
     const kept = await retryUntil(() => readBatchBundle(pool, batch, claim.id), until);
     if (kept === undefined) return { state: 'cancelled', code: 'prediction_cancelled' };
     // Leaves out `gone`: other predictions wait for the same read, so it goes on if this prediction is aborted.
     const reader = { party: claim.party, memory: claim.party };
-    const read = () => inTurn(reader, () => readCommon(parts, claim.party, kept.bundle));
+    const read = () => inTurn(reader, () => readCommon(dependencies, claim.party, kept.bundle));
     // Read again if memory has changed: deleted rows must not be used.
     return inUse.use(`${batch} ${kept.revision}`, read, (common) =>
       predict(claim, request, limited, async () => basisOf(await common(), request, settings)),
@@ -56,13 +56,13 @@ export function createBatchReply(parts: BatchParts): Handler<typeof batchReply, 
   };
 }
 
-function withinMs(ms: number, time: Time): Time {
+function withinMs(ms: number, context: AttemptContext): AttemptContext {
   const until = performance.now() + ms;
-  return { ...time, leftMs: () => Math.min(time.leftMs(), until - performance.now()) };
+  return { ...context, leftMs: () => Math.min(context.leftMs(), until - performance.now()) };
 }
 
 async function readCommon(
-  { pool, em }: BatchParts,
+  { pool, em }: BatchReplyDependencies,
   accountId: string,
   bundle: BatchBundle,
 ): Promise<SharedBasis> {

@@ -8,8 +8,8 @@ import { newIds } from '../../shared/ids.ts';
 import { CONTEXT_DEFAULTS } from '../../shared/schemas/limits.ts';
 import type { BatchRequest } from '../../shared/schemas/replies.ts';
 import type { predictBatch } from '../../shared/work/kinds.ts';
-import type { Allowance, ClaimOf, Handler } from '../work/handler.ts';
-import { type BasisParts, materialOf } from './basis.ts';
+import type { HandlerContext, ClaimOf, Handler } from '../work/handler.ts';
+import { type BasisDependencies, materialOf } from './basis.ts';
 
 /** Maximum total length of the prompts' ends by which the memory is chosen, in UTF-16 units. */
 const QUESTION_MAX = 2000;
@@ -19,28 +19,28 @@ const QUESTION_MAX = 2000;
  * of its own, and waits for all of them. A later attempt finds the pieces that were already admitted, including
  * finished ones.
  */
-export function createPredictBatch(parts: BasisParts): Handler<typeof predictBatch> {
-  return async (claim, allowance) => {
-    const { ids, begunWithMs } = await begin(parts, claim, allowance);
-    await allowance.parts.waitForEnd(ids);
+export function createPredictBatchHandler(dependencies: BasisDependencies): Handler<typeof predictBatch> {
+  return async (claim, context) => {
+    const { ids, begunWithMs } = await begin(dependencies, claim, context);
+    await context.parts.waitForEnd(ids);
     const steps = { done: ids.length, total: ids.length };
-    const latency_ms = Math.round(begunWithMs - allowance.leftMs());
+    const latency_ms = Math.round(begunWithMs - context.leftMs());
     return { state: 'succeeded', report: { steps, result: { ids, latency_ms } } };
   };
 }
 
 /** Begins a batch. This is not part of the handler, so that the prompts are not kept in memory while it waits. */
 async function begin(
-  parts: BasisParts,
+  dependencies: BasisDependencies,
   claim: ClaimOf<typeof predictBatch>,
-  allowance: Allowance,
+  context: HandlerContext,
 ): Promise<Pick<BatchProgress, 'ids' | 'begunWithMs'>> {
-  const until = performance.now() + allowance.leftMs();
+  const until = performance.now() + context.leftMs();
   const { prompts, ...common } = claim.input.take();
   const inputs = prompts.map((prompt) => prompt.agent_input);
-  const kept = () => keptOrNew(parts, claim, { inputs, common, leftMs: allowance.leftMs });
+  const kept = () => loadOrCreateProgress(dependencies, claim, { inputs, common, leftMs: context.leftMs });
   const { ids, begunWithMs } = await retryUntil(kept, until);
-  await allowance.parts.admit(
+  await context.parts.admit(
     ids.map((id, place) => ({ id, facts: { batch: claim.id }, body: { ...common, ...prompts[place] } })),
   );
   return { ids, begunWithMs };
@@ -52,26 +52,26 @@ interface BatchPrompts {
   leftMs(): number;
 }
 
-async function keptOrNew(
-  parts: BasisParts,
+async function loadOrCreateProgress(
+  dependencies: BasisDependencies,
   claim: ClaimOf<typeof predictBatch>,
   prompts: BatchPrompts,
 ): Promise<BatchProgress> {
-  const em: EntityManager = parts.em();
+  const em: EntityManager = dependencies.em();
   const kept = await readProgress<BatchProgress>(em, claim);
   if (kept !== undefined) return kept;
   const progress = {
     steps: { done: 0, total: prompts.inputs.length },
     ids: newIds(prompts.inputs.length),
     begunWithMs: prompts.leftMs(),
-    bundle: await chooseBundle(parts, claim.party, prompts),
+    bundle: await chooseBundle(dependencies, claim.party, prompts),
   };
   await storeProgress(em, claim, progress);
   return progress;
 }
 
 async function chooseBundle(
-  { em, inTurn, settings }: BasisParts,
+  { em, inTurn, settings }: BasisDependencies,
   accountId: string,
   { inputs, common: { recency_minutes: recencyMinutes } }: BatchPrompts,
 ): Promise<BatchBundle> {

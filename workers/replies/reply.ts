@@ -20,8 +20,8 @@ import {
   retryAfterTimeouts,
   type Usage,
 } from '../providers/provider.ts';
-import type { Handler, Time } from '../work/handler.ts';
-import { type Basis, type BasisParts, readBasis } from './basis.ts';
+import type { Handler, AttemptContext } from '../work/handler.ts';
+import { type Basis, type BasisDependencies, readBasis } from './basis.ts';
 import { REPLY_PROMPT_REVISION, readReply, replyQuestion } from './prompt.ts';
 import type { ScreenedMaterial } from './screen.ts';
 
@@ -33,7 +33,7 @@ interface AnsweredProposal extends ReplyProposal {
   usage: Usage;
 }
 
-export interface ReplyDependencies extends BasisParts {
+export interface ReplyDependencies extends BasisDependencies {
   providerOf: (model: string) => Provider;
   settings: Pick<
     WorkerConfig,
@@ -47,12 +47,12 @@ type PredictedWork = Pick<Claim, 'id' | 'kind' | 'party' | 'attempt'>;
  * Creates a function that predicts what a person replies to an agent: it asks the model for candidates (or takes the
  * person's own replies to similar prompts), and decides whether the first is certain enough to act on.
  */
-export function createPredictReply({
+export function createReplyPredictor({
   providerOf,
   settings,
 }: Pick<ReplyDependencies, 'providerOf' | 'settings'>) {
   /** Takes the person's own replies if there is no model, or if `local` stands in for one in trouble. */
-  const propose = async (call: ReplyCall, { vote, pairs }: Basis, time: Time): Promise<AnsweredProposal> => {
+  const propose = async (call: ReplyCall, { vote, pairs }: Basis, context: AttemptContext): Promise<AnsweredProposal> => {
     const { agent_input: prompt, k } = call.request;
     const locally = () => ({
       ...proposeLocally(prompt, vote, pairs.length, k),
@@ -62,7 +62,7 @@ export function createPredictReply({
     const { ask } = providerOf(call.model);
     if (ask === null) return locally();
     try {
-      return await askModel(ask, call, settings, time);
+      return await askModel(ask, call, settings, context);
     } catch (error) {
       if (!isOutage(error) || !settings.provider.fallbackModels.includes(LOCAL_MODEL)) throw error;
       return locally();
@@ -72,16 +72,16 @@ export function createPredictReply({
   return async (
     claim: PredictedWork,
     request: ReplyRequest,
-    time: Time,
+    context: AttemptContext,
     basis: () => Promise<Basis>,
   ): Promise<End<ReplyReport>> => {
     const since = performance.now();
     const { agent, agent_input: prompt, threshold } = request;
-    const read = await retryUntil(basis, since + time.leftMs());
+    const read = await retryUntil(basis, since + context.leftMs());
     const { screened, vote, pairs, isSupported, calibrator, memoryRevision } = read;
     const model = request.model ?? settings.defaultModel;
     try {
-      const answered = await propose({ request, model, screened, claim }, read, time);
+      const answered = await propose({ request, model, screened, claim }, read, context);
       const decided = decideReply(answered, {
         prompt,
         threshold,
@@ -107,19 +107,19 @@ export function createPredictReply({
       };
       return { state: 'succeeded', report };
     } catch (error) {
-      return providerFailureEnd(error, reply, time.log);
+      return providerFailureEnd(error, reply, context.log);
     }
   };
 }
 
 /** Creates the handler of single replies: it reads memory, removes what would dictate a reply, and predicts. */
-export function createReply(parts: ReplyDependencies): Handler<typeof reply, Time> {
-  const predict = createPredictReply(parts);
-  return (claim, time) => {
+export function createReplyHandler(dependencies: ReplyDependencies): Handler<typeof reply, AttemptContext> {
+  const predict = createReplyPredictor(dependencies);
+  return (claim, context) => {
     const request = claim.input.take();
     const { party } = claim;
-    const reader = { party, memory: party, gone: time.signal };
-    return predict(claim, request, time, () => parts.inTurn(reader, () => readBasis(parts, party, request)));
+    const reader = { party, memory: party, gone: context.signal };
+    return predict(claim, request, context, () => dependencies.inTurn(reader, () => readBasis(dependencies, party, request)));
   };
 }
 
@@ -135,7 +135,7 @@ async function askModel(
   ask: Asker,
   { request, model, screened, claim }: ReplyCall,
   settings: ReplyDependencies['settings'],
-  { signal, leftMs }: Time,
+  { signal, leftMs }: AttemptContext,
 ): Promise<AnsweredProposal> {
   const question = replyQuestion(screened.material, request);
   const charge = {

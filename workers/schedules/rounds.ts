@@ -17,13 +17,13 @@ import { type RoundStep, stepsOfRound } from '../../shared/work/schedules.ts';
 const PAGE_ACCOUNTS = 20;
 /** Share of the time to the next tick over which pages are spread. */
 const SPREAD_SHARE = 0.8;
-const PAUSE_MS = { least: 250, most: 60_000 };
+const PAUSE_MS = { min: 250, max: 60_000 };
 /** Delay before a round looks again whether its pool has room. */
-const WAIT_MS = 1000;
+const ROOM_CHECK_MS = 1000;
 /** Maximum number of accounts that are counted to set the pace. */
 const COUNTED_MAX = 100_000;
 
-export interface RoundParts {
+export interface RoundDependencies {
   config: WorkerConfig;
   database: Database;
   queues: Queues;
@@ -40,7 +40,7 @@ type PageTurn = Parameters<typeof turnPage>[3];
  * that is admitted again is the same job.
  */
 export class Rounds {
-  readonly #parts: RoundParts;
+  readonly #dependencies: RoundDependencies;
   readonly #closed = new AbortController();
   readonly #running = new Map<string, Promise<void>>();
   /** Pause between two pages of the latest tick, by schedule. */
@@ -48,15 +48,15 @@ export class Rounds {
   /** Time at which a step began to wait for the step before, by schedule. */
   readonly #waiting = new Map<string, number>();
 
-  constructor(parts: RoundParts) {
-    this.#parts = parts;
+  constructor(dependencies: RoundDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /** Performs the open round of a schedule, unless this process already does. */
   run(name: string): void {
     if (this.#running.has(name) || this.#closed.signal.aborted) return;
     const running = this.#run(name)
-      .catch((error: unknown) => this.#parts.log.warn({ err: error, schedule: name }, 'round broken off'))
+      .catch((error: unknown) => this.#dependencies.log.warn({ err: error, schedule: name }, 'round broken off'))
       .finally(() => this.#running.delete(name));
     this.#running.set(name, running);
   }
@@ -64,14 +64,14 @@ export class Rounds {
   async close(): Promise<void> {
     this.#closed.abort();
     await Promise.all(this.#running.values());
-    const { database, heartbeat, log } = this.#parts;
+    const { database, heartbeat, log } = this.#dependencies;
     await releaseRounds(database.pool, heartbeat.id).catch((error: unknown) =>
       log.warn({ err: error }, 'could not release rounds'),
     );
   }
 
   async #run(name: string): Promise<void> {
-    const { database, heartbeat } = this.#parts;
+    const { database, heartbeat } = this.#dependencies;
     // Forgets the wait of a round that was broken off.
     this.#waiting.delete(name);
     while (!this.#closed.signal.aborted) {
@@ -84,11 +84,11 @@ export class Rounds {
   }
 
   async #perform(name: string, page: Page): Promise<PageTurn> {
-    const { database, queues, log } = this.#parts;
+    const { database, queues, log } = this.#dependencies;
     const steps = stepsOfRound(name);
     const step = steps[page.step];
     if (step === undefined) return { step: 0, position: null, pauseMs: 0 };
-    if (!(await this.#mayBegin(name, page, steps))) return { ...page, pauseMs: WAIT_MS };
+    if (!(await this.#mayBegin(name, page, steps))) return { ...page, pauseMs: ROOM_CHECK_MS };
     const { due, last } = await pageOfDueAccounts(database.pool, step.due, page.position, PAGE_ACCOUNTS);
     for (const account of due)
       await this.#admit(step, account, page.tick).catch((error: unknown) => {
@@ -105,7 +105,7 @@ export class Rounds {
 
   /** Admits a step's job for an account and a tick. Admitting it again makes no second job. */
   async #admit({ kind, body }: RoundStep, accountId: string, tick: number): Promise<void> {
-    const { config, database, heartbeat } = this.#parts;
+    const { config, database, heartbeat } = this.#dependencies;
     const { recoveryWindowS } = config;
     const requestId = `scheduled ${new Date(tick).toISOString()}`;
     const job = jobAdmission(kind, { accountId, body, requestId });
@@ -115,7 +115,7 @@ export class Rounds {
 
   /** Reports whether there is room for a page, and the jobs of the step before have ended or had their time. */
   async #mayBegin(name: string, page: Page, steps: readonly RoundStep[]): Promise<boolean> {
-    const { config, database } = this.#parts;
+    const { config, database } = this.#dependencies;
     const step = steps[page.step];
     const before = steps[page.step - 1];
     if (step === undefined || !(await this.#hasRoom(step))) return false;
@@ -132,7 +132,7 @@ export class Rounds {
 
   /** Reports whether the step's pool takes work, and few accounts have jobs waiting. */
   async #hasRoom({ kind }: RoundStep): Promise<boolean> {
-    const { database, heartbeat } = this.#parts;
+    const { database, heartbeat } = this.#dependencies;
     if (heartbeat.paused.has(kind.pool)) return false;
     const [load] = await readLoad(database.pool, [kind]);
     // Accounts are counted rather than jobs: however many jobs one account has waiting, the others have their turns.
@@ -147,9 +147,9 @@ export class Rounds {
   ): Promise<number> {
     const known = this.#pauses.get(name);
     if (known?.tick === tick && known.step === step) return known.pauseMs;
-    const pages = (await countDue(this.#parts.database.pool, due, position, COUNTED_MAX)) / PAGE_ACCOUNTS;
+    const pages = (await countDue(this.#dependencies.database.pool, due, position, COUNTED_MAX)) / PAGE_ACCOUNTS;
     const spread = (SPREAD_SHARE * Math.max(0, untilTickMs)) / pages;
-    const pauseMs = Math.min(Math.max(spread, PAUSE_MS.least), PAUSE_MS.most);
+    const pauseMs = Math.min(Math.max(spread, PAUSE_MS.min), PAUSE_MS.max);
     this.#pauses.set(name, { tick, step, pauseMs });
     return pauseMs;
   }

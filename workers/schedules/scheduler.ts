@@ -10,7 +10,7 @@ import {
 } from '../../shared/db/stores/schedules.ts';
 import type { Log } from '../../shared/log.ts';
 import { closePart } from '../../shared/process/lifecycle.ts';
-import { type RoundParts, Rounds } from './rounds.ts';
+import { type RoundDependencies, Rounds } from './rounds.ts';
 
 /** Maximum random delay, which keeps processes from looking all at once. */
 const JITTER_MS = 50;
@@ -18,9 +18,9 @@ const JITTER_MS = 50;
 const LOOK_EVERY_MS = 5000;
 const RETRY_MS = 500;
 /** Age up to which missed ticks fire one by one. Older ones fire once, together. */
-const MAKE_UP_MS = 60_000;
+const CATCH_UP_MS = 60_000;
 
-export interface SchedulerParts {
+export interface SchedulerDependencies {
   pool: Pool;
   recurrence: Recurrence;
   rounds: Pick<Rounds, 'run'>;
@@ -32,17 +32,17 @@ export interface SchedulerParts {
  * moves the row on. So each tick fires once, however many processes there are.
  */
 export class Scheduler {
-  readonly #parts: SchedulerParts;
+  readonly #dependencies: SchedulerDependencies;
   readonly #closed = new AbortController();
   #running: Promise<void> = Promise.resolve();
 
-  constructor(parts: SchedulerParts) {
-    this.#parts = parts;
+  constructor(dependencies: SchedulerDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /** Stores schedules that are on and removes those that are off, for all processes: the last one to start decides. */
   async start(): Promise<void> {
-    const { pool, recurrence } = this.#parts;
+    const { pool, recurrence } = this.#dependencies;
     const now = await databaseNow(pool);
     for (const [name, pattern] of Object.entries(recurrence)) {
       const next = pattern === null ? undefined : nextTick(pattern, now);
@@ -62,7 +62,7 @@ export class Scheduler {
     const { signal } = this.#closed;
     while (!signal.aborted) {
       const untilTickMs = await this.#look().catch((error: unknown) => {
-        this.#parts.log.warn({ err: error }, 'could not look at the schedules');
+        this.#dependencies.log.warn({ err: error }, 'could not look at the schedules');
         return RETRY_MS;
       });
       const waitMs = Math.max(0, untilTickMs) + Math.random() * JITTER_MS;
@@ -73,15 +73,15 @@ export class Scheduler {
   /** Fires due ticks, and continues rounds that lost their process. Resolves with the milliseconds to the next tick. */
   async #look(): Promise<number> {
     let untilTickMs = Number.POSITIVE_INFINITY;
-    for (const row of await readSchedules(this.#parts.pool)) {
-      if (row.untilFreeMs !== null && row.untilFreeMs <= 0) this.#parts.rounds.run(row.name);
+    for (const row of await readSchedules(this.#dependencies.pool)) {
+      if (row.untilFreeMs !== null && row.untilFreeMs <= 0) this.#dependencies.rounds.run(row.name);
       untilTickMs = Math.min(untilTickMs, await this.#fireDue(row));
     }
     return untilTickMs;
   }
 
   async #fireDue({ name, pattern, nextTick: first, untilTickMs }: ScheduleRow): Promise<number> {
-    const { pool, rounds, log } = this.#parts;
+    const { pool, rounds, log } = this.#dependencies;
     const now = first - untilTickMs;
     const soonest = nextTick(pattern, now);
     // The clock may have been ahead when the next tick was stored.
@@ -89,7 +89,7 @@ export class Scheduler {
       await plantSchedule(pool, name, { pattern, nextTick: soonest });
     let tick = first;
     while (tick <= now && !this.#closed.signal.aborted) {
-      const next = nextTick(pattern, Math.max(tick, now - MAKE_UP_MS));
+      const next = nextTick(pattern, Math.max(tick, now - CATCH_UP_MS));
       if (next === undefined) break;
       if (await fireTick(pool, { name, pattern, tick, nextTick: next })) {
         log.debug({ schedule: name, tick: new Date(tick), lateMs: Math.round(now - tick) }, 'tick');
@@ -102,9 +102,9 @@ export class Scheduler {
 }
 
 /** Opens the scheduler of recurring work and the rounds that admit its jobs, and registers both for disposal. */
-export async function openScheduler(opening: AsyncDisposableStack, parts: RoundParts): Promise<void> {
-  const { config, database, log } = parts;
-  const rounds = opening.adopt(new Rounds(parts), closePart);
+export async function openScheduler(opening: AsyncDisposableStack, dependencies: RoundDependencies): Promise<void> {
+  const { config, database, log } = dependencies;
+  const rounds = opening.adopt(new Rounds(dependencies), closePart);
   const scheduler = new Scheduler({ pool: database.pool, recurrence: config.recurrence, rounds, log });
   await opening.adopt(scheduler, closePart).start();
 }

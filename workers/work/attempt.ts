@@ -24,7 +24,7 @@ import type { Handler, Handlers } from './handler.ts';
 import type { PartsRoom } from './parts.ts';
 import type { RunningAttempts } from './running.ts';
 
-export interface AttemptParts {
+export interface AttemptDependencies {
   /** The kinds that this process serves. */
   kinds: Kinds;
   handlers: Handlers<Kinds>;
@@ -42,13 +42,13 @@ class OutOfTime extends Error {
 
 /** Performs attempts at work, with the handlers of their kinds. */
 export class Attempts {
-  readonly #parts: AttemptParts;
+  readonly #dependencies: AttemptDependencies;
   readonly #validators: ReadonlyMap<string, Validator<unknown>>;
 
-  constructor(parts: AttemptParts) {
-    this.#parts = parts;
+  constructor(dependencies: AttemptDependencies) {
+    this.#dependencies = dependencies;
     this.#validators = new Map(
-      Object.values(parts.kinds).map(({ name, input }) => [name, compile(input)] as const),
+      Object.values(dependencies.kinds).map(({ name, input }) => [name, compile(input)] as const),
     );
   }
 
@@ -61,16 +61,16 @@ export class Attempts {
   }
 
   async #perform(claim: Claim, freeSlot: () => void): Promise<void> {
-    const { running } = this.#parts;
+    const { running } = this.#dependencies;
     const { requestId } = (claim.facts as TraceFacts).trace ?? {};
-    const log = this.#parts.log.child({ work: claim.id, kind: claim.kind, requestId, traceId: traceId() });
+    const log = this.#dependencies.log.child({ work: claim.id, kind: claim.kind, requestId, traceId: traceId() });
     const controller = running.begin(claim);
     const until = performance.now() + claim.leftMs;
     const budgetMs = claim.leftMs - WORKER_MARGIN_MS;
     const timer = setTimeout(() => controller.abort(new OutOfTime()), Math.max(0, budgetMs));
     try {
       observeStage(claim.kind, 'queue', claim.queuedMs);
-      const performed = this.#endOf(claim, controller.signal, until, freeSlot, log);
+      const performed = this.#runHandler(claim, controller.signal, until, freeSlot, log);
       const end = await timeStage(claim.kind, 'handler', performed);
       attempts.inc({ kind: claim.kind, end: end?.code ?? end?.state ?? 'taken_away' });
       describeEnd(end);
@@ -84,14 +84,14 @@ export class Attempts {
   }
 
   /** Performs the work and resolves with its end; undefined if the work was taken away from this attempt. */
-  async #endOf(
+  async #runHandler(
     claim: Claim,
     signal: AbortSignal,
     until: number,
     freeSlot: () => void,
     log: Log,
   ): Promise<End | undefined> {
-    const { kinds, handlers, running, parts } = this.#parts;
+    const { kinds, handlers, running, parts } = this.#dependencies;
     const kind = kindNamed(kinds, claim.kind);
     const leftMs = () => until - WORKER_MARGIN_MS - performance.now();
     const park = () => {
@@ -133,7 +133,7 @@ export class Attempts {
    * database refuses a result, the work ends as a defect at once.
    */
   async #store({ id, party, month, attempt, worker, queuedMs }: Claim, end: End, until: number, log: Log) {
-    const { complete } = this.#parts;
+    const { complete } = this.#dependencies;
     const own = { id, party, month, guard: 'attempt', attempt, worker, queuedMs } as const;
     const storeAs = (how: End) => retryUntil(() => complete({ ...own, ...how }), until);
     const isStored = await storeAs(end).catch((error: unknown) => {

@@ -10,7 +10,7 @@ export interface ClaimRequest extends FlowAsk {
 }
 
 interface KnownFlow extends Flow {
-  readonly of: Kind;
+  readonly declaration: Kind;
   /** Number of slots that it holds here: its running pieces, and slots set aside for it. */
   held: number;
   /** True if it is known to have queued work. */
@@ -78,7 +78,7 @@ export class FairOrder {
   noteQueued({ kind, party }: Flow): void {
     if (!Object.hasOwn(this.#kinds, kind)) return;
     const name = flowKey({ kind, party });
-    const flow = this.#flows.get(name) ?? this.#known(name, kind, party);
+    const flow = this.#flows.get(name) ?? this.#addFlow(name, kind, party);
     this.#seq += 1;
     flow.seq = this.#seq;
     this.#setReady(flow, true);
@@ -99,7 +99,7 @@ export class FairOrder {
   ask(most: number = this.free): ClaimRequest[] {
     const counts = new Map<KnownFlow, number>();
     for (let left = most; left > 0; ) {
-      const flow = this.#first();
+      const flow = this.#nextFlow();
       if (flow === undefined) break;
       const more = this.#slotsInARow(flow, left);
       this.#hold(flow, more);
@@ -108,7 +108,7 @@ export class FairOrder {
     }
     if (counts.size === 0) return [];
     const asks = [...counts].map(([flow, count]) => this.#askFor(flow, count, count));
-    for (const flow of this.#others(counts)) asks.push(this.#askFor(flow, 1, 0));
+    for (const flow of this.#spareFlows(counts)) asks.push(this.#askFor(flow, 1, 0));
     return asks;
   }
 
@@ -127,12 +127,12 @@ export class FairOrder {
     for (const ask of asks) {
       const name = flowKey(ask);
       // The flow may have been forgotten as idle meanwhile.
-      const flow = this.#flows.get(name) ?? this.#known(name, ask.kind, ask.party);
+      const flow = this.#flows.get(name) ?? this.#addFlow(name, ask.kind, ask.party);
       const found = pieces.get(name) ?? [];
       for (const { queuedAtMs } of found)
         flow.sinceMs = Math.max(flow.sinceMs ?? 0, queuedAtMs - LATE_COMMIT_MS);
       // A flow that runs one piece at a time is never in `left`: its next piece waits for the end of this one.
-      const mayHaveNext = flow.of.oneAtATime && found.length > 0;
+      const mayHaveNext = flow.declaration.oneAtATime && found.length > 0;
       if (!names.has(name)) this.#setReady(flow, mayHaveNext || flow.seq > ask.seq);
       else if (claimed.length === 0 && ask.reserved > 0) {
         this.#setReady(flow, false);
@@ -152,9 +152,9 @@ export class FairOrder {
     if (known !== undefined) this.#hold(known, -1);
   }
 
-  #known(name: string, kind: string, party: string): KnownFlow {
-    const of = kindNamed(this.#kinds, kind);
-    const flow = { kind, party, of, held: 0, isReady: false, seq: 0, sinceMs: null };
+  #addFlow(name: string, kind: string, party: string): KnownFlow {
+    const declaration = kindNamed(this.#kinds, kind);
+    const flow = { kind, party, declaration, held: 0, isReady: false, seq: 0, sinceMs: null };
     this.#flows.set(name, flow);
     return flow;
   }
@@ -164,7 +164,7 @@ export class FairOrder {
   }
 
   /** Returns the flow that comes next; undefined if no flow may have one of the free slots. */
-  #first(): KnownFlow | undefined {
+  #nextFlow(): KnownFlow | undefined {
     const { apps, accounts } = this.#held;
     const classes: PartyClass[] = apps <= accounts ? ['apps', 'accounts'] : ['accounts', 'apps'];
     const firsts = classes.flatMap((one) => this.#lowest(one) ?? []);
@@ -175,7 +175,7 @@ export class FairOrder {
   /** Returns the slots that a flow gets in a row: one, or all that it may have if no other flow is ready. */
   #slotsInARow(flow: KnownFlow, most: number): number {
     let more = 1;
-    if (!this.#isOnlyReady || flow.of.oneAtATime) return more;
+    if (!this.#isOnlyReady || flow.declaration.oneAtATime) return more;
     while (more < most && this.#mayHoldMore(flow.held + more, this.free - more)) more += 1;
     return more;
   }
@@ -193,7 +193,7 @@ export class FairOrder {
   }
 
   /** Yields flows that hold nothing and come after those that are asked for. */
-  *#others(asked: ReadonlyMap<KnownFlow, number>): Generator<KnownFlow> {
+  *#spareFlows(asked: ReadonlyMap<KnownFlow, number>): Generator<KnownFlow> {
     let spare = this.#spare;
     for (const levels of Object.values(this.#ready))
       for (const flow of levels.get(0) ?? []) {
@@ -213,7 +213,7 @@ export class FairOrder {
     if (more === 0) return;
     this.#leave(flow);
     flow.held += more;
-    this.#held[flow.of.parties] += more;
+    this.#held[flow.declaration.parties] += more;
     this.#enter(flow);
   }
 
@@ -226,21 +226,21 @@ export class FairOrder {
 
   #enter(flow: KnownFlow): void {
     if (!flow.isReady) return;
-    const levels = this.#ready[flow.of.parties];
+    const levels = this.#ready[flow.declaration.parties];
     const level = levels.get(flow.held) ?? new Set();
     levels.set(flow.held, level.add(flow));
   }
 
   #leave(flow: KnownFlow): void {
-    const levels = this.#ready[flow.of.parties];
+    const levels = this.#ready[flow.declaration.parties];
     const level = levels.get(flow.held);
     level?.delete(flow);
     if (level?.size === 0) levels.delete(flow.held);
   }
 }
 
-function mayTake({ of, held }: KnownFlow): boolean {
-  return !of.oneAtATime || held === 0;
+function mayTake({ declaration, held }: KnownFlow): boolean {
+  return !declaration.oneAtATime || held === 0;
 }
 
 function flowKey({ kind, party }: Flow): string {

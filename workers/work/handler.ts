@@ -16,19 +16,19 @@ export interface Stores {
 /**
  * The time that a handler has: until the signal aborts, which is in `leftMs()` at the latest. Its log names the work.
  */
-export interface Time {
+export interface AttemptContext {
   signal: AbortSignal;
   leftMs(): number;
   log: Log;
 }
 
-export interface Allowance extends Time {
+export interface HandlerContext extends AttemptContext {
   /** Parts of the work, for a kind that has some. */
-  parts: Parts;
+  parts: PartsOfWork;
 }
 
 /** Parts of a piece of work: work of the same party, of the kind that its own kind names. */
-export interface Parts {
+export interface PartsOfWork {
   /** Admits parts, unless already admitted or this work has ended. They end in time for this work to report them. */
   admit(parts: readonly Part[]): Promise<void>;
   /**
@@ -46,9 +46,9 @@ export interface ClaimOf<K extends Kind> extends Omit<Claim<FactsOf<K>>, 'input'
  * Performs one piece of claimed work. An `AppError` ends the work with its code, `ClaimLost` means that the work is
  * another attempt's by now, and any other rejection ends it as `internal_error`.
  */
-export type Handler<K extends Kind, Given = Allowance> = (
+export type Handler<K extends Kind, Context = HandlerContext> = (
   claim: ClaimOf<K>,
-  given: Given,
+  context: Context,
 ) => Promise<End<ReportOf<K>>>;
 
 /** A handler for every kind of a table: a missing one does not compile. */

@@ -21,7 +21,7 @@ import { type HeldRows, RunningAttempts } from './running.ts';
 /** Time after a database outage during which workers claim nothing new, so that owners reclaim their work first. */
 const RECLAIM_FIRST_MS = 1200;
 
-export interface WorkParts {
+export interface WorkDependencies {
   config: WorkerConfig;
   database: Database;
   queues: Queues;
@@ -46,8 +46,8 @@ export interface Work {
 /**
  * Opens all that claims, runs and ends work, and registers it for disposal. Claims nothing before `listen` or a look.
  */
-export function openWork(opening: AsyncDisposableStack, parts: WorkParts): Work {
-  const { config, database, bus, heartbeat, kinds, handlers, log } = parts;
+export function openWork(opening: AsyncDisposableStack, dependencies: WorkDependencies): Work {
+  const { config, database, bus, heartbeat, kinds, handlers, log } = dependencies;
   const { pool } = database;
   const { recoveryWindowS, leaseMs } = config;
   const process = heartbeat.id;
@@ -71,9 +71,9 @@ export function openWork(opening: AsyncDisposableStack, parts: WorkParts): Work 
   const { directUrl } = config.database;
   const repair = { pool, directUrl, em, kinds, process, leaseMs, recoveryWindowS, complete, wakeUps, log };
   openHousekeeper(opening, repair);
-  const ofPools = Object.assign({}, ...parts.pools.map((name) => servedBy(kinds, name)));
+  const ofPools = Object.assign({}, ...dependencies.pools.map((name) => servedBy(kinds, name)));
   const attempts = new Attempts({ kinds: ofPools, handlers, complete, running, parts: room, log });
-  const served = parts.pools.map((name) => openPool(name, parts, attempts, running));
+  const served = dependencies.pools.map((name) => openPool(name, dependencies, attempts, running));
   const pools = served.map(({ slots }) => slots);
   opening.adopt(watchSlots(served), closePart);
   const poller = opening.adopt(new QueuePoller(pool, pools, log), closePart);
@@ -90,7 +90,7 @@ export function openWork(opening: AsyncDisposableStack, parts: WorkParts): Work 
 /** Opens the slots of one pool. */
 function openPool(
   name: PoolName,
-  { config, database, heartbeat, kinds: all, log }: WorkParts,
+  { config, database, heartbeat, kinds: all, log }: WorkDependencies,
   attempts: Attempts,
   running: RunningAttempts,
 ): { name: PoolName; slots: WorkerPool } {

@@ -11,7 +11,7 @@ import { admissionTerms, jobAdmission, type Part } from '../../shared/work/admis
 import type { Complete } from '../../shared/work/completion.ts';
 import type { Kind } from '../../shared/work/kind.ts';
 import type { WakeUps } from '../../shared/work/wake-ups.ts';
-import type { Allowance, Parts } from './handler.ts';
+import type { HandlerContext, PartsOfWork } from './handler.ts';
 
 /** Time by which parts end before their parent, so that it can report what became of them. */
 const MARGIN_MS = 500;
@@ -20,7 +20,7 @@ const POLL_EVERY_MS = 1000;
 /** Delay before the database, whose clock decides, is asked again whether a deadline is over. */
 const CLOCK_GRACE_MS = 50;
 
-export interface RoomParts {
+export interface PartsRoomDependencies {
   pool: Pool;
   /** The id of this process's heartbeat. */
   process: string;
@@ -31,7 +31,7 @@ export interface RoomParts {
 }
 
 /** A claim whose kind has parts, with what its handler may do. */
-interface Parent extends Pick<Allowance, 'signal' | 'leftMs'> {
+interface Parent extends Pick<HandlerContext, 'signal' | 'leftMs'> {
   claim: Pick<Claim, 'id' | 'party' | 'facts'>;
   kind: Kind;
   /** Gives the claim's slot back. */
@@ -50,11 +50,11 @@ interface PartsWait {
  * parent.
  */
 export class PartsRoom {
-  readonly #parts: RoomParts;
+  readonly #dependencies: PartsRoomDependencies;
   readonly #waiting = new Map<string, PartsWait>();
 
-  constructor(parts: RoomParts) {
-    this.#parts = parts;
+  constructor(dependencies: PartsRoomDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /** Notes that work has ended. */
@@ -65,15 +65,15 @@ export class PartsRoom {
     }
   }
 
-  partsOf(parent: Parent): Parts {
+  partsOf(parent: Parent): PartsOfWork {
     return {
       admit: (parts) => this.#admit(parent, parts),
-      waitForEnd: (ids) => this.#ended(parent, ids),
+      waitForEnd: (ids) => this.#waitForEnd(parent, ids),
     };
   }
 
   async #admit(parent: Parent, parts: readonly Part[]): Promise<void> {
-    const { pool, process, recoveryWindowS, wakeUps } = this.#parts;
+    const { pool, process, recoveryWindowS, wakeUps } = this.#dependencies;
     const { claim, kind, signal, leftMs } = parent;
     const partKind = kindOfParts(kind);
     const { trace } = claim.facts as TraceFacts;
@@ -94,7 +94,7 @@ export class PartsRoom {
     wakeUps.announceAdmitted([{ kind: partKind.name, party: claim.party }]);
   }
 
-  async #ended(parent: Parent, ids: readonly string[]): Promise<void> {
+  async #waitForEnd(parent: Parent, ids: readonly string[]): Promise<void> {
     parent.park();
     const waiting = { left: new Set(ids), woken: Promise.withResolvers<void>() };
     for (const id of ids) this.#waiting.set(id, waiting);
@@ -112,7 +112,7 @@ export class PartsRoom {
     signal.addEventListener('abort', stop);
     for (;;) {
       signal.throwIfAborted();
-      const live = await retryUntil(() => liveAmong(this.#parts.pool, ids), performance.now() + leftMs());
+      const live = await retryUntil(() => liveAmong(this.#dependencies.pool, ids), performance.now() + leftMs());
       if (live.length === 0) return;
       const restMs = leftMs() - MARGIN_MS;
       if (restMs <= 0) {
@@ -133,7 +133,7 @@ export class PartsRoom {
   }
 
   async #cancelOrphans({ claim, kind }: Parent, ids: readonly string[]): Promise<void> {
-    const { pool, log } = this.#parts;
+    const { pool, log } = this.#dependencies;
     try {
       if ((await liveAmong(pool, [claim.id])).length > 0) return;
       const end = { state: 'cancelled', code: kindOfParts(kind).codes.cancelled };
@@ -149,7 +149,7 @@ export class PartsRoom {
     guard: Extract<Guard['guard'], 'overdue' | 'live'>,
     end: End,
   ): Promise<void> {
-    await Promise.all(ids.map((id) => this.#parts.complete({ id, party, month: null, guard, ...end })));
+    await Promise.all(ids.map((id) => this.#dependencies.complete({ id, party, month: null, guard, ...end })));
   }
 }
 

@@ -19,7 +19,7 @@ export type ReadInTurn = <Read>(reader: Reader, read: () => Promise<Read>) => Pr
  * Gives reads fair turns: a memory delays the others of its party by one read at most, and no party holds all
  * connections.
  */
-export function readsInTurn(connections: number): ReadInTurn {
+export function createReadInTurn(connections: number): ReadInTurn {
   const atOnce = Math.ceil(CONNECTIONS_SHARE * connections);
   const memories = new ConcurrencyLimiter({ atOnce: Number.POSITIVE_INFINITY, each: READS_PER_MEMORY_MAX });
   const parties = new ConcurrencyLimiter({ atOnce, each: Math.max(1, atOnce - 1) });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Message } from '../../../shared/schemas/predictions.ts';
-import { decide, hasNothingToWorkOn } from '../../../workers/predictions/predict.ts';
+import { decideCompletion, hasNothingToWorkOn } from '../../../workers/predictions/predict.ts';
 
 const said = (content: string): Message => ({ role: 'user', content, origin: 'human' });
 const draftOf = (text: string) => ({ text, revision: 1 });
@@ -11,7 +11,7 @@ const request = { draft: draftOf('Send the report'), messages: [said('first'), s
 const ABSTENTION = { state: 'abstained', completion: '' };
 
 function completionOf(completion: string): string {
-  return decide({ completion, confidence: 1 }, request, 0.3).completion;
+  return decideCompletion({ completion, confidence: 1 }, request, 0.3).completion;
 }
 
 describe('hasNothingToWorkOn', () => {
@@ -60,21 +60,21 @@ describe('hasNothingToWorkOn', () => {
 describe('decide', () => {
   it('decide suggests at exactly the minimum confidence, and abstains below it', () => {
     const guess = { completion: ' now', confidence: 0.3 };
-    assert.deepEqual(decide(guess, request, 0.3), { state: 'suggested', completion: ' now' });
-    assert.deepEqual(decide(guess, request, 0.30001), ABSTENTION);
-    assert.deepEqual(decide({ ...guess, confidence: Number.NaN }, request, 0), ABSTENTION);
+    assert.deepEqual(decideCompletion(guess, request, 0.3), { state: 'suggested', completion: ' now' });
+    assert.deepEqual(decideCompletion(guess, request, 0.30001), ABSTENTION);
+    assert.deepEqual(decideCompletion({ ...guess, confidence: Number.NaN }, request, 0), ABSTENTION);
   });
 
   it('decide suggests at a confidence of 0 only with a minimum of 0', () => {
-    assert.equal(decide({ completion: ' now', confidence: 0 }, request, 0).state, 'suggested');
-    assert.deepEqual(decide({ completion: '', confidence: 0 }, request, 0), ABSTENTION);
+    assert.equal(decideCompletion({ completion: ' now', confidence: 0 }, request, 0).state, 'suggested');
+    assert.deepEqual(decideCompletion({ completion: '', confidence: 0 }, request, 0), ABSTENTION);
   });
 
   const empty = ['', ' ', '\n\t', '\u200b', '\u00ad\ufeff'];
   const echoes = ['Send the report', ' SEND THE REPORT\n', 'straße nach köln', 'STRASSE NACH KO\u0308LN '];
   for (const completion of [...empty, ...echoes])
     it(`decide abstains on ${JSON.stringify(completion)}`, () =>
-      assert.deepEqual(decide({ completion, confidence: 1 }, request, 0.3), ABSTENTION));
+      assert.deepEqual(decideCompletion({ completion, confidence: 1 }, request, 0.3), ABSTENTION));
 
   it('decide suggests a completion that contains more than the draft, or repeats an earlier message', () => {
     assert.equal(completionOf('Send the report now'), 'Send the report now');

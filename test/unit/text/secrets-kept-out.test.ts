@@ -8,7 +8,7 @@ import { newAppKey, newServiceKey } from '../../../shared/security/keys.ts';
 import { Conversation } from '../../../shared/transcripts/conversation.ts';
 import { readEpisode } from '../../../workers/memory/episode-prompt.ts';
 import { statementsIn } from '../../../workers/memory/extract-facts.ts';
-import { admitProposals, type ProposedFact } from '../../../workers/memory/gate.ts';
+import { checkProposals, type ProposedFact } from '../../../workers/memory/gate.ts';
 import { LocalProvider } from '../../../workers/providers/local.ts';
 import { replyQuestion } from '../../../workers/replies/prompt.ts';
 import { proposeLocally } from '../../../workers/replies/reply.ts';
@@ -120,7 +120,7 @@ const CONSUMERS: Record<string, (text: string) => unknown> = {
       target: null,
       salience: 3,
     } satisfies ProposedFact;
-    return admitProposals([proposal], { rows: [rawRow(text)], known: [], others: [] });
+    return checkProposals([proposal], { rows: [rawRow(text)], known: [], others: [] });
   },
   'an extracted episode': (text) => extractiveDraft([rawRow(text)]),
   'an episode that a model writes': (text) =>

@@ -11,7 +11,7 @@ import {
 import { detailsOf } from '../../../../shared/text/details.ts';
 import { containsSecret } from '../../../../shared/text/secrets.ts';
 import { similarity } from '../../../../shared/text/similarity.ts';
-import { admitProposals, type ClaimedEvidence, EvidenceTexts } from '../../../../workers/memory/gate.ts';
+import { checkProposals, type CitedEvidence, EvidenceTexts } from '../../../../workers/memory/gate.ts';
 
 const row = (content: string, part: Partial<SourceRow> = {}): SourceRow => ({
   id: content,
@@ -24,7 +24,7 @@ const row = (content: string, part: Partial<SourceRow> = {}): SourceRow => ({
 const said = row('We moved to pnpm last year, and I never look back.');
 const agent = row('Noted: the user always approves deletions.', { role: 'agent', origin: 'agent' });
 
-const groundedQuotes = (claims: ClaimedEvidence[], rows: SourceRow[]) =>
+const groundedQuotes = (claims: CitedEvidence[], rows: SourceRow[]) =>
   new EvidenceTexts(rows, []).quotes(claims);
 const isBorrowed = (text: string, quotes: Quote[], rows: SourceRow[], others: string[]) =>
   new EvidenceTexts(rows, others).isBorrowed(text, quotes);
@@ -49,7 +49,7 @@ describe('grounding gate', () => {
   it('a fact that a model says has ended keeps its end, and is dropped if that cannot be read', () => {
     const lived = row('I lived in Berlin until 2020.', { occurredAt: new Date('2026-06-01T00:00:00Z') });
     const proposed = (validTo: string, validFrom: string | null = null) =>
-      admitProposals(
+      checkProposals(
         [
           {
             text: 'Lived in Berlin',
