@@ -19,10 +19,10 @@ import { openScheduler } from './schedules/scheduler.ts';
 import type { Handlers, Stores } from './work/handler.ts';
 import { openWork, type Work } from './work/open.ts';
 
-/** Services that a worker process can run as: one pool, the scheduler of recurring work, or all of them. */
+/** Services that a worker process can run: one pool, the scheduler of recurring work, or all pools and the scheduler. */
 export const SERVICES = [...POOLS, 'scheduler', 'all'] as const;
 
-/** Returns those pools of a service that serve at least one of the kinds; undefined for an unknown service. */
+/** Returns the pools of a service that serve at least one of the kinds; undefined for an unknown service. */
 export function poolsOf(kinds: Kinds, service: string): PoolName[] | undefined {
   if (!SERVICES.some((known) => known === service)) return undefined;
   return POOLS.filter((pool) => (service === pool || service === 'all') && kindsOf(kinds, pool).length > 0);
@@ -33,7 +33,7 @@ export function isScheduler(service: string): boolean {
   return service === 'scheduler' || service === 'all';
 }
 
-/** Services of a worker process: a table of kinds with their handlers, and the pools whose kinds it performs. */
+/** The work of a worker process: a table of kinds with their handlers, and the pools whose kinds the process performs. */
 export interface Service<Table extends Kinds> {
   kinds: Table;
   pools: readonly PoolName[];
@@ -43,9 +43,9 @@ export interface Service<Table extends Kinds> {
 }
 
 /**
- * Builds a worker from its configuration, in the order in which the parts need each other. Each part is registered for
- * disposal when it is opened: a start that fails closes what it has opened, a stop closes everything in reverse order,
- * and a part that fails to close does not keep the others from closing.
+ * Builds a worker from its configuration, and opens its parts in the order of their dependencies. Each part is
+ * registered for disposal when it is opened: a start that fails closes the opened parts, a stop closes all parts in
+ * reverse order, and a part that fails to close does not keep the others from closing.
  */
 export async function startWorker<Table extends Kinds>(
   config: WorkerConfig,
@@ -56,7 +56,7 @@ export async function startWorker<Table extends Kinds>(
   const health = new ProcessHealth();
   const database = opening.adopt(await openDatabase(config, log, 'forecue worker'), closePart);
   const { pool } = database;
-  // Handlers have connections of their own, so that no heartbeat, claim or completion waits for a handler's long read.
+  // Handlers have separate connections, so that no heartbeat, claim or completion waits for a handler's long read.
   const handlerDatabase = opening.adopt(await openDatabase(config, log, 'forecue worker rows'), closePart);
   health.require(() => pool.query('select 1'));
   opening.adopt(
@@ -91,14 +91,14 @@ export async function startWorker<Table extends Kinds>(
   return { stop: () => opened.disposeAsync() };
 }
 
-/** Reports the slots of this process, for the load estimates of all ingresses. */
+/** Returns the slots of each pool of this process, for the load estimates of all ingresses. */
 function slotsOf({ pools }: Work) {
   return Object.fromEntries(
     pools.map(({ name, slots }) => [name, { slots: slots.slots, claimed: slots.claimed }]),
   );
 }
 
-/** Stops claiming, lets running work finish, and releases the rest. */
+/** Stops claiming, waits for running work, and releases the work that did not finish in time. */
 async function drain(work: Work, consumers: readonly TicketWorker[], health: ProcessHealth): Promise<void> {
   health.serving = false;
   await Promise.all(work.pools.map(({ slots }) => slots.close()));

@@ -7,7 +7,7 @@ import { maskSecrets } from '../../shared/text/secrets.ts';
 import { compileAnswer, encloseInTag, OUTPUT_TOKENS } from '../providers/answer.ts';
 import type { StructuredQuestion } from '../providers/provider.ts';
 
-/** Salience for each word that a model may choose. Models judge words better than numbers. */
+/** Words for salience from which a model chooses, with their values. Models judge words better than numbers. */
 const SALIENCE = { trivial: 0.1, minor: 0.3, ordinary: 0.5, important: 0.7, decisive: 0.9 } as const;
 type Salience = keyof typeof SALIENCE;
 
@@ -17,8 +17,8 @@ const TAG_MAX = 80;
 const CITES_MAX = 100;
 
 /**
- * Shape of the answer, within the limits of strict structured output: all properties required, no others, no bounds
- * except on lists.
+ * Schema of the answer, within the limits of strict structured output: closed objects, all properties required, no
+ * bounds except on lists.
  */
 const Answer = closedObject({
   title: Type.String(),
@@ -46,7 +46,7 @@ Answer with:
 - cites: the numbers of the rows that the summary rests on.`;
 
 /**
- * Builds the question for the rows of one episode. The rows stand as data between tags that no text in them can close.
+ * Builds the question for the rows of one episode. The rows are data between tags that no text in them can close.
  */
 export function episodeQuestion(rows: readonly RawToPromote[]): StructuredQuestion<EpisodeAnswer> {
   return {
@@ -67,8 +67,8 @@ function rowOf({ occurredAt, role, origin, agent, content }: RawToPromote, at: n
 }
 
 /**
- * Returns the episode in a model's answer; undefined if it cites none of the rows shown, or says nothing. Secrets are
- * masked. A known outcome becomes a tag.
+ * Returns the episode in a model's answer; undefined if the answer cites none of the rows that the model was shown, or
+ * has no title or summary. Secrets are masked. A known outcome becomes a tag.
  */
 export function readEpisode(answer: EpisodeAnswer, rows: readonly RawToPromote[]): EpisodeText | undefined {
   const shown = capToClusterSize(rows).length;

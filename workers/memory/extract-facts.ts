@@ -12,13 +12,13 @@ import { containsSecret } from '../../shared/text/secrets.ts';
 import { normalForm } from '../../shared/text/words.ts';
 import { lastingKindOf } from './lasting.ts';
 
-/** Confidence that a sentence found by a pattern says something lasting. */
+/** Confidence in a fact that was found by a pattern. */
 const CONFIDENCE = 0.6;
 const SENTENCE_CHARS_MAX = 240;
 const WORDS_MIN = 3;
 
 /**
- * Lines of lists, headings and diffs. A text with more than `ITEMS_MAX` of them is a document, pasted rather than said.
+ * Lines of lists, headings and diffs. A text with more than `ITEMS_MAX` such lines is a pasted document.
  */
 const LIST_ITEM = /^[^\S\n\r\u2028\u2029]*(?:[-+*#>•]|\d+[.)])\s/gm;
 const ITEMS_MAX = 3;
@@ -27,15 +27,15 @@ const ITEMS_MAX = 3;
 const ESCAPED_CHARACTER = /\\[nrt"]/;
 
 /**
- * Words for subjects that a person may not want stored (GDPR, article 9). Sentences with them are dropped, because a
+ * Words for topics that a person may not want stored (GDPR, article 9). Sentences with such words are dropped, because a
  * pattern cannot ask for consent.
  */
 const SENSITIVE_WORDS =
   /(?<!\p{L})(?:diagnos|disease|illness|krank|malad|enferm(?!er[oa])|cancer|cáncer|krebs|diabet|insulin|hiv|depress|anxiety|therap|medicat|pregnan|disab|religi|kirche|église|iglesia|church|mosque|synagogue|muslim|musulm|moslem|christian|christlich|chrétien|cristian|jewish|jüdisch|juif|judí|hindu|buddhis|atheis|gay|lesbian|schwul|lesbisch|bisexual|transgender|sexual|trade union|gewerkschaft|syndicat|sindicato|vote|voted|politic|partei|republican|democrat|ethnic|criminal|convict)/iu;
 
 /**
- * Finds what a person says about themselves in a row, by patterns and without a model. Each sentence found also serves
- * as the quote that proves it. Covers English, German, French and Spanish.
+ * Finds a person's statements about themselves in a row, by patterns and without a model. Each sentence is its own
+ * evidence. Covers English, German, French and Spanish.
  */
 export function statementsIn(row: SourceRow): Statement[] {
   if (!isEvidence(row)) return [];

@@ -6,12 +6,12 @@ import { compileAnswer, encloseInTag, OUTPUT_TOKENS } from '../providers/answer.
 import type { StructuredQuestion } from '../providers/provider.ts';
 import { EVIDENCE_MAX, FACT_KINDS, RELATIONS } from './gate.ts';
 
-/** Maximum number of facts in one answer, and of facts from one source. More would be notes of everything. */
+/** Maximum number of facts in one answer, and of facts from one source, so that only telling facts are kept. */
 export const FACTS_MAX = { inAll: 12, ofSource: 3 };
 
 /**
- * Shape of the answer, within the limits of strict structured output: all properties required, no others, no bounds
- * except on lists.
+ * Schema of the answer, within the limits of strict structured output: closed objects, all properties required, no
+ * bounds except on lists.
  */
 const Answer = closedObject({
   facts: Type.Array(
@@ -57,7 +57,7 @@ export interface FactsMaterial {
   known: readonly { text: string; slot: string | null }[];
 }
 
-/** Builds the question for some sources. They stand as data between tags that no text in them can close. */
+/** Builds the question for some sources. The sources are data between tags that no text in them can close. */
 export function factsQuestion({ sources, known }: FactsMaterial): StructuredQuestion<FactsAnswer> {
   let number = 0;
   const numbered = (row: SourceRow) => {

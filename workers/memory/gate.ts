@@ -39,42 +39,43 @@ export interface ProposedFact {
   relation: (typeof RELATIONS)[number];
   /** Number of a known fact, counted from 1. */
   target: number | null;
-  /** How much it says about the person: 1 (least) to 5. */
+  /** How much the fact says about the person, from 1 (little) to 5 (much). */
   salience: number;
 }
 
-/** Memory that was shown to a model: rows and known facts, in the order of their numbers. */
+/** Memory that a model was shown: rows and known facts, in the order of their numbers. */
 export interface ShownMemory {
   rows: readonly SourceRow[];
   known: readonly { id: string }[];
-  /** Titles of episodes that were shown. A quote from them is no evidence. */
+  /** Titles of the episodes that the model was shown. A quote from a title is no evidence. */
   others: readonly string[];
 }
 
-/** Maximum number of proposals of an answer that are considered. */
+/** Maximum number of proposals that are considered in an answer. */
 const PROPOSALS_MAX = 40;
-/** Maximum number of quotes for one fact that are considered. */
+/** Maximum number of quotes that are considered for a fact. */
 export const EVIDENCE_MAX = 8;
 const TEXT_MAX = 500;
 const SLOT = /^[a-z][a-z0-9_]*(?:\.[a-z0-9_]+){0,3}$/;
 const SLOT_MAX = 80;
-/** Confidence in a fact supported by a quote of the person's. */
+/** Confidence in a fact that the person's own words support. */
 const CONFIDENCE = 0.9;
 
 /**
- * Returns the proposals that pass, most salient first. Each needs a quote of the person's own words, must not rest
- * mainly on words of others, and must contain no secret. An instruction passes only if the person gave it, and becomes
- * a statement that they did. The model is never simply believed: what cannot be checked is dropped.
+ * Returns the proposals that pass all checks, most salient first. A proposal must quote the person's own words, must not
+ * rest mainly on words of others, and must not contain a secret. An instruction passes only if the person gave it, and
+ * becomes a statement about the person. The model is never simply believed: a proposal that cannot be checked is
+ * dropped.
  */
 export function checkProposals(proposals: readonly ProposedFact[], shown: ShownMemory): Statement[] {
   const record = new EvidenceTexts(shown.rows, shown.others);
   return proposals
     .toSorted((a, b) => b.salience - a.salience)
     .slice(0, PROPOSALS_MAX)
-    .flatMap((proposal) => admit(proposal, shown, record) ?? []);
+    .flatMap((proposal) => checkProposal(proposal, shown, record) ?? []);
 }
 
-function admit(proposal: ProposedFact, { known }: ShownMemory, record: EvidenceTexts): Statement | undefined {
+function checkProposal(proposal: ProposedFact, { known }: ShownMemory, record: EvidenceTexts): Statement | undefined {
   const { kind, slot, evidence, relation, target } = proposal;
   const text = proposal.text.trim();
   if (text === '' || [...text].length > TEXT_MAX) return undefined;
@@ -85,7 +86,7 @@ function admit(proposal: ProposedFact, { known }: ShownMemory, record: EvidenceT
   const fact = target === null || relation === 'new' ? undefined : known[target - 1];
   const to = timeOf(proposal.valid_to);
   const said = record.latestTimeOf(quotes);
-  // What ended before it was said held before that, not since.
+  // If a statement had ended before it was said, it was valid before its end, not since it was said.
   const from = timeOf(proposal.valid_from) ?? Math.min(said, to ?? said);
   if (proposal.valid_to !== null && (to === undefined || to < from)) return undefined;
   return {
@@ -97,7 +98,7 @@ function admit(proposal: ProposedFact, { known }: ShownMemory, record: EvidenceT
     validFrom: new Date(from),
     validTo: to === undefined ? null : new Date(to),
     quotes,
-    // A contradiction counts as superseding: time decides which of the two facts holds.
+    // A contradiction counts as superseding: the later of the two facts is valid.
     target: fact ? { id: fact.id, relation: relation === 'duplicate' ? relation : 'supersedes' } : null,
   };
 }
@@ -114,23 +115,23 @@ function timeOf(text: string | null): number | undefined {
 /** Maximum length of a quote, in code points. */
 const QUOTE_MAX = 240;
 
-/** Evidence that a model claims: the number of a row, counted from 1, and the words in it. */
+/** Evidence that a model cites: the number of a row, counted from 1, and words in that row. */
 export interface CitedEvidence {
   source: number;
   quote: string;
 }
 
-/** Minimum length of the words that are compared, in UTF-16 units. */
+/** Minimum length of a word that is compared, in UTF-16 units. */
 const WORD_CHARS_MIN = 3;
 /**
- * Number of words from others that a statement may have for each word of the person's own: it may take its topic from a
- * question ("Which package manager?") that the person answers in one word.
+ * Maximum number of words of others in a statement, for each of the person's own words in it. A statement may take its
+ * topic from a question ("Which package manager?") that the person answered in one word.
  */
 const BORROWED_MAX = 2;
 
-interface ReadRow {
+interface AnalysedRow {
   id: string;
-  /** Unix milliseconds. */
+  /** Time of the row in Unix milliseconds. */
   at: number;
   /** True if the person wrote the row. */
   own: boolean;
@@ -139,26 +140,26 @@ interface ReadRow {
 }
 
 /**
- * The texts that a model was shown, against which its claims are checked. `others` are the texts besides the rows. Each
- * text is analysed once, however many claims are checked.
+ * The texts that a model was shown, against which its quotes are checked. `others` are the texts besides the rows. Each
+ * text is analysed once, however many quotes are checked.
  */
 export class EvidenceTexts {
-  readonly #rows: readonly ReadRow[];
-  /** Stems of the words that anyone but the person wrote. */
+  readonly #rows: readonly AnalysedRow[];
+  /** Stems of the words of everyone except the person. */
   readonly #othersStems: ReadonlySet<string>;
 
   constructor(rows: readonly SourceRow[], others: readonly string[]) {
-    this.#rows = rows.map(readRow);
+    this.#rows = rows.map(analyseRow);
     this.#othersStems = stemsOf([...rows.flatMap(textsOfOthers), ...others]);
   }
 
   /**
-   * Returns the claimed quotes that really occur in their rows, as the rows spell them: one for each row, the person's
-   * first. Returns undefined if none is the person's own: what an agent said, or what the person only accepted or
-   * pasted, states nothing about the person.
+   * Returns the cited quotes that really occur in their rows, with the spelling of the rows: one for each row, the
+   * person's own words first. Returns undefined if no quote is the person's own: words of an agent, and words that the
+   * person only accepted or pasted, state nothing about the person.
    */
-  quotes(claims: readonly CitedEvidence[]): CheckedQuote[] | undefined {
-    const found = claims.flatMap(({ source, quote }) => {
+  quotes(evidence: readonly CitedEvidence[]): CheckedQuote[] | undefined {
+    const found = evidence.flatMap(({ source, quote }) => {
       const row = this.#rows[source - 1];
       const words = row && quotedIn(row, quote);
       return row === undefined || words === undefined ? [] : [{ rawId: row.id, words, own: row.own }];
@@ -171,9 +172,9 @@ export class EvidenceTexts {
   }
 
   /**
-   * Reports whether a statement rests on words of others rather than on the person's. It does if, for example, an agent
-   * asked to remember something, and the quote is only the person's "fine, thanks". Words that nobody said are a
-   * paraphrase and do not count.
+   * Reports whether a statement rests on the words of others rather than the person's own. For example, an agent asks to
+   * remember something, and the only quote is the person's "fine, thanks". Words that nobody said are a paraphrase, and
+   * do not count.
    */
   isBorrowed(text: string, quotes: readonly Quote[]): boolean {
     const cited = this.#citedBy(quotes);
@@ -184,23 +185,23 @@ export class EvidenceTexts {
     return borrowed > BORROWED_MAX * supported;
   }
 
-  /** Returns the time of the latest quoted row of the person's, in Unix milliseconds. */
+  /** Returns the time of the latest quoted row that the person wrote, in Unix milliseconds. */
   latestTimeOf(quotes: readonly Quote[]): number {
     return Math.max(...this.#citedBy(quotes).map(({ at }) => at));
   }
 
-  /** Reports whether the person says the text in a quoted row. */
+  /** Reports whether the text is the person's own words in a quoted row. */
   isStated(text: string, quotes: readonly Quote[]): boolean {
     return this.#citedBy(quotes).some((row) => quotedIn(row, text) !== undefined);
   }
 
-  /** Returns the person's own rows among those quoted. */
-  #citedBy(quotes: readonly Quote[]): ReadRow[] {
+  /** Returns the quoted rows that the person wrote. */
+  #citedBy(quotes: readonly Quote[]): AnalysedRow[] {
     return this.#rows.filter(({ id, own }) => own && quotes.some(({ rawId }) => rawId === id));
   }
 }
 
-function readRow(row: SourceRow): ReadRow {
+function analyseRow(row: SourceRow): AnalysedRow {
   const texts = quotableTexts(row);
   return {
     id: row.id,
@@ -211,13 +212,13 @@ function readRow(row: SourceRow): ReadRow {
   };
 }
 
-/** Returns the passage of a row that a quote refers to, at most 240 code points of it. */
-function quotedIn({ passages }: ReadRow, quote: string): string | undefined {
+/** Returns the passage of a row that a quote refers to, cut to `QUOTE_MAX`. */
+function quotedIn({ passages }: AnalysedRow, quote: string): string | undefined {
   const [found] = passages.flatMap((text) => text.passageOf(quote) ?? []);
   return found && truncate(found, QUOTE_MAX);
 }
 
-/** Returns the texts of a row that can be quoted: from a person's row, only what the person wrote in it. */
+/** Returns the texts of a row that can be quoted. In the person's own row, these are the parts that are not pasted. */
 function quotableTexts(row: SourceRow): string[] {
   return isEvidence(row) ? spokenParts(row.content) : [row.content];
 }

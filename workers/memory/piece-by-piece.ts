@@ -1,43 +1,43 @@
 import { ProviderError, SHORTEST_CALL_MS } from '../providers/provider.ts';
 
-/** Number of calls in a row without an answer after which the provider is to blame, not the pieces. */
+/** Number of consecutive calls without an answer after which the provider counts as the cause, not the pieces. */
 const OUTAGES_MAX = 2;
 
-/** Steps by which pieces are promoted one by one. */
+/** Steps by which one piece after the other is promoted. */
 export interface PieceSteps<Piece> {
   /** Promotes a piece. Resolves with whether a model was asked. */
   promote(piece: Piece): Promise<boolean>;
-  /** Divides what is left of a piece into parts that can be asked about separately. */
+  /** Splits the unfinished rest of a piece into pieces that can be promoted separately. */
   split(piece: Piece): readonly Piece[];
-  /** Records that a piece caused its own failure. */
+  /** Stores that a piece caused its own failure. */
   setAside(piece: Piece, failure: ProviderError): Promise<void>;
 }
 
 /**
- * Promotes one piece after the other. A piece that causes its own failure, because its answer cannot be used or takes
- * too long, does not hold up the others: it is set aside, and its parts get a second try after all others. If some of
- * the parts are answered, the parts that fail again are tried in smaller parts, and so on, because a single row may
- * spoil a piece. Throws a `ProviderError` that no piece caused. If the model has answered about no piece at all, throws
- * the last failure, whatever caused it. `answerMs` returns how long a model may now take for an answer.
+ * Promotes one piece after the other. A piece causes its own failure if the answer cannot be used or takes too long.
+ * Such a piece does not delay the others: it is set aside, split, and tried again after all others. If the model answers
+ * for some of the smaller pieces, those that fail are split again, and so on, because a single row may be the cause.
+ * Throws a `ProviderError` that no piece caused. If the model never answered, throws the last failure, whatever its
+ * cause. `answerMs` returns the maximum time for an answer that begins now.
  */
 export function promoteEach<Piece>(
   pieces: readonly Piece[],
   steps: PieceSteps<Piece>,
   answerMs: () => number,
 ): Promise<void> {
-  return new Tries(steps, answerMs).promoteAll(pieces);
+  return new PieceTries(steps, answerMs).promoteAll(pieces);
 }
 
-class Tries<Piece> {
+class PieceTries<Piece> {
   readonly #steps: PieceSteps<Piece>;
   readonly #answerMs: () => number;
-  /** Minimum time that the model must have had: a timeout after less is not the fault of the piece. */
+  /** Minimum time for an answer. A timeout after less time is not the fault of the piece. */
   readonly #fairMs: number;
   #hasAnswer = false;
-  /** Number of calls in a row without an answer. */
+  /** Number of consecutive calls without an answer. */
   #outages = 0;
   #failure: ProviderError | undefined;
-  /** The last failure that was not the fault of its piece, among pieces that will not be tried again. */
+  /** The last failure of a piece that did not cause it and will not be tried again. */
   #unexplained: ProviderError | undefined;
 
   constructor(steps: PieceSteps<Piece>, answerMs: () => number) {
@@ -53,7 +53,7 @@ class Tries<Piece> {
     if (failure !== undefined) throw failure;
   }
 
-  /** Tries all pieces. Resolves with the parts of those that are worth another round, grouped by piece. */
+  /** Tries all pieces. Resolves with the pieces for another round: each failed piece, split into a group. */
   async #round(groups: readonly (readonly Piece[])[], isFirst: boolean): Promise<(readonly Piece[])[]> {
     this.#outages = 0;
     const again: (readonly Piece[])[] = [];
@@ -87,7 +87,7 @@ class Tries<Piece> {
     return { failed, hasAnswer };
   }
 
-  /** Reports whether a failed piece may be tried again. Throws the failure if no other piece can do better. */
+  /** Reports whether a failed piece may be tried again. Throws the failure if it would hit any other piece as well. */
   async #mayTryAgain(
     piece: Piece,
     failure: ProviderError,

@@ -18,8 +18,9 @@ import { episodeQuestion, readEpisode } from './episode-prompt.ts';
 import { Promotion, type PromotionDependencies, type PromotionProgress, type PromotionSteps } from './promotion.ts';
 
 /**
- * Summarises raw rows in episodes: divides them into clusters, and asks the model once for each. Each episode is stored
- * in one transaction with the progress, so that a later attempt continues where this one ended.
+ * Creates the handler that summarises raw rows in episodes: it divides the rows into clusters, and asks the model once
+ * for each cluster. Each episode is stored in one transaction with the progress, so that a later attempt continues
+ * where this attempt ended.
  */
 export function createPromoteEpisodesHandler(dependencies: PromotionDependencies): Handler<typeof promoteEpisodes> {
   return async (claim, context) => {
@@ -58,7 +59,7 @@ class EpisodeSteps implements PromotionSteps<Piece> {
     return piece.kind !== 'summarised';
   }
 
-  /** Returns the halves of a cluster. An episode is not divided, since it is rewritten as a whole. */
+  /** Returns the halves of a cluster. An episode is not split, since it is rewritten as a whole. */
   split(piece: Piece): Piece[] {
     if (piece.kind !== 'new' || piece.rows.length === 1) return [piece];
     const middle = Math.floor(piece.rows.length / 2);
@@ -76,13 +77,13 @@ class EpisodeSteps implements PromotionSteps<Piece> {
 }
 
 interface PieceFilter extends RowFilter {
-  /** Maximum number of rows. The last episode may exceed it, since an episode is rewritten as a whole. */
+  /** Maximum number of rows. The last episode may exceed the limit, since an episode is rewritten as a whole. */
   limit: number;
 }
 
 /**
- * Returns the pieces of a promotion: first episodes that lost their text, then episodes whose rows are promoted again,
- * then clusters of rows. Pieces with which a promotion has failed before come last. No row is in two pieces.
+ * Returns the pieces of a promotion: first episodes whose text was erased, then episodes whose rows are promoted again,
+ * then clusters of rows. Pieces that failed in an earlier promotion come last. No row is in two pieces.
  */
 export async function piecesToPromote(
   em: EntityManager,
@@ -112,7 +113,7 @@ export async function piecesToPromote(
   const pieces: Piece[] = [
     ...first,
     ...(await piecesOf(em, accountId, episodesOf(rows, stale), left)),
-    // Parts whose rows can be marked quickly.
+    // Rows that already belong to an episode are only marked, cluster by cluster.
     ...clustersOf(summarised).map((cluster) => ({ kind: 'summarised', rows: cluster }) as const),
     ...settled.map((cluster) => ({ kind: 'new', rows: cluster }) as const),
   ];
@@ -134,14 +135,14 @@ function rowsIn(pieces: readonly Piece[]): number {
   return pieces.reduce((sum, { rows }) => sum + rows.length, 0);
 }
 
-/** Returns the episodes of the rows that are looked at again, except those that are rewritten anyway. */
+/** Returns the episodes of the rows that are promoted again, except stale episodes, which are rewritten anyway. */
 function episodesOf(rows: readonly RowToPromote[], stale: readonly EpisodeVersion[]): EpisodeVersion[] {
   const episodes = new Map(rows.flatMap(({ episode }) => (episode === null ? [] : [[episode.id, episode]])));
   for (const { id } of stale) episodes.delete(id);
   return [...episodes.values()];
 }
 
-/** Returns episodes from the first on, each with all of its rows, until there are `limit` rows or more. */
+/** Returns the first episodes, each with all its rows, until these are `limit` rows or more. */
 async function piecesOf(
   em: EntityManager,
   accountId: string,
@@ -160,8 +161,8 @@ async function piecesOf(
 }
 
 /**
- * Returns the clusters of the rows that are in no episode. A cluster that continues beyond the limit is left to the
- * next promotion, unless it is the only one.
+ * Returns the clusters of the rows that belong to no episode. `beyond` is the first row beyond the limit: a cluster that
+ * contains it is left to the next promotion, unless it is the only cluster.
  */
 function clustersIn(found: readonly RowToPromote[], beyond: RowToPromote | undefined): RowToPromote[][] {
   const clusters = clustersOf(found.filter(({ isSummarised }) => !isSummarised));
@@ -171,9 +172,9 @@ function clustersIn(found: readonly RowToPromote[], beyond: RowToPromote | undef
 }
 
 /**
- * Has a model summarise a piece; without a model, extracts what the person said in it. If the model refuses, or its
- * answer rests on none of the rows, a stale episode gets an extract, and any other piece yields no episode. Rows that
- * say nothing never make an episode.
+ * Writes the episode of a piece: by a model or, without one, as an extract of the person's words. If the model refuses,
+ * or its answer cites none of the rows, a stale episode gets an extract, and any other piece yields no episode. Rows
+ * without text never make an episode.
  */
 async function writeEpisode(
   piece: Piece,
@@ -191,14 +192,14 @@ async function writeEpisode(
   return { draft: isStale ? extract : undefined, usage: answer.usage };
 }
 
-/** Returns the counts after a piece was stored as the episode `id`, or yielded none. */
+/** Returns the counts after a piece was stored as the episode `id`, or yielded no episode. */
 function progressAfter(
   { steps, considered, created, updated, skipped, ids }: PromotionProgress,
   { rows, kind }: Piece,
   id: string | undefined,
 ): Partial<PromotionProgress> {
   return {
-    // Each part of a cluster that failed counts as a step.
+    // Each half of a cluster that failed counts as a step.
     steps: { done: steps.done + 1, total: Math.max(steps.total, steps.done + 1) },
     considered: considered + rows.length,
     created: created + Number(id !== undefined && kind === 'new'),

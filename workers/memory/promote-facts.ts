@@ -24,22 +24,23 @@ import { Promotion, type PromotionDependencies, type PromotionProgress, type Pro
 /** Maximum number of sources in one question. */
 const SOURCES_PER_QUESTION = 8;
 /**
- * Number of answers that may be lost because the sources changed while a model was asked: each time, they are read
- * again. Sources that change more often wait for the next promotion.
+ * Maximum number of answers that are discarded because the sources changed while a model was asked. Each time, the
+ * sources are read again. Sources that change more often wait for the next promotion.
  */
 const TRIES_MAX = 3;
 /** Maximum length of the rows in one question, in UTF-16 units: about 10,000 tokens. */
 const ROWS_CHARS_MAX = 40_000;
 /** Maximum number of known facts that a model is shown. */
 const KNOWN_FACTS_MAX = 10;
-/** Maximum number of facts taken from a source by patterns, without a model. All of them are stored at once. */
+/** Maximum number of facts found in a source by patterns, without a model. All of them are stored at once. */
 const EXTRACTED_FACTS_MAX = 40;
 
 type Sources = readonly FoundSource[];
 
 /**
- * Distils facts from episodes, and rewrites stale facts: asks the model once for several sources. The results of an
- * answer are stored in one transaction with the progress, so that a later attempt continues where this one ended.
+ * Creates the handler that extracts facts from episodes, and rewrites stale facts. It asks the model once for several
+ * sources. The results of an answer are stored in one transaction with the progress, so that a later attempt continues
+ * where this attempt ended.
  */
 export function createPromoteFactsHandler(dependencies: PromotionDependencies): Handler<typeof promoteFacts> {
   return async (claim, context) => {
@@ -49,7 +50,7 @@ export function createPromoteFactsHandler(dependencies: PromotionDependencies): 
 }
 
 class FactSteps implements PromotionSteps<Sources> {
-  /** Always false: sources that change are read again at once. */
+  /** Always false, because `promote` reads changed sources again at once. */
   readonly hasChanged = false;
   readonly #promotion: Promotion;
   readonly #done = new Set<string>();
@@ -96,7 +97,7 @@ class FactSteps implements PromotionSteps<Sources> {
     return sources.filter(({ id }) => !this.#done.has(id));
   }
 
-  /** Promotes some of these sources; none if memory has changed meanwhile. Resolves with whether a model was asked. */
+  /** Promotes the first of these sources; none if memory changes meanwhile. Resolves with whether a model was asked. */
   async #promoteSome(named: Sources): Promise<boolean> {
     const { accountId } = this.#promotion;
     const sources = await sourcesOf(this.#promotion.em(), accountId, named);
@@ -125,8 +126,8 @@ class FactSteps implements PromotionSteps<Sources> {
 }
 
 /**
- * Groups sources into questions. A source whose question failed before gets one of its own: another source in that
- * question may have been at fault.
+ * Groups sources into questions. A source whose question failed before gets a separate question, since another source
+ * may have caused the failure.
  */
 function chunksOf(found: Sources): Sources[] {
   const fresh = found.filter(({ hasFailed }) => !hasFailed);
@@ -136,7 +137,7 @@ function chunksOf(found: Sources): Sources[] {
   return [...chunks, ...found.filter(({ hasFailed }) => hasFailed).map((source) => [source])];
 }
 
-/** Returns the counts after some sources are done. A fact counts once, however often it was changed. */
+/** Returns the counts after some sources were promoted. A fact counts once, however often it was changed. */
 function progressAfter(
   { steps, considered, created: before, skipped, ids }: PromotionProgress,
   sources: number,
@@ -155,9 +156,9 @@ function progressAfter(
 }
 
 /**
- * Finds what some of the sources state, from the first on: in a model's answer, as far as it can be checked, or by
- * patterns if there is no model. Sources in which no person speaks state nothing, and no model is asked about them.
- * `usage` is null if no model was asked.
+ * Extracts the statements of the first sources: from a model's answer, after checks, or by patterns if there is no model.
+ * Sources without the person's own words state nothing, and no model is asked about them. `usage` is null if no model
+ * was asked.
  */
 async function extractStatements(
   sources: readonly FactSource[],

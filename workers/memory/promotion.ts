@@ -19,7 +19,7 @@ import {
 import type { HandlerContext, ClaimOf } from '../work/handler.ts';
 import { type PieceSteps, promoteEach } from './piece-by-piece.ts';
 
-/** Time kept free after the last question of a job, to store the answer. */
+/** Time reserved at the end of a job to store the last answer. */
 const STORING_MS = 250;
 
 /** Services that the handlers of promotions use. */
@@ -40,11 +40,11 @@ interface PromotionRun extends PromotionDependencies {
 /** Progress of a promotion, over all its attempts. */
 export interface PromotionProgress extends PromoteResult {
   steps: Steps;
-  /** Start of the first attempt. With `force`, rows that were promoted before it are promoted again. */
+  /** Start of the first attempt. With `force`, rows that were promoted before this time are promoted again. */
   begunAt: string;
 }
 
-/** Keeps the progress, changed by `advance`, in the transaction that stores the results of an answer. */
+/** Stores the progress, changed by `advance`, in the transaction that stores the results of an answer. */
 export type KeepProgress = (
   tx: EntityManager,
   advance: (progress: PromotionProgress) => Partial<PromotionProgress>,
@@ -53,16 +53,16 @@ export type KeepProgress = (
 /** Steps of one kind of promotion. */
 export interface PromotionSteps<Piece> extends PieceSteps<Piece> {
   find(): Promise<readonly Piece[]>;
-  /** True if pieces have changed since they were found: then `find` is called again for what became of them. */
+  /** True if pieces have changed since `find` returned them. Then `find` is called again. */
   readonly hasChanged: boolean;
-  /** Resolves with the number of rows that are set aside. Counts no more than may still be looked at. */
+  /** Resolves with the number of rows that are set aside, counted up to the number that may still be looked at. */
   countSetAside(): Promise<number>;
 }
 
 /** A promotion in progress: asks the model, and stores each answer in one transaction with the progress. */
 export class Promotion {
   readonly model: string;
-  /** Selection of the rows that the promotion takes. */
+  /** Filter for the rows that the promotion takes. */
   readonly selection: { since: string | undefined; promotedBefore: string | undefined; settledOnly: boolean };
   /** Asks the model; null if the provider is no language model. */
   readonly ask: (<Answer>(question: StructuredQuestion<Answer>) => Promise<StructuredAnswer<Answer>>) | null;
@@ -93,7 +93,7 @@ export class Promotion {
     return new Promotion(run, request, progress);
   }
 
-  /** Promotes everything that the steps find. If the provider fails, what is already stored stays. */
+  /** Promotes all pieces that the steps find. If the provider fails, stored results are kept. */
   async perform<Piece>(
     kind: PromotionKind,
     steps: PromotionSteps<Piece>,
@@ -117,7 +117,7 @@ export class Promotion {
   }
 
   /**
-   * Number of rows that may still be looked at. It is 0 if the last episode, rewritten as a whole, exceeded the limit.
+   * Number of rows that may still be looked at. The last episode may exceed the limit, since it is rewritten as a whole.
    */
   get left(): number {
     return Math.max(0, this.#limit - this.#progress.considered);
@@ -130,8 +130,8 @@ export class Promotion {
   }
 
   /**
-   * Stores the results of an answer. `work` keeps the progress in its transaction, and resolves with false if memory
-   * has changed since it was read. Safe to repeat.
+   * Stores the results of an answer. `work` passes its transaction to `keep`, and resolves with false if memory has
+   * changed since it was read. Safe to repeat.
    */
   async store(usage: Usage, work: (keep: KeepProgress) => Promise<boolean>): Promise<boolean> {
     const { claim, context } = this.#run;
@@ -151,7 +151,7 @@ export class Promotion {
     return false;
   }
 
-  /** Leaves rows alone for a while, because the model fails on them. */
+  /** Sets rows aside for a while, because the model fails on them. */
   async setAside(concerned: AffectedRows, { fault, message }: ProviderError): Promise<void> {
     const rows = Object.values(concerned).flat().length;
     this.#run.context.log.warn({ fault, reason: message, rows }, 'set aside');
@@ -159,8 +159,7 @@ export class Promotion {
   }
 
   /**
-   * Returns the milliseconds that a model may take for an answer: as long as the provider may, but with time left for
-   * the job to store it.
+   * Returns the maximum milliseconds for an answer: the provider's time limit, or the time left except `STORING_MS`.
    */
   #answerMs(): number {
     return Math.min(this.#run.settings.providerTimeoutMs, this.#run.context.leftMs() - STORING_MS);
@@ -176,7 +175,7 @@ export class Promotion {
     return retryUntil(work, performance.now() + this.#run.context.leftMs());
   }
 
-  /** Adds the usage of an answer, and the time since the previous one. */
+  /** Adds the usage of an answer to the progress, and the time since the previous answer. */
   #spend({ inputTokens, outputTokens }: Usage): void {
     const { usage, latency_ms } = this.#progress;
     const since = this.#measuredAt;
@@ -199,7 +198,7 @@ function initialProgress(model: string, begunAt: string): PromotionProgress {
 }
 
 /**
- * Returns the success of a promotion that has nothing left to do. `setAside` is the number of rows that stay set aside.
+ * Returns the end of a promotion that has nothing left to do. `setAside` is the number of rows that stay set aside.
  */
 function successOf(
   { steps, begunAt, ...result }: PromotionProgress,

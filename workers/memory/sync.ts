@@ -27,13 +27,13 @@ interface SyncProgress extends Omit<SyncResult, 'skipped'> {
 }
 
 /**
- * Takes recorded events into an account's memory, page by page. Each page is stored in one transaction with the
- * progress, so that a later attempt continues where this one ended.
+ * Creates the handler that takes recorded events into an account's memory, page by page. Each page is stored in one
+ * transaction with the progress, so that a later attempt continues where this attempt ended.
  */
 export function createSyncHandler({ pool, em }: Stores): Handler<typeof sync> {
   return async (claim, { signal, leftMs }) => {
     const request = claim.input.take();
-    // After a fault it goes on from what is stored: a crash of the server may have undone the latest page.
+    // A retry reads the stored progress again, because a crash of the server may have undone the latest page.
     const takeIn = async () => {
       let progress =
         (await readProgress<SyncProgress>(em(), claim)) ??
@@ -73,13 +73,13 @@ async function* pagesToSync(
   }
 }
 
-/** Reads each item while the one before it is worked on. */
+/** Reads each item while the caller works on the item before. */
 async function* readAhead<Item>(items: AsyncGenerator<Item, undefined>): AsyncGenerator<Item, undefined> {
   for (let next = items.next(); ; ) {
     const { value } = await next;
     if (value === undefined) return;
     next = items.next();
-    // An error is thrown when the item's turn comes; if that never comes, nobody needs to know.
+    // An error is thrown when the caller asks for the item, and ignored if it never does.
     next.catch(() => undefined);
     yield value;
   }

@@ -20,15 +20,15 @@ import type { Reader } from '../work/reads.ts';
 import { decideCompletion, hasNothingToWorkOn, type MemoryRequest, type PredictionSettings, toMemoryRequest } from './predict.ts';
 import { predictionQuestion } from './prompt.ts';
 
-/** Reads what the account's memory has for a request. */
+/** Reads the account's memory for a request. */
 type ReadMemory = (
   reader: Reader,
   asked: MemoryRequest,
 ) => Promise<{ bundle: ContextBundle; phrases: readonly RecalledPhrase[] }>;
 
 /**
- * Creates the handler of predictions for the account itself. The model is asked what it would be asked for an app's
- * connection, and the answer shows how it came about.
+ * Creates the handler of predictions for the account itself. It asks the model the same question as for an app with a
+ * connection, and the answer shows what the model was sent.
  */
 export function createDraftHandler(
   provider: Provider,

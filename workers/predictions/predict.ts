@@ -18,7 +18,7 @@ import type { Reader } from '../work/reads.ts';
 
 export type PredictionSettings = Pick<WorkerConfig, 'tabModel' | 'providerTimeoutMs' | 'contextBudgetTokens'>;
 
-/** A request, the question that it puts to memory, and the ends of its draft by which phrases are looked up. */
+/** A request, its question to memory, and the ends of its draft by which phrases are looked up. */
 export interface MemoryRequest<Request = Pick<PredictionRequest, 'draft' | 'messages'>> {
   request: Request;
   question: string;
@@ -92,19 +92,19 @@ export function createPredictHandler(
   };
 }
 
-/** A completion that a person was shown, with its origin. */
+/** A completion that a person was shown, with its prediction. */
 export interface Suggestion {
   id: string;
   answer: string;
   facts: PredictionFacts;
   report: PredictionReport;
-  /** Returns the fingerprint of a draft, as it is in the facts. */
+  /** Returns the fingerprint of a draft, to compare with `draftHash` in the facts. */
   hashOf(draft: string): string;
-  /** True if the person dismissed it. */
+  /** True if the person dismissed the completion. */
   dismissed: boolean;
 }
 
-/** Parses a session's latest answer, which the claim brings along. */
+/** Parses the latest answer of a line, which is part of the claim. */
 function parseSuggestion(latest: string): Suggestion {
   const { fingerprintKey, ...last } = JSON.parse(latest) as Omit<Suggestion, 'hashOf'> & {
     fingerprintKey: string;
@@ -114,8 +114,8 @@ function parseSuggestion(latest: string): Suggestion {
 }
 
 /**
- * Returns the rest of the suggestion that the person is typing, if it was made with the same memory; otherwise
- * undefined. It is answered without a call to a model, and costs no unit.
+ * Ends a prediction with the rest of the suggestion that the person is typing, without a call to a model and without
+ * charging a unit. Returns undefined if the person types something else, or memory has changed since.
  */
 function continuedFrom(
   { id, report, ...last }: Suggestion,
@@ -133,8 +133,8 @@ function continuedFrom(
 }
 
 /**
- * Returns the rest of a suggestion that the person is typing. It is empty if they are typing something else, if the
- * context or the mode has changed, or if the app now requires a higher confidence.
+ * Returns the rest of a suggestion that the person is typing. It is empty if the person dismissed the suggestion or is
+ * typing something else, if the context or the mode has changed, or if the app now requires a higher confidence.
  */
 export function remainingSuggestion(last: Suggestion, draft: string, facts: PredictionFacts): string {
   const { draftLength, draftHash, draftRevision, contextHash, minConfidence } = last.facts;
@@ -156,7 +156,7 @@ export interface CompletionDecision {
   completion: string;
 }
 
-/** Reports whether the mode has nothing to work on. The prediction then abstains without calling the provider. */
+/** Reports whether a request has too little input for its mode. The prediction then abstains without asking a model. */
 export function hasNothingToWorkOn(
   request: Pick<PredictionRequest, 'mode' | 'draft' | 'messages' | 'artifact'>,
 ): boolean {
@@ -166,9 +166,9 @@ export function hasNothingToWorkOn(
 }
 
 /**
- * Decides what a person sees of a model's guess: the completion cut to its maximum length, or nothing. A guess that
- * begins with the draft may contain characters of the draft that cannot be displayed safely. That is not the model's
- * fault, so the prediction abstains rather than fails.
+ * Decides what a person is shown of a model's guess: the completion, cut to `COMPLETION_MAX`, or nothing. A guess that
+ * begins with the draft may contain undisplayable characters of the draft. These are not the model's fault, so the
+ * prediction abstains and does not fail.
  */
 export function decideCompletion(
   guess: { completion: string; confidence: number },
@@ -196,14 +196,14 @@ function isBlank(text: string): boolean {
   return !/[^\s\p{Cc}\p{Cf}]/u.test(text);
 }
 
-/** Folds case, as far as JavaScript can: upper case equates ß with ss, lower case the sigmas. */
+/** Folds the case of a text. Upper case makes ß and ss equal, lower case the forms of sigma. */
 function foldCase(text: string): string {
   return normalForm(text.trim(), 'NFC').toUpperCase().toLowerCase();
 }
 
-/** Cuts a text to `COMPLETION_MAX` code points, at the end of a word, or inside a word that alone is longer. */
+/** Cuts a text to `COMPLETION_MAX` code points, at the end of a word if possible. */
 function cutAtWord(text: string): string {
-  // A code point has at most two units, so units further on cannot belong to the result.
+  // A code point has at most two UTF-16 units, so later units cannot belong to the result.
   const points = [...text.slice(0, 2 * COMPLETION_MAX + 2)];
   if (points.length <= COMPLETION_MAX) return text;
   const longest = points.slice(0, COMPLETION_MAX).join('');
@@ -211,7 +211,7 @@ function cutAtWord(text: string): string {
   return text.slice(0, word?.index || longest.length).trimEnd();
 }
 
-/** Unicode word boundaries, which exist in scripts without spaces as well. */
+/** Finds word boundaries, also in scripts without spaces. */
 const WORD_SEGMENTER = new Intl.Segmenter('und', { granularity: 'word' });
 
 export function toMemoryRequest<Request extends MemoryRequest['request']>(

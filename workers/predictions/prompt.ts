@@ -8,8 +8,8 @@ import { encloseInTag, extractJson, OUTPUT_TOKENS, THOUGHT_TOKENS } from '../pro
 import type { Question } from '../providers/chat.ts';
 
 /**
- * Shape of the answer, within the limits of strict structured output. It is one text of few tokens, since a person
- * waits for each of them: a digit, which is a token of its own, and the continuation.
+ * Schema of the answer, within the limits of strict structured output. A person waits for every token, so the answer is
+ * one short text: a digit for the likelihood, then the continuation.
  */
 const Answer = closedObject({ next: Type.String() });
 const check = compile(Answer);
@@ -30,10 +30,9 @@ Write what this person most likely types after the draft, in their own words, la
 Answer with next, a text: first a digit for how likely it is that the person types just this (${GRADES.map((word, digit) => `${digit}: ${word.replaceAll('_', ' ')}`).join(', ')}), and directly after it exactly the characters that follow the draft, not the draft itself. These begin with a space only when a new word follows and the draft does not end in one. After "Let us meet on", for example: "4 Monday at ten". Only "0" when nothing is worth suggesting.`;
 
 /**
- * Builds the question for a task: fixed rules, then the context as data between tags that no text in it can close.
- * Deterministic. What varies least comes first, for the provider's prefix cache: what is known about the person, which
- * stays the same until memory changes, then the messages, to which each turn adds, then what is recalled, and last the
- * draft.
+ * Builds the question for a task: fixed rules, then the context as data between tags that no text in it can close. Equal
+ * tasks have equal questions. For the provider's prefix cache, the parts that change least come first: the profile and
+ * lasting facts, the messages, the recalled memory, and last the draft.
  */
 export function predictionQuestion(task: PredictionTask): Question {
   const { memory } = task;
@@ -60,8 +59,8 @@ export function predictionQuestion(task: PredictionTask): Question {
 }
 
 /**
- * Parses a model's answer into a completion. Returns null if it is malformed (not JSON, another shape, NUL, lone
- * surrogates), or if its continuation cannot be displayed safely. An answer without text is an empty completion.
+ * Parses a model's answer into a completion. Returns null if the answer is malformed (not JSON, another schema, NUL,
+ * lone surrogates), or its continuation cannot be displayed safely. An answer without text is an empty completion.
  */
 export function readAnswer(
   content: string,
@@ -81,7 +80,7 @@ export function readAnswer(
   return { completion, confidence: LIKELIHOOD_PROBABILITIES[grade] };
 }
 
-/** Removes from `continuation` what it repeats of the draft: all of it, or its last characters. */
+/** Removes the draft, or its last characters, from the beginning of a continuation that repeats it. */
 function withoutDraft(draft: string, continuation: string): string {
   const bare = continuation.trimStart();
   const repeated = [draft, [...draft].slice(-REPEATED_MAX).join('')].find(
@@ -90,7 +89,7 @@ function withoutDraft(draft: string, continuation: string): string {
   return repeated === undefined ? continuation : bare.slice(repeated.length);
 }
 
-/** Drops leading spaces of the continuation if the draft already ends in one. */
+/** Removes leading spaces of the continuation if the draft already ends in white space. */
 function join(draft: string, added: string): string {
   return draft === '' || /\s$/.test(draft) ? added.replace(/^[^\S\n]+/, '') : added;
 }

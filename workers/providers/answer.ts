@@ -4,9 +4,9 @@ import type { Fault } from '../../shared/schemas/errors.ts';
 import { compile, type Validator } from '../../shared/schemas/validator.ts';
 
 /**
- * Maximum number of tokens of the answer to each question. A completion has at most two sentences, a prompt a few, in
- * any script. The other limits are several times the usual length, because the thoughts of a reasoning model count as
- * well. Some models can write no more than 4096, and refuse a higher limit.
+ * Maximum number of tokens of the answer to each question. A completed draft needs two sentences, a next prompt a few
+ * more, in any script. The other limits are several times the usual length, because the thoughts of a reasoning model
+ * count as well. Some models refuse a limit above 4096.
  */
 export const OUTPUT_TOKENS = {
   complete_draft: 128,
@@ -16,12 +16,12 @@ export const OUTPUT_TOKENS = {
   facts: 4096,
 } as const;
 
-/** Number of additional tokens for a prediction, once a model turned out to think before it answers. */
+/** Number of additional tokens for a prediction by a model that thinks before it answers. */
 export const THOUGHT_TOKENS = 2048;
 
 /**
- * Compiles the check of an answer. It accepts lists longer than `maxItems`, which not every server respects: ignoring
- * the excess is better than asking again.
+ * Compiles the check of an answer. The check accepts lists longer than `maxItems`, which not every server respects:
+ * ignoring the excess is better than asking again.
  */
 export function compileAnswer<T extends TSchema>(schema: T): Validator<Static<T>> {
   const unbounded: T = JSON.parse(JSON.stringify(schema), (key, value) =>
@@ -32,7 +32,7 @@ export function compileAnswer<T extends TSchema>(schema: T): Validator<Static<T>
 
 type ReadResult<Answer> = { ok: true; value: Answer } | { ok: false; faults: string[] };
 
-/** Reads the answer in a model's text, or describes to the model what is wrong with it. */
+/** Reads the answer in a model's text. If it is invalid, returns its faults in words, to be sent to the model. */
 export function readStructured<Answer>(text: string, check: Validator<Answer>): ReadResult<Answer> {
   const json = extractJson(text);
   if (json === undefined) return { ok: false, faults: ['the answer is not JSON'] };
@@ -48,7 +48,7 @@ function inWords({ loc, msg }: Fault): string {
   return place === '' ? msg : `${place}: ${msg}`;
 }
 
-/** Reports whether all strings in a JSON value pass. */
+/** Reports whether all strings in a JSON value pass a check. */
 function everyText(root: unknown, passes: (text: string) => boolean): boolean {
   const open = [root];
   while (open.length > 0) {
@@ -65,8 +65,9 @@ export function encloseInTag(tag: string, value: object): string {
 }
 
 /**
- * Returns the JSON value in a model's text: the whole text or, failing that, the first object after its thoughts
- * (`<think>`), whatever surrounds it, such as a code fence. Returns undefined if there is none. Takes linear time.
+ * Returns the JSON value in a model's text. If the text as a whole is not JSON, returns the first object after the
+ * thoughts (`<think>`), even in a code fence or between other words. Returns undefined if there is none. Takes linear
+ * time.
  */
 export function extractJson(text: string): unknown {
   const whole = parse(text);
@@ -81,7 +82,7 @@ function firstObject(text: string): unknown {
   return end < 0 ? undefined : parse(text.slice(start, end));
 }
 
-/** Finds the end of the object that begins at `start`, by balanced braces outside of strings; -1 if it has none. */
+/** Finds the end of the object that begins at `start`, by balanced braces outside of strings; -1 if there is no end. */
 function endOfObject(text: string, start: number): number {
   let depth = 0;
   let quoted = false;

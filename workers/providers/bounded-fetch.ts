@@ -2,22 +2,22 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage } from
 import { request as httpsRequest } from 'node:https';
 import { MIB } from '../../shared/schemas/limits.ts';
 
-/** Maximum number of bytes of a body. The longest answer has some kilobytes, so a larger body is no answer. */
+/** Maximum number of bytes of a body. The longest answers have only some kilobytes. */
 const BODY_MAX = MIB;
 export const BODY_TOO_LARGE = 'ERR_BODY_TOO_LARGE';
 
-/** Statuses with which a `Response` may have no body, not even an empty one. */
+/** Statuses for which `Response` refuses any body, even an empty one. */
 const BODILESS_STATUSES = [204, 205, 304];
 
-/** A successful answer that had begun but cannot be read to its end. The provider may charge for it. */
+/** A successful answer that had begun, but cannot be read to its end. The provider may charge for such an answer. */
 export class BrokenAnswer extends Error {
   override readonly name = 'BrokenAnswer';
 }
 
 /**
- * Does what the SDK needs of `fetch` at half the CPU time, with the platform's own HTTP client and its connection pool.
- * Follows no redirect, because the request carries the key and a person's text. Asks for no compression, and reads at
- * most `BODY_MAX` bytes, all within `timeoutMs`.
+ * Replaces `fetch` for the SDK, with half the CPU time, by Node's own HTTP client and its connection pool. Follows no
+ * redirect, because the request contains the key and a person's text. Asks for no compression, and reads at most
+ * `BODY_MAX` bytes. `timeoutMs` limits the time for the whole answer.
  */
 export async function boundedFetch(url: string, init: RequestInit, timeoutMs: number): Promise<Response> {
   const { method, body, signal } = init;
@@ -29,11 +29,11 @@ export async function boundedFetch(url: string, init: RequestInit, timeoutMs: nu
     signal: signal ?? undefined,
   };
   const request = url.startsWith('https:') ? httpsRequest(url, options) : httpRequest(url, options);
-  let late: Error | undefined;
+  let timeoutError: Error | undefined;
   const timer = setTimeout(() => {
-    // The SDK recognises a time-out by these words.
-    late = new Error('timed out');
-    request.destroy(late);
+    // The SDK recognises a timeout by these words.
+    timeoutError = new Error('timed out');
+    request.destroy(timeoutError);
   }, timeoutMs);
   let status = 0;
   try {
@@ -46,9 +46,9 @@ export async function boundedFetch(url: string, init: RequestInit, timeoutMs: nu
       headers: headerPairsOf(message),
     });
   } catch (error) {
-    // The reader of a body sees an abort and a time-out alike, as a connection that breaks off.
+    // While a body is read, an abort and a timeout both arrive as a broken connection.
     signal?.throwIfAborted();
-    if (late !== undefined) throw late;
+    if (timeoutError !== undefined) throw timeoutError;
     if (status < 200 || status > 299) throw error;
     throw new BrokenAnswer('the answer broke off', { cause: error });
   } finally {
@@ -58,21 +58,21 @@ export async function boundedFetch(url: string, init: RequestInit, timeoutMs: nu
 
 function answerTo(request: ClientRequest): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  // An abort while the body is read also arrives here, as an error event.
+  // An abort while the body is read also causes this error event.
   request.on('response', resolve).on('error', reject);
-  // No other event fires after a server switches protocols, not even for an abort.
+  // After a server has switched protocols there is no other event, not even for an abort.
   request.on('close', () => reject(new Error('closed without an answer')));
   return promise;
 }
 
 /**
- * Returns the status. One that HTTP does not know counts as a 5xx (RFC 9110, 15), since a `Response` cannot have it.
+ * Returns the status. An invalid status counts as a 5xx (RFC 9110, 15), since a `Response` cannot have such a status.
  */
 function statusOf({ statusCode = 0 }: IncomingMessage): number {
   return statusCode >= 200 && statusCode <= 599 ? statusCode : 500;
 }
 
-/** Reads a body by events, which takes less CPU time than iterating over its chunks. */
+/** Reads a body by events, which takes less CPU time than an iteration over its chunks. */
 function bodyOf(message: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer<ArrayBuffer>>();
   const chunks: Buffer[] = [];

@@ -1,14 +1,14 @@
 import type { CircuitNews, CircuitState, CircuitTerms } from '../../shared/db/stores/provider-circuits.ts';
 import { LONGEST_PAUSE_MS, ProviderError, type ProviderFault } from './provider.ts';
 
-/** Failures in a row. */
+/** Consecutive failures. */
 interface FailureStreak {
   readonly failures: number;
-  /** Parties whose calls failed. With more than `PARTIES_MAX` of them, every party counts as one. */
+  /** Parties whose calls failed. If there are more than `PARTIES_MAX`, every party counts as failed. */
   readonly parties: readonly string[];
 }
 
-/** Number of parties above which failures in a row are no party's own doing. */
+/** Number of parties above which consecutive failures are not the fault of single parties. */
 const PARTIES_MAX = 100;
 
 const NO_FAILURE: FailureStreak = { failures: 0, parties: [] };
@@ -19,7 +19,7 @@ interface UnreportedNews {
   /** Failures since the last success. */
   streak: FailureStreak;
   pausedUntil: number | undefined;
-  /** True if the other workers should not have to wait for their next poll to learn the news. */
+  /** True if other workers should learn the news at once, not at their next poll. */
   urgent: boolean;
 }
 
@@ -33,22 +33,21 @@ const NO_NEWS: UnreportedNews = {
 };
 
 /**
- * A circuit breaker for one model, as this process knows it: what all workers have reported, and what this one has seen
- * since. It is open only for the parties whose own calls failed: their requests may be the cause, and one party's
- * failures must never make another's calls fail.
- * Times are those of `performance.now()`.
+ * A circuit breaker for one model, as this worker knows it: from what all workers have reported, and from what this
+ * worker has seen since. It is open only for parties whose own calls failed, because their requests may be the cause:
+ * one party's failures must never make another party's calls fail. Times are from `performance.now()`.
  */
 export class Circuit {
   readonly #model: string;
   readonly #terms: CircuitTerms;
   #streak = NO_FAILURE;
-  /** Fault of calls that may not be sent. It is never `timeout`, after which callers try again at once. */
+  /** Fault of refused calls. It is never `timeout`, after which callers retry at once. */
   #fault: 'failed' | 'rate_limited' = 'failed';
-  /** Time until which the provider asked to be left alone. */
+  /** End of the pause for which the provider asked. */
   #pausedUntil = Number.NEGATIVE_INFINITY;
   /** Time from which on the model may be probed; undefined while the circuit is closed. */
   #probeAt: number | undefined;
-  /** True while a call of this process finds out whether it is the probe. Meanwhile no other call may be. */
+  /** True while a call of this worker claims the probe. Meanwhile no other call may be the probe. */
   #isClaimed = false;
   #unreported: UnreportedNews | undefined;
 
@@ -61,12 +60,12 @@ export class Circuit {
     return this.#probeAt !== undefined;
   }
 
-  /** Milliseconds for which the provider still asks to be left alone. */
+  /** Milliseconds until the end of the pause for which the provider asked. */
   get pausedMs(): number {
     return Math.max(0, this.#pausedUntil - performance.now());
   }
 
-  /** Reports whether the party's call has to be the probe. Throws while the party may not call. */
+  /** Reports whether a call of the party must be the probe. Throws if the party may not call. */
   check(party: string): boolean {
     const now = performance.now();
     if (this.#pausedUntil > now) throw this.#refusal('it asked to be left alone', this.#pausedUntil - now);
@@ -80,12 +79,12 @@ export class Circuit {
     return this.#refusal('circuit open', Math.max(0, (this.#probeAt ?? 0) - performance.now()));
   }
 
-  /** Puts the next probe off by one interval, because this process or another one is probing. */
+  /** Postpones the next probe by one interval, because this worker or another is probing. */
   postponeProbe(): void {
     this.#probeAt = performance.now() + this.#terms.probeEveryMs;
   }
 
-  /** Refuses all other calls while `claim` finds out which process may probe, whatever state is adopted meanwhile. */
+  /** Refuses all other calls while `claim` decides which worker may probe, even if another state is adopted meanwhile. */
   async whileClaimed<T>(claim: () => Promise<T>): Promise<T> {
     this.postponeProbe();
     this.#isClaimed = true;
@@ -96,7 +95,7 @@ export class Circuit {
     }
   }
 
-  /** Notes a success. Returns whether it is worth reporting: not if no call has failed since the last success. */
+  /** Notes a success. Returns whether it must be reported: only if a call has failed since the last success. */
   noteSuccess(): boolean {
     if (this.#streak.failures === 0) return false;
     const seen = this.#unreported ?? NO_NEWS;
@@ -107,7 +106,7 @@ export class Circuit {
   }
 
   /**
-   * Notes a failure. A provider that says for how long it cannot answer is not broken: that counts as a pause instead.
+   * Notes a failure. If the provider says how long it cannot answer, the failure counts as a pause instead.
    */
   noteFailure(party: string, fault: ProviderFault, retryAfterMs: number | undefined): void {
     this.#fault = faultOf(fault);
@@ -125,7 +124,7 @@ export class Circuit {
     }
   }
 
-  /** Takes out the news that has not been reported. */
+  /** Returns the unreported news, which counts as reported from now on. */
   takeNews(): OutgoingNews | undefined {
     if (this.#unreported === undefined) return undefined;
     const { succeeded, streak, pausedUntil, urgent } = this.#unreported;
@@ -146,7 +145,7 @@ export class Circuit {
     };
   }
 
-  /** Adopts what all workers have reported, and adds what this one has not reported yet. */
+  /** Adopts the state that all workers have reported, and adds the unreported news of this worker. */
   adopt(state: CircuitState | undefined): void {
     const now = performance.now();
     const own = this.#unreported;
@@ -166,21 +165,20 @@ export class Circuit {
   }
 }
 
-/** Amount by which a stored time may have been rounded up, because the database keeps whole milliseconds. */
+/** Maximum amount by which a stored time is rounded up, because the database keeps whole milliseconds. */
 const ROUNDING_MS = 1;
 
-/** Returns the time, or 0 if it is longer than possible: the database's clock has gone back, as after a failover. */
+/** Returns a time left, or 0 if it is longer than possible because the database's clock was set back (a failover). */
 function plausibleMs(ms: number | null | undefined, longestMs: number): number {
   return typeof ms === 'number' && ms <= longestMs + ROUNDING_MS ? ms : 0;
 }
 
-/** Joins two streaks. */
 function joinStreaks(a: FailureStreak, b: FailureStreak): FailureStreak {
   const parties = new Set([...a.parties, ...b.parties]);
   return { failures: a.failures + b.failures, parties: [...parties].slice(0, PARTIES_MAX + 1) };
 }
 
-/** Reports whether a call of the party is among the failures. */
+/** Reports whether a call of the party may be among the failures. */
 function includesParty({ parties }: FailureStreak, party: string): boolean {
   return parties.length > PARTIES_MAX || parties.includes(party);
 }

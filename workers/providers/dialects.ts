@@ -13,7 +13,7 @@ import { type CallLimits, ProviderError, SHORTEST_CALL_MS } from './provider.ts'
 /** A part of a dialect that a server can refuse. */
 export type RefusedPart = 'format' | 'limit' | OptionalParameter;
 
-/** The error of a server that does not know a parameter, or the format in which the answer was asked for. */
+/** The error of a server that does not know a parameter or the requested format. */
 export class DialectRefused extends ProviderError {
   readonly part: RefusedPart;
 
@@ -23,17 +23,16 @@ export class DialectRefused extends ProviderError {
   }
 }
 
-/** Asks a question in the strictest format that the model's server takes. */
+/** Asks a question in the strictest format that the model's server accepts. */
 export type AskModel = (question: Question, call: CallLimits) => Promise<Completion>;
 
 const FIRST_DIALECT: Dialect = { format: ANSWER_FORMATS[0], limit: LIMIT_PARAMETERS[0], extras: OPTIONAL_PARAMETERS, thinks: false };
 
 /**
  * Finds the dialect of each model's server. Not every server knows strict schemas, or the same parameters, and some
- * models think before they answer. After a refused dialect the next one is tried; after an answer that was cut off, the
- * same one with more room for thoughts. The dialect that worked is remembered by model for as long as the process runs.
- * Success decides what is remembered, not a refusal: a server may quote a person's text in an error that looks like
- * one.
+ * models think before they answer. If a dialect is refused, the next one is tried. If the answer is cut off, the same
+ * dialect is tried with more tokens for thoughts. The dialect that worked is remembered for each model while the process
+ * runs. A refusal alone is not remembered, since a person's text in a server's error may look like a refusal.
  */
 export function withBestDialect(chat: Chat): AskModel {
   const known = new Map<string, Dialect>();

@@ -2,12 +2,12 @@ import type { Completion, Question } from './chat.ts';
 import type { AskModel } from './dialects.ts';
 import { type CallLimits, isOutage, type Provider, SHORTEST_CALL_MS } from './provider.ts';
 
-/** Asks a question, and tells which model answered. */
+/** Asks a question, and names the model that answered. */
 export type AskWithFallback = (question: Question, call: CallLimits) => Promise<Completion & { model: string }>;
 
 /**
- * Asks the wanted model, then the others in their order, as long as the provider is in trouble and there is time. A
- * question that no model answers fails as it did with the first one.
+ * Asks the requested model, then the other models in their order, as long as the provider has an outage and there is
+ * time. If no model answers, throws the first model's error.
  */
 export function withFallback(ask: AskModel, others: readonly string[]): AskWithFallback {
   return async (question, call) => {
@@ -27,7 +27,7 @@ export function withFallback(ask: AskModel, others: readonly string[]): AskWithF
   };
 }
 
-/** Lets the built-in predictor complete drafts while the provider is in trouble. It answers no structured questions. */
+/** Lets the built-in predictor complete drafts during an outage of the provider. It answers no structured questions. */
 export function withLocalFallback(provider: Provider, local: Provider): Provider {
   return {
     ask: provider.ask,

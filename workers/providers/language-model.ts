@@ -16,10 +16,10 @@ import {
 } from './provider.ts';
 
 const FAULTS_SHOWN_MAX = 3;
-/** Maximum length of the malformed answer that its repair quotes, in UTF-16 units. */
+/** Maximum length of the malformed answer that is quoted when the model is asked again, in UTF-16 units. */
 const QUOTED_CHARS_MAX = 20_000;
 
-/** A model that answers questions in a given shape. */
+/** A model that answers questions in the format of a schema. */
 export class LanguageModel implements Provider {
   readonly #ask: AskWithFallback;
 
@@ -28,13 +28,13 @@ export class LanguageModel implements Provider {
   }
 
   /**
-   * Predicts what follows a draft. Refused, filtered and empty answers abstain. A malformed one fails, since repairing
-   * it would take too long.
+   * Predicts the text that follows a draft. Refused, filtered and empty answers abstain. A malformed answer fails, since
+   * a repair would take too long.
    */
   async predict(task: PredictionTask, call: CallLimits): Promise<Guess> {
-    const completion = await this.#ask(predictionQuestion(task), call);
-    const { usage, model } = completion;
-    const text = writtenText(completion);
+    const response = await this.#ask(predictionQuestion(task), call);
+    const { usage, model } = response;
+    const text = writtenText(response);
     if (text === null || text.trim() === '') return { completion: '', confidence: 0, usage, model };
     const answer = readAnswer(text, task);
     if (answer === null) throw malformedAnswer();
@@ -66,7 +66,7 @@ export class LanguageModel implements Provider {
   };
 }
 
-/** Returns the text of a completion; null if the model or its filter refused. Throws if the answer was cut off. */
+/** Returns the text of a completion; null if the model or its filter refused. Throws if the text was cut off. */
 function writtenText(completion: Completion): string | null {
   switch (completion.state) {
     case 'written':
@@ -83,7 +83,8 @@ function malformedAnswer(): ProviderError {
 }
 
 /**
- * Builds the messages that ask for the answer once more. They follow the question, to keep the provider's cache valid.
+ * Builds the messages that ask for a corrected answer. They are appended to the question, so that the provider's prompt
+ * cache stays valid.
  */
 export function repairMessages(text: string, faults: readonly string[]): ChatMessage[] {
   const list = faults.slice(0, FAULTS_SHOWN_MAX).map((fault) => `- ${fault}`);

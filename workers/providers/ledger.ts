@@ -13,19 +13,19 @@ import { type CallLimits, NO_USAGE, ProviderError, type Usage } from './provider
 const FLUSH_EVERY_MS = 200;
 /** Maximum number of rows in one statement. */
 const BATCH_MAX = 500;
-/** Maximum number of rows in memory, which take a few megabytes. */
+/** Maximum number of rows in memory. They take a few megabytes. */
 const BUFFER_MAX = 20_000;
-/** Time for which a stopping process goes on trying to store rows. */
+/** Maximum time that a stopping process spends on storing rows. */
 const CLOSE_TIMEOUT_MS = 2000;
 const RETRY = { firstMs: 100, longestMs: 100 };
 
-/** Stores calls. `age_ms` is the time since the call was sent. Safe to repeat. */
+/** Stores calls in the ledger. `age_ms` is the time since the call was sent. Safe to repeat. */
 export type BookCalls = (calls: (BookedCall & { age_ms: number })[]) => Promise<void>;
 
 /**
  * The ledger of calls to providers. No call waits for the database: rows are buffered, and stored together five times a
- * second and when the process stops. A process that is killed loses its last rows, and during a database outage rows
- * beyond `BUFFER_MAX` are lost: the ledger is an estimate, not a bill.
+ * second and when the process stops. A killed process loses its last rows, and a database outage loses rows beyond
+ * `BUFFER_MAX`: the ledger is an estimate, not a bill.
  */
 export class CallLedger {
   readonly #book: BookCalls;
@@ -42,7 +42,7 @@ export class CallLedger {
     this.#flushes = every(FLUSH_EVERY_MS, () => this.#flush(), { onError, ref: false });
   }
 
-  /** Adds a call. `sentAt` is a time of `performance.now()`. */
+  /** Adds a call. `sentAt` is from `performance.now()`. */
   add(call: BookedCall, sentAt: number): void {
     if (this.#buffer.length < BUFFER_MAX) this.#buffer.push({ call, sentAt });
     else this.#lost += 1;
@@ -73,8 +73,8 @@ export class CallLedger {
 }
 
 /**
- * Books each request that is sent, whatever its outcome. The provider may charge for an answer whose token count cannot
- * be read, because nobody waited for it or it broke off: then the tokens of the request are estimated.
+ * Books each request that is sent, whatever its outcome. If the answer's token count cannot be read, because nobody
+ * waited for the answer or it broke off, the tokens of the request are estimated: the provider may charge for them.
  */
 export function withLedger(chat: Chat, ledger: Pick<CallLedger, 'add'>, prices: ModelPrices): Chat {
   const send: Chat = async (request, call) => {
@@ -111,7 +111,7 @@ export function withLedger(chat: Chat, ledger: Pick<CallLedger, 'add'>, prices: 
   };
 }
 
-/** Sends a request within a span by OpenTelemetry's GenAI conventions, without any of the request's text. */
+/** Sends a request within a span by OpenTelemetry's GenAI conventions. The span contains no text of the request. */
 function inCallSpan(
   { format, maxTokens }: ChatRequest,
   { model }: CallLimits,
@@ -133,7 +133,7 @@ const FINISH_REASONS: Partial<Record<CallOutcome, string>> = {
   refused: 'content_filter',
 };
 
-/** Describes in the span how the call ended. `usage` is null if the provider did not report it. */
+/** Records in the span how the call ended. `usage` is null if the provider did not report it. */
 function describeCall(outcome: CallOutcome, usage: Usage | null, answeredBy?: string): void {
   const finish = FINISH_REASONS[outcome];
   describeSpan({
@@ -144,7 +144,7 @@ function describeCall(outcome: CallOutcome, usage: Usage | null, answeredBy?: st
     'gen_ai.usage.output_tokens': usage?.outputTokens,
     'forecue.provider.outcome': outcome,
   });
-  // A call that its caller cancelled counts as no failure.
+  // A call that its caller cancelled does not count as a failure.
   if (finish === undefined && outcome !== 'aborted') failSpan(outcome);
 }
 
@@ -178,7 +178,7 @@ function bookedCall(
   };
 }
 
-/** Estimates the tokens that the provider has read; those that it would have written are unknown. */
+/** Estimates the tokens that the provider has read. The tokens of the lost answer are unknown. */
 function estimatedUsage({ messages, schema }: ChatRequest): Usage {
   const texts = [JSON.stringify(schema), ...messages.map(({ content }) => content)];
   return { ...NO_USAGE, inputTokens: texts.reduce((sum, text) => sum + estimateUnreportedTokens(text), 0) };

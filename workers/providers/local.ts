@@ -11,9 +11,9 @@ import { evidenceFor, isWrittenByPerson } from './local/evidence.ts';
 import { type CallLimits, type Guess, NO_USAGE, type Provider } from './provider.ts';
 
 /**
- * The built-in predictor: no key, no network, no weights. It knows the texts of the request and, with a connection or
- * for the account itself, what the person wrote before. It continues a draft as these texts continue after the same
- * words, or suggests a prompt that the person repeats. Otherwise it abstains.
+ * The built-in predictor: no key, no network, no weights. It reads the texts of the request and, with a connection or
+ * for the account itself, the person's memory. It continues a draft like these texts continue after the same words, or
+ * suggests a prompt that the person repeats. Otherwise it abstains.
  */
 export class LocalProvider implements Provider {
   readonly ask = null;
@@ -26,7 +26,7 @@ export class LocalProvider implements Provider {
 }
 
 const NO_CONTINUATION: Continuation = { text: '', confidence: 0 };
-/** Hints for an app without settings of its own, and a person who has not judged any suggestion yet. */
+/** Hints for an app with default settings, and a person who has not accepted or dismissed any suggestion yet. */
 const NO_HINTS = { minConfidence: MIN_CONFIDENCE, taken: 0, dismissed: 0 };
 
 function guess(task: PredictionTask): Continuation {
@@ -40,21 +40,20 @@ function guess(task: PredictionTask): Continuation {
   return { text: standsAlone ? task.draftHead + task.draft + text : text, confidence };
 }
 
-/** Length of a message's end that counts as the situation, in UTF-16 units. */
+/** Length of a message's end that describes the situation, in UTF-16 units. */
 const SITUATION_CHARS = 600;
-/** Weight of a prompt from an entirely different situation; one from the same situation weighs 1. */
+/** Weight of a prompt from an entirely different situation. A prompt from the same situation has the weight 1. */
 const OTHER_SITUATION_WEIGHT = 0.2;
 /**
- * Weight of all prompts that the person has never written before: most prompts are new, and nearly all of those that
- * real people write.
+ * Weight of a new prompt, which the person has never written before. Nearly all prompts of real people are new.
  */
 const NEW_PROMPT_WEIGHT = 2;
 
 /**
- * Returns the prompt that a person is most likely to repeat. Each of their messages votes for itself, with more weight
- * the more the message before it resembles the latest one. The confidence is the winner's share. The text is empty if
- * they have written nothing yet, or the winner only once: that is no habit, unless an approval or a choice is asked
- * for.
+ * Returns the prompt that the person is most likely to repeat. Each message of the person votes for itself. The more
+ * similar the message before it is to the latest message, the greater its weight. The confidence is the winner's share.
+ * The text is empty if the person has written nothing yet. It is also empty if the person wrote the winner only once,
+ * unless the latest message asks for an approval or a choice.
  */
 function repeatPrompt(messages: readonly Message[]): Continuation {
   const now = situation(messages.at(-1));
@@ -87,12 +86,12 @@ function situation(message: Message | undefined): Set<string> {
   );
 }
 
-/** Returns the Dice coefficient: 0 for no word in common, 1 for the same words. */
+/** Returns the Dice coefficient of two sets of words: 0 if they have no word in common, 1 if they are equal. */
 function similarity(a: Set<string>, b: Set<string>): number {
   return (2 * a.intersection(b).size) / Math.max(1, a.size + b.size);
 }
 
-/** Normalizes a prompt, so that prompts that differ only in case, spacing or the final full stop are the same. */
+/** Normalizes a prompt for comparison: its case, spacing and final full stop. */
 function normalize(text: string): string {
   return text
     .toLowerCase()

@@ -22,7 +22,7 @@ import {
   type Usage,
 } from './provider.ts';
 
-/** Returns a chat with any OpenAI-compatible server. Each call is one request, without retries or redirects. */
+/** Returns a `Chat` with an OpenAI-compatible server. Each call is one request, without retries or redirects. */
 export function openAIChat(options: { apiKey: string; baseUrl: string }): Chat {
   const client = new PlainClient({
     apiKey: options.apiKey,
@@ -38,7 +38,7 @@ export function openAIChat(options: { apiKey: string; baseUrl: string }): Chat {
   return (request, call) => send(client, request, call);
 }
 
-/** The SDK's client at a third of its CPU time: without uploads, streams, retries and other credentials. */
+/** The SDK's client, reduced to a third of its CPU time: without uploads, streams, retries and other credentials. */
 class PlainClient extends OpenAI {
   override async buildRequest({
     method,
@@ -93,7 +93,7 @@ function parametersOf(request: ChatRequest, call: CallLimits) {
   };
 }
 
-/** Returns the extras for which this request has a value. */
+/** Returns the optional parameters for which a request has a value. */
 function extrasOf({ extras, thoughtTokens }: ChatRequest, { cacheKey }: CallLimits): OptionalParameter[] {
   return extras.filter((extra) => (extra === 'reasoning_effort' ? thoughtTokens : cacheKey) !== undefined);
 }
@@ -113,7 +113,7 @@ function bodyOf({ name, messages, schema, format }: ChatRequest): Body {
   }
 }
 
-/** Appends the answer's shape to the rules, for servers that cannot be bound to a schema. */
+/** Appends the answer's schema to the rules, for servers that do not enforce a schema. */
 function withShapeDescription(messages: readonly ChatMessage[], schema: object): ChatMessage[] {
   const shape = `Answer with JSON only: one object that matches this JSON Schema.\n${JSON.stringify(schema)}`;
   const [rules, ...rest] = messages;
@@ -122,10 +122,10 @@ function withShapeDescription(messages: readonly ChatMessage[], schema: object):
     : [{ role: 'system', content: shape }, ...messages];
 }
 
-/** Maximum number of tokens: more than any model reads or writes at once. A larger count is a provider's bug. */
+/** Maximum plausible number of tokens. A larger count is a bug of the provider. */
 const TOKENS_MAX = 100_000_000;
 
-/** Reads the body of a 200. Throws a `ProviderError` if it is no completion. */
+/** Reads the completion in the body of a 200. Throws a `ProviderError` if there is none. */
 export function readCompletion(body: unknown): Completion {
   const choice = field(field(body, 'choices'), 0);
   const message = field(choice, 'message');
@@ -148,7 +148,7 @@ function unusableAnswer(why: string, charged: Usage | null): ProviderError {
 
 const MODEL_NAME = /^[\w.:/@-]{1,100}$/;
 
-/** Returns a model's name, but not any other text that a server may answer with. */
+/** Returns the name of the model, unless the server sent another text in its place. */
 function readModel(model: unknown): { answeredBy?: string } {
   return typeof model === 'string' && MODEL_NAME.test(model) ? { answeredBy: model } : {};
 }
@@ -177,8 +177,8 @@ function field(value: unknown, name: string | number): unknown {
 }
 
 /**
- * Maps anything that the SDK threw to a fault. Drops message and cause, which can quote a text or the key. `asked` is
- * how the question was asked.
+ * Converts any error of the SDK to a `ProviderError`. Drops the message and the cause, which may quote a text or the
+ * key. `asked` is the dialect of the request.
  */
 export function toProviderError(error: unknown, asked: Asked): ProviderError {
   if (error instanceof ProviderError) return error;
@@ -197,7 +197,7 @@ function faultOf(error: unknown): ProviderFault {
   return error instanceof RateLimitError ? 'rate_limited' : 'failed';
 }
 
-/** Reports whether a 200 broke off, was too large or was no JSON. */
+/** Reports whether a successful answer broke off, was too large or was not JSON. */
 function isUnreadable(error: unknown): boolean {
   if (error instanceof APIConnectionError) return error.cause instanceof BrokenAnswer;
   return error instanceof SyntaxError;
@@ -205,7 +205,7 @@ function isUnreadable(error: unknown): boolean {
 
 type Asked = Pick<ChatRequest, 'format' | 'limit' | 'extras'>;
 
-/** Finds the part of the request that the server complains about. There is no error code for it, only words. */
+/** Finds the part of the dialect that the server refused. There is no error code for this, only words. */
 function refusedOf(error: unknown, { format, limit, extras }: Asked): RefusedPart | undefined {
   if (!(error instanceof BadRequestError || error instanceof UnprocessableEntityError)) return undefined;
   const words = `${error.param} ${error.message}`;
@@ -216,14 +216,14 @@ function refusedOf(error: unknown, { format, limit, extras }: Asked): RefusedPar
 }
 
 /**
- * Reports whether an error is a 5xx, a 429, a time-out or a failed connection: none of these is one request's fault.
+ * Reports whether an error is a 5xx, a 429, a timeout or a failed connection. A single request causes none of these.
  */
 function indicatesOutage(error: unknown): boolean {
   if (error instanceof RateLimitError || error instanceof InternalServerError) return true;
   return error instanceof APIConnectionError && systemCode(error) !== BODY_TOO_LARGE;
 }
 
-/** Describes an error without text from the provider: "InternalServerError 500", "APIConnectionError ECONNREFUSED". */
+/** Describes an error without any text of the provider: "InternalServerError 500", "APIConnectionError ECONNREFUSED". */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   const status = error instanceof APIError ? error.status : undefined;
@@ -238,14 +238,14 @@ function systemCode(error: Error): string | undefined {
 
 const NUMBER = /^\d+(\.\d+)?$/;
 /**
- * Patterns of an HTTP date: the current form and an obsolete one (RFC 9110, 5.6.7). `Date.parse` alone makes a date of
- * almost anything.
+ * Matches an HTTP date, in the current format or an obsolete one (RFC 9110, 5.6.7). `Date.parse` alone accepts almost any
+ * text.
  */
 const HTTP_DATE = /^[A-Z][a-z]{2,8}, [\w :-]{18,24} GMT$/;
 
 /**
- * Returns the milliseconds for which a provider asks to be left alone: `Retry-After` (RFC 9110, 10.2.3), or OpenAI's
- * own header.
+ * Returns the milliseconds after which the provider asks to retry: `Retry-After` (RFC 9110, 10.2.3), or OpenAI's own
+ * header.
  */
 export function retryAfterMs(headers: Headers | undefined): number | undefined {
   const exact = headers?.get('retry-after-ms') ?? '';
@@ -254,7 +254,7 @@ export function retryAfterMs(headers: Headers | undefined): number | undefined {
   if (NUMBER.test(value)) return boundedPause(Number(value) * 1000);
   const moment = momentOf(value);
   if (moment === undefined) return undefined;
-  // The provider's own clock decides, if it sends the time.
+  // Compares with the provider's own clock if the answer has a date.
   return boundedPause(moment - (momentOf(headers?.get('date') ?? '') ?? Date.now()));
 }
 
@@ -263,7 +263,7 @@ function momentOf(date: string): number | undefined {
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-/** Bounds a pause. Returns undefined if it is over already: then the provider asks for nothing. */
+/** Limits a pause to `LONGEST_PAUSE_MS`. Returns undefined if the pause is over already. */
 function boundedPause(ms: number): number | undefined {
   return ms > 0 ? Math.min(ms, LONGEST_PAUSE_MS) : undefined;
 }

@@ -10,36 +10,36 @@ import { Circuit } from './circuit.ts';
 import { DialectRefused } from './dialects.ts';
 import { type CallLimits, type Charge, ProviderError } from './provider.ts';
 
-/** Interval of the polls that find what no message announced. */
+/** Interval of the polls, since messages may be lost. */
 const POLL_EVERY_MS = 500;
-/** Time without a call after which a worker skips polls: it makes one out of `IDLE_POLLS`. */
+/** Time without a call after which a worker runs only one in `IDLE_POLLS` of its polls. */
 const IDLE_AFTER_MS = 10_000;
 const IDLE_POLLS = 4;
 /** Minimum time between two exchanges with the other workers. */
 const EXCHANGE_GAP_MS = 50;
 
-/** The state that the workers share. If a function fails, this worker decides alone. */
+/** The state that all workers share. If a function fails, this worker decides alone. */
 export interface SharedPolicyState {
-  /** Adds news. Resolves with the number of failures in a row that are known now. */
+  /** Adds news. Resolves with the number of consecutive failures, including these. */
   report(news: CircuitNews): Promise<number>;
   read(): Promise<CircuitState[]>;
   claimProbe(model: string): Promise<boolean>;
   countWorkers(): Promise<number>;
-  /** Makes the other workers read again. */
+  /** Makes the other workers read the state again. */
   announce(): Promise<void>;
 }
 
 export interface PolicyOptions {
   terms: CircuitTerms;
-  /** Maximum number of calls at once, over all workers. */
+  /** Maximum number of concurrent calls of all workers together. */
   concurrency: number | undefined;
-  /** Time that a call must have had for its time-out to count against the provider. */
+  /** Minimum time limit of a call whose timeout counts as a failure of the provider. */
   fairTimeoutMs: number;
   shared: SharedPolicyState;
   log: Log;
 }
 
-/** Sends a request only if the policy allows it, and reports to the policy how it ended. */
+/** Sends a request only if the policy allows it, and reports the outcome to the policy. */
 export function withPolicy(chat: Chat, policy: ProviderPolicy): Chat {
   return async (request, call) => {
     const until = performance.now() + call.timeoutMs;
@@ -51,8 +51,8 @@ export function withPolicy(chat: Chat, policy: ProviderPolicy): Chat {
       policy.noteSuccess(sent);
       return completion;
     } catch (error) {
-      // Counts as a success, because the server does answer. Otherwise the probe of an open circuit would never get to
-      // the dialect that the server takes.
+      // Counts as a success, because the server answers. Otherwise the probe of an open circuit would never reach the
+      // dialect that the server accepts.
       if (error instanceof DialectRefused) policy.noteSuccess(sent);
       else policy.noteFailure(sent, error);
       throw error;
@@ -63,19 +63,20 @@ export function withPolicy(chat: Chat, policy: ProviderPolicy): Chat {
 }
 
 /**
- * The policy of all workers towards a provider. None calls a model that asked to be left alone, or that has failed too
- * often in a row, except for one probe per interval. Calls to a healthy model wait for nothing: what others have seen
- * arrives by message or, if that is lost, by a poll. Without the database each worker goes by what it sees itself.
+ * The policy of all workers towards a provider. No worker calls a model whose provider asked for a pause. A model that
+ * has failed too often in a row gets only one probe per interval. Calls to a healthy model wait for nothing: the
+ * observations of other workers arrive by message or, if the message is lost, by a poll. Without the database, each
+ * worker relies on its own observations.
  */
 export class ProviderPolicy {
   readonly #options: PolicyOptions;
   readonly #circuits = new Map<string, Circuit>();
-  /** This worker's share of the concurrent calls. All workers have equal shares, of at least one call. */
+  /** Limits the calls of this worker to its share. All workers have equal shares, of at least one call. */
   readonly #limiter: ConcurrencyLimiter;
-  /** Runs one exchange at a time: the result of one read must not replace that of a later one. */
+  /** Runs one exchange at a time, so that no read overwrites the result of a later read. */
   readonly #exchanges = new Coalescer(() => this.#exchange(), EXCHANGE_GAP_MS);
   readonly #polls: Repeated;
-  /** True if the database was out of reach at the last exchange. */
+  /** True if the database was unreachable at the last exchange. */
   #alone = false;
   readonly #watch = watchCircuits(this.#circuits);
   #usedAt = performance.now();
@@ -87,7 +88,7 @@ export class ProviderPolicy {
     this.#polls = every(POLL_EVERY_MS, () => this.#poll(), { atOnce: true, ref: false });
   }
 
-  /** Starts an exchange of what is known with the other workers. */
+  /** Starts an exchange of news with the other workers. */
   look(): void {
     void this.#exchanges.run();
   }
@@ -99,7 +100,7 @@ export class ProviderPolicy {
     this.look();
   }
 
-  /** Reports what is not reported yet. */
+  /** Stops polling, and reports the unreported news. */
   async close(): Promise<void> {
     this.#watch.close();
     await this.#polls.stop();
@@ -107,13 +108,13 @@ export class ProviderPolicy {
   }
 
   /**
-   * Waits until the call may be sent. The caller holds the permit while the call runs. Throws a `ProviderError` at once
-   * while the party may not call the model, and `timeout` if no place became free in the call's time.
+   * Waits until a call may be sent. The caller holds the permit while the call runs. Throws a `ProviderError` at once if
+   * the party may not call the model, and one with the fault `timeout` if the call's time ends before its turn.
    */
   async enter({ model, signal, charge, timeoutMs }: CallLimits): Promise<Permit> {
     this.#usedAt = performance.now();
     const party = partyOf(charge);
-    // A party that may not call need not wait for a place either.
+    // A party that may not call should not wait first.
     this.#circuits.get(model)?.check(party);
     const permit = await this.#limiter.acquire({ party, gone: signal, waitMs: timeoutMs }).catch(() => {
       signal.throwIfAborted();
@@ -135,7 +136,7 @@ export class ProviderPolicy {
     if (circuit !== undefined && this.#update(model, circuit, () => circuit.noteSuccess())) this.look();
   }
 
-  /** Notes that a call failed. A failure caused by the request or the caller says nothing about the provider. */
+  /** Notes that a call failed. Ignores failures that the request or the caller caused. */
   noteFailure({ model, timeoutMs, signal, charge }: CallLimits, error: unknown): void {
     if (signal.aborted || !(error instanceof ProviderError) || !error.outage) return;
     if (error.fault === 'timeout' && timeoutMs < this.#options.fairTimeoutMs) return;
@@ -144,7 +145,7 @@ export class ProviderPolicy {
     this.look();
   }
 
-  /** Returns if this call is the probe, or if the circuit has closed. Throws if another call is the probe. */
+  /** Returns if this call may be sent: as the probe, or because the circuit has closed. Throws otherwise. */
   async #probe(model: string, party: string, circuit: Circuit): Promise<void> {
     const isOurs = await circuit.whileClaimed(async () => {
       if (await this.#options.shared.claimProbe(model).catch(() => false)) return true;
@@ -152,10 +153,9 @@ export class ProviderPolicy {
       return false;
     });
     if (isOurs) return;
-    // Without a successful claim, another worker may be probing; if the database is out of reach, this one probes
-    // anyway.
+    // If the database is unreachable, this worker probes without a claim.
     if (this.#alone) return;
-    // The circuit is still open, even if the next probe is due by now.
+    // The circuit is still open, and another worker is probing.
     if (circuit.check(party)) throw circuit.refusal();
   }
 
@@ -167,7 +167,7 @@ export class ProviderPolicy {
     return circuit;
   }
 
-  /** Reports what this worker knows, and adopts what all know. Never rejects. */
+  /** Reports the news of this worker, and adopts the state that all workers have reported. Never rejects. */
   async #exchange(): Promise<void> {
     const { shared, log, concurrency } = this.#options;
     try {
@@ -205,7 +205,7 @@ export class ProviderPolicy {
         .catch((error: unknown) => log.warn({ err: error }, 'could not announce the state of the provider'));
   }
 
-  /** Changes a circuit, and logs when that opens or closes it. */
+  /** Changes a circuit, and logs if the change opens or closes it. */
   #update<T>(model: string, circuit: Circuit, change: () => T): T {
     const wasOpen = circuit.isOpen;
     const result = change();
@@ -217,7 +217,7 @@ export class ProviderPolicy {
   }
 }
 
-/** Returns a name that tells parties apart. It is a hash, because an account's id must not outlive the account. */
+/** Returns a pseudonym of a party. It is a hash, because an account's id must not outlive the account. */
 function partyOf({ appId, accountId }: Charge): string {
   return hash('sha256', appId ?? accountId ?? '', 'base64url').slice(0, 16);
 }

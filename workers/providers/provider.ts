@@ -6,19 +6,19 @@ import type { Validator } from '../../shared/schemas/validator.ts';
 import type { Kind } from '../../shared/work/kind.ts';
 
 /**
- * A model's guess. `completion` is appended to the draft (`complete_draft`) or is a whole message that starts with the
- * draft (`next_prompt`); empty means that the model has no guess. The part of it that the model wrote is displayable
+ * A model's guess. `completion` is the text after the draft (`complete_draft`), or a whole message that starts with the
+ * draft (`next_prompt`); it is empty if the model has no guess. The text by the model is displayable
  * (`shared/domain/model-text.ts`). `confidence` is from 0 to 1.
  */
 export interface Guess {
   completion: string;
   confidence: number;
   usage: Usage;
-  /** The model that gave it: the one asked for, or a fallback. */
+  /** The model that made the guess: the requested model or a fallback. */
   model: string;
 }
 
-/** Tokens of a call; 0 if the provider does not report them. */
+/** Token counts of a call; 0 if the provider does not report them. */
 export interface Usage {
   inputTokens: number;
   /** Input tokens that the provider had in its cache. */
@@ -33,32 +33,32 @@ export interface ChatMessage {
   content: string;
 }
 
-/** A question whose answer must have the shape of a strict schema. */
+/** A question whose answer must match a strict schema. */
 export interface StructuredQuestion<Answer> {
   /** Name of the schema: `[a-z_]+`. */
   name: string;
-  /** Messages in order, the most varying last, for the provider's prefix cache. */
+  /** Messages in order. The messages that change most come last, for the provider's prefix cache. */
   messages: readonly ChatMessage[];
   /**
    * Schema within the limits of strict structured output: closed objects, all properties required, no bounds except on
    * lists.
    */
   schema: TSchema;
-  /** Check of the answer. It accepts longer lists than the schema allows. */
+  /** Validator of the answer. It accepts longer lists than the schema allows. */
   check: Validator<Answer>;
   /** Maximum number of tokens of the answer, thoughts included. */
   maxTokens: number;
 }
 
 /**
- * An answer in the requested shape, all of its texts displayable; or none, because the model or its content filter
+ * An answer that matches the schema, with displayable texts only; or no answer, because the model or its content filter
  * refused.
  */
 export type StructuredAnswer<Answer> =
   | { state: 'answered'; value: Answer; usage: Usage; model: string }
   | { state: 'refused'; usage: Usage; model: string };
 
-/** The party on whose account the ledger books a call, and the attempt at the work. */
+/** The party and the attempt at its work to which the ledger books a call. */
 export interface Charge {
   accountId: string | null;
   appId: string | null;
@@ -67,57 +67,57 @@ export interface Charge {
   kind: string;
 }
 
-/** Minimum time for a call. With less time left a call is pointless. */
+/** Minimum time left for a call. With less time, a call is pointless. */
 export const SHORTEST_CALL_MS = 250;
 
-/** The limits of one call. `signal` aborts it and closes its socket; `timeoutMs` bounds it, repairs included. */
+/** The limits of one call. `signal` aborts the call and closes its socket; `timeoutMs` includes repairs. */
 export interface CallLimits {
   model: string;
   signal: AbortSignal;
   timeoutMs: number;
   charge: Charge;
-  /** Equal for calls whose prompts begin alike, so that they reach the same cache. Opaque to the provider. */
+  /** Equal for calls whose prompts have the same beginning, so that they reach the same cache. Reveals no id. */
   cacheKey?: string;
 }
 
 /**
- * The interface to every language model. Both methods reject with a `ProviderError` for any fault of the provider, and
- * with the signal's reason when aborted.
+ * The interface to every language model. Both methods reject with a `ProviderError` if the provider fails, and with the
+ * signal's reason if the signal aborts.
  */
 export interface Provider {
   /**
-   * Asks each model tried once, besides refused dialects and one answer that was cut off. Repairs no unusable answer,
-   * because a person is typing.
+   * Predicts the text after a draft. Asks each model once, except after a refused dialect or an answer that was cut off.
+   * Repairs no unusable answer, because a person is typing.
    */
   predict(task: PredictionTask, call: CallLimits): Promise<Guess>;
   /**
-   * Asks for an answer in the shape of a schema, and once more if the answer has another. Null for a provider that is
-   * no language model (`local`): its callers do without one.
+   * Asks for an answer that matches a schema, and asks once more if the answer does not match. Null if the provider is
+   * not a language model (`local`).
    */
   readonly ask:
     | (<Answer>(question: StructuredQuestion<Answer>, call: CallLimits) => Promise<StructuredAnswer<Answer>>)
     | null;
 }
 
-/** Fault of a failed attempt. Only after a `timeout` can another attempt within the same deadline help. */
+/** Reason of a failure. Only after a `timeout` can another attempt within the same deadline help. */
 export type ProviderFault = 'timeout' | 'not_configured' | 'rate_limited' | 'failed';
 
 /**
- * Maximum pause. A provider that asks to be left alone for longer is asked again after this time: quotas are raised,
- * and headers can be wrong.
+ * Maximum pause. A provider that asks for a longer pause is called again after this time, since quotas are raised and
+ * headers can be wrong.
  */
 export const LONGEST_PAUSE_MS = 600_000;
 
 interface ProviderErrorDetails {
-  /** Milliseconds for which the provider asked to be left alone. */
+  /** Milliseconds after which the provider asked to retry. */
   retryAfterMs?: number | undefined;
-  /** True if the provider itself is in trouble, so that other requests are likely to fail too. */
+  /** True if the provider has an outage, so that other requests will probably fail as well. */
   outage?: boolean;
-  /** Tokens that the provider counted for an answer that cannot be used; null if the count cannot be read. */
+  /** Tokens that the provider counted for an unusable answer; null if the count cannot be read. */
   charged?: Usage | null | undefined;
 }
 
-/** A provider's failure. `message` is for the log: it has the fault and a status, never a person's text or a key. */
+/** A provider's failure. `message` is for the log, and never contains a person's text or a key. */
 export class ProviderError extends Error {
   readonly fault: ProviderFault;
   readonly retryAfterMs: number | undefined;
@@ -138,7 +138,7 @@ export class ProviderError extends Error {
   }
 }
 
-/** Reports whether an error means that the provider itself is in trouble. */
+/** Reports whether an error means that the provider has an outage. */
 export function isOutage(error: unknown): error is ProviderError {
   return error instanceof ProviderError && error.outage;
 }
@@ -149,7 +149,7 @@ const CODES = {
   failed: 'provider_failed',
 } as const;
 
-/** Logs a provider's failure, and returns how work of a kind then ends. Throws any other error again. */
+/** Logs a provider's failure, and returns the end of the work, by its kind. Rethrows any other error. */
 export function providerFailureEnd(error: unknown, { codes }: Pick<Kind, 'codes'>, log: Log): End<never> {
   if (!(error instanceof ProviderError)) throw error;
   const { fault, message, retryAfterMs } = error;
@@ -159,7 +159,7 @@ export function providerFailureEnd(error: unknown, { codes }: Pick<Kind, 'codes'
   return { state: 'failed', ...how, retryAfterMs };
 }
 
-/** Asks a model again after a timeout while there is time; any other fault fails at once. */
+/** Asks a model again after each timeout, while there is time. Any other fault fails at once. */
 export async function retryAfterTimeouts<T>(leftMs: () => number, attempt: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

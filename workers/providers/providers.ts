@@ -28,9 +28,9 @@ export type ProviderOf = (model: string) => Provider;
 
 export interface ProvidersOptions {
   openai: WorkerConfig['openai'];
-  /** Models tried in this order while a model's provider is in trouble; `local` only for drafts. */
+  /** Models to ask in this order during an outage of a model's provider; `local` only for drafts. */
   fallbackModels?: readonly string[];
-  /** Wraps the function that sends the requests. */
+  /** Wraps the function that sends requests. */
   around?: (chat: Chat) => Chat;
 }
 
@@ -61,12 +61,12 @@ interface ProviderDependencies {
   log: Log;
 }
 
-/** Number of failures in a row, over all workers, that open a circuit. */
+/** Number of consecutive failures, over all workers, that open a circuit. */
 const FAILURES_TO_OPEN = 20;
 
 /**
- * Opens this process's providers, together with the call ledger and the policy, which all processes share. Without an
- * API key neither ledger nor policy is opened.
+ * Opens the providers of this process, with the call ledger and the policy. Without an API key, neither ledger nor
+ * policy is needed.
  */
 export async function openProviders(
   opening: AsyncDisposableStack,
@@ -105,7 +105,7 @@ export async function openProviders(
   });
 }
 
-/** Returns a fingerprint that tells providers apart without keeping an address that may have a password in it. */
+/** Returns a fingerprint of a provider's address. The address itself is not stored, since it may contain a password. */
 function providerFingerprint(baseUrl: string): string {
   return createHash('sha256').update(baseUrl).digest('hex').slice(0, 16);
 }

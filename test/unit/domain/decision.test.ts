@@ -57,15 +57,15 @@ describe('hasNothingToWorkOn', () => {
       assert.equal(hasNothingToWorkOn(given), nothing));
 });
 
-describe('decide', () => {
-  it('decide suggests at exactly the minimum confidence, and abstains below it', () => {
+describe('decideCompletion', () => {
+  it('decideCompletion suggests at exactly the minimum confidence, and abstains below it', () => {
     const guess = { completion: ' now', confidence: 0.3 };
     assert.deepEqual(decideCompletion(guess, request, 0.3), { state: 'suggested', completion: ' now' });
     assert.deepEqual(decideCompletion(guess, request, 0.30001), ABSTENTION);
     assert.deepEqual(decideCompletion({ ...guess, confidence: Number.NaN }, request, 0), ABSTENTION);
   });
 
-  it('decide suggests at a confidence of 0 only with a minimum of 0', () => {
+  it('decideCompletion suggests at a confidence of 0 only with a minimum of 0', () => {
     assert.equal(decideCompletion({ completion: ' now', confidence: 0 }, request, 0).state, 'suggested');
     assert.deepEqual(decideCompletion({ completion: '', confidence: 0 }, request, 0), ABSTENTION);
   });
@@ -73,21 +73,21 @@ describe('decide', () => {
   const empty = ['', ' ', '\n\t', '\u200b', '\u00ad\ufeff'];
   const echoes = ['Send the report', ' SEND THE REPORT\n', 'straße nach köln', 'STRASSE NACH KO\u0308LN '];
   for (const completion of [...empty, ...echoes])
-    it(`decide abstains on ${JSON.stringify(completion)}`, () =>
+    it(`decideCompletion abstains on ${JSON.stringify(completion)}`, () =>
       assert.deepEqual(decideCompletion({ completion, confidence: 1 }, request, 0.3), ABSTENTION));
 
-  it('decide suggests a completion that contains more than the draft, or repeats an earlier message', () => {
+  it('decideCompletion suggests a completion that contains more than the draft, or repeats an earlier message', () => {
     assert.equal(completionOf('Send the report now'), 'Send the report now');
     assert.equal(completionOf('first'), 'first');
   });
 
-  it('decide leaves completions of up to 2000 code points unchanged', () => {
+  it('decideCompletion leaves completions of up to 2000 code points unchanged', () => {
     const long = '😀'.repeat(1999);
     assert.equal(completionOf(`${long} `), `${long} `);
     assert.equal(completionOf(`${long}x`), `${long}x`);
   });
 
-  it('decide cuts a longer completion at the end of a word', () => {
+  it('decideCompletion cuts a longer completion at the end of a word', () => {
     assert.equal(completionOf('word '.repeat(1000)), 'word '.repeat(400).trimEnd());
     assert.equal(completionOf(`${'w'.repeat(1990)} anotherlongword`), 'w'.repeat(1990));
     assert.equal(completionOf(`${'w'.repeat(2000)} next`), 'w'.repeat(2000));
@@ -95,7 +95,7 @@ describe('decide', () => {
     assert.equal([...completionOf('😀'.repeat(5000))].length, 2000);
   });
 
-  it('decide returns a well-formed beginning of at most 2000 code points of any text', () => {
+  it('decideCompletion returns a well-formed beginning of at most 2000 code points of any text', () => {
     const long = fc.array(fc.string({ unit: 'grapheme', maxLength: 40 }), { minLength: 1, maxLength: 20 });
     fc.assert(
       fc.property(long, fc.integer({ min: 1, max: 200 }), (parts, times) => {

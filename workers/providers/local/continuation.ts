@@ -3,8 +3,8 @@ import { type DraftEnd, lowerCaseInPlace, nextWord } from '../../../shared/text/
 import type { ContinuationEvidence } from './evidence.ts';
 
 /**
- * A continuation of a draft; empty if there is none. `confidence`, from 0 to 1, tells how often such a continuation is
- * what people went on to type.
+ * A continuation of a draft; empty if there is none. `confidence`, from 0 to 1, is the estimated share of such
+ * continuations that people really type.
  */
 export interface Continuation {
   text: string;
@@ -14,15 +14,15 @@ export interface Continuation {
 const WORDS_MAX = 12;
 /** Minimum number of visible characters: a shorter continuation saves no typing. */
 const VISIBLE_CHARS_MIN = 2;
-/** Cost of a wrong suggestion, in characters that a right one saves. */
+/** Cost of a wrong suggestion, as a number of characters that a correct suggestion saves. */
 const WRONG_COST_CHARS = 0.4;
-/** Probability above which a continuation grows by another word. */
+/** Probability of a continuation above which another word is added. */
 const GROWTH_PROBABILITY_MIN = 0.02;
 
 /**
- * Returns the continuation that is worth most: among those at least as likely as `minConfidence`, the one that saves
- * the most characters, with wrong suggestions counted against it. If there is none, returns the likeliest. It ends at
- * the end of a word.
+ * Returns the best continuation, which ends at the end of a word. Among those with at least `minConfidence`, this is the
+ * one that saves the most characters on average, less the cost of wrong suggestions. If there is none, it is the
+ * likeliest one.
  */
 export function continueDraft(
   evidence: readonly ContinuationEvidence[],
@@ -42,7 +42,7 @@ export function continueDraft(
   return { text: best.text, confidence: best.confidence };
 }
 
-/** Opening brackets and quotes, with which a continuation must not end. */
+/** Opening brackets and quotation marks, with which a continuation must not end. */
 const OPENING_END = /\s*[\p{Ps}\p{Pi}]+$/u;
 
 const IN_WORD = /^['’\p{L}\p{M}\p{N}_]/u;
@@ -60,8 +60,8 @@ export function* continuations(
     const next = likeliest(places, begun && words === 1);
     if (next === undefined) return;
     const support = new Set(next.places.map(({ source }) => source)).size;
-    // Words from a single remembered text may only complete a begun word: otherwise an app could read that text word by
-    // word.
+    // Words from a single remembered text may only complete an unfinished word. Otherwise an app could read the text
+    // word by word.
     const hasSingleSource = support === 1 && next.places.every(({ remembered }) => remembered);
     if (hasSingleSource && !(begun && words === 1 && IN_WORD.test(next.word))) return;
     probability *= next.probability;
@@ -77,26 +77,26 @@ export function* continuations(
   }
 }
 
-/** A word that follows at these places. */
+/** A word that follows at one or more places. */
 interface Follower {
   word: string;
   places: ContinuationEvidence[];
-  /** Number of whole words before it that match the draft, at the place where most do. */
+  /** Maximum number of whole words before it that match the draft, over all places. */
   depth: number;
-  /** Weights, by the number of words before it that match the draft. */
+  /** Weights of the places, by the number of words before it that match the draft. */
   weights: number[];
 }
 
 interface NextWord extends Follower {
   probability: number;
-  /** Share of all words that followed the longest context found. */
+  /** Share of the word among all words that followed the longest matching context. */
   share: number;
 }
 
 /**
  * Finds the likeliest next word. Interpolates the shares that a word has after 0, 1, 2 and more words of the draft
- * (Witten and Bell 1991): a longer context overrides a shorter one the more often it occurred, and the less what
- * followed it varied.
+ * (Witten and Bell 1991). The more often a longer context occurred, and the fewer different words followed it, the more
+ * it overrides a shorter context.
  */
 function likeliest(places: readonly ContinuationEvidence[], begun: boolean): NextWord | undefined {
   const followers = new Map<string, Follower>();
@@ -133,22 +133,22 @@ function likeliest(places: readonly ContinuationEvidence[], begun: boolean): Nex
 /** Inputs to the confidence of a continuation. */
 interface ConfidenceBasis {
   probability: number;
-  /** Number of texts that have it. */
+  /** Number of texts that contain the continuation. */
   support: number;
   /** Number of words of the continuation. */
   words: number;
   /** Length of the continuation in UTF-16 units. */
   length: number;
-  /** As in `NextWord`, for the last word. */
+  /** `depth` and `share` of the last word, as in `NextWord`. */
   depth: number;
   share: number;
-  /** True if it completes a begun word. */
+  /** True if the continuation completes an unfinished word. */
   begun: boolean;
-  /** Number of characters of the begun word that are typed. */
+  /** Number of typed characters of the unfinished word. */
   typed: number;
 }
 
-/** Fitted by logistic regression to what people really typed: `bench/quality/typing/main.ts --fit`. */
+/** Weights fitted by logistic regression to real typing: `bench/quality/typing/main.ts --fit`. */
 const WEIGHTS: readonly number[] = [-1.191, 0.648, 0.243, -0.022, 0.461, -0.309, -0.264, 1.455, -0.317];
 
 /** Returns the features from which the confidence is computed; the first is constant. */
@@ -172,15 +172,15 @@ function confidenceOf(basis: ConfidenceBasis, leaning: number): number {
   return 1 / (1 + Math.exp(-z));
 }
 
-/** Number of verdicts of each sort that are added to a person's own: by default, half of what is shown is taken. */
+/** Number of assumed acceptances, and of assumed dismissals, that are added to a person's own. */
 const PRIOR_VERDICTS = 10;
 /**
- * Maximum effect of taken suggestions. It is low because not every app reports dismissals, so a taken suggestion says
- * less than a dismissed one.
+ * Maximum effect of accepted suggestions. It is low because not every app reports dismissals, so an acceptance says less
+ * than a dismissal.
  */
 const LEANING_MAX = 0.5;
 
-/** Returns the log-odds, relative to the usual ones, that a person takes a suggestion of this app. */
+/** Returns the log-odds that a person accepts a suggestion in this app, relative to the usual log-odds. */
 function leaningOf(taken: number, dismissed: number): number {
   return Math.min(LEANING_MAX, Math.log((taken + PRIOR_VERDICTS) / (dismissed + PRIOR_VERDICTS)));
 }

@@ -2,48 +2,45 @@ import type { PredictionTask } from '../../../shared/domain/context-envelope.ts'
 import type { Message } from '../../../shared/schemas/predictions.ts';
 import { type DraftEnd, isWordStart, lowerCaseInPlace, phraseLinesOf } from '../../../shared/text/phrases.ts';
 
-/** A place in a text with the words at the end of the draft, and the text that follows them. */
+/** A place in a text at which the preceding words match the end of the draft, and the text that follows. */
 export interface ContinuationEvidence {
-  /** Text that follows there, up to the end of the line. */
+  /** Text that follows the place, up to the end of the line. */
   following: string;
-  /** Fewest whole words of the draft's end for which the place is evidence. */
+  /** Minimum number of the draft's last words for which the place is evidence. */
   least: number;
-  /**
-   * Number of whole words of the draft's end that also stand before the place. It is evidence for `least` to `most`
-   * words.
-   */
+  /** Maximum number of the draft's last words for which the place is evidence: all that stand before it as well. */
   most: number;
   weight: number;
-  /** The text of the place: the id of a memory row, or the number of a text of the request. */
+  /** Id of the text of the place: the id of a memory row, or the number of a text of the request. */
   source: string;
   /** True if the text is from memory. */
   remembered: boolean;
 }
 
-/** Maximum length of the request's texts that are read, in UTF-16 units. It bounds the time of a prediction. */
+/** Maximum total length of the texts that are read, in UTF-16 units. It limits the time for a prediction. */
 const READ_MAX = 24_000;
-/** Maximum length of what follows a place, in UTF-16 units. */
+/** Maximum length of the text that follows a place, in UTF-16 units. */
 const FOLLOWING_MAX = 80;
-/** Maximum number of places in one text: a word that occurs more often says no more. */
+/** Maximum number of places in one text. More places would hardly change the prediction. */
 const PLACES_MAX = 200;
 const OWN_WEIGHT = 2;
 const OTHER_WEIGHT = 0.2;
 /** Weight of the agent's last message, which the person answers. */
 const LATEST_WEIGHT = 0.5;
 
-/** Weight of a very old remembered phrase. One of today weighs 1; the difference halves every `HALF_LIFE_DAYS`. */
+/** Weight of a very old phrase. A phrase of today has the weight 1; the difference halves every `HALF_LIFE_DAYS`. */
 const OLD_SHARE = 0.3;
 const HALF_LIFE_DAYS = 30;
 
 /**
- * Reports whether a message is in the person's own words. An accepted prediction is not: the predictor must not learn
+ * Reports whether a message is in the person's own words. Accepted predictions are not: the predictor must not learn
  * from itself.
  */
 export function isWrittenByPerson(message: Message): boolean {
   return message.role === 'user' && (message.origin === 'human' || message.origin === 'unknown');
 }
 
-/** Finds all places, in remembered phrases and in the task's texts, with the words at the end of its draft. */
+/** Finds the places in remembered phrases and in a task's texts that match the end of the draft. */
 export function evidenceFor(task: PredictionTask, end: DraftEnd): ContinuationEvidence[] {
   const found = (task.local?.phrases ?? []).map(({ following, words, scale, days, source }) => ({
     following,
@@ -74,8 +71,8 @@ interface WeightedText {
 }
 
 /**
- * Returns the texts of a task, the most relevant first. What an agent said before this conversation is left out: it
- * would speak for the person.
+ * Returns the texts of a task, the most relevant first. Words of agents in memory are left out, since they would speak
+ * for the person.
  */
 function textsOf(
   { artifact, draft, draftHead, messages, preferences, memory }: PredictionTask,
