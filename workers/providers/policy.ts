@@ -155,7 +155,7 @@ export class ProviderPolicy {
     if (isOurs) return;
     // If the database is unreachable, this worker probes without a claim.
     if (this.#alone) return;
-    // The circuit is still open, and another worker is probing.
+    // The circuit is still open, and this call did not get the probe.
     if (circuit.check(party)) throw circuit.refusal();
   }
 

@@ -12,14 +12,14 @@ import type { ReplyRequest } from '../../shared/schemas/replies.ts';
 import type { ReadInTurn } from '../work/reads.ts';
 import { type ScreenedMaterial, screenMaterial } from './screen.ts';
 
-/** Maximum number of examples that a model is shown. */
+/** Maximum number of examples in a question to a model. */
 export const EXAMPLES_MAX = 8;
 
-/** Everything that a prediction is made from. */
+/** All input from which a reply is predicted, except the prompt. */
 export interface Basis {
   screened: ScreenedMaterial;
   vote: Vote;
-  /** The person's own replies, from which the vote is taken. */
+  /** The person's own replies, each with its prompt. */
   pairs: readonly Pair[];
   isSupported: SupportCheck;
   calibrator: Calibrator;
@@ -56,7 +56,7 @@ export async function readBasis(
   };
 }
 
-/** Returns memory as material: facts and episodes with those worth most first, raw rows with the latest first. */
+/** Returns a bundle as material: the most valuable facts and episodes first, and the latest raw rows first. */
 export function materialOf({ profile, facts, episodes, raw, byWorth }: ContextBundle) {
   return {
     profile,

@@ -20,7 +20,7 @@ import { type ScreenedMaterial, screenBeside, screenMaterial } from './screen.ts
 
 type BatchReplyDependencies = ReplyDependencies & Pick<Stores, 'pool'>;
 
-/** The basis that the predictions of a batch share, besides their prompts. */
+/** The part of the basis that all predictions of a batch share. */
 interface SharedBasis {
   screened: ScreenedMaterial;
   memoryRevision: number;
@@ -31,9 +31,9 @@ interface SharedBasis {
 }
 
 /**
- * Predicts one reply of a batch. Replies of the same batch running in this process share one read and screening of
- * memory. A reply is cancelled if its batch has ended or been restarted, and fails if the model exceeds the time limit
- * of a single prediction.
+ * Creates the handler that predicts one reply of a batch. Replies of the same batch that run in this process share one
+ * read of memory. A reply is cancelled if its batch has ended or was restarted, and fails if it exceeds the time limit
+ * of a single reply.
  */
 export function createBatchReplyHandler(dependencies: BatchReplyDependencies): Handler<typeof batchReply, AttemptContext> {
   const { pool, inTurn, settings } = dependencies;
@@ -46,10 +46,10 @@ export function createBatchReplyHandler(dependencies: BatchReplyDependencies): H
     const until = performance.now() + limited.leftMs();
     const kept = await retryUntil(() => readBatchBundle(pool, batch, claim.id), until);
     if (kept === undefined) return { state: 'cancelled', code: 'prediction_cancelled' };
-    // Leaves out `gone`: other predictions wait for the same read, so it goes on if this prediction is aborted.
+    // Without `gone`, the read continues if this prediction is aborted, since other predictions wait for it.
     const reader = { party: claim.party, memory: claim.party };
     const read = () => inTurn(reader, () => readCommon(dependencies, claim.party, kept.bundle));
-    // Read again if memory has changed: deleted rows must not be used.
+    // The key has the memory's revision, so that a change causes a new read: deleted rows must not be used.
     return inUse.use(`${batch} ${kept.revision}`, read, (common) =>
       predict(claim, request, limited, async () => basisOf(await common(), request, settings)),
     );
@@ -102,7 +102,7 @@ function basisOf(
   };
 }
 
-/** Makes each value once for all who use it at the same time. */
+/** Makes each value once for all callers that use it at the same time. */
 class SharedWhileUsed<Value> {
   readonly #values = new Map<string, { made: Promise<Value> | undefined; users: number }>();
 

@@ -11,13 +11,12 @@ import type { predictBatch } from '../../shared/work/kinds.ts';
 import type { HandlerContext, ClaimOf, Handler } from '../work/handler.ts';
 import { type BasisDependencies, materialOf } from './basis.ts';
 
-/** Maximum total length of the prompts' ends by which the memory is chosen, in UTF-16 units. */
+/** Maximum length of the question to memory, in UTF-16 units: the ends of all prompts together. */
 const QUESTION_MAX = 2000;
 
 /**
- * Predicts the replies to many prompts: chooses the memory that they share, has each reply predicted as a piece of work
- * of its own, and waits for all of them. A later attempt finds the pieces that were already admitted, including
- * finished ones.
+ * Creates the handler that predicts the replies to many prompts: it chooses their common memory, admits a part for each
+ * reply, and waits for all parts. A later attempt finds the parts that were already admitted, including finished ones.
  */
 export function createPredictBatchHandler(dependencies: BasisDependencies): Handler<typeof predictBatch> {
   return async (claim, context) => {
@@ -29,7 +28,7 @@ export function createPredictBatchHandler(dependencies: BasisDependencies): Hand
   };
 }
 
-/** Begins a batch. This is not part of the handler, so that the prompts are not kept in memory while it waits. */
+/** Begins a batch. This is a separate function, so that the prompts are not kept in memory while the handler waits. */
 async function begin(
   dependencies: BasisDependencies,
   claim: ClaimOf<typeof predictBatch>,
@@ -96,7 +95,7 @@ async function chooseBundle(
   };
 }
 
-/** Returns the ends of the prompts, where their questions are, in equal shares. */
+/** Returns the ends of all prompts, where the questions are, each with an equal share of `QUESTION_MAX`. */
 function questionOf(inputs: readonly string[]): string {
   const share = Math.floor(QUESTION_MAX / inputs.length) - 1;
   return inputs.map((input) => input.slice(-share).toWellFormed()).join('\n');

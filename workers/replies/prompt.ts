@@ -10,7 +10,7 @@ import { compileAnswer, encloseInTag, OUTPUT_TOKENS } from '../providers/answer.
 import type { StructuredQuestion } from '../providers/provider.ts';
 
 /**
- * Revision of the rules and the schema. It is stored with each prediction, to tell what the prediction was made with.
+ * Revision of the rules and the schema. It is stored with each prediction that was made with it.
  */
 export const REPLY_PROMPT_REVISION = 2;
 
@@ -54,8 +54,8 @@ Answer with:
 - none_of_these: how likely it is that the person replies something else.`;
 
 /**
- * Builds the question for a prompt: fixed rules, then the memory sorted by id, which is the same for all prompts of a
- * batch, and last what differs from call to call.
+ * Builds the question for a prompt: fixed rules, then the memory, which is the same for all prompts of a batch, and last
+ * the examples and the prompt. Rows are sorted by id, so that equal memory makes equal messages.
  */
 export function replyQuestion(
   material: FittedMaterial,
@@ -97,7 +97,7 @@ export function replyQuestion(
   };
 }
 
-/** Reads the candidates in an answer, at most `k`, and whether an approval or a choice is asked for. */
+/** Reads the candidates in an answer, at most `k`, and whether the prompt asks for an approval or a choice. */
 export function readReply(
   { situation, candidates, none_of_these: none }: ReplyAnswer,
   k: number,
@@ -117,7 +117,7 @@ function byId<Row extends { id: string }>(rows: readonly Row[]): Row[] {
   return rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** Masks secrets, and removes invisible characters except the joiners that scripts and emoji need. */
+/** Masks secrets, and removes invisible formatting characters, except the joiners that scripts and emoji need. */
 function sanitizeForPrompt(text: string): string {
   return maskSecrets(text.replaceAll(/[\p{Cf}--[\u200c\u200d]]/gv, ''));
 }

@@ -27,8 +27,8 @@ import type { ScreenedMaterial } from './screen.ts';
 
 type Asker = NonNullable<Provider['ask']>;
 
-/** A proposal, with its model and its cost. */
-interface AnsweredProposal extends ReplyProposal {
+/** A proposal, with the model that made it and the tokens that it took. */
+interface ModelProposal extends ReplyProposal {
   model: string;
   usage: Usage;
 }
@@ -44,15 +44,19 @@ export interface ReplyDependencies extends BasisDependencies {
 type PredictedWork = Pick<Claim, 'id' | 'kind' | 'party' | 'attempt'>;
 
 /**
- * Creates a function that predicts what a person replies to an agent: it asks the model for candidates (or takes the
- * person's own replies to similar prompts), and decides whether the first is certain enough to act on.
+ * Creates a function that predicts a person's reply to an agent: it asks the model for candidates (or takes the person's
+ * own replies to similar prompts), and decides whether the first candidate is certain enough to act on.
  */
 export function createReplyPredictor({
   providerOf,
   settings,
 }: Pick<ReplyDependencies, 'providerOf' | 'settings'>) {
-  /** Takes the person's own replies if there is no model, or if `local` stands in for one in trouble. */
-  const propose = async (call: ReplyCall, { vote, pairs }: Basis, context: AttemptContext): Promise<AnsweredProposal> => {
+  /** Takes the person's own replies if there is no model, or if `local` replaces the model during an outage. */
+  const propose = async (
+    call: ReplyCall,
+    { vote, pairs }: Basis,
+    context: AttemptContext,
+  ): Promise<ModelProposal> => {
     const { agent_input: prompt, k } = call.request;
     const locally = () => ({
       ...proposeLocally(prompt, vote, pairs.length, k),
@@ -81,12 +85,12 @@ export function createReplyPredictor({
     const { screened, vote, pairs, isSupported, calibrator, memoryRevision } = read;
     const model = request.model ?? settings.defaultModel;
     try {
-      const answered = await propose({ request, model, screened, claim }, read, context);
-      const decided = decideReply(answered, {
+      const proposal = await propose({ request, model, screened, claim }, read, context);
+      const decision = decideReply(proposal, {
         prompt,
         threshold,
         agent,
-        model: answered.model,
+        model: proposal.model,
         calibrator,
         isDictated: screened.isDictated,
         history: pairs.map((pair) => pair.reply),
@@ -94,15 +98,15 @@ export function createReplyPredictor({
         isSupported,
       });
       const report = {
-        ...decided,
-        model: answered.model,
+        ...decision,
+        model: proposal.model,
         latency_ms: Math.round(performance.now() - since),
-        input_tokens: answered.usage.inputTokens,
-        output_tokens: answered.usage.outputTokens,
+        input_tokens: proposal.usage.inputTokens,
+        output_tokens: proposal.usage.outputTokens,
         context: contextOf(
           memoryRevision,
           screened,
-          answered.model === LOCAL_MODEL ? vote.neighbours : screened.material.examples,
+          proposal.model === LOCAL_MODEL ? vote.neighbours : screened.material.examples,
         ),
       };
       return { state: 'succeeded', report };
@@ -112,7 +116,7 @@ export function createReplyPredictor({
   };
 }
 
-/** Creates the handler of single replies: it reads memory, removes what would dictate a reply, and predicts. */
+/** Creates the handler of single replies: it reads memory, removes texts that would dictate a reply, and predicts. */
 export function createReplyHandler(dependencies: ReplyDependencies): Handler<typeof reply, AttemptContext> {
   const predict = createReplyPredictor(dependencies);
   return (claim, context) => {
@@ -130,13 +134,13 @@ interface ReplyCall {
   claim: PredictedWork;
 }
 
-/** Asks the model for candidates. A refusal is a failure, like any other answer without a usable candidate. */
+/** Asks the model for candidates. Throws a `ProviderError` for a refusal, or an answer without a usable candidate. */
 async function askModel(
   ask: Asker,
   { request, model, screened, claim }: ReplyCall,
   settings: ReplyDependencies['settings'],
   { signal, leftMs }: AttemptContext,
-): Promise<AnsweredProposal> {
+): Promise<ModelProposal> {
   const question = replyQuestion(screened.material, request);
   const charge = {
     accountId: claim.party,
@@ -155,7 +159,7 @@ async function askModel(
   return { ...read, reason: '', model: answer.model, usage: answer.usage };
 }
 
-/** Lists every memory row whose text may be in the answer, so that a deletion finds the predictions made from it. */
+/** Lists every memory row whose text may be in the answer, so that its deletion finds the predictions made from it. */
 function contextOf(
   memoryRevision: number,
   { material, withheld }: ScreenedMaterial,
@@ -182,17 +186,16 @@ function contextOf(
   };
 }
 
-/** Maximum length of a reply that is used again, in code points: a longer one fits only the prompt that it answered. */
+/** Maximum length of a reply that is reused, in code points. A longer reply fits only the prompt that it answered. */
 const REUSED_REPLY_MAX = 80;
-/** Weight of the vote of similar prompts. The rest is for how often the person gives the reply to any prompt. */
+/** Weight of the vote of similar prompts. The remaining weight has the share of all prompts that got the reply. */
 const VOTE_SHARE = 0.7;
 /** Minimum probability of a reply that is worth showing. */
 const PROBABILITY_MIN = 0.15;
 
 /**
- * Predicts a reply without any model, from the person's replies to similar prompts. Abstains unless the person has
- * answered such prompts the same way before. Repeats no secret, and
- * nothing that cannot be displayed safely.
+ * Predicts a reply without a model, from the person's replies to similar prompts. Abstains unless the person has
+ * answered similar prompts in the same way before. Repeats no secret and no undisplayable text.
  */
 export function proposeLocally(prompt: string, vote: Vote, pairs: number, k: number): ReplyProposal {
   const candidates = vote.replies

@@ -2,7 +2,7 @@ import { isDictation } from '../../shared/domain/replies/dictation.ts';
 import type { FittedMaterial } from '../../shared/domain/replies/material.ts';
 import type { Pair } from '../../shared/domain/replies/vote.ts';
 
-/** Material without texts that would dictate a reply, and the ids of the rows that were left out. */
+/** Material without texts that would dictate a reply, and the ids of the removed rows. */
 export interface ScreenedMaterial {
   material: FittedMaterial;
   withheld: string[];
@@ -10,7 +10,7 @@ export interface ScreenedMaterial {
   isDictated: boolean;
 }
 
-/** Removes texts that give orders to the predictor, so that the model never sees them. */
+/** Removes texts that command the predictor or dictate a reply, so that the model never sees them. */
 export function screenMaterial(prompts: readonly string[], material: FittedMaterial): ScreenedMaterial {
   const profile = textsIn(material.profile).some(isDictation) ? null : material.profile;
   const facts = material.facts.filter(({ text }) => !isDictation(text));
@@ -26,7 +26,7 @@ export function screenMaterial(prompts: readonly string[], material: FittedMater
   return { material: screened, withheld: [...new Set(withheld)], isDictated: prompts.some(isDictation) };
 }
 
-/** Screens one prompt and its examples, beside material that was screened before. */
+/** Screens one prompt and its examples. The rest of the material was screened before. */
 export function screenBeside(
   prompts: readonly string[],
   material: FittedMaterial,
@@ -41,7 +41,7 @@ export function screenBeside(
   };
 }
 
-/** Returns the ids of the rows that are not among those that are left. */
+/** Returns the ids of the rows that are not among the remaining rows. */
 function withheldFrom(rows: readonly { id: string }[], left: readonly object[]): string[] {
   const kept = new Set(left);
   return rows.flatMap((row) => (kept.has(row) ? [] : row.id));

@@ -13,14 +13,14 @@ import type { Queues } from '../../shared/queue/queues.ts';
 import { admissionTerms, jobAdmission } from '../../shared/work/admission.ts';
 import { type RoundStep, stepsOfRound } from '../../shared/work/schedules.ts';
 
-/** Number of accounts on one page. While jobs of as many accounts wait in the pool, no page is taken. */
+/** Number of accounts on a page. No page is taken while jobs of at least as many accounts wait in the pool. */
 const PAGE_ACCOUNTS = 20;
 /** Share of the time to the next tick over which pages are spread. */
 const SPREAD_SHARE = 0.8;
 const PAUSE_MS = { min: 250, max: 60_000 };
-/** Delay before a round looks again whether its pool has room. */
+/** Delay before a round checks again whether its next page may begin. */
 const ROOM_CHECK_MS = 1000;
-/** Maximum number of accounts that are counted to set the pace. */
+/** Maximum number of accounts that are counted to compute the pauses. */
 const COUNTED_MAX = 100_000;
 
 export interface RoundDependencies {
@@ -35,24 +35,24 @@ export interface RoundDependencies {
 type PageTurn = Parameters<typeof turnPage>[3];
 
 /**
- * Performs the rounds of recurring work: goes through the accounts with something new, a page at a time, and admits a
- * job for each. The position of a round is kept in its row, so that another process continues if this one dies. A job
- * that is admitted again is the same job.
+ * Performs the rounds of recurring work: goes through the accounts with something new, page by page, and admits a job
+ * for each account. The position of a round is stored, so that another process continues if this process dies. A job
+ * that is admitted twice runs only once.
  */
 export class Rounds {
   readonly #dependencies: RoundDependencies;
   readonly #closed = new AbortController();
   readonly #running = new Map<string, Promise<void>>();
-  /** Pause between two pages of the latest tick, by schedule. */
+  /** Pause between two pages at the latest tick, by schedule. */
   readonly #pauses = new Map<string, { tick: number; step: number; pauseMs: number }>();
-  /** Time at which a step began to wait for the step before, by schedule. */
+  /** Time at which a step began to wait for the previous step, by schedule. */
   readonly #waiting = new Map<string, number>();
 
   constructor(dependencies: RoundDependencies) {
     this.#dependencies = dependencies;
   }
 
-  /** Performs the open round of a schedule, unless this process already does. */
+  /** Performs the open round of a schedule, unless this process is already performing it. */
   run(name: string): void {
     if (this.#running.has(name) || this.#closed.signal.aborted) return;
     const running = this.#run(name)
@@ -72,7 +72,7 @@ export class Rounds {
 
   async #run(name: string): Promise<void> {
     const { database, heartbeat } = this.#dependencies;
-    // Forgets the wait of a round that was broken off.
+    // A round that was broken off may have left its wait.
     this.#waiting.delete(name);
     while (!this.#closed.signal.aborted) {
       const page = await takePage(database.pool, name, heartbeat.id);
@@ -103,17 +103,17 @@ export class Rounds {
     return { step: isOver ? 0 : page.step + 1, position: isOver ? null : LOWEST_ID, pauseMs: 0 };
   }
 
-  /** Admits a step's job for an account and a tick. Admitting it again makes no second job. */
+  /** Admits a step's job for an account and a tick. Safe to repeat. */
   async #admit({ kind, body }: RoundStep, accountId: string, tick: number): Promise<void> {
     const { config, database, heartbeat } = this.#dependencies;
     const { recoveryWindowS } = config;
     const requestId = `scheduled ${new Date(tick).toISOString()}`;
     const job = jobAdmission(kind, { accountId, body, requestId });
-    const terms = { process: heartbeat.id, timeoutMs: config[kind.deadline], recoveryWindowS };
-    await admit(database.pool, [job], admissionTerms(kind, terms));
+    const options = { process: heartbeat.id, timeoutMs: config[kind.deadline], recoveryWindowS };
+    await admit(database.pool, [job], admissionTerms(kind, options));
   }
 
-  /** Reports whether there is room for a page, and the jobs of the step before have ended or had their time. */
+  /** Reports whether a page may begin: there is room, and the jobs of the previous step have ended or are overdue. */
   async #mayBegin(name: string, page: Page, steps: readonly RoundStep[]): Promise<boolean> {
     const { config, database } = this.#dependencies;
     const step = steps[page.step];
@@ -130,16 +130,16 @@ export class Rounds {
     return true;
   }
 
-  /** Reports whether the step's pool takes work, and few accounts have jobs waiting. */
+  /** Reports whether the step's pool takes work, and jobs of fewer than `PAGE_ACCOUNTS` accounts wait there. */
   async #hasRoom({ kind }: RoundStep): Promise<boolean> {
     const { database, heartbeat } = this.#dependencies;
     if (heartbeat.paused.has(kind.pool)) return false;
     const [load] = await readLoad(database.pool, [kind]);
-    // Accounts are counted rather than jobs: however many jobs one account has waiting, the others have their turns.
+    // Counts accounts, not jobs, so that an account with many waiting jobs does not delay the others.
     return load !== undefined && load.workers > 0 && load.queues.length < PAGE_ACCOUNTS;
   }
 
-  /** Returns the pause after a page. The accounts are counted once for each step of a round. */
+  /** Returns the pause after a page. Counts the accounts once for each step of a round. */
   async #pauseOf(
     name: string,
     { tick, step, position, untilTickMs }: Page,

@@ -12,12 +12,12 @@ import type { Log } from '../../shared/log.ts';
 import { closePart } from '../../shared/process/lifecycle.ts';
 import { type RoundDependencies, Rounds } from './rounds.ts';
 
-/** Maximum random delay, which keeps processes from looking all at once. */
+/** Maximum random delay, so that not all processes look at the same time. */
 const JITTER_MS = 50;
-/** Maximum time between two looks: a pattern may have changed, and a round may have lost its process. */
+/** Maximum time between two looks at the schedules, since a pattern may change, or a round may lose its process. */
 const LOOK_EVERY_MS = 5000;
 const RETRY_MS = 500;
-/** Age up to which missed ticks fire one by one. Older ones fire once, together. */
+/** Age up to which missed ticks fire one by one. Older ticks fire once, together. */
 const CATCH_UP_MS = 60_000;
 
 export interface SchedulerDependencies {
@@ -28,8 +28,8 @@ export interface SchedulerDependencies {
 }
 
 /**
- * Fires the ticks of recurring work. Each schedule's row holds its next tick, by the database's clock, and firing it
- * moves the row on. So each tick fires once, however many processes there are.
+ * Fires the ticks of recurring work. Each schedule's row has the next tick, by the database's clock, and firing a tick
+ * replaces it by the following one. So each tick fires once, however many processes there are.
  */
 export class Scheduler {
   readonly #dependencies: SchedulerDependencies;
@@ -40,7 +40,7 @@ export class Scheduler {
     this.#dependencies = dependencies;
   }
 
-  /** Stores schedules that are on and removes those that are off, for all processes: the last one to start decides. */
+  /** Stores the schedules that are on, and removes those that are off, for all processes: the last start decides. */
   async start(): Promise<void> {
     const { pool, recurrence } = this.#dependencies;
     const now = await databaseNow(pool);
@@ -70,7 +70,7 @@ export class Scheduler {
     }
   }
 
-  /** Fires due ticks, and continues rounds that lost their process. Resolves with the milliseconds to the next tick. */
+  /** Fires due ticks, and continues rounds without a process. Resolves with the milliseconds until the next tick. */
   async #look(): Promise<number> {
     let untilTickMs = Number.POSITIVE_INFINITY;
     for (const row of await readSchedules(this.#dependencies.pool)) {

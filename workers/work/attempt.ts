@@ -53,8 +53,8 @@ export class Attempts {
   }
 
   /**
-   * Performs one attempt within its deadline, and completes its row. `freeSlot` gives the attempt's slot back while the
-   * attempt waits for its parts. Never rejects.
+   * Performs one attempt within its deadline, and completes its row. `freeSlot` gives the slot back when the attempt
+   * begins to wait for its parts. Never rejects.
    */
   perform(claim: Claim, freeSlot: () => void): Promise<void> {
     return inAttemptSpan(claim, () => this.#perform(claim, freeSlot));
@@ -83,7 +83,7 @@ export class Attempts {
     }
   }
 
-  /** Performs the work and resolves with its end; undefined if the work was taken away from this attempt. */
+  /** Runs the handler and resolves with the end of the work; undefined if the work was taken from this attempt. */
   async #runHandler(
     claim: Claim,
     signal: AbortSignal,
@@ -106,7 +106,7 @@ export class Attempts {
         { ...claim, input },
         { signal, leftMs, log, parts: parts.partsOf({ claim, kind, signal, leftMs, park }) },
       );
-      // A handler that ignores its signal must not hold anybody up.
+      // A handler that ignores its signal must not delay the end.
       return await rejectOnAbort(signal, ended);
     } catch (error) {
       if (signal.reason instanceof OutOfTime) return { state: 'failed', code: kind.codes.timeout };
@@ -129,8 +129,8 @@ export class Attempts {
   }
 
   /**
-   * Stores a result. Keeps trying through a short database outage, since the provider's answer is paid for. If the
-   * database refuses a result, the work ends as a defect at once.
+   * Stores a result. Retries during a short database outage, since the provider's answer was paid for. If the database
+   * refuses the result, the work ends with `DEFECT` at once.
    */
   async #store({ id, party, month, attempt, worker, queuedMs }: Claim, end: End, until: number, log: Log) {
     const { complete } = this.#dependencies;
@@ -145,7 +145,7 @@ export class Attempts {
   }
 }
 
-/** Performs an attempt within its span, which belongs to the trace of the work's admission. */
+/** Performs an attempt within a span, which belongs to the trace of the work's admission. */
 function inAttemptSpan(claim: Claim, perform: () => Promise<void>): Promise<void> {
   const { id, kind, attempt, queuedMs } = claim;
   const from: TraceHeaders = (claim.facts as TraceFacts).trace ?? {};
@@ -155,7 +155,7 @@ function inAttemptSpan(claim: Claim, perform: () => Promise<void>): Promise<void
   return inSpan(`process ${kind}`, { kind: 'CONSUMER', attributes, from }, perform);
 }
 
-/** Describes in the span how the attempt ended; `end` is undefined if its work was taken away. */
+/** Records in the span how the attempt ended. `end` is undefined if its work was taken away. */
 function describeEnd(end: End | undefined): void {
   const how = end?.code ?? end?.state ?? 'taken_away';
   describeSpan({ 'forecue.work.end': how });

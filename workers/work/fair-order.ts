@@ -3,7 +3,7 @@ import { type Kind, type Kinds, kindNamed, type PartyClass } from '../../shared/
 
 /** A request for the oldest queued pieces of a flow. */
 export interface ClaimRequest extends FlowAsk {
-  /** Number of slots reserved for its pieces. It gets more only in place of reserved pieces that were not found. */
+  /** Number of slots set aside for the flow. It gets more only if other flows have fewer pieces than slots. */
   readonly reserved: number;
   /** Number of announcements before this request. */
   readonly seq: number;
@@ -11,48 +11,48 @@ export interface ClaimRequest extends FlowAsk {
 
 interface KnownFlow extends Flow {
   readonly declaration: Kind;
-  /** Number of slots that it holds here: its running pieces, and slots set aside for it. */
+  /** Number of slots that the flow holds here: its running pieces, and slots set aside for it. */
   held: number;
-  /** True if it is known to have queued work. */
+  /** True if the flow is known to have queued work. */
   isReady: boolean;
-  /** Number of its latest announcement. */
+  /** Number of the flow's latest announcement. */
   seq: number;
-  /** Time from which on its queue is looked at, in Unix milliseconds; null for all of it. */
+  /** Earliest time of queued pieces that a claim looks for, in Unix milliseconds; null for no limit. */
   sinceMs: number | null;
 }
 
 /**
- * Number of slots that a flow may hold for each slot that then stays free: a dynamic threshold, as switches use for
- * shared buffers (Choudhury and Hahne 1998). A lone party gets all slots except a sixteenth, and however many parties
- * flood, the next one finds a free slot.
+ * Number of slots that a flow may hold for each slot that then stays free: a dynamic threshold, as in switches with
+ * shared buffers (Choudhury and Hahne 1998). A single party gets all slots except a sixteenth. However many parties
+ * flood, the next party finds a free slot.
  */
 const HELD_PER_FREE_MAX = 15;
-/** Number of slots below which none are kept free. */
+/** Minimum number of slots of a pool that keeps slots free. */
 const SHARED_SLOTS_MIN = 4;
-/** Maximum number of flows asked for beyond the free slots. */
+/** Maximum number of flows that a claim asks for in addition to those with slots set aside. */
 const SPARE_FLOWS_MAX = 256;
-/** Time by which a piece may become visible after a younger one of its flow: its admission took longer to commit. */
+/** Maximum time by which a piece becomes visible after a younger piece of its flow, because its commit took longer. */
 const LATE_COMMIT_MS = 1000;
 
 /**
- * The slots of one pool in this process, and the order in which flows get them. The next free slot goes to the class of
- * parties that holds fewer of them (apps before accounts); within that class, to the flow that holds the fewest here;
- * among those, to the one that has held this number for longest. So with more slots than flows each flow holds as many
- * as the others, and with fewer they take turns. Work that ends unserved changes nothing: the order is made when a slot
- * is free, from what is held then.
+ * The slots of one pool in this process, and the order in which flows get slots. The next free slot goes to the class of
+ * parties with fewer slots (apps before accounts); within that class, to the flow with the fewest slots here; among
+ * several such flows, to the one that has held this number of slots for longest. So if there are more slots than flows,
+ * all flows hold equally many; if there are fewer, the flows take turns. Work that ends while it is queued changes
+ * nothing, because the order is computed when a slot is free, from the slots held then.
  *
- * Every worker does this for its own slots, from what it has heard of. Flows that other workers have served meanwhile
- * turn out to be drained when it asks for them.
+ * Every worker orders the flows that it has heard of, for its own slots. If other workers have served a flow meanwhile,
+ * a claim reports that the flow is drained.
  */
 export class FairOrder {
   readonly slots: number;
   readonly #kinds: Kinds;
   readonly #flows = new Map<string, KnownFlow>();
-  /** Ready flows of each class, by the slots that they hold; the one longest at that number comes first. */
+  /** Ready flows of each class, by number of held slots. The flow that has held this number for longest comes first. */
   readonly #ready = { apps: new Map<number, Set<KnownFlow>>(), accounts: new Map<number, Set<KnownFlow>>() };
   readonly #held = { apps: 0, accounts: 0 };
   #seq = 0;
-  /** Number of flows to ask for beyond the free slots. Grows when others have drained most of the flows known here. */
+  /** Number of flows to ask for without a slot set aside. It grows while other workers drain the flows known here. */
   #spare = 0;
 
   /** `kinds` are those of the pool. */
@@ -74,7 +74,7 @@ export class FairOrder {
     return this.#ready.apps.size + this.#ready.accounts.size > 0;
   }
 
-  /** Notes that a flow has queued something. Ignores flows of other pools. */
+  /** Notes that a flow has queued work. Ignores flows of other pools. */
   noteQueued({ kind, party }: Flow): void {
     if (!Object.hasOwn(this.#kinds, kind)) return;
     const name = flowKey({ kind, party });
@@ -85,8 +85,8 @@ export class FairOrder {
   }
 
   /**
-   * Has the whole queue of each flow looked at again: work that was given back is older than what came next. Forgets
-   * idle flows.
+   * Makes the next claims look at the whole queue of each flow again, since released work is older than work that was
+   * queued later. Forgets idle flows.
    */
   refresh(): void {
     for (const [name, flow] of this.#flows) {
@@ -95,13 +95,13 @@ export class FairOrder {
     }
   }
 
-  /** Returns requests for the flows that come next, with slots set aside for at most `most` pieces. */
-  ask(most: number = this.free): ClaimRequest[] {
+  /** Returns requests for the flows that come next, and sets at most `max` slots aside for them. */
+  ask(max: number = this.free): ClaimRequest[] {
     const counts = new Map<KnownFlow, number>();
-    for (let left = most; left > 0; ) {
+    for (let left = max; left > 0; ) {
       const flow = this.#nextFlow();
       if (flow === undefined) break;
-      const more = this.#slotsInARow(flow, left);
+      const more = this.#slotsAtOnce(flow, left);
       this.#hold(flow, more);
       counts.set(flow, (counts.get(flow) ?? 0) + more);
       left -= more;
@@ -113,8 +113,9 @@ export class FairOrder {
   }
 
   /**
-   * Notes a claim's answer: the pieces found, and the flows of which some were left. If none was found, returns these
-   * flows, since others hold their rows. A claim that found some may just have been full, with large requests.
+   * Notes a claim's answer: the claimed pieces, and the flows with pieces left. If nothing was claimed, returns those of
+   * these flows that had slots set aside, since other transactions hold their rows. Otherwise the claim may only have
+   * reached its size limit.
    */
   noteAnswer(
     asks: readonly ClaimRequest[],
@@ -172,11 +173,11 @@ export class FairOrder {
     return firsts.some(({ held }) => this.#mayHoldMore(held)) ? firsts[0] : undefined;
   }
 
-  /** Returns the slots that a flow gets in a row: one, or all that it may have if no other flow is ready. */
-  #slotsInARow(flow: KnownFlow, most: number): number {
+  /** Returns the number of slots that a flow gets at once: one, or all that it may hold if no other flow is ready. */
+  #slotsAtOnce(flow: KnownFlow, max: number): number {
     let more = 1;
     if (!this.#isOnlyReady || flow.declaration.oneAtATime) return more;
-    while (more < most && this.#mayHoldMore(flow.held + more, this.free - more)) more += 1;
+    while (more < max && this.#mayHoldMore(flow.held + more, this.free - more)) more += 1;
     return more;
   }
 
@@ -192,7 +193,7 @@ export class FairOrder {
     return undefined;
   }
 
-  /** Yields flows that hold nothing and come after those that are asked for. */
+  /** Yields ready flows that hold no slot and are not in `asked`. */
   *#spareFlows(asked: ReadonlyMap<KnownFlow, number>): Generator<KnownFlow> {
     let spare = this.#spare;
     for (const levels of Object.values(this.#ready))

@@ -7,14 +7,15 @@ import type { Log } from '../../shared/log.ts';
 import type { Part } from '../../shared/work/admission.ts';
 import type { FactsOf, InputOf, Kind, Kinds, ReportOf } from '../../shared/work/kind.ts';
 
-/** Connections of handlers to the database. */
+/** The handlers' connections to the database. */
 export interface Stores {
   pool: Pool;
   em(): EntityManager;
 }
 
 /**
- * The time that a handler has: until the signal aborts, which is in `leftMs()` at the latest. Its log names the work.
+ * The context of an attempt. The signal aborts when the attempt must stop: in `leftMs()` at the latest. The log names
+ * the work.
  */
 export interface AttemptContext {
   signal: AbortSignal;
@@ -23,33 +24,33 @@ export interface AttemptContext {
 }
 
 export interface HandlerContext extends AttemptContext {
-  /** Parts of the work, for a kind that has some. */
+  /** Parts of the work, if its kind has parts. */
   parts: PartsOfWork;
 }
 
-/** Parts of a piece of work: work of the same party, of the kind that its own kind names. */
+/** Parts of a piece of work: work of the same party, and of the kind that its kind names in `parts`. */
 export interface PartsOfWork {
-  /** Admits parts, unless already admitted or this work has ended. They end in time for this work to report them. */
+  /** Admits parts, unless they are admitted already or this work has ended. Parts end in time to be reported. */
   admit(parts: readonly Part[]): Promise<void>;
   /**
-   * Resolves when all of these parts have ended. Meanwhile the handler's slot is given back: parts need slots as well.
+   * Resolves when these parts have ended. Gives the handler's slot back meanwhile, because parts need slots as well.
    */
   waitForEnd(ids: readonly string[]): Promise<void>;
 }
 
-/** A piece of claimed work. Its handler takes the input, which stays in memory only as long as the handler keeps it. */
+/** A piece of claimed work. The handler takes the input out, so that only the handler keeps it in memory. */
 export interface ClaimOf<K extends Kind> extends Omit<Claim<FactsOf<K>>, 'input'> {
   input: Box<InputOf<K>>;
 }
 
 /**
- * Performs one piece of claimed work. An `AppError` ends the work with its code, `ClaimLost` means that the work is
- * another attempt's by now, and any other rejection ends it as `internal_error`.
+ * Performs one piece of claimed work. An `AppError` ends the work with its code, `ClaimLost` means that the work belongs
+ * to another attempt now, and any other rejection ends the work as `internal_error`.
  */
 export type Handler<K extends Kind, Context = HandlerContext> = (
   claim: ClaimOf<K>,
   context: Context,
 ) => Promise<End<ReportOf<K>>>;
 
-/** A handler for every kind of a table: a missing one does not compile. */
+/** A handler for every kind of a table. A missing handler does not compile. */
 export type Handlers<Table extends Kinds> = { readonly [Name in keyof Table]: Handler<Table[Name]> };

@@ -18,7 +18,7 @@ import { PartsRoom } from './parts.ts';
 import { QueuePoller, WorkerPool } from './pool.ts';
 import { type HeldRows, RunningAttempts } from './running.ts';
 
-/** Time after a database outage during which workers claim nothing new, so that owners reclaim their work first. */
+/** Time after a database outage during which workers claim no other work, so that owners reclaim their work first. */
 const RECLAIM_FIRST_MS = 1200;
 
 export interface WorkDependencies {
@@ -26,7 +26,7 @@ export interface WorkDependencies {
   database: Database;
   queues: Queues;
   bus: Bus;
-  /** Holds the lease of all that this process claims. */
+  /** Holds the lease for all work that this process claims. */
   heartbeat: Heartbeat;
   kinds: Kinds;
   pools: readonly PoolName[];
@@ -34,17 +34,18 @@ export interface WorkDependencies {
   log: Log;
 }
 
-/** The worker's side of all kinds of work. */
+/** The open parts that claim and run work. */
 export interface Work {
   pools: readonly { name: PoolName; slots: WorkerPool }[];
   poller: QueuePoller;
-  /** Listens for new work, and for changes to the work here. */
+  /** Begins to listen for new work, and for changes of the work that runs here. */
   listen(): Promise<void>;
   running: RunningAttempts;
 }
 
 /**
- * Opens all that claims, runs and ends work, and registers it for disposal. Claims nothing before `listen` or a look.
+ * Opens the parts that claim, run and end work, and registers them for disposal. Nothing is claimed before `listen` or a
+ * look at the queue.
  */
 export function openWork(opening: AsyncDisposableStack, dependencies: WorkDependencies): Work {
   const { config, database, bus, heartbeat, kinds, handlers, log } = dependencies;
@@ -96,7 +97,7 @@ function openPool(
 ): { name: PoolName; slots: WorkerPool } {
   const kinds = servedBy(all, name);
   const oneAtATime = Object.values(kinds).flatMap((kind) => (kind.oneAtATime ? [kind.name] : []));
-  // Work that supersedes other work takes an earlier place in the queue: earlier by its own time limit at most.
+  // Superseding work takes the place of the older work in the queue, which is earlier by one time limit at most.
   const reachMs = 2 * Math.max(...Object.values(kinds).map(({ deadline }) => config[deadline]));
   const slots = new WorkerPool(config.slots[name], kinds, {
     terms: { worker: heartbeat.id, oneAtATime, reachMs },
@@ -109,7 +110,7 @@ function openPool(
   return { name, slots };
 }
 
-/** Returns the claim to make in the statement that ends these attempts: that of the first pool that makes one. */
+/** Returns the claim to make in the statement that ends these attempts: the claim of the first pool that has one. */
 function nextAfter(pools: readonly WorkerPool[], ended: readonly Completion[]): NextClaim | undefined {
   const attempts = ended.filter((one) => one.guard === 'attempt');
   for (const slots of pools) {

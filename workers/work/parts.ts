@@ -13,7 +13,7 @@ import type { Kind } from '../../shared/work/kind.ts';
 import type { WakeUps } from '../../shared/work/wake-ups.ts';
 import type { HandlerContext, PartsOfWork } from './handler.ts';
 
-/** Time by which parts end before their parent, so that it can report what became of them. */
+/** Time by which parts end before their parent, so that the parent can report how they ended. */
 const MARGIN_MS = 500;
 /** Interval of the polls, since wake-ups may be lost. */
 const POLL_EVERY_MS = 1000;
@@ -22,7 +22,7 @@ const CLOCK_GRACE_MS = 50;
 
 export interface PartsRoomDependencies {
   pool: Pool;
-  /** The id of this process's heartbeat. */
+  /** Id of this process's heartbeat. */
   process: string;
   recoveryWindowS: number;
   wakeUps: Pick<WakeUps, 'announceAdmitted'>;
@@ -30,7 +30,7 @@ export interface PartsRoomDependencies {
   log: Log;
 }
 
-/** A claim whose kind has parts, with what its handler may do. */
+/** A claim whose kind has parts, with the context of its handler. */
 interface Parent extends Pick<HandlerContext, 'signal' | 'leftMs'> {
   claim: Pick<Claim, 'id' | 'party' | 'facts'>;
   kind: Kind;
@@ -45,9 +45,8 @@ interface PartsWait {
 }
 
 /**
- * Lets work in this process wait for its parts, which any process may perform. Wake-ups announce the parts that have
- * ended; a poll finds the rest. If the parent is gone, its parts are cancelled, unless another process now runs the
- * parent.
+ * Lets work in this process wait for its parts, which any process may perform. Wake-ups announce parts that have ended;
+ * a poll finds those whose wake-up was lost. If the parent has ended, its parts are cancelled.
  */
 export class PartsRoom {
   readonly #dependencies: PartsRoomDependencies;
@@ -57,7 +56,7 @@ export class PartsRoom {
     this.#dependencies = dependencies;
   }
 
-  /** Notes that work has ended. */
+  /** Notes that the work with these ids has ended. */
   wake(ids: readonly string[]): void {
     for (const id of ids) {
       const waiting = this.#waiting.get(id);

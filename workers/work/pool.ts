@@ -14,13 +14,13 @@ import type { NextClaim } from '../../shared/work/completion.ts';
 import type { Kinds } from '../../shared/work/kind.ts';
 import { type ClaimRequest, FairOrder } from './fair-order.ts';
 
-/** Interval of the looks at the queue, since wake-ups may be lost. */
+/** Interval at which a worker looks at the queue, since wake-ups may be lost. */
 const LOOK_EVERY_MS = 1000;
-/** Delay before asking again for flows whose rows others held. */
+/** Delay before asking again for flows whose rows other transactions held. */
 const BLOCKED_RETRY_MS = 50;
-/** Delay after a failed claim, or while no claim may be made. */
+/** Delay after a failed claim, or while claims are not allowed. */
 const FAILED_RETRY_MS = 500;
-/** Maximum number of running attempts of a process that does not count as busy. */
+/** Maximum number of running attempts of a pool that does not count as busy. */
 const FEW_ATTEMPTS_MAX = 8;
 
 export interface PoolSteps {
@@ -28,11 +28,10 @@ export interface PoolSteps {
   terms: Omit<ClaimTerms, 'asks' | 'slots'>;
   claim(terms: ClaimTerms): Promise<ClaimResult>;
   /**
-   * Returns false for a moment after a database outage, so that owners reclaim their work first, and while the pool is
-   * paused.
+   * Returns false shortly after a database outage, so that owners reclaim their work first, and while the pool is paused.
    */
   mayClaim(): boolean;
-  /** Performs one claim to its end; never rejects. `freeSlot` gives the claim's slot back while it only waits. */
+  /** Performs a claim to its end; never rejects. `freeSlot` gives the slot back when the work only waits for parts. */
   attempt(claim: Claim, freeSlot: () => void): Promise<void>;
   /** Notes that a claim failed but may have taken effect. */
   claimLost(): void;
@@ -40,8 +39,8 @@ export interface PoolSteps {
 }
 
 /**
- * The slots of one pool in this process. Claims in fair order whenever it hears of queued work, or a slot becomes free
- * while work is known to wait, until no slot is free or no known work may be taken.
+ * The slots of one pool in this process. Claims in fair order whenever it hears of queued work, and whenever a slot
+ * becomes free while known work waits. Continues until no slot is free, or no known work may be taken.
  */
 export class WorkerPool {
   readonly #order: FairOrder;
@@ -78,15 +77,15 @@ export class WorkerPool {
   }
 
   /**
-   * Reports whether attempts end often enough to share the statements that end them: work waits for slots, or many
-   * attempts run.
+   * Reports whether attempts end so often that they can share the statement that ends them: work waits for slots, or
+   * many attempts run.
    */
   get isBusy(): boolean {
     return this.#order.isReady || this.#holding.size > FEW_ATTEMPTS_MAX;
   }
 
   /**
-   * Notes that flows have queued work. Claims at once if one of them may have a slot, or else when a slot becomes free.
+   * Notes that flows have queued work. Claims at once if a flow may have a slot; otherwise when a slot becomes free.
    */
   noteQueued(flows: readonly Flow[]): void {
     if (this.#closed || flows.length === 0) return;
@@ -95,8 +94,8 @@ export class WorkerPool {
   }
 
   /**
-   * Notes flows that a look at the queue has found. From now on claims look at the whole queue of each flow again, not
-   * only at what is new.
+   * Notes flows that a look at the queue has found. The next claims look at the whole queue of each flow again, not only
+   * at new pieces.
    */
   noteLook(flows: readonly Flow[]): void {
     this.#order.refresh();
@@ -104,8 +103,8 @@ export class WorkerPool {
   }
 
   /**
-   * Returns a claim for the slots of these attempts, to be made in the statement that ends them. Returns undefined if
-   * nothing is known to wait, or if a claim is under way anyway.
+   * Returns a claim for the slots of these attempts, to be made in the statement that ends them. Returns undefined if no
+   * known work waits, or another claim is running.
    */
   nextAfter(ended: readonly Pick<Claim, 'id' | 'attempt'>[]): NextClaim | undefined {
     if (!this.#order.isReady || this.#closed || this.#fill.isRunning || !this.#steps.mayClaim())
@@ -123,7 +122,7 @@ export class WorkerPool {
     };
   }
 
-  /** Stops claiming. Resolves when a claim under way has been answered. */
+  /** Stops claiming. Resolves when a running claim has been answered. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#fill.run();
@@ -133,7 +132,7 @@ export class WorkerPool {
     while (await this.#claim());
   }
 
-  /** Claims once. Resolves with whether another claim may take something too. */
+  /** Claims once. Resolves with whether another claim may find work as well. */
   async #claim(): Promise<boolean> {
     if (this.#closed) return false;
     if (!this.#steps.mayClaim()) {
@@ -172,7 +171,7 @@ export class WorkerPool {
 
   async #run(claim: Claim): Promise<void> {
     this.#holding.set(attemptKey(claim), { kind: claim.kind, party: claim.party });
-    // Attempts give their slot back early to wait for their parts, which they have just admitted.
+    // An attempt may give its slot back before its end, while it waits for its parts.
     await this.#steps.attempt(claim, () => this.#vacateAndFill(claim));
     this.#vacateAndFill(claim);
   }
@@ -182,7 +181,7 @@ export class WorkerPool {
     if (this.#vacate(attempt) && this.#order.isReady) this.#fillLater.within(0);
   }
 
-  /** Frees an attempt's slot. Returns false if it holds none any more. */
+  /** Frees an attempt's slot. Returns false if the attempt no longer holds a slot. */
   #vacate(attempt: Pick<Claim, 'id' | 'attempt'>): boolean {
     const name = attemptKey(attempt);
     const flow = this.#holding.get(name);
@@ -215,7 +214,7 @@ export class QueuePoller {
     return performance.now() - this.#answeredAt;
   }
 
-  /** Looks now. Callers that come while a look is under way share the next one. */
+  /** Looks at the queue now. Calls during a look share the next look. */
   look(): Promise<void> {
     return this.#coalesced.run();
   }
@@ -236,7 +235,7 @@ function attemptKey({ id, attempt }: Pick<Claim, 'id' | 'attempt'>): string {
   return `${id}/${attempt}`;
 }
 
-/** Randomizes a delay, so that workers that contended for a row do not contend again. */
+/** Randomizes a delay, so that workers that competed for a row do not do so again. */
 function jittered(ms: number): number {
   return ms * (0.5 + Math.random());
 }

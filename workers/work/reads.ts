@@ -5,19 +5,19 @@ const CONNECTIONS_SHARE = 1 / 2;
 /** Maximum number of reads of one memory at once. */
 const READS_PER_MEMORY_MAX = 2;
 
-/** The party that reads, the memory that it reads, and a signal that aborts when nobody waits any more. */
+/** A party that reads memory. The signal aborts when nobody waits for the read any more. */
 export interface Reader {
   party: string;
   memory: string;
   gone?: AbortSignal;
 }
 
-/** Reads when it is the turn of the memory and of the party. Throws `overloaded` if the reader is gone before that. */
+/** Reads when the memory and the party have their turn. Throws `overloaded` if `gone` aborts before. */
 export type ReadInTurn = <Read>(reader: Reader, read: () => Promise<Read>) => Promise<Read>;
 
 /**
- * Gives reads fair turns: a memory delays the others of its party by one read at most, and no party holds all
- * connections.
+ * Creates a function that gives reads fair turns. At most two reads of one memory run at once, and no party holds all
+ * connections for reads.
  */
 export function createReadInTurn(connections: number): ReadInTurn {
   const atOnce = Math.ceil(CONNECTIONS_SHARE * connections);

@@ -7,7 +7,7 @@ import { every, type Repeated } from '../../shared/timing/every.ts';
 const POLL_EVERY_MS = 1000;
 const IDLE_POLL_MS = 50;
 
-/** Reason for which an attempt was aborted: its row was taken away, or this process releases its work. */
+/** Reason why an attempt was aborted: its row was taken away, or this process releases its work. */
 export class Relinquished extends Error {
   override readonly name = 'Relinquished';
 }
@@ -19,19 +19,19 @@ interface Attempt {
   isParked: boolean;
 }
 
-/** The rows of the work that this process runs. */
+/** The rows of work that this process holds. */
 export interface HeldRows {
-  /** Reads which rows this process holds, all or among these ids, as a map from id to attempt. */
+  /** Reads the rows that this process holds, all or those among `ids`, as a map from id to attempt. */
   readHeld(ids?: string[]): Promise<ReadonlyMap<string, number>>;
-  /** Reclaims those of the attempts whose rows a database crash has put back in the queue. */
+  /** Reclaims the attempts whose rows a crash of the database put back in the queue. Resolves with their ids. */
   reclaim(attempts: ReadonlyMap<string, number>): Promise<string[]>;
   release(ids: string[]): Promise<void>;
 }
 
 /**
- * The attempts that run in this process. A wake-up or a poll, once a second, aborts attempts whose work somebody else
- * has cancelled, taken over or ended. After a claim whose answer was lost, rows that this process holds but does not
- * run are released.
+ * The attempts that run in this process. After a wake-up, and once a second, attempts are aborted whose work another
+ * process has cancelled, taken over or ended. After a claim whose answer was lost, rows that this process holds but
+ * does not run are released.
  */
 export class RunningAttempts {
   /** The latest attempt at each piece of work. */
@@ -51,13 +51,13 @@ export class RunningAttempts {
 
   begin({ id, attempt }: Pick<Claim, 'id' | 'attempt'>): AbortController {
     const controller = new AbortController();
-    // An earlier attempt has been taken over, or there would be no later one.
+    // There is a later attempt, so the earlier one was taken over.
     this.#attempts.get(id)?.controller.abort(new Relinquished('taken away'));
     this.#attempts.set(id, { attempt, controller, isParked: false });
     return controller;
   }
 
-  /** Marks an attempt that waits for its parts, and holds no slot meanwhile. */
+  /** Marks an attempt that waits for its parts and holds no slot. */
   park({ id, attempt }: Pick<Claim, 'id' | 'attempt'>): void {
     const latest = this.#attempts.get(id);
     if (latest?.attempt === attempt) latest.isParked = true;
@@ -67,7 +67,7 @@ export class RunningAttempts {
     if (this.#attempts.get(id)?.attempt === attempt) this.#attempts.delete(id);
   }
 
-  /** Compares the attempts with their rows if any of these ids runs here. */
+  /** Compares the attempts with their rows if work with one of these ids runs here. */
   wake(ids: readonly string[]): void {
     if (ids.some((id) => this.#attempts.has(id))) this.look();
   }
@@ -77,8 +77,8 @@ export class RunningAttempts {
   }
 
   /**
-   * Waits for running attempts. When the time is over, releases those that still run, so that other processes take
-   * them. Attempts that wait for their parts are released at once, because nobody here performs these any more.
+   * Waits for running attempts. When the time is over, releases those that still run, so that other processes claim
+   * them. Attempts that wait for their parts are released at once, because this process claims no parts any more.
    */
   async drain(withinMs: number): Promise<void> {
     const until = performance.now() + withinMs;
@@ -110,7 +110,7 @@ export class RunningAttempts {
     }
   }
 
-  /** Releases attempts that only wait for their parts: another process can do that as well. */
+  /** Releases attempts that only wait for their parts, because another process can wait as well. */
   relinquishParked(): Promise<void> {
     return this.#relinquish(({ isParked }) => isParked);
   }
@@ -128,19 +128,19 @@ export class RunningAttempts {
   }
 
   async #giveUp(lost: ReadonlyMap<string, Attempt>): Promise<void> {
-    // Aborted attempts are queued because they were released, so they must not be reclaimed.
+    // The rows of aborted attempts are queued because they were released, so these attempts must not be reclaimed.
     const kept = [...lost].filter(([, { controller }]) => !controller.signal.aborted);
     const numbers = new Map(kept.map(([id, { attempt }]) => [id, attempt] as const));
     const ours = new Set(numbers.size === 0 ? [] : await this.#rows.reclaim(numbers));
     for (const [id, { controller }] of lost)
       if (!ours.has(id)) controller.abort(new Relinquished('taken away'));
-    // These attempts ended here meanwhile: their rows must be released, or nobody runs them before the deadline.
+    // These attempts ended here meanwhile. Unless their rows are released, nobody runs the work before its deadline.
     const idle = [...ours].filter((id) => this.#attempts.get(id)?.attempt !== numbers.get(id));
     if (idle.length > 0) await this.#rows.release(idle);
   }
 
   /**
-   * Releases only rows that were unknown at two looks: at the first one, the answer to a claim may still be on its way.
+   * Releases rows that were unknown in two comparisons. At the first one, the answer to a claim may still be on its way.
    */
   async #releaseStrays(held: ReadonlyMap<string, number>): Promise<void> {
     const unknown = [...held.keys()].filter((id) => !this.#attempts.has(id));
