@@ -7,7 +7,7 @@ import {
   reliabilityOf,
 } from '../../shared/domain/replies/reliability.ts';
 import { type PersonDecision, Precedents } from '../../shared/domain/replies/support.ts';
-import { type Pair, createVoter } from '../../shared/domain/replies/vote.ts';
+import { type PromptReply, createVoter } from '../../shared/domain/replies/vote.ts';
 import { haveSameMeaning } from '../../shared/text/meaning.ts';
 import { screenMaterial } from '../../workers/replies/screen.ts';
 import { seedOf } from '../memory/random.ts';
@@ -48,7 +48,7 @@ export interface Stage {
 
 /** The product's knowledge of a person, latest first, as in its stores. */
 export class Knowledge {
-  readonly #pairs: Pair[] = [];
+  readonly #pairs: PromptReply[] = [];
   readonly #decisions: PersonDecision[] = [];
   readonly #labels: Label[] = [];
   readonly #outcomes: ConfidenceOutcome[] = [];

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { emailKey, findByEmail } from '../../shared/db/stores/accounts.ts';
 import { issuePasswordReset } from '../../shared/db/stores/log-ins.ts';
-import { resetAddress } from '../../shared/domain/account.ts';
+import { passwordResetLink } from '../../shared/domain/account.ts';
 import { type Limiter, type Limits, takeOrRefuse } from '../limits/limiter.ts';
 import { networkOf } from '../limits/network.ts';
 import type { Mail, Mailer } from './mailer.ts';
@@ -63,7 +63,7 @@ function mailText(publicUrl: string, token: string): string {
 
 If it was you, choose one here. The link works once, within an hour:
 
-${resetAddress(publicUrl, token)}
+${passwordResetLink(publicUrl, token)}
 
 If it was not you, do nothing: your password stays as it is.
 `;

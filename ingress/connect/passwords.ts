@@ -1,5 +1,5 @@
 import type { SigningKeys } from '../../shared/config/values.ts';
-import { RESET_PATH } from '../../shared/domain/account.ts';
+import { PASSWORD_RESET_PATH } from '../../shared/domain/account.ts';
 import { SignupRequest, WaitlistRequest } from '../../shared/schemas/accounts.ts';
 import { compile, ValidationError } from '../../shared/schemas/validator.ts';
 import { isToken } from '../../shared/security/keys.ts';
@@ -48,7 +48,7 @@ export class PasswordPages {
   constructor(parts: PasswordParts) {
     this.#parts = parts;
     this.#browser = new BrowserCookie(parts.publicUrl);
-    this.#link = new BrowserCookie(parts.publicUrl, { name: 'forecue-reset', path: RESET_PATH });
+    this.#link = new BrowserCookie(parts.publicUrl, { name: 'forecue-reset', path: PASSWORD_RESET_PATH });
     this.#forms = new FormTokens(parts);
   }
 
@@ -81,7 +81,7 @@ export class PasswordPages {
       if (!isToken(given)) return this.#sendEnded(ctx);
       this.#link.write(ctx, given);
       // Relative, so that a prefix in front of our paths does no harm.
-      return seeOther(ctx, RESET_PATH.slice(RESET_PATH.lastIndexOf('/') + 1));
+      return seeOther(ctx, PASSWORD_RESET_PATH.slice(PASSWORD_RESET_PATH.lastIndexOf('/') + 1));
     }
     const token = this.#link.read(ctx);
     const account = token && (await this.#parts.accounts.ownerOfReset(token));

@@ -60,7 +60,7 @@ export class ReplyService {
         ctx: { le: maxK },
         input: k,
       });
-    faults.refuse();
+    faults.throwIfAny();
   }
 
   async #perform(accountId: string, call: ReturnType<typeof callOf>, gone: AbortSignal) {

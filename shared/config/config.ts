@@ -95,7 +95,7 @@ export type AdminConfig = ReturnType<typeof adminConfig>;
 
 /**
  * Configuration of the operator's command line. Throws a `ConfigError` that names every fault at once. A missing model
- * is no fault here: the command `doctor` reports it.
+ * is not a fault, because the command `doctor` reports it.
  */
 export function adminConfig(values: NodeJS.ProcessEnv) {
   const env = new Env(values);

@@ -5,7 +5,7 @@ const TRUST_PROXY =
   'addresses, networks (10.0.0.0/8) or the names loopback, linklocal and uniquelocal, comma separated';
 const CORS_ORIGINS = 'origins as browsers send them (https://host or https://host:port), comma separated';
 
-/** Reads the settings by which a process serves the public. */
+/** Reads the settings of a process's public port. */
 export function readListening(env: Env, production: boolean) {
   return {
     host: env.text('HOST') ?? (production ? '0.0.0.0' : '127.0.0.1'),

@@ -19,7 +19,7 @@ export interface ProviderAccess {
 
 /**
  * Reads the access to the provider. The default model is the built-in predictor in development without a key; otherwise
- * the operator must name one.
+ * the operator must name a model.
  */
 export function readProviderAccess(env: Env, production: boolean): ProviderAccess {
   const apiKey = env.text('OPENAI_API_KEY');

@@ -19,11 +19,11 @@ export interface UserPrincipal {
 }
 
 /** Path of the page on which a one-time link lets a person set a new password. */
-export const RESET_PATH = '/connect/new-password';
+export const PASSWORD_RESET_PATH = '/connect/new-password';
 
 /** Returns the one-time link with which a person sets a new password. */
-export function resetAddress(publicUrl: string, token: string): string {
-  return `${publicUrl}${RESET_PATH}?token=${token}`;
+export function passwordResetLink(publicUrl: string, token: string): string {
+  return `${publicUrl}${PASSWORD_RESET_PATH}?token=${token}`;
 }
 
 /** Maximum age of a log-in that counts as fresh, in seconds. */
@@ -62,7 +62,7 @@ export function requireCurrent({ generation }: Login, currentGeneration: number)
 }
 
 /** A quota that the rows to be added would exceed. */
-export interface Excess {
+export interface ExceededQuota {
   /** Name of the counted things, in the plural. */
   resource: string;
   used: number;
@@ -71,7 +71,7 @@ export interface Excess {
 }
 
 /** Returns the error for exceeded quotas. It states how much of each is used, and how much more would be needed. */
-export function quotaError(excess: readonly Excess[]): AppError {
+export function quotaError(excess: readonly ExceededQuota[]): AppError {
   const reasons = excess.map(
     ({ used, quota, resource, added }) =>
       `${used} of ${quota} ${resource} are used, and ${added} more would be needed`,

@@ -73,11 +73,11 @@ export interface RecalledMemory {
   said: { role: string | null; own: boolean; content: string }[];
 }
 
-type Texts = Pick<PredictionRequest, 'draft' | 'messages' | 'artifact' | 'user_preferences'>;
-type Context = Texts & Pick<PredictionRequest, 'mode' | 'language'>;
+type RequestTexts = Pick<PredictionRequest, 'draft' | 'messages' | 'artifact' | 'user_preferences'>;
+type PredictionContext = RequestTexts & Pick<PredictionRequest, 'mode' | 'language'>;
 
 /** Returns the total size of a request's texts in code points, which `CONTEXT_ENVELOPE_CHARS` limits. */
-export function envelopeSize(request: Texts): number {
+export function envelopeSize(request: RequestTexts): number {
   const { draft, artifact, messages, user_preferences } = request;
   const texts = [draft.text, artifact?.selection ?? '', artifact?.summary ?? '', user_preferences];
   for (const message of messages) texts.push(message.content);
@@ -87,7 +87,7 @@ export function envelopeSize(request: Texts): number {
 /** The question to memory: the last 1000 UTF-16 units of the draft, and the last 500 of each of the last 2 messages. */
 const QUESTION_SIZE = { draft: 1000, message: 500, messages: 2 };
 
-/** Minimum number of words of a draft that is part of the question. Each time this number doubles, the part grows. */
+/** Number of a draft's first words that are part of the question. It doubles as the draft grows. */
 const FIRST_QUESTION_WORDS = 4;
 
 /**
@@ -95,7 +95,7 @@ const FIRST_QUESTION_WORDS = 4;
  * 16th, ... word. So most keystrokes ask the same question and recall the same rows, and a provider's prompt cache stays
  * valid.
  */
-export function questionOf({ draft, messages }: Pick<Texts, 'draft' | 'messages'>): string {
+export function questionOf({ draft, messages }: Pick<RequestTexts, 'draft' | 'messages'>): string {
   const said = messages
     .slice(-QUESTION_SIZE.messages)
     .map(({ content }) => content.slice(-QUESTION_SIZE.message));
@@ -112,8 +112,8 @@ const MEMORY_SHARE = 1 / 4;
 const NO_ROWS: UsedRows = { profile: false, facts: [], episodes: [], raw: [] };
 const NO_MEMORY = { memory: null, used: NO_ROWS, tokens: 0, reserved: 0 };
 /**
- * Step, as a share of the budget, by which the room of the older messages shrinks while the draft grows, when not
- * everything fits.
+ * Step by which the room for the older messages shrinks as the draft grows, if not everything fits: a share of the
+ * budget.
  */
 const STEP_SHARE = 1 / 32;
 
@@ -129,7 +129,7 @@ const STEP_SHARE = 1 / 32;
  * valid.
  */
 export function fitContext(
-  request: Context,
+  request: PredictionContext,
   budgetTokens: number,
   bundle: ContextBundle | null = null,
 ): { task: PredictionTask; truncated: boolean; used: UsedRows } {
@@ -145,7 +145,7 @@ export function fitContext(
  * Cuts a request's texts to the budget. If `step` is above 0, the tokens that all other texts take are rounded up to a
  * multiple of it before the older messages get the rest.
  */
-function fitTexts(request: Context, room: TokenBudget, step: number) {
+function fitTexts(request: PredictionContext, room: TokenBudget, step: number) {
   const { artifact, messages } = request;
   const draft = room.takeEnd(request.draft.text);
   const last = messages.slice(-1).flatMap((message) => fitMessage(room, message));

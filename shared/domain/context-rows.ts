@@ -6,7 +6,7 @@ export interface ContextQuery {
   goal?: string;
   /** Tags of which every returned fact has at least one. */
   tags?: readonly string[];
-  /** Window of the episodes and raw rows; null for no limit. */
+  /** Maximum age of the episodes and raw rows; null for no limit. */
   recencyMinutes: number | null;
   maxFacts: number;
   maxEpisodes: number;
@@ -77,7 +77,7 @@ export interface ProfileRow {
 
 /** Candidate rows of one tier: all that match the filters, or only those that are pinned, new, or about the question. */
 export interface Candidates<Row> {
-  rows: About<Row>[];
+  rows: WithRelevance<Row>[];
   /** Number of rows that match the filters, counted up to a limit. */
   matched: number;
   /** True if `rows` has all matching rows; false if some were left out because together they are too large. */
@@ -85,10 +85,10 @@ export interface Candidates<Row> {
 }
 
 /** A row with its relevance to the question, from 0 (nothing in common) to 1 (the most relevant of its tier). */
-export type About<Row> = Row & { relevance: number };
+export type WithRelevance<Row> = Row & { relevance: number };
 
 /** A row with the number of rows from which it is derived. */
-export type Supported<Row> = Row & { support: number };
+export type WithSupport<Row> = Row & { support: number };
 
 /** The rows of an account's memory from which a bundle is chosen, read in one snapshot. */
 export interface Offer {
@@ -97,15 +97,15 @@ export interface Offer {
   /** Beginning of the time window; null for no limit. */
   since: Date | null;
   profile: ProfileRow | null;
-  facts: Candidates<Supported<FactRow>> & {
+  facts: Candidates<WithSupport<FactRow>> & {
     superseded: number;
     stale: number;
     expired: number;
     notYetValid: number;
   };
-  episodes: Candidates<Supported<EpisodeRow>> & { stale: number };
+  episodes: Candidates<WithSupport<EpisodeRow>> & { stale: number };
   raw: Candidates<RawRow> & { predicted: number };
   backlog: { raw: number; episodes: number };
-  /** True if reading the rows took too long. Then there are none, and nothing is counted. */
+  /** True if reading the rows took too long. Then the offer has no rows, and nothing is counted. */
   timedOut: boolean;
 }

@@ -23,7 +23,7 @@ export interface EpisodeText {
   salience: number;
 }
 
-/** An episode's text made by promotion, with its author. */
+/** The text that promotion writes for an episode, with its author. */
 export interface EpisodeDraft extends EpisodeText {
   origin: Extract<(typeof DERIVED_ORIGINS)[number], 'model' | 'extractive'>;
   model: string;
@@ -46,7 +46,7 @@ const TITLE_LINES_MAX = 1000;
 const TITLE_WORDS_MIN = 3;
 
 /**
- * Makes a title and a summary without a model. The title is the line of the person's that is closest to all of them
+ * Makes a title and a summary without a model. The title is the person's line that is most similar to all their lines
  * together (the centroid: Radev et al. 2004). The summary quotes the person's first and last lines. If the person said
  * nothing, the lines of others are used. Secrets are masked. Returns undefined if there is no displayable text.
  */

@@ -35,7 +35,7 @@ export class Faults {
   }
 
   /** Throws a `ValidationError` if any fault was found. */
-  refuse(): void {
+  throwIfAny(): void {
     if (this.#found.length > 0) throw new ValidationError(this.#found);
   }
 }
@@ -49,6 +49,6 @@ export function checkRows<Row, Values>(
   const values = Array.isArray(body)
     ? body.map((row, index) => check(row, faults.forPart(index)))
     : [check(body, faults)];
-  faults.refuse();
+  faults.throwIfAny();
   return values as [Values, ...Values[]];
 }

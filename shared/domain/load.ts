@@ -11,7 +11,7 @@ export interface KindLoad {
   standing: number;
   /** Queue lengths of the other parties of the kind's own class. */
   queues: readonly number[];
-  /** Number of queued pieces of the other class: up to some thousands. */
+  /** Number of queued pieces of the other class. A read counts at most some thousands. */
   others: number;
   /** Number of queued pieces of both classes. */
   queued: number;
@@ -90,7 +90,7 @@ export class LoadEstimate {
   observe(load: KindLoad): void {
     const before = this.#latest;
     this.#latest = load;
-    // `claimed` is a sum over the live workers: it jumps when one starts or ends.
+    // `claimed` is a sum over the live workers, so it jumps when a worker starts or ends.
     const isComparable = before?.workers === load.workers && load.claimed >= before.claimed;
     if (!isComparable || !isStanding(load) || !isFull(load)) this.#steps = [];
     else this.#measure(load.at, load.claimed);

@@ -66,7 +66,7 @@ export const InviteResponse = closedObject({ valid: Type.Boolean() });
 
 export const WaitlistResponse = closedObject({ status: Type.Literal('added') });
 
-/** What a key may be allowed to do. `write` adds and changes; `forget` deletes. */
+/** Permissions that a key may have. `write` adds and changes; `forget` deletes. */
 export const SCOPES = ['read', 'predict', 'write', 'forget'] as const;
 export type Scope = (typeof SCOPES)[number];
 /** Scopes of a key. If absent, the key has all scopes. */

@@ -38,7 +38,7 @@ const tier = closedObject({ matched: Count, returned: Count });
 const perTier = <T extends typeof tier | ReturnType<typeof Type.Boolean>>(schema: T) =>
   closedObject({ facts: schema, episodes: schema, raw: schema });
 
-/** How a bundle was chosen, and which rows it lacks. */
+/** Description of a bundle: how it was chosen, and which rows it lacks. */
 export const ContextMeta = closedObject({
   /** Revision of the account's memory: the number of its changes. */
   revision: Count,

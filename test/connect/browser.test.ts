@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { findByEmail } from '../../shared/db/stores/accounts.ts';
 import { issuePasswordReset } from '../../shared/db/stores/log-ins.ts';
-import { resetAddress } from '../../shared/domain/account.ts';
+import { passwordResetLink } from '../../shared/domain/account.ts';
 import { signUp as signUpByApi, someEmail } from '../support/account.ts';
 import { describeInBrowser, openBrowser } from '../support/browser.ts';
 import { listening } from '../support/listening.ts';
@@ -206,7 +206,7 @@ describeInBrowser('consent page in Chromium', () => {
       await assertAccessible(forgotten);
     }
     const token = await issuePasswordReset(system.em(), account, 1);
-    const link = resetAddress(system.webs[0]?.url ?? '', token ?? '');
+    const link = passwordResetLink(system.webs[0]?.url ?? '', token ?? '');
     for (const colorScheme of ['light', 'dark'] as const) {
       const page = await visit({ url: link }, { colorScheme });
       assert.match(page.url(), /\/connect\/new-password$/);

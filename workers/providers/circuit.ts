@@ -74,7 +74,7 @@ export class Circuit {
     return true;
   }
 
-  /** Returns the error of a call while the circuit is open. */
+  /** Returns the error for a call that the open circuit refuses. */
   refusal(): ProviderError {
     return this.#refusal('circuit open', Math.max(0, (this.#probeAt ?? 0) - performance.now()));
   }
@@ -155,7 +155,7 @@ export class Circuit {
     if (this.#streak.failures < this.#terms.failuresToOpen) this.#probeAt = undefined;
     else if (typeof state?.probeMs === 'number') {
       const probeAt = now + plausibleMs(state.probeMs, this.#terms.probeEveryMs);
-      // A state read before the claim does not include it.
+      // A state that was read before the claim does not include the claim.
       this.#probeAt = this.#isClaimed ? Math.max(probeAt, this.#probeAt ?? probeAt) : probeAt;
     } else if (!this.isOpen) this.postponeProbe();
   }

@@ -6,7 +6,7 @@ import type { ContextBundle } from '../../shared/domain/context-bundle.ts';
 import type { Calibrator } from '../../shared/domain/replies/calibrator.ts';
 import { fitMaterial } from '../../shared/domain/replies/material.ts';
 import { Precedents, type SupportCheck } from '../../shared/domain/replies/support.ts';
-import { type Pair, type Vote, createVoter } from '../../shared/domain/replies/vote.ts';
+import { type PromptReply, type Vote, createVoter } from '../../shared/domain/replies/vote.ts';
 import { CONTEXT_DEFAULTS } from '../../shared/schemas/limits.ts';
 import type { ReplyRequest } from '../../shared/schemas/replies.ts';
 import type { ReadInTurn } from '../work/reads.ts';
@@ -20,7 +20,7 @@ export interface Basis {
   screened: ScreenedMaterial;
   vote: Vote;
   /** The person's own replies, each with its prompt. */
-  pairs: readonly Pair[];
+  pairs: readonly PromptReply[];
   isSupported: SupportCheck;
   calibrator: Calibrator;
   memoryRevision: number;

@@ -9,7 +9,7 @@ import {
 import type { Calibrator } from '../../shared/domain/replies/calibrator.ts';
 import { fitBesideCommon } from '../../shared/domain/replies/material.ts';
 import { Precedents } from '../../shared/domain/replies/support.ts';
-import { type Pair, type Vote, createVoter } from '../../shared/domain/replies/vote.ts';
+import { type PromptReply, type Vote, createVoter } from '../../shared/domain/replies/vote.ts';
 import type { BatchBundle } from '../../shared/domain/replies/work.ts';
 import type { ReplyRequest } from '../../shared/schemas/replies.ts';
 import type { batchReply } from '../../shared/work/kinds.ts';
@@ -24,7 +24,7 @@ type BatchReplyDependencies = ReplyDependencies & Pick<Stores, 'pool'>;
 interface SharedBasis {
   screened: ScreenedMaterial;
   memoryRevision: number;
-  pairs: readonly Pair[];
+  pairs: readonly PromptReply[];
   precedents: Precedents;
   calibrator: Calibrator;
   voteOn(prompt: string): Vote;

@@ -4,7 +4,7 @@ import type { Claim } from '../../shared/db/stores/work/claim.ts';
 import { isDisplayable } from '../../shared/domain/model-text.ts';
 import { LOCAL_MODEL } from '../../shared/domain/provider-call.ts';
 import { decideReply, type ReplyProposal } from '../../shared/domain/replies/decide.ts';
-import type { Pair, Vote } from '../../shared/domain/replies/vote.ts';
+import type { PromptReply, Vote } from '../../shared/domain/replies/vote.ts';
 import type { ReplyReport } from '../../shared/domain/replies/work.ts';
 import type { End } from '../../shared/domain/work.ts';
 import type { ReplyContext, ReplyRequest } from '../../shared/schemas/replies.ts';
@@ -163,7 +163,7 @@ async function askModel(
 function contextOf(
   memoryRevision: number,
   { material, withheld }: ScreenedMaterial,
-  examples: readonly Pair[],
+  examples: readonly PromptReply[],
 ): ReplyContext {
   const ids = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
   const { profile, facts, episodes, raw, truncated } = material;

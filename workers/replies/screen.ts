@@ -1,6 +1,6 @@
 import { isDictation } from '../../shared/domain/replies/dictation.ts';
 import type { FittedMaterial } from '../../shared/domain/replies/material.ts';
-import type { Pair } from '../../shared/domain/replies/vote.ts';
+import type { PromptReply } from '../../shared/domain/replies/vote.ts';
 
 /** Material without texts that would dictate a reply, and the ids of the removed rows. */
 export interface ScreenedMaterial {
@@ -47,7 +47,7 @@ function withheldFrom(rows: readonly { id: string }[], left: readonly object[]):
   return rows.flatMap((row) => (kept.has(row) ? [] : row.id));
 }
 
-const isHarmless = (pair: Pair) => !isDictation(pair.prompt) && !isDictation(pair.reply);
+const isHarmless = (pair: PromptReply) => !isDictation(pair.prompt) && !isDictation(pair.reply);
 
 /** Returns every text in a JSON value, including the names of properties. */
 function textsIn(value: unknown): string[] {

@@ -169,7 +169,7 @@ export class FairOrder {
     const { apps, accounts } = this.#held;
     const classes: PartyClass[] = apps <= accounts ? ['apps', 'accounts'] : ['accounts', 'apps'];
     const firsts = classes.flatMap((one) => this.#lowest(one) ?? []);
-    // Slots are kept free from all flows or from none: if any flow may take one, the order decides which does.
+    // If any flow may take a free slot, the order decides which flow gets it.
     return firsts.some(({ held }) => this.#mayHoldMore(held)) ? firsts[0] : undefined;
   }
 

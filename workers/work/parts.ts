@@ -100,7 +100,7 @@ export class PartsRoom {
     try {
       await this.#wait(parent, ids, waiting);
     } finally {
-      // A later attempt in this process may have entries of its own, which stay.
+      // Entries of a later attempt in this process are kept.
       for (const id of ids) if (this.#waiting.get(id) === waiting) this.#waiting.delete(id);
       if (parent.signal.aborted) void this.#cancelOrphans(parent, ids);
     }

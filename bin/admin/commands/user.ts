@@ -17,7 +17,7 @@ import {
   enableAccount,
 } from '../../../shared/db/stores/end-account.ts';
 import { issuePasswordReset } from '../../../shared/db/stores/log-ins.ts';
-import { resetAddress } from '../../../shared/domain/account.ts';
+import { passwordResetLink } from '../../../shared/domain/account.ts';
 import { AppError } from '../../../shared/errors/app-error.ts';
 import { NewUser } from '../../../shared/schemas/accounts.ts';
 import { compile } from '../../../shared/schemas/validator.ts';
@@ -99,7 +99,7 @@ async function makeResetLink({ em, config }: Admin, account: Account): Promise<O
   const ingress = ingressAt(config.publicUrl);
   const token = await issuePasswordReset(em, account, LINK_HOURS);
   if (token === undefined) throw new AdminError('the user has changed in this very moment: try again');
-  const data = { ...presentUser(account), link: resetAddress(ingress, token) };
+  const data = { ...presentUser(account), link: passwordResetLink(ingress, token) };
   const text = `${lines(data)}\n\nThe link is shown only this once. It works once, within ${LINK_HOURS} hours.`;
   return { data, text };
 }

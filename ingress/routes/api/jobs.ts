@@ -28,7 +28,7 @@ export const syncMemory = endpoint('user', {
 }).handle((input, parts: Parts) => {
   const faults = new Faults();
   const body = withSince(input.body, faults);
-  faults.refuse();
+  faults.throwIfAny();
   return answerJob(sync, { ...input, body }, parts);
 });
 
@@ -69,7 +69,7 @@ function checked(body: PromoteRequest, { supportedModels }: Parts): PromoteReque
   checkModel(body.model, supportedModels, faults);
   // Spelled out, so that a repeated request may spell the defaults out or not.
   const request = withSince({ limit: PROMOTE_LIMIT, force: false, ...body }, faults);
-  faults.refuse();
+  faults.throwIfAny();
   return request;
 }
 

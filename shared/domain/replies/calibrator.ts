@@ -91,13 +91,13 @@ export function fitCalibrator(labels: readonly Label[]): Calibrator {
   };
 }
 
-interface Problem {
+interface FitProblem {
   rows: readonly { x: number[]; y: number; weight: number }[];
   means: number[];
   precisions: number[];
 }
 
-function maximize(problem: Problem): number[] {
+function maximize(problem: FitProblem): number[] {
   let beta = [...problem.means];
   let loss = lossOf(problem, beta);
   for (let step = 0; step < NEWTON_STEPS_MAX; step += 1) {
@@ -112,7 +112,7 @@ function maximize(problem: Problem): number[] {
 }
 
 /** Returns the first of the step, its half, its quarter and so on that lowers the loss; undefined if none does. */
-function halvedStep(problem: Problem, beta: number[], direction: number[], before: number) {
+function halvedStep(problem: FitProblem, beta: number[], direction: number[], before: number) {
   for (let halving = 0; halving < HALVINGS_MAX; halving += 1) {
     const tried = beta.map((value, i) => clamp(i, value - at(direction, i) * 2 ** -halving));
     const loss = lossOf(problem, tried);
@@ -127,7 +127,7 @@ const clamp = (i: number, value: number) => (NON_NEGATIVE_WEIGHTS.includes(i) ? 
  * Returns the Newton step. A weight at its bound stays there if the gradient would push it beyond (projected Newton:
  * Bertsekas 1982).
  */
-function newtonStep({ rows, means, precisions }: Problem, beta: number[]): number[] {
+function newtonStep({ rows, means, precisions }: FitProblem, beta: number[]): number[] {
   const gradient = beta.map((value, i) => at(precisions, i) * (value - at(means, i)));
   const hessian = beta.map((_, i) => beta.map((_, j) => (i === j ? at(precisions, i) : 0)));
   for (const { x, y, weight } of rows) {
@@ -152,7 +152,7 @@ function newtonStep({ rows, means, precisions }: Problem, beta: number[]): numbe
 }
 
 /** Returns the negative logarithm of the posterior density, up to a constant. */
-function lossOf({ rows, means, precisions }: Problem, beta: number[]): number {
+function lossOf({ rows, means, precisions }: FitProblem, beta: number[]): number {
   let loss = 0;
   for (const { x, y, weight } of rows) {
     const z = dot(x, beta, x.length);

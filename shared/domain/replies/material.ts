@@ -1,5 +1,5 @@
 import { estimateTokens, TokenBudget } from '../../text/tokens.ts';
-import type { Pair } from './vote.ts';
+import type { PromptReply } from './vote.ts';
 
 interface Fact {
   id: string;
@@ -27,7 +27,7 @@ export interface Material {
   episodes: readonly Episode[];
   raw: readonly RawRow[];
   /** The person's own replies to the most similar prompts. */
-  examples: readonly Pair[];
+  examples: readonly PromptReply[];
 }
 
 /** The material and the prompt, cut to the budget. */
@@ -88,7 +88,7 @@ export function fitCommon(
 export function fitBesideCommon(
   prompt: string,
   common: Omit<FittedMaterial, 'examples' | 'prompt'>,
-  examples: readonly Pair[],
+  examples: readonly PromptReply[],
   budgetTokens: number,
 ): FittedMaterial {
   const { head, tail } = fitPrompt(prompt, budgetTokens * COMMON_SHARE * PROMPT_SHARE);
@@ -111,7 +111,7 @@ const createTaker = (budget: TokenBudget) => (text: string) => !budget.isExceede
 const joinHeadAndTail = (head: string, tail: string | undefined) =>
   tail === undefined ? head : `${head}\n…\n${tail}`;
 
-const textOfPair = ({ prompt, reply }: Pair) => `${prompt} ${reply}`;
+const textOfPair = ({ prompt, reply }: PromptReply) => `${prompt} ${reply}`;
 
 function fitPrompt(prompt: string, tokens: number): { head: string; tail?: string; taken: number } {
   const taken = estimateTokens(prompt);

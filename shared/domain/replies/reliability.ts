@@ -163,5 +163,5 @@ function refuseMissingReply(given: string | null | undefined): void {
   const faults = new Faults();
   if (given === undefined) faults.add('actual_response', 'Field required', 'missing');
   else faults.add('actual_response', 'Input should say what the person replied');
-  faults.refuse();
+  faults.throwIfAny();
 }

@@ -2,7 +2,7 @@ import { meaningOf } from '../../text/meaning.ts';
 import { TextCollection } from '../../text/similarity.ts';
 import { normalForm, wordNgrams, wordsOf } from '../../text/words.ts';
 import { isDictation } from './dictation.ts';
-import { type Pair, PROMPT_END } from './vote.ts';
+import { type PromptReply, PROMPT_END } from './vote.ts';
 
 /** A person's decision on a prediction. */
 export interface PersonDecision {
@@ -30,7 +30,7 @@ interface Precedent extends Omit<PersonDecision, 'isRejected'> {
  * similarity of their prompts.
  */
 const SUPPORT_MIN = { replies: 2, likeness: 0.7 };
-/** The same for risky replies. In addition, no reply to a similar prompt may have another meaning. */
+/** Conditions for a risky reply. In addition, no reply to a similar prompt may have another meaning. */
 const RISKY_SUPPORT_MIN = { replies: 5, likeness: 0.9 };
 
 /**
@@ -41,7 +41,7 @@ export class Precedents {
   readonly #all: readonly Precedent[];
   readonly #prompts: TextCollection;
 
-  constructor(own: readonly Pick<Pair, 'prompt' | 'reply'>[], decisions: readonly PersonDecision[]) {
+  constructor(own: readonly Pick<PromptReply, 'prompt' | 'reply'>[], decisions: readonly PersonDecision[]) {
     const precedents = [
       ...own.map(({ prompt, reply }) => ({ prompt, reply, origin: 'own' as const })),
       ...decisions.map(({ isRejected, prompt, reply }) => ({

@@ -3,7 +3,7 @@ import { countsOf, wordsOf } from '../../text/words.ts';
 import { isDictation } from './dictation.ts';
 
 /** An agent's prompt, or its end, and the reply that the person gave in their own words. */
-export interface Pair {
+export interface PromptReply {
   /** Id of the raw row with the reply. */
   id: string;
   /** Id of the raw row with the prompt. */
@@ -23,7 +23,7 @@ export interface Vote {
   /**
    * The most similar earlier prompts with their replies, the nearest first. Those that dictate a reply have no vote.
    */
-  neighbours: Pair[];
+  neighbours: PromptReply[];
 }
 
 /** Length of the end of a prompt that is compared, in UTF-16 units. The question is usually at the end. */
@@ -44,13 +44,13 @@ const [K1, B] = [1.2, 0.75];
  * prompts. Nearer prompts weigh more. One vote always goes to a new reply, so that a single case is never a certainty.
  * The pairs are analysed once, however many prompts follow.
  */
-export function createVoter(pairs: readonly Pair[]): (prompt: string) => Vote {
+export function createVoter(pairs: readonly PromptReply[]): (prompt: string) => Vote {
   const documents = pairs.map((pair) => countWords(pair.prompt));
   const classes = new Map(pairs.map((pair) => [pair, meaningOf(pair.reply)] as const));
   return (prompt) => voteAmong(neighboursOf(prompt, pairs, documents), classes);
 }
 
-function voteAmong(nearest: { pair: Pair; weight: number }[], classes: ReadonlyMap<Pair, string>): Vote {
+function voteAmong(nearest: { pair: PromptReply; weight: number }[], classes: ReadonlyMap<PromptReply, string>): Vote {
   const neighbours = nearest.filter(({ pair }) => !isDictation(pair.prompt) && !isDictation(pair.reply));
   const total = neighbours.reduce((sum, { weight }) => sum + weight, NOVELTY_WEIGHT);
   const times = Map.groupBy(classes.values(), (one) => one);
@@ -79,9 +79,9 @@ function commonest(wordings: string[]): string {
 
 function neighboursOf(
   prompt: string,
-  pairs: readonly Pair[],
+  pairs: readonly PromptReply[],
   documents: readonly WordCounts[],
-): { pair: Pair; weight: number }[] {
+): { pair: PromptReply; weight: number }[] {
   const asked = countWords(prompt);
   const documentsWith = new Map<string, number>();
   for (const { counts } of documents)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { bundleOf } from '../../../shared/domain/context-bundle.ts';
 import { chooseBest, type Ranked, worthOf } from '../../../shared/domain/context-ranking.ts';
-import type { About, FactRow, Offer, Supported } from '../../../shared/domain/context-rows.ts';
+import type { WithRelevance, FactRow, Offer, WithSupport } from '../../../shared/domain/context-rows.ts';
 import { turnsDuring } from '../../support/turns.ts';
 
 const NOW = new Date('2026-11-20T10:00:00.000Z');
@@ -104,7 +104,7 @@ describe('choosing the best rows', () => {
 });
 
 describe('bundle', () => {
-  const fact = (n: number, part: Partial<FactRow> = {}): About<Supported<FactRow>> => ({
+  const fact = (n: number, part: Partial<FactRow> = {}): WithRelevance<WithSupport<FactRow>> => ({
     id: `0000000${n}-0000-7000-8000-000000000000`,
     text: `fact ${n}`,
     slot: null,
@@ -123,7 +123,7 @@ describe('bundle', () => {
     relevance: 0,
     ...part,
   });
-  const makeOffer = (facts: About<Supported<FactRow>>[]): Offer => ({
+  const makeOffer = (facts: WithRelevance<WithSupport<FactRow>>[]): Offer => ({
     revision: 7,
     generatedAt: NOW,
     since: new Date(NOW.getTime() - 3_600_000),

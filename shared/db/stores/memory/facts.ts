@@ -34,7 +34,7 @@ export function addFacts(
   return changeMemory(em, accountId, async (tx) => {
     await checkSources(tx, accountId, FACT_LINK.to, facts);
     for (const { values, faults } of facts) await checkSuccessor(tx, accountId, values.supersededBy, faults);
-    for (const { faults } of facts) faults.refuse();
+    for (const { faults } of facts) faults.throwIfAny();
     const added = facts.map(({ values, sources }, place) => {
       const dates = { recordedAt: now, createdAt: now, updatedAt: now };
       const invalidatedAt = values.supersededBy ? now : null;
@@ -83,7 +83,7 @@ export function changeFact(
     if (isNewSuccessor) await checkSuccessor(tx, accountId, values.supersededBy, faults, id);
     const { validFrom, validTo } = { validFrom: row.validFrom, validTo: row.validTo, ...values };
     checkSpan(validFrom, validTo, faults, FACT_SPAN, { sentEnd: values.validTo !== undefined });
-    faults.refuse();
+    faults.throwIfAny();
     if (changesStatement(values, row)) {
       await storePreviousWording(tx, row, now);
       row.recordedAt = now;

@@ -54,7 +54,7 @@ export function addEpisodes(
   const ids = newIds(episodes.length);
   return changeMemory(em, accountId, async (tx) => {
     await checkSources(tx, accountId, EPISODE_LINK.to, episodes);
-    for (const { faults } of episodes) faults.refuse();
+    for (const { faults } of episodes) faults.throwIfAny();
     const added = episodes.map(({ values, sources }, place) => {
       const dates = { createdAt: now, updatedAt: now };
       return {
@@ -103,7 +103,7 @@ export function changeEpisode(
     // Promotion would find a stale episode without rows for ever, and have nothing to write it from.
     if (row.staleAt !== null && sources?.length === 0)
       faults.add('raw_ids', 'Input should name a row, or come with title and summary');
-    faults.refuse();
+    faults.throwIfAny();
     await tx.flush();
     if (sources !== undefined) await setSources(tx, accountId, EPISODE_LINK, [{ row, sources }]);
     const [changed] = await withSources(tx, accountId, EPISODE_LINK.to, [row]);

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { Quotas } from '../../../config/config.ts';
-import { type Excess, quotaError } from '../../../domain/account.ts';
+import { type ExceededQuota, quotaError } from '../../../domain/account.ts';
 import type { RecordedEvent } from '../../../domain/recording.ts';
 import { AppError } from '../../../errors/app-error.ts';
 import { query } from '../../statement.ts';
@@ -41,7 +41,7 @@ export async function recordBatch(
   events: readonly RecordedEvent[],
   quotas: Quotas,
 ): Promise<RecordResult> {
-  const [recorded] = await query<RecordResult & { excess: Excess[] | null }>(
+  const [recorded] = await query<RecordResult & { excess: ExceededQuota[] | null }>(
     pool,
     RECORD_BATCH,
     [

@@ -9,7 +9,7 @@ import {
 } from '../../../domain/replies/calibrator.ts';
 import type { Material } from '../../../domain/replies/material.ts';
 import type { PersonDecision } from '../../../domain/replies/support.ts';
-import { type Pair, PROMPT_END } from '../../../domain/replies/vote.ts';
+import { type PromptReply, PROMPT_END } from '../../../domain/replies/vote.ts';
 import type { BatchBundle, BatchProgress } from '../../../domain/replies/work.ts';
 import { query } from '../../statement.ts';
 
@@ -73,8 +73,8 @@ const PROMPT_SEARCH_ROWS = 100;
 /**
  * Reads the person's latest replies in their own words, latest first, each with the end of the prompt that it answers.
  */
-export function readPairs(em: EntityManager, accountId: string): Promise<Pair[]> {
-  return em.execute<Pair[]>(READ_PAIRS, [accountId, PAIRS_MAX]);
+export function readPairs(em: EntityManager, accountId: string): Promise<PromptReply[]> {
+  return em.execute<PromptReply[]>(READ_PAIRS, [accountId, PAIRS_MAX]);
 }
 
 /** A reply answers the prompt that it names or, if it names none, the last one of the same agent in its session. */

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { LIKELIHOOD_PROBABILITIES, LIKELIHOODS } from '../../../../shared/domain/likelihood.ts';
 import { candidatesOf, marginsOf, type Proposal } from '../../../../shared/domain/replies/candidates.ts';
 import { createCopyCheck } from '../../../../shared/domain/replies/decide.ts';
-import { type Pair, createVoter } from '../../../../shared/domain/replies/vote.ts';
+import { type PromptReply, createVoter } from '../../../../shared/domain/replies/vote.ts';
 import { newId } from '../../../../shared/ids.ts';
 import { normalizeReply } from '../../../../shared/text/meaning.ts';
 import { proposeLocally } from '../../../../workers/replies/reply.ts';
@@ -85,7 +85,7 @@ describe('guard', () => {
 });
 
 describe('vote', () => {
-  const pair = (prompt: string, reply: string): Pair => ({ id: newId(), prompt, reply });
+  const pair = (prompt: string, reply: string): PromptReply => ({ id: newId(), prompt, reply });
   const habit = Array.from({ length: 6 }, () => pair('Shall I run the linter now?', 'Yes please'));
 
   it("a vote of the person's replies repeats the reply to similar prompts, and is surer the more often it was given", () => {
