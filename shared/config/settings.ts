@@ -8,33 +8,33 @@ type Setting = string | readonly [unset: string, meaning: string];
 export const SETTINGS = {
   HTTP: {
     PORT: 'The public port; 0: any free one',
-    HOST: ['127.0.0.1, in production 0.0.0.0', 'The address that it listens on'],
+    HOST: ['127.0.0.1, in production 0.0.0.0', 'The address of the public port'],
     PUBLIC_URL: [
       '`http://localhost:$PORT`',
       'Base of every URL that the service builds, and the issuer of its tokens',
     ],
     OPERATOR_PORT:
       'Health and metrics of the process, and the board of the ingress. A second process of a kind on one machine needs its own; `npm start` takes any free one',
-    OPERATOR_HOST: ['127.0.0.1', 'The address of that port'],
+    OPERATOR_HOST: ['127.0.0.1', 'The address of the operator port'],
     TRUST_PROXY:
       'Proxies whose `X-Forwarded-For` is trusted: addresses, networks (`10.0.0.0/8`), or `loopback`, `linklocal`, `uniquelocal`; comma separated',
     CORS_ORIGINS:
       'Origins whose pages may use `/api` and the tool server, comma separated; `/v1` never answers CORS',
     MAX_CONNECTIONS: 'Open connections of the process; one more is closed without an answer',
     MAX_CONNECTIONS_PER_ADDRESS:
-      'The same of one IPv4 address or /64 of IPv6. Proxies in `TRUST_PROXY` do not count: they limit their own clients',
+      'Open connections from one IPv4 address or IPv6 /64. Proxies in `TRUST_PROXY` are exempt: they limit their own clients',
     SEND_TIMEOUT_MS:
       'A client that reads nothing of its answer for this long, or less than 128 KiB of a large one, is disconnected',
     RATE_LIMIT_RPS:
       'Requests a second on average: per app, per account, per address without a credential. 0 turns it off, and the limits on sign-ups and wrong credentials too',
-    RATE_LIMIT_BURST: 'Requests at once; 0 likewise',
+    RATE_LIMIT_BURST: 'Requests at once; 0 turns it off as well',
   },
   'Tool server': {
-    MCP_PORT: 'Its port, where it serves `/mcp`; 0: any free one',
-    MCP_UPSTREAM_URL: ['`PUBLIC_URL`', 'Where it reaches `/api`, if that is nearer'],
+    MCP_PORT: 'The port of `/mcp`; 0: any free one',
+    MCP_UPSTREAM_URL: ['`PUBLIC_URL`', 'The address at which the tool server reaches `/api`, if another is nearer'],
     MCP_MAX_SESSIONS: 'Sessions of the process; one more is 503',
     MCP_SESSION_IDLE_S: 'Seconds without a request after which a session ends',
-    FORECUE_URL: ['`http://localhost:8080`', 'Where `bin/mcp` reaches `/api`'],
+    FORECUE_URL: ['`http://localhost:8080`', 'The address at which `bin/mcp` reaches `/api`'],
     FORECUE_KEY: ['required by `bin/mcp`', 'The key of an account, `service_…`, or an access token'],
   },
   'Database and queue': {
@@ -54,10 +54,10 @@ export const SETTINGS = {
   },
   'Models and provider': {
     OPENAI_API_KEY:
-      'Key of the provider: in production workers need it for any model but `local`, and any text will do for a server that asks for none',
+      'Key of the provider. In production, workers need it for any model except `local`; for a server without keys any text will do',
     OPENAI_BASE_URL: ['`https://api.openai.com/v1`', 'Any OpenAI-compatible server'],
     HTTPS_PROXY: 'The proxy to a provider at an `https` address: `http://host:port`',
-    NO_PROXY: 'Hosts that are reached without it, comma separated',
+    NO_PROXY: 'Hosts that are reached without the proxy, comma separated',
     DEFAULT_MODEL: [
       '`local` in development without a key, else required',
       'The model; `local` is the built-in predictor',
@@ -65,20 +65,20 @@ export const SETTINGS = {
     TAB_MODEL: ['`DEFAULT_MODEL`', 'The model of `/v1` predictions: a small and quick one'],
     SUPPORTED_MODELS: ['`DEFAULT_MODEL`', 'Models that a request of `/api` may name, comma separated'],
     FALLBACK_MODELS:
-      'Models asked in this order while the provider of another is in trouble, comma separated',
+      "Models asked in this order during an outage of another model's provider, comma separated",
     MODEL_PRICES: '`model=input:output,…` in US dollars per million tokens, for the cost ledger',
     PROVIDER_TIMEOUT_MS: 'One attempt at the provider, clipped to the time left',
     PROVIDER_CONCURRENCY: 'Calls to the provider at once, over all workers; 0: no limit',
-    PROVIDER_PROBE_EVERY_MS: 'How often a model that failed 20 times in a row is tried',
+    PROVIDER_PROBE_EVERY_MS: 'Interval at which a model that failed 20 times in a row is probed',
   },
   Predictions: {
     PREDICTION_TIMEOUT_MS: 'How long a `/v1` prediction may take, queue included, before 504',
-    REPLY_TIMEOUT_MS: 'The same of a predicted reply',
-    BATCH_TIMEOUT_MS: 'The same of a batch of replies; its unfinished items then fail alone',
-    RECOVERY_WINDOW_S: 'How long a finished prediction can be asked for again; then its answer is erased',
+    REPLY_TIMEOUT_MS: 'The same for a predicted reply',
+    BATCH_TIMEOUT_MS: 'The same for a batch of replies; only its unfinished items fail then',
+    RECOVERY_WINDOW_S: 'How long a finished prediction can be requested again; then its answer is erased',
     CONTEXT_ENVELOPE_CHARS: 'Code points in all texts of a request; more is 413',
     CONTEXT_BUDGET_TOKENS: 'Budget of the prompt; the oldest messages are left out first',
-    MAX_K: 'Candidates of a predicted reply at most',
+    MAX_K: 'Maximum number of candidates of a predicted reply',
     SANDBOX_UNITS: 'Units per app and month on the sandbox plan',
     UNIT_PRICE_MICROCENTS: 'Price of a paid unit, in millionths of a cent',
   },
@@ -98,9 +98,9 @@ export const SETTINGS = {
       'Sender of those mails: `name@example.com`, or `Name <name@example.com>`',
     ],
     CONNECTION_ATTEMPT_TTL_S: 'How long an attempt to connect waits for approval',
-    QUOTA_SESSIONS: 'Recorded sessions of an account at most; 0: no limit',
-    QUOTA_EVENTS: 'Recorded events; 0: no limit',
-    QUOTA_BYTES: 'Bytes of recorded events; 0: no limit',
+    QUOTA_SESSIONS: 'Maximum number of recorded sessions of an account; 0: no limit',
+    QUOTA_EVENTS: 'Maximum number of its recorded events; 0: no limit',
+    QUOTA_BYTES: 'Maximum number of bytes of its recorded events; 0: no limit',
   },
   Work: {
     WORKER_CONCURRENCY: 'Slots of the pool `predict` in the process',
@@ -110,16 +110,16 @@ export const SETTINGS = {
       '`*/5 * * * *`',
       'When recorded events are taken into memory: a cron pattern in UTC of five fields, or six with seconds first, or `off`',
     ],
-    PROMOTE_EVERY: ['`*/30 * * * *`', 'When memory is promoted: the same'],
+    PROMOTE_EVERY: ['`*/30 * * * *`', 'When memory is promoted, in the same format'],
     SYNC_TIMEOUT_MS: 'How long a sync may take, queue included, before 504',
-    PROMOTE_TIMEOUT_MS: 'The same of a promotion',
+    PROMOTE_TIMEOUT_MS: 'The same for a promotion',
   },
   Process: {
     ADMIN_TOKEN: [
       'in development made once and kept under `.data/`, else required',
       'Opens the [board](monitoring.md#the-board) at `/admin/` on the operator port of the ingress; at least 32 bytes in production',
     ],
-    NODE_ENV: '`production`: nothing is generated, and what is missing or weak stops the start',
+    NODE_ENV: '`production`: nothing is generated, and a missing setting or weak secret stops the start',
     LOG_LEVEL: 'JSON lines on standard output',
     OTEL_EXPORTER_OTLP_ENDPOINT: [
       'no traces',
@@ -127,9 +127,9 @@ export const SETTINGS = {
     ],
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: [
       '`OTEL_EXPORTER_OTLP_ENDPOINT/v1/traces`',
-      'The whole address that takes traces, where that is another',
+      'The full address for traces, if it is another',
     ],
-    OTEL_SDK_DISABLED: ['false', '`true`: no traces, whatever the others say'],
+    OTEL_SDK_DISABLED: ['false', '`true`: no traces, regardless of the other settings'],
   },
 } as const satisfies Record<string, Record<string, Setting>>;
 

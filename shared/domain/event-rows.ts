@@ -18,7 +18,7 @@ type RawText = Pick<RawValues, 'kind' | 'role' | 'content' | 'agent'>;
  * Makes the raw row of an event. Returns undefined for an event without text: one of type `session.*`, or with a blank
  * text. A text that is too long for a row loses its middle.
  */
-export function rawOf(event: StoredEvent): RawValues | undefined {
+export function rawRowOf(event: StoredEvent): RawValues | undefined {
   const rawText = rawTextOf(event);
   if (rawText === undefined || rawText.content.trim() === '') return undefined;
   const { in_reply_to: inReplyTo } = event;

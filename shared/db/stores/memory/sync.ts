@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
-import { rawOf, type StoredEvent } from '../../../domain/event-rows.ts';
+import { rawRowOf, type StoredEvent } from '../../../domain/event-rows.ts';
 import { AppError } from '../../../errors/app-error.ts';
 import { newIds } from '../../../ids.ts';
 import type { SyncRequest } from '../../../schemas/jobs.ts';
@@ -160,7 +160,7 @@ export function preparePage(page: SyncPage): PreparedPage {
   const ids = newIds(page.events.length);
   const rows = page.events.flatMap(({ body }, place) => {
     const event = JSON.parse(body) as StoredEvent;
-    const raw = rawOf(event);
+    const raw = rawRowOf(event);
     return raw === undefined ? [] : { ...raw, id: ids[place] ?? '', event_id: event.id };
   });
   // In the order of their index, which is then faster to extend.
