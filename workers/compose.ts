@@ -19,7 +19,9 @@ import { openScheduler } from './schedules/scheduler.ts';
 import type { Handlers, Stores } from './work/handler.ts';
 import { openWork, type Work } from './work/open.ts';
 
-/** Services that a worker process can run: one pool, the scheduler of recurring work, or all pools and the scheduler. */
+/**
+ * Services that a worker process can run: one pool, the scheduler of recurring work, or all pools and the scheduler.
+ */
 export const SERVICES = [...POOLS, 'scheduler', 'all'] as const;
 
 /** Returns the pools of a service that serve at least one of the kinds; undefined for an unknown service. */
@@ -33,7 +35,9 @@ export function isScheduler(service: string): boolean {
   return service === 'scheduler' || service === 'all';
 }
 
-/** The work of a worker process: a table of kinds with their handlers, and the pools whose kinds the process performs. */
+/**
+ * The work of a worker process: a table of kinds with their handlers, and the pools whose kinds the process performs.
+ */
 export interface Service<Table extends Kinds> {
   kinds: Table;
   pools: readonly PoolName[];

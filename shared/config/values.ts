@@ -89,7 +89,8 @@ const NETWORK_NAMES = ['loopback', 'linklocal', 'uniquelocal'];
 const ADDRESS_BITS: Record<number, number> = { 4: 32, 6: 128 };
 
 /**
- * Parses `TRUST_PROXY`: addresses, networks (`10.0.0.0/8`) and names, comma separated. Undefined if an entry is invalid.
+ * Parses `TRUST_PROXY`: addresses, networks (`10.0.0.0/8`) and names, comma separated. Undefined if an entry is
+ * invalid.
  */
 export function parseTrustedProxies(value: string): string[] | undefined {
   const proxies = value.split(',').map((proxy) => proxy.trim());

@@ -75,7 +75,9 @@ export interface ProfileRow {
   updatedAt: Date;
 }
 
-/** Candidate rows of one tier: all that match the filters, or only those that are pinned, new, or about the question. */
+/**
+ * Candidate rows of one tier: all that match the filters, or only those that are pinned, new, or about the question.
+ */
 export interface Candidates<Row> {
   rows: WithRelevance<Row>[];
   /** Number of rows that match the filters, counted up to a limit. */

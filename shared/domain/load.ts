@@ -36,8 +36,8 @@ const STALE_MS = 2000;
 /** Minimum wait of the oldest piece at which its queue counts as standing. Shorter waits are normal. */
 export const STANDING_QUEUE_WAIT_MS = 150;
 /**
- * Minimum share of slots in use at which a pool counts as full: one party never gets all slots. Below this share, queued
- * work does not wait for slots.
+ * Minimum share of slots in use at which a pool counts as full: one party never gets all slots. Below this share,
+ * queued work does not wait for slots.
  */
 const FULL_SHARE = 0.5;
 /** Assumed service time until the first answer. */

@@ -129,8 +129,8 @@ export const EPISODE_SPAN = ['started_at', 'ended_at'] as const;
 export const FACT_SPAN = ['valid_from', 'valid_to'] as const;
 
 /**
- * Adds a fault if a span ends before it begins; either end may be open. The fault names the end or, if the client sent no
- * end, the beginning.
+ * Adds a fault if a span ends before it begins; either end may be open. The fault names the end or, if the client sent
+ * no end, the beginning.
  */
 export function checkSpan(
   from: Date | null | undefined,

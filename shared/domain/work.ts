@@ -65,7 +65,8 @@ export function isEnded({ state }: Pick<Outcome, 'state'>): boolean {
 }
 
 /**
- * Facts that connect work with the request that started it: the request's `X-Request-Id`, and the span of the admission.
+ * Facts that connect work with the request that started it: the request's `X-Request-Id`, and the span of the
+ * admission.
  */
 export interface TraceFacts {
   trace?: { requestId: string; traceparent?: string };

@@ -20,7 +20,9 @@ export const LoginRequest = closedObject({ email: text(EMAIL_MAX), password: tex
 
 export const RefreshRequest = closedObject({ refresh: Secret });
 
-/** Ends one log-in, or all. Uses `if` rather than `anyOf`, so that a single validation error names the missing field. */
+/**
+ * Ends one log-in, or all. Uses `if` rather than `anyOf`, so that a single validation error names the missing field.
+ */
 export const LogoutRequest = Type.Object(
   { refresh: Type.Optional(Secret), all: Type.Optional(Type.Boolean()) },
   {

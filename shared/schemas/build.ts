@@ -39,7 +39,9 @@ export const oneOrMany = <T extends TSchema>(row: T, maxItems: number) =>
     else: row,
   });
 
-/** Reports whether a text can be stored and sent unchanged: PostgreSQL refuses NUL, and UTF-8 has no lone surrogates. */
+/**
+ * Reports whether a text can be stored and sent unchanged: PostgreSQL refuses NUL, and UTF-8 has no lone surrogates.
+ */
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }

@@ -56,8 +56,8 @@ export const ContextMeta = closedObject({
   /** True if more rows matched than fit, or reading them took too long. */
   truncated: perTier(Type.Boolean()),
   /**
-   * Numbers of rows that are left out of every bundle, each counted up to 1000: facts of the whole account, other rows of
-   * the window.
+   * Numbers of rows that are left out of every bundle, each counted up to 1000: facts of the whole account, other rows
+   * of the window.
    */
   excluded: closedObject({
     superseded: Count,

@@ -137,7 +137,8 @@ const factFields = {
   text: Type.String(),
   kind: Text,
   /**
-   * Topic of which the fact gives the value, such as `home.city`; a person has one value at a time. Only Forecue sets it.
+   * Topic of which the fact gives the value, such as `home.city`; a person has one value at a time. Only Forecue sets
+   * it.
    */
   slot: Text,
   origin: oneOf(DERIVED_ORIGINS),

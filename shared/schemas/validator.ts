@@ -41,8 +41,8 @@ const LISTED_NODES_MAX = 50_000;
 const SECRET_NAME = /passw|secret|token|code|verifier|key|refresh|access|credential|authorization/i;
 
 /**
- * Characters that an e-mail address must not contain: among others invisible ones (UAX #44 Default_Ignorable_Code_Point,
- * and the blank Braille pattern), with which a second address could look the same.
+ * Characters that an e-mail address must not contain: among others invisible ones (UAX #44
+ * Default_Ignorable_Code_Point, and the blank Braille pattern), with which a second address could look the same.
  */
 const NOT_IN_EMAIL = String.raw`\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800@`;
 /** Matches an address at a domain with a dot, in any alphabet. Only a message can show whether the address exists. */
@@ -95,8 +95,8 @@ const SOON_MS = 100;
 const toCompile: (() => unknown)[] = [];
 
 /**
- * Compiles a schema after the start, one per turn of the event loop. Compiling all schemas at once would take a fifth of
- * the start-up time.
+ * Compiles a schema after the start, one per turn of the event loop. Compiling all schemas at once would take a fifth
+ * of the start-up time.
  */
 function compileSoon(compileOne: () => unknown): void {
   toCompile.push(compileOne);
@@ -154,8 +154,8 @@ function lengthLimit(keyword: string): CodeKeywordDefinition {
 }
 
 /**
- * Reports whether a value is small enough to list all its faults. Ajv creates an object for every fault, although only a
- * hundred are kept: for a list of two million numbers, that takes 0.6 s and 460 MB.
+ * Reports whether a value is small enough to list all its faults. Ajv creates an object for every fault, although only
+ * a hundred are kept: for a list of two million numbers, that takes 0.6 s and 460 MB.
  */
 function isSmall(root: unknown): boolean {
   let left = LISTED_NODES_MAX;
@@ -194,9 +194,7 @@ function pointerParts(pointer: string): (string | number)[] {
   return parts.map((part) => (/^\d+$/.test(part) ? Number(part) : part));
 }
 
-/**
- * Returns the faulty value, if it is short and not secret. Defaults are valid, so the client sent this value.
- */
+/** Returns the faulty value, if it is short and not secret. Defaults are valid, so the client sent this value. */
 function inputOf(
   loc: readonly (string | number)[],
   error: ErrorObject,

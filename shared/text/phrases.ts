@@ -73,8 +73,8 @@ function wordStarts(line: string): number[] {
 }
 
 /**
- * Returns the first word of the text that follows a draft, with the space before it, or the rest of the unfinished word.
- * Returns '' at the end of the line.
+ * Returns the first word of the text that follows a draft, with the space before it, or the rest of the unfinished
+ * word. Returns '' at the end of the line.
  */
 export function nextWord(following: string, begun: boolean): string {
   return (begun && REST_OF_WORD.exec(following)?.[0]) || (NEXT_WORD.exec(following)?.[0] ?? '');
@@ -86,9 +86,7 @@ export function isWordStart(lines: string, at: number): boolean {
 }
 const UNSPACED_CHARACTER = new RegExp(`[${UNSPACED}]`, 'u');
 
-/**
- * A phrase of a text. `place` identifies it among the phrases of its text.
- */
+/** A phrase of a text. `place` identifies it among the phrases of its text. */
 export interface Phrase {
   place: number;
   /** The phrase in lower case. */
@@ -98,7 +96,8 @@ export interface Phrase {
 }
 
 /**
- * Maximum length of a phrase, in UTF-16 units: enough for the words by which it is looked up, and for their continuation.
+ * Maximum length of a phrase, in UTF-16 units: enough for the words by which it is looked up, and for their
+ * continuation.
  */
 const PHRASE_MAX = 64;
 /** Maximum length of a text that counts as typed, in UTF-16 units. A longer one was pasted. */
@@ -107,8 +106,8 @@ const TYPED_MAX = 2000;
 const PHRASES_MAX = 400;
 
 /**
- * Returns the first `PHRASES_MAX` phrases of a text that a person typed, without anything that no completion may repeat.
- * Returns none if the text is so long that it was pasted.
+ * Returns the first `PHRASES_MAX` phrases of a text that a person typed, without anything that no completion may
+ * repeat. Returns none if the text is so long that it was pasted.
  */
 export function phrasesOf(text: string): Phrase[] {
   if (text.length > TYPED_MAX) return [];

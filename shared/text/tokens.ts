@@ -50,9 +50,7 @@ export class TokenBudget {
     return this.#take(4 * estimateTokens(text));
   }
 
-  /**
-   * Takes and returns as much of the beginning of a text as fits. Takes nothing after something did not fit.
-   */
+  /** Takes and returns as much of the beginning of a text as fits. Takes nothing after something did not fit. */
   takeBeginning(text: string): string {
     if (this.#takesCheap(text)) return text;
     let at = 0;

@@ -9,8 +9,8 @@ export interface FoundFile {
 }
 
 /**
- * Returns the files at the paths, in the order of the paths. Replaces a directory by all files in it, at any depth, that
- * may be transcripts, sorted by path.
+ * Returns the files at the paths, in the order of the paths. Replaces a directory by all files in it, at any depth,
+ * that may be transcripts, sorted by path.
  */
 export async function findFiles(paths: readonly string[]): Promise<FoundFile[]> {
   const found = await Promise.all(paths.map(filesAt));

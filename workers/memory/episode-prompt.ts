@@ -45,9 +45,7 @@ Answer with:
 - salience: how much it will matter to the person later.
 - cites: the numbers of the rows that the summary rests on.`;
 
-/**
- * Builds the question for the rows of one episode. The rows are data between tags that no text in them can close.
- */
+/** Builds the question for the rows of one episode. The rows are data between tags that no text in them can close. */
 export function episodeQuestion(rows: readonly RawToPromote[]): StructuredQuestion<EpisodeAnswer> {
   return {
     name: 'episode',

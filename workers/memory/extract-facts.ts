@@ -17,9 +17,7 @@ const CONFIDENCE = 0.6;
 const SENTENCE_CHARS_MAX = 240;
 const WORDS_MIN = 3;
 
-/**
- * Lines of lists, headings and diffs. A text with more than `ITEMS_MAX` such lines is a pasted document.
- */
+/** Lines of lists, headings and diffs. A text with more than `ITEMS_MAX` such lines is a pasted document. */
 const LIST_ITEM = /^[^\S\n\r\u2028\u2029]*(?:[-+*#>•]|\d+[.)])\s/gm;
 const ITEMS_MAX = 3;
 
@@ -27,8 +25,8 @@ const ITEMS_MAX = 3;
 const ESCAPED_CHARACTER = /\\[nrt"]/;
 
 /**
- * Words for topics that a person may not want stored (GDPR, article 9). Sentences with such words are dropped, because a
- * pattern cannot ask for consent.
+ * Words for topics that a person may not want stored (GDPR, article 9). Sentences with such words are dropped, because
+ * a pattern cannot ask for consent.
  */
 const SENSITIVE_WORDS =
   /(?<!\p{L})(?:diagnos|disease|illness|krank|malad|enferm(?!er[oa])|cancer|cáncer|krebs|diabet|insulin|hiv|depress|anxiety|therap|medicat|pregnan|disab|religi|kirche|église|iglesia|church|mosque|synagogue|muslim|musulm|moslem|christian|christlich|chrétien|cristian|jewish|jüdisch|juif|judí|hindu|buddhis|atheis|gay|lesbian|schwul|lesbisch|bisexual|transgender|sexual|trade union|gewerkschaft|syndicat|sindicato|vote|voted|politic|partei|republican|democrat|ethnic|criminal|convict)/iu;

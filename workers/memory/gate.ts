@@ -62,9 +62,9 @@ const SLOT_MAX = 80;
 const CONFIDENCE = 0.9;
 
 /**
- * Returns the proposals that pass all checks, most salient first. A proposal must quote the person's own words, must not
- * rest mainly on words of others, and must not contain a secret. An instruction passes only if the person gave it, and
- * becomes a statement about the person. The model is never simply believed: a proposal that cannot be checked is
+ * Returns the proposals that pass all checks, most salient first. A proposal must quote the person's own words, must
+ * not rest mainly on words of others, and must not contain a secret. An instruction passes only if the person gave it,
+ * and becomes a statement about the person. The model is never simply believed: a proposal that cannot be checked is
  * dropped.
  */
 export function checkProposals(proposals: readonly ProposedFact[], shown: ShownMemory): Statement[] {
@@ -172,9 +172,9 @@ export class EvidenceTexts {
   }
 
   /**
-   * Reports whether a statement rests on the words of others rather than the person's own. For example, an agent asks to
-   * remember something, and the only quote is the person's "fine, thanks". Words that nobody said are a paraphrase, and
-   * do not count.
+   * Reports whether a statement rests on the words of others rather than the person's own. For example, an agent asks
+   * to remember something, and the only quote is the person's "fine, thanks". Words that nobody said are a paraphrase,
+   * and do not count.
    */
   isBorrowed(text: string, quotes: readonly Quote[]): boolean {
     const cited = this.#citedBy(quotes);

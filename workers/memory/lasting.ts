@@ -156,9 +156,7 @@ const SPANISH: readonly Pattern[] = [
 
 const LASTING_PATTERNS: readonly Pattern[] = [...ENGLISH, ...GERMAN, ...FRENCH, ...SPANISH];
 
-/**
- * Patterns of sentences that state nothing lasting: about the moment or a single event, questions, suppositions.
- */
+/** Patterns of sentences that state nothing lasting: about the moment or a single event, questions, suppositions. */
 const PASSING_PATTERNS = [
   // Things that the writer points at, and experience up to now.
   /\b(?:here|above|below|oben|unten|ici|ci-dess(?:us|ous)|aquí|arriba|abajo)(?!\p{L})/iu,

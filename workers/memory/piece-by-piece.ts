@@ -15,10 +15,10 @@ export interface PieceSteps<Piece> {
 
 /**
  * Promotes one piece after the other. A piece causes its own failure if the answer cannot be used or takes too long.
- * Such a piece does not delay the others: it is set aside, split, and tried again after all others. If the model answers
- * for some of the smaller pieces, those that fail are split again, and so on, because a single row may be the cause.
- * Throws a `ProviderError` that no piece caused. If the model never answered, throws the last failure, whatever its
- * cause. `answerMs` returns the maximum time for an answer that begins now.
+ * Such a piece does not delay the others: it is set aside, split, and tried again after all others. If the model
+ * answers for some of the smaller pieces, those that fail are split again, and so on, because a single row may be the
+ * cause. Throws a `ProviderError` that no piece caused. If the model never answered, throws the last failure, whatever
+ * its cause. `answerMs` returns the maximum time for an answer that begins now.
  */
 export function promoteEach<Piece>(
   pieces: readonly Piece[],

@@ -161,8 +161,8 @@ async function piecesOf(
 }
 
 /**
- * Returns the clusters of the rows that belong to no episode. `beyond` is the first row beyond the limit: a cluster that
- * contains it is left to the next promotion, unless it is the only cluster.
+ * Returns the clusters of the rows that belong to no episode. `beyond` is the first row beyond the limit: a cluster
+ * that contains it is left to the next promotion, unless it is the only cluster.
  */
 function clustersIn(found: readonly RowToPromote[], beyond: RowToPromote | undefined): RowToPromote[][] {
   const clusters = clustersOf(found.filter(({ isSummarised }) => !isSummarised));

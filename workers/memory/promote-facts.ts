@@ -156,9 +156,9 @@ function progressAfter(
 }
 
 /**
- * Extracts the statements of the first sources: from a model's answer, after checks, or by patterns if there is no model.
- * Sources without the person's own words state nothing, and no model is asked about them. `usage` is null if no model
- * was asked.
+ * Extracts the statements of the first sources: from a model's answer, after checks, or by patterns if there is no
+ * model. Sources without the person's own words state nothing, and no model is asked about them. `usage` is null if no
+ * model was asked.
  */
 async function extractStatements(
   sources: readonly FactSource[],

@@ -117,7 +117,8 @@ export class Promotion {
   }
 
   /**
-   * Number of rows that may still be looked at. The last episode may exceed the limit, since it is rewritten as a whole.
+   * Number of rows that may still be looked at. The last episode may exceed the limit, since it is rewritten as a
+   * whole.
    */
   get left(): number {
     return Math.max(0, this.#limit - this.#progress.considered);
@@ -197,9 +198,7 @@ function initialProgress(model: string, begunAt: string): PromotionProgress {
   return { steps: { done: 0, total: 0 }, ...counts, model, usage, latency_ms: 0, begunAt };
 }
 
-/**
- * Returns the end of a promotion that has nothing left to do. `setAside` is the number of rows that stay set aside.
- */
+/** Returns the end of a promotion that has nothing left to do. `setAside` is the number of rows that stay set aside. */
 function successOf(
   { steps, begunAt, ...result }: PromotionProgress,
   setAside: number,

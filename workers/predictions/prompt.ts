@@ -30,9 +30,9 @@ Write what this person most likely types after the draft, in their own words, la
 Answer with next, a text: first a digit for how likely it is that the person types just this (${GRADES.map((word, digit) => `${digit}: ${word.replaceAll('_', ' ')}`).join(', ')}), and directly after it exactly the characters that follow the draft, not the draft itself. These begin with a space only when a new word follows and the draft does not end in one. After "Let us meet on", for example: "4 Monday at ten". Only "0" when nothing is worth suggesting.`;
 
 /**
- * Builds the question for a task: fixed rules, then the context as data between tags that no text in it can close. Equal
- * tasks have equal questions. For the provider's prefix cache, the parts that change least come first: the profile and
- * lasting facts, the messages, the recalled memory, and last the draft.
+ * Builds the question for a task: fixed rules, then the context as data between tags that no text in it can close.
+ * Equal tasks have equal questions. For the provider's prefix cache, the parts that change least come first: the
+ * profile and lasting facts, the messages, the recalled memory, and last the draft.
  */
 export function predictionQuestion(task: PredictionTask): Question {
   const { memory } = task;

@@ -11,9 +11,7 @@ export type AnswerFormat = (typeof ANSWER_FORMATS)[number];
 export const LIMIT_PARAMETERS = ['max_tokens', 'max_completion_tokens'] as const;
 export type LimitParameter = (typeof LIMIT_PARAMETERS)[number];
 
-/**
- * Parameters that not every server or model accepts: how long the model thinks, and which cache it uses.
- */
+/** Parameters that not every server or model accepts: how long the model thinks, and which cache it uses. */
 export const OPTIONAL_PARAMETERS = ['reasoning_effort', 'prompt_cache_key'] as const;
 export type OptionalParameter = (typeof OPTIONAL_PARAMETERS)[number];
 

@@ -84,7 +84,9 @@ export class Circuit {
     this.#probeAt = performance.now() + this.#terms.probeEveryMs;
   }
 
-  /** Refuses all other calls while `claim` decides which worker may probe, even if another state is adopted meanwhile. */
+  /**
+   * Refuses all other calls while `claim` decides which worker may probe, even if another state is adopted meanwhile.
+   */
   async whileClaimed<T>(claim: () => Promise<T>): Promise<T> {
     this.postponeProbe();
     this.#isClaimed = true;
@@ -105,9 +107,7 @@ export class Circuit {
     return true;
   }
 
-  /**
-   * Notes a failure. If the provider says how long it cannot answer, the failure counts as a pause instead.
-   */
+  /** Notes a failure. If the provider says how long it cannot answer, the failure counts as a pause instead. */
   noteFailure(party: string, fault: ProviderFault, retryAfterMs: number | undefined): void {
     this.#fault = faultOf(fault);
     const seen = this.#unreported ?? NO_NEWS;

@@ -28,8 +28,8 @@ export class LanguageModel implements Provider {
   }
 
   /**
-   * Predicts the text that follows a draft. Refused, filtered and empty answers abstain. A malformed answer fails, since
-   * a repair would take too long.
+   * Predicts the text that follows a draft. Refused, filtered and empty answers abstain. A malformed answer fails,
+   * since a repair would take too long.
    */
   async predict(task: PredictionTask, call: CallLimits): Promise<Guess> {
     const response = await this.#ask(predictionQuestion(task), call);

@@ -44,9 +44,7 @@ function guess(task: PredictionTask): Continuation {
 const SITUATION_CHARS = 600;
 /** Weight of a prompt from an entirely different situation. A prompt from the same situation has the weight 1. */
 const OTHER_SITUATION_WEIGHT = 0.2;
-/**
- * Weight of a new prompt, which the person has never written before. Nearly all prompts of real people are new.
- */
+/** Weight of a new prompt, which the person has never written before. Nearly all prompts of real people are new. */
 const NEW_PROMPT_WEIGHT = 2;
 
 /**

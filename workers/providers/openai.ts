@@ -223,7 +223,9 @@ function indicatesOutage(error: unknown): boolean {
   return error instanceof APIConnectionError && systemCode(error) !== BODY_TOO_LARGE;
 }
 
-/** Describes an error without any text of the provider: "InternalServerError 500", "APIConnectionError ECONNREFUSED". */
+/**
+ * Describes an error without any text of the provider: "InternalServerError 500", "APIConnectionError ECONNREFUSED".
+ */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   const status = error instanceof APIError ? error.status : undefined;
@@ -238,8 +240,8 @@ function systemCode(error: Error): string | undefined {
 
 const NUMBER = /^\d+(\.\d+)?$/;
 /**
- * Matches an HTTP date, in the current format or an obsolete one (RFC 9110, 5.6.7). `Date.parse` alone accepts almost any
- * text.
+ * Matches an HTTP date, in the current format or an obsolete one (RFC 9110, 5.6.7). `Date.parse` alone accepts almost
+ * any text.
  */
 const HTTP_DATE = /^[A-Z][a-z]{2,8}, [\w :-]{18,24} GMT$/;
 

@@ -108,8 +108,8 @@ export class ProviderPolicy {
   }
 
   /**
-   * Waits until a call may be sent. The caller holds the permit while the call runs. Throws a `ProviderError` at once if
-   * the party may not call the model, and one with the fault `timeout` if the call's time ends before its turn.
+   * Waits until a call may be sent. The caller holds the permit while the call runs. Throws a `ProviderError` at once
+   * if the party may not call the model, and one with the fault `timeout` if the call's time ends before its turn.
    */
   async enter({ model, signal, charge, timeoutMs }: CallLimits): Promise<Permit> {
     this.#usedAt = performance.now();

@@ -86,8 +86,8 @@ export interface CallLimits {
  */
 export interface Provider {
   /**
-   * Predicts the text after a draft. Asks each model once, except after a refused dialect or an answer that was cut off.
-   * Repairs no unusable answer, because a person is typing.
+   * Predicts the text after a draft. Asks each model once, except after a refused dialect or an answer that was cut
+   * off. Repairs no unusable answer, because a person is typing.
    */
   predict(task: PredictionTask, call: CallLimits): Promise<Guess>;
   /**

@@ -9,9 +9,7 @@ import { maskSecrets } from '../../shared/text/secrets.ts';
 import { compileAnswer, encloseInTag, OUTPUT_TOKENS } from '../providers/answer.ts';
 import type { StructuredQuestion } from '../providers/provider.ts';
 
-/**
- * Revision of the rules and the schema. It is stored with each prediction that was made with it.
- */
+/** Revision of the rules and the schema. It is stored with each prediction that was made with it. */
 export const REPLY_PROMPT_REVISION = 2;
 
 const SITUATIONS = [
@@ -54,8 +52,8 @@ Answer with:
 - none_of_these: how likely it is that the person replies something else.`;
 
 /**
- * Builds the question for a prompt: fixed rules, then the memory, which is the same for all prompts of a batch, and last
- * the examples and the prompt. Rows are sorted by id, so that equal memory makes equal messages.
+ * Builds the question for a prompt: fixed rules, then the memory, which is the same for all prompts of a batch, and
+ * last the examples and the prompt. Rows are sorted by id, so that equal memory makes equal messages.
  */
 export function replyQuestion(
   material: FittedMaterial,

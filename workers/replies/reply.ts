@@ -44,8 +44,8 @@ export interface ReplyDependencies extends BasisDependencies {
 type PredictedWork = Pick<Claim, 'id' | 'kind' | 'party' | 'attempt'>;
 
 /**
- * Creates a function that predicts a person's reply to an agent: it asks the model for candidates (or takes the person's
- * own replies to similar prompts), and decides whether the first candidate is certain enough to act on.
+ * Creates a function that predicts a person's reply to an agent: it asks the model for candidates (or takes the
+ * person's own replies to similar prompts), and decides whether the first candidate is certain enough to act on.
  */
 export function createReplyPredictor({
   providerOf,

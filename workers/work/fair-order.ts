@@ -35,8 +35,8 @@ const SPARE_FLOWS_MAX = 256;
 const LATE_COMMIT_MS = 1000;
 
 /**
- * The slots of one pool in this process, and the order in which flows get slots. The next free slot goes to the class of
- * parties with fewer slots (apps before accounts); within that class, to the flow with the fewest slots here; among
+ * The slots of one pool in this process, and the order in which flows get slots. The next free slot goes to the class
+ * of parties with fewer slots (apps before accounts); within that class, to the flow with the fewest slots here; among
  * several such flows, to the one that has held this number of slots for longest. So if there are more slots than flows,
  * all flows hold equally many; if there are fewer, the flows take turns. Work that ends while it is queued changes
  * nothing, because the order is computed when a slot is free, from the slots held then.
@@ -113,9 +113,9 @@ export class FairOrder {
   }
 
   /**
-   * Notes a claim's answer: the claimed pieces, and the flows with pieces left. If nothing was claimed, returns those of
-   * these flows that had slots set aside, since other transactions hold their rows. Otherwise the claim may only have
-   * reached its size limit.
+   * Notes a claim's answer: the claimed pieces, and the flows with pieces left. If nothing was claimed, returns those
+   * of these flows that had slots set aside, since other transactions hold their rows. Otherwise the claim may only
+   * have reached its size limit.
    */
   noteAnswer(
     asks: readonly ClaimRequest[],

@@ -44,8 +44,8 @@ export interface ClaimOf<K extends Kind> extends Omit<Claim<FactsOf<K>>, 'input'
 }
 
 /**
- * Performs one piece of claimed work. An `AppError` ends the work with its code, `ClaimLost` means that the work belongs
- * to another attempt now, and any other rejection ends the work as `internal_error`.
+ * Performs one piece of claimed work. An `AppError` ends the work with its code, `ClaimLost` means that the work
+ * belongs to another attempt now, and any other rejection ends the work as `internal_error`.
  */
 export type Handler<K extends Kind, Context = HandlerContext> = (
   claim: ClaimOf<K>,

@@ -44,8 +44,8 @@ export interface Work {
 }
 
 /**
- * Opens the parts that claim, run and end work, and registers them for disposal. Nothing is claimed before `listen` or a
- * look at the queue.
+ * Opens the parts that claim, run and end work, and registers them for disposal. Nothing is claimed before `listen` or
+ * a look at the queue.
  */
 export function openWork(opening: AsyncDisposableStack, dependencies: WorkDependencies): Work {
   const { config, database, bus, heartbeat, kinds, handlers, log } = dependencies;

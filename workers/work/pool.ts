@@ -28,7 +28,8 @@ export interface PoolSteps {
   terms: Omit<ClaimTerms, 'asks' | 'slots'>;
   claim(terms: ClaimTerms): Promise<ClaimResult>;
   /**
-   * Returns false shortly after a database outage, so that owners reclaim their work first, and while the pool is paused.
+   * Returns false shortly after a database outage, so that owners reclaim their work first, and while the pool is
+   * paused.
    */
   mayClaim(): boolean;
   /** Performs a claim to its end; never rejects. `freeSlot` gives the slot back when the work only waits for parts. */
@@ -94,8 +95,8 @@ export class WorkerPool {
   }
 
   /**
-   * Notes flows that a look at the queue has found. The next claims look at the whole queue of each flow again, not only
-   * at new pieces.
+   * Notes flows that a look at the queue has found. The next claims look at the whole queue of each flow again, not
+   * only at new pieces.
    */
   noteLook(flows: readonly Flow[]): void {
     this.#order.refresh();
@@ -103,8 +104,8 @@ export class WorkerPool {
   }
 
   /**
-   * Returns a claim for the slots of these attempts, to be made in the statement that ends them. Returns undefined if no
-   * known work waits, or another claim is running.
+   * Returns a claim for the slots of these attempts, to be made in the statement that ends them. Returns undefined if
+   * no known work waits, or another claim is running.
    */
   nextAfter(ended: readonly Pick<Claim, 'id' | 'attempt'>[]): NextClaim | undefined {
     if (!this.#order.isReady || this.#closed || this.#fill.isRunning || !this.#steps.mayClaim())

@@ -140,7 +140,8 @@ export class RunningAttempts {
   }
 
   /**
-   * Releases rows that were unknown in two comparisons. At the first one, the answer to a claim may still be on its way.
+   * Releases rows that were unknown in two comparisons. At the first one, the answer to a claim may still be on its
+   * way.
    */
   async #releaseStrays(held: ReadonlyMap<string, number>): Promise<void> {
     const unknown = [...held.keys()].filter((id) => !this.#attempts.has(id));

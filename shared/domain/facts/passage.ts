@@ -21,8 +21,8 @@ export class QuotedText {
   }
 
   /**
-   * Returns the passage that a quote refers to, as it stands in this text: exactly the quote's words, or else an equally
-   * long run of words with nearly all of the quote's word trigrams. Returns undefined if there is none.
+   * Returns the passage that a quote refers to, as it stands in this text: exactly the quote's words, or else an
+   * equally long run of words with nearly all of the quote's word trigrams. Returns undefined if there is none.
    */
   passageOf(quote: string): string | undefined {
     const wanted = placedWords(quote.slice(0, QUOTE_MAX.units))
@@ -47,8 +47,8 @@ function findExact(wanted: readonly string[], words: readonly string[]): number 
 }
 
 /**
- * Finds the place with most of the wanted trigrams. Takes linear time, since it counts the matching trigrams before each
- * place once.
+ * Finds the place with most of the wanted trigrams. Takes linear time, since it counts the matching trigrams before
+ * each place once.
  */
 function findNear(wanted: readonly string[], present: readonly string[]): number | undefined {
   const trigrams = new Set(wordNgrams(wanted, 3));

@@ -152,8 +152,8 @@ function haveCommonTime(a: Span, b: Span): boolean {
 }
 
 /**
- * Returns the beginning of a span in Unix milliseconds. A statement of which only the end is known has the same beginning
- * and end; it counts as valid just before.
+ * Returns the beginning of a span in Unix milliseconds. A statement of which only the end is known has the same
+ * beginning and end; it counts as valid just before.
  */
 function beginningOf({ validFrom, validTo }: Span): number {
   if (validFrom === null) return Number.NEGATIVE_INFINITY;

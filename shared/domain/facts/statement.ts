@@ -18,9 +18,7 @@ export interface CheckedQuote extends Quote {
   own: boolean;
 }
 
-/**
- * A statement about the person, with checked evidence. It becomes a fact unless a known fact stands against it.
- */
+/** A statement about the person, with checked evidence. Promotion makes a fact of it, adds it to a fact, or drops it. */
 export interface Statement {
   text: string;
   kind: string | null;
@@ -39,7 +37,8 @@ export interface Statement {
 }
 
 /**
- * Reports whether a row is the person's own words. An accepted prediction is said by the person, but written by Forecue.
+ * Reports whether a row is the person's own words. An accepted prediction is said by the person, but written by
+ * Forecue.
  */
 export function isEvidence({ role, origin }: Pick<SourceRow, 'role' | 'origin'>): boolean {
   return role === 'human' && origin === 'human';

@@ -52,7 +52,9 @@ export function confidenceOf(
   return Math.round(logistic(z) * 10_000) / 10_000;
 }
 
-/** Returns the offset of a name. A client chooses the name, which may be `constructor` or another inherited property. */
+/**
+ * Returns the offset of a name. A client chooses the name, which may be `constructor` or another inherited property.
+ */
 function offsetOf(name: string, offsets: Calibrator['agents']): number {
   return Object.hasOwn(offsets, name) ? (offsets[name] ?? 0) : 0;
 }

@@ -27,8 +27,8 @@ export interface RawCandidate {
 
 /**
  * Returns the distinct candidates among a model's proposals, the most probable first, at most `k`. Drops proposals that
- * are blank or cannot be displayed safely. Likelihoods in words become probabilities, which add up to at most 1 together
- * with `none`, the likelihood that the person replies something else. Considers only the first
+ * are blank or cannot be displayed safely. Likelihoods in words become probabilities, which add up to at most 1
+ * together with `none`, the likelihood that the person replies something else. Considers only the first
  * `PROPOSALS_PER_CANDIDATE * k` proposals.
  */
 export function candidatesOf(proposals: readonly Proposal[], none: Likelihood, k: number): RawCandidate[] {

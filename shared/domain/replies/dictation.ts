@@ -18,7 +18,9 @@ const ASSENT =
 const QUOTE = '["“”„«»‹›「」『』]';
 const ANY_QUOTE = '["\'“”„‘’«»`‹›「」『』]';
 
-/** Excludes a match after a word for software: "the server answers with ..." describes software, and dictates no reply. */
+/**
+ * Excludes a match after a word for software: "the server answers with ..." describes software, and dictates no reply.
+ */
 const NOT_AFTER_PROGRAM =
   '(?<!\\b(?:bot|api|server|service|app|application|endpoint|command|page|handler|route|backend)\\b[^.\\n]{0,40})';
 /** Excludes a match after an adjective with which an agent announces its own answer: "short answer: yes". */
@@ -176,8 +178,8 @@ function plainOf(text: string): string {
 }
 
 /**
- * Replaces the look-alike letters of a word by Latin letters, if the whole word is Latin then. Any other word belongs to
- * another alphabet, and is kept.
+ * Replaces the look-alike letters of a word by Latin letters, if the whole word is Latin then. Any other word belongs
+ * to another alphabet, and is kept.
  */
 function toLatin(word: string): string {
   const latin = [...word].map((letter) => LOOKALIKES.get(letter) ?? letter).join('');

@@ -13,7 +13,9 @@ export interface PersonDecision {
   isRejected: boolean;
 }
 
-/** Reports whether the person has given a reply often enough to similar prompts, so that it may be sent in their name. */
+/**
+ * Reports whether the person has given a reply often enough to similar prompts, so that it may be sent in their name.
+ */
 export type SupportCheck = (response: string) => boolean;
 
 interface Precedent extends Omit<PersonDecision, 'isRejected'> {
@@ -55,8 +57,8 @@ export class Precedents {
   }
 
   /**
-   * Returns a function that reports whether a reply to a prompt is supported. A long prompt counts as risky, because its
-   * beginning is not compared.
+   * Returns a function that reports whether a reply to a prompt is supported. A long prompt counts as risky, because
+   * its beginning is not compared.
    */
   supportFor(prompt: string): SupportCheck {
     const likenesses = this.#prompts.similarities(prompt.slice(-PROMPT_END));
@@ -75,9 +77,7 @@ export class Precedents {
   }
 }
 
-/**
- * Words for harm that cannot be undone, without accents: in English, and the most common ones of other languages.
- */
+/** Words for harm that cannot be undone, without accents: in English, and the most common ones of other languages. */
 const RISKY_WORDS = new RegExp(
   [
     String.raw`\b(?:delet(?:e[sd]?|ing|ion)|drop(?:s|ped|ping)?|truncat(?:e[sd]?|ing)|wip(?:e[sd]?|ing)|eras(?:e[sd]?|ing)|destroy(?:s|ed|ing)?|purg(?:e[sd]?|ing)|overwrit(?:e|es|ing|ten)|shred(?:s|ded|ding)?)\b`,

@@ -3,7 +3,8 @@ import type { Steps } from '../work.ts';
 import type { ReplyDecision } from './decide.ts';
 
 /**
- * Report of a prediction that succeeded. Its properties are columns of `replies`, which the trigger `reply_ended` fills.
+ * Report of a prediction that succeeded. Its properties are columns of `replies`, which the trigger `reply_ended`
+ * fills.
  */
 export interface ReplyReport extends ReplyDecision {
   model: string;

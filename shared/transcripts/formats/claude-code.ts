@@ -130,9 +130,7 @@ function fromAgent(record: JsonObject): Entry[] {
   return entries;
 }
 
-/**
- * Returns a record's id and time. A message has the same `uuid` in the files of resumed and forked sessions.
- */
+/** Returns a record's id and time. A message has the same `uuid` in the files of resumed and forked sessions. */
 function idAndTime(record: JsonObject): { id: string; at: string | undefined } {
   return { id: `${NAME}:${String(record['uuid'])}`, at: textOf(record['timestamp']) };
 }

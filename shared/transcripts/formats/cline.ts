@@ -15,8 +15,8 @@ const WORK_TYPES = [
 ];
 
 /**
- * A task of Cline, or of an editor extension derived from Cline: `<storage>/tasks/<task>/ui_messages.json`, one array on
- * one line. Another file beside it, with the messages to the provider, is not read, because it has no times.
+ * A task of Cline, or of an editor extension derived from Cline: `<storage>/tasks/<task>/ui_messages.json`, one array
+ * on one line. Another file beside it, with the messages to the provider, is not read, because it has no times.
  */
 export const cline: Format = {
   name: NAME,

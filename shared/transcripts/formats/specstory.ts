@@ -14,8 +14,8 @@ const TOOL_OPEN = '<tool-use';
 const TOOL_CLOSE = '</tool-use>';
 
 /**
- * A history file of SpecStory: `.specstory/history/….md`, a session of any agent as Markdown. The file is rewritten when
- * the session grows, so a message is complete only once another message follows.
+ * A history file of SpecStory: `.specstory/history/….md`, a session of any agent as Markdown. The file is rewritten
+ * when the session grows, so a message is complete only once another message follows.
  */
 export const specstory: Format = {
   name: NAME,
@@ -35,14 +35,10 @@ class SpecStoryReader implements Reader {
   readonly #ids = new UtteranceIds();
   readonly #markup = new Markup();
   #session: Session | undefined;
-  /**
-   * The session's time. It replaces the time of a message without one, such as the first message of some editors.
-   */
+  /** The session's time. It replaces the time of a message without one, such as the first message of some editors. */
   #startedAt: string | undefined;
   #message: Message | undefined;
-  /**
-   * The time of the last slash command. A user's message with the same time is the expansion of the command.
-   */
+  /** The time of the last slash command. A user's message with the same time is the expansion of the command. */
   #commandAt: string | undefined;
 
   read(line: string): Passage | undefined {

@@ -20,8 +20,8 @@ const WRONG_COST_CHARS = 0.4;
 const GROWTH_PROBABILITY_MIN = 0.02;
 
 /**
- * Returns the best continuation, which ends at the end of a word. Among those with at least `minConfidence`, this is the
- * one that saves the most characters on average, less the cost of wrong suggestions. If there is none, it is the
+ * Returns the best continuation, which ends at the end of a word. Among those with at least `minConfidence`, this is
+ * the one that saves the most characters on average, less the cost of wrong suggestions. If there is none, it is the
  * likeliest one.
  */
 export function continueDraft(
@@ -175,8 +175,8 @@ function confidenceOf(basis: ConfidenceBasis, leaning: number): number {
 /** Number of assumed acceptances, and of assumed dismissals, that are added to a person's own. */
 const PRIOR_VERDICTS = 10;
 /**
- * Maximum effect of accepted suggestions. It is low because not every app reports dismissals, so an acceptance says less
- * than a dismissal.
+ * Maximum effect of accepted suggestions. It is low because not every app reports dismissals, so an acceptance says
+ * less than a dismissal.
  */
 const LEANING_MAX = 0.5;
 
