@@ -84,16 +84,15 @@ export function envelopeSize(request: RequestTexts): number {
   return texts.reduce((sum, text) => sum + codePointsIn(text), 0);
 }
 
-/** The question to memory: the last 1000 UTF-16 units of the draft, and the last 500 of each of the last 2 messages. */
+/** Maximum size of the question to memory: UTF-16 units of the draft's end and of each message's end, and messages. */
 const QUESTION_SIZE = { draft: 1000, message: 500, messages: 2 };
 
-/** Number of a draft's first words that are part of the question. It doubles as the draft grows. */
+/** Number of a draft's first words in the question. It doubles as the draft grows; a shorter draft is left out. */
 const FIRST_QUESTION_WORDS = 4;
 
 /**
- * Returns the question that a request puts to memory: the end of the conversation, and the draft up to its 4th, 8th,
- * 16th, ... word. So most keystrokes ask the same question and recall the same rows, and a provider's prompt cache stays
- * valid.
+ * Returns a request's question to memory: the end of the conversation, and the draft up to its 4th, 8th, 16th, ... word.
+ * So most keystrokes ask the same question and recall the same rows, and a provider's prompt cache stays valid.
  */
 export function questionOf({ draft, messages }: Pick<RequestTexts, 'draft' | 'messages'>): string {
   const said = messages
@@ -111,10 +110,7 @@ export function questionOf({ draft, messages }: Pick<RequestTexts, 'draft' | 'me
 const MEMORY_SHARE = 1 / 4;
 const NO_ROWS: UsedRows = { profile: false, facts: [], episodes: [], raw: [] };
 const NO_MEMORY = { memory: null, used: NO_ROWS, tokens: 0, reserved: 0 };
-/**
- * Step by which the room for the older messages shrinks as the draft grows, if not everything fits: a share of the
- * budget.
- */
+/** Step by which the room for the older messages shrinks as the draft grows, as a share of the budget. */
 const STEP_SHARE = 1 / 32;
 
 /**
