@@ -2,7 +2,7 @@ import { ConfigError, Env } from './env.ts';
 import { readListening, readOperator } from './listening.ts';
 import { modelsIn, readProviderAccess, readProviderSettings } from './provider.ts';
 import { readRecurrence } from './recurrence.ts';
-import { parseRedisUrl, parseSigningKeys, type SigningKeys, STRONG_BYTES } from './values.ts';
+import { parseRedisUrl, parseSigningKeys, type SigningKeys, STRONG_SECRET_BYTES } from './values.ts';
 
 /** Worker pools. Each has its own slots in a process, so that work in one pool never delays work in another. */
 export const POOLS = ['predict', 'batch', 'memory'] as const;
@@ -205,9 +205,9 @@ function signingKeys(env: Env, production: boolean): SigningKeys {
 }
 
 function adminToken(env: Env, production: boolean): string {
-  const isStrong = (value: string) => !production || Buffer.byteLength(value) >= STRONG_BYTES;
+  const isStrong = (value: string) => !production || Buffer.byteLength(value) >= STRONG_SECRET_BYTES;
   const parse = (value: string) => (isStrong(value) ? value : undefined);
-  return env.parsed('ADMIN_TOKEN', parse, `a secret of at least ${STRONG_BYTES} bytes`) ?? '';
+  return env.parsed('ADMIN_TOKEN', parse, `a secret of at least ${STRONG_SECRET_BYTES} bytes`) ?? '';
 }
 
 const SENDER = /^(?:[^<>\p{Cc}]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@,]+@[^\s<>@,]+)$/u;

@@ -114,7 +114,7 @@ interface SigningKey {
 }
 
 /** Minimum length of an HMAC-SHA-256 key: the length of the hash (RFC 7518, 3.2). */
-export const STRONG_BYTES = 32;
+export const STRONG_SECRET_BYTES = 32;
 const KEY_LIST = /^[\w.-]{1,64}:[^,]+(,[\w.-]{1,64}:[^,]+)*$/;
 
 /** Parses `JWT_SECRET`: one secret, or a list `kid:secret,…`. Undefined when a kid repeats or a secret is too short. */
@@ -125,7 +125,7 @@ export function parseSigningKeys(value: string, { strong }: { strong: boolean })
   if (first === undefined) return undefined;
   const keys = [first, ...others] as const;
   if (new Set(keys.map(({ kid }) => kid)).size < keys.length) return undefined;
-  if (strong && keys.some(({ secret }) => Buffer.byteLength(secret) < STRONG_BYTES)) return undefined;
+  if (strong && keys.some(({ secret }) => Buffer.byteLength(secret) < STRONG_SECRET_BYTES)) return undefined;
   return keys;
 }
 

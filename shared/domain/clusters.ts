@@ -13,9 +13,9 @@ export interface ClusterRow {
 }
 
 const MINUTE_MS = 60_000;
-const GAP_MS = 30 * MINUTE_MS;
-const ROWS_MAX = 40;
-const TOKENS_MAX = 6000;
+const CLUSTER_GAP_MS = 30 * MINUTE_MS;
+const CLUSTER_ROWS_MAX = 40;
+const CLUSTER_TOKENS_MAX = 6000;
 /** Number of rows compared on either side of a possible topic shift. */
 const WINDOW_ROWS = 4;
 /** Cosine similarity of the two sides below which the topic has shifted. */
@@ -52,8 +52,8 @@ function splitSession<Row extends ClusterRow>(session: readonly Row[]): Row[][] 
     const more = estimateTokens(row.content);
     const ends =
       isAfterGap(open.at(-1), row) ||
-      open.length === ROWS_MAX ||
-      tokens + more > TOKENS_MAX ||
+      open.length === CLUSTER_ROWS_MAX ||
+      tokens + more > CLUSTER_TOKENS_MAX ||
       (open.length >= ROWS_BEFORE_SHIFT && isShift(texts, tfIdf, at));
     if (open.length === 0 || ends) {
       open = [];
@@ -67,7 +67,7 @@ function splitSession<Row extends ClusterRow>(session: readonly Row[]): Row[][] 
 }
 
 function isAfterGap(last: ClusterRow | undefined, next: ClusterRow): boolean {
-  return last !== undefined && next.occurredAt.getTime() - last.occurredAt.getTime() > GAP_MS;
+  return last !== undefined && next.occurredAt.getTime() - last.occurredAt.getTime() > CLUSTER_GAP_MS;
 }
 
 /** Reports whether the topic shifts at row `at`. Returns false if fewer than `WINDOW_ROWS` rows follow. */
@@ -78,10 +78,10 @@ function isShift(texts: readonly Counts[], tfIdf: TfIdf, at: number): boolean {
   return cosine !== undefined && cosine < SHIFT_COSINE;
 }
 
-const QUIET_MS = 10 * MINUTE_MS;
-const SMALL_ROWS = 3;
-const SMALL_CHARS = 200;
-const SMALL_WAIT_MS = 24 * 60 * MINUTE_MS;
+const SETTLED_MS = 10 * MINUTE_MS;
+const SMALL_CLUSTER_ROWS = 3;
+const SMALL_CLUSTER_CHARS = 200;
+const SMALL_CLUSTER_SETTLED_MS = 24 * 60 * MINUTE_MS;
 
 /**
  * Reports whether a cluster will probably not grow any more: its last row must be at least ten minutes old. A cluster
@@ -91,8 +91,8 @@ const SMALL_WAIT_MS = 24 * 60 * MINUTE_MS;
 export function isSettled(cluster: readonly ClusterRow[], now: number): boolean {
   const age = now - (cluster.at(-1)?.occurredAt.getTime() ?? now);
   const chars = cluster.reduce((sum, { content, isHuman }) => sum + (isHuman ? content.length : 0), 0);
-  const isSmall = cluster.length < SMALL_ROWS && chars < SMALL_CHARS;
-  return age >= (isSmall ? SMALL_WAIT_MS : QUIET_MS);
+  const isSmall = cluster.length < SMALL_CLUSTER_ROWS && chars < SMALL_CLUSTER_CHARS;
+  return age >= (isSmall ? SMALL_CLUSTER_SETTLED_MS : SETTLED_MS);
 }
 
 /** Cuts rows to the size limits of a cluster, which an episode made by a client may exceed. */
@@ -100,7 +100,7 @@ export function capToClusterSize<Row extends ClusterRow>(rows: readonly Row[]): 
   let tokens = 0;
   const end = rows.findIndex(({ content }, at) => {
     tokens += estimateTokens(content);
-    return at > 0 && (at === ROWS_MAX || tokens > TOKENS_MAX);
+    return at > 0 && (at === CLUSTER_ROWS_MAX || tokens > CLUSTER_TOKENS_MAX);
   });
   return rows.slice(0, end < 0 ? rows.length : end);
 }

@@ -33,7 +33,7 @@ export interface ContextBundle {
 const HOUR_MS = 3_600_000;
 const HALF_LIFE_MS = { facts: 30 * 24 * HOUR_MS, episodes: 3 * 24 * HOUR_MS, raw: 3 * 24 * HOUR_MS };
 /** Salience of a raw row: of the person's own words, and of any other. */
-const SAID_SALIENCE = { own: 1, other: 0.5 };
+const RAW_SALIENCE = { own: 1, other: 0.5 };
 /** Length of a text's beginning that is compared with other texts, in UTF-16 units. */
 const COMPARED_CHARS = 2000;
 
@@ -56,7 +56,7 @@ export async function bundleOf(offer: Offer, query: ContextQuery): Promise<Conte
   const raw = await choose(offer.raw, query.maxRaw, HALF_LIFE_MS.raw, (row) => ({
     text: row.content,
     ageMs: age(row.occurredAt),
-    salience: isEvidence(row) ? SAID_SALIENCE.own : SAID_SALIENCE.other,
+    salience: isEvidence(row) ? RAW_SALIENCE.own : RAW_SALIENCE.other,
     sources: 0,
   }));
   const chosen = {

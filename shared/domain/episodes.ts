@@ -33,7 +33,7 @@ const EXTRACT_SALIENCE = 0.5;
 
 /** Drafts an episode without a model. Returns undefined if its rows have no displayable text. */
 export function extractiveDraft(rows: readonly RawToPromote[]): EpisodeDraft | undefined {
-  const text = extractedFrom(rows);
+  const text = extractTitleAndSummary(rows);
   return text && { ...text, tags: [], salience: EXTRACT_SALIENCE, origin: 'extractive', model: LOCAL_MODEL };
 }
 
@@ -50,7 +50,7 @@ const TITLE_WORDS_MIN = 3;
  * together (the centroid: Radev et al. 2004). The summary quotes the person's first and last lines. If the person said
  * nothing, the lines of others are used. Secrets are masked. Returns undefined if there is no displayable text.
  */
-export function extractedFrom(rows: readonly ClusterRow[]): { title: string; summary: string } | undefined {
+export function extractTitleAndSummary(rows: readonly ClusterRow[]): { title: string; summary: string } | undefined {
   const human = linesOf(rows.filter(({ isHuman }) => isHuman));
   const lines = human.length > 0 ? human : linesOf(rows);
   const [first] = lines;

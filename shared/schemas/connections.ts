@@ -36,13 +36,13 @@ export type ConnectionExchangeResponse = Static<typeof ConnectionExchangeRespons
 
 export const RevokeResponse = closedObject({ status: oneOf(['revoked']) });
 
-const summary = {
+const summaryFields = {
   connection_id: Type.String(),
   app_name: Type.String(),
   status: oneOf(['connected', 'revoked']),
   created_at: Timestamp,
 };
-const ConnectionSummary = closedObject(summary);
+const ConnectionSummary = closedObject(summaryFields);
 export type ConnectionSummary = Static<typeof ConnectionSummary>;
 
 /** Number of predictions up to which a connection's uses are counted. */
@@ -51,7 +51,7 @@ const Uses = Type.Integer({ minimum: 0, maximum: CONNECTION_USES_MAX });
 
 /** A connection, with the app's use of it in the last 35 days. */
 export const ConnectionDetail = closedObject({
-  ...summary,
+  ...summaryFields,
   /** Number of predictions made with the account's memory. */
   predictions: Uses,
   /** Number of these predictions that suggested something. */

@@ -61,6 +61,7 @@ export const PromoteInput = closedObject({
 });
 export type PromoteInput = Static<typeof PromoteInput>;
 
+/** Default `limit` of a promotion. */
 export const PROMOTE_LIMIT = 100;
 
 export const PromoteResult = closedObject({

@@ -12,7 +12,7 @@ import {
 } from './memory.ts';
 
 export const QUERY_MAX = 2000;
-const between = (minimum: number, maximum: number, value: number) =>
+const boundedInteger = (minimum: number, maximum: number, value: number) =>
   withDefault(Type.Integer({ minimum, maximum }), value);
 
 /** Subject and limits of a bundle. */
@@ -28,14 +28,14 @@ export const ContextRequest = closedObject({
     nullable(Type.Integer({ minimum: 1, maximum: RECENCY_MAX })),
     CONTEXT_DEFAULTS.recencyMinutes,
   ),
-  max_facts: between(1, 100, CONTEXT_DEFAULTS.maxFacts),
-  max_episodes: between(1, 50, CONTEXT_DEFAULTS.maxEpisodes),
-  max_raw: between(1, 500, CONTEXT_DEFAULTS.maxRaw),
+  max_facts: boundedInteger(1, 100, CONTEXT_DEFAULTS.maxFacts),
+  max_episodes: boundedInteger(1, 50, CONTEXT_DEFAULTS.maxEpisodes),
+  max_raw: boundedInteger(1, 500, CONTEXT_DEFAULTS.maxRaw),
 });
 export type ContextRequest = Static<typeof ContextRequest>;
 
-const tier = closedObject({ matched: Count, returned: Count });
-const perTier = <T extends typeof tier | ReturnType<typeof Type.Boolean>>(schema: T) =>
+const tierCounts = closedObject({ matched: Count, returned: Count });
+const perTier = <T extends typeof tierCounts | ReturnType<typeof Type.Boolean>>(schema: T) =>
   closedObject({ facts: schema, episodes: schema, raw: schema });
 
 /** Description of a bundle: how it was chosen, and which rows it lacks. */
@@ -50,7 +50,7 @@ export const ContextMeta = closedObject({
   }),
   filters: closedObject({ goal: nullable(Type.String()), tags: Type.Array(Type.String()) }),
   /** `matched` is counted up to 1000. */
-  counts: perTier(tier),
+  counts: perTier(tierCounts),
   /** True if reading the rows took too long. Then the bundle has no rows, and nothing is counted. */
   timed_out: Type.Boolean(),
   /** True if more rows matched than fit, or reading them took too long. */

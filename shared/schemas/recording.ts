@@ -7,7 +7,7 @@ import { EVENT_BATCH_MAX, EVENT_TEXT_MAX, NAME_MAX, SOURCE_DETAIL_MAX } from './
 export const RecordingBatch = Type.Array(Type.Unknown(), { minItems: 1, maxItems: EVENT_BATCH_MAX });
 
 /** Properties that all events have in common. Unknown properties are kept. */
-const event = <P extends TProperties>(properties: P) =>
+const eventSchema = <P extends TProperties>(properties: P) =>
   Type.Object(
     {
       id: Name,
@@ -24,25 +24,25 @@ const EventText = text(EVENT_TEXT_MAX);
 
 /** Schema of each type of event. */
 export const EVENTS = {
-  'session.started': event({ type: oneOf(['session.started']) }),
-  'session.stopped': event({ type: oneOf(['session.stopped']) }),
-  'agent.prompt': event({ type: oneOf(['agent.prompt']), agent: Name, prompt: EventText }),
-  'agent.message': event({ type: oneOf(['agent.message']), agent: Name, text: EventText }),
-  'user.reply': event({
+  'session.started': eventSchema({ type: oneOf(['session.started']) }),
+  'session.stopped': eventSchema({ type: oneOf(['session.stopped']) }),
+  'agent.prompt': eventSchema({ type: oneOf(['agent.prompt']), agent: Name, prompt: EventText }),
+  'agent.message': eventSchema({ type: oneOf(['agent.message']), agent: Name, text: EventText }),
+  'user.reply': eventSchema({
     type: oneOf(['user.reply']),
     agent: Name,
     reply: EventText,
     /** Id of the `agent.prompt` that the reply answers. The prompt may arrive later. */
     in_reply_to: Type.Optional(Name),
   }),
-  'user.message': event({ type: oneOf(['user.message']), text: EventText }),
-  note: event({ type: oneOf(['note']), text: EventText }),
+  'user.message': eventSchema({ type: oneOf(['user.message']), text: EventText }),
+  note: eventSchema({ type: oneOf(['note']), text: EventText }),
 };
 
 export const CUSTOM_PREFIX = 'custom.';
 
 /** Schema of events whose type a client defines. */
-export const CustomEvent = event({
+export const CustomEvent = eventSchema({
   type: text(NAME_MAX, CUSTOM_PREFIX.length + 1),
   payload: Type.Object({}, { additionalProperties: true }),
 });
@@ -51,7 +51,7 @@ export const CustomEvent = event({
 export const RecordingEvent = Type.Union([...Object.values(EVENTS), CustomEvent]);
 
 /** Schema that no event matches. Its validation error reports a missing or unknown type. */
-export const UnknownEvent = event({ type: oneOf([...Object.keys(EVENTS), `${CUSTOM_PREFIX}*`]) });
+export const UnknownEvent = eventSchema({ type: oneOf([...Object.keys(EVENTS), `${CUSTOM_PREFIX}*`]) });
 
 export const RecordingReceipt = closedObject({
   accepted: Type.Integer({ minimum: 0 }),
@@ -63,7 +63,7 @@ export const RecordingReceipt = closedObject({
 export type RecordingReceipt = Static<typeof RecordingReceipt>;
 
 /** A stored event: as posted, but with `occurred_at` in UTC, and with `received_at`. */
-export const StoredEvent = event({ type: Name, received_at: Timestamp });
+export const StoredEvent = eventSchema({ type: Name, received_at: Timestamp });
 
 export const Session = closedObject({
   session_id: Name,

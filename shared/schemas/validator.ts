@@ -91,7 +91,7 @@ export function compile<T extends TSchema>(
   };
 }
 
-const SOON_MS = 100;
+const COMPILE_DELAY_MS = 100;
 const toCompile: (() => unknown)[] = [];
 
 /**
@@ -100,7 +100,7 @@ const toCompile: (() => unknown)[] = [];
  */
 function compileSoon(compileOne: () => unknown): void {
   toCompile.push(compileOne);
-  if (toCompile.length === 1) setTimeout(compileNext, SOON_MS).unref();
+  if (toCompile.length === 1) setTimeout(compileNext, COMPILE_DELAY_MS).unref();
 }
 
 function compileNext(): void {

@@ -1,5 +1,5 @@
 /** A pattern by which a kind of secret is recognised. */
-interface Shape {
+interface SecretPattern {
   name: 'private key' | 'token' | 'key' | 'password' | 'card number';
   /** Matches a secret. The first group, if any, matches the label before the secret; the label is kept. */
   pattern: RegExp;
@@ -34,7 +34,7 @@ function labelledSecret(label: string): RegExp {
  * labels. A match can only begin where a run of the pattern's characters begins, so that hostile texts take linear
  * time.
  */
-const SHAPES: readonly Shape[] = [
+const SECRET_PATTERNS: readonly SecretPattern[] = [
   {
     name: 'private key',
     pattern:
@@ -93,16 +93,16 @@ const SHAPES: readonly Shape[] = [
 ];
 
 /** Names for people of the kinds of secrets that are masked. */
-export const MASKED_KINDS: readonly string[] = [...new Set(SHAPES.map(({ name }) => name))];
+export const MASKED_KINDS: readonly string[] = [...new Set(SECRET_PATTERNS.map(({ name }) => name))];
 
-const markerOf = (name: Shape['name']) => `[masked ${name}]`;
+const markerOf = (name: SecretPattern['name']) => `[masked ${name}]`;
 
 /**
  * Replaces each secret in a text by a marker. Finds only known formats: a password without a label stays. Masking a
  * masked text changes nothing.
  */
 export function maskSecrets(text: string, marker = markerOf): string {
-  return SHAPES.reduce(
+  return SECRET_PATTERNS.reduce(
     (left, { name, pattern, isSecret }) =>
       left.replace(pattern, (found: string, label: string | number) => {
         if (isSecret !== undefined && !isSecret(found)) return found;

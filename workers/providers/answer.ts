@@ -37,13 +37,13 @@ export function readStructured<Answer>(text: string, check: Validator<Answer>): 
   const json = extractJson(text);
   if (json === undefined) return { ok: false, faults: ['the answer is not JSON'] };
   const checked = check(json);
-  if (!checked.ok) return { ok: false, faults: checked.faults.map(inWords) };
+  if (!checked.ok) return { ok: false, faults: checked.faults.map(describeFault) };
   return everyText(checked.value, isDisplayable)
     ? checked
     : { ok: false, faults: ['a text holds control characters or is not well-formed'] };
 }
 
-function inWords({ loc, msg }: Fault): string {
+function describeFault({ loc, msg }: Fault): string {
   const place = loc.slice(1).join('.');
   return place === '' ? msg : `${place}: ${msg}`;
 }

@@ -180,7 +180,7 @@ function field(value: unknown, name: string | number): unknown {
  * Converts any error of the SDK to a `ProviderError`. Drops the message and the cause, which may quote a text or the
  * key. `asked` is the dialect of the request.
  */
-export function toProviderError(error: unknown, asked: Asked): ProviderError {
+export function toProviderError(error: unknown, asked: RequestDialect): ProviderError {
   if (error instanceof ProviderError) return error;
   const refused = refusedOf(error, asked);
   if (refused !== undefined) return new DialectRefused(refused, describe(error));
@@ -203,10 +203,10 @@ function isUnreadable(error: unknown): boolean {
   return error instanceof SyntaxError;
 }
 
-type Asked = Pick<ChatRequest, 'format' | 'limit' | 'extras'>;
+type RequestDialect = Pick<ChatRequest, 'format' | 'limit' | 'extras'>;
 
 /** Finds the part of the dialect that the server refused. There is no error code for this, only words. */
-function refusedOf(error: unknown, { format, limit, extras }: Asked): RefusedPart | undefined {
+function refusedOf(error: unknown, { format, limit, extras }: RequestDialect): RefusedPart | undefined {
   if (!(error instanceof BadRequestError || error instanceof UnprocessableEntityError)) return undefined;
   const words = `${error.param} ${error.message}`;
   const extra = extras.find((one) => words.includes(one));

@@ -143,7 +143,7 @@ export function isOutage(error: unknown): error is ProviderError {
   return error instanceof ProviderError && error.outage;
 }
 
-const CODES = {
+const ERROR_CODES = {
   not_configured: 'provider_not_configured',
   rate_limited: 'provider_rate_limited',
   failed: 'provider_failed',
@@ -155,7 +155,7 @@ export function providerFailureEnd(error: unknown, { codes }: Pick<Kind, 'codes'
   const { fault, message, retryAfterMs } = error;
   log.warn({ fault, reason: message }, 'provider failed');
   const how =
-    fault === 'timeout' ? ({ code: codes.timeout, source: 'provider' } as const) : { code: CODES[fault] };
+    fault === 'timeout' ? ({ code: codes.timeout, source: 'provider' } as const) : { code: ERROR_CODES[fault] };
   return { state: 'failed', ...how, retryAfterMs };
 }
 

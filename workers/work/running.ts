@@ -8,8 +8,8 @@ const POLL_EVERY_MS = 1000;
 const IDLE_POLL_MS = 50;
 
 /** Reason why an attempt was aborted: its row was taken away, or this process releases its work. */
-export class Relinquished extends Error {
-  override readonly name = 'Relinquished';
+export class AttemptRelinquished extends Error {
+  override readonly name = 'AttemptRelinquished';
 }
 
 interface Attempt {
@@ -52,7 +52,7 @@ export class RunningAttempts {
   begin({ id, attempt }: Pick<Claim, 'id' | 'attempt'>): AbortController {
     const controller = new AbortController();
     // There is a later attempt, so the earlier one was taken over.
-    this.#attempts.get(id)?.controller.abort(new Relinquished('taken away'));
+    this.#attempts.get(id)?.controller.abort(new AttemptRelinquished('taken away'));
     this.#attempts.set(id, { attempt, controller, isParked: false });
     return controller;
   }
@@ -117,7 +117,7 @@ export class RunningAttempts {
 
   async #relinquish(which: (attempt: Attempt) => boolean): Promise<void> {
     const released = [...this.#attempts].filter(([, attempt]) => which(attempt));
-    for (const [, { controller }] of released) controller.abort(new Relinquished('released'));
+    for (const [, { controller }] of released) controller.abort(new AttemptRelinquished('released'));
     if (released.length === 0) return;
     const log = (error: unknown) =>
       this.#log.warn(
@@ -133,7 +133,7 @@ export class RunningAttempts {
     const numbers = new Map(kept.map(([id, { attempt }]) => [id, attempt] as const));
     const ours = new Set(numbers.size === 0 ? [] : await this.#rows.reclaim(numbers));
     for (const [id, { controller }] of lost)
-      if (!ours.has(id)) controller.abort(new Relinquished('taken away'));
+      if (!ours.has(id)) controller.abort(new AttemptRelinquished('taken away'));
     // These attempts ended here meanwhile. Unless their rows are released, nobody runs the work before its deadline.
     const idle = [...ours].filter((id) => this.#attempts.get(id)?.attempt !== numbers.get(id));
     if (idle.length > 0) await this.#rows.release(idle);

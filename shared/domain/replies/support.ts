@@ -2,7 +2,7 @@ import { meaningOf } from '../../text/meaning.ts';
 import { TextCollection } from '../../text/similarity.ts';
 import { normalForm, wordNgrams, wordsOf } from '../../text/words.ts';
 import { isDictation } from './dictation.ts';
-import { type PromptReply, PROMPT_END } from './vote.ts';
+import { type PromptReply, PROMPT_END_CHARS } from './vote.ts';
 
 /** A person's decision on a prediction. */
 export interface PersonDecision {
@@ -61,10 +61,10 @@ export class Precedents {
    * its beginning is not compared.
    */
   supportFor(prompt: string): SupportCheck {
-    const likenesses = this.#prompts.similarities(prompt.slice(-PROMPT_END));
+    const likenesses = this.#prompts.similarities(prompt.slice(-PROMPT_END_CHARS));
     const precedentsLike = (min: number) => this.#all.filter((_, place) => (likenesses[place] ?? 0) >= min);
     const similar = precedentsLike(SUPPORT_MIN.likeness);
-    const promptIsRisky = prompt.length > PROMPT_END || isRisky(prompt);
+    const promptIsRisky = prompt.length > PROMPT_END_CHARS || isRisky(prompt);
     return (response) => {
       const meaning = meaningOf(response);
       const isSame = (one: Precedent) => one.origin !== 'rejected' && one.meaning === meaning;

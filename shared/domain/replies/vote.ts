@@ -27,7 +27,7 @@ export interface Vote {
 }
 
 /** Length of the end of a prompt that is compared, in UTF-16 units. The question is usually at the end. */
-export const PROMPT_END = 600;
+export const PROMPT_END_CHARS = 600;
 /** Maximum number of the prompt's words that are compared: the rarest ones. */
 const TERMS_MAX = 12;
 /** Maximum number of earlier prompts that vote. */
@@ -59,7 +59,7 @@ function voteAmong(nearest: { pair: PromptReply; weight: number }[], classes: Re
     [...byReply].map(([reply, of]) => [reply, of.reduce((s, { weight }) => s + weight, 0) / total]),
   );
   const replies = [...byReply].map(([reply, of]) => ({
-    response: commonest(of.map(({ pair }) => pair.reply.trim())),
+    response: mostCommon(of.map(({ pair }) => pair.reply.trim())),
     share: shares.get(reply) ?? 0,
     times: times.get(reply)?.length ?? 0,
   }));
@@ -71,7 +71,7 @@ function voteAmong(nearest: { pair: PromptReply; weight: number }[], classes: Re
   };
 }
 
-function commonest(wordings: string[]): string {
+function mostCommon(wordings: string[]): string {
   const counted = [...Map.groupBy(wordings, (one) => one)];
   counted.sort((a, b) => b[1].length - a[1].length);
   return counted[0]?.[0] ?? '';
@@ -118,6 +118,6 @@ interface WordCounts {
 }
 
 function countWords(prompt: string): WordCounts {
-  const words = wordsOf(prompt.slice(-PROMPT_END));
+  const words = wordsOf(prompt.slice(-PROMPT_END_CHARS));
   return { counts: countsOf(words), length: words.length };
 }

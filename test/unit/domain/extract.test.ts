@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { ClusterRow } from '../../../shared/domain/clusters.ts';
-import { extractedFrom } from '../../../shared/domain/episodes.ts';
+import { extractTitleAndSummary } from '../../../shared/domain/episodes.ts';
 import { isDisplayable } from '../../../shared/domain/model-text.ts';
 import { truncateWithEllipsis } from '../../../shared/text/cut.ts';
 
@@ -23,28 +23,28 @@ describe('extracted episode', () => {
       person('Correct the tax of the March invoice, please'),
       person('ok'),
     ];
-    const { title, summary } = extractedFrom(rows) ?? assert.fail();
+    const { title, summary } = extractTitleAndSummary(rows) ?? assert.fail();
     assert.match(title, /invoice/);
     assert.equal(summary, '5 messages, 4 by the person.\nFirst: “hi”\nLast: “ok”');
   });
 
   it('an extracted episode of agent rows quotes their lines, and counts 0 messages by the person', () => {
-    assert.deepEqual(extractedFrom([agent('Build 7 passed')]), {
+    assert.deepEqual(extractTitleAndSummary([agent('Build 7 passed')]), {
       title: 'Build 7 passed',
       summary: '1 message, 0 by the person.\n“Build 7 passed”',
     });
   });
 
   it('no episode is extracted from rows without visible text', () => {
-    assert.equal(extractedFrom([person(' \n\t '), agent('\u001b\u0007')]), undefined);
-    assert.equal(extractedFrom([]), undefined);
+    assert.equal(extractTitleAndSummary([person(' \n\t '), agent('\u001b\u0007')]), undefined);
+    assert.equal(extractTitleAndSummary([]), undefined);
   });
 
   it('an extracted episode of any rows is displayable and within the length limits', () => {
     const content = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 3000 });
     fc.assert(
       fc.property(fc.array(content, { minLength: 1, maxLength: 5 }), (contents) => {
-        const extract = extractedFrom(contents.map(person));
+        const extract = extractTitleAndSummary(contents.map(person));
         if (extract === undefined) return;
         assert.ok(extract.title !== '' && [...extract.title].length <= 200);
         assert.ok([...extract.summary].length <= 8000);

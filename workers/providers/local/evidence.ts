@@ -29,7 +29,7 @@ const OTHER_WEIGHT = 0.2;
 const LATEST_WEIGHT = 0.5;
 
 /** Weight of a very old phrase. A phrase of today has the weight 1; the difference halves every `HALF_LIFE_DAYS`. */
-const OLD_SHARE = 0.3;
+const OLD_PHRASE_WEIGHT = 0.3;
 const HALF_LIFE_DAYS = 30;
 
 /**
@@ -46,7 +46,7 @@ export function evidenceFor(task: PredictionTask, end: DraftEnd): ContinuationEv
     following,
     least: words,
     most: words,
-    weight: scale * (OLD_SHARE + (1 - OLD_SHARE) * 0.5 ** (days / HALF_LIFE_DAYS)),
+    weight: scale * (OLD_PHRASE_WEIGHT + (1 - OLD_PHRASE_WEIGHT) * 0.5 ** (days / HALF_LIFE_DAYS)),
     source,
     remembered: true,
   }));

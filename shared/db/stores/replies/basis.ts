@@ -9,7 +9,7 @@ import {
 } from '../../../domain/replies/calibrator.ts';
 import type { Material } from '../../../domain/replies/material.ts';
 import type { PersonDecision } from '../../../domain/replies/support.ts';
-import { type PromptReply, PROMPT_END } from '../../../domain/replies/vote.ts';
+import { type PromptReply, PROMPT_END_CHARS } from '../../../domain/replies/vote.ts';
 import type { BatchBundle, BatchProgress } from '../../../domain/replies/work.ts';
 import { query } from '../../statement.ts';
 
@@ -79,7 +79,7 @@ export function readPairs(em: EntityManager, accountId: string): Promise<PromptR
 
 /** A reply answers the prompt that it names or, if it names none, the last one of the same agent in its session. */
 const READ_PAIRS = `
-  select r.id, coalesce(named.id, latest.id) as "promptId", r.content as reply, right(coalesce(named.content, latest.content), ${PROMPT_END}) as prompt
+  select r.id, coalesce(named.id, latest.id) as "promptId", r.content as reply, right(coalesce(named.content, latest.content), ${PROMPT_END_CHARS}) as prompt
     from (
       select * from raw_memories
        where account_id = ? and kind = 'reply' and origin = 'human' order by occurred_at desc, id desc limit ?) r
@@ -107,7 +107,7 @@ const DECISIONS_MAX = 500;
  */
 export function readDecisions(em: EntityManager, accountId: string): Promise<PersonDecision[]> {
   return em.execute<PersonDecision[]>(
-    `select right(agent_input, ${PROMPT_END}) as prompt, status = 'rejected' as "isRejected",
+    `select right(agent_input, ${PROMPT_END_CHARS}) as prompt, status = 'rejected' as "isRejected",
             case when status = 'rejected' then response else actual_response end as reply
        from (
          select * from replies
