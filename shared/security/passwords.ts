@@ -46,7 +46,7 @@ function unpaddedBase64(bytes: Buffer): string {
 }
 
 /**
- * Hash of a password that nobody knows. It is checked when an account does not exist, so that this log-in takes as long
+ * Hash of a password that nobody knows. It is checked when an account does not exist, so that the log-in takes as long
  * as any other.
  */
 export const DECOY_HASH = formatPhc(randomBytes(SALT_BYTES), randomBytes(TAG_BYTES));

@@ -94,7 +94,7 @@ function isMadeOf(words: readonly string[], phrases: ReadonlySet<string>): boole
 
 const QUESTION_MAX = 500;
 
-/** Reports whether a prompt ends with a closed question, which asks for approval or a choice, by its first word. */
+/** Reports whether a prompt ends with a closed question (for approval or a choice), by the question's first word. */
 export function endsWithClosedQuestion(prompt: string): boolean {
   const end = prompt.trimEnd().slice(-QUESTION_MAX);
   const question = /[^.!?\n]*\?$/u.exec(end)?.[0].trim().toLowerCase() ?? '';

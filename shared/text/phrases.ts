@@ -54,7 +54,7 @@ export interface DraftEnd {
   tails: string[];
 }
 
-/** Maximum number of whole words by which continuations of a draft are looked up: its last ones. */
+/** Maximum number of a draft's last whole words by which continuations are looked up. */
 const CONTEXT_WORDS = 4;
 
 /** Returns the end of a draft, by which continuations are looked up. */
