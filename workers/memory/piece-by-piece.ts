@@ -9,7 +9,7 @@ export interface PieceSteps<Piece> {
   promote(piece: Piece): Promise<boolean>;
   /** Splits the unfinished rest of a piece into pieces that can be promoted separately. */
   split(piece: Piece): readonly Piece[];
-  /** Stores that a piece caused its own failure. */
+  /** Marks a piece that caused its own failure. */
   setAside(piece: Piece, failure: ProviderError): Promise<void>;
 }
 

@@ -15,7 +15,7 @@ import { type ScreenedMaterial, screenMaterial } from './screen.ts';
 /** Maximum number of examples in a question to a model. */
 export const EXAMPLES_MAX = 8;
 
-/** All input from which a reply is predicted, except the prompt. */
+/** The input from which a reply is predicted. */
 export interface Basis {
   screened: ScreenedMaterial;
   vote: Vote;
