@@ -168,7 +168,7 @@ export class Circuit {
 /** Maximum amount by which a stored time is rounded up, because the database keeps whole milliseconds. */
 const ROUNDING_MS = 1;
 
-/** Returns a time left, or 0 if it is longer than possible because the database's clock was set back (a failover). */
+/** Returns a time left, or 0 if it is longer than possible because the database's clock was set back. */
 function plausibleMs(ms: number | null | undefined, longestMs: number): number {
   return typeof ms === 'number' && ms <= longestMs + ROUNDING_MS ? ms : 0;
 }

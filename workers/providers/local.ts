@@ -12,8 +12,8 @@ import { type CallLimits, type Guess, NO_USAGE, type Provider } from './provider
 
 /**
  * The built-in predictor: no key, no network, no weights. It reads the texts of the request and, with a connection or
- * for the account itself, the person's memory. It continues a draft like these texts continue after the same words, or
- * suggests a prompt that the person repeats. Otherwise it abstains.
+ * for the account itself, the person's memory. It continues a draft the way these texts continue after the same words,
+ * or suggests a prompt that the person repeats. Otherwise it abstains.
  */
 export class LocalProvider implements Provider {
   readonly ask = null;

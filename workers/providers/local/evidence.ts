@@ -8,7 +8,9 @@ export interface ContinuationEvidence {
   following: string;
   /** Minimum number of the draft's last words for which the place is evidence. */
   least: number;
-  /** Maximum number of the draft's last words for which the place is evidence: all that stand before it as well. */
+  /**
+   * Maximum number of the draft's last words for which the place is evidence: those that also stand before the place.
+   */
   most: number;
   weight: number;
   /** Id of the text of the place: the id of a memory row, or the number of a text of the request. */
