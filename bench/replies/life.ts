@@ -7,7 +7,7 @@ import {
   reliabilityOf,
 } from '../../shared/domain/replies/reliability.ts';
 import { type PersonDecision, Precedents } from '../../shared/domain/replies/support.ts';
-import { type PromptReply, createVoter } from '../../shared/domain/replies/vote.ts';
+import { createVoter, type PromptReply } from '../../shared/domain/replies/vote.ts';
 import { haveSameMeaning } from '../../shared/text/meaning.ts';
 import { screenMaterial } from '../../workers/replies/screen.ts';
 import { seedOf } from '../memory/random.ts';

@@ -11,9 +11,9 @@ import { AppError } from '../../shared/errors/app-error.ts';
 import type { Log } from '../../shared/log.ts';
 import {
   hashKey,
-  startsLikeServiceKey,
   looksLikeAppKey,
   looksLikeServiceKey,
+  startsLikeServiceKey,
 } from '../../shared/security/keys.ts';
 import type { CredentialThrottle, Turn } from '../limits/credential-throttle.ts';
 import type { AccessToken, AccessTokens } from './access-tokens.ts';

@@ -9,7 +9,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { KIB, MIB } from '../../shared/schemas/limits.ts';
-import { hashKey, startsLikeServiceKey, looksLikeServiceKey } from '../../shared/security/keys.ts';
+import { hashKey, looksLikeServiceKey, startsLikeServiceKey } from '../../shared/security/keys.ts';
 import { Bodies } from '../guards/bodies.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Session, Sessions } from './sessions.ts';

@@ -31,7 +31,10 @@ export const SETTINGS = {
   },
   'Tool server': {
     MCP_PORT: 'The port of `/mcp`; 0: any free one',
-    MCP_UPSTREAM_URL: ['`PUBLIC_URL`', 'The address at which the tool server reaches `/api`, if another is nearer'],
+    MCP_UPSTREAM_URL: [
+      '`PUBLIC_URL`',
+      'The address at which the tool server reaches `/api`, if another is nearer',
+    ],
     MCP_MAX_SESSIONS: 'Sessions of the process; one more is 503',
     MCP_SESSION_IDLE_S: 'Seconds without a request after which a session ends',
     FORECUE_URL: ['`http://localhost:8080`', 'The address at which `bin/mcp` reaches `/api`'],

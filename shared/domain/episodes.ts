@@ -50,7 +50,9 @@ const TITLE_WORDS_MIN = 3;
  * together (the centroid: Radev et al. 2004). The summary quotes the person's first and last lines. If the person said
  * nothing, the lines of others are used. Secrets are masked. Returns undefined if there is no displayable text.
  */
-export function extractTitleAndSummary(rows: readonly ClusterRow[]): { title: string; summary: string } | undefined {
+export function extractTitleAndSummary(
+  rows: readonly ClusterRow[],
+): { title: string; summary: string } | undefined {
   const human = linesOf(rows.filter(({ isHuman }) => isHuman));
   const lines = human.length > 0 ? human : linesOf(rows);
   const [first] = lines;

@@ -16,7 +16,9 @@ export const NUMBER_AND_DATE_WORDS = wordSet(`
 export function detailsOf(text: string): Set<string> {
   const words = wordsOf(text.replaceAll(/['’]/g, ''));
   return new Set(
-    words.filter((word) => /\p{N}/u.test(word) || NEGATION_WORDS.has(word) || NUMBER_AND_DATE_WORDS.has(word)),
+    words.filter(
+      (word) => /\p{N}/u.test(word) || NEGATION_WORDS.has(word) || NUMBER_AND_DATE_WORDS.has(word),
+    ),
   );
 }
 

@@ -1,4 +1,4 @@
-import { wordNgrams, termsOf, wordsOf } from './words.ts';
+import { termsOf, wordNgrams, wordsOf } from './words.ts';
 
 /**
  * Returns the similarity of two texts, from 0 to 1: the share of their letter trigrams that are common to both, like

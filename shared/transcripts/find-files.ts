@@ -35,7 +35,8 @@ async function filesIn(directory: string): Promise<FoundFile[]> {
   const found = entries.map((entry): Promise<FoundFile[]> | FoundFile[] => {
     const path = join(directory, entry.name);
     if (entry.isDirectory()) return filesIn(path);
-    const isTranscript = entry.isFile() && FILE_EXTENSIONS.some((extension) => entry.name.endsWith(extension));
+    const isTranscript =
+      entry.isFile() && FILE_EXTENSIONS.some((extension) => entry.name.endsWith(extension));
     return isTranscript ? [{ path, named: false }] : [];
   });
   return (await Promise.all(found)).flat();

@@ -6,7 +6,7 @@ import type { Kind } from '../../shared/work/kind.ts';
 import { kinds as productKinds } from '../../shared/work/kinds.ts';
 import { poolsOf, startWorker } from '../../workers/compose.ts';
 import { createHandlers } from '../../workers/handlers.ts';
-import type { HandlerContext, Handler } from '../../workers/work/handler.ts';
+import type { Handler, HandlerContext } from '../../workers/work/handler.ts';
 
 export interface EchoFacts {
   askedBy: string;

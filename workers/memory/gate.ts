@@ -75,7 +75,11 @@ export function checkProposals(proposals: readonly ProposedFact[], shown: ShownM
     .flatMap((proposal) => checkProposal(proposal, shown, record) ?? []);
 }
 
-function checkProposal(proposal: ProposedFact, { known }: ShownMemory, record: EvidenceTexts): Statement | undefined {
+function checkProposal(
+  proposal: ProposedFact,
+  { known }: ShownMemory,
+  record: EvidenceTexts,
+): Statement | undefined {
   const { kind, slot, evidence, relation, target } = proposal;
   const text = proposal.text.trim();
   if (text === '' || [...text].length > TEXT_MAX) return undefined;

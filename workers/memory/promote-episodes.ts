@@ -3,8 +3,8 @@ import { concernedBy, type Piece, storePiece } from '../../shared/db/stores/memo
 import {
   countSetAside,
   type EpisodeVersion,
-  type RowToPromote,
   type RowFilter,
+  type RowToPromote,
   rowsOf,
   rowsToPromote,
   staleEpisodes,
@@ -15,14 +15,21 @@ import { promoteEpisodes } from '../../shared/work/kinds.ts';
 import { NO_USAGE, type ProviderError, type Usage } from '../providers/provider.ts';
 import type { Handler } from '../work/handler.ts';
 import { episodeQuestion, readEpisode } from './episode-prompt.ts';
-import { Promotion, type PromotionDependencies, type PromotionProgress, type PromotionSteps } from './promotion.ts';
+import {
+  Promotion,
+  type PromotionDependencies,
+  type PromotionProgress,
+  type PromotionSteps,
+} from './promotion.ts';
 
 /**
  * Creates the handler that summarises raw rows in episodes: it divides the rows into clusters, and asks the model once
  * for each cluster. Each episode is stored in one transaction with the progress, so that a later attempt continues
  * where this attempt ended.
  */
-export function createPromoteEpisodesHandler(dependencies: PromotionDependencies): Handler<typeof promoteEpisodes> {
+export function createPromoteEpisodesHandler(
+  dependencies: PromotionDependencies,
+): Handler<typeof promoteEpisodes> {
   return async (claim, context) => {
     const promotion = await Promotion.open({ ...dependencies, claim, context });
     return promotion.perform(promoteEpisodes, new EpisodeSteps(promotion));

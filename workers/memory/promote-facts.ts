@@ -19,7 +19,12 @@ import type { Handler } from '../work/handler.ts';
 import { statementsIn } from './extract-facts.ts';
 import { FACTS_MAX, factsQuestion } from './facts-prompt.ts';
 import { checkProposals } from './gate.ts';
-import { Promotion, type PromotionDependencies, type PromotionProgress, type PromotionSteps } from './promotion.ts';
+import {
+  Promotion,
+  type PromotionDependencies,
+  type PromotionProgress,
+  type PromotionSteps,
+} from './promotion.ts';
 
 /** Maximum number of sources in one question. */
 const SOURCES_PER_QUESTION = 8;

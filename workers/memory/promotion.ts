@@ -16,7 +16,7 @@ import {
   type StructuredQuestion,
   type Usage,
 } from '../providers/provider.ts';
-import type { HandlerContext, ClaimOf } from '../work/handler.ts';
+import type { ClaimOf, HandlerContext } from '../work/handler.ts';
 import { type PieceSteps, promoteEach } from './piece-by-piece.ts';
 
 /** Time reserved at the end of a job to store the last answer. */

@@ -15,9 +15,15 @@ import {
   providerFailureEnd,
   retryAfterTimeouts,
 } from '../providers/provider.ts';
-import type { Handler, AttemptContext } from '../work/handler.ts';
+import type { AttemptContext, Handler } from '../work/handler.ts';
 import type { Reader } from '../work/reads.ts';
-import { decideCompletion, hasNothingToWorkOn, type MemoryRequest, type PredictionSettings, toMemoryRequest } from './predict.ts';
+import {
+  decideCompletion,
+  hasNothingToWorkOn,
+  type MemoryRequest,
+  type PredictionSettings,
+  toMemoryRequest,
+} from './predict.ts';
 import { predictionQuestion } from './prompt.ts';
 
 /** Reads the account's memory for a request. */

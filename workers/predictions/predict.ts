@@ -13,7 +13,7 @@ import { draftEndOf } from '../../shared/text/phrases.ts';
 import { normalForm } from '../../shared/text/words.ts';
 import { predict } from '../../shared/work/kinds.ts';
 import { type Provider, providerFailureEnd, retryAfterTimeouts } from '../providers/provider.ts';
-import type { Handler, AttemptContext } from '../work/handler.ts';
+import type { AttemptContext, Handler } from '../work/handler.ts';
 import type { Reader } from '../work/reads.ts';
 
 export type PredictionSettings = Pick<WorkerConfig, 'tabModel' | 'providerTimeoutMs' | 'contextBudgetTokens'>;

@@ -1,11 +1,11 @@
 import {
+  ANSWER_FORMATS,
   type Chat,
   type Completion,
   type Dialect,
+  LIMIT_PARAMETERS,
   OPTIONAL_PARAMETERS,
   type OptionalParameter,
-  ANSWER_FORMATS,
-  LIMIT_PARAMETERS,
   type Question,
 } from './chat.ts';
 import { type CallLimits, ProviderError, SHORTEST_CALL_MS } from './provider.ts';
@@ -26,7 +26,12 @@ export class DialectRefused extends ProviderError {
 /** Asks a question in the strictest format that the model's server accepts. */
 export type AskModel = (question: Question, call: CallLimits) => Promise<Completion>;
 
-const FIRST_DIALECT: Dialect = { format: ANSWER_FORMATS[0], limit: LIMIT_PARAMETERS[0], extras: OPTIONAL_PARAMETERS, thinks: false };
+const FIRST_DIALECT: Dialect = {
+  format: ANSWER_FORMATS[0],
+  limit: LIMIT_PARAMETERS[0],
+  extras: OPTIONAL_PARAMETERS,
+  thinks: false,
+};
 
 /**
  * Finds the dialect of each model's server. Not every server knows strict schemas, or the same parameters, and some

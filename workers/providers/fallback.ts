@@ -3,7 +3,10 @@ import type { AskModel } from './dialects.ts';
 import { type CallLimits, isOutage, type Provider, SHORTEST_CALL_MS } from './provider.ts';
 
 /** Asks a question, and names the model that answered. */
-export type AskWithFallback = (question: Question, call: CallLimits) => Promise<Completion & { model: string }>;
+export type AskWithFallback = (
+  question: Question,
+  call: CallLimits,
+) => Promise<Completion & { model: string }>;
 
 /**
  * Asks the requested model, then the other models in their order, as long as the provider has an outage and there is

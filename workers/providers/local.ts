@@ -70,7 +70,8 @@ function repeatPrompt(messages: readonly Message[]): Continuation {
     if (vote.weight >= best.weight) best = vote;
     total += weight;
   }
-  if (best.count < 2 && !endsWithClosedQuestion(messages.at(-1)?.content ?? '')) return { text: '', confidence: 0 };
+  if (best.count < 2 && !endsWithClosedQuestion(messages.at(-1)?.content ?? ''))
+    return { text: '', confidence: 0 };
   return { text: best.text, confidence: best.weight / total };
 }
 

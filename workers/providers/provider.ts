@@ -155,7 +155,9 @@ export function providerFailureEnd(error: unknown, { codes }: Pick<Kind, 'codes'
   const { fault, message, retryAfterMs } = error;
   log.warn({ fault, reason: message }, 'provider failed');
   const how =
-    fault === 'timeout' ? ({ code: codes.timeout, source: 'provider' } as const) : { code: ERROR_CODES[fault] };
+    fault === 'timeout'
+      ? ({ code: codes.timeout, source: 'provider' } as const)
+      : { code: ERROR_CODES[fault] };
   return { state: 'failed', ...how, retryAfterMs };
 }
 

@@ -6,7 +6,7 @@ import type { ContextBundle } from '../../shared/domain/context-bundle.ts';
 import type { Calibrator } from '../../shared/domain/replies/calibrator.ts';
 import { fitMaterial } from '../../shared/domain/replies/material.ts';
 import { Precedents, type SupportCheck } from '../../shared/domain/replies/support.ts';
-import { type PromptReply, type Vote, createVoter } from '../../shared/domain/replies/vote.ts';
+import { createVoter, type PromptReply, type Vote } from '../../shared/domain/replies/vote.ts';
 import { CONTEXT_DEFAULTS } from '../../shared/schemas/limits.ts';
 import type { ReplyRequest } from '../../shared/schemas/replies.ts';
 import type { ReadInTurn } from '../work/reads.ts';

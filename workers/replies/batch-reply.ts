@@ -9,11 +9,11 @@ import {
 import type { Calibrator } from '../../shared/domain/replies/calibrator.ts';
 import { fitBesideCommon } from '../../shared/domain/replies/material.ts';
 import { Precedents } from '../../shared/domain/replies/support.ts';
-import { type PromptReply, type Vote, createVoter } from '../../shared/domain/replies/vote.ts';
+import { createVoter, type PromptReply, type Vote } from '../../shared/domain/replies/vote.ts';
 import type { BatchBundle } from '../../shared/domain/replies/work.ts';
 import type { ReplyRequest } from '../../shared/schemas/replies.ts';
 import type { batchReply } from '../../shared/work/kinds.ts';
-import type { Handler, Stores, AttemptContext } from '../work/handler.ts';
+import type { AttemptContext, Handler, Stores } from '../work/handler.ts';
 import { type Basis, EXAMPLES_MAX } from './basis.ts';
 import { createReplyPredictor, type ReplyDependencies } from './reply.ts';
 import { type ScreenedMaterial, screenBeside, screenMaterial } from './screen.ts';
@@ -35,7 +35,9 @@ interface SharedBasis {
  * read of memory. A reply is cancelled if its batch has ended or was restarted, and fails if it exceeds the time limit
  * of a single reply.
  */
-export function createBatchReplyHandler(dependencies: BatchReplyDependencies): Handler<typeof batchReply, AttemptContext> {
+export function createBatchReplyHandler(
+  dependencies: BatchReplyDependencies,
+): Handler<typeof batchReply, AttemptContext> {
   const { pool, inTurn, settings } = dependencies;
   const predict = createReplyPredictor(dependencies);
   const inUse = new SharedWhileUsed<SharedBasis>();

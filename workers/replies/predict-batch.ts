@@ -8,7 +8,7 @@ import { newIds } from '../../shared/ids.ts';
 import { CONTEXT_DEFAULTS } from '../../shared/schemas/limits.ts';
 import type { BatchRequest } from '../../shared/schemas/replies.ts';
 import type { predictBatch } from '../../shared/work/kinds.ts';
-import type { HandlerContext, ClaimOf, Handler } from '../work/handler.ts';
+import type { ClaimOf, Handler, HandlerContext } from '../work/handler.ts';
 import { type BasisDependencies, materialOf } from './basis.ts';
 
 /** Maximum length of the question to memory, in UTF-16 units: the ends of all prompts together. */

@@ -20,7 +20,7 @@ import {
   retryAfterTimeouts,
   type Usage,
 } from '../providers/provider.ts';
-import type { Handler, AttemptContext } from '../work/handler.ts';
+import type { AttemptContext, Handler } from '../work/handler.ts';
 import { type Basis, type BasisDependencies, readBasis } from './basis.ts';
 import { REPLY_PROMPT_REVISION, readReply, replyQuestion } from './prompt.ts';
 import type { ScreenedMaterial } from './screen.ts';
@@ -123,7 +123,9 @@ export function createReplyHandler(dependencies: ReplyDependencies): Handler<typ
     const request = claim.input.take();
     const { party } = claim;
     const reader = { party, memory: party, gone: context.signal };
-    return predict(claim, request, context, () => dependencies.inTurn(reader, () => readBasis(dependencies, party, request)));
+    return predict(claim, request, context, () =>
+      dependencies.inTurn(reader, () => readBasis(dependencies, party, request)),
+    );
   };
 }
 

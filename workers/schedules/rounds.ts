@@ -56,7 +56,9 @@ export class Rounds {
   run(name: string): void {
     if (this.#running.has(name) || this.#closed.signal.aborted) return;
     const running = this.#run(name)
-      .catch((error: unknown) => this.#dependencies.log.warn({ err: error, schedule: name }, 'round broken off'))
+      .catch((error: unknown) =>
+        this.#dependencies.log.warn({ err: error, schedule: name }, 'round broken off'),
+      )
       .finally(() => this.#running.delete(name));
     this.#running.set(name, running);
   }
@@ -147,7 +149,8 @@ export class Rounds {
   ): Promise<number> {
     const known = this.#pauses.get(name);
     if (known?.tick === tick && known.step === step) return known.pauseMs;
-    const pages = (await countDue(this.#dependencies.database.pool, due, position, COUNTED_MAX)) / PAGE_ACCOUNTS;
+    const pages =
+      (await countDue(this.#dependencies.database.pool, due, position, COUNTED_MAX)) / PAGE_ACCOUNTS;
     const spread = (SPREAD_SHARE * Math.max(0, untilTickMs)) / pages;
     const pauseMs = Math.min(Math.max(spread, PAUSE_MS.min), PAUSE_MS.max);
     this.#pauses.set(name, { tick, step, pauseMs });

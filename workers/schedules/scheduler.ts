@@ -102,7 +102,10 @@ export class Scheduler {
 }
 
 /** Opens the scheduler of recurring work and the rounds that admit its jobs, and registers both for disposal. */
-export async function openScheduler(opening: AsyncDisposableStack, dependencies: RoundDependencies): Promise<void> {
+export async function openScheduler(
+  opening: AsyncDisposableStack,
+  dependencies: RoundDependencies,
+): Promise<void> {
   const { config, database, log } = dependencies;
   const rounds = opening.adopt(new Rounds(dependencies), closePart);
   const scheduler = new Scheduler({ pool: database.pool, recurrence: config.recurrence, rounds, log });

@@ -63,7 +63,12 @@ export class Attempts {
   async #perform(claim: Claim, freeSlot: () => void): Promise<void> {
     const { running } = this.#dependencies;
     const { requestId } = (claim.facts as TraceFacts).trace ?? {};
-    const log = this.#dependencies.log.child({ work: claim.id, kind: claim.kind, requestId, traceId: traceId() });
+    const log = this.#dependencies.log.child({
+      work: claim.id,
+      kind: claim.kind,
+      requestId,
+      traceId: traceId(),
+    });
     const controller = running.begin(claim);
     const until = performance.now() + claim.leftMs;
     const budgetMs = claim.leftMs - WORKER_MARGIN_MS;

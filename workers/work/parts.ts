@@ -111,7 +111,10 @@ export class PartsRoom {
     signal.addEventListener('abort', stop);
     for (;;) {
       signal.throwIfAborted();
-      const live = await retryUntil(() => liveAmong(this.#dependencies.pool, ids), performance.now() + leftMs());
+      const live = await retryUntil(
+        () => liveAmong(this.#dependencies.pool, ids),
+        performance.now() + leftMs(),
+      );
       if (live.length === 0) return;
       const restMs = leftMs() - MARGIN_MS;
       if (restMs <= 0) {
@@ -148,7 +151,9 @@ export class PartsRoom {
     guard: Extract<Guard['guard'], 'overdue' | 'live'>,
     end: End,
   ): Promise<void> {
-    await Promise.all(ids.map((id) => this.#dependencies.complete({ id, party, month: null, guard, ...end })));
+    await Promise.all(
+      ids.map((id) => this.#dependencies.complete({ id, party, month: null, guard, ...end })),
+    );
   }
 }
 

@@ -24,7 +24,9 @@ export async function readFiles(
   files: readonly File[],
   say: (done: number, all: number) => void,
 ): Promise<Found> {
-  const transcripts = files.filter(({ name }) => FILE_EXTENSIONS.some((extension) => name.endsWith(extension)));
+  const transcripts = files.filter(({ name }) =>
+    FILE_EXTENSIONS.some((extension) => name.endsWith(extension)),
+  );
   const found: Found = {
     events: [],
     sessions: 0,

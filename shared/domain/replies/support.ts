@@ -2,7 +2,7 @@ import { meaningOf } from '../../text/meaning.ts';
 import { TextCollection } from '../../text/similarity.ts';
 import { normalForm, wordNgrams, wordsOf } from '../../text/words.ts';
 import { isDictation } from './dictation.ts';
-import { type PromptReply, PROMPT_END_CHARS } from './vote.ts';
+import { PROMPT_END_CHARS, type PromptReply } from './vote.ts';
 
 /** A person's decision on a prediction. */
 export interface PersonDecision {

@@ -50,7 +50,10 @@ export function createVoter(pairs: readonly PromptReply[]): (prompt: string) => 
   return (prompt) => voteAmong(neighboursOf(prompt, pairs, documents), classes);
 }
 
-function voteAmong(nearest: { pair: PromptReply; weight: number }[], classes: ReadonlyMap<PromptReply, string>): Vote {
+function voteAmong(
+  nearest: { pair: PromptReply; weight: number }[],
+  classes: ReadonlyMap<PromptReply, string>,
+): Vote {
   const neighbours = nearest.filter(({ pair }) => !isDictation(pair.prompt) && !isDictation(pair.reply));
   const total = neighbours.reduce((sum, { weight }) => sum + weight, NOVELTY_WEIGHT);
   const times = Map.groupBy(classes.values(), (one) => one);

@@ -1,6 +1,14 @@
 import type { Entry, Format, Passage, Reader } from '../format.ts';
 import { questionText } from '../format.ts';
-import { type JsonObject, objectOf, objectsOf, parseObject, propertyOf, textOf, tryParseObject } from '../json.ts';
+import {
+  type JsonObject,
+  objectOf,
+  objectsOf,
+  parseObject,
+  propertyOf,
+  textOf,
+  tryParseObject,
+} from '../json.ts';
 import { stripToolWrappers } from '../wrappers.ts';
 
 const NAME = 'claude-code';

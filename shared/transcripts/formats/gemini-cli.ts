@@ -1,5 +1,13 @@
 import type { Entry, Format, Passage, Reader, Session } from '../format.ts';
-import { isObject, type JsonObject, objectOf, objectsOf, parseObject, textOf, tryParseObject } from '../json.ts';
+import {
+  isObject,
+  type JsonObject,
+  objectOf,
+  objectsOf,
+  parseObject,
+  textOf,
+  tryParseObject,
+} from '../json.ts';
 import { stripToolWrappers } from '../wrappers.ts';
 
 const NAME = 'gemini-cli';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { bundleOf } from '../../../shared/domain/context-bundle.ts';
 import { chooseBest, type Ranked, worthOf } from '../../../shared/domain/context-ranking.ts';
-import type { WithRelevance, FactRow, Offer, WithSupport } from '../../../shared/domain/context-rows.ts';
+import type { FactRow, Offer, WithRelevance, WithSupport } from '../../../shared/domain/context-rows.ts';
 import { turnsDuring } from '../../support/turns.ts';
 
 const NOW = new Date('2026-11-20T10:00:00.000Z');

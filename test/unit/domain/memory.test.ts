@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { bundleOf } from '../../../shared/domain/context-bundle.ts';
 import { fitMemory } from '../../../shared/domain/context-envelope.ts';
-import type { About, RawRow } from '../../../shared/domain/context-rows.ts';
+import type { RawRow, WithRelevance } from '../../../shared/domain/context-rows.ts';
 
 const NOW = new Date('2026-11-20T10:00:00.000Z');
 
 function bundle(texts: string[]) {
   const raw = texts.map(
-    (content, n): About<RawRow> => ({
+    (content, n): WithRelevance<RawRow> => ({
       id: `019a9fd5-10c2-7a41-8f6b-${String(n).padStart(12, '0')}`,
       content,
       kind: 'reply',

@@ -160,7 +160,8 @@ class StatementStorage {
           model: this.#model,
         });
         await addEvidence(tx, accountId, fact, evidence);
-        if (decision.outcome === 'former') await supersede(tx, accountId, fact, decision.fact.id, decision.end);
+        if (decision.outcome === 'former')
+          await supersede(tx, accountId, fact, decision.fact.id, decision.end);
         for (const { fact: old, end } of decision.supersedes) {
           await supersede(tx, accountId, old.id, fact, end);
           this.#update(old.id);

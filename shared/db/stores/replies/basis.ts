@@ -9,7 +9,7 @@ import {
 } from '../../../domain/replies/calibrator.ts';
 import type { Material } from '../../../domain/replies/material.ts';
 import type { PersonDecision } from '../../../domain/replies/support.ts';
-import { type PromptReply, PROMPT_END_CHARS } from '../../../domain/replies/vote.ts';
+import { PROMPT_END_CHARS, type PromptReply } from '../../../domain/replies/vote.ts';
 import type { BatchBundle, BatchProgress } from '../../../domain/replies/work.ts';
 import { query } from '../../statement.ts';
 

@@ -11,7 +11,7 @@ import {
 import { detailsOf } from '../../../../shared/text/details.ts';
 import { containsSecret } from '../../../../shared/text/secrets.ts';
 import { similarity } from '../../../../shared/text/similarity.ts';
-import { checkProposals, type CitedEvidence, EvidenceTexts } from '../../../../workers/memory/gate.ts';
+import { type CitedEvidence, checkProposals, EvidenceTexts } from '../../../../workers/memory/gate.ts';
 
 const row = (content: string, part: Partial<SourceRow> = {}): SourceRow => ({
   id: content,

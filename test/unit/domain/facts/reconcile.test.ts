@@ -33,7 +33,10 @@ const statement = (part: Partial<Statement> = {}): Statement => ({
 describe('reconciling', () => {
   it('reconciling adds a statement that no known fact contradicts', () => {
     assert.deepEqual(reconcile(statement(), []), { outcome: 'new', supersedes: [] });
-    assert.deepEqual(reconcile(statement(), [fact({ slot: 'tool.editor' })]), { outcome: 'new', supersedes: [] });
+    assert.deepEqual(reconcile(statement(), [fact({ slot: 'tool.editor' })]), {
+      outcome: 'new',
+      supersedes: [],
+    });
   });
 
   it('reconciling merges a statement into a fact that says the same or has the same value in the slot', () => {
@@ -58,7 +61,10 @@ describe('reconciling', () => {
     assert.equal(reconcile(statement(ended), [fact({ ...ended, validFrom: day(1) })]).outcome, 'evidence');
     assert.equal(reconcile(statement({ ...ended, validFrom: day(1) }), [fact(ended)]).outcome, 'evidence');
     for (const validTo of [day(2), day(4)])
-      assert.equal(reconcile(statement(ended), [fact({ ...ended, validFrom: validTo, validTo })]).outcome, 'new');
+      assert.equal(
+        reconcile(statement(ended), [fact({ ...ended, validFrom: validTo, validTo })]).outcome,
+        'new',
+      );
     assert.deepEqual(reconcile(statement({ validFrom: day(3) }), [fact(ended)]), {
       outcome: 'new',
       supersedes: [],
@@ -79,7 +85,11 @@ describe('reconciling', () => {
       ['Runs Node 1.10', 'Runs Node 10.1'],
     ] as const)
       for (const slot of [null, 'preference.choice'])
-        assert.equal(reconcile(statement({ text, slot }), [fact({ text: known, slot })]).outcome, 'new', text);
+        assert.equal(
+          reconcile(statement({ text, slot }), [fact({ text: known, slot })]).outcome,
+          'new',
+          text,
+        );
   });
 
   it('reconciling a statement never merges it into a fact that the model says it supersedes, unless the words are equal', () => {
@@ -93,14 +103,23 @@ describe('reconciling', () => {
   it('reconciling a statement never merges it if a number or a negation differs, even if the model calls it a duplicate', () => {
     const spaces = fact({ text: 'Indents with four spaces', slot: 'style.indentation' });
     const two = statement({ text: 'Indents with two spaces', slot: 'style.indentation' });
-    assert.equal(reconcile({ ...two, target: { id: 'old', relation: 'duplicate' } }, [spaces]).outcome, 'new');
+    assert.equal(
+      reconcile({ ...two, target: { id: 'old', relation: 'duplicate' } }, [spaces]).outcome,
+      'new',
+    );
     const not = statement({ text: 'Never uses npm as package manager' });
-    assert.equal(reconcile({ ...not, target: { id: 'old', relation: 'duplicate' } }, [fact()]).outcome, 'new');
+    assert.equal(
+      reconcile({ ...not, target: { id: 'old', relation: 'duplicate' } }, [fact()]).outcome,
+      'new',
+    );
   });
 
   it('reconciling a statement supersedes a contradicting older fact, which ends when the statement begins', () => {
     const old = fact();
-    assert.deepEqual(reconcile(statement(), [old]), { outcome: 'new', supersedes: [{ fact: old, end: day(5) }] });
+    assert.deepEqual(reconcile(statement(), [old]), {
+      outcome: 'new',
+      supersedes: [{ fact: old, end: day(5) }],
+    });
     const named = statement({ slot: null, target: { id: 'old', relation: 'supersedes' } });
     assert.deepEqual(reconcile(named, [old]), { outcome: 'new', supersedes: [{ fact: old, end: day(5) }] });
   });
@@ -160,7 +179,12 @@ describe('reconciling', () => {
       );
     const earlier = statement({ text: 'I always use npm.', slot: null, validFrom: day(1) });
     const later = fact({ text: 'I have moved from npm to pnpm.', slot: null, validFrom: day(5) });
-    assert.deepEqual(reconcile(earlier, [later]), { outcome: 'former', fact: later, end: day(5), supersedes: [] });
+    assert.deepEqual(reconcile(earlier, [later]), {
+      outcome: 'former',
+      fact: later,
+      end: day(5),
+      supersedes: [],
+    });
   });
 
   it('reconciling a statement without a slot supersedes no fact that may be true at the same time', () => {
@@ -180,7 +204,12 @@ describe('reconciling', () => {
 
   it('reconciling a statement that is older than a contradicting fact stores the statement as superseded', () => {
     const old = fact({ validFrom: day(9) });
-    assert.deepEqual(reconcile(statement(), [old]), { outcome: 'former', fact: old, end: day(9), supersedes: [] });
+    assert.deepEqual(reconcile(statement(), [old]), {
+      outcome: 'former',
+      fact: old,
+      end: day(9),
+      supersedes: [],
+    });
     // The older of two facts is not superseded while the other is only announced.
     const present = fact({ id: 'present', validTo: day(9) });
     const supersedes = [{ fact: present, end: day(5) }];
@@ -207,7 +236,12 @@ describe('reconciling', () => {
   it('reconciling a statement never changes a fact that the person wrote or pinned', () => {
     for (const part of [{ origin: 'human' }, { pinned: true }]) {
       const own = fact(part);
-      assert.deepEqual(reconcile(statement(), [own]), { outcome: 'former', fact: own, end: null, supersedes: [] });
+      assert.deepEqual(reconcile(statement(), [own]), {
+        outcome: 'former',
+        fact: own,
+        end: null,
+        supersedes: [],
+      });
       const begun = { ...own, validFrom: day(9) };
       assert.deepEqual(reconcile(statement(), [begun]), {
         outcome: 'former',
@@ -224,7 +258,10 @@ describe('reconciling', () => {
       quotes: [quote('r1', 'I use npm')],
       slot: null,
     });
-    assert.equal(reconcile(same, [fact({ slot: null, text: 'Likes npm for all packages' })]).outcome, 'rewording');
+    assert.equal(
+      reconcile(same, [fact({ slot: null, text: 'Likes npm for all packages' })]).outcome,
+      'rewording',
+    );
     assert.equal(
       reconcile(same, [fact({ slot: null, text: 'Likes npm for all packages', pinned: true })]).outcome,
       'evidence',

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { LIKELIHOOD_PROBABILITIES, LIKELIHOODS } from '../../../../shared/domain/likelihood.ts';
 import { candidatesOf, marginsOf, type Proposal } from '../../../../shared/domain/replies/candidates.ts';
 import { createCopyCheck } from '../../../../shared/domain/replies/decide.ts';
-import { type PromptReply, createVoter } from '../../../../shared/domain/replies/vote.ts';
+import { createVoter, type PromptReply } from '../../../../shared/domain/replies/vote.ts';
 import { newId } from '../../../../shared/ids.ts';
 import { normalizeReply } from '../../../../shared/text/meaning.ts';
 import { proposeLocally } from '../../../../workers/replies/reply.ts';
@@ -122,6 +122,9 @@ describe('vote', () => {
     const none = proposeLocally('What is the budget?', createVoter(habit)('What is the budget?'), 6, 3);
     assert.deepEqual([none.candidates, none.reason], [[], 'No prompt like this is in the memory.']);
     const mixed = 'blue red green black grey pink teal gold'.split(' ').map((c) => pair('Which colour?', c));
-    assert.deepEqual(proposeLocally('Which colour?', createVoter(mixed)('Which colour?'), 8, 3).candidates, []);
+    assert.deepEqual(
+      proposeLocally('Which colour?', createVoter(mixed)('Which colour?'), 8, 3).candidates,
+      [],
+    );
   });
 });
