@@ -25,28 +25,28 @@ describe('circuit breaker', () => {
       },
       async () => 'fallback',
     );
-  const works = async () => 'answer';
-  const fails = () => Promise.reject(new Error('down'));
+  const succeed = async () => 'answer';
+  const fail = () => Promise.reject(new Error('down'));
 
   it('the circuit breaker opens at the first failure, and later calls get the fallback', async () => {
-    assert.equal(await run(works), 'answer');
-    assert.equal(await run(fails), 'fallback');
-    assert.equal(await run(works), 'fallback');
+    assert.equal(await run(succeed), 'answer');
+    assert.equal(await run(fail), 'fallback');
+    assert.equal(await run(succeed), 'fallback');
     assert.equal(calls, 2);
     assert.deepEqual(events, ['open: Error: down']);
   });
 
   it('the circuit breaker reports an outage once, however many calls and probes fail', async () => {
-    await Promise.all([run(fails), run(fails), run(fails)]);
+    await Promise.all([run(fail), run(fail), run(fail)]);
     await until(async () => {
-      await run(fails);
+      await run(fail);
       return calls === 5;
     });
     assert.deepEqual(events, ['open: Error: down']);
   });
 
   it('the circuit breaker probes with a single call, during which other calls get the fallback at once', async () => {
-    await run(fails);
+    await run(fail);
     const { promise, resolve } = Promise.withResolvers<string>();
     let probe: Promise<string> | undefined;
     await until(() => {
@@ -54,10 +54,10 @@ describe('circuit breaker', () => {
       if (calls === 2) probe = call;
       return probe !== undefined;
     });
-    assert.equal(await run(works), 'fallback');
+    assert.equal(await run(succeed), 'fallback');
     resolve('answer');
     assert.equal(await probe, 'answer');
-    assert.equal(await run(works), 'answer');
+    assert.equal(await run(succeed), 'answer');
     assert.deepEqual(events, ['open: Error: down', 'closed']);
   });
 });

@@ -3,7 +3,7 @@ import { Coalescer } from '../../shared/timing/coalesce.ts';
 
 describe('coalesced work', () => {
   /** Makes work whose runs the test ends. */
-  function runs() {
+  function makeWork() {
     const ends: PromiseWithResolvers<number>[] = [];
     const work = () => {
       const end = Promise.withResolvers<number>();
@@ -13,21 +13,21 @@ describe('coalesced work', () => {
     return { ends, work };
   }
 
-  const settled = () => new Promise((resolve) => setImmediate(resolve));
+  const settlePromises = () => new Promise((resolve) => setImmediate(resolve));
 
   it('coalesced work starts at once when idle, and callers that come during a run share one more run', async () => {
-    const { ends, work } = runs();
+    const { ends, work } = makeWork();
     const coalesced = new Coalescer(work);
     const first = coalesced.run();
     assert.equal(ends.length, 1);
     const others = [coalesced.run(), coalesced.run(), coalesced.run()];
     ends[0]?.resolve(1);
     assert.equal(await first, 1);
-    await settled();
+    await settlePromises();
     assert.equal(ends.length, 2);
     ends[1]?.resolve(2);
     assert.deepEqual(await Promise.all(others), [2, 2, 2]);
-    await settled();
+    await settlePromises();
     assert.equal(coalesced.isRunning, false);
   });
 
@@ -49,13 +49,13 @@ describe('coalesced work', () => {
   });
 
   it('coalesced work rejects only the callers of a failed run, and later runs go on', async () => {
-    const { ends, work } = runs();
+    const { ends, work } = makeWork();
     const coalesced = new Coalescer(work);
     const failing = coalesced.run();
     const next = coalesced.run();
     ends[0]?.reject(new Error('broken'));
     await assert.rejects(failing, /broken/);
-    await settled();
+    await settlePromises();
     ends[1]?.resolve(2);
     assert.equal(await next, 2);
   });

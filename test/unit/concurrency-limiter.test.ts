@@ -16,17 +16,17 @@ describe('concurrency limiter', () => {
   type Piece = ReturnType<typeof piece>;
 
   /** Waits until all pending promise reactions have run. */
-  const settled = () => new Promise((resolve) => setImmediate(resolve));
+  const settlePromises = () => new Promise((resolve) => setImmediate(resolve));
 
   it('the concurrency limiter runs `atOnce` pieces at once, and the others in their order', async () => {
     const limiter = new ConcurrencyLimiter({ atOnce: 2, longest: 10 });
     const pieces = [piece(), piece(), piece(), piece()] as const;
     const runs = pieces.map(({ work }) => limiter.run(work));
     const started = () => pieces.map(({ isStarted }) => isStarted()).join();
-    await settled();
+    await settlePromises();
     assert.equal(started(), 'true,true,false,false');
     pieces[1].done();
-    await settled();
+    await settlePromises();
     assert.equal(started(), 'true,true,true,false');
     for (const { done } of pieces) done();
     await Promise.all(runs);
@@ -66,7 +66,10 @@ describe('concurrency limiter', () => {
     await Promise.all([first, last]);
     assert.ok(!left.isStarted() && next.isStarted());
     await assert.rejects(
-      Promise.all([limiter.run(() => settled()), limiter.run(left.work, { gone: AbortSignal.abort() })]),
+      Promise.all([
+        limiter.run(() => settlePromises()),
+        limiter.run(left.work, { gone: AbortSignal.abort() }),
+      ]),
       {
         code: 'overloaded',
       },
@@ -96,13 +99,13 @@ describe('concurrency limiter', () => {
     const [one, two, three, other] = pieces as [Piece, Piece, Piece, Piece];
     const runs = [one, two, three].map(({ work }) => limiter.run(work, { party: 'a' }));
     runs.push(limiter.run(other.work, { party: 'b' }));
-    await settled();
+    await settlePromises();
     const started = () => pieces.map(({ isStarted }) => isStarted()).join();
     assert.equal(started(), 'true,true,false,true');
     // At most one piece of each party waits in line.
     await assert.rejects(limiter.run(piece().work, { party: 'a' }), { code: 'overloaded' });
     one.done();
-    await settled();
+    await settlePromises();
     assert.equal(started(), 'true,true,true,true');
     for (const { done } of pieces) done();
     await Promise.all(runs);
@@ -119,7 +122,7 @@ describe('concurrency limiter', () => {
     const lightIsIn = light.then(() => {
       isIn = true;
     });
-    await settled();
+    await settlePromises();
     assert.equal(isIn, false);
     first.release();
     await Promise.all([heavy, lightIsIn]);
@@ -169,7 +172,7 @@ describe('concurrency limiter', () => {
     });
     limiter.setAtOnce(1);
     first.release();
-    await settled();
+    await settlePromises();
     assert.equal(isIn, false);
     limiter.setAtOnce(2);
     await third;

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { faultsOf } from '../../.ci/dependencies.ts';
 
-const sound = { integrity: 'sha512-x', license: 'MIT' };
+const VALID_PACKAGE = { integrity: 'sha512-x', license: 'MIT' };
 
 function faults(
   fields: object,
   { allowScripts = {}, version = '1.0.0', installed = undefined as string | undefined } = {},
 ) {
-  const lock = { packages: { '': {}, 'node_modules/a': { ...sound, ...fields } } };
+  const lock = { packages: { '': {}, 'node_modules/a': { ...VALID_PACKAGE, ...fields } } };
   return faultsOf({ dependencies: { a: version }, allowScripts }, lock, () => installed);
 }
 

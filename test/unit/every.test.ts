@@ -44,7 +44,7 @@ describe('repeated work', () => {
     return atOnce.stop();
   });
 
-  it('stopping repeated work waits for the running one and starts no more', async () => {
+  it('stopping repeated work waits for the present run and starts no other', async () => {
     const work = Promise.withResolvers<void>();
     let runs = 0;
     const one = every(

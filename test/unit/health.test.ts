@@ -35,7 +35,7 @@ describe('process readiness', () => {
     assert.equal(await health.isReady(), false);
   });
 
-  it('a process whose store is silent says in its metrics that it is not ready, and whether it is healthy', async () => {
+  it('a process whose store does not answer reports in its metrics that it is not ready but healthy', async () => {
     const health = new ProcessHealth();
     health.serving = true;
     health.require(() => new Promise(() => {}));

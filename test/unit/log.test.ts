@@ -3,14 +3,14 @@ import { createLog } from '../../shared/log.ts';
 
 describe('log', () => {
   for (const code of ['EPIPE', 'EBUSY', 'EPERM', 'ECONNREFUSED'])
-    it(`the log has the message of an error ${code}, which is not from PostgreSQL`, () => {
+    it(`the log contains the message of an error ${code}, which does not come from PostgreSQL`, () => {
       assert.equal(
         loggedError(Object.assign(new Error('write failed'), { code }))['message'],
         'write failed',
       );
     });
 
-  it("the log has no message of a PostgreSQL error, which may repeat a person's text", () => {
+  it("the log contains no message of an error from PostgreSQL, since the message may repeat a person's text", () => {
     const refused = Object.assign(new Error('Key (text)=(a secret) exists'), { code: '23505' });
     for (const error of [refused, new Error(refused.message, { cause: refused })])
       assert.equal('message' in loggedError(error), false);

@@ -18,12 +18,12 @@ describe('library internals', () => {
   const database = useDatabase();
 
   for (const [name, version] of Object.entries(VERSIONS))
-    it(`the installed ${name} is the version ${version} whose internals we know`, async () => {
+    it(`the installed ${name} is version ${version}, on whose internals the product relies`, async () => {
       const manifest = new URL(`../../node_modules/${name}/package.json`, import.meta.url);
       assert.equal(JSON.parse(await readFile(manifest, 'utf8')).version, version);
     });
 
-  it(`kysely ${VERSIONS.kysely} on pg ${VERSIONS.pg}: a connection that dies in a transaction leaves the pool`, async () => {
+  it(`a connection that dies in a transaction leaves the pool, with kysely ${VERSIONS.kysely} on pg ${VERSIONS.pg}`, async () => {
     const { url } = database;
     const config = { database: { url, directUrl: url, poolSize: 1 } };
     const opened = await openDatabase(config, LOG, 'patched');

@@ -8,7 +8,7 @@ import * as fake from '../../support/fake-provider.ts';
 import { proposing } from '../../support/replies.ts';
 
 const CHECKOUT = join(import.meta.dirname, '../../..');
-const HASTE = ['--lives', '1', '--concurrency', '16'];
+const QUICK_RUN = ['--lives', '1', '--concurrency', '16'];
 
 describe('quality benchmark', function () {
   this.timeout(300_000);
@@ -45,7 +45,7 @@ describe('quality benchmark', function () {
       return (isRepair(call) ? malformed : (odd[call.index % 40] ?? always))(response, call);
     };
     provider.respond(fake.bySchema({ reply }, fake.ok({ continuation: 'st' })));
-    const { stdout, stderr, code } = await run('fake-model', provider.url, ...HASTE);
+    const { stdout, stderr, code } = await run('fake-model', provider.url, ...QUICK_RUN);
     assert.equal(code, 0, stderr);
     const calls = /^Calls to fake-model: (.*)\.$/m.exec(stdout)?.[1] ?? '';
     for (const ending of ['answered', 'refused', 'rate limited and asked again'])
@@ -75,14 +75,14 @@ describe('quality benchmark', function () {
         return fake.status(400, {}, 'unknown response_format')(response, call);
       return (/situation/.test(JSON.stringify(call.body.messages?.[0])) ? yes : fake.ok())(response, call);
     });
-    const { stdout, stderr, code } = await run('plain-model', provider.url, ...HASTE);
+    const { stdout, stderr, code } = await run('plain-model', provider.url, ...QUICK_RUN);
     assert.equal(code, 0, stderr);
     assert.match(stdout, /Calls to plain-model: \d+ answered; p50/);
   });
 
   it('the quality benchmark stops early when the provider refuses its key', async () => {
     provider.respond(fake.status(401));
-    const { stderr, code } = await run('fake-model', provider.url, ...HASTE);
+    const { stderr, code } = await run('fake-model', provider.url, ...QUICK_RUN);
     assert.notEqual(code, 0);
     assert.match(stderr, /the provider refuses the key/);
     assert.ok(provider.calls.length < 100);

@@ -14,9 +14,9 @@ function statement<In extends number | string>() {
   return { flights, run, batches: () => flights.map(({ items }) => items) };
 }
 
-const settled = () => new Promise((resolve) => setImmediate(resolve));
-const fault = (code: string) => Object.assign(new Error(code), { code });
-const codes = async (asked: Promise<unknown>[]) =>
+const settlePromises = () => new Promise((resolve) => setImmediate(resolve));
+const errorWithCode = (code: string) => Object.assign(new Error(code), { code });
+const outcomesOf = async (asked: Promise<unknown>[]) =>
   (await Promise.allSettled(asked)).map((one) =>
     one.status === 'fulfilled' ? one.value : (one.reason.code ?? one.reason.message),
   );
@@ -36,7 +36,7 @@ describe('batcher', () => {
     ask(1);
     await Promise.resolve();
     ask(2);
-    await settled();
+    await settlePromises();
     assert.deepEqual(batches(), [[1, 2]]);
   });
 
@@ -45,15 +45,15 @@ describe('batcher', () => {
     const ask = createBatcher(run, { most: 10, isBusy: () => true, patienceMs: (item) => item });
     ask(40);
     ask(20);
-    await settled();
+    await settlePromises();
     assert.deepEqual(batches(), []);
     await until(() => flights.length === 1);
     assert.deepEqual(batches(), [[40, 20]]);
     flights[0]?.finish();
-    await settled();
+    await settlePromises();
     ask(20);
     ask(0);
-    await settled();
+    await settlePromises();
     assert.deepEqual(batches()[1], [20, 0]);
   });
 
@@ -62,7 +62,7 @@ describe('batcher', () => {
     const ask = createBatcher(run, { most: 10 });
     const answers = Promise.all([ask(1), ask(2), ask(3)]);
     flights[0]?.finish();
-    await settled();
+    await settlePromises();
     assert.deepEqual(batches(), [[1], [2, 3]]);
     flights[1]?.finish();
     assert.deepEqual(await answers, ['#1', '#2', '#3']);
@@ -87,7 +87,7 @@ describe('batcher', () => {
     const asked = Promise.all(['x', 'a', 'ab', 'b', 'c', 'a'].map((item) => ask(item)));
     for (let n = 0; n < 4; n += 1) {
       flights[n]?.finish();
-      await settled();
+      await settlePromises();
     }
     await asked;
     assert.deepEqual(batches(), [['x'], ['a', 'c'], ['ab'], ['b', 'a']]);
@@ -113,7 +113,7 @@ describe('batcher', () => {
       assert.deepEqual(batches(), [['a1'], ['b1']]);
       for (let n = 0; n < 4; n += 1) {
         flights[n]?.finish();
-        await settled();
+        await settlePromises();
       }
       assert.deepEqual(batches(), [['a1'], ['b1'], ['c1'], ['a2'], ['b2'], ['a3']]);
     });
@@ -145,12 +145,12 @@ describe('batcher', () => {
         most = Math.max(most, locked);
         await sleep(60);
         locked -= 1;
-        throw fault('55P03');
+        throw errorWithCode('55P03');
       };
       const ask = createBatcher(run, { most: 10, partyOf, atOnce: 2 });
       const names = [...'abcdefghijklmnop'];
-      await codes(names.map((name) => ask(`${name}1`)));
-      const again = codes(names.map((name) => ask(`${name}2`)));
+      await outcomesOf(names.map((name) => ask(`${name}1`)));
+      const again = outcomesOf(names.map((name) => ask(`${name}2`)));
       most = locked;
       const other = ask('z1');
       assert.ok(started, 'does not wait for the locked parties');
@@ -169,7 +169,7 @@ describe('batcher', () => {
       const ask = createBatcher(run, { most: 10, partyOf, laneOf });
       for (const item of ['ax1', 'ay1', 'az1', 'ax2']) ask(item);
       flights[0]?.finish();
-      await settled();
+      await settlePromises();
       assert.deepEqual(batches(), [['ax1'], ['ay1', 'az1', 'ax2']]);
     });
 
@@ -177,19 +177,19 @@ describe('batcher', () => {
       const { flights, batches, run } = statement<string>();
       const ask = createBatcher(run, { most: 10, partyOf, laneOf: (item) => item });
       const own = Array.from({ length: 60 }, (_, n) => ask(`a${n}`));
-      const outcomes = codes(own);
+      const outcomes = outcomesOf(own);
       for (let wave = 0; wave < 5; wave += 1) {
         const locked = flights.splice(0);
         assert.ok(locked.length <= 4, `${locked.length} in flight`);
         ask(`b${wave}`);
         assert.deepEqual(batches(), [[`b${wave}`]], 'starts at once');
         flights.pop()?.finish();
-        for (const { fail } of locked) fail(fault('55P03'));
-        await settled();
+        for (const { fail } of locked) fail(errorWithCode('55P03'));
+        await settlePromises();
       }
       while (flights.length > 0) {
         for (const { finish } of flights.splice(0)) finish();
-        await settled();
+        await settlePromises();
       }
       const ended = await outcomes;
       assert.ok(ended.every((outcome, n) => outcome === '55P03' || outcome === `#a${n}`));
@@ -204,25 +204,25 @@ describe('batcher', () => {
         assert.ok(found, `no ${items} in ${flights.map((one) => one.items.join(' '))}`);
         return found;
       };
-      const asked = codes(['aw1', 'ax1', 'ay1', 'az1'].map((item) => ask(item)));
+      const asked = outcomesOf(['aw1', 'ax1', 'ay1', 'az1'].map((item) => ask(item)));
       flight('aw1').finish();
-      await settled();
-      flight('ax1 ay1 az1').fail(fault('55P03'));
-      await settled();
+      await settlePromises();
+      flight('ax1 ay1 az1').fail(errorWithCode('55P03'));
+      await settlePromises();
       for (const item of ['ay1', 'az1']) flight(item).finish();
-      await settled();
+      await settlePromises();
       const first = ask('aw2');
-      const rest = codes(['ax2', 'ay2', 'aw3', 'ax3'].map((item) => ask(item)));
+      const rest = outcomesOf(['ax2', 'ay2', 'aw3', 'ax3'].map((item) => ask(item)));
       flight('aw2').finish();
       assert.equal(await first, '#aw2');
-      await settled();
+      await settlePromises();
       flight('ay2 aw3').finish();
-      await settled();
+      await settlePromises();
       assert.ok(!flights.some(({ items }) => items.includes('ax2')), 'one item of a locked lane at a time');
-      flight('ax1').fail(fault('55P03'));
-      await settled();
+      flight('ax1').fail(errorWithCode('55P03'));
+      await settlePromises();
       flight('ax2').finish();
-      await settled();
+      await settlePromises();
       flight('ax3').finish();
       assert.deepEqual(await asked, ['#aw1', '55P03', '#ay1', '#az1']);
       assert.deepEqual(await rest, ['#ax2', '#ay2', '#aw3', '#ax3']);
@@ -230,7 +230,7 @@ describe('batcher', () => {
       ask('ax4');
       ask('aw5');
       flight('aw4').finish();
-      await settled();
+      await settlePromises();
       flight('ax4 aw5');
     });
 
@@ -240,13 +240,13 @@ describe('batcher', () => {
         async (items: string[]) => {
           runs.push(...items);
           await sleep(20);
-          if (items.some((item) => laneOf(item) === 'x')) throw fault('55P03');
+          if (items.some((item) => laneOf(item) === 'x')) throw errorWithCode('55P03');
           return items;
         },
         { most: 100, partyOf, laneOf },
       );
       const items = Array.from({ length: 60 }, (_, n) => `a${'xyz'[n % 3]}${n}`);
-      const outcomes = await codes(['aw', ...items].map((item) => ask(item)));
+      const outcomes = await outcomesOf(['aw', ...items].map((item) => ask(item)));
       assert.deepEqual(
         outcomes.slice(1),
         items.map((item) => (laneOf(item) === 'x' ? '55P03' : item)),
@@ -262,7 +262,7 @@ describe('batcher', () => {
         return items;
       };
       const ask = createBatcher(run, { most: 10 });
-      assert.deepEqual(await codes([1, 2, 3, 4].map((item) => ask(item))), [1, 2, 'three', 4]);
+      assert.deepEqual(await outcomesOf([1, 2, 3, 4].map((item) => ask(item))), [1, 2, 'three', 4]);
     });
 
     for (const timeout of ['55P03', '57014'])
@@ -271,14 +271,14 @@ describe('batcher', () => {
         const run = async (items: string[]) => {
           if (!items.includes('a7')) return items;
           await sleep(LOCK_MS);
-          throw fault(timeout);
+          throw errorWithCode(timeout);
         };
         const ask = createBatcher(run, { most: 100, partyOf });
         await ask('a');
         const start = performance.now();
         const items = Array.from({ length: 50 }, (_, n) => `a${n}`);
         const late: number[] = [];
-        const answers = await codes(
+        const answers = await outcomesOf(
           items.map(async (item) => {
             const answer = await ask(item);
             late.push(performance.now() - start);
@@ -297,10 +297,10 @@ describe('batcher', () => {
       const run = async (items: number[]): Promise<number[]> => {
         runs.push(items.length);
         await sleep(20);
-        throw fault('55P03');
+        throw errorWithCode('55P03');
       };
       const ask = createBatcher(run, { most: 100, partyOf: () => 'a' });
-      const answers = await codes(Array.from({ length: 100 }, (_, n) => ask(n)));
+      const answers = await outcomesOf(Array.from({ length: 100 }, (_, n) => ask(n)));
       assert.deepEqual(answers, Array(100).fill('55P03'));
       assert.deepEqual(runs, [1, 99, 1, 1, 1, 1]);
     });
@@ -310,11 +310,11 @@ describe('batcher', () => {
       const ask = createBatcher(
         async (): Promise<string[]> => {
           runs += 1;
-          throw fault('ECONNREFUSED');
+          throw errorWithCode('ECONNREFUSED');
         },
         { most: 10 },
       );
-      assert.deepEqual(await codes([ask(1), ask(2), ask(3)]), Array(3).fill('ECONNREFUSED'));
+      assert.deepEqual(await outcomesOf([ask(1), ask(2), ask(3)]), Array(3).fill('ECONNREFUSED'));
       assert.equal(runs, 2);
     });
 
@@ -339,10 +339,10 @@ describe('batcher', () => {
       const ask = createBatcher(run, { most: 10 });
       const left = new AbortController();
       const before = AbortSignal.abort(new Error('before'));
-      const asked = codes([ask(1), ask(2, left.signal), ask(3), ask(4, before)]);
+      const asked = outcomesOf([ask(1), ask(2, left.signal), ask(3), ask(4, before)]);
       left.abort(new Error('waiting'));
       flights[0]?.finish();
-      await settled();
+      await settlePromises();
       flights[1]?.finish();
       assert.deepEqual(await asked, ['#1', 'waiting', '#3', 'before']);
       assert.deepEqual(batches(), [[1], [3]]);
@@ -352,12 +352,12 @@ describe('batcher', () => {
       const { flights, batches, run } = statement<number>();
       const ask = createBatcher(run, { most: 10 });
       const left = new AbortController();
-      const asked = codes([ask(1, left.signal), ask(2, left.signal), ask(3)]);
+      const asked = outcomesOf([ask(1, left.signal), ask(2, left.signal), ask(3)]);
       left.abort(new Error('left'));
       flights[0]?.finish();
-      await settled();
+      await settlePromises();
       flights[1]?.fail(new Error('poison'));
-      await settled();
+      await settlePromises();
       assert.deepEqual(await asked, ['#1', 'left', 'poison']);
       assert.deepEqual(batches(), [[1], [3]]);
     });
@@ -366,12 +366,12 @@ describe('batcher', () => {
       const { flights, batches, run } = statement<number>();
       const ask = createBatcher(run, { most: 10 });
       const left = new AbortController();
-      const asked = codes([ask(1), ask(2, left.signal), ask(3)]);
+      const asked = outcomesOf([ask(1), ask(2, left.signal), ask(3)]);
       flights[0]?.finish();
-      await settled();
+      await settlePromises();
       left.abort(new Error('left'));
       flights[1]?.fail(new Error('poison'));
-      await settled();
+      await settlePromises();
       flights[2]?.finish();
       assert.deepEqual(await asked, ['#1', 'left', '#3']);
       assert.deepEqual(batches(), [[1], [2, 3], [3]]);
@@ -417,8 +417,8 @@ describe('batcher', () => {
               flown.push(batch);
               await scheduler.schedule(Promise.resolve());
               flights.splice(flights.indexOf(batch), 1);
-              if (batch.some(({ fate }) => fate === 'locked')) throw fault('55P03');
-              if (batch.some(({ fate }) => fate === 'poison')) throw fault('23505');
+              if (batch.some(({ fate }) => fate === 'locked')) throw errorWithCode('55P03');
+              if (batch.some(({ fate }) => fate === 'poison')) throw errorWithCode('23505');
               return batch.map(({ n }) => n);
             };
             const ask = createBatcher(run, {
@@ -433,10 +433,10 @@ describe('batcher', () => {
               const gone = new AbortController();
               const answer = ask(item, gone.signal);
               const started = flown.some((batch) => batch.includes(item));
-              if (item.fate === 'leaves') gone.abort(fault('left'));
+              if (item.fate === 'leaves') gone.abort(errorWithCode('left'));
               return { item, answer, started };
             });
-            const outcomes = codes(asked.map(({ answer }) => answer));
+            const outcomes = outcomesOf(asked.map(({ answer }) => answer));
             await scheduler.waitFor(outcomes);
             assertOutcomes(asked, await outcomes, flown);
             assert.equal(flights.length, 0);
@@ -479,8 +479,8 @@ describe('batcher', () => {
           continue;
         }
         if (ranAt(item) === -1) {
-          const isOfIts = ({ party, lane }: Item) => party === item.party && lane === item.lane;
-          const locked = items.filter((one) => isOfIts(one) && one.fate === 'locked');
+          const isOfSameLane = ({ party, lane }: Item) => party === item.party && lane === item.lane;
+          const locked = items.filter((one) => isOfSameLane(one) && one.fate === 'locked');
           assert.ok(item.lane !== null && locked.length >= 3, 'only an item of a locked lane never runs');
           assert.equal(outcome, '55P03');
           continue;

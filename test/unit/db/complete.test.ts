@@ -19,7 +19,7 @@ describe('batch completion', function () {
   it('completing eight times as many pieces in one statement takes less than twenty times as long', async () => {
     const { id: party } = await signUp(system);
     const timed = async (size: number) => {
-      const ids = await queued(system, party, size);
+      const ids = await admitPieces(system, party, size);
       const end = { party, month: null, guard: 'live', state: 'cancelled' } as const;
       const since = performance.now();
       const ended = await complete(
@@ -41,7 +41,7 @@ describe('batch completion', function () {
   });
 });
 
-async function queued({ database: { pool } }: System, party: string, size: number): Promise<string[]> {
+async function admitPieces({ database: { pool } }: System, party: string, size: number): Promise<string[]> {
   const units = { sandboxUnits: 0, unitPriceMicrocents: null };
   const terms = admissionTerms(predict, {
     process: newId(),

@@ -13,11 +13,14 @@ describe('rate-limit points', () => {
     const points: Points[] = batch.map(([key, n, windowMs = WINDOW_MS]) => ({ key, points: n, windowMs }));
     return countPoints(database.pool, points, { withinMs: 5000 });
   };
-  const used = (counts: { points: number }[]) => counts.map(({ points }) => points);
+  const pointsOf = (counts: { points: number }[]) => counts.map(({ points }) => points);
 
   it('rate-limit points counted in one statement add up in their order', async () => {
-    assert.deepEqual(used(await count(['a', 1], ['b', 1], ['a', 1], ['a', -1], ['b', 5])), [1, 1, 2, 1, 6]);
-    assert.deepEqual(used(await count(['b', 1], ['a', 1])), [7, 2]);
+    assert.deepEqual(
+      pointsOf(await count(['a', 1], ['b', 1], ['a', 1], ['a', -1], ['b', 5])),
+      [1, 1, 2, 1, 6],
+    );
+    assert.deepEqual(pointsOf(await count(['b', 1], ['a', 1])), [7, 2]);
   });
 
   it('the first rate-limit point starts the window, and all points expire with it', async () => {
@@ -41,7 +44,7 @@ describe('rate-limit points', () => {
       return count(...(n % 2 === 0 ? both : both.toReversed()));
     });
     await Promise.all(batches);
-    assert.deepEqual(used(await count(['x', 1], ['y', 1])), [61, 61]);
+    assert.deepEqual(pointsOf(await count(['x', 1], ['y', 1])), [61, 61]);
   });
 
   it('rate-limit points are deleted an hour after the end of their window', async () => {

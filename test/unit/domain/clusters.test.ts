@@ -19,10 +19,10 @@ function rowsOf(contents: readonly string[], part: Partial<ClusterRow> = {}): Cl
 }
 
 const sizesOf = (clusters: readonly ClusterRow[][]) => clusters.map(({ length }) => length);
-const same = (count: number) => Array.from({ length: count }, () => 'the same words as ever');
+const repeatedTexts = (count: number) => Array.from({ length: count }, () => 'the same words as ever');
 
 describe('clusters', () => {
-  it('clusters end with their session, and are ordered by their beginning', () => {
+  it('clusters of rows end with their session, and are ordered by their beginning', () => {
     const one = rowsOf(['a', 'b'], { sessionId: 'one' });
     const other = rowsOf(['c', 'd'], { sessionId: 'other' });
     const mixed = [one, other]
@@ -31,14 +31,14 @@ describe('clusters', () => {
     assert.deepEqual(clustersOf(mixed), [one, other]);
   });
 
-  it('clusters end before a pause of more than 30 minutes', () => {
+  it('clusters of rows end before a pause of more than 30 minutes', () => {
     const at = (ms: number) => rowsOf([`row at ${ms}`], { id: String(ms), occurredAt: new Date(START + ms) });
     const rows = [...at(0), ...at(30 * MINUTE), ...at(60 * MINUTE + 1)];
     assert.deepEqual(sizesOf(clustersOf(rows)), [2, 1]);
   });
 
-  it('clusters have at most 40 rows and 6000 tokens', () => {
-    assert.deepEqual(sizesOf(clustersOf(rowsOf(same(95)))), [40, 40, 15]);
+  it('clusters of rows have at most 40 rows and 6000 tokens', () => {
+    assert.deepEqual(sizesOf(clustersOf(rowsOf(repeatedTexts(95)))), [40, 40, 15]);
     const long = 'a'.repeat(8000);
     assert.deepEqual(sizesOf(clustersOf(rowsOf([long, long, long, long, 'b']))), [3, 2]);
     const huge = '字'.repeat(8000);
@@ -58,14 +58,14 @@ describe('clusters', () => {
     'Vienna in May: two beds on night trains',
   ];
 
-  it('clusters end where the topic shifts, once they have six rows', () => {
+  it('clusters of rows end where the topic shifts, once they have six rows', () => {
     const [first, ...rest] = TRIP;
     const before = [...BUILD, ...BUILD.slice(1, 3)];
     assert.deepEqual(sizesOf(clustersOf(rowsOf([...before, first ?? '', ...rest]))), [6, 4]);
     assert.deepEqual(sizesOf(clustersOf(rowsOf([...BUILD, ...TRIP]))), [8]);
   });
 
-  it('clusters do not end within a topic, even in scripts without spaces', () => {
+  it('clusters of rows do not end within a topic, even in scripts without spaces', () => {
     assert.deepEqual(sizesOf(clustersOf(rowsOf([...BUILD, ...BUILD, ...BUILD]))), [12]);
     const thai = 'ช่วยดูการสร้างโปรแกรมให้หน่อย';
     const chinese = ['构建在服务器上失败了', '服务器需要新的构建', '请修复服务器的构建', '构建通过了服务器'];
@@ -87,7 +87,7 @@ describe('clusters', () => {
     })),
   );
 
-  it('clusters contain each row once, and each cluster is of one session, in chronological order and without a pause', () => {
+  it('clusters of rows contain each row once, and each cluster is of one session, in chronological order, without a pause', () => {
     fc.assert(
       fc.property(rows, (all) => {
         const clusters = clustersOf(all);
@@ -107,7 +107,7 @@ describe('clusters', () => {
     );
   });
 
-  it('clusters do not depend on the order of the rows', () => {
+  it('clusters of rows do not depend on the order in which the rows are given', () => {
     fc.assert(
       fc.property(rows, (all) => {
         assert.deepEqual(clustersOf(all.toReversed()), clustersOf(all));
@@ -115,27 +115,27 @@ describe('clusters', () => {
     );
   });
 
-  it('rows that a client put together are cut to the size of one cluster', () => {
-    assert.equal(capToClusterSize(rowsOf(same(60))).length, 40);
+  it('the rows of an episode that a client made are cut to the size of one cluster', () => {
+    assert.equal(capToClusterSize(rowsOf(repeatedTexts(60))).length, 40);
     assert.equal(capToClusterSize(rowsOf(['字'.repeat(8000), 'more'])).length, 1);
     assert.deepEqual(capToClusterSize([]), []);
   });
 });
 
 describe('settled cluster', () => {
-  const last = (rows: readonly ClusterRow[]) => rows.at(-1)?.occurredAt.getTime() ?? 0;
+  const lastTimeOf = (rows: readonly ClusterRow[]) => rows.at(-1)?.occurredAt.getTime() ?? 0;
 
-  it('a cluster is settled after ten quiet minutes', () => {
-    const rows = rowsOf(same(3));
-    assert.equal(isSettled(rows, last(rows) + 10 * MINUTE - 1), false);
-    assert.equal(isSettled(rows, last(rows) + 10 * MINUTE), true);
+  it('a cluster of rows is settled after ten quiet minutes', () => {
+    const rows = rowsOf(repeatedTexts(3));
+    assert.equal(isSettled(rows, lastTimeOf(rows) + 10 * MINUTE - 1), false);
+    assert.equal(isSettled(rows, lastTimeOf(rows) + 10 * MINUTE), true);
   });
 
   it('a cluster of fewer than 3 rows and fewer than 200 characters by a person is settled after 24 hours', () => {
     const small = [...rowsOf(['x'.repeat(199)]), ...rowsOf(['y'.repeat(500)], { isHuman: false })];
-    assert.equal(isSettled(small, last(small) + 24 * HOUR - 1), false);
-    assert.equal(isSettled(small, last(small) + 24 * HOUR), true);
+    assert.equal(isSettled(small, lastTimeOf(small) + 24 * HOUR - 1), false);
+    assert.equal(isSettled(small, lastTimeOf(small) + 24 * HOUR), true);
     const long = rowsOf(['x'.repeat(200)]);
-    assert.equal(isSettled(long, last(long) + 10 * MINUTE), true);
+    assert.equal(isSettled(long, lastTimeOf(long) + 10 * MINUTE), true);
   });
 });

@@ -5,7 +5,7 @@ import type { Message } from '../../../shared/schemas/predictions.ts';
 
 type Request = Parameters<typeof fitContext>[0];
 
-const said = (content: string): Message => ({ role: 'user', content, origin: 'human' });
+const messageOf = (content: string): Message => ({ role: 'user', content, origin: 'human' });
 
 function request(fields: Partial<Omit<Request, 'draft'>> & { draft?: string } = {}): Request {
   const { draft = '', ...others } = fields;
@@ -30,7 +30,7 @@ describe('envelopeSize', () => {
   it('envelopeSize counts the code points of all texts and nothing else', () => {
     const full = request({
       draft: '1234',
-      messages: [said('12'), said('😀')],
+      messages: [messageOf('12'), messageOf('😀')],
       artifact: artifact('報告', '12345'),
       user_preferences: '\n\t',
     });
@@ -43,7 +43,7 @@ describe('envelopeSize', () => {
     fc.assert(
       fc.property(text, fc.array(text), (draft, contents) => {
         const size = [draft, ...contents].reduce((sum, each) => sum + [...each].length, 0);
-        assert.equal(envelopeSize(request({ draft, messages: contents.map(said) })), size);
+        assert.equal(envelopeSize(request({ draft, messages: contents.map(messageOf) })), size);
       }),
     );
   });
@@ -53,7 +53,7 @@ describe('fitContext', () => {
   it('fitContext keeps everything if it fits the budget exactly', () => {
     const given = request({
       draft: letters(2),
-      messages: [said(letters(3)), said(letters(1))],
+      messages: [messageOf(letters(3)), messageOf(letters(1))],
       artifact: artifact(letters(1), letters(2)),
       user_preferences: letters(1),
     });
@@ -73,7 +73,7 @@ describe('fitContext', () => {
   });
 
   it('fitContext drops the oldest messages first', () => {
-    const messages = ['a', 'b', 'c', 'd'].map((letter) => said(letters(10, letter)));
+    const messages = ['a', 'b', 'c', 'd'].map((letter) => messageOf(letters(10, letter)));
     const given = request({ draft: letters(5), messages, artifact: artifact(letters(5), letters(5)) });
     const { task, truncated } = fitContext(given, 35);
     assert.equal(truncated, true);
@@ -81,16 +81,20 @@ describe('fitContext', () => {
     assert.equal(task.artifact?.summary, letters(5));
   });
 
-  it('fitContext keeps the end of the oldest message that fits only in part', () => {
-    const messages = [said('gone'), said(`${letters(1, 'x')}${letters(2, 'y')}`), said('last')];
+  it('fitContext keeps the end of a message that fits only in part, and drops all messages before it', () => {
+    const messages = [
+      messageOf('gone'),
+      messageOf(`${letters(1, 'x')}${letters(2, 'y')}`),
+      messageOf('last'),
+    ];
     const { task } = fitContext(request({ messages }), 3);
-    assert.deepEqual(task.messages, [said(letters(2, 'y')), said('last')]);
+    assert.deepEqual(task.messages, [messageOf(letters(2, 'y')), messageOf('last')]);
   });
 
   it('fitContext drops older messages first, then shortens summary, preferences, selection, last message and draft in this order', () => {
     const given = request({
       draft: letters(10, 'd'),
-      messages: [said('old'), said(letters(10, 'm'))],
+      messages: [messageOf('old'), messageOf(letters(10, 'm'))],
       artifact: artifact(letters(10, 's'), letters(10, 'y')),
       user_preferences: letters(10, 'p'),
     });
@@ -127,14 +131,18 @@ describe('fitContext', () => {
     }
   });
 
-  it('fitContext does not report a request as truncated because empty texts do not fit', () => {
-    const given = request({ draft: letters(1), messages: [said(''), said('')], artifact: artifact('', '') });
+  it('fitContext does not count an empty text that does not fit as truncation', () => {
+    const given = request({
+      draft: letters(1),
+      messages: [messageOf(''), messageOf('')],
+      artifact: artifact('', ''),
+    });
     const { task, truncated } = fitContext(given, 1);
     assert.equal(truncated, false);
     assert.equal(task.messages.length, 2);
   });
 
-  it('fitContext only cuts texts, never inside a surrogate pair, and reports truncation exactly when it cut something', () => {
+  it('fitContext only shortens texts, splits no surrogate pair, and reports truncation exactly if it shortened one', () => {
     const text = fc.string({ unit: 'binary', maxLength: 40 });
     const budget = fc.integer({ min: 0, max: 120 });
     fc.assert(
@@ -144,7 +152,11 @@ describe('fitContext', () => {
         text,
         budget,
         (draft, contents, summary, tokens) => {
-          const given = request({ draft, messages: contents.map(said), artifact: artifact('', summary) });
+          const given = request({
+            draft,
+            messages: contents.map(messageOf),
+            artifact: artifact('', summary),
+          });
           const { task, truncated } = fitContext(given, tokens);
           assert.equal(task.draftHead + task.draft, draft);
           assert.ok(summary.startsWith(task.artifact?.summary ?? '!'));

@@ -9,10 +9,10 @@ const NOW = new Date('2026-11-20T10:00:00.000Z');
 const DAY_MS = 86_400_000;
 const LIMITS = { recencyMinutes: 60, maxFacts: 3, maxEpisodes: 3, maxRaw: 3 };
 
-describe('row worth', () => {
+describe('worth of a memory row', () => {
   const merits = { relevance: 0, ageMs: 0, salience: 0.5, sources: 0 };
 
-  it("a row's worth grows with each merit, and its recency halves every half-life", () => {
+  it("a memory row's worth grows with relevance, salience and sources, and the part for recency halves every half-life", () => {
     const base = worthOf(merits, DAY_MS);
     for (const better of [{ relevance: 0.1 }, { salience: 0.6 }, { sources: 1 }])
       assert.ok(worthOf({ ...merits, ...better }, DAY_MS) > base);
@@ -22,13 +22,13 @@ describe('row worth', () => {
     assert.equal(worthOf({ ...merits, sources: 10 }, 1), worthOf({ ...merits, sources: 1000 }, 1));
   });
 
-  it("a row's worth is higher for an old relevant row than for a new irrelevant one", () => {
+  it('a memory row that is old and relevant is worth more than one that is new and irrelevant', () => {
     const old = worthOf({ ...merits, relevance: 1, ageMs: 1000 * DAY_MS }, DAY_MS);
     assert.ok(old > worthOf(merits, DAY_MS));
   });
 });
 
-describe('choosing the best rows', () => {
+describe('choosing the best memory rows', () => {
   const row = (id: string, worth: number, part: Partial<Ranked<object>> = {}) => ({
     row: { id },
     text: `text of ${id}`,
@@ -38,12 +38,12 @@ describe('choosing the best rows', () => {
   });
   const idsOf = (rows: object[]) => rows.map((one) => (one as { id: string }).id);
 
-  it('choosing the best rows takes pinned rows first, then the worthiest, and the later one of equals', async () => {
+  it('choosing the best memory rows takes pinned rows first, then those of the highest worth, and the later of two equals', async () => {
     const rows = [row('a', 0.9), row('b', 0.1, { pinned: true }), row('c', 0.5), row('d', 0.5)];
     assert.deepEqual(idsOf(await chooseBest(rows, 3)), ['b', 'a', 'd']);
   });
 
-  it('choosing the best rows takes a row that repeats a better one only when no other is left', async () => {
+  it('choosing the best memory rows takes a row that repeats a better one only when no other row is left', async () => {
     const same = 'prefers the short answer in two sentences';
     const rows = [
       row('a', 0.9, { text: same }),
@@ -61,7 +61,7 @@ describe('choosing the best rows', () => {
     ]);
   });
 
-  it('choosing the best rows does not treat a different number or the opposite as a repetition', async () => {
+  it('choosing the best memory rows does not treat a text with another number, or the opposite meaning, as a repetition', async () => {
     const text = 'the staging database of the second region listens on port 7431';
     const number = [
       row('a', 0.9, { text }),
@@ -77,7 +77,7 @@ describe('choosing the best rows', () => {
     assert.deepEqual(idsOf(await chooseBest(swapped, 2)), ['a', 'b']);
   });
 
-  it('choosing the best rows yields to other requests between long texts', async () => {
+  it('choosing the best memory rows yields to other requests between long texts', async () => {
     const words = (n: number) => Array.from({ length: 330 }, (_, at) => `w${at * n}`).join(' ');
     const rows = Array.from({ length: 650 }, (_, n) => row(`${n}`, 1 / (n + 1), { text: words(n) }));
     const { turns, result } = await turnsDuring(chooseBest(rows, 649));
@@ -85,7 +85,7 @@ describe('choosing the best rows', () => {
     assert.ok(turns >= 10, `${turns} turns`);
   });
 
-  it('choosing the best rows does not depend on the order of the rows', async () => {
+  it('choosing the best memory rows does not depend on the order in which the rows are given', async () => {
     const rows = fc.uniqueArray(
       fc.record({
         id: fc.uuid(),
@@ -143,7 +143,7 @@ describe('bundle', () => {
     timedOut: false,
   });
 
-  it('a bundle does not depend on the order of the rows: it lists pinned rows first, then the latest, not the worthiest', async () => {
+  it('a context bundle lists pinned rows first, then the latest, in whatever order the rows are given', async () => {
     const facts = [fact(1, { confidence: 1 }), fact(2, { confidence: 0.2 }), fact(3, { pinned: true })];
     const bundle = await bundleOf(makeOffer(facts), LIMITS);
     assert.deepEqual(
@@ -160,7 +160,7 @@ describe('bundle', () => {
     );
   });
 
-  it('a bundle reports the numbers of matched, returned and excluded rows', async () => {
+  it('a context bundle reports the numbers of matched, returned and excluded rows', async () => {
     const { meta } = await bundleOf(makeOffer([1, 2, 3, 4].map((n) => fact(n))), LIMITS);
     assert.deepEqual(meta.counts.facts, { matched: 4, returned: 3 });
     assert.deepEqual(meta.truncated, { facts: true, episodes: false, raw: false });

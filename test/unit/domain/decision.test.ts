@@ -3,11 +3,14 @@ import fc from 'fast-check';
 import type { Message } from '../../../shared/schemas/predictions.ts';
 import { decideCompletion, hasNothingToWorkOn } from '../../../workers/predictions/predict.ts';
 
-const said = (content: string): Message => ({ role: 'user', content, origin: 'human' });
+const messageOf = (content: string): Message => ({ role: 'user', content, origin: 'human' });
 const draftOf = (text: string) => ({ text, revision: 1 });
 const artifact = { kind: 'slides', id: 'a', revision: '1', selection: '', summary: '' } as const;
 
-const request = { draft: draftOf('Send the report'), messages: [said('first'), said('Straße nach Köln')] };
+const request = {
+  draft: draftOf('Send the report'),
+  messages: [messageOf('first'), messageOf('Straße nach Köln')],
+};
 const ABSTENTION = { state: 'abstained', completion: '' };
 
 function completionOf(completion: string): string {
@@ -23,7 +26,7 @@ describe('hasNothingToWorkOn', () => {
     ],
     [
       'a blank draft to complete',
-      { mode: 'complete_draft', draft: draftOf(' \n'), messages: [said('a')], artifact },
+      { mode: 'complete_draft', draft: draftOf(' \n'), messages: [messageOf('a')], artifact },
       true,
     ],
     [
@@ -43,7 +46,7 @@ describe('hasNothingToWorkOn', () => {
     ],
     [
       'a next prompt from a message',
-      { mode: 'next_prompt', draft: draftOf(''), messages: [said('a')], artifact: null },
+      { mode: 'next_prompt', draft: draftOf(''), messages: [messageOf('a')], artifact: null },
       false,
     ],
     [

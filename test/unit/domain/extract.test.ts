@@ -54,8 +54,8 @@ describe('extracted episode', () => {
   });
 });
 
-describe('shortened text', () => {
-  it('a shortened text is the whole text, or its beginning with an ellipsis, of at most `max` code points', () => {
+describe('truncateWithEllipsis', () => {
+  it('truncateWithEllipsis leaves a text of at most `max` code points unchanged, and ends a cut one with an ellipsis', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.integer({ min: 1, max: 20 }), (text, max) => {
         const short = truncateWithEllipsis(text, max);

@@ -27,7 +27,7 @@ const READERS: Record<string, (text: string) => unknown> = {
   'finding the question of a draft': (text) => questionOf({ draft: { text, revision: 0 }, messages: [] }),
 };
 
-/** Parts whose repetition makes patterns begin to match at every place without ever completing. */
+/** Parts whose repetition lets patterns begin to match at every place, and complete a match at none. */
 const PARTS = [
   ...' \t\n\u2028,.!?:"„\'->*#1aé',
   ...'\r\n|a |a, |yy,|no |note that |. |- |\n- |\n>|\n```|\non aaaa |\n---|from |from a  |moved |moved from |quit '.split(
@@ -41,9 +41,9 @@ const PARTS = [
 
 /** Lengths of a sentence, of a long fact, and of more than any row, in characters. */
 const LENGTHS = [200, 8 * 1024, 256 * 1024];
-/** CPU time. In linear time the longest text takes at most a tenth of it; in quadratic time several times as much. */
+/** Limit of CPU time. The longest text takes a tenth of it in linear time, several times as much in quadratic time. */
 const LIMIT_MS = 2000;
-/** Wall-clock time, which is longer in case other processes take the CPU. */
+/** Limit of wall-clock time, which is longer in case other processes take the CPU. */
 const INTERRUPT_MS = 10_000;
 
 /** Runs the call, which is interrupted at INTERRUPT_MS even during a pattern match, and asserts its CPU time. */
@@ -58,7 +58,7 @@ describe('hostile texts', function () {
   this.timeout(60_000);
 
   for (const [what, read] of Object.entries(READERS))
-    it(`${what} takes at most linear time for any repeated text`, () => {
+    it(`${what} takes at most linear time in hostile texts`, () => {
       for (const length of LENGTHS)
         for (const part of PARTS) {
           const text = `from ${part.repeat(length / part.length)}!`;

@@ -29,7 +29,7 @@ function measuredEstimate(more: Partial<KindLoad> = {}): LoadEstimate {
   return load;
 }
 
-const closeTo = (actual: number, expected: number) =>
+const assertCloseTo = (actual: number, expected: number) =>
   assert.ok(Math.abs(actual - expected) < 1, `${actual}, not about ${expected}`);
 
 describe('load estimate', () => {
@@ -42,32 +42,32 @@ describe('load estimate', () => {
   });
 
   it('the load estimate divides the work ahead by the measured claim rate', () => {
-    closeTo(measuredEstimate().answerMs(500, 1000), 5010 + SERVICE_MS);
+    assertCloseTo(measuredEstimate().answerMs(500, 1000), 5010 + SERVICE_MS);
   });
 
   it('the load estimate puts a party with little work ahead of one with much', () => {
     const load = measuredEstimate({ queues: [1] });
-    closeTo(load.answerMs(0, 1000), 30 + SERVICE_MS);
-    closeTo(load.answerMs(1, 1000), 30 + SERVICE_MS);
-    closeTo(load.answerMs(1000, 1000), 10_020 + SERVICE_MS);
+    assertCloseTo(load.answerMs(0, 1000), 30 + SERVICE_MS);
+    assertCloseTo(load.answerMs(1, 1000), 30 + SERVICE_MS);
+    assertCloseTo(load.answerMs(1000, 1000), 10_020 + SERVICE_MS);
   });
 
   it('the load estimate gives each party with a standing queue one turn per piece of the asking party', () => {
     const load = measuredEstimate({ standing: 61 });
-    closeTo(load.answerMs(0, 1000), 620 + SERVICE_MS);
-    closeTo(load.answerMs(9, 1000), 6100 + SERVICE_MS);
+    assertCloseTo(load.answerMs(0, 1000), 620 + SERVICE_MS);
+    assertCloseTo(load.answerMs(9, 1000), 6100 + SERVICE_MS);
   });
 
   it('the load estimate gives the other class of parties every second slot while that class has work', () => {
-    closeTo(measuredEstimate({ others: 1000 }).answerMs(99, 1000), 2000 + SERVICE_MS);
-    closeTo(measuredEstimate({ others: 20 }).answerMs(99, 1000), 1200 + SERVICE_MS);
+    assertCloseTo(measuredEstimate({ others: 1000 }).answerMs(99, 1000), 2000 + SERVICE_MS);
+    assertCloseTo(measuredEstimate({ others: 20 }).answerMs(99, 1000), 1200 + SERVICE_MS);
   });
 
   it('the load estimate takes the age of the oldest work as the wait until it has measured a rate', () => {
     const load = new LoadEstimate();
     load.observe(loadAt(0, { queued: 800, oldestMs: 8000, claimed: 1e6 }));
-    closeTo(load.answerMs(800, 0), 8010 + SERVICE_MS);
-    closeTo(load.answerMs(0, 0), 20 + SERVICE_MS);
+    assertCloseTo(load.answerMs(800, 0), 8010 + SERVICE_MS);
+    assertCloseTo(load.answerMs(0, 0), 20 + SERVICE_MS);
   });
 
   it('the load estimate lets a party queue exactly as much as can be answered in time', () => {
@@ -80,7 +80,7 @@ describe('load estimate', () => {
     assert.equal(measuredEstimate({ standing: 1000 }).mostQueued(7000, 1000), 0);
   });
 
-  it('the load estimate predicts no wait for a new party while slots that flooding parties may not take are free', () => {
+  it('the load estimate predicts no wait for a new party while a slot that flooding parties may not take is free', () => {
     const load = measuredEstimate({ running: 14, standing: 1000 });
     assert.ok(load.answerMs(1, 1000) > 10_000);
     assert.equal(load.answerMs(0, 1000), 0);
@@ -90,36 +90,36 @@ describe('load estimate', () => {
   it('the load estimate learns the service time', () => {
     const load = measuredEstimate();
     for (let n = 0; n < 100; n += 1) load.noteServed(2000);
-    closeTo(load.answerMs(99, 1000), 3000);
+    assertCloseTo(load.answerMs(99, 1000), 3000);
   });
 
   it('the load estimate assumes a rate of at most three claims in the time since the last claim', () => {
     const load = measuredEstimate();
     load.observe(loadAt(1200, { claimed: 100, lastClaimMs: 1000 }));
-    closeTo(load.answerMs(29, 1200), 10_000 + SERVICE_MS);
+    assertCloseTo(load.answerMs(29, 1200), 10_000 + SERVICE_MS);
   });
 
   it('the load estimate keeps its claim rate when all slots are filled and freed together', () => {
     const load = measuredEstimate();
     for (let n = 0; n < 100; n += 1) load.noteServed(2000);
     load.observe(loadAt(1200, { claimed: 100, lastClaimMs: 1900 }));
-    closeTo(load.answerMs(29, 1200), 300 + 2000);
+    assertCloseTo(load.answerMs(29, 1200), 300 + 2000);
   });
 
-  it('the load estimate predicts no wait while slots are free: the queued work has only not been announced yet', () => {
+  it('the load estimate predicts no wait while slots are free, since queued work has then only not been announced yet', () => {
     assert.equal(measuredEstimate({ running: 3, claimed: 7, lastClaimMs: 5000 }).answerMs(500, 1000), 0);
     assert.equal(measuredEstimate({ running: 0, lastClaimMs: null }).answerMs(500, 1000), 0);
   });
 
   it('the load estimate also measures a single flooding party, which never gets all slots', () => {
-    closeTo(measuredEstimate({ running: 12 }).answerMs(500, 1000), 5010 + SERVICE_MS);
+    assertCloseTo(measuredEstimate({ running: 12 }).answerMs(500, 1000), 5010 + SERVICE_MS);
   });
 
   it('the load estimate restarts its measurement when a worker starts or ends', () => {
     for (const more of [{ claimed: 5 }, { claimed: 1e6, workers: 2 }]) {
       const load = measuredEstimate();
       load.observe(loadAt(2000, { queued: 100, oldestMs: 1000, ...more }));
-      closeTo(load.answerMs(100, 2000), 1010 + SERVICE_MS);
+      assertCloseTo(load.answerMs(100, 2000), 1010 + SERVICE_MS);
     }
   });
 
@@ -167,7 +167,7 @@ describe('load shedding', () => {
     ['128 slots of just 0.8 s', 64, () => 800],
   ];
 
-  function system([, slotsPerWorker, serviceMs]: (typeof shapes)[number]): QueueModel {
+  function modelOf([, slotsPerWorker, serviceMs]: (typeof shapes)[number]): QueueModel {
     const model = new QueueModel();
     model.slotsPerWorker = slotsPerWorker;
     model.serviceMs = serviceMs;
@@ -178,14 +178,14 @@ describe('load shedding', () => {
     const [name] = shape;
 
     it(`load shedding refuses no call at 80 % of the capacity (${name})`, () => {
-      const model = system(shape);
+      const model = modelOf(shape);
       model.arrivals = { a: 64, b: 64 };
       model.run(20_000);
       assert.equal(model.tally(0, 20_000).refused, 0);
     });
 
     it(`load shedding at 3 times the capacity uses 90 % of it and answers 98 % of admitted calls in time (${name})`, () => {
-      const model = system(shape);
+      const model = modelOf(shape);
       model.arrivals = { a: 480 };
       model.run(40_000);
       const { answered, late, refused } = model.tally(5000, 30_000);
@@ -196,7 +196,7 @@ describe('load shedding', () => {
 
     it(`load shedding begins within 2 s after workers hang, even at full load, and ends within 1.5 s of recovery (${name})`, () => {
       for (const rate of [100, 155, 300]) {
-        const model = system(shape);
+        const model = modelOf(shape);
         model.arrivals = { a: rate };
         model.run(3000);
         model.hang();
@@ -216,9 +216,9 @@ describe('load shedding', () => {
     });
   }
 
-  it('load shedding ends within 1.5 s when hanging calls are answered', () => {
+  it('load shedding ends within 1.5 s after hanging calls have been answered', () => {
     for (const shape of shapes) {
-      const model = system(shape);
+      const model = modelOf(shape);
       model.arrivals = { a: 120 };
       model.run(3000);
       // Everything is answered at 9 s.
@@ -247,7 +247,7 @@ describe('load shedding', () => {
     assert.ok((model.refusedUntil(8000) ?? 0) <= 9000);
   });
 
-  it('load shedding sees a standing queue even at a new ingress', () => {
+  it('load shedding at a new ingress takes account of a queue that stood there before', () => {
     const model = new QueueModel();
     model.arrivals = { a: 480 };
     model.run(15_000);

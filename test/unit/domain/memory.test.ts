@@ -51,7 +51,7 @@ describe('memory in a prompt', () => {
     assert.deepEqual(memory.profile, { summary: 'short', data: { a: 1 } });
   });
 
-  it('memory in a prompt leaves out the least worthy rows, and keeps the others in their order', async () => {
+  it('memory in a prompt leaves out the rows of the lowest worth, and keeps the others in their order', async () => {
     // The person's own words, at even indexes, are worth more.
     const { memory } = fitMemory(await bundle(['aaaa', 'bbbb', 'cccc', 'dddd']), 4);
     assert.deepEqual(

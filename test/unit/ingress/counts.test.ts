@@ -11,7 +11,7 @@ import { until } from '../../support/until.ts';
 const WINDOW_MS = 600_000;
 
 /** Defines the tests that every store of counts passes. */
-function itCounts(store: () => CountPoints): void {
+function itCounts(where: string, store: () => CountPoints): void {
   const count = (part: Partial<Points>) => store()({ key: 'k', points: 1, windowMs: WINDOW_MS, ...part });
   let keys = 0;
   let key = '';
@@ -20,14 +20,14 @@ function itCounts(store: () => CountPoints): void {
     key = `key-${keys}`;
   });
 
-  it('the first point begins the window in which the following points are counted', async () => {
+  it(`counts ${where} begin a window at the first point, and add the following points to it`, async () => {
     const first = await count({ key });
     const second = await count({ key, points: 5 });
     assert.deepEqual([first.points, second.points, second.window], [1, 6, first.window]);
     assert.ok(second.leftMs > WINDOW_MS - 60_000 && second.leftMs <= WINDOW_MS);
   });
 
-  it('points for a window other than the current one are not counted, and return the current count', async () => {
+  it(`counts ${where} ignore points for a window other than the current one, and return the current count`, async () => {
     const { window } = await count({ key, points: 3 });
     const other = await count({ key, points: -1, window: window - 1 });
     assert.deepEqual([other.points, other.window], [3, window]);
@@ -35,7 +35,7 @@ function itCounts(store: () => CountPoints): void {
     assert.deepEqual([named.points, named.window], [2, window]);
   });
 
-  it('points for a window that is over are not counted and open no new window', async () => {
+  it(`counts ${where} ignore points for a window that is over, and open no new window for them`, async () => {
     const { window } = await count({ key, points: 3, windowMs: 100 });
     const late = await until(async () => {
       const answer = await count({ key, points: -1, windowMs: 100, window });
@@ -45,7 +45,7 @@ function itCounts(store: () => CountPoints): void {
     assert.equal((await count({ key })).points, 1);
   });
 
-  it('points given back after their window do not reduce the count of the next window', async () => {
+  it(`counts ${where} do not fall in the next window when points are given back after their own`, async () => {
     const limiter = new ExactLimiter({ name: key, points: 2, windowS: 1 }, store());
     const late = new ExactLimiter(limiter.limit, store());
     await late.take('a');
@@ -54,7 +54,7 @@ function itCounts(store: () => CountPoints): void {
     assert.ok((await limiter.take('a')).remaining <= 0);
   });
 
-  it('30 points sent at once are all counted', async () => {
+  it(`counts ${where} include each of 30 points that are sent at once`, async () => {
     const answers = await Promise.all(Array.from({ length: 30 }, () => count({ key })));
     const used = answers.map(({ points }) => points).sort((a, b) => a - b);
     assert.deepEqual(
@@ -66,13 +66,16 @@ function itCounts(store: () => CountPoints): void {
 
 describe('counts in memory', () => {
   const memory = new MemoryCounts();
-  itCounts(() => async (points) => memory.count(points));
+  itCounts('in memory', () => async (points) => memory.count(points));
 });
 
 describe('counts in PostgreSQL', () => {
   const database = useDatabase();
 
-  itCounts(() => async (points) => first(await countPoints(database.pool, [points], { withinMs: 5000 })));
+  itCounts(
+    'in PostgreSQL',
+    () => async (points) => first(await countPoints(database.pool, [points], { withinMs: 5000 })),
+  );
 });
 
 describeWithRedis('counts in Redis', () => {
@@ -84,7 +87,7 @@ describeWithRedis('counts in Redis', () => {
   });
   after(() => redis?.disconnect());
 
-  itCounts(() => async (points) => first(await countInRedis(redis, '{test}:limit', [points])));
+  itCounts('in Redis', () => async (points) => first(await countInRedis(redis, '{test}:limit', [points])));
 });
 
 function first<T>([one]: T[]): T {

@@ -8,9 +8,11 @@ import { createBatcher } from '../../../shared/db/batcher.ts';
 import { AppError } from '../../../shared/errors/app-error.ts';
 import { newAppKey, newServiceKey } from '../../../shared/security/keys.ts';
 
-/** Wrong credentials of one network: how many are allowed in 10 s, are looked up at once, and share a statement. */
+/** Number of wrong credentials that one network may send in 10 s. */
 const LIMIT = 50;
+/** Number of unproven credentials of one network that are looked up at once. */
 const AT_ONCE = 10;
+/** Number of credentials that share a statement. */
 const BATCH = { most: 200 };
 const CALLS = 1500;
 /** Look-ups beyond the limit: batches for each of two kinds of key. */

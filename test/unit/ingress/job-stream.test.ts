@@ -129,7 +129,7 @@ describe('job stream', () => {
     assert.match(streamed, /\nevent: error\ndata: {"detail":{"code":"job_timeout",[^\n]*}}\n\n$/);
   });
 
-  it('a job stream ends with the error that its poll is refused with', async () => {
+  it('a job stream ends with the error of a poll that is refused', async () => {
     const looks = [
       async () => ({ job: JOB, items: [] }),
       () => Promise.reject(new AppError('not_authenticated')),
@@ -139,7 +139,7 @@ describe('job stream', () => {
     assert.match(streamed, /\nevent: error\ndata: {"detail":{"code":"not_authenticated",[^\n]*}}\n\n$/);
   });
 
-  it('a job stream outlives a moment without the database', async () => {
+  it('a job stream survives a moment without the database', async () => {
     const looks = [
       () => Promise.reject(Object.assign(new Error('terminating connection'), { code: '57P01' })),
       () => Promise.reject(Object.assign(new Error('lock timeout'), { code: '55P03' })),

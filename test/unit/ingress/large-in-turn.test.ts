@@ -7,14 +7,14 @@ const LARGE_BODY_HEADERS = { 'content-length': '100000' };
 const ONE_NETWORK = '192.0.2.1';
 const OTHER_NETWORK = '192.0.2.2';
 
-interface Sent {
+interface FakeRequest {
   headers?: IncomingHttpHeaders;
   from?: string;
   signal?: AbortSignal;
 }
 
 /** Sends all requests at once; returns the indexes of those that began in each turn of the event loop. */
-async function begunByTurn(requests: Sent[]): Promise<number[][]> {
+async function begunByTurn(requests: FakeRequest[]): Promise<number[][]> {
   const handle = paceLargeBodies();
   const turns: number[][] = [[]];
   const never = new AbortController().signal;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { setImmediate as settled } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { Lease } from '../../../ingress/limits/lease-limiter.ts';
 import type { Verdict } from '../../../ingress/limits/limiter.ts';
@@ -54,7 +54,7 @@ class Installation {
   async run(steps: readonly Step[]): Promise<this> {
     for (const step of steps) {
       this.#do(step);
-      await settled();
+      await nextTurn();
     }
     return this;
   }
@@ -96,46 +96,57 @@ class Installation {
   }
 }
 
-const at = fc.nat(3);
-const one = fc.record({ do: fc.constant('take' as const), at, points: fc.constant(1) });
-const many = fc.record({ do: fc.constant('take' as const), at, points: fc.integer({ min: 1, max: 6 }) });
-const network = fc.record({ do: fc.constantFrom('arrive' as const, 'return' as const, 'tick' as const), at });
-const wait = fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(1, 250, 1000, 2500) });
-const size = { minLength: 20, maxLength: 120 };
-const calls = fc.array(fc.oneof(one, network), size);
-const terms = { points: fc.integer({ min: 1, max: 40 }), share: fc.nat(5) };
+const place = fc.nat(3);
+const takeOne = fc.record({ do: fc.constant('take' as const), at: place, points: fc.constant(1) });
+const takeMany = fc.record({
+  do: fc.constant('take' as const),
+  at: place,
+  points: fc.integer({ min: 1, max: 6 }),
+});
+const networkStep = fc.record({
+  do: fc.constantFrom('arrive' as const, 'return' as const, 'tick' as const),
+  at: place,
+});
+const waitStep = fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(1, 250, 1000, 2500) });
+const stepCount = { minLength: 20, maxLength: 120 };
+const takesOfOne = fc.array(fc.oneof(takeOne, networkStep), stepCount);
+const options = { points: fc.integer({ min: 1, max: 40 }), share: fc.nat(5) };
 
-describe('lease on a limit', () => {
-  it('leases of several ingresses grant at most the limit plus their shares, and refuse no call below the limit', () =>
-    check(
-      { ...terms, ingresses: fc.integer({ min: 2, max: 4 }), steps: calls },
+describe('leased rate limit', () => {
+  it('a rate limit leased by several ingresses grants at most its points plus their shares, and refuses no call before its points are used', () =>
+    assertFor(
+      { ...options, ingresses: fc.integer({ min: 2, max: 4 }), steps: takesOfOne },
       async (found, { points, share, ingresses }) => {
         assert.ok(found.granted <= points + ingresses * share);
         assert.ok(found.refused === 0 || found.granted >= points);
       },
     ));
 
-  it('a lease of a single ingress is exact', () =>
-    check({ ...terms, ingresses: fc.constant(1), steps: calls }, async (found, { points }) => {
+  it('with a single ingress, a leased rate limit grants exactly as many calls as the limit allows', () =>
+    assertFor({ ...options, ingresses: fc.constant(1), steps: takesOfOne }, async (found, { points }) => {
       assert.equal(found.granted, Math.min(points, found.granted + found.refused));
     }));
 
-  it('leases keep their bound for calls of any weight', () =>
-    check(
-      { ...terms, ingresses: fc.integer({ min: 1, max: 4 }), steps: fc.array(fc.oneof(many, network), size) },
+  it('a leased rate limit keeps its bound for calls of any weight', () =>
+    assertFor(
+      {
+        ...options,
+        ingresses: fc.integer({ min: 1, max: 4 }),
+        steps: fc.array(fc.oneof(takeMany, networkStep), stepCount),
+      },
       async (found, { points, share, ingresses }) => {
         assert.ok(found.granted <= points + (ingresses === 1 ? 0 : ingresses * share));
       },
     ));
 
-  it('leases keep their bound over several windows, and refuse no call if all calls together stay below the limit', () =>
-    check(
+  it('a leased rate limit keeps its bound over several windows, and refuses no call if all together stay below the limit', () =>
+    assertFor(
       {
-        ...terms,
+        ...options,
         ingresses: fc.integer({ min: 1, max: 4 }),
         steps: fc.array(
-          fc.oneof({ weight: 4, arbitrary: one }, { weight: 6, arbitrary: network }, wait),
-          size,
+          fc.oneof({ weight: 4, arbitrary: takeOne }, { weight: 6, arbitrary: networkStep }, waitStep),
+          stepCount,
         ),
       },
       async (found, { points, share, ingresses }) => {
@@ -144,7 +155,7 @@ describe('lease on a limit', () => {
       },
     ));
 
-  it('a lease grants calls within its share at once, without asking the store', async () => {
+  it("a leased rate limit grants calls within the ingress's share at once, without asking the store", async () => {
     const installation = new Installation({ points: 100, ingresses: 1, share: 4 });
     const take: Step = { do: 'take', at: 0, points: 1 };
     await installation.run([take, { do: 'arrive', at: 0 }, { do: 'return', at: 0 }, take, take, take, take]);
@@ -154,14 +165,14 @@ describe('lease on a limit', () => {
     await installation.finish();
   });
 
-  it('a lease answers a call that costs no points, also while it knows of no window', async () => {
+  it('a leased rate limit answers a call that costs no points, even before it knows of a window', async () => {
     const installation = new Installation({ points: 1, ingresses: 1, share: 0 });
     await installation.run([{ do: 'take', at: 0, points: 0 }]);
     await installation.finish();
     assert.equal(installation.refused, 0);
   });
 
-  it('a lease asks the store once for the points of all waiting calls', async () => {
+  it('a leased rate limit asks the store once for the points of all waiting calls', async () => {
     const installation = new Installation({ points: 20, ingresses: 1, share: 0 });
     const storm = Array.from({ length: 60 }, (): Step => ({ do: 'take', at: 0, points: 1 }));
     const round: Step[] = [
@@ -173,21 +184,21 @@ describe('lease on a limit', () => {
   });
 });
 
-interface Terms {
+interface InstallationOptions {
   points: number;
   share: number;
   ingresses: number;
 }
 
-function check(
-  arbitraries: { [K in keyof Terms]: fc.Arbitrary<number> } & { steps: fc.Arbitrary<Step[]> },
-  assertion: (found: Installation, terms: Terms) => Promise<void>,
+function assertFor(
+  arbitraries: { [K in keyof InstallationOptions]: fc.Arbitrary<number> } & { steps: fc.Arbitrary<Step[]> },
+  assertion: (found: Installation, options: InstallationOptions) => Promise<void>,
 ): Promise<void> {
   return fc.assert(
-    fc.asyncProperty(fc.record(arbitraries), async ({ steps, ...terms }) => {
-      const installation = new Installation(terms);
+    fc.asyncProperty(fc.record(arbitraries), async ({ steps, ...options }) => {
+      const installation = new Installation(options);
       await installation.run(steps);
-      await assertion(await installation.finish(), terms);
+      await assertion(await installation.finish(), options);
     }),
     { numRuns: 100 },
   );

@@ -64,7 +64,7 @@ describe('load monitor', () => {
     assert.equal(load.mostQueued('predict'), 0);
   });
 
-  it('the load monitor computes how much a party may queue, and when its queue will be short enough', async () => {
+  it('the load monitor computes how much a party may queue, and when a refused party should try again', async () => {
     const load = monitorOf(async () => [rowOf(predict, FLOODED_LOAD)]);
     await load.look();
     assert.equal(load.mostQueued('predict'), 650);
@@ -81,7 +81,7 @@ describe('load monitor', () => {
     assert.equal(load.mostQueued('batch_reply'), Number.POSITIVE_INFINITY);
   });
 
-  it('the load monitor learns the service time and the queue time of a kind', async () => {
+  it('the load monitor derives from ended work how long a kind is queued, and how much of it a party may queue', async () => {
     const load = monitorOf(async () => [rowOf(predict, FLOODED_LOAD)]);
     await load.look();
     for (let n = 0; n < 100; n += 1) load.noteServed('predict', 6000, 4000);

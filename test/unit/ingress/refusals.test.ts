@@ -27,7 +27,7 @@ describe('refusal counts', () => {
     ]);
   });
 
-  it('refusal counts that an outage kept from being written are written after it, with the later ones', async () => {
+  it('refusal counts that could not be written during an outage are written after it, together with later ones', async () => {
     refusals.add('a', 'rate_limited');
     refusals.add('a', 'rate_limited');
     failure = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
@@ -47,7 +47,7 @@ describe('refusal counts', () => {
     assert.deepEqual(written, []);
   });
 
-  it('refusal counts are kept for at most 10,000 apps and codes at a time', async () => {
+  it('refusal counts are kept for at most 10,000 pairs of an app and a code at a time', async () => {
     for (let n = 0; n < 10_005; n += 1) refusals.add(`${n}`, 'overloaded');
     await refusals.flush();
     assert.equal(written.length, 10_000);

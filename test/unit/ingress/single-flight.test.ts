@@ -25,7 +25,7 @@ describe('single flight', () => {
   const values = (settled: PromiseSettledResult<string>[]) =>
     settled.map((one) => (one.status === 'fulfilled' ? one.value : 'failed'));
 
-  it('a single flight shares a success with all waiting callers, and later callers run anew', async () => {
+  it('a single flight shares a success with all waiting callers, and runs the work again for later callers', async () => {
     const { crowd, seen } = counting(async (n) => {
       await setImmediate();
       return `answer ${n}`;

@@ -7,10 +7,10 @@ import { describeOnEachStore } from '../../support/queue-stores.ts';
 import { until } from '../../support/until.ts';
 
 const LOG = createLog('test', 'silent');
-/** Well under the ten seconds after which an idle worker polls. */
-const PROMPTLY_MS = 500;
-/** A process merges all tickets that it is asked to add within this time. */
-const SHARED_MS = 250;
+/** Limit of a delivery, well under the ten seconds after which an idle worker polls. */
+const DELIVERY_MAX_MS = 500;
+/** A little more than the interval in which a process adds one ticket at most. */
+const TICKET_INTERVAL_MS = 250;
 
 describeOnEachStore('ticket queue', (store) => {
   /** Queues of the running test, each as if opened by another process. */
@@ -42,15 +42,15 @@ describeOnEachStore('ticket queue', (store) => {
     queue.add(['first']);
     await until(() => taken === 1);
     for (let n = 1; n <= 10; n += 1) {
-      await sleep(SHARED_MS);
+      await sleep(TICKET_INTERVAL_MS);
       const since = performance.now();
       queue.add([`${n}`]);
       await until(() => taken === n + 1);
-      assert.ok(performance.now() - since < PROMPTLY_MS, `${performance.now() - since} ms`);
+      assert.ok(performance.now() - since < DELIVERY_MAX_MS, `${performance.now() - since} ms`);
     }
   });
 
-  it('a ticket queue holds one ticket however many are added, and serves a later one too', async () => {
+  it('a ticket queue holds one ticket however many are added, and delivers one that is added later', async () => {
     const producers = await Promise.all([open(), open()]);
     const queues = producers.map((one) => one.queue(name));
     const since = performance.now();
@@ -64,13 +64,13 @@ describeOnEachStore('ticket queue', (store) => {
     (await open()).worker(name, async () => {
       taken += 1;
     });
-    // The tickets added at the end share one that follows.
+    // The calls at the end of the loop share one ticket, which is added after it.
     await until(async () => taken > 0 && (await store().waiting(name)) === 0);
-    await sleep(SHARED_MS);
+    await sleep(TICKET_INTERVAL_MS);
     const before = taken;
     assert.ok(before <= 3, `${before} taken`);
     queues[1]?.add(['one more']);
-    await until(() => taken === before + 1, PROMPTLY_MS);
+    await until(() => taken === before + 1, DELIVERY_MAX_MS);
   });
 
   it("a ticket queue goes on after a worker's handler has failed", async () => {
@@ -86,7 +86,7 @@ describeOnEachStore('ticket queue', (store) => {
     await until(() => calls === 2);
   });
 
-  it('a ticket queue worker can close while it handles a ticket', async () => {
+  it('a worker of a ticket queue can close while it handles a ticket', async () => {
     const [taken, handled] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const worker = (await open()).worker(name, () => {
       taken.resolve();

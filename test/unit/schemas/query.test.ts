@@ -18,7 +18,7 @@ describe('compileQuery', () => {
     assert.deepEqual(sent, { limit: '7', tag: '7', other: '7' });
   });
 
-  it('compileQuery refuses an integer out of bounds with a fault that names the bound', () => {
+  it('compileQuery refuses an integer out of bounds with an error that states the bound', () => {
     for (const [limit, type, ctx] of [
       ['0', 'greater_than_equal', { ge: 1 }],
       ['-1', 'greater_than_equal', { ge: 1 }],
@@ -31,7 +31,7 @@ describe('compileQuery', () => {
     }
   });
 
-  it('compileQuery refuses anything but a JSON integer, and a parameter given twice, with int_type', () => {
+  it('compileQuery refuses anything but a JSON integer, and a parameter given twice, with an error of the type int_type', () => {
     for (const limit of ['', 'x', '1.5', '01', '+1', '-0', '0x10', '1e2', ' 1', '9'.repeat(16), ['1', '2']]) {
       const result = check({ limit });
       assert.ok(!result.ok);

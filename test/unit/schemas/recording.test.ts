@@ -13,13 +13,13 @@ function errorsOf(row: unknown): string[] {
   return 'errors' in checked ? checked.errors : [];
 }
 
-function stored(row: unknown) {
+function validRow(row: unknown) {
   const checked = checkRow(row, NOW);
   assert.ok(!('errors' in checked));
   return checked;
 }
 
-const bare = (type: string, part: object) => {
+const eventOfType = (type: string, part: object) => {
   const { agent: _, prompt: __, ...envelope } = event();
   return { ...envelope, type, ...part };
 };
@@ -27,14 +27,14 @@ const bare = (type: string, part: object) => {
 describe('recording event schema', () => {
   it('the recording event schema requires the fields of each event type', () => {
     const valid = [
-      bare('session.started', {}),
-      bare('session.stopped', {}),
-      bare('agent.prompt', { agent: 'a', prompt: '' }),
-      bare('agent.message', { agent: 'a', text: 't' }),
-      bare('user.reply', { agent: 'a', reply: 'r', in_reply_to: 'p' }),
-      bare('user.message', { text: 't' }),
-      bare('note', { text: 't' }),
-      bare('custom.anything at all', { payload: { any: ['thing'] } }),
+      eventOfType('session.started', {}),
+      eventOfType('session.stopped', {}),
+      eventOfType('agent.prompt', { agent: 'a', prompt: '' }),
+      eventOfType('agent.message', { agent: 'a', text: 't' }),
+      eventOfType('user.reply', { agent: 'a', reply: 'r', in_reply_to: 'p' }),
+      eventOfType('user.message', { text: 't' }),
+      eventOfType('note', { text: 't' }),
+      eventOfType('custom.anything at all', { payload: { any: ['thing'] } }),
     ];
     for (const row of valid) assert.deepEqual(errorsOf(row), []);
     const missing = {
@@ -47,7 +47,7 @@ describe('recording event schema', () => {
     };
     for (const [type, fields] of Object.entries(missing))
       assert.deepEqual(
-        errorsOf(bare(type, {})),
+        errorsOf(eventOfType(type, {})),
         fields.map((field) => `${field}: Field required`),
       );
   });
@@ -61,7 +61,7 @@ describe('recording event schema', () => {
     assert.deepEqual(errorsOf(event({ type: 'custom.', payload: {} })), [
       'type: String should have at least 8 characters',
     ]);
-    assert.deepEqual(errorsOf(bare('note', { type: undefined })), ['type: Field required']);
+    assert.deepEqual(errorsOf(eventOfType('note', { type: undefined })), ['type: Field required']);
     assert.match(errorsOf(event({ type: ['note'] })).join(), /^type: /);
   });
 
@@ -100,7 +100,7 @@ describe('recording event schema', () => {
       '2026-11-21T10:00:00Z': '2026-11-21T10:00:00.000Z',
     };
     for (const [occurred_at, normal] of Object.entries(times)) {
-      const found = stored(event({ occurred_at }));
+      const found = validRow(event({ occurred_at }));
       assert.equal(found.occurredAt, normal);
       assert.equal(JSON.parse(found.body).occurred_at, normal);
     }
@@ -143,8 +143,8 @@ describe('recording event schema', () => {
   it('the recording event schema keeps unknown properties, except received_at', () => {
     const row = event({ extra: { deep: [1, null, 'x'] }, toJSON: 'x', constructor: 1, received_at: 'never' });
     const { received_at: _, ...kept }: Record<string, unknown> = row;
-    assert.deepEqual(JSON.parse(stored(row).body), { ...kept, occurred_at: '2026-05-01T12:00:00.000Z' });
-    assert.doesNotMatch(stored(event({ text: 'a\nb\u2028c' })).body, /\n/);
+    assert.deepEqual(JSON.parse(validRow(row).body), { ...kept, occurred_at: '2026-05-01T12:00:00.000Z' });
+    assert.doesNotMatch(validRow(event({ text: 'a\nb\u2028c' })).body, /\n/);
   });
 
   it('the recording event schema refuses text with NUL or lone surrogates, in any property or name', () => {
@@ -168,7 +168,7 @@ describe('recording event schema', () => {
     assert.deepEqual(errorsOf(json('"extra":1e400')), ['Number should be finite']);
   });
 
-  it('the recording event schema refuses more than 64 levels, and does not crash at two million', () => {
+  it('the recording event schema refuses more than 64 levels of nesting, and does not crash at two million', () => {
     const nested = (depth: number) => JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`);
     assert.deepEqual(errorsOf(event({ extra: nested(63) })), []);
     for (const depth of [64, 2_000_000])

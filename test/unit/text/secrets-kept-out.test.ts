@@ -83,7 +83,7 @@ const rawRow = (content: string): RawToPromote => ({
   agent: null,
 });
 
-const said = (content: string): Message => ({ role: 'user', content, origin: 'human' });
+const messageOf = (content: string): Message => ({ role: 'user', content, origin: 'human' });
 
 function predict(mode: 'complete_draft' | 'next_prompt', draft: string, messages: Message[]) {
   const task = {
@@ -138,10 +138,10 @@ const CONSUMERS: Record<string, (text: string) => unknown> = {
   'the local predictor': async (text) => {
     const begun = ['I always use', text.slice(0, 15), text.slice(0, text.length / 2)];
     const drafts = await Promise.all(
-      begun.map((draft) => predict('complete_draft', draft, [said(text), said(text)])),
+      begun.map((draft) => predict('complete_draft', draft, [messageOf(text), messageOf(text)])),
     );
     const question: Message = { role: 'assistant', content: 'With what?', origin: 'agent' };
-    const repeated = await predict('next_prompt', '', [question, said(text), question]);
+    const repeated = await predict('next_prompt', '', [question, messageOf(text), question]);
     return [...drafts, repeated].map(({ completion }) => completion);
   },
   'a reply of the local predictor': (text) =>

@@ -22,7 +22,7 @@ const FILES = [
   JSON.stringify(clineMessages()),
 ];
 
-const odd = fc.oneof(
+const oddValues = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
   fc.constantFrom(
     '',
@@ -54,7 +54,7 @@ const transcripts = fc
     file: fc.constantFrom(...FILES),
     line: fc.nat(),
     path: fc.array(fc.nat(7), { maxLength: 6 }),
-    other: odd,
+    other: oddValues,
     at: fc.nat(),
     characters: fc.string({ maxLength: 5 }),
   })
@@ -72,7 +72,7 @@ const transcripts = fc
   });
 
 describe('hostile transcripts', () => {
-  it('a tampered transcript gives events that are valid or invalid with a reason, and never throws', async () => {
+  it('reading a tampered transcript never throws, and gives valid events or invalid ones with a reason', async () => {
     await fc.assert(
       fc.asyncProperty(transcripts, async (lines) => {
         const report = new FileReport('test');

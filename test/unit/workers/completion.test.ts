@@ -6,12 +6,12 @@ import type { Completion } from '../../../shared/db/stores/work/complete.ts';
 import { createCompletion, type NextClaim } from '../../../shared/work/completion.ts';
 import { until } from '../../support/until.ts';
 
-const end = (id: string, queuedMs: number): Completion => ({
+const completionOf = (id: string, queuedMs: number): Completion => ({
   ...{ id, party: 'app', month: null, queuedMs },
   ...{ guard: 'attempt', attempt: 1, worker: 'this one', state: 'succeeded' },
 });
 
-/** Makes completions of a busy worker over a database whose statements `answer` answers. */
+/** Creates the completion of a busy worker, over a database that answers statements with `answer`. */
 function start(answer: (statement: string, items: { place: number }[]) => unknown[], next?: NextClaim) {
   const statements: { name: string; size: number }[] = [];
   const woken: { ids: readonly string[]; patienceMs: number }[] = [];
@@ -46,9 +46,9 @@ const places = (_: string, items: { place: number }[]) => items.map(({ place }) 
 describe('completions', () => {
   it('completions of a busy worker are stored together, with delayed wake-ups, if their work was queued for long', async () => {
     const { complete, statements, woken } = start(places);
-    const ended = [complete(end('a', 1000))];
+    const ended = [complete(completionOf('a', 1000))];
     await setImmediate();
-    ended.push(complete(end('b', 400)));
+    ended.push(complete(completionOf('b', 400)));
     assert.deepEqual(statements, []);
     assert.deepEqual(await Promise.all(ended), [true, true]);
     assert.deepEqual(statements, [{ name: 'complete_v1', size: 2 }]);
@@ -57,8 +57,8 @@ describe('completions', () => {
 
   it('completions of a busy worker are stored at once if the work of one of them was hardly queued', async () => {
     const { complete, statements, woken } = start(places);
-    void complete(end('a', 1000));
-    void complete(end('b', 5));
+    void complete(completionOf('a', 1000));
+    void complete(completionOf('b', 5));
     await setImmediate();
     assert.deepEqual(statements, [{ name: 'complete_v1', size: 2 }]);
     await until(() => woken.length === 1);
@@ -67,7 +67,7 @@ describe('completions', () => {
 
   it('33 completions of a busy worker are stored at once, without a claim', async () => {
     const { complete, statements, woken } = start(places, NEXT);
-    const ended = Array.from({ length: 33 }, (_, n) => complete(end(`${n}`, 1000)));
+    const ended = Array.from({ length: 33 }, (_, n) => complete(completionOf(`${n}`, 1000)));
     await setImmediate();
     assert.deepEqual(statements, [{ name: 'complete_v1', size: 33 }]);
     await Promise.all(ended);
@@ -88,10 +88,10 @@ describe('completions', () => {
         throw Object.assign(new Error(code), { code });
       return [...places(statement, items), { place: null, id: null, kind: 'echo', party: 'app' }];
     }, next);
-    assert.equal(await complete(end('a', 0)), true);
+    assert.equal(await complete(completionOf('a', 0)), true);
     assert.deepEqual(told.splice(0), [{ claims: [], left: ['app'] }]);
 
-    for (code of ['57P01', '55P03']) await assert.rejects(complete(end('b', 0)), { code });
+    for (code of ['57P01', '55P03']) await assert.rejects(complete(completionOf('b', 0)), { code });
     assert.deepEqual(told.splice(0), ['lost', 'lost']);
     assert.deepEqual(
       statements.splice(0).map(({ name }) => name),
@@ -100,7 +100,7 @@ describe('completions', () => {
     );
 
     code = '22012';
-    assert.equal(await complete(end('c', 0)), true, 'a failed claim does not cost an answer');
+    assert.equal(await complete(completionOf('c', 0)), true, 'a failed claim does not cost an answer');
     assert.deepEqual(told, ['lost']);
     assert.equal(statements.at(-1)?.name, 'complete_v1');
   });

@@ -9,8 +9,8 @@ const PREDICT = servedBy(kinds, 'predict');
 const MEMORY = servedBy(kinds, 'memory');
 const PLENTY = 1000;
 
-const app = (party: string): Flow => ({ kind: 'predict', party });
-const account = (party: string): Flow => ({ kind: 'reply', party });
+const appFlow = (party: string): Flow => ({ kind: 'predict', party });
+const accountFlow = (party: string): Flow => ({ kind: 'reply', party });
 /** Makes a flow of a one-at-a-time kind. */
 const oneAtATimeFlow = (party: string): Flow => ({ kind: 'sync', party });
 const manyFlows = (count: number, flow: (party: string) => Flow) =>
@@ -19,7 +19,7 @@ const nameOf = ({ kind, party }: Flow) => `${kind}:${party}`;
 
 type ClaimedPiece = Pick<Claim, keyof Flow | 'queuedAtMs'>;
 
-/** Answers claims as the database does. */
+/** A queue that answers claims as the database does. */
 class Queue {
   readonly #waiting = new Map<string, number>();
   readonly #running = new Map<string, number>();
@@ -128,21 +128,21 @@ function filledWorker(
 
 describe('fair order', () => {
   it('the fair order gives each flow the same number of slots, if there are more slots than flows', () => {
-    const flows = manyFlows(7, app);
+    const flows = manyFlows(7, appFlow);
     const worker = filledWorker(64, PREDICT, flows);
     const held = flows.map((flow) => worker.heldOf(flow));
     assert.deepEqual([Math.min(...held), Math.max(...held)], [9, 9]);
   });
 
   it('the fair order gives each flow the same number of slots, even if each claim takes one large piece', () => {
-    const flows = manyFlows(7, app);
+    const flows = manyFlows(7, appFlow);
     const worker = filledWorker(64, PREDICT, flows, PLENTY, new Queue(1));
     const held = flows.map((flow) => worker.heldOf(flow));
     assert.deepEqual([Math.min(...held), Math.max(...held)], [9, 9]);
   });
 
   it('the fair order serves flows in turns, if there are fewer slots than flows', () => {
-    const flows = manyFlows(10, app);
+    const flows = manyFlows(10, appFlow);
     const worker = filledWorker(4, PREDICT, flows, 3);
     const served = worker.running.map(({ party }) => party);
     while (worker.running.length > 0) {
@@ -155,7 +155,7 @@ describe('fair order', () => {
   });
 
   it('the fair order gives a flow with slow pieces no more slots than a quick one', () => {
-    const [slow, quick] = [app('slow'), app('quick')];
+    const [slow, quick] = [appFlow('slow'), appFlow('quick')];
     const worker = filledWorker(16, PREDICT, [slow, quick]);
     for (let n = 0; n < 100; n += 1) {
       worker.end(worker.running.findIndex(({ party }) => party === 'quick'));
@@ -165,13 +165,13 @@ describe('fair order', () => {
   });
 
   it('the fair order gives one app half of the slots beside 60 accounts, and one account half beside 60 apps', () => {
-    const [one, other] = [app('one'), account('one')];
-    assert.equal(filledWorker(16, PREDICT, [...manyFlows(60, account), one]).heldOf(one), 8);
-    assert.equal(filledWorker(16, PREDICT, [...manyFlows(60, app), other]).heldOf(other), 8);
+    const [one, other] = [appFlow('one'), accountFlow('one')];
+    assert.equal(filledWorker(16, PREDICT, [...manyFlows(60, accountFlow), one]).heldOf(one), 8);
+    assert.equal(filledWorker(16, PREDICT, [...manyFlows(60, appFlow), other]).heldOf(other), 8);
   });
 
   it('the fair order gives apps or accounts all slots while the others have no work', () => {
-    for (const flow of [app, account]) {
+    for (const flow of [appFlow, accountFlow]) {
       const worker = filledWorker(16, PREDICT, manyFlows(60, flow));
       assert.equal(worker.running.length, 16);
     }
@@ -186,14 +186,14 @@ describe('fair order', () => {
       [3, 3],
       [1, 1],
     ] as const)
-      assert.equal(filledWorker(slots, PREDICT, [app('lone')]).running.length, held);
+      assert.equal(filledWorker(slots, PREDICT, [appFlow('lone')]).running.length, held);
   });
 
   it('the fair order has a free slot for a new party beside up to 15 flooding parties', () => {
     for (const parties of [1, 2, 3, 8, 15]) {
       const queue = new Queue();
       const worker = new Worker(16, PREDICT, queue);
-      for (const flow of manyFlows(parties, app)) {
+      for (const flow of manyFlows(parties, appFlow)) {
         queue.add(flow, PLENTY);
         worker.hear(flow);
         worker.fill();
@@ -202,7 +202,7 @@ describe('fair order', () => {
           worker.fill();
         }
       }
-      const newcomer = app('newcomer');
+      const newcomer = appFlow('newcomer');
       queue.add(newcomer, 1);
       worker.hear(newcomer);
       worker.fill();
@@ -224,20 +224,20 @@ describe('fair order', () => {
   });
 
   it('the fair order forgets a flow without queued work until it hears of it again', () => {
-    const worker = filledWorker(16, PREDICT, [app('a')], 2);
+    const worker = filledWorker(16, PREDICT, [appFlow('a')], 2);
     assert.equal(worker.running.length, 2);
     assert.equal(worker.order.isReady, false);
     assert.deepEqual(worker.order.ask(), []);
-    worker.hear(app('a'));
+    worker.hear(appFlow('a'));
     assert.equal(worker.order.isReady, true);
     assert.equal(worker.fill().length, 1);
   });
 
   it('the fair order asks again for a flow that it heard of during a claim that found it empty', () => {
     const order = new FairOrder(16, PREDICT);
-    order.noteQueued(app('a'));
+    order.noteQueued(appFlow('a'));
     const asks = order.ask();
-    order.noteQueued(app('a'));
+    order.noteQueued(appFlow('a'));
     order.noteAnswer(asks, [], []);
     assert.equal(order.isReady, true);
     order.noteAnswer(order.ask(), [], []);
@@ -246,33 +246,33 @@ describe('fair order', () => {
 
   it('the fair order reports flows that other workers are claiming, and asks for them again only when it hears of them', () => {
     const order = new FairOrder(16, PREDICT);
-    for (const flow of manyFlows(2, app)) order.noteQueued(flow);
+    for (const flow of manyFlows(2, appFlow)) order.noteQueued(flow);
     const asks = order.ask();
-    assert.deepEqual(order.noteAnswer(asks, [], asks), manyFlows(2, app));
+    assert.deepEqual(order.noteAnswer(asks, [], asks), manyFlows(2, appFlow));
     assert.equal(order.free, 16);
     assert.deepEqual(order.ask(), []);
-    order.noteQueued(app('1'));
+    order.noteQueued(appFlow('1'));
     assert.deepEqual(order.ask().map(nameOf), ['predict:1']);
   });
 
   it('the fair order asks for no work queued more than a second before the latest claimed piece, until a refresh asks for all', () => {
     const order = new FairOrder(16, PREDICT);
-    order.noteQueued(app('a'));
+    order.noteQueued(appFlow('a'));
     const asks = order.ask();
     assert.deepEqual(
       asks.map(({ sinceMs }) => sinceMs),
       [null],
     );
-    const claimed = [5000, 7000].map((queuedAtMs) => ({ ...app('a'), queuedAtMs }));
-    order.noteAnswer(asks, claimed, [app('a')]);
+    const claimed = [5000, 7000].map((queuedAtMs) => ({ ...appFlow('a'), queuedAtMs }));
+    order.noteAnswer(asks, claimed, [appFlow('a')]);
     const next = order.ask();
     assert.deepEqual(
       next.map(({ sinceMs }) => sinceMs),
       [6000],
     );
-    order.noteAnswer(next, [], [app('a')]);
+    order.noteAnswer(next, [], [appFlow('a')]);
     order.refresh();
-    order.noteQueued(app('a'));
+    order.noteQueued(appFlow('a'));
     assert.deepEqual(
       order.ask().map(({ sinceMs }) => sinceMs),
       [null],
@@ -288,15 +288,15 @@ describe('fair order', () => {
   it('the fair order reaches the only flow with work in at most 10 claims, if other workers have drained a thousand', () => {
     const queue = new Queue();
     const worker = new Worker(4, PREDICT, queue);
-    worker.hear(...manyFlows(1000, app), app('last'));
-    queue.add(app('last'), 1);
+    worker.hear(...manyFlows(1000, appFlow), appFlow('last'));
+    queue.add(appFlow('last'), 1);
     const claims = worker.fill();
-    assert.equal(worker.heldOf(app('last')), 1);
+    assert.equal(worker.heldOf(appFlow('last')), 1);
     assert.ok(claims.length <= 10, `${claims.length} claims`);
   });
 
   it('the fair order serves each of 50,000 flows once, asking for a bounded number per claim', () => {
-    const flows = manyFlows(50_000, app);
+    const flows = manyFlows(50_000, appFlow);
     const queue = new Queue();
     for (const flow of flows) queue.add(flow, 1);
     const worker = new Worker(64, PREDICT, queue);
@@ -314,7 +314,7 @@ describe('fair order', () => {
   });
 
   it('the fair order of two workers serves all announced work, and leaves no slot free that a waiting flow may take', () => {
-    const flows = [...manyFlows(3, app), ...manyFlows(2, account)];
+    const flows = [...manyFlows(3, appFlow), ...manyFlows(2, accountFlow)];
     const flow = fc.constantFrom(...flows);
     const worker = fc.nat({ max: 1 });
     const steps = fc.array(

@@ -19,7 +19,7 @@ describe('fallback models', () => {
   const server = fake.useFakeProvider();
   beforeEach(() => server.reset());
 
-  /** Makes a provider whose models in `down` answer with `step`, and the others well. */
+  /** Makes a provider whose models in `down` answer with `step`, and whose other models answer as usual. */
   function start(fallbackModels: string[], step: fake.Step, ...down: string[]): Provider {
     server.respond((response, call) =>
       (down.includes(call.body.model ?? '') ? step : fake.ok())(response, call),
@@ -32,14 +32,17 @@ describe('fallback models', () => {
     const { signal } = new AbortController();
     return { model: 'first', signal, timeoutMs, charge: anyCharge };
   };
-  const asked = () => server.calls.map(({ body }) => body.model);
+  const askedModels = () => server.calls.map(({ body }) => body.model);
 
   it('fallback models are asked in order during outages and rate limits, and the answer names the model that gave it', async () => {
     for (const step of [fake.status(503), fake.status(429), fake.reset()]) {
       server.reset();
       const provider = start(['second', 'third'], step, 'first', 'second');
       const { model, completion } = await provider.predict(task, call());
-      assert.deepEqual([model, completion, asked()], ['third', ' with care', ['first', 'second', 'third']]);
+      assert.deepEqual(
+        [model, completion, askedModels()],
+        ['third', ' with care', ['first', 'second', 'third']],
+      );
     }
   });
 
@@ -47,18 +50,18 @@ describe('fallback models', () => {
     for (const step of [fake.status(400), fake.status(401), fake.nul()]) {
       server.reset();
       await assert.rejects(start(['second'], step, 'first').predict(task, call()), ProviderError);
-      assert.deepEqual(asked(), ['first']);
+      assert.deepEqual(askedModels(), ['first']);
     }
     server.reset();
     assert.equal((await start(['second'], fake.refusal(), 'first').predict(task, call())).completion, '');
-    assert.deepEqual(asked(), ['first']);
+    assert.deepEqual(askedModels(), ['first']);
   });
 
   it('if no fallback model answers, the call fails with the fault of the first model', async () => {
     const provider = start(['second'], fake.status(500), 'second');
     server.next(fake.status(429));
     await assert.rejects(provider.predict(task, call()), { fault: 'rate_limited' });
-    assert.deepEqual(asked(), ['first', 'second']);
+    assert.deepEqual(askedModels(), ['first', 'second']);
   });
 
   it('fallback models share the time limit of the call', async () => {
@@ -66,13 +69,16 @@ describe('fallback models', () => {
     const since = performance.now();
     await assert.rejects(provider.predict(task, call(300)), { fault: 'timeout' });
     assert.ok(performance.now() - since < 1000);
-    assert.deepEqual(asked(), ['first']);
+    assert.deepEqual(askedModels(), ['first']);
   });
 
   it('fallback models may end with the built-in predictor, for provider faults only', async () => {
     const provider = start(['second', 'local'], fake.status(500), 'first', 'second');
     assert.deepEqual(
-      [await provider.predict(task, call()).then(({ model, completion }) => [model, completion]), asked()],
+      [
+        await provider.predict(task, call()).then(({ model, completion }) => [model, completion]),
+        askedModels(),
+      ],
       [
         ['local', ' today'],
         ['first', 'second'],

@@ -23,7 +23,7 @@ describe('ledger buffer', () => {
     return { store, ledger, add };
   }
 
-  it('the ledger buffer stores 1200 rows in three statements, without being told to', async () => {
+  it('the ledger buffer stores 1200 rows by itself, in three statements', async () => {
     const { store, ledger, add } = start();
     const ids = add(1200);
     await until(() => store.stored.length === ids.length);

@@ -10,11 +10,11 @@ import { anyCharge } from '../../support/charge.ts';
 const EXAMPLE = 'Please summarise the quarterly sales report for the board';
 const SURE_CONFIDENCE = 0.3;
 
-function said(content: string, fields: Partial<Message> = {}): Message {
+function messageOf(content: string, fields: Partial<Message> = {}): Message {
   return { role: 'user', content, origin: 'unknown', ...fields };
 }
 
-const asked = (content: string) => said(content, { role: 'assistant', origin: 'agent' });
+const agentMessage = (content: string) => messageOf(content, { role: 'assistant', origin: 'agent' });
 
 function predict(
   draft: string,
@@ -42,7 +42,7 @@ async function completionOf(draft: string, ...contents: string[]): Promise<strin
   return (
     await predict(
       draft,
-      contents.map((content) => said(content)),
+      contents.map((content) => messageOf(content)),
     )
   ).completion;
 }
@@ -67,7 +67,9 @@ function predictFromMemory(draft: string, texts: readonly string[], dismissed = 
 
 describe('local predictor: drafts', () => {
   it("the local predictor completes the README's example", async () => {
-    const { completion, confidence, usage } = await predict('Please summarise the quart', [said(EXAMPLE)]);
+    const { completion, confidence, usage } = await predict('Please summarise the quart', [
+      messageOf(EXAMPLE),
+    ]);
     assert.equal(completion, 'erly sales report');
     assert.ok(confidence > SURE_CONFIDENCE && confidence <= 1, `${confidence}`);
     assert.deepEqual(usage, { inputTokens: 0, cachedTokens: 0, outputTokens: 0 });
@@ -108,13 +110,13 @@ describe('local predictor: drafts', () => {
   });
 
   it("the local predictor prefers the person's own words to the assistant's", async () => {
-    const own = said('The launch date is Monday');
-    const theirs = asked('The launch date is Friday');
+    const own = messageOf('The launch date is Monday');
+    const theirs = agentMessage('The launch date is Friday');
     assert.match((await predict('The launch date is', [own, theirs])).completion, /^ Monday/);
     assert.match((await predict('The launch date is', [theirs, own])).completion, /^ Monday/);
   });
 
-  it('the local predictor learns from draft, selection, summary and preferences', async () => {
+  it('the local predictor learns from the draft, the selection, the summary and the preferences', async () => {
     const draft = 'The Nordwind turbine is new. We love the Nordw';
     assert.match((await predict(draft, [])).completion, /^ind/);
     const artifact = {
@@ -132,7 +134,7 @@ describe('local predictor: drafts', () => {
   });
 
   it('the local predictor does not learn from accepted predictions', async () => {
-    const fed = said(EXAMPLE, { origin: 'accepted_prediction' });
+    const fed = messageOf(EXAMPLE, { origin: 'accepted_prediction' });
     assert.equal((await predict('Please summarise the quart', [fed])).completion, '');
   });
 
@@ -153,22 +155,22 @@ describe('local predictor: drafts', () => {
     assert.match(await completionOf('buy milk and', 'buy milk and eggs\nwash the car'), /^ eggs$/);
   });
 
-  const thin: [name: string, draft: string, content: string][] = [
+  const abstentions: [name: string, draft: string, content: string][] = [
     ['words that it has never seen', 'Unrelated words about', EXAMPLE],
     ['the start of a line', 'Done.\n', EXAMPLE],
     ['an empty draft', '', EXAMPLE],
     ['an empty context', 'Please summ', ''],
     ['a partial word that no known word begins with', 'Please xyl', EXAMPLE],
   ];
-  for (const [name, draft, content] of thin)
+  for (const [name, draft, content] of abstentions)
     it(`the local predictor abstains after ${name}`, async () => {
-      const { completion, confidence } = await predict(draft, [said(content)]);
+      const { completion, confidence } = await predict(draft, [messageOf(content)]);
       assert.deepEqual([completion, confidence], ['', 0]);
     });
 
   it('the local predictor is unsure if the texts disagree', async () => {
     const names = ['Ann', 'Bob', 'Cid', 'Dan', 'Eve'].map((name) =>
-      said(`Please send the file to ${name} today`),
+      messageOf(`Please send the file to ${name} today`),
     );
     assert.ok((await predict('Please send the file to', names)).confidence < SURE_CONFIDENCE);
   });
@@ -205,7 +207,7 @@ describe('local predictor: recall', () => {
   });
 
   const before = 'Reply to';
-  const kept: [name: string, detail: string][] = [
+  const unlearned: [name: string, detail: string][] = [
     ['a secret', 'sk-proj-Ab12Cd34Ef56Gh78Ij90'],
     ['an e-mail address', 'ada.lovelace@example.org'],
     ['a number of six digits', '482913'],
@@ -219,7 +221,7 @@ describe('local predictor: recall', () => {
     ['an IP address', '10.11.12.13'],
     ['an account name', '@ada_lovelace'],
   ];
-  for (const [name, detail] of kept)
+  for (const [name, detail] of unlearned)
     it(`the local predictor never completes ${name} from memory, even if it was written five times`, async () => {
       const texts = Array.from({ length: 5 }, () => `${before} ${detail} today`);
       const drafts = Array.from(
@@ -239,56 +241,63 @@ describe('local predictor: recall', () => {
 
 describe('local predictor: next prompts', () => {
   it('the local predictor continues a draft into a whole prompt', async () => {
-    const { completion, confidence } = await next([said(EXAMPLE)], 'Please summarise the quart');
+    const { completion, confidence } = await next([messageOf(EXAMPLE)], 'Please summarise the quart');
     assert.equal(completion, 'Please summarise the quarterly sales report');
     assert.ok(confidence > SURE_CONFIDENCE);
     const fields = { mode: 'next_prompt', draftHead: 'Hello. ' } as const;
     assert.match(
-      (await predict('Please summ', [said(EXAMPLE)], fields)).completion,
+      (await predict('Please summ', [messageOf(EXAMPLE)], fields)).completion,
       /^Hello\. Please summarise/,
     );
   });
 
   it('the local predictor repeats the answer to the same question', async () => {
-    const question = asked('The tests pass. Shall I commit the change?');
-    const { completion, confidence } = await next([question, said('Yes, commit and push'), question]);
+    const question = agentMessage('The tests pass. Shall I commit the change?');
+    const { completion, confidence } = await next([question, messageOf('Yes, commit and push'), question]);
     assert.equal(completion, 'Yes, commit and push');
     assert.ok(confidence > SURE_CONFIDENCE);
   });
 
   it('the local predictor repeats an answer to an open question only if it was given twice', async () => {
-    const question = asked('What should the parser do with an empty line?');
-    assert.equal((await next([question, said('Skip it'), question])).completion, '');
-    const { completion } = await next([question, said('Skip it'), question, said('Skip it'), question]);
+    const question = agentMessage('What should the parser do with an empty line?');
+    assert.equal((await next([question, messageOf('Skip it'), question])).completion, '');
+    const { completion } = await next([
+      question,
+      messageOf('Skip it'),
+      question,
+      messageOf('Skip it'),
+      question,
+    ]);
     assert.equal(completion, 'Skip it');
   });
 
   it('the local predictor repeats a prompt that recurs after different questions', async () => {
     const turns = ['one', 'two', 'three', 'four'].flatMap((word) => [
-      asked(word),
-      said('Continue.'),
-      said('continue'),
+      agentMessage(word),
+      messageOf('Continue.'),
+      messageOf('continue'),
     ]);
-    const { completion, confidence } = await next([...turns, asked('five')]);
+    const { completion, confidence } = await next([...turns, agentMessage('five')]);
     assert.match(completion, /^continue/i);
     assert.ok(confidence > SURE_CONFIDENCE);
   });
 
   it('the local predictor abstains from a next prompt, or is unsure, if no message repeats', async () => {
     assert.equal((await next([])).completion, '');
-    assert.equal((await next([asked('What now?')])).completion, '');
+    assert.equal((await next([agentMessage('What now?')])).completion, '');
     assert.ok(
-      (await next([said('Write a poem'), asked('Roses are red. More?')])).confidence < SURE_CONFIDENCE,
+      (await next([messageOf('Write a poem'), agentMessage('Roses are red. More?')])).confidence <
+        SURE_CONFIDENCE,
     );
-    assert.equal((await next([asked('zzz')], 'qqq')).completion, '');
+    assert.equal((await next([agentMessage('zzz')], 'qqq')).completion, '');
   });
 
   it('the local predictor repeats neither predictions, nor agents, nor secrets', async () => {
-    const question = asked('Shall I?');
+    const question = agentMessage('Shall I?');
     const others = [
-      said('yes', { origin: 'accepted_prediction' }),
-      said('yes', { origin: 'agent' }),
-      said('use sk-proj-Ab12Cd34Ef56Gh78Ij90'),
+      messageOf('yes', { origin: 'accepted_prediction' }),
+      messageOf('yes', { origin: 'agent' }),
+      messageOf('use sk-proj-Ab12Cd34Ef56Gh78Ij90'),
     ];
     for (const other of others)
       assert.equal((await next([question, other, question])).completion, '', other.content);
@@ -309,7 +318,7 @@ describe('local predictor: any text', () => {
   it('the local predictor returns well-formed text without NUL or doubled spaces, and a confidence from 0 to 1, for any input', async () => {
     await fc.assert(
       fc.asyncProperty(text, fc.array(text, { maxLength: 4 }), modes, async (draft, contents, mode) => {
-        const messages = contents.map((content) => said(content.replaceAll('\0', '')));
+        const messages = contents.map((content) => messageOf(content.replaceAll('\0', '')));
         const { completion, confidence } = await predict(draft, messages, { mode });
         assert.ok((draft + completion).isWellFormed() && !completion.replace(draft, '').includes('\0'));
         assert.ok(confidence >= 0 && confidence <= 1);
@@ -325,7 +334,7 @@ describe('local predictor: any text', () => {
     for (const hostile of ['\ud800', 'a\udc00b', '\udc00\ud800 a\ud800'])
       assert.ok(
         (
-          await predict(`the ${hostile}`, [said(`the ${hostile} the ${hostile} x`)])
+          await predict(`the ${hostile}`, [messageOf(`the ${hostile} the ${hostile} x`)])
         ).completion.isWellFormed(),
       );
   });
@@ -341,7 +350,7 @@ describe('local predictor: any text', () => {
       fc.asyncProperty(phrase, fc.integer({ min: 3, max: 5 }), async (parts, typed) => {
         const seen = parts.join(' ');
         const draft = parts.slice(0, typed).join(' ');
-        const { completion } = await predict(`${draft} `, [said(seen), said(seen)]);
+        const { completion } = await predict(`${draft} `, [messageOf(seen), messageOf(seen)]);
         assert.ok(
           seen.startsWith(`${draft} ${completion}`) && completion !== '',
           `${seen} | ${draft} | ${completion}`,
@@ -379,7 +388,7 @@ describe('local predictor: time', () => {
   for (const [name, message] of sizes)
     it(`the local predictor takes linear time in the length of a context ${name}`, async () => {
       const reading = (length: number) => {
-        const messages = Array.from({ length: 14 }, () => said(message(length).slice(0, length)));
+        const messages = Array.from({ length: 14 }, () => messageOf(message(length).slice(0, length)));
         const draft = `${message(length).slice(0, length - 10)} a`;
         const more = { preferences: message(length).slice(0, length / 2) };
         return async () => {

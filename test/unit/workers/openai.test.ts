@@ -227,7 +227,7 @@ describe('openai provider', () => {
     ['an empty continuation', fake.ok({ continuation: '' })],
   ];
   for (const [name, step] of silences)
-    it(`the openai provider treats ${name} as a paid abstention`, async () => {
+    it(`the openai provider treats ${name} as no suggestion, and counts its tokens`, async () => {
       server.respond(step);
       assert.deepEqual(await provider.predict(task, call()), {
         completion: '',
@@ -289,7 +289,7 @@ describe('openai provider', () => {
     assert.equal((await provider.predict(task, call({ timeoutMs: 1999.5 }))).completion, ' with care');
   });
 
-  it('the openai provider sends nothing if it was aborted before the call', async () => {
+  it('the openai provider sends nothing if the signal was aborted before the call', async () => {
     await assert.rejects(
       provider.predict(task, call({ signal: AbortSignal.abort('too late') })),
       (error) => error === 'too late',

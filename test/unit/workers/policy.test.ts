@@ -25,7 +25,7 @@ const QUESTION = {
 
 const outageError = () => new ProviderError('failed', '500', { outage: true });
 
-/** Fakes a database that is gone, so that nothing is shared. */
+/** Fails like a database that is down, so that workers share nothing. */
 const failLost = () => Promise.reject(new Error('the database is gone'));
 const NO_DATABASE: SharedPolicyState = {
   report: failLost,
@@ -190,7 +190,7 @@ describe('provider policy', () => {
       assert.equal(calls, before);
     });
 
-  it('the provider policy sends one probe if the database goes away during its claim', async () => {
+  it('the provider policy sends one probe if the database becomes unreachable while the probe is claimed', async () => {
     let [claims, reads, gone] = [0, 0, false];
     const late = Promise.withResolvers<boolean>();
     const send = start({
@@ -222,7 +222,7 @@ describe('provider policy', () => {
     assert.equal(calls, before + 1);
   });
 
-  it('the provider policy divides PROVIDER_CONCURRENCY by the workers, and a call without a free slot in time is a timeout', async () => {
+  it('the provider policy divides PROVIDER_CONCURRENCY by the workers, and a call that gets no slot in time is a timeout', async () => {
     let counted = false;
     const shared = {
       ...sharedStore(),
@@ -243,7 +243,7 @@ describe('provider policy', () => {
     await Promise.all(running);
   });
 
-  it('the provider policy ignores implausible times, which only a clock set back can cause', async () => {
+  it('the provider policy ignores implausible times, which only a clock that was set back can cause', async () => {
     let claims = 0;
     const hourMs = 60 * 60 * 1000;
     const send = start({
@@ -289,7 +289,7 @@ describe('provider policy', () => {
     probeMs: null,
   };
 
-  /** Makes a store in memory of what workers share. */
+  /** Makes an in-memory store of the state that workers share. */
   function sharedStore() {
     const rows = new Map<string, CircuitState>();
     const store = {

@@ -178,7 +178,7 @@ describe('worker pool', () => {
       return started;
     }
 
-    it('a worker pool claims as many pieces as attempts end, in the statement that ends them', async () => {
+    it('a worker pool claims as many pieces as attempts end, in the statement that completes the attempts', async () => {
       const { pool, claims, ends } = await poolAtFullShare();
       const next = pool.nextAfter(share.slice(0, 3));
       assert.equal(next?.slots, 3);
@@ -196,7 +196,7 @@ describe('worker pool', () => {
       await pool.close();
     });
 
-    it('a worker pool makes another claim for slots that the ending statement left free', async () => {
+    it('a worker pool makes another claim for slots that the completing statement left free', async () => {
       const { pool, claims, ends } = await poolAtFullShare([noneLeft(works('9'))]);
       pool.nextAfter(share.slice(0, 2))?.onClaimed(someLeft(works('8')));
       await until(() => ends.length === 9);
@@ -207,7 +207,7 @@ describe('worker pool', () => {
       await pool.close();
     });
 
-    it('a worker pool claims nothing in the ending statement if no work waits, no slot is freed, a claim is in flight, or it closes', async () => {
+    it('a worker pool claims nothing in a completing statement if no work waits, no slot is freed, a claim is in flight, or it closes', async () => {
       const quiet = start(8, [noneLeft(share)]);
       quiet.pool.noteQueued([A]);
       await until(() => quiet.ends.length === 7);
@@ -228,7 +228,7 @@ describe('worker pool', () => {
       assert.equal(pool.nextAfter(share), undefined);
     });
 
-    it('a worker pool remembers work announced during the ending statement', async () => {
+    it('a worker pool remembers work announced during a completing statement', async () => {
       const { pool, ends } = await poolAtFullShare([noneLeft(works('8'))]);
       const next = pool.nextAfter(share.slice(0, 1));
       pool.noteQueued([A]);
@@ -237,7 +237,7 @@ describe('worker pool', () => {
       await pool.close();
     });
 
-    it('a worker pool makes its own claim after the ending statement failed', async () => {
+    it('a worker pool makes a claim of its own after a completing statement has failed', async () => {
       const { pool, ends, lost } = await poolAtFullShare([noneLeft(works('8'))]);
       pool.nextAfter(share.slice(0, 1))?.onLost();
       assert.equal(lost(), 1);

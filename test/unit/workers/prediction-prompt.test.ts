@@ -86,12 +86,12 @@ describe('prediction question', () => {
 });
 
 describe('prediction answer', () => {
-  it('reading an answer maps likelihood digits to confidences', () => {
+  it('reading a prediction answer maps likelihood digits to confidences', () => {
     const numbers = [5, 4, 3, 2, 1, 0].map((digit) => readAnswer(answer(`${digit} it`), base)?.confidence);
     assert.deepEqual(numbers, [0.93, 0.78, 0.5, 0.25, 0.1, 0.03]);
   });
 
-  it('reading an answer corrects the space between draft and completion', () => {
+  it('reading a prediction answer corrects the space between draft and completion', () => {
     assert.equal(completionOf('Please send ', ' it'), 'it');
     assert.equal(completionOf('Please send\n', '  it'), 'it');
     assert.equal(completionOf('Please send ', '\nit'), '\nit');
@@ -99,7 +99,7 @@ describe('prediction answer', () => {
     assert.equal(completionOf('Please send', ' it'), ' it');
   });
 
-  it('reading an answer removes a repeated draft, or its repeated end', () => {
+  it('reading a prediction answer removes a repeated draft, or its repeated end', () => {
     assert.equal(completionOf('Please send', 'Please send it'), ' it');
     assert.equal(completionOf('Please send', ' Please send it'), ' it');
     assert.equal(completionOf('Please send ', 'Please send it'), 'it');
@@ -108,13 +108,13 @@ describe('prediction answer', () => {
     assert.equal(completionOf(draft, `${draft.slice(-24)} today`), ' today');
   });
 
-  it('reading an answer abstains if it is blank or only repeats the draft', () => {
+  it('a prediction answer that is blank or only repeats the draft is an abstention', () => {
     for (const continuation of ['', '  ', '\n', 'Please send'])
       assert.deepEqual(readAnswer(answer(`4${continuation}`), base), { completion: '', confidence: 0 });
     assert.deepEqual(readAnswer(answer(''), base), { completion: '', confidence: 0 });
   });
 
-  it('reading an answer makes a next prompt a whole message', () => {
+  it('a next prompt read from a prediction answer is a whole message', () => {
     const next = { mode: 'next_prompt' } as const;
     assert.equal(completionOf('', 'Send it', next), 'Send it');
     assert.equal(completionOf(' ', ' Send it', next), 'Send it');
@@ -123,17 +123,17 @@ describe('prediction answer', () => {
     assert.equal(completionOf('Please send', '', next), '');
   });
 
-  it('reading an answer refuses content in another format', () => {
+  it('a prediction answer in another format is refused', () => {
     const broken = ['', 'null', '[]', '{}', '7', '{"next":', '{"next":1}', '{"next":"4 it","extra":1}'];
     for (const content of [...broken, answer(' it'), answer('6 it'), answer('likely it')])
       assert.equal(readAnswer(content, base), null, content);
   });
 
-  it('reading an answer refuses NUL and lone surrogates', () => {
+  it('a prediction answer with NUL or a lone surrogate is refused', () => {
     for (const sign of ['\0', '\ud800', '\udc00']) assert.equal(readAnswer(answer(`4 a${sign}`), base), null);
   });
 
-  it('reading an answer never doubles a space after the draft and never throws, for any text', () => {
+  it('reading a prediction answer never doubles a space after the draft and never throws, whatever the text', () => {
     fc.assert(
       fc.property(text, text, (draft, continuation) => {
         const completion = readAnswer(answer(`4${continuation}`), { ...base, draft })?.completion ?? '';

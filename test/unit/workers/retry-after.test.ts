@@ -7,11 +7,11 @@ const httpDate = (ms: number) => new Date(Date.now() + ms).toUTCString();
 
 describe('provider Retry-After', () => {
   const cases: [name: string, headers: Record<string, string>, ms: number | undefined][] = [
-    ['no header', {}, undefined],
+    ['no value', {}, undefined],
     ['seconds', { 'retry-after': '3' }, 3000],
     ['a fraction of a second', { 'retry-after': '0.25' }, 250],
-    ["OpenAI's own header, which is more precise", { 'retry-after': '3', 'retry-after-ms': '2750' }, 2750],
-    ['0', { 'retry-after': '0' }, undefined],
+    ["OpenAI's own, more precise header", { 'retry-after': '3', 'retry-after-ms': '2750' }, 2750],
+    ['zero', { 'retry-after': '0' }, undefined],
     ['a day', { 'retry-after': '86400' }, LONGEST_MS],
     ['more than a number can hold', { 'retry-after': '9'.repeat(400) }, LONGEST_MS],
     ['a date an hour ago', { 'retry-after': httpDate(-HOUR_MS) }, undefined],
@@ -31,11 +31,11 @@ describe('provider Retry-After', () => {
     ['garbage in milliseconds beside valid seconds', { 'retry-after-ms': '1e99', 'retry-after': '2' }, 2000],
   ];
   for (const [name, headers, ms] of cases)
-    it(`a provider's Retry-After is read from ${name}`, () => {
+    it(`a provider's Retry-After with ${name} gives ${ms === undefined ? 'no pause' : `a pause of ${ms} ms`}`, () => {
       assert.equal(retryAfterMs(new Headers(headers)), ms);
     });
 
-  it("a provider's Retry-After is read from a date in the obsolete format", () => {
+  it("a provider's Retry-After with a date in the obsolete format gives the pause until that date", () => {
     const ms = retryAfterMs(
       new Headers({
         date: 'Sunday, 06-Nov-94 08:49:37 GMT',

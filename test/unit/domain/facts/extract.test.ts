@@ -13,7 +13,7 @@ const row = (content: string, part: Partial<SourceRow> = {}): SourceRow => ({
 const texts = (content: string) => statementsIn(row(content)).map(({ text }) => text);
 
 describe('pattern extraction', () => {
-  it('pattern extraction finds sentences in which a person says something lasting, with their slots', () => {
+  it('pattern extraction finds sentences in which a person says something lasting, and the slots of the sentences', () => {
     const slots: Record<string, string | null> = {
       'My name is Ada Lovelace.': 'identity.name',
       'Call me Ada.': 'identity.name',
@@ -66,7 +66,7 @@ describe('pattern extraction', () => {
       assert.deepEqual(texts(content), [], content);
   });
 
-  it('pattern extraction leaves out religion and health also where the word begins with an accent or is decomposed', () => {
+  it('pattern extraction ignores religion and health even if the word begins with an accented letter or is decomposed', () => {
     assert.deepEqual(texts("Je vais toujours à l'église."), []);
     assert.deepEqual(texts("Je vais toujours à l'église.".normalize('NFD')), []);
   });

@@ -39,14 +39,14 @@ describe('grounding gate', () => {
       assert.equal(groundedQuotes([{ source: 1, quote }], [said])?.length, 1, quote);
   });
 
-  it('the grounding gate finds a quote with one of many words changed, but none that is made up or cut inside a word', () => {
+  it('the grounding gate accepts a quote with one of many words changed, but none that is made up or cut inside a word', () => {
     const close = 'We moved to pnpm last year, and I never look behind';
     assert.ok(groundedQuotes([{ source: 1, quote: close }], [said]));
     for (const quote of ['moved to yarn', 'pnp', '', '…', 'I never use pnpm', 'look back never'])
       assert.equal(groundedQuotes([{ source: 1, quote }], [said]), undefined, quote);
   });
 
-  it('a fact that a model says has ended keeps its end, and is dropped if that cannot be read', () => {
+  it('a proposed fact with an end keeps it, and is dropped if the end cannot be read or is before the beginning', () => {
     const lived = row('I lived in Berlin until 2020.', { occurredAt: new Date('2026-06-01T00:00:00Z') });
     const proposed = (validTo: string, validFrom: string | null = null) =>
       checkProposals(
@@ -102,7 +102,7 @@ describe('grounding gate', () => {
       );
   });
 
-  it("the grounding gate keeps one quote per row, the person's before those of others", () => {
+  it("the grounding gate keeps one quote per row, those from the person's own rows first", () => {
     const claims = [
       { source: 1, quote: 'approves deletions' },
       { source: 2, quote: 'moved to pnpm' },
@@ -142,7 +142,7 @@ describe('words of a person', () => {
 });
 
 describe('comparing statements', () => {
-  it('similarity of statements is the same as in pg_trgm', () => {
+  it('the similarity of two statements is the one that pg_trgm computes', () => {
     assert.equal(similarity('Uses pnpm', 'uses PNPM!'), 1);
     assert.equal(similarity('abc', 'xyz'), 0);
     assert.equal(similarity('', ''), 0);
@@ -169,7 +169,7 @@ describe('comparing statements', () => {
     assert.ok(!passagesOverlap('I use pnpm', 'My editor is Zed'));
   });
 
-  it('every run of words of a text is found in its original spelling, and no run with a word that the text lacks', () => {
+  it('a quoted text finds every run of its words, in their original spelling, and no run with a word that it lacks', () => {
     const text = 'The quick, BROWN fox — jumps over the lazy dog; near a río.';
     const quoted = new QuotedText(text);
     const words = normalizeWords(text).split(' ');
@@ -185,7 +185,7 @@ describe('comparing statements', () => {
 });
 
 describe('secrets and instructions', () => {
-  it('holdsSecret recognises credentials, and no ordinary numbers or links', () => {
+  it('containsSecret recognises credentials, and no ordinary numbers or links', () => {
     for (const secret of [
       'my password is hunter2',
       'the API key: abc',
@@ -208,7 +208,7 @@ describe('secrets and instructions', () => {
       assert.ok(!containsSecret(plain), plain);
   });
 
-  it('asStatement quotes an instruction, as a statement about the person, and keeps other texts', () => {
+  it('asStatement turns an instruction into a statement that the person says it, and keeps other texts', () => {
     assert.equal(asStatement('Never force-push.'), 'Says: "Never force-push."');
     assert.equal(asStatement('Prefers rebases'), 'Prefers rebases');
     for (const text of [

@@ -55,7 +55,7 @@ describe('reconciling', () => {
     assert.equal(reconcile(asked, [fact()]).outcome, 'evidence');
   });
 
-  it('reconciling merges two statements of what has ended at the same time, whether or not they say when it began', () => {
+  it('reconciling merges two statements of something that ended at the same time, whether or not they say when it began', () => {
     const ended = { text: 'Used npm as package manager', validFrom: day(3), validTo: day(3) };
     assert.equal(reconcile(statement(ended), [fact(ended)]).outcome, 'evidence');
     assert.equal(reconcile(statement(ended), [fact({ ...ended, validFrom: day(1) })]).outcome, 'evidence');
@@ -124,7 +124,7 @@ describe('reconciling', () => {
     assert.deepEqual(reconcile(named, [old]), { outcome: 'new', supersedes: [{ fact: old, end: day(5) }] });
   });
 
-  it('reconciling a statement supersedes another value even if the model left out the slot of one of them', () => {
+  it('reconciling a statement supersedes another value even if the model left out the slot of one of the two', () => {
     const [said, known] = [statement({ slot: null }), fact({ slot: null })];
     for (const [one, other] of [
       [said, fact()],
@@ -137,7 +137,7 @@ describe('reconciling', () => {
     assert.deepEqual(reconcile(said, [known]), { outcome: 'new', supersedes: [] });
   });
 
-  it('reconciling a change without a slot supersedes a fact that says only what is given up or denied', () => {
+  it('reconciling a change without a slot supersedes a fact that says only what the person gives up or denies', () => {
     const changes: [change: string, old: string, slot?: string][] = [
       ['I have moved from npm to pnpm.', 'I always use npm.'],
       ['I have moved from Kiel to Hamburg.', 'I live in Kiel.'],
@@ -228,7 +228,7 @@ describe('reconciling', () => {
     assert.deepEqual(reconcile(statement({ validTo: day(8) }), [later]), { outcome: 'new', supersedes: [] });
   });
 
-  it('reconciling a statement stores what holds again after a fact that has ended said it', () => {
+  it('reconciling a statement stores it as a new fact if the fact that says the same has ended', () => {
     const again = statement({ text: 'Uses npm as package manager', quotes: [quote('r2', 'I use npm')] });
     assert.deepEqual(reconcile(again, [fact({ validTo: day(3) })]), { outcome: 'new', supersedes: [] });
   });
@@ -252,7 +252,7 @@ describe('reconciling', () => {
     }
   });
 
-  it('reconciling a statement rewords a fact from the same passage in similar words, unless it is pinned', () => {
+  it('reconciling a statement rewords an unpinned fact that has similar words and comes from the same passage', () => {
     const same = statement({
       text: 'Likes npm for packages',
       quotes: [quote('r1', 'I use npm')],
@@ -270,7 +270,7 @@ describe('reconciling', () => {
     assert.equal(reconcile(other, [fact()]).outcome, 'new');
   });
 
-  it('reconciling a statement does not revive a superseded fact from the same passage, only from a new one', () => {
+  it("reconciling a statement revives what a superseded fact says if its passage is new, and not if it is the fact's own", () => {
     const former = fact({ supersededBy: 'x' });
     const again = statement({ text: former.text, quotes: [quote('r1', 'I use npm')] });
     assert.equal(reconcile(again, [former]).outcome, 'known');

@@ -27,9 +27,9 @@ const label: fc.Arbitrary<Label> = fc.record({
   right: fc.boolean(),
 });
 const labels = fc.array(label, { maxLength: 60 });
-const who = { agent: 'coder', model: 'small' };
+const REPLIER = { agent: 'coder', model: 'small' };
 
-const some = (part: Partial<Features> = {}): Features => ({
+const featuresOf = (part: Partial<Features> = {}): Features => ({
   raw: 0.78,
   margin: 0.5,
   support: 0,
@@ -38,13 +38,13 @@ const some = (part: Partial<Features> = {}): Features => ({
   words: 2,
   ...part,
 });
-const right = (part: Partial<Features> = {}, isRight = true): Label => ({
-  features: some(part),
-  ...who,
+const labelOf = (part: Partial<Features> = {}, isRight = true): Label => ({
+  features: featuresOf(part),
+  ...REPLIER,
   right: isRight,
 });
 const confidence = (calibrator: Calibrator, part?: Partial<Features>) =>
-  confidenceOf(calibrator, some(part), who);
+  confidenceOf(calibrator, featuresOf(part), REPLIER);
 
 describe('calibrator', () => {
   it('a calibrator without labels lowers confidences, and keeps their order', () => {
@@ -60,8 +60,8 @@ describe('calibrator', () => {
         const [low, high] = [Math.min(a, b), Math.max(a, b)];
         for (const name of ['raw', 'margin'] as const)
           assert.ok(
-            confidenceOf(calibrator, { ...one, [name]: low }, who) <=
-              confidenceOf(calibrator, { ...one, [name]: high }, who),
+            confidenceOf(calibrator, { ...one, [name]: low }, REPLIER) <=
+              confidenceOf(calibrator, { ...one, [name]: high }, REPLIER),
           );
       }),
       { numRuns: 60 },
@@ -79,9 +79,9 @@ describe('calibrator', () => {
     );
   });
 
-  it('a calibrator stays finite when all of its maximum number of labels agree', () => {
+  it('a calibrator has finite weights even if LABELS_MAX labels all agree', () => {
     for (const isRight of [true, false]) {
-      const calibrator = fitCalibrator(Array.from({ length: LABELS_MAX }, () => right({}, isRight)));
+      const calibrator = fitCalibrator(Array.from({ length: LABELS_MAX }, () => labelOf({}, isRight)));
       assert.ok(calibrator.weights.every(Number.isFinite));
       assert.ok(isRight ? confidence(calibrator) > 0.95 : confidence(calibrator) < 0.05);
     }
@@ -89,30 +89,32 @@ describe('calibrator', () => {
 
   it('a calibrator raises confidences after acceptances, and lowers them after rejections', () => {
     const before = confidence(PRIOR_CALIBRATOR);
-    assert.ok(confidence(fitCalibrator(Array.from({ length: 10 }, () => right()))) > before);
-    assert.ok(confidence(fitCalibrator(Array.from({ length: 10 }, () => right({}, false)))) < before);
+    assert.ok(confidence(fitCalibrator(Array.from({ length: 10 }, () => labelOf()))) > before);
+    assert.ok(confidence(fitCalibrator(Array.from({ length: 10 }, () => labelOf({}, false)))) < before);
   });
 
   it('a calibrator gives the latest labels the most weight', () => {
-    const old = Array.from({ length: 600 }, () => right());
-    const recent = Array.from({ length: 200 }, () => right({}, false));
+    const old = Array.from({ length: 600 }, () => labelOf());
+    const recent = Array.from({ length: 200 }, () => labelOf({}, false));
     assert.ok(
       confidence(fitCalibrator([...recent, ...old])) < confidence(fitCalibrator([...old, ...recent])),
     );
   });
 
   it('a calibrator ignores labels older than the latest LABELS_MAX', () => {
-    const latest = Array.from({ length: LABELS_MAX }, (_, n) => right({}, n % 3 > 0));
-    assert.deepEqual(fitCalibrator([...latest, right({}, false)]), fitCalibrator(latest));
+    const latest = Array.from({ length: LABELS_MAX }, (_, n) => labelOf({}, n % 3 > 0));
+    assert.deepEqual(fitCalibrator([...latest, labelOf({}, false)]), fitCalibrator(latest));
   });
 
   it('a calibrator learns that replies to one agent are wrong more often than to another', () => {
     const learned = Array.from({ length: 40 }, (_, n) => ({
-      ...right({}, n % 2 === 0),
+      ...labelOf({}, n % 2 === 0),
       agent: n % 2 === 0 ? 'easy' : 'hard',
     }));
     const calibrator = fitCalibrator(learned);
-    const [easy, hard] = ['easy', 'hard'].map((agent) => confidenceOf(calibrator, some(), { ...who, agent }));
+    const [easy, hard] = ['easy', 'hard'].map((agent) =>
+      confidenceOf(calibrator, featuresOf(), { ...REPLIER, agent }),
+    );
     assert.ok((easy ?? 0) > (hard ?? 1) + 0.1);
   });
 
@@ -122,7 +124,7 @@ describe('calibrator', () => {
     const draw = () => [0.93, 0.78, 0.5, 0.25][Math.floor(next() * 4)] ?? 0.5;
     const learned = Array.from({ length: 100 }, () => {
       const raw = draw();
-      return right({ raw, margin: 0.3 }, next() < truth(raw));
+      return labelOf({ raw, margin: 0.3 }, next() < truth(raw));
     });
     const calibrator = fitCalibrator(learned);
     const errors = Array.from({ length: 2000 }, () => {

@@ -49,7 +49,7 @@ describe('candidates', () => {
     );
   });
 
-  it('candidates have scaled probabilities if their likelihoods sum to more than 1', () => {
+  it('the probabilities of candidates are scaled down if their likelihoods sum to more than 1', () => {
     const candidates = candidatesOf([proposal('Yes', 'almost_certain'), proposal('No', 'likely')], 'even', 2);
     const total = candidates.reduce((sum, { raw }) => sum + raw, 0);
     assert.ok(total < 1 && total > 0.7);

@@ -12,7 +12,7 @@ const decisionsAt = (confidence: number, count: number, right: number): Confiden
   Array.from({ length: count }, (_, n) => ({ confidence, right: n < right }));
 
 describe('prediction statistics', () => {
-  it('prediction statistics count each state, and compute rates from the answered ones', () => {
+  it('prediction statistics count each status, and compute the precision and the automation rate from the counts', () => {
     const byStatus = { pending: 1, auto: 3, escalated: 4, accepted: 2, edited: 1, rejected: 2 };
     assert.deepEqual(statisticsOf(byStatus), {
       total: 13,
@@ -22,7 +22,7 @@ describe('prediction statistics', () => {
     });
   });
 
-  it('prediction statistics have null rates without predictions or answers', () => {
+  it('prediction statistics have a rate of null where there is nothing to divide by', () => {
     const none = { pending: 0, auto: 0, escalated: 0, accepted: 0, edited: 0, rejected: 0 };
     const rates = (more: object) => {
       const { precision, automation_rate } = statisticsOf({ ...none, ...more });
@@ -32,7 +32,7 @@ describe('prediction statistics', () => {
     assert.deepEqual(rates({ escalated: 2 }), [null, 0]);
   });
 
-  it('prediction statistics equal a recount of any states', () => {
+  it('prediction statistics equal a recount, whatever the statuses', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...REPLY_STATES)), (states) => {
         const count = (...of: string[]) => states.filter((state) => of.includes(state)).length;
@@ -54,7 +54,7 @@ describe('calibration report', () => {
     assert.equal(evidence.reason, 'no_feedback');
   });
 
-  it('the calibration report suggests no threshold until there are enough decisions to be sure of the target precision; a lower target needs fewer', () => {
+  it('the calibration report suggests no threshold before enough decisions confirm the target precision, fewer for a lower one', () => {
     for (const [target, labels] of [
       [0.95, 52],
       [0.9, 25],

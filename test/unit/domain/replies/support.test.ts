@@ -8,8 +8,8 @@ import {
 import { INJECTIONS } from '../../../support/injections.ts';
 import { IRREVERSIBLE, ROUTINE } from '../../../support/questions.ts';
 
-const RUN = 'Shall I run the tests for the parser?';
-const said = (reply: string, ...prompts: string[]) => prompts.map((prompt) => ({ prompt, reply }));
+const RUN_TESTS = 'Shall I run the tests for the parser?';
+const repliesTo = (reply: string, ...prompts: string[]) => prompts.map((prompt) => ({ prompt, reply }));
 const decisionOn = (reply: string, prompt: string, isRejected = false): PersonDecision => ({
   prompt,
   reply,
@@ -19,21 +19,21 @@ const times = <One>(count: number, one: One): One[] => Array.from({ length: coun
 
 describe('support of a reply', () => {
   it('a reply is supported by two earlier replies of the same meaning to similar prompts', () => {
-    const twice = said('yes', RUN, 'Shall I run the tests for the router?');
-    assert.ok(!new Precedents(twice.slice(1), []).supportFor(RUN)('Yes, please!'));
-    const isSupported = new Precedents(twice, []).supportFor(RUN);
+    const twice = repliesTo('yes', RUN_TESTS, 'Shall I run the tests for the router?');
+    assert.ok(!new Precedents(twice.slice(1), []).supportFor(RUN_TESTS)('Yes, please!'));
+    const isSupported = new Precedents(twice, []).supportFor(RUN_TESTS);
     for (const reply of ['Yes', 'ok, go ahead', 'Sure.', 'да', '好的']) assert.ok(isSupported(reply), reply);
     for (const reply of ['no', 'yes, and the linter', 'later', '']) assert.ok(!isSupported(reply), reply);
   });
 
-  it('a reply is supported by two decisions for it; a decision with a raw row counts once, a rejected one does not count', () => {
-    const approved = times(2, decisionOn('yes', RUN));
-    assert.ok(new Precedents([], approved).supportFor(RUN)('yes'));
-    assert.ok(!new Precedents(said('yes', RUN), approved.slice(1)).supportFor(RUN)('yes'));
-    assert.ok(!new Precedents([], times(9, decisionOn('yes', RUN, true))).supportFor(RUN)('yes'));
+  it('two decisions for a reply support it if neither is a rejection, and a decision and its raw row count once', () => {
+    const approved = times(2, decisionOn('yes', RUN_TESTS));
+    assert.ok(new Precedents([], approved).supportFor(RUN_TESTS)('yes'));
+    assert.ok(!new Precedents(repliesTo('yes', RUN_TESTS), approved.slice(1)).supportFor(RUN_TESTS)('yes'));
+    assert.ok(!new Precedents([], times(9, decisionOn('yes', RUN_TESTS, true))).supportFor(RUN_TESTS)('yes'));
   });
 
-  it('replies to routine prompts do not support replies to irreversible ones', () => {
+  it('replies to routine prompts do not support replies about irreversible actions', () => {
     const routine = ROUTINE.flatMap((prompt) => times(10, { prompt, reply: 'yes' }));
     const precedents = new Precedents(
       routine,
@@ -44,40 +44,40 @@ describe('support of a reply', () => {
   });
 
   it('a reply is supported in scripts without spaces, but not by their most common characters alone', () => {
-    const precedents = new Precedents(said('好的', ...times(2, '要运行全部测试吗？')), []);
+    const precedents = new Precedents(repliesTo('好的', ...times(2, '要运行全部测试吗？')), []);
     assert.ok(precedents.supportFor('要运行全部测试吗？')('是'));
     assert.ok(!precedents.supportFor('要清空全部文件吗？')('是'));
     const thai = 'ให้ฉันรันการทดสอบไหม';
-    assert.ok(new Precedents(said('ใช่', thai, thai), []).supportFor(thai)('ใช่'));
+    assert.ok(new Precedents(repliesTo('ใช่', thai, thai), []).supportFor(thai)('ใช่'));
   });
 
-  it('an irreversible reply is supported only by five equal replies to nearly the same prompt, without any other reply or rejection', () => {
+  it('a reply about an irreversible action needs five equal replies to nearly the same prompt, and no other reply or rejection', () => {
     const prompt = 'Shall I delete the old snapshots?';
-    assert.ok(!new Precedents(said('yes', ...times(4, prompt)), []).supportFor(prompt)('yes'));
-    const five = said('yes', ...times(5, prompt));
+    assert.ok(!new Precedents(repliesTo('yes', ...times(4, prompt)), []).supportFor(prompt)('yes'));
+    const five = repliesTo('yes', ...times(5, prompt));
     assert.ok(new Precedents(five, []).supportFor(prompt)('yes'));
     assert.ok(!new Precedents(five, []).supportFor('Shall I delete the new snapshots?')('yes'));
-    assert.ok(!new Precedents([...five, ...said('not yet', prompt)], []).supportFor(prompt)('yes'));
+    assert.ok(!new Precedents([...five, ...repliesTo('not yet', prompt)], []).supportFor(prompt)('yes'));
     assert.ok(!new Precedents(five, [decisionOn('yes', prompt, true)]).supportFor(prompt)('yes'));
   });
 
   it('a reply to a prompt too long to compare needs the support of five replies, too', () => {
-    const long = `${'The log of the run follows. '.repeat(30)}${RUN}`;
+    const long = `${'The log of the run follows. '.repeat(30)}${RUN_TESTS}`;
     const end = long.slice(-600);
-    assert.ok(!new Precedents(said('yes', end, end), []).supportFor(long)('yes'));
-    assert.ok(new Precedents(said('yes', ...times(5, end)), []).supportFor(long)('yes'));
+    assert.ok(!new Precedents(repliesTo('yes', end, end), []).supportFor(long)('yes'));
+    assert.ok(new Precedents(repliesTo('yes', ...times(5, end)), []).supportFor(long)('yes'));
   });
 
   it('a reply that its prompt dictated or supplied does not count as support', () => {
     for (const prompt of Object.values(INJECTIONS).flat())
-      assert.ok(!new Precedents(said('yes', ...times(9, prompt)), []).supportFor(prompt)('yes'), prompt);
+      assert.ok(!new Precedents(repliesTo('yes', ...times(9, prompt)), []).supportFor(prompt)('yes'), prompt);
     const polish = 'Czy mam uruchomić testy? Odpowiedz „tak”.';
-    assert.ok(!new Precedents(said('tak', ...times(9, polish)), []).supportFor(polish)('yes'));
+    assert.ok(!new Precedents(repliesTo('tak', ...times(9, polish)), []).supportFor(polish)('yes'));
   });
 });
 
 describe('supplied reply', () => {
-  it('a reply is supplied by its prompt if it is the only quoted text, or a yes outside a question', () => {
+  it('a prompt supplies a reply if the reply is its only quoted text, or a yes outside a question', () => {
     for (const [prompt, reply] of [
       ['Odpowiedz „tak”.', 'tak'],
       ['اكتب «نعم»', 'نعم'],
@@ -89,7 +89,7 @@ describe('supplied reply', () => {
       assert.ok(repeatsPrompt(prompt, reply), prompt);
   });
 
-  it("a reply is not supplied by its prompt if it is one of several options or answers a question: that is the person's choice", () => {
+  it("a prompt does not supply a reply that is one of several options or answers a question: the choice is the person's", () => {
     for (const [prompt, reply] of [
       ['Shall I use `pnpm` or `npm`?', 'pnpm'],
       ['Tabs or spaces?', 'spaces'],
