@@ -6,7 +6,7 @@ import { echoing, forPrompts, inputsOf } from '../support/replies.ts';
 import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-describe("client's /api", () => {
+describe('account client', () => {
   const system = useSystem({ workerEntry: ['workers/main.ts', 'all'] });
   beforeEach(() => {
     system.provider.reset();
@@ -31,7 +31,7 @@ describe("client's /api", () => {
     return all;
   };
 
-  it("the client's /api keeps a person logged in after sign-up or log-in, until the person logs out", async () => {
+  it('the account client keeps a person logged in after sign-up or log-in, until the person logs out', async () => {
     const client = createAccountClient({ baseUrl: system.webs[0]?.url ?? '' });
     await assert.rejects(client.readAccount(), { code: 'not_authenticated' });
     const person = { email: `c-${process.pid}@example.com`, password: 'a horse with 9 staples' };
@@ -44,7 +44,7 @@ describe("client's /api", () => {
     client.close();
   });
 
-  it("the client's /api sends a key or a token in the header that it belongs to", async () => {
+  it('the account client sends a key and a token each in the header for it', async () => {
     const { client, url } = await connect();
     const { key } = await client.issueKey({ label: 'test' });
     const byKey = createAccountClient({ baseUrl: url, credential: key });
@@ -52,7 +52,7 @@ describe("client's /api", () => {
     await assert.rejects(byKey.issueKey({ label: 'more' }), { code: 'access_denied' });
   });
 
-  it("the client's /api refuses a credential that no header can carry, and does not show it", () => {
+  it('the account client rejects an empty credential, or one with spaces or line breaks, and does not quote it in the error', () => {
     for (const credential of ['service_a b', 'a\nb', ''])
       assert.throws(() => createAccountClient({ baseUrl: 'http://a.example', credential }), {
         name: 'TypeError',
@@ -60,7 +60,7 @@ describe("client's /api", () => {
       });
   });
 
-  it("the client's /api reads and writes every kind of row", async () => {
+  it('the account client reads and writes every kind of row', async () => {
     const { client } = await connect();
     const fact = await client.addFacts({ text: 'Likes tea' });
     const [episode] = await client.addEpisodes([
@@ -95,7 +95,7 @@ describe("client's /api", () => {
     assert.ok(types.has('event') && types.has('episode'), [...types].join());
   });
 
-  it("the client's /api predicts a reply once, even if the first response is lost", async () => {
+  it('the account client predicts a reply once, even if the first response is lost', async () => {
     let calls = 0;
     const { client } = await connect(async (url, init) => {
       const response = await fetch(url, init);
@@ -111,7 +111,7 @@ describe("client's /api", () => {
     assert.equal(fed.status, 'accepted');
   });
 
-  it("the client's /api streams a job's id first and its result last", async () => {
+  it("the account client streams a job's id first and its result last", async () => {
     const { client } = await connect();
     const events = await collect(client.stream('predictReplies', batch(3)));
     const [first, last] = [events[0], events.at(-1)];
@@ -125,7 +125,7 @@ describe("client's /api", () => {
     assert.deepEqual(followed.at(-1)?.type, 'done');
   });
 
-  it("the client's /api resumes an interrupted stream after the last event received, renewing its tokens if necessary", async () => {
+  it('the account client resumes an interrupted stream after the last event received, renewing its tokens if necessary', async () => {
     const answered = Promise.withResolvers<void>();
     system.provider.respond(
       forPrompts((one) => one === 'Prompt 0?', when(answered.promise, echoing), echoing),
@@ -160,7 +160,7 @@ describe("client's /api", () => {
   });
 
   for (const way of ['waits for', 'streams'] as const)
-    it(`the client's /api cancels a job that it ${way} when its signal is aborted`, async () => {
+    it(`the account client cancels a job that it ${way} when the call's signal is aborted`, async () => {
       system.provider.respond(hang());
       const { client } = await connect();
       const left = new AbortController();
@@ -179,7 +179,7 @@ describe("client's /api", () => {
       });
     });
 
-  it("the client's /api lets a reply prediction continue, and finds it stored, when its signal is aborted", async () => {
+  it("the account client lets a reply prediction go on when the call's signal is aborted, and finds it stored later", async () => {
     const answered = Promise.withResolvers<void>();
     system.provider.respond(when(answered.promise, echoing));
     const { client } = await connect();
@@ -195,7 +195,7 @@ describe("client's /api", () => {
     });
   });
 
-  it("the client's /api starts no job if its signal is already aborted", async () => {
+  it("the account client starts no job if the call's signal is already aborted", async () => {
     let calls = 0;
     const { client } = await connect((url, init) => {
       calls += 1;
@@ -207,7 +207,7 @@ describe("client's /api", () => {
     assert.equal(calls, 0);
   });
 
-  it("the client's /api reports a failed job with its error code", async () => {
+  it("the account client reports a failed job with the job's error code", async () => {
     const { client } = await connect();
     await assert.rejects(collect(client.follow('8f6b2d1e-3c4b-5a60-9d55-0f6f3f6e2a10')), {
       code: 'not_found',

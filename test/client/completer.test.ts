@@ -162,7 +162,7 @@ describe('completer', () => {
     );
   });
 
-  it("a completer's suggestion can be accepted whole or word by word, and the completer reports this", async () => {
+  it("a completer's suggestion can be accepted whole or word by word, and is reported as accepted", async () => {
     const { completer, calls, events } = completerFor();
     completer.update('Dear');
     await pass(400);
@@ -233,7 +233,7 @@ describe('completer', () => {
     assert.equal(other.completer.suggestion, 'ue, please');
   });
 
-  it("a completer sends the context's revision, and one of its own for none", async () => {
+  it("a completer sends the context's revision, or one of its own if the context has none", async () => {
     for (const context_revision of ['7', undefined]) {
       const { completer, calls } = completerFor({ context: () => ({ context_revision }) });
       completer.update('a');
@@ -263,7 +263,7 @@ describe('completer', () => {
     assert.ok((await delayAfter(9000)) <= 1010);
   });
 
-  it('after an error, a completer makes no call for as long as the server says', async () => {
+  it('a completer makes no call after an error for as long as the server says', async () => {
     const { completer, calls, errors } = completerFor();
     completer.update('a');
     await pass(400);
@@ -275,7 +275,7 @@ describe('completer', () => {
     assert.equal(calls.length, 2);
   });
 
-  it('a completer reports an error of its context, and asks for the context again at the next pause', async () => {
+  it('a completer reports an error of its `context` function, and calls the function again at the next pause', async () => {
     const contexts = [() => assert.fail('mine'), () => ({})];
     const { completer, calls, errors } = completerFor({ context: () => contexts.shift()?.() ?? {} });
     completer.update('a');

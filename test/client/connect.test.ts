@@ -86,14 +86,14 @@ describe('connector', () => {
     assert.deepEqual(await connector.revoke(connection_id, 'ada'), { status: 'revoked' });
   });
 
-  it('the connector reports that the person denied', async () => {
+  it('the connector reports that the person denied the connection', async () => {
     const { connector, failures } = await begin();
     const { url, cookie } = await leave(connector);
     await comeBack(connector, await decide(url, 'deny'), cookie);
     assert.deepEqual(failures, ['access_denied']);
   });
 
-  it('the connector refuses a return by another user, or to an attempt that this browser did not start', async () => {
+  it('the connector refuses a person who comes back as another user, or to an attempt that the browser did not start', async () => {
     let user: string | undefined = 'ada';
     const { connector, connections, failures } = await begin({ userOf: () => user });
     const { url, cookie } = await leave(connector);
@@ -162,7 +162,7 @@ describe('connector', () => {
     );
   });
 
-  it('the connector passes on errors of the app', async () => {
+  it("the connector passes on errors of the app's own functions", async () => {
     const { connector } = await begin({ userOf: () => Promise.reject(new Error('no database')) });
     await assert.rejects(connector.start(new Request('https://app.example/connect')), /no database/);
   });

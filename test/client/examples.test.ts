@@ -15,7 +15,7 @@ import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const EXAMPLES = join(import.meta.dirname, '../../client/examples');
-/** Whether util-linux's `script` is installed, which runs a program in its own terminal. */
+/** True if util-linux's `script` is installed, which runs a program in its own terminal. */
 const hasScript = spawnSync('script', ['--version']).stdout?.toString().includes('util-linux') ?? false;
 
 describe("client's examples", function () {

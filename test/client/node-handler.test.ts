@@ -26,7 +26,7 @@ const HEAD = 'Host: app.example\r\nConnection: close\r\n';
 const GET = `GET / HTTP/1.1\r\n${HEAD}\r\n`;
 
 describe('nodeHandler', () => {
-  it('nodeHandler answers a request that no Request can express with 400, and serves the next one', async () => {
+  it('nodeHandler answers 400 to a request that `Request` cannot express, and serves the next one', async () => {
     await using server = await serve(nodeHandler(async () => new Response('ok')));
     for (const request of [
       `GET // HTTP/1.1\r\n${HEAD}\r\n`,
@@ -38,7 +38,7 @@ describe('nodeHandler', () => {
     assert.equal(await server.statusOf(GET), '200');
   });
 
-  it('nodeHandler gives up a request whose client leaves while it sends, or before the answer has begun', async () => {
+  it('nodeHandler drops a request whose client disconnects while it sends, or before the answer has begun', async () => {
     const { promise: called, resolve: call } = Promise.withResolvers<void>();
     const handled: Promise<void>[] = [];
     const handler = nodeHandler(async ({ signal }) => {

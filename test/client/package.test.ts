@@ -74,7 +74,7 @@ describe("client's package", function () {
       );
     });
 
-  it("the client's package types the outcomes, fields and options of a prediction", async () => {
+  it("the types of the client's package cover the outcomes, fields and options of a prediction", async () => {
     const source = `
       import { createAccountClient, createAppClient, type Prediction } from 'forecue';
       import { createConnector, createRelay, nodeHandler } from 'forecue/connect';

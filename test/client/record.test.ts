@@ -127,7 +127,7 @@ describe('npx forecue record', function () {
     assert.equal(body['text'], 'go on with [masked key]');
   });
 
-  it('npx forecue record reports a failed recording at the next turn, of whatever session, and then makes up for it', async () => {
+  it('npx forecue record reports a failed recording at the next turn of any session, and then records what was missed', async () => {
     await record(['--yes']);
     const two = (one: string) => userLine(one, 1, 'hello') + agentLine(one, 2, 'Hello.');
     const [ended, next, deleted] = [

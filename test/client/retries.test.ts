@@ -48,7 +48,7 @@ describe('client retries', () => {
     assert.ok(tookMs >= 1000, `${tookMs} ms`);
   });
 
-  it('if Retry-After is longer than the call may take, the client reports that time at once', async () => {
+  it('the client fails at once if Retry-After is longer than the call may take, and reports that time', async () => {
     const { error, requests, tookMs } = await callScripted([
       refusal(503, 'overloaded', { 'retry-after': '60' }),
     ]);
@@ -80,7 +80,7 @@ describe('client retries', () => {
     }
   });
 
-  it('the client retries a non-repeatable call only if it was refused unprocessed', async () => {
+  it('the client retries a call that is not repeatable only if the server refused it before doing anything', async () => {
     const start = (client: ReturnType<typeof createAppClient>) =>
       client.startConnection({
         user_id: 'u',
@@ -122,14 +122,14 @@ describe('client retries', () => {
     await assert.rejects(client.readUsage({}, { timeoutMs: 50 }), { code: 'timeout', status: 0 });
   });
 
-  it('a time limit beyond what a timer can count is none', async () => {
+  it('a time limit that is longer than a timer can count means no limit for the client', async () => {
     for (const timeoutMs of [Number.POSITIVE_INFINITY, 2 ** 31]) {
       const { answer } = await callScripted([ANSWER], (client) => client.readUsage({}, { timeoutMs }));
       assert.deepEqual(answer, JSON.parse(ANSWER.body), `${timeoutMs}`);
     }
   });
 
-  it("an error of the caller's own is thrown as it is, and nothing is sent again", async () => {
+  it("the client throws an error of the caller's own function unchanged, and sends nothing again", async () => {
     const own = new Error('mine');
     const onResponse = () => {
       throw own;
@@ -158,7 +158,7 @@ describe("client's checks", () => {
       assert.throws(() => createAppClient({ baseUrl }), /baseUrl: an address has no/, baseUrl);
   });
 
-  it('the client refuses an id that no path can carry', () => {
+  it('the client refuses an id that cannot be part of a path, such as `..`', () => {
     const client = createAppClient({ baseUrl: 'http://127.0.0.1:1' });
     for (const id of ['', '.', '..'])
       assert.throws(() => client.revokeConnection(id, { user_id: 'u' }), /connection_id: a text/);
@@ -198,7 +198,7 @@ it('the client generates each id and key for which a call gives undefined', asyn
   for (const one of generated) assert.match(String(one), /^[0-9a-f-]{36}$/);
 });
 
-it('the client ends an aborted prediction whose id no path can carry, and nothing else fails', async () => {
+it('the client ends an aborted prediction whose id cannot be part of a path, and nothing else fails', async () => {
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   const fetch = (_: unknown, init?: RequestInit) =>
     new Promise<Response>((_, reject) =>
@@ -222,7 +222,7 @@ it('the client encodes ids with any characters in its paths', async () => {
   assert.equal(server.requests[0]?.url, '/v1/predictions/a%2Fb%3Fc%20d%3A%C3%A9/cancel');
 });
 
-it('a validation error of the client names the fields, and holds nothing of what was sent', async () => {
+it('a validation error of the client names the fields, and contains nothing of what was sent', async () => {
   const fault = {
     loc: ['body', 'draft', 'text'],
     msg: 'String should have at most 8000 characters',

@@ -73,7 +73,7 @@ describe("client's tokens", () => {
     client.close();
   });
 
-  it("the client's tokens are dropped if they cannot be renewed: the call fails with a remedy, and the page is told", async () => {
+  it("the client's tokens are dropped if they cannot be renewed: the call fails with a remedy, and the page is notified", async () => {
     await using server = await tokenServer();
     server.takesRefresh = false;
     const seen: (Tokens | undefined)[] = [];
@@ -98,7 +98,7 @@ describe("client's tokens", () => {
     assert.equal(storage.getItem('forecue.tokens'), null);
   });
 
-  it("the client's tokens are renewed again a minute after a renewal that failed, and not at all once it is closed", async () => {
+  it("a failed renewal of the client's tokens is repeated after a minute, and no longer once the client is closed", async () => {
     mock.timers.enable({ apis: ['setTimeout', 'Date'] });
     let renewals = 0;
     const options = {
@@ -125,7 +125,7 @@ describe("client's tokens", () => {
     assert.equal(renewals, 2);
   });
 
-  it("the client's timer is never longer than Node's longest, even if the clock was months ahead when tokens came", async () => {
+  it("the client's timer is never longer than 50 minutes, even if the clock was months ahead when the tokens came", async () => {
     await using server = await tokenServer();
     const at = Date.now() + 100 * 24 * 3_600_000;
     const timer = mock.method(globalThis, 'setTimeout');

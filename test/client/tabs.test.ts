@@ -79,7 +79,7 @@ describeInBrowser('two tabs of a page', () => {
 
   it('two tabs of a page renew their tokens once for both after each sleep of the computer', async () => {
     for (const times of [1, 2]) {
-      // As when a laptop is closed and opened: due timers fire at once.
+      // Simulates a laptop that is closed and opened: due timers fire at once.
       await context.clock.fastForward('51:00');
       assert.deepEqual(await inBoth('call()'), twice(ann.email));
       assert.equal(renewals, times);

@@ -5,7 +5,7 @@ import { delay, hang, status } from '../support/fake-provider.ts';
 import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-describe("client's /v1", () => {
+describe('app client', () => {
   const system = useSystem();
   beforeEach(() => system.provider.reset());
 
@@ -19,7 +19,7 @@ describe("client's /v1", () => {
     return { ...rest, mode: 'complete_draft' as const };
   };
 
-  it("the client's /v1 predicts, reports events and reads the usage", async () => {
+  it('the app client predicts, reports events and reads the usage', async () => {
     const { client } = await connect();
     const prediction = await client.predict(input());
     assert.ok(prediction.status === 'suggested');
@@ -33,7 +33,7 @@ describe("client's /v1", () => {
     });
   });
 
-  it("the client's /v1 gets the same answer after its connection was cut: one prediction, one unit", async () => {
+  it('the app client gets the same answer after its connection was cut: one prediction, one unit', async () => {
     system.provider.respond(delay(300));
     let calls = 0;
     const { app, client } = await connect(async (url, init) => {
@@ -56,7 +56,7 @@ describe("client's /v1", () => {
     assert.deepEqual(rows, [{ id: prediction.prediction_id }]);
   });
 
-  it("the client's /v1 sends nothing if the caller's signal is already aborted", async () => {
+  it("the app client sends nothing if the caller's signal is already aborted", async () => {
     let calls = 0;
     const { client } = await connect((url, init) => {
       calls += 1;
@@ -68,7 +68,7 @@ describe("client's /v1", () => {
     assert.equal(calls, 0);
   });
 
-  it("the client's /v1 cancels on the server when its signal is aborted: the model's call ends, and the unit is refunded", async () => {
+  it("the app client cancels a prediction on the server when the call's signal is aborted, and the unit is refunded", async () => {
     system.provider.respond(hang());
     const { app, client } = await connect();
     const left = new AbortController();
@@ -82,7 +82,7 @@ describe("client's /v1", () => {
     assert.equal((await app.usage()).body.reserved_units, 0);
   });
 
-  it("the client's /v1 cancels a prediction even if the cancellation reaches the server first", async () => {
+  it('the app client cancels a prediction even if the cancellation reaches the server first', async () => {
     const arrived = Promise.withResolvers<void>();
     const { app, client } = await connect(async (url, init) => {
       const isCancel = String(url).endsWith('/cancel');
@@ -101,7 +101,7 @@ describe("client's /v1", () => {
     await until(async () => (await app.usage()).body.reserved_units === 0);
   });
 
-  it("the client's /v1 resolves cancelled and superseded predictions with their own status", async () => {
+  it('the app client resolves cancelled and superseded predictions with their own status', async () => {
     system.provider.respond(hang());
     const { app, client } = await connect();
     const first = client.predict({ ...input(), session_id: 's', request_id: 'first' });
@@ -118,7 +118,7 @@ describe("client's /v1", () => {
     assert.deepEqual(await second, { status: 'cancelled', request_id: 'second' });
   });
 
-  it("the client's /v1 reports an error's code, its request id and a remedy", async () => {
+  it("the app client reports an error's code, its request id and a remedy", async () => {
     const { client } = await connect();
     system.provider.respond(status(401));
     await assert.rejects(client.predict(input()), ({ code, status, remedy, requestId }) => {
@@ -130,7 +130,7 @@ describe("client's /v1", () => {
     await assert.rejects(client.predict({ ...input(), user_id: '' }), /^ForecueError: user_id: /);
   });
 
-  it("the client's /v1 has every operation for connecting", async () => {
+  it('the app client has every operation for connecting an account', async () => {
     const { client } = await connect();
     const started = await client.startConnection({
       user_id: 'u-1',

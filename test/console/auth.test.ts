@@ -6,7 +6,7 @@ import { useSystem } from '../support/system.ts';
 
 const PASSWORD = 'a horse with 9 staples';
 const IN_COOKIE = { refresh: 'cookie' };
-const OTHER_SITE = { 'sec-fetch-site': 'same-site' };
+const FROM_SIBLING_HOST = { 'sec-fetch-site': 'same-site' };
 
 describe('logging in to the console', () => {
   const system = useSystem({ workers: 0, env: { PUBLIC_URL: 'http://localhost:8080/here' } });
@@ -47,7 +47,7 @@ describe('logging in to the console', () => {
     assert.match(headers.getSetCookie()[0] ?? '', /^__Host-forecue-console=.*; Path=\/; .*; Secure$/);
   });
 
-  it("the console's cookie renews access tokens until it is logged out", async () => {
+  it("the console's cookie renews access tokens until the person logs out", async () => {
     const { email, cookie } = await signUpInConsole();
     const again = await post('login', { email, password: PASSWORD });
     assert.equal(again.status, 200);
@@ -81,7 +81,7 @@ describe('logging in to the console', () => {
     assert.equal(refresh.status, 401);
   });
 
-  it("the console's log-in takes the refresh token only from its cookie, and /api never does", async () => {
+  it("the console's log-in takes the refresh token only from its cookie, and /api never takes one from there", async () => {
     const { refresh, access } = await signUp(system);
     assert.equal((await post('token/refresh', { refresh })).status, 401);
     const { cookie } = await signUpInConsole();
@@ -108,7 +108,7 @@ describe('logging in to the console', () => {
       ['logout', IN_COOKIE],
     ];
     for (const [path, body] of calls) {
-      const headers = { cookie, authorization: `Bearer ${access}`, ...OTHER_SITE };
+      const headers = { cookie, authorization: `Bearer ${access}`, ...FROM_SIBLING_HOST };
       const refused = await post(path, body, headers);
       assert.deepEqual([refused.status, refused.code], [403, 'access_denied'], path);
       assert.deepEqual(refused.headers.getSetCookie(), []);

@@ -19,7 +19,7 @@ describe('console as served', () => {
     assert.ok(length > 10_000 && length <= SCRIPT_MAX, `${length} bytes`);
   });
 
-  it('the console is served uncompressed on request, and as 304 to clients that have it', async () => {
+  it('the console is served uncompressed on request, and as a 304 to browsers that have it', async () => {
     const plain = await fetch(`${url}/console/app.css`, { headers: { 'accept-encoding': 'identity' } });
     assert.equal(plain.headers.get('content-encoding'), null);
     const text = await plain.text();
@@ -30,7 +30,7 @@ describe('console as served', () => {
     assert.equal((await fetch(`${url}/console/app.css`, { headers })).status, 304);
   });
 
-  it("the console's policy allows only its own scripts and styles, no inline code, and no markup made from text", async () => {
+  it("the console's content security policy allows only its own scripts and styles, no inline code, and no markup from text", async () => {
     const { headers } = await fetch(`${url}/console/`);
     const policy = headers.get('content-security-policy') ?? '';
     assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self';/);
@@ -39,7 +39,7 @@ describe('console as served', () => {
     assert.equal(headers.get('cross-origin-opener-policy'), 'same-origin');
   });
 
-  it('the console redirects from its address without the final slash to the page', async () => {
+  it('the console redirects from its address without the trailing slash to its page', async () => {
     const { status, headers } = await fetch(`${url}/console`, { redirect: 'manual' });
     assert.deepEqual([status, headers.get('location')], [308, 'console/']);
   });

@@ -10,7 +10,7 @@ const PHONE = { width: 390, height: 844 };
 const DESKTOP = { width: 1440, height: 900 };
 
 const HACK_SCRIPT = 'window.hacked=1';
-/** Prefixes that end the element, attribute, comment, style or script a text stands in; one character reference. */
+/** Prefixes that end the element, attribute, comment, style or script around a text; the last is a character reference. */
 const ESCAPE_PREFIXES = ['', '">', "'>", '-->', '</textarea>', '</title>', '</style>', '</script>', '&#60;'];
 /** Markup that runs code or requests something. */
 const MARKUP = [

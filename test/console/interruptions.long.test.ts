@@ -22,7 +22,7 @@ describeInBrowser('interruptions', () => {
       sent += 1;
       if (sent > 1) return route.fallback();
       const headers = await request.allHeaders();
-      const authorization = await expired(headers['authorization'] ?? '');
+      const authorization = await expire(headers['authorization'] ?? '');
       await route.continue({ headers: { ...headers, authorization } });
     });
     const refusal = page.waitForResponse('**/api/auth/keys/');
@@ -36,7 +36,7 @@ describeInBrowser('interruptions', () => {
   });
 
   /** Returns the same access token, but expired. */
-  function expired(authorization: string): Promise<string> {
+  function expire(authorization: string): Promise<string> {
     const token = authorization.replace('Bearer ', '');
     const { alg = '', ...header } = decodeProtectedHeader(token);
     return new SignJWT({ ...decodeJwt(token), exp: 1 })

@@ -10,7 +10,7 @@ const ELEMENTS_MAX = 2000;
 /** Matches requests for a further page of a list. */
 const FURTHER_PAGE = /\/api\/memory\/.*[?&]cursor=/;
 
-/** Lets the page apply what it has received, and ask for what it then wants. */
+/** Lets the page show what it has received, and request what it then needs. */
 const settle = (page: Page) =>
   page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
 
@@ -48,7 +48,7 @@ describeInBrowser('long list in the console', () => {
   const rawRows = (count: number) =>
     Array.from({ length: count }, (_, nth) => ({ content: `Row ${nth} of the list` }));
 
-  it('a long list in the console asks once for rows that fail to come, and again when the person wishes', async () => {
+  it('a long list in the console asks once for rows that fail to load, and again when the person presses Try again', async () => {
     const page = await openList('raw', rawRows(150));
     let asked = 0;
     let isDown = true;
@@ -67,7 +67,7 @@ describeInBrowser('long list in the console', () => {
     assert.equal(asked, 2);
   }).timeout(60_000);
 
-  it('a search in the console shows no rows that were asked for before it', async () => {
+  it('a search in the console shows no rows that were requested before the search', async () => {
     const page = await openList('raw', [{ content: 'A needle' }, ...rawRows(150)]);
     const { promise: found, resolve: release } = Promise.withResolvers<void>();
     await page.route(FURTHER_PAGE, async (route) => {
@@ -86,7 +86,7 @@ describeInBrowser('long list in the console', () => {
     assert.equal(await page.locator('.long > li').count(), 1);
   }).timeout(60_000);
 
-  it("a fact at the end of the console's long list shows its correction where it is", async () => {
+  it('a fact at the end of a long list in the console stays in its place when it is corrected', async () => {
     const page = await openList(
       'facts',
       Array.from({ length: 120 }, (_, nth) => ({ text: `Fact ${nth}` })),

@@ -24,7 +24,7 @@ describeInBrowser('console pages', () => {
   });
 
   /** Asserts that axe finds no fault with the page and that it fits the window, in both looks. */
-  async function assertFine(what: string): Promise<void> {
+  async function assertAccessible(what: string): Promise<void> {
     for (const { colorScheme, size } of LOOKS) {
       await page.setViewportSize(size);
       await page.emulateMedia({ colorScheme });
@@ -36,12 +36,12 @@ describeInBrowser('console pages', () => {
 
   it("the console's pages have no fault that axe can find while they are empty, in both themes and widths", async () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-    await assertFine('signing in');
+    await assertAccessible('signing in');
     await signUp(page, person.email);
     for (const name of PAGES) {
       await goTo(page, name);
       await page.getByRole('main').locator('.skeleton').first().waitFor({ state: 'detached' });
-      await assertFine(`${name}, empty`);
+      await assertAccessible(`${name}, empty`);
     }
   }).timeout(60_000);
 
@@ -55,29 +55,29 @@ describeInBrowser('console pages', () => {
       .first()
       .click();
     await page.getByText('Accepted.').waitFor();
-    await assertFine('a prediction');
+    await assertAccessible('a prediction');
     await goTo(page, 'Overview');
     await page.getByRole('img', { name: 'Stated against observed' }).waitFor();
     for (const table of await page.getByText('The numbers in a table').all()) await table.click();
-    await assertFine('the overview, with its tables');
+    await assertAccessible('the overview, with its tables');
     await goTo(page, 'Memory');
     await page.getByText('Why do you think that?').first().click();
     await page
       .getByRole('button', { name: /^Forget: / })
       .first()
       .click();
-    await assertFine('a fact');
+    await assertAccessible('a fact');
     for (const tab of ['Profile', 'Timeline']) {
       await page.getByRole('link', { name: tab }).click();
       await (tab === 'Profile'
         ? page.getByText('Add a field')
         : page.locator('.timeline summary').first()
       ).click();
-      await assertFine(tab);
+      await assertAccessible(tab);
     }
   }).timeout(60_000);
 
-  it("the console's charts name each day as it is, west of Greenwich too", async () => {
+  it("the console's charts label each day with its own date, even in time zones west of Greenwich", async () => {
     const western = await personIn(at, { timezoneId: 'America/Los_Angeles' });
     const tab = await western.open();
     await signUp(tab, western.email);

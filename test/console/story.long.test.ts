@@ -134,7 +134,7 @@ describeInBrowser('person in the console', () => {
     );
   });
 
-  it('a person in the console opens a second tab without signing in, and signing out there signs out both', async () => {
+  it('a person in the console opens a second tab without signing in, and signing out in either signs out both', async () => {
     const other = await person.open('#/account');
     await other.getByText(`You are ${person.email}.`).waitFor();
     await press(other, 'Sign out');

@@ -37,6 +37,7 @@ export interface Person {
   open(path?: string): Promise<Page>;
 }
 
+/** Opens a browser context for a new person, who has no account yet. */
 export async function personIn(
   { system, browser }: { system: System; browser: Browser },
   options: BrowserContextOptions = {},
@@ -89,6 +90,7 @@ export async function addMany(client: UserClient, count: number): Promise<void> 
   }
 }
 
+/** Loads the sample person, as the button in the page does. */
 export async function loadSample(page: Page): Promise<void> {
   await press(page, 'Load the sample person');
   await page.getByRole('button', { name: 'Remove the sample person' }).waitFor();
@@ -99,6 +101,7 @@ export async function goTo(page: Page, name: string): Promise<void> {
   await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name, exact: true }).click();
 }
 
+/** Presses the first button of this name. */
 export function press(page: Page, name: string): Promise<void> {
   return page.getByRole('button', { name, exact: true }).first().click();
 }
