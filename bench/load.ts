@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Connection } from './connection.ts';
 import { requestText } from './request.ts';
 
-/** Orders for the load generator. */
+/** Instructions for the load generator. */
 export interface Load {
   url: string;
   key: string;

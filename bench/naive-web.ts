@@ -10,7 +10,7 @@ await runBareApp('naive web', async () => {
   const options = { prefix, connection: { url: redisUrl } };
   const queue = new Queue<PredictionRequest, string>('naive', options);
   const events = new QueueEvents('naive', options);
-  // Each waiting call adds a listener to both.
+  // Each waiting call adds a listener to the queue and to the events.
   queue.setMaxListeners(0);
   events.setMaxListeners(0);
   await events.waitUntilReady();

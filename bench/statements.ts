@@ -21,7 +21,7 @@ interface Trace {
 
 /**
  * Traces all statements, commands and wake-ups of one prediction, alone in the system, on the connections of an ingress
- * and a worker to their stores. Periodic work of the processes (leases, polls, the reaper) occurs in few of the
+ * and a worker to their stores. Periodic work of the processes (leases, polls, housekeeping) occurs in few of the
  * samples, so the most frequent sequence is the prediction's own.
  */
 async function traceOnePrediction(

@@ -1,7 +1,7 @@
 import { connect, createServer } from 'node:net';
 import { endTogether, listening } from '../test/support/listening.ts';
 
-/** Something that went over a tapped connection. */
+/** A statement, command or wake-up that went over a tapped connection. */
 export interface Heard {
   at: number;
   who: string;

@@ -37,13 +37,13 @@ const IN_DATABASE = {
   text: 'select length(memory_context_v3($1, $2, null, null, $3, $4, $5, $6, 262144)::text) as length',
 };
 
-/**
- * Times of the calls of one size and window, in milliseconds: on the server's core, until the server's answer, and
- * including the choice of rows.
- */
+/** Times of the calls of one size and window, in milliseconds. */
 interface Took {
+  /** Time on the server's core. */
   core: number[];
+  /** Time until the server's answer. */
   database: number[];
+  /** Time until the context is assembled, from a second call. */
   altogether: number[];
 }
 

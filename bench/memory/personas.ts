@@ -92,7 +92,7 @@ function makePersona(name: string, all: readonly Topic[], random: Random, count:
   return { name, repeated, sessions: plans.map((plan, day) => sessionOf(name, day, plan, random)) };
 }
 
-/** Picks a session between two shares of the way through all sessions. */
+/** Picks a session from a part of the history, which goes from one share of the sessions to another. */
 function sessionWithin(plans: Plan[], random: Random, from: number, to: number): Plan {
   const first = Math.floor(from * plans.length);
   return random.pick(plans.slice(first, Math.max(first + 1, Math.floor(to * plans.length))));

@@ -14,7 +14,7 @@ export const REPLY_HEADS = [
 ];
 
 /**
- * Computes how good predictions of replies are. Top-1, Brier score and expected calibration error concern only the
+ * Computes the quality of reply predictions. Top-1, Brier score and expected calibration error concern only the
  * predictions that were made.
  */
 export function replyCells(judged: readonly Judged[]): string[] {
@@ -73,7 +73,7 @@ export function thresholdCells(stages: readonly Stage[], place: number, target: 
 
 export const DRAFT_HEADS = ['drafts', 'characters', 'shown per 100', 'accepted of shown', 'characters saved'];
 
-/** Computes what completions of drafts are worth. */
+/** Computes the worth of draft completions. */
 export function draftCells(typed: readonly Typed[]): string[] {
   const total = (of: keyof Typed) => typed.reduce((sum, one) => sum + one[of], 0);
   return [

@@ -5,7 +5,7 @@ export const ROOT = new URL('..', location.href.replace(/[?#].*$/s, '')).href;
 
 /** Placeholder for the refresh token, which is in a cookie that no script can read. */
 const IN_COOKIE = 'cookie';
-/** Key that records that somebody is signed in in this browser; not a credential. */
+/** Storage key that records that somebody is signed in on this browser; not a credential. */
 const SIGNED_IN_KEY = 'forecue.signed-in';
 /** How long other tabs may take to answer a request for newer tokens. */
 const ASK_MS = 150;
@@ -19,7 +19,7 @@ type Message = { ask: true } | { kept: string } | { ended: true };
 interface Watcher {
   /** Called when the session has ended. */
   onEnd(): void;
-  /** Called when somebody else has signed in in another tab. */
+  /** Called when another person has signed in from another tab. */
   onOther(): void;
 }
 

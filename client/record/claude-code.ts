@@ -11,7 +11,7 @@ export const TRANSCRIPTS = join(HOME, 'projects');
 const HOOK_EVENTS = ['Stop', 'SessionEnd'];
 /** Matches our own hooks. */
 const OUR_COMMAND = /[/\\]\.forecue[/\\]record\.mjs" hook$/;
-/** In seconds. Short, because a hook only starts the process that records. */
+/** Time limit of a hook in seconds; short, because a hook only starts the process that records. */
 const TIMEOUT_S = 10;
 
 /** Makes Claude Code call the program. Returns the path of its settings. */

@@ -19,7 +19,7 @@ import { storeAt } from './send.ts';
 
 /**
  * Runs as a hook, for which Claude Code waits. It only starts the recording as a separate process, since a session that
- * ends kills its hooks. Tells the person why an earlier recording failed, until it is made up for.
+ * ends kills its hooks. Tells the person why an earlier recording failed, until a later one succeeds.
  */
 export async function hook(): Promise<void> {
   const called = objectOf(parseObject(await text(process.stdin)));
@@ -36,17 +36,17 @@ export async function hook(): Promise<void> {
 /** Records what a transcript has gained since the last time, and then what earlier recordings failed to. */
 export async function catchUp(path: string, isOver: boolean): Promise<void> {
   const earlier = (await readUnsent()).filter((unsent) => unsent.path !== path);
-  // While the server is unreachable, the others would only fail as slowly.
+  // If this one fails because the server is unreachable, the others would fail as slowly.
   if (await tryToRecord({ path, isOver })) for (const unsent of earlier) await tryToRecord(unsent);
 }
 
-/** Resolves with whether it succeeded; if it did not, a later call tries again. */
+/** Records a transcript, and reports whether that succeeded. After a failure, a later call tries again. */
 async function tryToRecord({ path, isOver }: Omit<Unsent, 'why'>): Promise<boolean> {
   try {
     await record(path, isOver);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    // What is gone cannot be recorded later either.
+    // A transcript that was deleted cannot be recorded later either.
     if (code !== 'ENOENT') {
       const why = error instanceof ForecueError ? `${message} (${code})` : message;
       await noteUnsent({ path, isOver, why });

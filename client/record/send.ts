@@ -5,7 +5,7 @@ import { FileReport, faultsIn, Progress } from '../../shared/transcripts/report.
 import { type AccountClient, createAccountClient, ForecueError } from '../src/api.ts';
 import type { Connection } from './home.ts';
 
-/** Longer and more often than usual: batches are large, and an account's request quota refills only every second. */
+/** Allows more time and retries than usual: batches are large, and an account's rate limit refills once a second. */
 const PATIENCE = { timeoutMs: 120_000, retries: 8 };
 
 /** Returns a function that posts batches of events. */

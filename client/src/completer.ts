@@ -220,12 +220,12 @@ class PausingCompleter implements Completer {
     this.#shown = undefined;
     const isWhole = this.#text?.startsWith(shown.whole) ?? false;
     if (!isWhole) this.#report(shown, shown.isTaken ? 'edited' : 'dismissed');
-    // A person who typed all of it has neither accepted nor dismissed it.
+    // A person who typed the whole suggestion has neither accepted nor dismissed it.
     else if (shown.isTaken) this.#keep(shown);
     this.#announce();
   }
 
-  /** Notes that all of a suggestion has become text, and some of it by being accepted. */
+  /** Notes that a whole suggestion has become text, and that the person accepted at least a part of it. */
   #keep(shown: Shown): void {
     this.#accepted = shown;
     this.#report(shown, 'accepted');

@@ -23,7 +23,7 @@ export interface Place {
 
 /** Maximum number of cuts in a row without an event in between. */
 const CUTS_MAX = 6;
-/** Errors of a stream whose job still runs. */
+/** Codes with which a stream may end while its job still runs. */
 const PASSING_CODES: readonly string[] = ['overloaded', 'service_unavailable'];
 
 /**

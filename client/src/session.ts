@@ -34,7 +34,7 @@ const RENEW_AFTER_MS = 50 * 60_000;
 /** Pause after a renewal that failed. */
 const RENEW_AGAIN_MS = 60_000;
 const STORAGE_KEY = 'forecue.tokens';
-/** How long it may take until this tab sees in the storage what another tab wrote before a message or an unlock. */
+/** Maximum time until this tab sees in the storage what another tab wrote before it sent a message or unlocked. */
 const STORAGE_DELAY_MAX_MS = 1000;
 
 /**
@@ -54,7 +54,7 @@ export class Session implements Credentials {
   #begun: Promise<void>;
   /** Resolves when this tab has applied the latest change of another tab. */
   #heard: Promise<void> = Promise.resolve();
-  /** Access token that the page was last told of. */
+  /** Access token in the latest call of `onTokens`. */
   #told: string | undefined;
 
   /** Throws a `TypeError` for a credential that no header can carry. */
@@ -158,7 +158,7 @@ export class Session implements Credentials {
     this.#onTokens?.(tokens);
   }
 
-  /** `waited` means that another tab has just ended its own renewal, which the storage may not show yet. */
+  /** Renews the tokens. If it `waited`, another tab has just renewed them, which the storage may not show yet. */
   async #renew(refused: Record<string, string>, waited: boolean): Promise<boolean> {
     await this.#heard;
     const isRefused = (kept: Kept | undefined) =>
@@ -175,14 +175,14 @@ export class Session implements Credentials {
       if (!(error instanceof ForecueError) || error.status !== 401) throw error;
       return undefined;
     });
-    // A log-out or log-in came in between.
+    // The person logged out, or logged in again, during the renewal.
     if ((await this.#read())?.refresh !== kept.refresh) return false;
     if (access === undefined) await this.forget();
     else await this.adopt({ access, refresh: kept.refresh });
     return access !== undefined;
   }
 
-  /** Runs the work while no other tab does, and says whether it had to wait for one. */
+  /** Runs the work while no other tab runs its own. The work learns whether it had to wait for another tab. */
   async #alone<T>(work: (waited: boolean) => Promise<T>): Promise<T> {
     const locks = this.#isShared ? globalThis.navigator?.locks : undefined;
     if (locks === undefined) return work(false);

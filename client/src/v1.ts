@@ -41,7 +41,7 @@ export interface AppClient extends Omit<V1Methods, 'predict' | 'recordPrediction
   recordPredictionEvent(event: PredictionEventInput, options?: CallOptions): Promise<PredictionEventResponse>;
 }
 
-/** Starts another attempt each time. The server recognises all other calls by an id, or they change nothing. */
+/** Calls that start another attempt each time. The server recognises all others by an id, or they change nothing. */
 const NOT_REPEATABLE: readonly string[] = ['startConnection'] satisfies (keyof V1Methods)[];
 /** Calls that are sent even while the page is closing. */
 const KEEPALIVE_CALLS: readonly string[] = [

@@ -26,7 +26,7 @@ export interface Received {
 }
 
 /**
- * Error codes that no operation lists, by status: answers from outside the route table, and refusals by HTTP itself.
+ * Error codes that no operation lists, by status: the HTTP layer may refuse any request with them.
  */
 const UNIVERSAL_CODES: Record<number, string> = {
   408: 'request_timeout',
@@ -113,7 +113,7 @@ function pathnameOf(url: string): string {
   return /^https?:\/\/[^/]*([^?#]*)/.exec(url)?.[1] ?? '';
 }
 
-/** Checks that a body is exactly this error, in the form of its API. */
+/** Checks that a body is exactly this error, in the format of its API. */
 function codeFault(
   { method, text }: Pick<Received, 'method' | 'text'>,
   code: string,

@@ -13,8 +13,9 @@ export interface Timed extends Answer {
 export interface Collapse {
   /** All calls, in the order of sending. */
   calls: Timed[];
-  /** Times at which the provider began to hang, and recovered. */
+  /** Time at which the provider began to hang. */
   hungAt: number;
+  /** Time at which the provider recovered. */
   wellAt: number;
   noise: Noise;
 }

@@ -72,7 +72,7 @@ export async function pass(pool: Pool, { party, process }: Served, size: number)
   return { took, ended: claims.length };
 }
 
-/** Builds the terms of a claim for these asks, with as many slots as they need. */
+/** Builds the claim of a worker for these asks, with as many slots as they need. */
 export function claimTerms(worker: string, asks: readonly FlowAsk[]): ClaimTerms {
   const slots = asks.reduce((sum, { count }) => sum + count, 0);
   return { worker, asks, slots, oneAtATime: [], reachMs: 120_000 };

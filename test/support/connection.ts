@@ -31,7 +31,7 @@ export function connectingApp(system: System): Promise<AppClient> {
   return system.app({ redirectUris: [REDIRECT_URI] });
 }
 
-/** Builds a valid start, and the verifier that the app keeps. */
+/** Builds the body of a valid request to connect, and the verifier that the app keeps. */
 export function startBody(userId = 'u-1') {
   const verifier = randomBytes(32).toString('base64url');
   const state = randomBytes(24).toString('base64url');
@@ -46,7 +46,7 @@ export async function startConnection(app: AppClient, userId = 'u-1'): Promise<A
   return { ...reply.body, userId, verifier };
 }
 
-/** Lets the person agree, as on the consent page. Returns the code. */
+/** Approves the attempt for the person, as on the consent page. Returns the code. */
 export async function approve(
   system: Pick<System, 'em'>,
   attempt: Attempt,

@@ -2,8 +2,8 @@
 const begunIn = new WeakMap<Mocha.Suite, AsyncDisposableStack>();
 
 /**
- * Begins something before the tests of a suite, and ends it after them. What is returned gets its fields when it has
- * begun: only hooks and tests may use it.
+ * Begins something before the tests of a suite, and ends it after them. The returned object gets its fields only then,
+ * so only hooks and tests may use it.
  */
 export function duringSuite<T extends AsyncDisposable>(begin: () => Promise<T>): T {
   const fields = {} as T;

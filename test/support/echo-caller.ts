@@ -79,7 +79,7 @@ export async function openEchoCaller(
   };
 }
 
-/** Makes the account that a party of echoes is: no work is admitted for one that does not exist. */
+/** Makes the account of an echo's party, since no work is admitted for an account that does not exist. */
 async function makeAccount(pool: Pool, party: string): Promise<void> {
   await pool.query(
     `insert into accounts (id, email, email_key, password_hash, created_at, updated_at)

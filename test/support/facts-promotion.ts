@@ -12,6 +12,7 @@ export interface FactsRecord {
   episodes: { title: string; rows: { n: number; by: string; text: string }[] }[];
 }
 
+/** Returns the record in a call for facts. */
 export const recordOf = (call: ProviderCall) => call.record as unknown as FactsRecord;
 
 /** A fact as a model proposes it; `quote` is text of the row that supports it. */
@@ -69,6 +70,7 @@ export async function episode(
   return { episode: made, rows };
 }
 
+/** Makes a line that an agent wrote. */
 export const byAgent = (content: string) => ({ content, kind: 'message', agent: 'coder' }) as const;
 
 /** Returns all facts, newest first. */

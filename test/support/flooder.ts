@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
 import { event } from './recording.ts';
 
-/** Target, senders, concurrency and duration of a flood. */
+/** A flood of uploads: `atOnce` of them at a time, for `forMs`. */
 interface Flood {
   url: string;
   /** Access tokens, which the requests use in turn. */

@@ -22,13 +22,13 @@ export interface HeldRow {
   heldMs: number;
   /** Owner of the row. */
   victim: Party;
-  /** More users of the owner; each calls as often as the victim while the row is locked. */
+  /** More users of the owner's app; each calls as often as the victim while the row is locked. */
   crowd?: readonly object[];
   /** Apps that must not be affected. */
   others: Party[];
 }
 
-/** Answers to both sides. */
+/** Answers to the row's owner and to the other apps. */
 export interface WhileHeld {
   /** Answers to the victim's calls that had reached the provider when the row was locked, and to all later ones. */
   own: Answer[];

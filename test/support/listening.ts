@@ -35,7 +35,7 @@ export function useServer(server: Server): Listening {
   return duringSuite(() => listening(server));
 }
 
-/** Ends each of the connections with the other, whatever its reason. */
+/** Ends all of these connections as soon as one of them ends, for whatever reason. */
 export function endTogether(...sockets: Socket[]): void {
   for (const socket of sockets)
     socket.on('error', () => {}).on('close', () => sockets.forEach((one) => void one.destroy()));

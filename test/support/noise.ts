@@ -8,7 +8,7 @@ const INTERVAL_MS = 50;
 /** Delay that the machine adds to a call at present, in milliseconds. */
 export interface Noise {
   readonly slowest: number;
-  /** Maximum delay among this share of the calls. */
+  /** Returns the delay that this share of the calls does not exceed. */
   percentile(share: number): number;
   stop(): Promise<void>;
 }

@@ -37,7 +37,7 @@ const TEMPLATE = 'forecue_template';
 /** Number of connections that the server accepts: enough for an installation, and few enough to be exhausted. */
 export const SLOTS = 60;
 
-/** Commits reach the operating system, so that a crash of the server alone loses none. */
+/** Settings without `fsync`: commits still reach the operating system, so a crash of the server alone loses none. */
 const SETTINGS = [
   'listen_addresses=127.0.0.1',
   'unix_socket_directories=',

@@ -28,7 +28,7 @@ export interface Settled {
   tookMs: number;
 }
 
-/** Anything else that is done to a request besides sending it. */
+/** Actions of a caller besides sending a request. */
 export type Habit = 'plain' | 'again' | 'at once' | 'cancel';
 
 /**

@@ -60,8 +60,8 @@ export async function startPgBouncer(
 }
 
 /**
- * Writes the configuration that the README requires, without the product's own settings. It has fewer sessions than the
- * processes under test have connections, so that they share them.
+ * Writes the configuration that docs/operating.md requires, without the product's own settings. It has fewer sessions
+ * than the processes under test have connections, so that they share them.
  */
 function configuration(
   { hostname, port, username, password }: URL,

@@ -19,7 +19,7 @@ export function rowsIn(call: ProviderCall | undefined): EpisodeRow[] {
   return (call.record as unknown as { rows: EpisodeRow[] }).rows;
 }
 
-/** Answers the question for an episode usably: it cites the first row, unless `part` says otherwise. */
+/** Answers the question for an episode in its format, and cites the first row; `part` overrides fields. */
 export function episode(part: object = {}): Step {
   return structured((call) => ({
     title: `About ${rowsIn(call)[0]?.text}`,

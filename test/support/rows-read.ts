@@ -12,10 +12,10 @@ export function rowsRead(
   read: (em: EntityManager) => Promise<unknown>,
 ): Promise<number> {
   return system.em().transactional(async (em) => {
-    // What parallel workers read would not count for this transaction.
+    // Rows that parallel workers read would not count for this transaction.
     await em.execute('set local max_parallel_workers_per_gather = 0');
     const count = async () => (await em.execute<{ read: number }[]>(ROWS_READ_QUERY))[0]?.read ?? Number.NaN;
-    // PostgreSQL's counts also have what this session read within the last second.
+    // PostgreSQL's counts include rows that this session read within the last second.
     const before = await count();
     await read(em);
     return (await count()) - before;

@@ -19,7 +19,7 @@ export interface Difference {
 export interface Comparison {
   /** Difference between the classes. */
   classes: Difference;
-  /** The same statistic of the same calls, between halves that each have one call of either class: noise. */
+  /** The same statistic of the same calls, between halves that each have one call of each class: noise. */
   control: Difference;
 }
 

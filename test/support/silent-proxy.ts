@@ -5,8 +5,8 @@ import { endTogether, listening } from './listening.ts';
 export interface SilentProxy extends AsyncDisposable {
   url: string;
   /**
-   * Makes existing connections forward nothing and never close; later ones work. `listening` means those that have sent
-   * a LISTEN or a SUBSCRIBE.
+   * Makes existing connections forward nothing and never close; later ones work. `listening` silences only those
+   * that have sent a LISTEN or a SUBSCRIBE.
    */
   silence(which?: 'all' | 'listening'): void;
   /** Silences only connections that have been idle for this long; returns their number. */

@@ -147,7 +147,7 @@ export function startProcesses(options: SystemOptions = {}): Promise<System<Test
   });
 }
 
-/** Options, or what makes them when all that the suite began before is there. */
+/** Options, or a function that makes them once everything that the suite began before is there. */
 type LaterOptions = SystemOptions | (() => SystemOptions | Promise<SystemOptions>);
 
 /** Starts an installation during a suite, as `startSystem` does. Only hooks and tests may use it. */

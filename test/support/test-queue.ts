@@ -1,4 +1,4 @@
-/** Queue and wake-ups of a test file's installation, wherever they are. */
+/** Queue and wake-ups of a test file's installation, on PostgreSQL or Redis. */
 export interface TestQueue {
   /** Configuration that points the product's processes to it. */
   env: Record<string, string>;

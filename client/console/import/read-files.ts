@@ -3,7 +3,7 @@ import { FILE_EXTENSIONS } from '../../../shared/transcripts/formats.ts';
 import { FileReport } from '../../../shared/transcripts/report.ts';
 import { LINE_MAX, type Line, Transcript } from '../../../shared/transcripts/transcript.ts';
 
-/** Not more than a person will look at. */
+/** Maximum number of excerpts: as many as a person will look at. */
 const EXCERPTS_MAX = 20;
 const MASK = /\[masked [a-z ]+\]/g;
 const EXCERPT_MARGIN = 40;

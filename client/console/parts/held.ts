@@ -4,7 +4,7 @@ const HELD_MS = 6000;
 
 interface Holding<T> {
   held: T | undefined;
-  /** Holds a decision back for a moment, and sends the one that was held until now. */
+  /** Holds a decision back for a moment, and sends the one that was held before. */
   hold(one: T): void;
   /** Drops the held decision, and returns it. */
   drop(): T | undefined;

@@ -81,7 +81,7 @@ export function Field({ label, value, onInput, type = 'text', hint, fault, rows,
       {rows === undefined ? (
         <input
           {...shared}
-          // The input's props are a union by type; the members for all types used here have the props set here.
+          // An input's props are a union by type. For each type that is used, they include all props that are set.
           type={type as 'text'}
           autocapitalize="none"
           onInput={(event) => onInput(event.currentTarget.value)}

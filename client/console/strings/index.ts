@@ -4,7 +4,7 @@ import { en } from './en.ts';
 const LANGUAGES: Record<string, typeof en> = { en, de };
 const KEY = 'forecue.language';
 
-/** The person's choice, else the first language of the browser that there is. */
+/** Language that the person chose, or else the first of the browser's languages that the console has. */
 export const language =
   [localStorage.getItem(KEY) ?? '', ...navigator.languages]
     .map((tag) => tag.slice(0, 2).toLowerCase())
@@ -21,7 +21,7 @@ export function choose(tag: string): void {
   location.reload();
 }
 
-/** With the person's own way to write dates, where that is of this language. */
+/** Locale of dates and numbers: the first of the browser's that is of this language, which has the person's region. */
 const locale = navigator.languages.find((tag) => tag.startsWith(language)) ?? language;
 const dates = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
 const days = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
@@ -35,10 +35,10 @@ const moneys = new Intl.NumberFormat(locale, {
   maximumFractionDigits: 6,
 });
 
-/** A moment, in the person's zone. */
+/** Formats a moment in the person's time zone. */
 export const moment = (iso: string) => dates.format(new Date(iso));
 export const day = (iso: string) => days.format(new Date(iso));
-/** A date `YYYY-MM-DD`, as it is: of a date alone, `Date` makes midnight in UTC. */
+/** Formats a date `YYYY-MM-DD` as that day in every time zone; alone, `Date` would read it as midnight in UTC. */
 export const dayOf = (date: string) => days.format(new Date(`${date}T12:00`));
 export const number = (value: number) => numbers.format(value);
 export const money = (dollars: number) => moneys.format(dollars);

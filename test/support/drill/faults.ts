@@ -9,10 +9,12 @@ import { KeepAliveClient } from '../keep-alive-client.ts';
 import { steadily } from '../steadily.ts';
 import type { Installation } from './installation.ts';
 
-/** A fault, the alert that must fire, and what `doctor` must find; null if `doctor` cannot see the fault. */
+/** A fault that the drill injects. */
 export interface Fault {
   name: string;
+  /** Alert that must fire. */
   alert: string;
+  /** Matches what `doctor` must find; null if `doctor` cannot see the fault. */
   doctor: RegExp | null;
   inject(on: Installation): Promise<unknown>;
 }
@@ -97,7 +99,7 @@ function slowFor(model: string): Step {
   return (response, call) => (call.body.model === model ? delay(SLOW_MS) : ok())(response, call);
 }
 
-/** Takes all unreserved sessions, like another program that opens too many. */
+/** Opens all sessions that are not reserved, as a program does that opens too many. */
 async function takeConnections(server: string): Promise<void> {
   await administer(server, `create role report login password 'report'`);
   const url = new URL(databaseUrl(server, 'postgres'));

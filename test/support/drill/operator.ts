@@ -28,14 +28,14 @@ export async function consult({ system }: Installation): Promise<string[]> {
   return checks.flatMap(({ ok, found }) => (ok ? [] : found));
 }
 
-/** Everything the operator knows: a firing alert, and the findings of `doctor`. Not what was broken. */
+/** Everything that the operator knows: a firing alert, and the findings of `doctor`, but not the fault. */
 interface Case {
   on: Installation;
   alert: FiringAlert;
   findings: readonly string[];
 }
 
-/** Something that a page says under "Do": `words` that occur in the page, and how the drill's operator does it. */
+/** An action that a page lists under "Do", by `words` of the page; `apply` does it. */
 interface Remedy {
   words: string;
   apply(one: Case): Promise<unknown>;
@@ -93,7 +93,7 @@ async function migrate({ system }: Installation): Promise<void> {
   await step();
 }
 
-/** Ends the sessions of the foreign program that has most of them, through a reserved superuser session. */
+/** Ends the sessions of the foreign program that has the most, through a reserved superuser session. */
 async function endStrangers(server: string): Promise<void> {
   const client = await until(() => tryConnect(server));
   try {

@@ -60,7 +60,7 @@ export type CredentialForm = (typeof CREDENTIAL_FORMS)[number];
 export const FRAMINGS = ['chunked', 'bytewise', 'abandoned', 'unheard'] as const;
 export type Framing = (typeof FRAMINGS)[number];
 
-/** Forms that no HTTP client would send. */
+/** Forms of a request that no HTTP client would send. */
 export const WIRE_FORMS = [
   'two lengths',
   'length and chunked',

@@ -139,7 +139,7 @@ export class World {
     for (const pool of OWNED_POOLS) this.#pools.delete(this.#own(pool, nth));
   }
 
-  /** Replaces a person whose good token is refused: a request whose answer nobody heard has erased them. */
+  /** Replaces a person whose good token is refused: a request whose answer was not read has erased the account. */
   async #replaceGone(headers: Request['headers']): Promise<void> {
     const nth = this.#people.findIndex(({ client }) =>
       headers.some(([, value]) => value === `Bearer ${client.access}`),
