@@ -119,7 +119,7 @@ export class Transport {
     };
     const call = this.#options.fetch ?? fetch;
     try {
-      // Catches network failures only: a body that JSON cannot express, or an error of `onResponse`, is thrown unchanged.
+      // Catches network failures only: a body that is no JSON, or an error of `onResponse`, is thrown unchanged.
       const response = await call(this.#base + path, {
         method,
         headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
