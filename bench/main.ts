@@ -15,7 +15,7 @@ import { table } from './table.ts';
 import { startTarget, TARGETS, type Target } from './targets.ts';
 
 const WARM_UP_MS = 300;
-/** First load of each target, before anything counts: compiles the hot paths. */
+/** First load of each target, which compiles the hot paths before anything is measured. */
 const FIRST_WARM_UP = { callers: 64, warmUpMs: 0, measureMs: 2000 };
 
 /** Starts everything, measures, and stops everything, also on a signal. */

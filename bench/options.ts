@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { isTarget, TARGETS, type TargetName } from './targets.ts';
 
 export interface Options {
-  /** Measured time of each target at each number of callers, in each round. */
+  /** Seconds of measurement per target, number of callers and round. */
   seconds: number;
   rounds: number;
   callers: number[];

@@ -18,7 +18,7 @@ import {
 import type { Topic } from './topic.ts';
 import { shinglesOnlyIn, type Truth, truthOf } from './truth.ts';
 
-/** Counts taken during a life, by what was done before. */
+/** Counts taken during a life, each after what its name says. */
 export interface Life {
   remembered: Counts;
   /** Counts after the same calls were made again. */
@@ -38,7 +38,7 @@ export interface World {
   topics: readonly Topic[];
 }
 
-/** Number of sessions for each one that is deleted. */
+/** One in this many sessions is deleted. */
 const SESSIONS_PER_DELETION = 10;
 const SECOND_MS = 1000;
 

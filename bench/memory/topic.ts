@@ -2,7 +2,7 @@
 export interface Topic {
   slot: string;
   kind: string;
-  /** Words by which one searches for it. */
+  /** Words of a search for the topic. */
   goal: string;
   /** Possible values. None is a word of another topic. */
   values: readonly string[];

@@ -66,7 +66,7 @@ function Results({ tier, q, onForgotten }: { tier: Tier; q: string; onForgotten(
   const { client } = useSignedIn();
   const [older, setOlder] = useState<{ rows: ShownRow[]; next: string | null }>();
   const [forgotten, setForgotten] = useState<string>();
-  /** Rows as the person has changed them since; undefined is forgotten. */
+  /** Rows that the person has changed since they were loaded; undefined for a forgotten row. */
   const [changed, setChanged] = useState<ReadonlyMap<string, ShownRow | undefined>>(new Map());
   const change = (id: string, row?: ShownRow) => setChanged((before) => new Map(before).set(id, row));
   const pageFrom = (cursor?: string) =>
