@@ -13,7 +13,7 @@ import { newAccount, store } from './history.ts';
 /**
  * Measures how long a context takes, in the database and in total, for accounts of three sizes among many others; the
  * calls alternate between them. Half of each account's raw rows and episodes lie in the widest window. The time on a
- * core, which Linux counts per process, is what a call takes when nobody else computes: all data are in memory.
+ * core, which Linux counts per process, is that of a call on an idle machine, since all data are in memory.
  */
 const { values: options } = parseArgs({
   options: {

@@ -18,8 +18,9 @@ import {
 import type { Topic } from './topic.ts';
 import { shinglesOnlyIn, type Truth, truthOf } from './truth.ts';
 
-/** Counts taken during a life, each after what its name says. */
+/** Counts taken during a life. */
 export interface Life {
+  /** Counts after everything was recorded and promoted. */
   remembered: Counts;
   /** Counts after the same calls were made again. */
   again: Counts;

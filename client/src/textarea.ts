@@ -97,7 +97,7 @@ function insert(field: HTMLElement, text: string): void {
   field.dispatchEvent(new InputEvent('input', { bubbles: true, inputType: 'insertText', data: text }));
 }
 
-/** Lays a copy of the field over it, in which only the suggestion is visible. A screen reader reads the suggestion out. */
+/** Lays a copy of the field over it that shows only the suggestion. A screen reader reads the suggestion out. */
 function ghostOf(field: HTMLElement) {
   const { ownerDocument } = field;
   const mirror = ownerDocument.createElement('div');
