@@ -12,14 +12,14 @@ async function* frames(): AsyncGenerator<Frame> {
   for (let n = 0; n < 100; n += 1) yield { type: 'D', body: Buffer.from(randomBytes(8000).toString('hex')) };
 }
 
-describe('backup of several pieces', () => {
-  it('a backup of several pieces is refused without hanging when any of its bits is wrong', async () => {
+describe('backup with a wrong bit', () => {
+  it('a backup with one wrong bit is refused, and its verification does not hang', async () => {
     const folder = await scratchFolder('forecue-archive-');
     const file = join(folder, 'one.backup');
     const whole = gzipSync(Buffer.concat(await Array.fromAsync(packed(frames()))));
     await writeFile(file, whole);
     assert.deepEqual(await verifyBackup(file), {});
-    // Also damages the last piece that is read, at which the input has already ended.
+    // Also damages the last chunk that is read: when it is checked, the input has already ended.
     for (let at = whole.length - 60_000; at < whole.length; at += 1999) {
       const damaged = Buffer.from(whole);
       damaged.writeUInt8(damaged.readUInt8(at) ^ 8, at);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Coalescer } from '../../shared/timing/coalesce.ts';
 
 describe('coalesced work', () => {
-  /** Makes work whose runs the test ends. */
+  /** Makes work whose runs last until the test ends them. */
   function makeWork() {
     const ends: PromiseWithResolvers<number>[] = [];
     const work = () => {
@@ -15,7 +15,7 @@ describe('coalesced work', () => {
 
   const settlePromises = () => new Promise((resolve) => setImmediate(resolve));
 
-  it('coalesced work starts at once when idle, and callers that come during a run share one more run', async () => {
+  it('coalesced work starts at once when idle, and callers that come during a run share the next one', async () => {
     const { ends, work } = makeWork();
     const coalesced = new Coalescer(work);
     const first = coalesced.run();
@@ -31,7 +31,7 @@ describe('coalesced work', () => {
     assert.equal(coalesced.isRunning, false);
   });
 
-  it('coalesced work never has two runs at once, whenever its callers come', async () => {
+  it('coalesced work never runs twice at once, whenever callers come', async () => {
     let running = 0;
     let most = 0;
     const coalesced = new Coalescer(async () => {
@@ -48,7 +48,7 @@ describe('coalesced work', () => {
     assert.equal(most, 1);
   });
 
-  it('coalesced work rejects only the callers of a failed run, and later runs go on', async () => {
+  it('a failed run of coalesced work rejects only its own callers, and the next run starts', async () => {
     const { ends, work } = makeWork();
     const coalesced = new Coalescer(work);
     const failing = coalesced.run();

@@ -35,7 +35,7 @@ describe('composition root', () => {
     return rows[0]?.open === 0;
   };
 
-  /** Makes closing a part fail in the end. */
+  /** Makes `close` of a part throw after it has closed the part. */
   const failingToClose = <Part extends { close(): Promise<void> }>(part: Part, message: string): Part => ({
     ...part,
     async close() {

@@ -18,7 +18,7 @@ describe('concurrency limiter', () => {
   /** Waits until all pending promise reactions have run. */
   const settlePromises = () => new Promise((resolve) => setImmediate(resolve));
 
-  it('the concurrency limiter runs `atOnce` pieces at once, and the others in their order', async () => {
+  it('the concurrency limiter runs up to `atOnce` pieces at once, and the others in their order', async () => {
     const limiter = new ConcurrencyLimiter({ atOnce: 2, longest: 10 });
     const pieces = [piece(), piece(), piece(), piece()] as const;
     const runs = pieces.map(({ work }) => limiter.run(work));
@@ -33,7 +33,7 @@ describe('concurrency limiter', () => {
     assert.equal(started(), 'true,true,true,true');
   });
 
-  it('the concurrency limiter refuses callers at once while its line is full, and accepts them again afterwards', async () => {
+  it('the concurrency limiter refuses callers at once while its queue is full, and accepts them again afterwards', async () => {
     const limiter = new ConcurrencyLimiter({ atOnce: 1, longest: 1 });
     const [running, waiting] = [piece(), piece()];
     const runs = [limiter.run(running.work), limiter.run(waiting.work)];
@@ -52,7 +52,7 @@ describe('concurrency limiter', () => {
     assert.equal(await next, 'done');
   });
 
-  it('the concurrency limiter drops the work of a caller that leaves the line, and gives its place to the next', async () => {
+  it('the concurrency limiter drops the work of a caller that leaves the queue, and gives its place to the next', async () => {
     const limiter = new ConcurrencyLimiter({ atOnce: 1, longest: 1 });
     const [running, left, next] = [piece(), piece(), piece()];
     const first = limiter.run(running.work);
@@ -76,7 +76,7 @@ describe('concurrency limiter', () => {
     );
   });
 
-  it('the concurrency limiter finishes running work whose caller leaves', async () => {
+  it('the concurrency limiter lets work that runs finish after its caller has left', async () => {
     const gone = new AbortController();
     const { work, done } = piece();
     const run = new ConcurrencyLimiter({ atOnce: 1, longest: 0 }).run(work, { gone: gone.signal });
@@ -102,7 +102,7 @@ describe('concurrency limiter', () => {
     await settlePromises();
     const started = () => pieces.map(({ isStarted }) => isStarted()).join();
     assert.equal(started(), 'true,true,false,true');
-    // At most one piece of each party waits in line.
+    // At most one piece of each party may wait.
     await assert.rejects(limiter.run(piece().work, { party: 'a' }), { code: 'overloaded' });
     one.done();
     await settlePromises();
@@ -141,7 +141,7 @@ describe('concurrency limiter', () => {
     assert.ok(!other.grow(1));
   });
 
-  it('the concurrency limiter admits others when a piece shrinks', async () => {
+  it('the concurrency limiter admits waiting pieces when another one shrinks', async () => {
     const limiter = new ConcurrencyLimiter({ atOnce: 10, each: 6 });
     const shrinking = await limiter.acquire({ party: 'a', weight: 6 });
     const other = limiter.acquire({ party: 'b', weight: 6 });
@@ -162,7 +162,7 @@ describe('concurrency limiter', () => {
     await next;
   });
 
-  it('the concurrency limiter admits more when its limit rises, and none after it falls until enough pieces have ended', async () => {
+  it('the concurrency limiter admits no piece after its limit has fallen, until enough have ended or the limit rises', async () => {
     const limiter = new ConcurrencyLimiter({ atOnce: 2 });
     const first = await limiter.acquire();
     const second = await limiter.acquire();
@@ -179,7 +179,7 @@ describe('concurrency limiter', () => {
     second.release();
   });
 
-  it('the concurrency limiter admits the next callers when a heavy one that blocked them leaves the line', async () => {
+  it('the concurrency limiter admits the next callers when a heavy one that blocked them leaves the queue', async () => {
     const limiter = new ConcurrencyLimiter({ atOnce: 2 });
     await limiter.acquire();
     const gone = new AbortController();

@@ -9,7 +9,7 @@ const DOCUMENTS = [
   ...readdirSync('docs').flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : [])),
 ];
 
-/** Path prefixes that the documents shorten. */
+/** Short forms of path prefixes that documents may use, and the full prefixes. */
 const SHORT_PREFIXES: Record<string, string> = {
   'sql/': 'shared/db/sql/',
   'stores/': 'shared/db/stores/',

@@ -13,7 +13,7 @@ describe('memory benchmark personas', () => {
     ...makePersonas({ ...OPTIONS, prefix: 'other', topics: HELD_OUT }),
   ];
 
-  it('memory benchmark personas are the same for the same seed, and different for another', () => {
+  it('memory benchmark personas are the same for the same seed, and others for another seed', () => {
     assert.deepEqual(makePersonas(OPTIONS), personas.slice(0, OPTIONS.personas));
     assert.notDeepEqual(
       makePersonas({ ...OPTIONS, seed: 2 })[0]?.sessions[0]?.events,
@@ -30,7 +30,7 @@ describe('memory benchmark personas', () => {
     }
   });
 
-  it('memory benchmark personas state exactly the labelled statements in their own words', () => {
+  it('memory benchmark personas make exactly the labelled statements in their own messages', () => {
     for (const { sessions } of personas) {
       for (const { events, stated } of sessions) {
         const own = events.filter(
@@ -45,7 +45,7 @@ describe('memory benchmark personas', () => {
     }
   });
 
-  it('memory benchmark personas have eleven active truths, six superseded, five repeated, and at least five statements by others', () => {
+  it('a memory benchmark persona has 11 active truths, 6 superseded ones, 5 repeated ones, and at least 5 statements by others', () => {
     for (const { sessions, repeated } of personas) {
       const { active, superseded } = truthOf(sessions);
       assert.deepEqual([active.length, superseded.length, repeated.length], [11, 6, 5]);
@@ -57,7 +57,7 @@ describe('memory benchmark personas', () => {
     }
   });
 
-  it('memory benchmark personas say each repeated statement in three sessions', () => {
+  it('memory benchmark personas make each repeated statement in three sessions', () => {
     for (const { sessions, repeated } of personas) {
       for (const statement of repeated) {
         const saying = sessions.filter(({ stated }) => stated.some((one) => keyOf(one) === keyOf(statement)));
@@ -66,7 +66,7 @@ describe('memory benchmark personas', () => {
     }
   });
 
-  it('memory benchmark personas have five-word sequences in each session that no other session of theirs has', () => {
+  it('each session of a memory benchmark persona has a five-word sequence that no other of its sessions has', () => {
     const [persona] = personas;
     for (const session of persona?.sessions ?? []) {
       const others = persona?.sessions.filter((other) => other !== session) ?? [];
@@ -76,7 +76,7 @@ describe('memory benchmark personas', () => {
 });
 
 describe('statement in a text', () => {
-  it('every wording of a topic yields exactly its one statement', () => {
+  it("every wording of a memory benchmark topic states exactly that topic's value", () => {
     for (const { slot, values, told, changed, fact } of [...TOPICS, ...HELD_OUT]) {
       const [old = '', value = ''] = values;
       for (const wording of [...told, ...changed, fact]) {
@@ -86,7 +86,7 @@ describe('statement in a text', () => {
     }
   });
 
-  it('a statement in a text does not count when it is denied or said to hold no longer', () => {
+  it('a statement does not count in a text that denies it, or says that it no longer holds', () => {
     for (const text of [
       'No longer uses yarn',
       'Uses tools instead of yarn',
@@ -96,20 +96,20 @@ describe('statement in a text', () => {
       assert.deepEqual(statementsIn(text), [], text);
   });
 
-  it('a statement in a text is found in whole words only', () => {
+  it('a statement is found in whole words only, not inside longer ones', () => {
     assert.deepEqual(statementsIn('Uses pnpm').map(keyOf), ['tool.package_manager=pnpm']);
     assert.deepEqual(statementsIn('A Trustworthy informal shellfish'), []);
   });
 });
 
-describe('truth of sessions', () => {
+describe("truth of a persona's sessions", () => {
   const said = (...values: string[]) => ({
     id: 's',
     events: [],
     stated: values.map((value) => ({ slot: 'tool.editor', value })),
   });
 
-  it('the truth of sessions is the latest value of each slot', () => {
+  it("the truth of a persona's sessions is the latest value of each slot", () => {
     assert.deepEqual(truthOf([said('Helix'), said('Zed', 'Emacs')]), {
       active: [{ slot: 'tool.editor', value: 'Emacs' }],
       superseded: [
@@ -119,7 +119,7 @@ describe('truth of sessions', () => {
     });
   });
 
-  it('the truth of sessions counts a value that came back as active, not as superseded', () => {
+  it("the truth of a persona's sessions counts a value as active again once the persona has returned to it", () => {
     const { active, superseded } = truthOf([said('Helix'), said('Zed'), said('Helix')]);
     assert.deepEqual(
       [active.map(keyOf), superseded.map(keyOf)],
@@ -127,7 +127,7 @@ describe('truth of sessions', () => {
     );
   });
 
-  it("the truth of sessions is a slot's earlier value again once the session that changed it is gone", () => {
+  it("the truth of a persona's sessions has a slot's earlier value again once the session that changed it is deleted", () => {
     assert.deepEqual(truthOf([said('Helix')]).active.map(keyOf), ['tool.editor=Helix']);
   });
 });

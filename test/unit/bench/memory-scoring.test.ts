@@ -26,7 +26,7 @@ const fact = (text: string, ...sources: { tier: string; id: string; quote: strin
 });
 
 describe('memory score', () => {
-  it('the memory score tells apart facts that are right, superseded, never said, or none of these', () => {
+  it('the memory score classifies facts as right, superseded, never said, or other', () => {
     assert.equal(verdictOf('Uses Helix', TRUTH), 'right');
     assert.equal(verdictOf('Uses Helix instead of Zed', TRUTH), 'right');
     assert.equal(verdictOf('Uses Zed', TRUTH), 'superseded');
@@ -44,7 +44,7 @@ describe('memory score', () => {
     assert.deepEqual([counts['superseded'], counts['neverSaid'], counts['other']], [1, 0, 1]);
   });
 
-  it('the memory score counts the facts that repeat another fact', () => {
+  it('the memory score counts the facts that state each repeated statement', () => {
     const facts = [fact('Uses Helix'), fact('My editor is Helix'), fact('Lives in Oslo')];
     assert.deepEqual(repeatCounts(facts, TRUTH.active), { repeated: 2, copies: 3, single: 1 });
   });
@@ -59,7 +59,7 @@ describe('memory score', () => {
     ]);
   });
 
-  it('the memory score counts the superseded facts of a bundle', () => {
+  it('the memory score counts the superseded facts in a context bundle', () => {
     assert.deepEqual(bundleCounts(['Uses Zed', 'Lives in Oslo'], TRUTH), { bundled: 2, bundledStale: 1 });
   });
 

@@ -10,7 +10,7 @@ import { proposing } from '../../support/replies.ts';
 const CHECKOUT = join(import.meta.dirname, '../../..');
 const QUICK_RUN = ['--lives', '1', '--concurrency', '16'];
 
-describe('quality benchmark', function () {
+describe('reply benchmark', function () {
   this.timeout(300_000);
   const provider = fake.useFakeProvider();
   beforeEach(() => provider.reset());
@@ -29,7 +29,7 @@ describe('quality benchmark', function () {
     return { stdout, stderr, code };
   };
 
-  it('the quality benchmark runs against any OpenAI-compatible server and counts its refusals and faults', async () => {
+  it("the reply benchmark runs against any OpenAI-compatible server, and counts the server's refusals and failures", async () => {
     const always = proposing([{ response: 'yes' }]);
     const malformed = fake.message({ content: 'Certainly! They would say yes.' });
     const isRepair = (call: fake.ProviderCall) => call.body.messages?.at(-2)?.role === 'assistant';
@@ -67,7 +67,7 @@ describe('quality benchmark', function () {
     assert.ok(provider.calls.every(({ headers }) => headers.authorization === 'Bearer sk-test'));
   });
 
-  it('the quality benchmark falls back to a looser format for a server that does not support schemas', async () => {
+  it('the reply benchmark falls back to a looser format for a server that does not support schemas', async () => {
     const yes = proposing([{ response: 'yes' }]);
     provider.respond((response, call) => {
       const asked = call.body['response_format'] as { type: string } | undefined;
@@ -80,7 +80,7 @@ describe('quality benchmark', function () {
     assert.match(stdout, /Calls to plain-model: \d+ answered; p50/);
   });
 
-  it('the quality benchmark stops early when the provider refuses its key', async () => {
+  it('the reply benchmark stops early when the provider refuses the key', async () => {
     provider.respond(fake.status(401));
     const { stderr, code } = await run('fake-model', provider.url, ...QUICK_RUN);
     assert.notEqual(code, 0);
@@ -89,7 +89,7 @@ describe('quality benchmark', function () {
   });
 });
 
-/** Returns the cells that follow in the row that begins with `beginning`. */
+/** Returns the cells after `beginning` in the table row that begins with it; the first one is empty. */
 function cells(table: string, beginning: RegExp): string[] {
   const found = beginning.exec(table);
   const row = found === null ? '' : table.slice(found.index + found[0].length).split('\n', 1)[0];

@@ -24,7 +24,7 @@ describe('model prices', () => {
     assert.equal(costOf(exact, { inputTokens: 0, outputTokens: 100 }), 2900);
   });
 
-  it('model prices are refused if malformed or given twice', () => {
+  it('model prices are refused if they are malformed or name a model twice', () => {
     for (const value of ['m', 'm=1', 'm=1:', '=1:2', 'm=-1:2', 'm=1:2:3', 'm=1e3:2', 'm=1:2,', 'm=1:2,m=1:2'])
       assert.equal(parseModelPrices(value), undefined, value);
   });

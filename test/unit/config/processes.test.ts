@@ -9,7 +9,7 @@ const WEB = {
   ADMIN_TOKEN: 'a token of 32 bytes at the very least',
 };
 
-/** Invalid settings of other processes. */
+/** Values that are invalid, but only for the processes that read them. */
 const INVALID_INGRESS_SETTINGS = {
   PORT: 'x',
   TRUST_PROXY: 'x',
@@ -20,7 +20,7 @@ const INVALID_INGRESS_SETTINGS = {
 const INVALID_SERVER_SETTINGS = { OPERATOR_PORT: 'x', LEASE_MS: 'x', WORKER_CONCURRENCY: 'x' };
 
 describe('processes in production', () => {
-  it('an ingress needs no model', () => {
+  it('an ingress needs no DEFAULT_MODEL', () => {
     assert.equal(ingressConfig({ ...DATABASE, ...WEB }).publicUrl, WEB.PUBLIC_URL);
   });
 

@@ -19,7 +19,7 @@ describe('SYNC_EVERY and PROMOTE_EVERY', () => {
     });
   });
 
-  it('a PROMOTE_EVERY that is neither a cron pattern nor off stops the process with an error that names it', () => {
+  it('a PROMOTE_EVERY that is neither a cron pattern nor off stops the process with an error that names the setting', () => {
     const faulty = [
       '5',
       'never',
@@ -38,7 +38,7 @@ describe('SYNC_EVERY and PROMOTE_EVERY', () => {
       });
   });
 
-  it('cron ticks are in UTC', () => {
+  it('cron patterns are evaluated in UTC', () => {
     const summer = Date.UTC(2026, 6, 1, 3, 59, 59, 999);
     assert.equal(nextTick('0 4 * * *', summer), summer + 1);
     assert.equal(nextTick('0 4 * * *', summer + 1), summer + 1 + 24 * 60 * 60 * 1000);

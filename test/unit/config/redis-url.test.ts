@@ -39,7 +39,7 @@ describe('REDIS_URL', () => {
     });
   });
 
-  it('REDIS_URL is refused if it is anything else', () => {
+  it('REDIS_URL is refused if it is malformed or has another scheme', () => {
     const wrong = [
       'localhost:6379',
       'http://localhost',

@@ -34,7 +34,7 @@ describe('secret by file', () => {
     return file;
   }
 
-  it('a secret given by file gives the same configuration as by value, for each secret, with or without a final newline', async () => {
+  it('each secret gives the same configuration by file as by value, with or without a final newline', async () => {
     for (const end of ['', '\n', '\r\n']) {
       const files: Record<string, string> = {};
       for (const [name, value] of Object.entries(SECRETS))

@@ -37,7 +37,7 @@ describe('admission of a batch', () => {
     };
   }
 
-  it('an admission locks the work that it supersedes in the order of ids, so that it cannot deadlock with a detachment', async () => {
+  it('an admission locks the work that it supersedes in the order of ids, so that it cannot deadlock with a detach', async () => {
     const { id: party } = await system.app();
     const [lines, ids] = [newIds(2), newIds(2)];
     const [older = '', younger = ''] = ids;
@@ -66,7 +66,7 @@ describe('admission of a batch', () => {
     );
   });
 
-  it('a draft that takes the queue place of its earlier revision is admitted to a full queue, and another one is not', async () => {
+  it('a full queue admits a draft that takes the place of its earlier revision, and no other draft', async () => {
     const { id: party } = await system.app();
     const line = newId();
     const [earlier] = await admitAs('predict', 1, [requestOf(party, line, 1)], 1);

@@ -57,7 +57,7 @@ describe('batcher', () => {
     assert.deepEqual(batches()[1], [20, 0]);
   });
 
-  it('a batcher lets items that arrive during a statement share the next one, and returns each its own output', async () => {
+  it('a batcher lets items that arrive during a statement share the next one, and returns its own output to each', async () => {
     const { flights, batches, run } = statement<number>();
     const ask = createBatcher(run, { most: 10 });
     const answers = Promise.all([ask(1), ask(2), ask(3)]);
@@ -132,7 +132,7 @@ describe('batcher', () => {
       assert.equal(flights.length, 4, 'at most twice as many statements');
     });
 
-    it('a batcher runs another party at once, even if 16 parties ran into locks', async () => {
+    it('a batcher runs another party at once, even while 16 parties run into locks', async () => {
       let locked = 0;
       let most = 0;
       let started = false;
@@ -234,7 +234,7 @@ describe('batcher', () => {
       flight('ax4 aw5');
     });
 
-    it('a batcher fails all items of a locked lane after four tries alone, and no items of other lanes', async () => {
+    it('a batcher fails all items of a locked lane, and none of other lanes, after four of them timed out alone', async () => {
       const runs: string[] = [];
       const ask = createBatcher(
         async (items: string[]) => {
@@ -266,7 +266,7 @@ describe('batcher', () => {
     });
 
     for (const timeout of ['55P03', '57014'])
-      it(`a batcher retries items one by one, several at a time, after a timeout (${timeout})`, async () => {
+      it(`a batcher retries each item alone after a timeout (${timeout}), several at the same time`, async () => {
         const LOCK_MS = 400;
         const run = async (items: string[]) => {
           if (!items.includes('a7')) return items;
@@ -292,7 +292,7 @@ describe('batcher', () => {
         assert.ok(Math.max(...late) < 2 * LOCK_MS, 'the other items wait for one timeout only');
       });
 
-    it('a batcher fails all items that wait for one lock after four tries alone', async () => {
+    it('a batcher fails all items that wait for one lock after four of them timed out alone', async () => {
       const runs: number[] = [];
       const run = async (items: number[]): Promise<number[]> => {
         runs.push(items.length);
@@ -318,7 +318,7 @@ describe('batcher', () => {
       assert.equal(runs, 2);
     });
 
-    it('a batcher continues after a failure', async () => {
+    it('a batcher goes on after a failed statement', async () => {
       let fail = true;
       const ask = createBatcher(
         async (items: number[]) => {

@@ -20,7 +20,7 @@ describe('SQL functions', () => {
     assert.equal(new Set(HASHES).size, HASHES.length);
   });
 
-  it('every SQL function called from TypeScript sets its own lock timeout, except those with other settings', async () => {
+  it('every SQL function called from TypeScript gets the common settings, except those listed with other settings', async () => {
     const { text } = await functionsOfThisVersion();
     const sources = globSync('shared/db/stores/**/*.ts').map((file) => readFileSync(file, 'utf8'));
     const called = new Set(sources.flatMap((source) => source.match(/\b[a-z_]+_v\d+(?=\()/g) ?? []));

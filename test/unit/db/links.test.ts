@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { withSources } from '../../../shared/db/stores/memory/links.ts';
 
-describe('memory row sources', () => {
-  it('memory row sources are read as one database row per memory row', async () => {
+describe('sources of a memory row', () => {
+  it('the sources of a memory row are read as one database row', async () => {
     const found = [{ id: 'one', sources: ['a', 'b'] }];
-    // An object for each link would block the event loop for a second.
+    // Reading an object for each link would block the event loop for a second.
     const em = { execute: async () => found } as unknown as EntityManager;
     assert.deepEqual(await withSources(em, 'account', 'raw', [{ id: 'none' }, { id: 'one' }]), [
       { row: { id: 'none' }, sources: [] },

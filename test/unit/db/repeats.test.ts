@@ -7,11 +7,11 @@ const SECRET = 'the key hangs behind the boathouse door';
 /** A text with as many words as possible. */
 const LONG_TEXT = Array.from({ length: 4000 }, (_, n) => String.fromCharCode(97 + ((n * n) % 26))).join(' ');
 
-describe('comparing with deleted texts', () => {
+describe('comparison with deleted texts', () => {
   const rowsOf = (count: number, text: string) =>
     Array.from({ length: count }, (_, n) => ({ id: `row ${n}`, text: `${text} ${n}` }));
 
-  it('comparing with deleted texts yields to other requests between long texts', async () => {
+  it('the comparison with deleted texts yields to other requests between long texts', async () => {
     const { tx } = memoryOf([]);
     const lost = compareWith([SECRET]);
     const { turns, result } = await turnsDuring(findRepeating(tx, 'account', rowsOf(100, LONG_TEXT), lost));
@@ -19,7 +19,7 @@ describe('comparing with deleted texts', () => {
     assert.ok(turns >= 50, `${turns} turns`);
   });
 
-  it('comparing with deleted texts yields to other requests between the sources of a row', async () => {
+  it('the comparison with deleted texts yields to other requests between the sources of a row', async () => {
     const { tx, read } = memoryOf(Array(500).fill(LONG_TEXT));
     const lost = compareWith([SECRET]);
     const { turns, result } = await turnsDuring(findRepeating(tx, 'account', rowsOf(1, SECRET), lost));
@@ -27,14 +27,14 @@ describe('comparing with deleted texts', () => {
     assert.ok(turns >= 100, `${turns} turns`);
   });
 
-  it('comparing with deleted texts stops reading sources once one contains the deleted words', async () => {
+  it("the comparison with deleted texts stops reading a row's sources once one of them contains the deleted words", async () => {
     const { tx, read } = memoryOf([SECRET, ...Array(499).fill(LONG_TEXT)]);
     const found = await findRepeating(tx, 'account', rowsOf(1, SECRET), compareWith([SECRET]));
     assert.deepEqual(found, []);
     assert.ok(read() <= 20, `${read()} sources`);
   });
 
-  it('comparing with deleted texts treats rows as repetitions if there is no time to compare them', async () => {
+  it('the comparison with deleted texts treats rows as repetitions if there is no time to compare them', async () => {
     const { tx, read } = memoryOf(Array(200).fill(LONG_TEXT));
     const rows = rowsOf(2000, SECRET);
     const found = await findRepeating(tx, 'account', rows, compareWith([SECRET]));

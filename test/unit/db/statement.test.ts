@@ -51,7 +51,7 @@ describe('hot-path statement', () => {
     );
   });
 
-  it('a hot-path statement is not retried after a fault of its own (23505)', async () => {
+  it('a hot-path statement is not retried after an error of its own, such as a unique violation', async () => {
     const { pool, asked } = failingPool('23505');
     await assert.rejects(query(pool, STATEMENT, []), { code: '23505' });
     assert.equal(asked.length, 1);

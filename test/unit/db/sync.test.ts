@@ -13,14 +13,14 @@ import { useSystem } from '../../support/system.ts';
 
 const EVENTS_PER_SESSION = 20;
 
-describe('page of a sync', () => {
+describe('pages of a sync', () => {
   const system = useSystem({ workers: 0 });
   let account: string;
   beforeEach(async () => {
     account = (await signUp(system)).id;
   });
 
-  /** Records sessions of notes. */
+  /** Records this many sessions, each of EVENTS_PER_SESSION notes. */
   async function record(sessions: number): Promise<void> {
     await system.database.pool.query(
       `with recorded as (
@@ -37,7 +37,7 @@ describe('page of a sync', () => {
     );
   }
 
-  /** Starts a sync, as a worker does that claims it. */
+  /** Inserts a sync that runs, as if a worker had claimed it. */
   async function claimSync() {
     const claim = { id: newId(), attempt: 1, worker: newId(), party: account };
     await system.database.pool.query(
@@ -66,7 +66,7 @@ describe('page of a sync', () => {
     assert.equal(await store(), page.page.events.length);
   });
 
-  it('a page of a sync is refused when a crash of the server has undone the page before it', async () => {
+  it('a page of a sync is refused if a crash of PostgreSQL has undone the page before it', async () => {
     await record(2);
     const { pool } = system.database;
     const [claim, first] = [await claimSync(), await nextPage()];
@@ -83,7 +83,7 @@ describe('page of a sync', () => {
     assert.equal(await storeSyncPage(pool, claim, second, after), size);
   });
 
-  it('a page of a sync that another worker has taken over stores nothing', async () => {
+  it('a page of a sync is not stored after another worker has taken over the sync', async () => {
     await record(1);
     const [claim, page] = [await claimSync(), await nextPage()];
     await assert.rejects(
@@ -98,20 +98,20 @@ describe('page of a sync', () => {
     }
   });
 
-  it("a session's last page of a sync is known to be the last, also when it is full", async () => {
+  it('the last page of a session in a sync is recognised as the last even if it is full', async () => {
     await record(1);
     const page = await readUnsyncedPage(system.em(), account, EVENTS_PER_SESSION);
     assert.deepEqual([page?.events.length, page?.last], [EVENTS_PER_SESSION, true]);
   });
 
-  it('a page of a sync reads no more events than it takes, however many the account has', async () => {
-    // Nothing has been analyzed yet.
+  it('reading a page of a sync reads hardly more events than it takes, however many the account has', async () => {
+    // PostgreSQL has no statistics of the tables yet.
     await record(2000);
     const read = await rowsRead(system, (em) => readUnsyncedPage(em, account, 200));
     assert.ok(read < 5 * EVENTS_PER_SESSION, `${read} rows`);
   });
 
-  it('a page of a sync of chosen events reads no more than an index entry of each session without any', async () => {
+  it('reading a page of chosen events reads fewer than three index entries of each session without any of them', async () => {
     const sessions = 500;
     await record(sessions);
     const since = new Date(Date.now() + 60_000).toISOString();
