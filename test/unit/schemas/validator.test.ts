@@ -27,7 +27,7 @@ function faultsOf(json: string, validate: (value: unknown) => ReturnType<typeof 
   return faults;
 }
 
-/** Returns the validation errors of the MINIMAL_REQUEST request, with fields replaced by JSON text, or left out if undefined. */
+/** Returns the validation errors of the minimal request, with fields replaced by JSON text, or left out if undefined. */
 function faultsWith(fields: Record<string, string | undefined>): Fault[] {
   const parts = Object.entries(MINIMAL_REQUEST)
     .filter(([name]) => !(name in fields))
