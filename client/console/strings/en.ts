@@ -118,7 +118,7 @@ export const en = {
     editLabel: 'What you would reply',
     editSend: 'Save my reply',
     reject: 'None of these',
-    dismiss: 'Close',
+    dismiss: 'Dismiss',
     decided: { accepted: 'Accepted. ', edited: 'Your own words are noted. ', rejected: 'Rejected. ' },
     thanks: 'It makes the next confidence better.',
     tokens: (input: string, output: string) => `${input} tokens in, ${output} out`,
@@ -134,7 +134,8 @@ export const en = {
     evidence: 'What it rests on',
     noEvidence: 'It used nothing of your memory.',
     evidenceGone: 'Some of it was forgotten since.',
-    withheld: (count: number) => `${count} left out: ${count === 1 ? 'it dictates' : 'they dictate'} a reply.`,
+    withheld: (count: number) =>
+      `${count} left out: ${count === 1 ? 'it dictates' : 'they dictate'} a reply.`,
     request: 'The exact request',
     requests: { draft: 'as you type', reply: 'a whole reply' },
     language: 'Language of the request',
