@@ -105,7 +105,7 @@ describe('client retries', () => {
     assert.equal(server.requests.length, 60 + 20);
   });
 
-  it('a retry for which Retry-After leaves no time is not taken from the budget', async () => {
+  it('the client takes no retry from its budget if Retry-After leaves no time for it', async () => {
     const busy = refusal(503, 'overloaded', { 'retry-after': '60' });
     await using server = await scriptedServer(...Array.from({ length: 20 }, () => busy), undefined, ANSWER);
     const client = createAppClient({ baseUrl: server.url, appKey: 'fc_test' });
@@ -122,7 +122,7 @@ describe('client retries', () => {
     await assert.rejects(client.readUsage({}, { timeoutMs: 50 }), { code: 'timeout', status: 0 });
   });
 
-  it('a time limit that is longer than a timer can count means no limit for the client', async () => {
+  it('the client treats a time limit that is longer than a timer can count as no limit', async () => {
     for (const timeoutMs of [Number.POSITIVE_INFINITY, 2 ** 31]) {
       const { answer } = await callScripted([ANSWER], (client) => client.readUsage({}, { timeoutMs }));
       assert.deepEqual(answer, JSON.parse(ANSWER.body), `${timeoutMs}`);

@@ -111,7 +111,7 @@ describe('pages of a sync', () => {
     assert.ok(read < 5 * EVENTS_PER_SESSION, `${read} rows`);
   });
 
-  it('reading a page of chosen events reads fewer than three index entries of each session without any of them', async () => {
+  it('reading a page of a sync of chosen events reads fewer than three index entries of each session without them', async () => {
     const sessions = 500;
     await record(sessions);
     const since = new Date(Date.now() + 60_000).toISOString();

@@ -45,7 +45,7 @@ function itCounts(where: string, store: () => CountPoints): void {
     assert.equal((await count({ key })).points, 1);
   });
 
-  it(`counts ${where} do not fall in the next window when points are given back after their own`, async () => {
+  it(`counts ${where} of the next window do not change when points of the window before it are given back`, async () => {
     const limiter = new ExactLimiter({ name: key, points: 2, windowS: 1 }, store());
     const late = new ExactLimiter(limiter.limit, store());
     await late.take('a');
