@@ -103,7 +103,7 @@ describe('choosing the best memory rows', () => {
   });
 });
 
-describe('bundle', () => {
+describe('context bundle', () => {
   const fact = (n: number, part: Partial<FactRow> = {}): WithRelevance<WithSupport<FactRow>> => ({
     id: `0000000${n}-0000-7000-8000-000000000000`,
     text: `fact ${n}`,

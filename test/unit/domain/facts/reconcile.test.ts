@@ -210,7 +210,7 @@ describe('reconciling', () => {
       end: day(9),
       supersedes: [],
     });
-    // The older of two facts is not superseded while the other is only announced.
+    // A fact whose successor is only announced is not superseded yet.
     const present = fact({ id: 'present', validTo: day(9) });
     const supersedes = [{ fact: present, end: day(5) }];
     assert.deepEqual(reconcile(statement(), [present, old]), {

@@ -80,7 +80,7 @@ describe('prediction material', () => {
 });
 
 describe('reply decision', () => {
-  it('a reply with a sure candidate is sent automatically', () => {
+  it('a reply with a sure candidate has the status auto', () => {
     assert.equal(decideReply(sureProposal(), context).status, 'auto');
   });
 
