@@ -7,7 +7,10 @@ import { type Finding, fault, fine } from './checks.ts';
 /** Pooling by the server behind an address: PostgreSQL itself (`none`), or a pooler in session or transaction mode. */
 type Pooling = 'none' | 'session' | 'transaction';
 
-/** Checks that `DATABASE_DIRECT_URL` leads to PostgreSQL, and `DATABASE_URL` there or to a pooler in transaction mode. */
+/**
+ * Checks that `DATABASE_DIRECT_URL` leads to PostgreSQL, and that `DATABASE_URL` leads there too, or to a pooler in
+ * transaction mode.
+ */
 export async function checkPooler({ database: { url, directUrl } }: AdminConfig): Promise<Finding> {
   if (url !== directUrl && (await poolingAt(directUrl)) !== 'none')
     return fault(
@@ -52,10 +55,10 @@ async function detectPooling(clients: readonly PoolClient[]): Promise<Pooling> {
     for (let n = 0; n < 3; n += 1) own.push(await pidOf(client));
     pids.push(own);
   }
-  const announced = clients.map((client) => (client as PoolClient & { processID: number }).processID);
-  if (pids.every((own, n) => own.every((pid) => pid === announced[n]))) return 'none';
-  const kept = pids.map((own) => new Set(own));
-  return kept.every((own) => own.size === 1) && new Set(pids.flat()).size === clients.length
+  const announcedPids = clients.map((client) => (client as PoolClient & { processID: number }).processID);
+  if (pids.every((own, n) => own.every((pid) => pid === announcedPids[n]))) return 'none';
+  const distinctPids = pids.map((own) => new Set(own));
+  return distinctPids.every((own) => own.size === 1) && new Set(pids.flat()).size === clients.length
     ? 'session'
     : 'transaction';
 }

@@ -5,15 +5,15 @@ import { type LivingProcess, livingProcesses } from '../../shared/db/processes.t
 import { LOCAL_MODEL } from '../../shared/domain/provider-call.ts';
 import { DRIFT_MAX_MS, type Finding, fault, fine } from './checks.ts';
 
-/** Compares the settings that the running processes have published with each other and with this command's. */
+/** Compares the published settings of the running processes with each other, and with this command's settings. */
 export async function checkProcesses(pool: Pool, config: AdminConfig): Promise<Finding> {
   const living = await livingProcesses(pool);
   if (living.length === 0) return fine('none is running');
   const faults = [
     ...differences(living),
     ...workersWithoutKey(living),
-    ...clocks(living),
-    ...otherQueue(living, config),
+    ...clockFaults(living),
+    ...otherQueueFaults(living, config),
   ];
   if (faults.length > 0)
     return fault(faults.map(([what]) => what).join('; '), faults.map(([, toDo]) => toDo).join('; '));
@@ -50,7 +50,7 @@ function* workersWithoutKey(living: readonly LivingProcess[]): Generator<Fault> 
     ];
 }
 
-function* clocks(living: readonly LivingProcess[]): Generator<Fault> {
+function* clockFaults(living: readonly LivingProcess[]): Generator<Fault> {
   const driftingClocks = living.flatMap(({ kind, settings }) => {
     const ahead = settings?.clock_ahead_s ?? 0;
     if (1000 * Math.abs(ahead) <= DRIFT_MAX_MS) return [];
@@ -63,7 +63,7 @@ function* clocks(living: readonly LivingProcess[]): Generator<Fault> {
     ];
 }
 
-function* otherQueue(living: readonly LivingProcess[], config: AdminConfig): Generator<Fault> {
+function* otherQueueFaults(living: readonly LivingProcess[], config: AdminConfig): Generator<Fault> {
   const own = queueIdentity(config);
   if (living.some(({ settings }) => settings !== null && settings.queue !== own))
     yield [

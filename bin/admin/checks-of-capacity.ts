@@ -8,25 +8,27 @@ import { type Finding, fault, fine } from './checks.ts';
 /** Share of PostgreSQL's sessions that may be in use. */
 const SESSION_SHARE_MAX = 0.9;
 
-/** Checks that PostgreSQL accepts as many connections as the living processes may open, and has some to spare. */
+/**
+ * Checks that PostgreSQL accepts as many connections as the living processes may open, and has connections to spare.
+ */
 export async function checkConnections(pool: Pool): Promise<Finding> {
-  const [{ sessions, sessionsMost: most }, living] = await Promise.all([
+  const [{ sessions, sessionsMost: max }, living] = await Promise.all([
     readInstallation(pool),
     livingProcesses(pool),
   ]);
   const needed = living.reduce((sum, { settings }) => sum + (settings?.connections ?? 0), 0);
-  const found = `${living.length} processes open up to ${needed} of ${most} connections`;
-  if (needed > most)
+  const found = `${living.length} processes open up to ${needed} of ${max} connections`;
+  if (needed > max)
     return fault(
       found,
       'raise max_connections, lower DATABASE_POOL, or put a pooler in transaction mode between',
     );
-  return judgeSessions(found, sessions, most);
+  return judgeSessions(found, sessions, max);
 }
 
-/** Judges how many of PostgreSQL's `most` sessions are in use. */
-export function judgeSessions(found: string, sessions: number, most: number): Finding {
-  return sessions > SESSION_SHARE_MAX * most
+/** Judges how many of PostgreSQL's `max` sessions are in use. */
+export function judgeSessions(found: string, sessions: number, max: number): Finding {
+  return sessions > SESSION_SHARE_MAX * max
     ? fault(
         `${found}, of which ${sessions} are in use`,
         'end sessions of others (pg_stat_activity), or raise max_connections',
@@ -35,22 +37,22 @@ export function judgeSessions(found: string, sessions: number, most: number): Fi
 }
 
 const GIB = 1024 ** 3;
-/** Free space is too little below `least`, or below `share` of the disk unless `plenty` is free. */
-const FREE_SPACE_LIMITS = { least: GIB, share: 0.05, plenty: 20 * GIB };
+/** Free space is too little below `min`, or below `minShare` of the disk unless `plenty` is free. */
+const FREE_SPACE_LIMITS = { min: GIB, minShare: 0.05, plenty: 20 * GIB };
 
 /** Checks PostgreSQL's disk, if it runs on this machine and its data folder is visible. */
 export async function checkDisk(pool: Pool, { database }: AdminConfig): Promise<Finding> {
-  const room = await readDatabaseDisk(pool, database.directUrl);
-  return room === undefined
+  const disk = await readDatabaseDisk(pool, database.directUrl);
+  return disk === undefined
     ? fine('cannot be seen from here: watch it where PostgreSQL runs')
-    : judgeRoom(room.free, room.size);
+    : judgeFreeSpace(disk.free, disk.size);
 }
 
 /** Judges the free bytes on a disk. */
-export function judgeRoom(free: number, size: number): Finding {
+export function judgeFreeSpace(free: number, size: number): Finding {
   const found = `${(free / GIB).toFixed(1)} of ${(size / GIB).toFixed(1)} GiB are free where PostgreSQL keeps its data`;
-  return free < FREE_SPACE_LIMITS.least ||
-    (free < FREE_SPACE_LIMITS.share * size && free < FREE_SPACE_LIMITS.plenty)
-    ? fault(found, 'make room, or a larger disk: a full one ends every write with 503')
+  return free < FREE_SPACE_LIMITS.min ||
+    (free < FREE_SPACE_LIMITS.minShare * size && free < FREE_SPACE_LIMITS.plenty)
+    ? fault(found, 'make room, or get a larger disk: a full one ends every write with 503')
     : fine(found);
 }

@@ -38,13 +38,16 @@ export const fine = (found: string): Finding => ({ ok: true, found, to_do: null 
 export const fault = (found: string, toDo: string): Finding => ({ ok: false, found, to_do: toDo });
 
 const OLDEST_POSTGRES_MAJOR = 15;
-/** Longer than a query takes, yet too short to affect billing months or expiring keys. */
+/**
+ * Maximum difference between clocks: longer than a query takes, yet too short to affect billing months or expiring
+ * keys.
+ */
 export const DRIFT_MAX_MS = 5000;
-const EARLIEST_SANE_MS = Date.UTC(2026);
-const LATEST_SANE_MS = Date.UTC(2100);
+const EARLIEST_PLAUSIBLE_MS = Date.UTC(2026);
+const LATEST_PLAUSIBLE_MS = Date.UTC(2100);
 
 export async function checkDatabase(pool: Pool): Promise<Finding> {
-  const { version, place } = await one<{ version: string; place: string }>(
+  const { version, place } = await queryRow<{ version: string; place: string }>(
     pool,
     `select current_setting('server_version') as version, current_database() as place`,
   );
@@ -62,7 +65,7 @@ export async function checkMigrations(pool: Pool): Promise<Finding> {
     : fault('the SQL functions are of an older version', 'run `npm run migrate`');
 }
 
-/** Checks the queue, on Redis or on PostgreSQL; the latter at the direct address, which the queue itself uses. */
+/** Checks the queue, on Redis or on PostgreSQL; on PostgreSQL at the direct address, which the queue itself uses. */
 export async function checkQueue(config: AdminConfig): Promise<Finding> {
   if (config.redis !== undefined) return checkRedis(config.redis);
   try {
@@ -92,19 +95,20 @@ async function checkQueueTables({
 
 export async function checkClock(pool: Pool): Promise<Finding> {
   const before = Date.now();
-  const { now } = await one<{ now: number }>(
+  const { now } = await queryRow<{ now: number }>(
     pool,
     'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now',
   );
   const driftMs = Math.abs(clockAheadMs(before, now, Date.now()));
   const found = `the database's is at ${new Date(now).toISOString()}, ${(driftMs / 1000).toFixed(1)} s from this machine's`;
-  if (now < EARLIEST_SANE_MS || now > LATEST_SANE_MS) return fault(found, "set the database machine's clock");
+  if (now < EARLIEST_PLAUSIBLE_MS || now > LATEST_PLAUSIBLE_MS)
+    return fault(found, "set the database machine's clock");
   if (driftMs > DRIFT_MAX_MS) return fault(found, 'synchronise the clocks of both machines (NTP)');
   return fine(found);
 }
 
 /** Returns the only row of a statement's result. */
-export async function one<Row extends QueryResultRow>(pool: Pool, text: string): Promise<Row> {
+export async function queryRow<Row extends QueryResultRow>(pool: Pool, text: string): Promise<Row> {
   const { rows } = await pool.query<Row>(text);
   if (rows[0] === undefined) throw new Error('the database answered nothing');
   return rows[0];
@@ -113,8 +117,8 @@ export async function one<Row extends QueryResultRow>(pool: Pool, text: string):
 const REDIS_TIMEOUT_MS = 3000;
 
 /**
- * Checks that Redis answers in time, accepts writes, and when its memory is full refuses them rather than dropping
- * jobs.
+ * Checks that Redis answers in time and accepts writes, and that with a full memory it refuses writes rather than
+ * dropping jobs.
  */
 async function checkRedis(target: RedisTarget): Promise<Finding> {
   const client = connectRedis(target, 'consumer', createLog('admin', 'silent'));
@@ -122,10 +126,10 @@ async function checkRedis(target: RedisTarget): Promise<Finding> {
     return await withTimeout(
       REDIS_TIMEOUT_MS,
       () => examineRedis(client, target.kind),
-      () => new SilenceError(),
+      () => new NoAnswerError(),
     );
   } catch (error) {
-    if (!(error instanceof SilenceError)) throw error;
+    if (!(error instanceof NoAnswerError)) throw error;
     return fault(
       `Redis does not answer within ${REDIS_TIMEOUT_MS / 1000} s`,
       'start it, or correct REDIS_URL',
@@ -135,7 +139,7 @@ async function checkRedis(target: RedisTarget): Promise<Finding> {
   }
 }
 
-class SilenceError extends Error {}
+class NoAnswerError extends Error {}
 
 async function examineRedis(client: RedisClient, kind: RedisTarget['kind']): Promise<Finding> {
   const { policy, used, most } = await readMemory(client);
@@ -171,7 +175,7 @@ export async function checkProvider({
 async function checkKey(model: string, openai: NonNullable<AdminConfig['openai']>): Promise<Finding> {
   const url = `${openai.baseUrl}/models`;
   const subject = `${model} at ${new URL(url).host}`;
-  const direct = openai.proxy === undefined ? undefined : setGlobalProxyFromEnv({ ...openai.proxy });
+  const restoreProxy = openai.proxy === undefined ? undefined : setGlobalProxyFromEnv({ ...openai.proxy });
   try {
     const response = await fetch(url, {
       headers: { authorization: `Bearer ${openai.apiKey}` },
@@ -188,7 +192,7 @@ async function checkKey(model: string, openai: NonNullable<AdminConfig['openai']
       'check OPENAI_BASE_URL and HTTPS_PROXY, and that it can be reached from here',
     );
   } finally {
-    direct?.();
+    restoreProxy?.();
   }
 }
 

@@ -17,7 +17,7 @@ export interface Admin {
 export interface Outcome {
   data: object;
   text: string;
-  /** The command ran but found a problem: exit code 1. */
+  /** True if the command ran but found a problem: exit code 1. */
   failed?: boolean;
 }
 
@@ -109,12 +109,12 @@ function parse<O extends Options>(args: string[], options: O, synopsis: string |
       allowNegative: true,
     });
   } catch (error) {
-    const [fault = ''] = String(error instanceof Error ? error.message : error).split(/\.?\n|\. /);
-    throw usageError(fault, synopsis);
+    const [problem = ''] = String(error instanceof Error ? error.message : error).split(/\.?\n|\. /);
+    throw usageError(problem, synopsis);
   }
 }
 
-/** Error for wrong arguments; its message shows the right ones. */
-export function usageError(fault: string, synopsis = ''): AdminError {
-  return new AdminError(`${fault}: the arguments are ${`${synopsis} [--json]`.trimStart()}`);
+/** Returns the error for wrong arguments; its message shows the synopsis. */
+export function usageError(problem: string, synopsis = ''): AdminError {
+  return new AdminError(`${problem}: the arguments are ${`${synopsis} [--json]`.trimStart()}`);
 }

@@ -36,7 +36,7 @@ function quoteForShell(text: string): string {
 
 const adminProgram = ENTRY_PATHS.map(quoteForShell).join(' ');
 
-/** Builds a branch for each entry. That of a whole command also matches when arguments follow the command. */
+/** Builds a branch for each entry. The branch of a whole command also matches when arguments follow the command. */
 function branches(after: Candidates, branch: (patterns: string[], words: string) => string): string {
   return [...after]
     .map(([before, words]) => {

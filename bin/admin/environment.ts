@@ -8,9 +8,9 @@ import { AdminError } from './admin-error.ts';
 const ADDRESS_FILE = fileURLToPath(new URL('../../.data/database-url', import.meta.url));
 
 /**
- * Completes the environment with a database: `DATABASE_URL` if set, otherwise the embedded database. Its address, and
- * that of the ingress, are in files that `npm start` keeps in this checkout while it runs. Production has no embedded
- * database.
+ * Completes the environment with a database: `DATABASE_URL` if set, otherwise the embedded database. The addresses of
+ * the embedded database and of the ingress are in files that `npm start` keeps in this checkout while it runs.
+ * Production has no embedded database.
  */
 export async function withDatabase(
   values: NodeJS.ProcessEnv,

@@ -1,9 +1,10 @@
 import { AdminError } from './admin-error.ts';
 
 /**
- * Returns the address of an ingress, as an option or variable gives it. Throws if it is missing or not an HTTP address.
+ * Returns the address of an ingress that the option or variable `name` gives. Throws if it is missing or not an HTTP
+ * address.
  */
-export function ingressAt(given: string | undefined, name = 'PUBLIC_URL'): string {
+export function ingressAddressOf(given: string | undefined, name = 'PUBLIC_URL'): string {
   if (given === undefined) throw new AdminError(`the address of the ingress is not known: set ${name}`);
   if (/^https?:/.test(given) && URL.canParse(given)) return given.replace(/\/$/, '');
   throw new AdminError(`${name} must be the http:// or https:// address of an ingress`);

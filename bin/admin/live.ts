@@ -6,7 +6,7 @@ import type { ErrorCode } from '../../shared/errors/catalogue.ts';
 import { newId } from '../../shared/ids.ts';
 import { type Finding, fault, fine } from './checks.ts';
 import type { Admin } from './command.ts';
-import { ingressAt } from './ingress-address.ts';
+import { ingressAddressOf } from './ingress-address.ts';
 
 /** Stage that a prediction reached: on the way to the ingress, in it, waiting for a worker, or at the provider. */
 type Stage = 'connection' | 'ingress' | 'queue' | 'provider';
@@ -25,14 +25,15 @@ export interface LiveFinding extends Finding {
 /** The doctor's own app. On the sandbox plan, its predictions are never invoiced and use up nobody else's units. */
 const APP_ID = '00000000-0000-7000-8000-00000d0c7012';
 const APP = { id: APP_ID, name: 'Doctor', redirectUris: [], plan: 'sandbox', capCents: null } as const;
-/** Long enough for the key of a concurrent run to keep working until that run ends. */
+/** Grace period of the previous key: long enough for a concurrent run, which uses that key, to end. */
 const GRACE_S = 900;
 const EXTRA_WAIT_MS = 5000;
 
 /** Sends one real prediction through an ingress, the queue and the provider, with a new key of the doctor's app. */
 export async function checkLive(admin: Admin, given: string | undefined): Promise<LiveFinding> {
-  const url = given === undefined ? ingressAt(admin.config.publicUrl) : ingressAt(given, '--url');
-  const key = await issueOwnKey(admin);
+  const url =
+    given === undefined ? ingressAddressOf(admin.config.publicUrl) : ingressAddressOf(given, '--url');
+  const key = await issueDoctorKey(admin);
   const since = performance.now();
   try {
     const requestId = newId();
@@ -50,7 +51,7 @@ export async function checkLive(admin: Admin, given: string | undefined): Promis
   }
 }
 
-async function issueOwnKey({ em }: Admin): Promise<string> {
+async function issueDoctorKey({ em }: Admin): Promise<string> {
   const known = await updateApp(em, APP_ID, { active: true, plan: APP.plan, enable: FEATURES });
   const key = known && (await rotateKey(em, APP_ID, GRACE_S));
   return key ?? (await createApp(em, { ...APP, redirectUris: [] })).key;
@@ -78,7 +79,7 @@ async function predict(url: string, key: string, requestId: string, withinMs: nu
   }
 }
 
-/** Builds a request whose session is new, so that nothing remembered answers it. */
+/** Builds a request whose session is new, so that no stored answer is returned. */
 function bodyOf(requestId: string): object {
   return {
     request_id: requestId,

@@ -6,10 +6,10 @@ import { helpOf, overview } from './help.ts';
 
 /** Runs one command: the result goes to standard output, errors to standard error. Returns the exit code. */
 async function main(argv: string[]): Promise<number> {
-  const asked = argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv;
-  const found = findCommand(asked);
-  const wantsHelp = asked.some((word) => word === '--help' || word === '-h');
-  if (asked[0] === '--version') {
+  const args = argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv;
+  const found = findCommand(args);
+  const wantsHelp = args.some((word) => word === '--help' || word === '-h');
+  if (args[0] === '--version') {
     process.stdout.write(`${packageJson.version}\n`);
     return 0;
   }
@@ -25,20 +25,20 @@ async function main(argv: string[]): Promise<number> {
   }
 }
 
-interface Found {
+interface FoundCommand {
   name: string;
   command: Command;
   args: string[];
 }
 
-/** Shows the requested help on standard output; or, if nobody asked for it, the list of commands on standard error. */
-function showHelp(found: Found | undefined, isAsked: boolean): number {
+/** Shows the requested help on standard output; without a request, the list of commands on standard error. */
+function showHelp(found: FoundCommand | undefined, isRequested: boolean): number {
   const text = found === undefined ? overview(COMMANDS) : helpOf(found.name, found.command);
-  (isAsked ? process.stdout : process.stderr).write(text);
-  return isAsked ? 0 : 2;
+  (isRequested ? process.stdout : process.stderr).write(text);
+  return isRequested ? 0 : 2;
 }
 
-function findCommand(argv: string[]): Found | undefined {
+function findCommand(argv: string[]): FoundCommand | undefined {
   for (const words of [2, 1]) {
     const name = argv.slice(0, words).join(' ');
     const command = COMMANDS.get(name);

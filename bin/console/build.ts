@@ -16,14 +16,14 @@ export function canBuildConsole(): boolean {
 
 /**
  * Builds the console into `client/console/dist`, where the ingress finds it. Each file is replaced as a whole, so a
- * reader gets either the old or the new one.
+ * reader gets either the old or the new file.
  */
 export async function buildConsole(): Promise<void> {
   const { build } = await import('esbuild');
-  const made = join(SOURCE, `dist.${process.pid}`);
+  const output = join(SOURCE, `dist.${process.pid}`);
   await build({
     entryPoints: ['main.tsx', 'console.css'].map((file) => ({ in: join(SOURCE, file), out: 'app' })),
-    outdir: made,
+    outdir: output,
     bundle: true,
     minify: true,
     format: 'esm',
@@ -36,10 +36,10 @@ export async function buildConsole(): Promise<void> {
     inject: [join(SOURCE, 'import/node-buffer.ts')],
     logLevel: 'warning',
   });
-  const built = join(SOURCE, 'dist');
-  await mkdir(built, { recursive: true });
-  for (const file of ['app.js', 'app.css']) await rename(join(made, file), join(built, file));
-  await rm(made, { recursive: true });
+  const dist = join(SOURCE, 'dist');
+  await mkdir(dist, { recursive: true });
+  for (const file of ['app.js', 'app.css']) await rename(join(output, file), join(dist, file));
+  await rm(output, { recursive: true });
 }
 
 if (import.meta.main) await buildConsole();

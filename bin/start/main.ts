@@ -15,7 +15,7 @@ import { type ProcessSpec, SupervisedProcess, seconds } from './supervised-proce
 
 const CHECKOUT = resolve(import.meta.dirname, '../..');
 /** Time that orphans of a killed start may take to release their ports. */
-const ORPHANS_WITHIN_MS = 10_000;
+const ORPHANS_GRACE_MS = 10_000;
 
 /**
  * `npm start`: runs PostgreSQL (unless `DATABASE_URL` is set), the migrations, the ingress, one process for all worker
@@ -24,7 +24,7 @@ const ORPHANS_WITHIN_MS = 10_000;
  */
 async function start(data: string, stopping: AbortSignal): Promise<never> {
   await using opened = new AsyncDisposableStack();
-  const stopped = rejectionOf(stopping);
+  const stopRejection = rejectionOf(stopping);
   const files = {
     address: join(data, 'address'),
     appKey: join(data, 'app-key'),
@@ -35,7 +35,7 @@ async function start(data: string, stopping: AbortSignal): Promise<never> {
 
   await makePrivateFolder(data);
   await mkdir(files.logs, { recursive: true, mode: 0o700 });
-  opened.use(lockFolder(data) ?? (await alreadyRunning(files.address)));
+  opened.use(lockFolder(data) ?? (await throwAlreadyRunning(files.address)));
   const embedded = usesEmbeddedPostgres();
   const env = await withFreePorts(data, embedded, existsSync(files.address));
   for (const file of [files.address, files.databaseUrl]) {
@@ -57,9 +57,9 @@ async function start(data: string, stopping: AbortSignal): Promise<never> {
   const { directUrl } = web.config.database;
   const target = embedded ? 'the database' : 'the database at DATABASE_URL';
   const { queuePrefix } = web.config;
-  const migrated = migrate({ directUrl, queuePrefix, signal: stopping });
+  const migration = migrate({ directUrl, queuePrefix, signal: stopping });
   // A migration that was waiting for another process ends with an error of its own.
-  await step(`Migrating ${target}`, migrated).finally(() => stopping.throwIfAborted());
+  await step(`Migrating ${target}`, migration).finally(() => stopping.throwIfAborted());
 
   if (web.config.console && canBuildConsole()) await step('Building the console', buildConsole());
   stopping.throwIfAborted();
@@ -69,14 +69,14 @@ async function start(data: string, stopping: AbortSignal): Promise<never> {
   const ready = Promise.all([ingress.ready(), workers.ready()]);
   const [{ url: address = '', operatorUrl = '' }] = await step(
     'Starting the ingress and the workers',
-    Promise.race([ready, stopped]),
+    Promise.race([ready, stopRejection]),
   );
   // A restarted ingress keeps its port, even if the port was picked freely at first.
   web.env['PORT'] = portOf(address);
   await writePrivateFile(files.address, `${address}\n`);
   const toolEnv = await toolServerEnv(env, address);
   const tools = opened.use(new SupervisedProcess(specOf('mcp', [], toolEnv, files.logs)));
-  const started = await step('Starting the tool server', Promise.race([tools.ready(), stopped]));
+  const started = await step('Starting the tool server', Promise.race([tools.ready(), stopRejection]));
   const toolAddress = started.url ?? '';
   toolEnv['MCP_PORT'] = portOf(toolAddress);
 
@@ -90,7 +90,7 @@ async function start(data: string, stopping: AbortSignal): Promise<never> {
   say(toolServerGuide(toolAddress));
   say(`Forecue is ready in ${seconds(performance.now())}. Ctrl-C stops it.`);
   // `await` keeps everything open until the stop.
-  return await stopped;
+  return await stopRejection;
 }
 
 /** Reports whether to run the embedded PostgreSQL; never in production, whose configuration requires `DATABASE_URL`. */
@@ -100,8 +100,8 @@ function usesEmbeddedPostgres(): boolean {
 }
 
 /**
- * Returns the environment and configuration of both processes. They share this machine, so the worker takes the next
- * operator port.
+ * Returns the environment and configuration of the ingress and the worker. They share this machine, so the worker takes
+ * the next operator port.
  */
 function configure(given: NodeJS.ProcessEnv, data: string, databaseUrl: string | undefined) {
   const env = databaseUrl === undefined ? given : withEmbeddedDatabase(given, databaseUrl);
@@ -114,7 +114,7 @@ function configure(given: NodeJS.ProcessEnv, data: string, databaseUrl: string |
 
 /**
  * Returns the environment, after checking configuration and ports, so that a mistake is reported before the slow steps.
- * In development, if another checkout uses the usual operator ports, any free ones are taken.
+ * In development, if another checkout uses the usual operator ports, takes any free ports.
  */
 async function withFreePorts(
   data: string,
@@ -122,7 +122,7 @@ async function withFreePorts(
   afterKill: boolean,
 ): Promise<NodeJS.ProcessEnv> {
   const { web, worker } = configure(process.env, data, embedded ? 'postgres://127.0.0.1' : undefined);
-  const withinMs = afterKill ? ORPHANS_WITHIN_MS : 0;
+  const withinMs = afterKill ? ORPHANS_GRACE_MS : 0;
   await assertPortFree({ variable: 'PORT', ...web.config }, withinMs);
   const isChosen = web.config.production || new Env(process.env).has('OPERATOR_PORT');
   for (const { operator } of [web.config, worker.config]) {
@@ -133,8 +133,8 @@ async function withFreePorts(
 }
 
 /**
- * Returns the environment of a tool server in front of this ingress. It listens on its usual ports, or on any free
- * ones.
+ * Returns the environment of a tool server in front of this ingress. The tool server listens on its usual ports, or on
+ * any free ports.
  */
 async function toolServerEnv(env: NodeJS.ProcessEnv, address: string): Promise<NodeJS.ProcessEnv> {
   const given = new Env(env);
@@ -143,11 +143,11 @@ async function toolServerEnv(env: NodeJS.ProcessEnv, address: string): Promise<N
     ...env,
     PORT: portOf(address),
     ...(!given.has('MCP_UPSTREAM_URL') && { MCP_UPSTREAM_URL: address }),
-    // The worker has taken the next port.
+    // The next port is the worker's.
     ...(operator && { OPERATOR_PORT: operator === '0' ? '0' : String(Number(operator) + 2) }),
   };
   const config = mcpConfig(values);
-  if (given.has('MCP_PORT')) await assertPortFree({ variable: 'MCP_PORT', ...config }, ORPHANS_WITHIN_MS);
+  if (given.has('MCP_PORT')) await assertPortFree({ variable: 'MCP_PORT', ...config }, ORPHANS_GRACE_MS);
   else if (!(await isFree(config))) Object.assign(values, { MCP_PORT: '0' });
   if (!operator && !(await isFree(config.operator))) Object.assign(values, { OPERATOR_PORT: '0' });
   return values;
@@ -165,7 +165,7 @@ function specOf(
   return { name, entry, args, env, log: join(logs, `${name}.log`), say };
 }
 
-async function alreadyRunning(addressFile: string): Promise<never> {
+async function throwAlreadyRunning(addressFile: string): Promise<never> {
   const address = await readFile(addressFile, 'utf8').catch(() => '');
   const where = address === '' ? 'it has no address yet' : `at ${address.trim()}`;
   throw new Error(`Forecue already runs in this checkout: ${where}`);

@@ -14,7 +14,7 @@ export interface Port {
 export async function assertPortFree({ variable, host, port }: Port, withinMs: number): Promise<void> {
   const deadline = Date.now() + withinMs;
   for (;;) {
-    const code = await listenFault(host, port);
+    const code = await listenErrorOf(host, port);
     if (code === undefined) return;
     if (code !== 'EADDRINUSE')
       throw new ConfigError([`cannot listen on ${host}:${port} (${code}): set ${variable} or its host`]);
@@ -26,17 +26,17 @@ export async function assertPortFree({ variable, host, port }: Port, withinMs: n
   }
 }
 
-/** Returns the port of a web address, which names 80 only by leaving it out. */
+/** Returns the port of a web address; 80 if the address names none. */
 export function portOf(address: string): string {
   return new URL(address).port || '80';
 }
 
-/** Reports whether a server could listen there now. */
+/** Reports whether a server could listen on the port now. */
 export async function isFree({ host, port }: Omit<Port, 'variable'>): Promise<boolean> {
-  return (await listenFault(host, port)) === undefined;
+  return (await listenErrorOf(host, port)) === undefined;
 }
 
-async function listenFault(host: string, port: number): Promise<string | undefined> {
+async function listenErrorOf(host: string, port: number): Promise<string | undefined> {
   const server = createServer();
   try {
     server.listen({ host, port, exclusive: true });

@@ -103,8 +103,8 @@ async function usablePrograms(installed: Programs, account: Account | undefined)
     pg_ctl: join(copy, 'bin', basename(installed.pg_ctl)),
     postgres: join(copy, 'bin', basename(installed.postgres)),
   };
-  const again = await run(programs.postgres, ['--version'], account);
-  if (!again.ok) throw unavailable(again.output);
+  const secondAttempt = await run(programs.postgres, ['--version'], account);
+  if (!secondAttempt.ok) throw unavailable(secondAttempt.output);
   return programs;
 }
 
@@ -143,7 +143,7 @@ async function canEnter(folder: string, account: Account): Promise<boolean> {
 }
 
 async function shelteredFolder(directory: string, account: Account): Promise<string> {
-  // The link says which folder is in use. A link that was moved away still needs its own.
+  // The link names the folder in use. A link that was moved elsewhere still needs its folder.
   const folder = join(await openShelter(account), `data-${hash(`${directory} ${randomUUID()}`)}`);
   // If the checkout was moved, `directory` may hold data already. `mv` also works across file systems.
   await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -221,7 +221,9 @@ export function run(
   });
 }
 
-/** Spawn options: a working directory that every account may enter, a bare environment, and messages in English. */
+/**
+ * Returns spawn options: a working directory that every account may enter, a bare environment, and messages in English.
+ */
 export function programOptions(account: Account | undefined) {
   const { PATH, SystemRoot } = process.env;
   return { cwd: '/', env: { PATH, SystemRoot, LC_ALL: 'C' }, uid: account?.uid, gid: account?.gid };

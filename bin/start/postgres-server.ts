@@ -12,9 +12,9 @@ import { type PostgresHome, programOptions, run } from './postgres-home.ts';
 const START_SILENCE_MS = 60_000;
 
 /**
- * The PostgreSQL server of a home, on one port. It is a child of this process rather than of pg_ctl, so that its end is
- * noticed at once, even in a container whose init process does not reap orphans. It has its own session, so Ctrl-C on
- * the terminal does not reach it. It ends when this process ends, for whatever reason.
+ * The PostgreSQL server of a `PostgresHome`, on one port. It is a child of this process rather than of pg_ctl, so that
+ * its end is noticed at once, even in a container whose init process does not reap orphans. It has its own session, so
+ * Ctrl-C on the terminal does not reach it. It ends when this process ends, for whatever reason.
  */
 export class PostgresServer {
   readonly access: PostgresAccess;
@@ -47,11 +47,11 @@ export class PostgresServer {
     const logStart = statSync(this.#log, { throwIfNoEntry: false })?.size ?? 0;
     this.#launch();
     try {
-      await this.#answer();
+      await this.#waitUntilUp();
     } catch (error) {
       await this.#end('QUIT');
-      const said = readFileSync(this.#log).subarray(logStart).toString().trimEnd();
-      throw new Error(`${error instanceof Error ? error.message : error}: see ${this.#log}\n${said}`);
+      const output = readFileSync(this.#log).subarray(logStart).toString().trimEnd();
+      throw new Error(`${error instanceof Error ? error.message : error}: see ${this.#log}\n${output}`);
     }
   }
 
@@ -89,14 +89,17 @@ export class PostgresServer {
     });
   }
 
-  /** Waits until the server answers. Times out only on silence: a server in recovery answers that it is starting. */
-  async #answer(): Promise<void> {
-    let heardAt = Date.now();
+  /**
+   * Waits until the server answers. Times out only if the server does not answer at all: in recovery it answers that it
+   * is starting.
+   */
+  async #waitUntilUp(): Promise<void> {
+    let lastAnswerAt = Date.now();
     while (this.#child !== undefined) {
       const state = await stateOf(this.access);
       if (state === 'up') return;
-      if (state !== 'unreachable') heardAt = Date.now();
-      if (Date.now() - heardAt > START_SILENCE_MS) throw new Error('PostgreSQL did not start in time');
+      if (state !== 'unreachable') lastAnswerAt = Date.now();
+      if (Date.now() - lastAnswerAt > START_SILENCE_MS) throw new Error('PostgreSQL did not start in time');
       await sleep(100);
     }
     throw new Error(`PostgreSQL did not start (${await this.#ended})`);
@@ -109,8 +112,8 @@ export class PostgresServer {
     child.ref();
     const { programs, account } = this.#home;
     await run(programs.pg_ctl, ['kill', signal, String(child.pid)], account);
-    const late = () => new Error(`PostgreSQL did not stop in time: see ${this.#log}`);
-    await withTimeout(STOP_LIMITS.postgres, () => this.#ended, late);
+    const timeoutError = () => new Error(`PostgreSQL did not stop in time: see ${this.#log}`);
+    await withTimeout(STOP_LIMITS.postgres, () => this.#ended, timeoutError);
   }
 }
 
@@ -160,16 +163,17 @@ async function clearLeftovers(home: PostgresHome, password: string): Promise<voi
 
 /** Stops the server of a killed process, or one that somebody else started. It may first have to finish a recovery. */
 async function stopOtherServer(home: PostgresHome, password: string): Promise<void> {
-  let heardAt = Date.now();
+  let lastAnswerAt = Date.now();
   for (;;) {
     const port = await runningPort(home);
     if (port === undefined) return;
     const state = await stateOf({ port, password });
-    if (state !== 'unreachable') heardAt = Date.now();
+    if (state !== 'unreachable') lastAnswerAt = Date.now();
     if (state === 'up') await stopRunning(home);
     // After a crash, above all in a container, another process may have the id in postmaster.pid, and PostgreSQL would
-    // wait for it forever. Even without the file, PostgreSQL refuses to start a second server on data in use.
-    if (Date.now() - heardAt > STALE_AFTER_MS) await rm(join(home.data, 'postmaster.pid'), { force: true });
+    // wait forever for that process. Even without the file, PostgreSQL refuses to start a second server on data in use.
+    if (Date.now() - lastAnswerAt > STALE_AFTER_MS)
+      await rm(join(home.data, 'postmaster.pid'), { force: true });
     await sleep(50);
   }
 }
@@ -207,7 +211,7 @@ async function killOrphans({ clusterName }: PostgresHome): Promise<void> {
     try {
       process.kill(Number(pid), 'SIGKILL');
     } catch {
-      // It has ended in the meantime.
+      // The process has ended in the meantime.
     }
   }
 }

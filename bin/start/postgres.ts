@@ -41,7 +41,7 @@ const THROWAWAY_SETTINGS = [
 
 /**
  * Starts the PostgreSQL that npm installed, with its data, password and log in `directory`. Stops a server that already
- * runs on these data. The new one ends with `stop` or with this process, for whatever reason. Only one process at a
+ * runs on these data. The new server ends with `stop` or with this process, for whatever reason. Only one process at a
  * time may use a directory.
  */
 export async function startPostgres({
@@ -101,9 +101,9 @@ async function startAtFreePort(
     } catch (error) {
       await server.stop();
       // Another process has taken the port in the meantime.
-      const lostPort =
+      const isPortTaken =
         error instanceof Error && error.message.includes('could not create any TCP/IP sockets');
-      if (!lostPort) throw error;
+      if (!isPortTaken) throw error;
     }
   }
 }
@@ -127,8 +127,8 @@ async function createDatabase(access: PostgresAccess): Promise<void> {
 const FAILURES_BEFORE_REPORT = 4;
 
 /**
- * Restarts the server on the same port and data whenever it ends; `say` reports that to the terminal. Returns a
- * function that stops it for good.
+ * Restarts the server on the same port and data whenever it ends; `say` reports each restart to the terminal. Returns a
+ * function that stops the server for good.
  */
 function keepRunning(server: PostgresServer, say: (line: string) => void): () => Promise<void> {
   const stopping = new AbortController();
@@ -155,18 +155,18 @@ async function watch(
     say(`PostgreSQL stopped unexpectedly (${how}); starting it again ${whenAfter(delayMs)} …`);
     for (let wait = delayMs, failures = 0; ; wait = backoff.next(0)) {
       await sleep(wait, undefined, { signal: stopping }).catch(() => undefined);
-      const fault = stopping.aborted ? undefined : await faultOf(server.start());
+      const startError = stopping.aborted ? undefined : await errorOf(server.start());
       if (stopping.aborted) return;
-      if (fault === undefined) break;
+      if (startError === undefined) break;
       failures += 1;
       if (failures === FAILURES_BEFORE_REPORT)
-        say(`${fault}\nForecue keeps trying to start it, every few seconds …`);
+        say(`${startError}\nForecue keeps trying to start it, every few seconds …`);
     }
     say(`PostgreSQL is back after ${seconds(performance.now() - downSince)}`);
   }
 }
 
-function faultOf(start: Promise<void>): Promise<string | undefined> {
+function errorOf(start: Promise<void>): Promise<string | undefined> {
   return start.then(
     () => undefined,
     (error: unknown) => (error instanceof Error ? error.message : String(error)),

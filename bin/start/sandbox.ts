@@ -9,17 +9,17 @@ import { writePrivateFile } from './files.ts';
 
 /**
  * Returns the key of the sandbox app, after allowing redirects to `callback`. The database holds only the key's hash,
- * so a file keeps the key for the next start. Creates a new app if the stored key belongs to none.
+ * so a file keeps the key for the next start. Creates a new app if the stored key belongs to no app.
  */
 export async function sandboxKey(file: string, callback: string, config: StoreConfig): Promise<string> {
-  const kept = (await readFile(file, 'utf8').catch(() => '')).trim();
+  const storedKey = (await readFile(file, 'utf8').catch(() => '')).trim();
   const database = await openDatabase(config, createLog('start', 'error'), 'forecue start');
   try {
     const em = database.orm.em.fork();
-    const [app] = await findAppsByKey(database.pool, [hashKey(kept)]);
+    const [app] = await findAppsByKey(database.pool, [hashKey(storedKey)]);
     if (app !== undefined) {
       await addRedirectUri(em, app.id, callback);
-      return kept;
+      return storedKey;
     }
     const redirectUris = [callback, 'http://localhost:3000/callback'];
     const { key } = await createApp(em, { name: 'Sandbox', redirectUris, plan: 'sandbox', capCents: null });

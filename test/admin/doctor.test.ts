@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { judgeRoom, judgeSessions } from '../../bin/admin/checks-of-capacity.ts';
+import { judgeFreeSpace, judgeSessions } from '../../bin/admin/checks-of-capacity.ts';
 import { readInstallation } from '../../shared/db/stores/installation.ts';
 import { runAdmin } from '../support/admin.ts';
 import { databaseUrl } from '../support/database.ts';
@@ -193,7 +193,7 @@ describe('doctor', function () {
       [40, 1000],
     ] as const;
     assert.deepEqual(
-      rooms.map(([free, size]) => judgeRoom(free * gib, size * gib).ok),
+      rooms.map(([free, size]) => judgeFreeSpace(free * gib, size * gib).ok),
       [false, false, true, true],
     );
   });

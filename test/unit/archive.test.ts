@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { type Frame, packed } from '../../bin/admin/archive/frames.ts';
+import { encodeFrames, type Frame } from '../../bin/admin/archive/frames.ts';
 import { verifyBackup } from '../../bin/admin/archive/read.ts';
 import { scratchFolder } from '../support/scratch.ts';
 
@@ -16,7 +16,7 @@ describe('backup with a wrong bit', () => {
   it('a backup with one wrong bit is refused, and its verification does not hang', async () => {
     const folder = await scratchFolder('forecue-archive-');
     const file = join(folder, 'one.backup');
-    const whole = gzipSync(Buffer.concat(await Array.fromAsync(packed(frames()))));
+    const whole = gzipSync(Buffer.concat(await Array.fromAsync(encodeFrames(frames()))));
     await writeFile(file, whole);
     assert.deepEqual(await verifyBackup(file), {});
     // Also damages the last chunk that is read: when it is checked, the input has already ended.

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { AdminConfig } from '../../../shared/config/config.ts';
 import { migrate } from '../../../shared/process/migrate.ts';
 import { restoreBackup, verifyBackup } from './read.ts';
-import { removedAtEnd } from './removed-at-end.ts';
+import { removeAtEnd } from './removed-at-end.ts';
 import { type Manifest, writeBackup } from './write.ts';
 
 type Store = Pick<AdminConfig, 'database' | 'queuePrefix'>;
@@ -16,14 +16,14 @@ export async function copyDatabase(from: Store, to: Store, folder: string): Prom
   const file = join(folder, 'move.backup');
   // Remove the file of a move that was killed.
   await rm(file, { force: true });
-  using _file = removedAtEnd(file);
+  using _file = removeAtEnd(file);
   await migrateStore(from);
   await writeBackup(from.database.directUrl, file);
-  return await fill(to, file, await verifyBackup(file));
+  return await fillDatabase(to, file, await verifyBackup(file));
 }
 
 /** Migrates an empty database and fills it from a verified backup. Returns the number of rows. */
-export async function fill(store: Store, file: string, manifest: Manifest): Promise<number> {
+export async function fillDatabase(store: Store, file: string, manifest: Manifest): Promise<number> {
   await migrateStore(store);
   return restoreBackup(store.database.directUrl, file, manifest);
 }

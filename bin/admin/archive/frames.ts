@@ -14,7 +14,7 @@ const HEADER_BYTES = 5;
 const FRAME_BODY_MAX = 1024 ** 2;
 
 /** Encodes frames as bytes. Splits long bodies into several frames, and ends with the checksum frame. */
-export async function* packed(frames: AsyncIterable<Frame>): AsyncGenerator<Buffer> {
+export async function* encodeFrames(frames: AsyncIterable<Frame>): AsyncGenerator<Buffer> {
   const hash = createHash('sha256');
   for await (const { type, body } of frames)
     for (let at = 0; at < body.length; at += FRAME_BODY_MAX) {
@@ -31,8 +31,8 @@ function bytesOf(type: Frame['type'], body: Buffer): Buffer {
   return Buffer.concat([head, body]);
 }
 
-/** Decodes frames from bytes. Throws if they are damaged or cut short, at the end at the latest. */
-export async function* unpacked(source: AsyncIterable<Buffer>): AsyncGenerator<Frame> {
+/** Decodes frames from bytes. Throws, at the end at the latest, if the bytes are damaged or cut short. */
+export async function* decodeFrames(source: AsyncIterable<Buffer>): AsyncGenerator<Frame> {
   const hash = createHash('sha256');
   let isOver = false;
   for await (const bytes of splitFrames(source)) {

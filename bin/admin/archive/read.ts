@@ -5,7 +5,7 @@ import { createGunzip } from 'node:zlib';
 import type pg from 'pg';
 import { from } from 'pg-copy-streams';
 import { AdminError } from '../admin-error.ts';
-import { backupDamagedError, type Frame, unpacked } from './frames.ts';
+import { backupDamagedError, decodeFrames, type Frame } from './frames.ts';
 import { inTransaction, migrationsOf, ourTables, quoteNames, type Table } from './tables.ts';
 import type { Manifest } from './write.ts';
 
@@ -24,7 +24,7 @@ async function* framesIn(file: string): AsyncGenerator<Frame> {
   // An error in either stream ends the other. Not awaited: it never settles if the reader stops early.
   pipeline(source, bytes).catch(() => {});
   try {
-    yield* unpacked(bytes);
+    yield* decodeFrames(bytes);
   } catch (error) {
     if (error instanceof AdminError) throw error;
     const { code = '', message } = Object(error) as NodeJS.ErrnoException;
@@ -84,7 +84,7 @@ const WEEK_MS = 7 * 24 * 60 * 60 * 1000;
 
 /**
  * Creates the weekly partitions that the rows need, like `sql/weeks.sql`; the migration has already created the current
- * ones.
+ * partitions.
  */
 async function makeWeeks(client: pg.Client, weeks: readonly string[]): Promise<void> {
   for (const week of weeks) {

@@ -38,7 +38,7 @@ export async function ourTables(client: pg.Client): Promise<Table[]> {
   return ordered;
 }
 
-/** Names of the migrations that the database has, in order. */
+/** Returns the names of the migrations that the database has, in order. */
 export async function migrationsOf(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     'select name from mikro_orm_migrations order by name',

@@ -8,11 +8,11 @@ import type pg from 'pg';
 import { to } from 'pg-copy-streams';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { AdminError } from '../admin-error.ts';
-import { type Frame, packed } from './frames.ts';
-import { removedAtEnd } from './removed-at-end.ts';
+import { encodeFrames, type Frame } from './frames.ts';
+import { removeAtEnd } from './removed-at-end.ts';
 import { inTransaction, migrationsOf, ourTables, quoteNames, type Table } from './tables.ts';
 
-/** Describes what a backup was taken from, and when. */
+/** Describes the database of which a backup was taken, and the time. */
 export interface Manifest {
   version: string;
   taken_at: string;
@@ -28,7 +28,7 @@ export interface Manifest {
 export async function writeBackup(url: string, file: string): Promise<Manifest & { bytes: number }> {
   refuseExisting(file);
   const unfinished = `${file}.${randomUUID()}.unfinished`;
-  using _unfinished = removedAtEnd(unfinished);
+  using _unfinished = removeAtEnd(unfinished);
   const manifest = await inTransaction(url, 'begin isolation level repeatable read read only', (client) =>
     writeAll(client, unfinished),
   );
@@ -56,7 +56,7 @@ async function writeAll(client: pg.Client, file: string): Promise<Manifest> {
     await client.query(`lock table ${quoteNames(tables.map(({ name }) => name))} in access share mode`);
   const manifest = await manifestOf(client);
   const target = createWriteStream(file, { mode: 0o600, flush: true });
-  await pipeline(Readable.from(packed(framesOf(client, manifest, tables))), createGzip(), target);
+  await pipeline(Readable.from(encodeFrames(framesOf(client, manifest, tables))), createGzip(), target);
   return manifest;
 }
 

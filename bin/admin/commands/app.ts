@@ -164,7 +164,7 @@ async function showApp({ em, database, config }: Admin, id: string): Promise<Out
   return { data: { ...fields, keys, used: { month: found.month, ...used }, using, refused }, text };
 }
 
-/** Units of a month. */
+/** Presents the units of a month. */
 function presentUsage({ prediction_units, reserved_units, invoice_cents, sandbox_remaining }: UsageResponse) {
   return { prediction_units, reserved_units, invoice_cents, sandbox_remaining };
 }
@@ -178,7 +178,7 @@ function presentRefusals({ code, calls, lastAt }: RefusalSummary) {
   return { code, calls, last_at: lastAt, means };
 }
 
-/** Fields of an app, named as in `/v1`. */
+/** Presents an app, with its fields named as in `/v1`. */
 function presentApp(app: App) {
   return {
     app_id: app.id,

@@ -1,5 +1,5 @@
 import { adminConfig } from '../../../shared/config/config.ts';
-import { copyDatabase, fill } from '../archive/copy.ts';
+import { copyDatabase, fillDatabase } from '../archive/copy.ts';
 import { verifyBackup } from '../archive/read.ts';
 import { writeBackup } from '../archive/write.ts';
 import { requireValue } from '../arguments.ts';
@@ -31,7 +31,7 @@ export const restore = standalone({
     return async () => {
       const manifest = await verifyBackup(file);
       await using target = await openTarget(process.env);
-      const rows = await fill(target.config, file, manifest);
+      const rows = await fillDatabase(target.config, file, manifest);
       const { version, taken_at } = manifest;
       const text = `${rows} rows of ${taken_at} are restored. Start the processes, and look at them with \`doctor --live\`.`;
       return { data: { file, version, taken_at, rows }, text };

@@ -47,9 +47,9 @@ export const connectionList = command({
   options: { app: { type: 'string' }, user: { type: 'string' } },
   example: `--user ${EXAMPLE_ID}`,
   read({ app, user }) {
-    const of = { app: app && appId(app), account: user && userId(user) };
+    const filter = { app: app && appId(app), account: user && userId(user) };
     return async ({ em }) => {
-      const data = (await listAllConnections(em, of)).map((connection) => ({
+      const data = (await listAllConnections(em, filter)).map((connection) => ({
         connection_id: connection.id,
         app_name: connection.app.name,
         user_id: connection.userId,

@@ -36,19 +36,21 @@ export const doctor = command({
   options: { live: { type: 'boolean', default: false }, url: { type: 'string' } },
   read({ live, url }) {
     if (url !== undefined && !live) throw new AdminError('--url goes with --live');
-    const looks: Record<string, CheckFunction> = live
+    const checkFunctions: Record<string, CheckFunction> = live
       ? { ...CHECKS, live: (admin) => checkLive(admin, url) }
       : CHECKS;
     return async (admin) => {
-      const checks = await Promise.all(Object.entries(looks).map(([name, look]) => check(name, look, admin)));
+      const checks = await Promise.all(
+        Object.entries(checkFunctions).map(([name, run]) => check(name, run, admin)),
+      );
       const ok = checks.every((one) => one.ok);
       return { data: { ok, checks }, text: checks.map(line).join('\n'), failed: !ok };
     };
   },
 });
 
-async function check(name: string, look: CheckFunction, admin: Admin): Promise<Check> {
-  const found = await look(admin).catch((error: unknown) => {
+async function check(name: string, run: CheckFunction, admin: Admin): Promise<Check> {
+  const found = await run(admin).catch((error: unknown) => {
     if (error instanceof AdminError) throw error;
     const { what, toDo } = diagnose(error, 'DATABASE_URL');
     return fault(what, toDo);

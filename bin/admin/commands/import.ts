@@ -54,7 +54,7 @@ function storeOf({ database: { pool }, config: { quotas } }: Admin, accountId: s
 /** Imports the files one after another, until the process is interrupted or the account takes no more. */
 async function importAll(store: StoreBatch, files: readonly FoundFile[]): Promise<Outcome> {
   const interrupted = new AbortController();
-  // Not `once`: npm passes Ctrl-C on to a process that has it from the terminal already.
+  // Not `once`: npm passes Ctrl-C on to a process that already got it from the terminal.
   process.on('SIGINT', () => interrupted.abort());
   const { signal } = interrupted;
   const reports: FileReport[] = [];
@@ -77,7 +77,7 @@ async function importAll(store: StoreBatch, files: readonly FoundFile[]): Promis
   return outcomeOf(reports, stopped);
 }
 
-/** Explains why a file, or all further ones, cannot be imported. Rethrows errors that are not expected. */
+/** Explains why a file, or all further files, cannot be imported. Rethrows unexpected errors. */
 function causeOf(error: unknown): string {
   if (error instanceof AppError)
     return error.code === 'not_authenticated' ? 'The user is gone.' : error.explanation;

@@ -45,11 +45,11 @@ export const queueDrain = command({
   example: 'batch',
   operands: 1,
   read(_, operand) {
-    const drained = pool(requireValue('POOL', operand));
+    const poolToDrain = pool(requireValue('POOL', operand));
     return async ({ database, config: { recoveryWindowS } }) => {
-      const { ended, locked } = await drain(database.pool, drained, recoveryWindowS);
+      const { ended, locked } = await drain(database.pool, poolToDrain, recoveryWindowS);
       const text = `${ended} ended as service_unavailable${skipped(locked)}. What runs goes on; new work is taken unless the pool is paused.`;
-      return { data: { pool: drained, ended, locked }, text, failed: locked > 0 };
+      return { data: { pool: poolToDrain, ended, locked }, text, failed: locked > 0 };
     };
   },
 });
@@ -72,14 +72,15 @@ async function retry({ database, config }: Admin, pools: readonly PoolName[]): P
     onPage: (kind, so) => void process.stderr.write(`So far, ${lineOf(kind, so)}\n`),
   });
   const counts = Object.entries(retried);
-  const of = (what: keyof Retried) => Object.fromEntries(counts.map(([kind, one]) => [kind, one[what]]));
-  const gone = Object.entries(left).map(
+  const countsOf = (what: keyof Retried) =>
+    Object.fromEntries(counts.map(([kind, one]) => [kind, one[what]]));
+  const notRetried = Object.entries(left).map(
     ([kind, count]) =>
       `${kind}: none of ${count} queued again. Their input is erased and their callers have been answered; the same request runs again`,
   );
   return {
-    data: { retried: of('queued'), locked: of('locked'), left },
-    text: [...counts.map(([kind, one]) => lineOf(kind, one)), ...gone].join('\n'),
+    data: { retried: countsOf('queued'), locked: countsOf('locked'), left },
+    text: [...counts.map(([kind, one]) => lineOf(kind, one)), ...notRetried].join('\n'),
     failed: counts.some(([, { locked }]) => locked > 0),
   };
 }

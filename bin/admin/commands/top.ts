@@ -14,10 +14,10 @@ const REDRAW_INTERVAL_MS = 1000;
 const CLEAR_SCREEN = '\x1b[H\x1b[2J';
 
 export const top = command({
-  summary: 'Watch the pools; with --json, or where there is no terminal, look once',
+  summary: 'Watch the pools; with --json, or where there is no terminal, show them once',
   read(values) {
     const isLive = process.stdout.isTTY && !('json' in values);
-    return isLive ? watch : lookOnce;
+    return isLive ? watch : showOnce;
   },
 });
 
@@ -49,8 +49,8 @@ async function readPools(pool: Pool): Promise<Reading> {
 }
 
 /**
- * Shows the pools, each with what it claimed per second between two readings. What a worker claimed is lost when it
- * ends.
+ * Shows the pools, each with its claims per second between two readings. The claims of a worker that has ended are not
+ * counted.
  */
 function outcomeBetween(before: Reading, now: Reading): Outcome {
   // For the first reading, both arguments are the same.
@@ -63,7 +63,7 @@ function outcomeBetween(before: Reading, now: Reading): Outcome {
   return { data: { pools }, text: table<Record<string, unknown>>(pools, columns) };
 }
 
-async function lookOnce({ database }: Admin): Promise<Outcome> {
+async function showOnce({ database }: Admin): Promise<Outcome> {
   const before = await readPools(database.pool);
   await sleep(REDRAW_INTERVAL_MS);
   return outcomeBetween(before, await readPools(database.pool));
@@ -72,7 +72,7 @@ async function lookOnce({ database }: Admin): Promise<Outcome> {
 /** Redraws the pools until Ctrl-C, even through a database outage. */
 async function watch({ database }: Admin): Promise<Outcome> {
   const stopping = new AbortController();
-  // Not `once`: npm passes Ctrl-C on to a process that has it from the terminal already.
+  // Not `once`: npm passes Ctrl-C on to a process that already got it from the terminal.
   process.on('SIGINT', () => stopping.abort());
   let shown: Outcome = { data: {}, text: '' };
   for (let before: Reading | undefined; !stopping.signal.aborted; ) {

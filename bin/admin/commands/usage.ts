@@ -31,23 +31,27 @@ export const usage = command({
   example: '--month 2026-11',
   options: { month: { type: 'string' }, user: { type: 'string' } },
   operands: 1,
-  // It sums up all provider calls of a month.
+  // The command sums up all provider calls of a month.
   statementMs: 600_000,
   read({ month: given, user }, operand) {
-    const asked = given === undefined ? undefined : month(given);
+    const requestedMonth = given === undefined ? undefined : month(given);
     if (user !== undefined) {
       if (operand !== undefined) throw new AdminError('give an app or --user, not both');
       const find = accountFinder(user);
-      return (admin) => usageOfUser(admin, find, asked);
+      return (admin) => usageOfUser(admin, find, requestedMonth);
     }
-    if (operand === undefined) return (admin) => usageOfAll(admin, asked);
+    if (operand === undefined) return (admin) => usageOfAll(admin, requestedMonth);
     const id = appId(operand);
-    return (admin) => usageOfOne(admin, id, asked);
+    return (admin) => usageOfOne(admin, id, requestedMonth);
   },
 });
 
-async function usageOfOne({ em, config }: Admin, id: string, asked: string | undefined): Promise<Outcome> {
-  const found = await readUsage(em, id, asked);
+async function usageOfOne(
+  { em, config }: Admin,
+  id: string,
+  requestedMonth: string | undefined,
+): Promise<Outcome> {
+  const found = await readUsage(em, id, requestedMonth);
   if (found === undefined) throw unknownApp(id);
   const spent = await appSpending(em, [id], found.month);
   const units = usageReport(found.app, found.month, found.counts, config.sandboxUnits);
@@ -55,11 +59,11 @@ async function usageOfOne({ em, config }: Admin, id: string, asked: string | und
   return { data, text: lines(data) };
 }
 
-async function usageOfAll({ em, config }: Admin, asked: string | undefined): Promise<Outcome> {
-  const chosen = asked ?? (await currentMonth(em));
-  const found = await listUsage(em, chosen);
+async function usageOfAll({ em, config }: Admin, requestedMonth: string | undefined): Promise<Outcome> {
+  const shownMonth = requestedMonth ?? (await currentMonth(em));
+  const found = await listUsage(em, shownMonth);
   const ids = found.map(({ app }) => app.id);
-  const spent = await appSpending(em, ids, chosen);
+  const spent = await appSpending(em, ids, shownMonth);
   const data = found.map(({ app, month, counts }) => ({
     ...usageReport(app, month, counts, config.sandboxUnits),
     ...spendingReport(spent.get(app.id)),
@@ -71,13 +75,13 @@ async function usageOfAll({ em, config }: Admin, asked: string | undefined): Pro
 async function usageOfUser(
   { em }: Admin,
   find: (em: EntityManager) => Promise<Account | undefined>,
-  asked: string | undefined,
+  requestedMonth: string | undefined,
 ): Promise<Outcome> {
   const account = await find(em);
   if (account === undefined) throw new AdminError('there is no such user: `user list` shows the users');
-  const chosen = asked ?? (await currentMonth(em));
-  const spent = await accountSpending(em, account.id, chosen);
-  const data = { user_id: account.id, email: account.email, month: chosen, ...spendingReport(spent) };
+  const shownMonth = requestedMonth ?? (await currentMonth(em));
+  const spent = await accountSpending(em, account.id, shownMonth);
+  const data = { user_id: account.id, email: account.email, month: shownMonth, ...spendingReport(spent) };
   return { data, text: lines(data) };
 }
 

@@ -28,7 +28,7 @@ import { kinds } from '../../../shared/work/kinds.ts';
 import { AdminError } from '../admin-error.ts';
 import { requireValue, userId } from '../arguments.ts';
 import { type Admin, command, EXAMPLE_ID, type Outcome } from '../command.ts';
-import { ingressAt } from '../ingress-address.ts';
+import { ingressAddressOf } from '../ingress-address.ts';
 import { lines, table } from '../text.ts';
 
 /** Time for which the command itself erases; the running processes finish the rest. */
@@ -56,7 +56,7 @@ export const userCreate = command({
 });
 
 export const userResetPassword = command({
-  summary: 'Make a one-time link to a new password, or set it; a new one ends all log-ins',
+  summary: 'Create a one-time password reset link, or set a new password, which ends all log-ins',
   synopsis: 'USER_ID [--password-stdin [--revoke-keys]]',
   example: EXAMPLE_ID,
   options: {
@@ -92,11 +92,11 @@ async function setPassword(
   return { data, text: lines(data) };
 }
 
-/** Longer than for a mailed link, because this one is passed on by hand. */
+/** Lifetime of a link: longer than that of a mailed link, because an operator passes this link on by hand. */
 const LINK_HOURS = 24;
 
 async function makeResetLink({ em, config }: Admin, account: Account): Promise<Outcome> {
-  const ingress = ingressAt(config.publicUrl);
+  const ingress = ingressAddressOf(config.publicUrl);
   const token = await issuePasswordReset(em, account, LINK_HOURS);
   if (token === undefined) throw new AdminError('the user has changed in this very moment: try again');
   const data = { ...presentUser(account), link: passwordResetLink(ingress, token) };
@@ -163,8 +163,8 @@ export const userErase = command({
 });
 
 /**
- * Erases a user. Cannot be undone once begun; what is not done in time is finished by the running processes'
- * housekeeping.
+ * Erases a user. Cannot be undone once begun. The housekeeping of the running processes erases what this command does
+ * not erase in time.
  */
 async function erase({ em, config }: Admin, id: string): Promise<Outcome> {
   if ((await findById(em, id)) === undefined) throw unknownUser(id);
