@@ -21,9 +21,9 @@ import { isEndpoint } from './http/endpoint.ts';
 import { JobService } from './jobs/service.ts';
 import { CredentialThrottle } from './limits/credential-throttle.ts';
 import { requestLimits } from './limits/request-limits.ts';
-import { OPENERS, type Opened, openParts } from './open.ts';
+import { OPENERS, type OpenedParts, openParts } from './open.ts';
 import { publishedFiles } from './openapi/published-files.ts';
-import { FrontDoor } from './pages/front.ts';
+import { FrontPage } from './pages/front.ts';
 import { DraftService } from './predictions/drafts.ts';
 import { PredictionService } from './predictions/service.ts';
 import { RecordingService } from './recording/service.ts';
@@ -44,10 +44,10 @@ import { accountEraser, endingStores } from './work/ending-stores.ts';
 export async function startIngress(
   config: IngressConfig,
   log: Log,
-  replaced: Partial<typeof OPENERS> = {},
+  openers: Partial<typeof OPENERS> = {},
 ): Promise<RunningProcess> {
   await using opening = new AsyncDisposableStack();
-  const parts = await openParts(opening, { ...OPENERS, ...replaced }, config, log);
+  const parts = await openParts(opening, { ...OPENERS, ...openers }, config, log);
   parts.server.serve(composeApp(config, parts, log).callback());
   parts.health.serving = true;
   const opened = opening.move();
@@ -62,7 +62,7 @@ const SEARCH_CONNECTION_SHARE = 1 / 5;
 const CHANGE_CONNECTION_SHARE = 1 / 2;
 
 /** Builds the application from the opened parts: services, routes and credentials. */
-function composeApp(config: IngressConfig, open: Opened, log: Log): Koa {
+function composeApp(config: IngressConfig, open: OpenedParts, log: Log): Koa {
   const { pool, em, uploads, limits, refusals, work, health, mailer, server } = open;
   const { signingKeys, inviteOnly, connectionAttemptTtlS, trustProxy, corsOrigins, sendTimeoutMs } = config;
   const publicUrl = config.publicUrl ?? `http://localhost:${server.port}`;
@@ -71,7 +71,7 @@ function composeApp(config: IngressConfig, open: Opened, log: Log): Koa {
   const countRequest = requestLimits(config.rateLimit, limits);
   const ending = endingStores(em, work.endingTerms);
   const takeTurn = accountTurns(config.database.poolSize, CHANGE_CONNECTION_SHARE);
-  const served = routes.filter(({ path }) => config.console || !path.startsWith('/console'));
+  const servedRoutes = routes.filter(({ path }) => config.console || !path.startsWith('/console'));
   const parts: Parts = {
     em,
     accounts,
@@ -83,7 +83,7 @@ function composeApp(config: IngressConfig, open: Opened, log: Log): Koa {
     drafts: new DraftService(work.service, config.contextEnvelopeChars),
     recordEvent: (appId, event) => recordEvent(pool, appId, event),
     sandboxUnits: config.sandboxUnits,
-    assembleContext: (accountId, asked, reading) => assembleContext(em(), accountId, asked, reading),
+    assembleContext: (accountId, query, reading) => assembleContext(em(), accountId, query, reading),
     readContext: accountTurns(config.database.poolSize, CONTEXT_CONNECTION_SHARE),
     search: accountTurns(config.database.poolSize, SEARCH_CONNECTION_SHARE),
     jobs: new JobService({
@@ -98,7 +98,7 @@ function composeApp(config: IngressConfig, open: Opened, log: Log): Koa {
     replies: new ReplyService({ work: work.service, em, ...config }),
     recording: new RecordingService({ em, recordBatch: uploads.recordBatch }),
     health,
-    front: new FrontDoor({
+    front: new FrontPage({
       health,
       publicUrl,
       hasConsole: config.console,
@@ -121,7 +121,7 @@ function composeApp(config: IngressConfig, open: Opened, log: Log): Koa {
       hasConsole: config.console,
     }),
     refreshCookie: new RefreshCookie(publicUrl),
-    sendFile: publishedFiles(served.filter(isEndpoint), config.publicUrl),
+    sendFile: publishedFiles(servedRoutes.filter(isEndpoint), config.publicUrl),
     sendConsole: consoleFiles(log),
   };
   const throttle = new CredentialThrottle(config.rateLimit && limits);
@@ -138,5 +138,5 @@ function composeApp(config: IngressConfig, open: Opened, log: Log): Koa {
     log,
     isShuttingDown,
   };
-  return createApp({ routes: served, parts, pages: consentShell, ...shell });
+  return createApp({ routes: servedRoutes, parts, pages: consentShell, ...shell });
 }

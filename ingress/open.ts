@@ -13,18 +13,18 @@ import { kinds } from '../shared/work/kinds.ts';
 import { readDesiredWorkers } from '../shared/work/pool-load.ts';
 import { openMailer } from './accounts/mailer.ts';
 import { openBoard } from './board/board.ts';
-import { connectionLimits } from './guards/connection-limits.ts';
-import { trustOf } from './http/address.ts';
-import { type Listening, listen } from './http/server.ts';
+import { connectionLimiter } from './guards/connection-limits.ts';
+import { compileTrust } from './http/address.ts';
+import { type ListeningServer, listen } from './http/server.ts';
 import { openLimits } from './limits/open-limits.ts';
 import { openRefusalCounter } from './limits/refusals.ts';
 import { openUploads } from './recording/uploads.ts';
 import { openWork, type Work } from './work/open.ts';
 
-const SHARED = { openDatabase, openOperatorPort, waitForDatabase, openHeartbeat, openQueues };
-export const OPENERS = { ...SHARED, openUploads, openLimits, openWork, listen };
+const SHARED_OPENERS = { openDatabase, openOperatorPort, waitForDatabase, openHeartbeat, openQueues };
+export const OPENERS = { ...SHARED_OPENERS, openUploads, openLimits, openWork, listen };
 
-export type Opened = Awaited<ReturnType<typeof openParts>>;
+export type OpenedParts = Awaited<ReturnType<typeof openParts>>;
 
 /** Opens every part that has to be closed, in the order of their dependencies. */
 export async function openParts(
@@ -37,8 +37,11 @@ export async function openParts(
   const database = opening.adopt(await open.openDatabase(config, log, 'forecue web'), closePart);
   const { pool } = database;
   // Requests that manage accounts and memory have their own connections: if they wait for a locked account, no
-  // prediction waits for theirs.
-  const managed = opening.adopt(await open.openDatabase(config, log, 'forecue web rows'), closePart);
+  // prediction waits for a connection.
+  const managementDatabase = opening.adopt(
+    await open.openDatabase(config, log, 'forecue web rows'),
+    closePart,
+  );
   health.require(() => pool.query('select 1'));
   const limits = opening.adopt(open.openLimits(config, pool, log), closePart);
   const board = opening.adopt(await openBoard(config, limits, log), closePart);
@@ -57,23 +60,25 @@ export async function openParts(
   const heartbeat = await open.openHeartbeat(opening, pool, lease);
   const queues = opening.adopt(await open.openQueues(config, log), closePart);
   health.require(() => queues.ping());
-  const em = () => managed.orm.em.fork();
-  const needs = { config, pool, em, queues, heartbeat, kinds, log };
-  const work = await open.openWork(opening, needs);
+  const em = () => managementDatabase.orm.em.fork();
+  const workParts = { config, pool, em, queues, heartbeat, kinds, log };
+  const work = await open.openWork(opening, workParts);
   health.watch(heartbeat);
-  const limit = connectionLimits(config.connections, trustOf(config.trustProxy), log);
+  const limitConnections = connectionLimiter(config.connections, compileTrust(config.trustProxy), log);
   const uploads = opening.adopt(await open.openUploads(config, () => work.isBusy, log), closePart);
   const refusals = opening.adopt(openRefusalCounter(pool, log), closePart);
   const mailer = await openMailer(config.mail, log);
   opening.defer(async () => mailer?.close());
-  const server = opening.adopt(await open.listen(config, limit), (one) => drain(one, work, health));
+  const server = opening.adopt(await open.listen(config, limitConnections), (one) =>
+    drain(one, work, health),
+  );
   return { pool, em, uploads, limits, refusals, work, health, mailer, server, operator };
 }
 
 /** Lets calls finish. Calls that still wait after `ingressDrain` get 503, and a moment to receive it. */
-async function drain(server: Listening, work: Work, health: ProcessHealth): Promise<void> {
+async function drain(server: ListeningServer, work: Work, health: ProcessHealth): Promise<void> {
   health.serving = false;
-  const lastCall = setTimeout(() => work.closeRoom(), STOP_LIMITS.ingressDrain);
+  const closeRoomTimer = setTimeout(() => work.closeRoom(), STOP_LIMITS.ingressDrain);
   await server.close(STOP_LIMITS.ingressConnections);
-  clearTimeout(lastCall);
+  clearTimeout(closeRoomTimer);
 }

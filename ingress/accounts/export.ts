@@ -6,7 +6,7 @@ import { type AccountPage, accountData, PAGE_SIZE_MAX } from '../../shared/db/st
 import type { EventRow } from '../../shared/db/stores/recording/read.ts';
 import { sessionAnswer } from '../../shared/domain/recording.ts';
 import type { ExportLine } from '../../shared/schemas/accounts.ts';
-import type { Reserve } from '../guards/budgets.ts';
+import type { ReserveAnswerMemory } from '../guards/budgets.ts';
 import { presentEpisode, presentFact, presentProfile, presentRaw, presentSource } from '../memory/present.ts';
 import { presentReply } from '../replies/present.ts';
 import { presentKey, presentUser } from './present.ts';
@@ -15,7 +15,7 @@ interface ExportParts {
   em: () => EntityManager;
   /** Renders an event as JSON, once there is room for it. */
   renderEvent(event: EventRow): Promise<string>;
-  reserve: Reserve;
+  reserve: ReserveAnswerMemory;
 }
 
 /** Bytes that an export keeps in memory, unless an event is larger: a page of rows, and its rendering. */
@@ -32,19 +32,19 @@ export async function exportAccount(parts: ExportParts, account: Account): Promi
   return linesOfAccount(parts, account);
 }
 
-/** Yields the lines page by page. Reads a page only when the one before was taken. */
+/** Yields the lines page by page. Reads a page only once the previous page was taken. */
 async function* linesOfAccount({ em, renderEvent, reserve }: ExportParts, account: Account) {
   yield line('account', { ...presentUser(account), precision_target: account.precisionTarget });
   for await (const page of accountData(em, account.id)) {
     if (page.type === 'event') {
       yield (await Promise.all(page.rows.map(renderEvent))).map(eventLine).join('');
-      // A large event has reserved more.
+      // A large event changes the reservation.
       await reserve(ROOM_BYTES);
     } else yield linesOf(page).join('');
   }
 }
 
-/** Makes the line of an event, whose body is JSON already and is passed on as it was posted. */
+/** Returns the line of an event, whose body is JSON already and is passed on as it was posted. */
 function eventLine(json: string): string {
   return `{"type":"event","data":${json}}\n`;
 }

@@ -12,27 +12,32 @@ export interface Mail {
 
 /** Sends mails in the background, so that the answer to a request does not wait for its mail. */
 export interface Mailer {
-  /** Sends what `make` returns, if anything. The caller neither waits for it nor learns what came of it. */
-  send(make: () => Promise<Mail | undefined>): void;
+  /**
+   * Sends the mail that `createMail` returns, if any. The caller neither waits nor learns whether the mail was sent.
+   */
+  send(createMail: () => Promise<Mail | undefined>): void;
   close(): Promise<void>;
 }
 
 const AT_ONCE = 4;
-/** Mails that may wait: more than a mail server takes in a minute or two. Further ones are dropped. */
-const LINE_MAX = 500;
+/** Maximum mails that wait: more than a mail server takes in a minute or two. Further mails are dropped. */
+const WAITING_MAX = 500;
 const CONNECT_MS = 10_000;
 const SILENCE_MS = 20_000;
 const BACKOFF = { firstMs: 1000, longestMs: 15_000 };
 const TRY_FOR_MS = 60_000;
 /** Time that mails under way get when the process stops. */
 const CLOSE_MS = 2000;
-/** Lowest reply code with which a mail server says that another try is of no use (RFC 5321, 4.2.1). */
+/** Lowest reply code with which a mail server reports that a retry is of no use (RFC 5321, 4.2.1). */
 const PERMANENT_CODE = 500;
 
-/** Opens the mailer, if a server is configured. It tries each mail for a minute. A stop loses the mails that wait. */
+/**
+ * Opens the mailer, if a server is configured. It retries each mail for a minute. When the process stops, waiting mails
+ * are lost.
+ */
 export async function openMailer(config: MailConfig | undefined, log: Log): Promise<Mailer | undefined> {
   if (config === undefined) return undefined;
-  // Loaded only where mail is sent: it takes 60 ms of a start.
+  // Imported only where mail is sent: the import takes 60 ms of the start.
   const { createTransport } = await import('nodemailer');
   const timeouts = {
     connectionTimeout: CONNECT_MS,
@@ -40,12 +45,12 @@ export async function openMailer(config: MailConfig | undefined, log: Log): Prom
     socketTimeout: SILENCE_MS,
   };
   const transport = createTransport({ url: config.url, ...timeouts });
-  const limiter = new ConcurrencyLimiter({ atOnce: AT_ONCE, longest: LINE_MAX });
+  const limiter = new ConcurrencyLimiter({ atOnce: AT_ONCE, longest: WAITING_MAX });
   const closing = new AbortController();
   const underWay = new Set<Promise<void>>();
 
-  const deliver = async (make: () => Promise<Mail | undefined>): Promise<void> => {
-    const mail = await make();
+  const deliver = async (createMail: () => Promise<Mail | undefined>): Promise<void> => {
+    const mail = await createMail();
     if (mail === undefined) return;
     const { to, ...content } = mail;
     // `to` is an object, because a text would be parsed as a list of addresses.
@@ -60,9 +65,9 @@ export async function openMailer(config: MailConfig | undefined, log: Log): Prom
   };
 
   return {
-    send(make) {
+    send(createMail) {
       const sent = limiter
-        .run(() => deliver(make), { gone: closing.signal })
+        .run(() => deliver(createMail), { gone: closing.signal })
         // Logs codes only, because the server's own words may name the person.
         .catch((error: unknown) => log.warn(codeOf(error), 'a mail was not sent'))
         .finally(() => underWay.delete(sent));
@@ -75,7 +80,10 @@ export async function openMailer(config: MailConfig | undefined, log: Log): Prom
   };
 }
 
-/** Tells why a mail was not sent: our code or the library's, and the mail server's, which is 0 if it did not answer. */
+/**
+ * Returns why a mail was not sent: the error's code, and the mail server's reply code, or 0 if the server did not
+ * answer.
+ */
 function codeOf(error: unknown): { code: string; responseCode: number } {
   const { code = 'unknown', responseCode = 0 } = error as { code?: string; responseCode?: number };
   return { code, responseCode };

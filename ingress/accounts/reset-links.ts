@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { emailKey, findByEmail } from '../../shared/db/stores/accounts.ts';
 import { issuePasswordReset } from '../../shared/db/stores/log-ins.ts';
 import { passwordResetLink } from '../../shared/domain/account.ts';
-import { type Limiter, type Limits, takeOrRefuse } from '../limits/limiter.ts';
+import { type Limiter, type LimiterFactory, takeOrRefuse } from '../limits/limiter.ts';
 import { networkOf } from '../limits/network.ts';
 import type { Mail, Mailer } from './mailer.ts';
 
@@ -16,11 +16,11 @@ const PER_NETWORK = 50;
 interface LinkParts {
   em: () => EntityManager;
   mailer: Mailer | undefined;
-  limits: Limits;
+  limits: LimiterFactory;
   publicUrl: string;
 }
 
-/** Mails people who forgot their password a one-time link to a new one. */
+/** Mails a one-time password reset link to people who forgot their password. */
 export class ResetLinks {
   readonly #parts: LinkParts;
   readonly #address: Limiter;
@@ -38,9 +38,9 @@ export class ResetLinks {
   }
 
   /**
-   * Mails a link, if there is an account with this e-mail address. Looks it up in the background, so that neither the
-   * answer nor its time tells. Throws `rate_limited` after too many requests for the e-mail address, or from the
-   * network.
+   * Mails a link, if there is an account with this e-mail address. Looks the account up in the background, so that
+   * neither the response nor its timing reveals whether the account exists. Throws `rate_limited` after too many
+   * requests for the e-mail address, or from the network.
    */
   async ask(email: string, address: string): Promise<void> {
     await takeOrRefuse(this.#network, networkOf(address));

@@ -11,9 +11,9 @@ const ALGORITHM = 'HS256';
 /** Claims of an access token. */
 export interface AccessToken {
   accountId: string;
-  /** When the person gave the password, in Unix seconds: its `auth_time` (OIDC Core 1.0, 2). */
+  /** Time at which the person entered the password, in Unix seconds: the claim `auth_time` (OIDC Core 1.0, 2). */
   loggedInAt: number;
-  /** The account's generation of log-ins at that time. */
+  /** The account's generation of log-ins at that time: ending all log-ins begins a new one. */
   generation: number;
 }
 
@@ -61,7 +61,7 @@ export class AccessTokens {
       });
       const { sub, auth_time: loggedInAt, gen: generation } = payload;
       if (typeof sub !== 'string' || !UUID.test(sub)) return 'invalid';
-      // Tokens of earlier releases lack these claims: such a log-in counts as old, and of the first generation.
+      // Tokens of earlier releases lack these claims: their log-ins count as old, and of the first generation.
       return { accountId: sub, loggedInAt: orZero(loggedInAt), generation: orZero(generation) };
     } catch (error) {
       return error instanceof errors.JWTExpired ? 'expired' : 'invalid';

@@ -15,7 +15,7 @@ import {
   looksLikeServiceKey,
   startsLikeServiceKey,
 } from '../../shared/security/keys.ts';
-import type { CredentialThrottle, Turn } from '../limits/credential-throttle.ts';
+import type { CredentialThrottle, WaitForTurn } from '../limits/credential-throttle.ts';
 import type { AccessToken, AccessTokens } from './access-tokens.ts';
 
 /**
@@ -27,18 +27,18 @@ export interface Credentials {
   user(headers: IncomingHttpHeaders, address: string): Promise<UserPrincipal>;
 }
 
-/** Looks each credential up at most once a second. Calls `keyUsed` for every use of an account's key. */
+/** Looks each credential up at most once a second. Calls `recordKeyUse` for every use of an account's key. */
 export function createCredentials(
   find: { app: FindApp; user: FindUser },
   tokens: AccessTokens,
   throttle: CredentialThrottle,
-  keyUsed: (hash: Buffer) => void,
+  recordKeyUse: (hash: Buffer) => void,
 ): Credentials {
-  const ofHash = (hash: Buffer) => hash.toString('base64');
-  const apps = cacheLookups(find.app, ofHash);
-  const usersByKey = cacheLookups(find.user.byKey, ofHash);
-  // We have signed every token that is looked up, so there is nothing to guess. The cache key contains its generation
-  // of log-ins, so that a new log-in is not refused because of an older result.
+  const nameOfHash = (hash: Buffer) => hash.toString('base64');
+  const apps = cacheLookups(find.app, nameOfHash);
+  const usersByKey = cacheLookups(find.user.byKey, nameOfHash);
+  // Tokens need no turn: only those that we signed are looked up. The cache key contains the token's generation of
+  // log-ins, so that a new log-in is not refused because of an older result.
   const usersByToken = cacheLookups(
     find.user.byToken,
     ({ accountId, generation }) => `${accountId} ${generation}`,
@@ -52,14 +52,14 @@ export function createCredentials(
           headers,
           tokens,
           { byToken: usersByToken.find, byKey: inTurn(usersByKey, turn) },
-          keyUsed,
+          recordKeyUse,
         ),
       ),
   };
 }
 
-/** Waits for a turn before looking up what may be a guess. */
-function inTurn<Key, Found>(lookUps: LookUps<Key, Found>, turn: Turn) {
+/** Wraps look-ups, so that a key that may be a guess waits for a turn first. */
+function inTurn<Key, Found>(lookUps: LookUps<Key, Found>, turn: WaitForTurn) {
   return async (key: Key): Promise<Found | undefined> => {
     if (!lookUps.remembers(key)) await turn();
     return lookUps.find(key);
@@ -73,7 +73,10 @@ const ENTRIES_MAX = 10_000;
 /** Cached look-ups. */
 interface LookUps<Key, Found> {
   find(key: Key): Promise<Found | undefined>;
-  /** Returns true if the key was found lately, or not found within the last second: then it is no guess. */
+  /**
+   * Returns true if the key was valid lately, or a look-up within the last second failed to find it. Neither can be a
+   * new guess, so neither waits for a turn.
+   */
   remembers(key: Key): boolean;
 }
 
@@ -90,9 +93,9 @@ export function cacheLookups<Key, Found extends object>(
   return {
     async find(key) {
       const name = nameOf(key);
-      const cachedOne = known.get(name);
-      if (cachedOne !== undefined || unknown.has(name)) return cachedOne;
-      // Taken before the look-up, because its result may be as old as that.
+      const cached = known.get(name);
+      if (cached !== undefined || unknown.has(name)) return cached;
+      // Read before the look-up, because the result is as old as the look-up's start.
       const start = performance.now();
       const found = await find(key);
       if (found === undefined) {
@@ -173,13 +176,13 @@ async function authenticateUser(
   headers: IncomingHttpHeaders,
   tokens: AccessTokens,
   find: FindUser,
-  keyUsed: (hash: Buffer) => void,
+  recordKeyUse: (hash: Buffer) => void,
 ): Promise<UserPrincipal> {
   const key = headers['x-service-api-key'];
   const { authorization } = headers;
   const users = [
     ...(authorization === undefined ? [] : [await byToken(bearerOf(authorization), tokens, find)]),
-    ...(key === undefined ? [] : [await byKey(String(key), find, keyUsed)]),
+    ...(key === undefined ? [] : [await byKey(String(key), find, recordKeyUse)]),
   ];
   const [user] = users;
   if (user === undefined || users.some((other) => other?.id !== user.id))
@@ -205,13 +208,13 @@ async function byToken(
 async function byKey(
   key: string,
   find: FindUser,
-  keyUsed: (hash: Buffer) => void,
+  recordKeyUse: (hash: Buffer) => void,
 ): Promise<UserPrincipal | undefined> {
   // The checksum catches typos without a look-up.
   if (!looksLikeServiceKey(key)) return undefined;
   const hash = hashKey(key);
   const user = await find.byKey(hash);
-  if (user !== undefined) keyUsed(hash);
+  if (user !== undefined) recordKeyUse(hash);
   return user;
 }
 

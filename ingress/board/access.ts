@@ -2,7 +2,7 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 import { AppError } from '../../shared/errors/app-error.ts';
 import { deriveKey } from '../../shared/security/fingerprint.ts';
 import type { RequestContext } from '../http/request-context.ts';
-import { type Limiter, type Limits, takeOrRefuse } from '../limits/limiter.ts';
+import { type Limiter, type LimiterFactory, takeOrRefuse } from '../limits/limiter.ts';
 import { networkOf } from '../limits/network.ts';
 
 const COOKIE = 'forecue-admin';
@@ -11,15 +11,15 @@ const LIFETIME_S = 8 * 60 * 60;
 const WRONG_LIMIT = { name: 'admin-token', points: 10, windowS: 60 };
 
 /**
- * Decides who may see the board. A session is a random name and its end, signed with a key that is derived from the
- * token. So nothing is stored, any ingress can check a session, and a new token ends all sessions.
+ * Decides who may see the board. A session is an expiry time and a random name, signed with a key that is derived from
+ * the token. So nothing is stored, any ingress can check a session, and a new token ends all sessions.
  */
-export class Access {
+export class BoardAccess {
   readonly #digest: Buffer;
   readonly #key: Buffer;
   readonly #wrong: Limiter;
 
-  constructor(token: string, limits: Pick<Limits, 'open'>) {
+  constructor(token: string, limits: Pick<LimiterFactory, 'open'>) {
     this.#digest = digestOf(token);
     this.#key = deriveKey(token, 'forecue board');
     this.#wrong = limits.open(WRONG_LIMIT);
@@ -35,8 +35,8 @@ export class Access {
   }
 
   /**
-   * Opens a session if the token is right. Throws `not_authenticated`, or `rate_limited` after too many wrong ones from
-   * the same network, counted before the check so that concurrent guesses count as well.
+   * Opens a session if the token is right. Throws `not_authenticated`, or `rate_limited` after too many wrong tokens
+   * from the same network. Counts before the check, so that concurrent guesses count as well.
    */
   async signIn(ctx: RequestContext, token: string): Promise<void> {
     const network = networkOf(ctx.state.address);
@@ -52,12 +52,12 @@ export class Access {
     setCookie(ctx, '', 0);
   }
 
-  /** Returns the token that every form of a session carries. */
+  /** Returns the CSRF token that every form of a session carries. */
   csrf(session: string): string {
     return this.#sign('form', session);
   }
 
-  /** Throws `access_denied` unless the form is one that this session got. */
+  /** Throws `access_denied` unless the form carries this session's CSRF token. */
   checkForm(session: string, form: URLSearchParams): void {
     if (!this.#isSigned('form', session, form.get('csrf') ?? '')) throw new AppError('access_denied');
   }
@@ -68,13 +68,15 @@ export class Access {
 
   #isSigned(purpose: 'session' | 'form', text: string, mac: string): boolean {
     const given = Buffer.from(mac);
-    const right = Buffer.from(this.#sign(purpose, text));
-    return given.length === right.length && timingSafeEqual(given, right);
+    const expected = Buffer.from(this.#sign(purpose, text));
+    return given.length === expected.length && timingSafeEqual(given, expected);
   }
 }
 
-/** Throws `access_denied` for a form that another site's page sent: browsers say so (Fetch Metadata, `Origin`). */
-export function requireOwnForm(ctx: RequestContext): void {
+/**
+ * Throws `access_denied` for a form that a page of another origin sent, as browsers report (Fetch Metadata, `Origin`).
+ */
+export function requireSameOrigin(ctx: RequestContext): void {
   const site = ctx.get('Sec-Fetch-Site') || 'same-origin';
   const origin = ctx.get('Origin');
   const isOwn = origin === '' || (URL.canParse(origin) && new URL(origin).host === ctx.get('Host'));

@@ -1,11 +1,11 @@
-/* Replaces the sections of the board as the server renders them anew. All markup in them is the server's. */
+/* Replaces sections of the board with those that the server sends. Their markup is safe: the server renders all. */
 const state = document.getElementById('live');
 const events = new EventSource('events');
 
 events.onmessage = ({ data }) => {
   for (const [id, text] of Object.entries(JSON.parse(data))) {
     const section = document.getElementById(id);
-    // A section that has the focus stays as it is until it loses it.
+    // A section that has the focus stays as it is until it loses the focus.
     if (section && !section.contains(document.activeElement)) section.innerHTML = text;
   }
   show('live', 'Live');

@@ -12,19 +12,20 @@ import { readForm, seeOther } from '../connect/browser.ts';
 import { addressReader } from '../http/address.ts';
 import { setError, toAppError } from '../http/errors.ts';
 import { type RequestContext, type RequestState, requestContext } from '../http/request-context.ts';
-import type { Limits } from '../limits/limiter.ts';
-import { createFileSender, type SendFile, script } from '../pages/files.ts';
+import type { LimiterFactory } from '../limits/limiter.ts';
+import { createFileSender, readScript, type SendFile } from '../pages/files.ts';
 import type { Html } from '../pages/html.ts';
 import { FAVICON, STYLE_SOURCE } from '../pages/layout.ts';
-import { Access, requireOwnForm } from './access.ts';
-import { boardPage, drainPage, faultPage, layout, signInPage } from './pages.ts';
+import { BoardAccess, requireSameOrigin } from './access.ts';
+import { boardPage, drainPage, errorPage, layout, signInPage } from './pages.ts';
 import { renderSections, SECTIONS } from './sections.ts';
 import { Snapshots } from './snapshot.ts';
-import { find, timelines } from './timeline.ts';
+import { findForTimeline, timelines } from './timeline.ts';
 import { Viewers } from './viewers.ts';
 
-/** Connections of the board, and the time that each of its statements may take. */
+/** Number of the board's database connections. */
 const CONNECTIONS = 2;
+/** Maximum time of a statement of the board. */
 const STATEMENT_MS = 1500;
 
 export interface Board {
@@ -33,10 +34,10 @@ export interface Board {
 }
 
 /**
- * Opens the operators' board. It has connections of its own, opened when somebody looks, and gives up slow statements,
- * so that it takes nothing from predictions.
+ * Opens the operators' board. It has its own database connections, opened when somebody views it, and gives up slow
+ * statements, so that it slows down no prediction.
  */
-export async function openBoard(config: IngressConfig, limits: Limits, log: Log): Promise<Board> {
+export async function openBoard(config: IngressConfig, limits: LimiterFactory, log: Log): Promise<Board> {
   const own = { database: { ...config.database, poolSize: CONNECTIONS } };
   const database = await openDatabase(own, log, 'forecue web board', STATEMENT_MS);
   const pages = new BoardPages(config, limits, database.pool, log);
@@ -56,23 +57,23 @@ export async function openBoard(config: IngressConfig, limits: Limits, log: Log)
 
 type DatabasePool = Awaited<ReturnType<typeof openDatabase>>['pool'];
 
-/** The pages of the board, and what their forms do. */
+/** The pages of the board, and the actions of their forms. */
 class BoardPages {
   readonly #config: IngressConfig;
   readonly #pool: DatabasePool;
-  readonly #access: Access;
+  readonly #access: BoardAccess;
   readonly #viewers: Viewers;
   readonly #sendFile: SendFile = createFileSender(FILES);
 
-  constructor(config: IngressConfig, limits: Limits, pool: DatabasePool, log: Log) {
+  constructor(config: IngressConfig, limits: LimiterFactory, pool: DatabasePool, log: Log) {
     this.#config = config;
     this.#pool = pool;
-    this.#access = new Access(config.adminToken, limits);
+    this.#access = new BoardAccess(config.adminToken, limits);
     const snapshots = new Snapshots(pool);
     this.#viewers = new Viewers({
       read: () => snapshots.read(),
       render: renderSections,
-      renderFailure: (error) => unreadSections(error, log),
+      renderFailure: (error) => failureSections(error, log),
     });
   }
 
@@ -101,22 +102,20 @@ class BoardPages {
     const { log } = ctx.state;
     const sections = await this.#viewers
       .latest()
-      .then(renderSections, (error: unknown) => unreadSections(error, log));
+      .then(renderSections, (error: unknown) => failureSections(error, log));
     send(ctx, boardPage({ csrf, sections, note: NOTES.get(String(ctx.query['did'])) }));
   }
 
   async #find(ctx: RequestContext, csrf: string): Promise<void> {
-    const asked = String(ctx.query['id'] ?? '').trim();
-    send(
-      ctx,
-      layout({ csrf, asked, title: 'Timeline', content: timelines(asked, await find(this.#pool, asked)) }),
-    );
+    const searchedId = String(ctx.query['id'] ?? '').trim();
+    const content = timelines(searchedId, await findForTimeline(this.#pool, searchedId));
+    send(ctx, layout({ csrf, searchedId, title: 'Timeline', content }));
   }
 
   async #post(ctx: RequestContext, path: string): Promise<void> {
     if (!['/sign-in', '/sign-out', '/queue'].includes(path)) throw new AppError('not_found');
     ctx.state.route = `/admin${path}`;
-    requireOwnForm(ctx);
+    requireSameOrigin(ctx);
     const form = await readForm(ctx);
     if (path === '/sign-in') {
       await this.#access.signIn(ctx, form.get('token') ?? '');
@@ -163,14 +162,14 @@ class BoardPages {
   }
 }
 
-/** Results of actions, by their names in the address (`did`): nothing else from an address is ever shown. */
+/** Messages about actions, by the parameter `did` of the address. No text from the address itself is shown. */
 const NOTES = new Map([
   ['pause', 'Paused: every worker has noticed. What runs goes on; what waits stays until its deadline.'],
   ['pause-late', 'Paused, but some workers have not noticed yet. What runs goes on.'],
   ['resume', 'Resumed: workers claim again within a second or two.'],
   ['drain', 'Drained: what waited ended as service_unavailable, and was refunded.'],
   ['retry', 'A new job is queued for each account whose latest one failed.'],
-  ['retry-none', 'There was no job to retry. Predictions are not: their callers have had their answer.'],
+  ['retry-none', 'No job to retry. Predictions are not retried: their callers have had their answer.'],
   ['locked', 'Done, but for apps and accounts whose rows are locked: try again later.'],
 ]);
 
@@ -180,12 +179,12 @@ const CSS = ['../pages/base.css', 'board.css', 'tables.css']
   .join('');
 const FILES = new Map([
   ['/admin/board.css', { type: 'text/css; charset=utf-8', content: Buffer.from(CSS) }],
-  ['/admin/board.js', script(fileUrl('board.js'))],
+  ['/admin/board.js', readScript(fileUrl('board.js'))],
   ['/admin/favicon.svg', { type: 'image/svg+xml', content: Buffer.from(FAVICON) }],
 ]);
 const PAGES = new Set(['/', '/find', '/events']);
 
-/** Sets the headers of every page. With a stricter referrer policy, forms would not send `Origin`, not even here. */
+/** Sets the headers of every page. A stricter referrer policy would hide the origin of the board's own forms. */
 function setHeaders(ctx: RequestContext): void {
   ctx.set({
     'Content-Security-Policy': [
@@ -211,7 +210,7 @@ function send(ctx: RequestContext, page: Html): void {
   ctx.body = page.text;
 }
 
-const FAULTS: Record<string, string> = {
+const ERROR_MESSAGES: Record<string, string> = {
   access_denied:
     'This form was not one that you got from the board, or is from an earlier session. Load the board again.',
   service_unavailable: 'The database does not answer, or not in time.',
@@ -226,25 +225,25 @@ async function pageErrors(ctx: RequestContext, next: Next): Promise<void> {
     const error = toAppError(ctx, thrown);
     const isSignIn = error.code === 'not_authenticated' || error.code === 'rate_limited';
     const page = isSignIn
-      ? signInPage(signInFault(ctx, error))
-      : faultPage(FAULTS[error.code] ?? `It failed: ${error.code}.`);
+      ? signInPage(signInError(ctx, error))
+      : errorPage(ERROR_MESSAGES[error.code] ?? `It failed: ${error.code}.`);
     send(ctx, page);
     setError(ctx, error);
   }
 }
 
-function signInFault(ctx: RequestContext, { code, retryAfterS }: AppError): string {
+function signInError(ctx: RequestContext, { code, retryAfterS }: AppError): string {
   if (code === 'rate_limited') return `Too many wrong tokens. Try again in ${retryAfterS ?? 1} s.`;
-  return ctx.state.route === '/admin/sign-in' ? 'This is not the token.' : 'Sign in first.';
+  return ctx.state.route === '/admin/sign-in' ? 'Wrong token.' : 'Sign in first.';
 }
 
-/** The board's sections when the database cannot be read: an alert in the first, the rest empty. */
-function unreadSections(error: unknown, log: Log): Record<string, string> {
-  log.warn({ err: error }, 'the board could not read');
+/** Returns the board's sections for when the database cannot be read: an alert in the first, nothing in the others. */
+function failureSections(error: unknown, log: Log): Record<string, string> {
+  log.warn({ err: error }, 'the board could not read the database');
   const why = isUnavailable(error) ? 'The database does not answer.' : 'The database did not answer in time.';
-  const text = faultLine(why);
+  const text = failureAlert(why);
   return Object.fromEntries(Object.keys(SECTIONS).map((id, index) => [id, index === 0 ? text : '']));
 }
 
-const faultLine = (why: string) =>
-  `<p class="alert" role="alert">${why} What is here comes back by itself.</p>`;
+const failureAlert = (why: string) =>
+  `<p class="alert" role="alert">${why} The figures come back by themselves.</p>`;

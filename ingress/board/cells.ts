@@ -2,7 +2,7 @@ import { catalogue, type ErrorEntry } from '../../shared/errors/catalogue.ts';
 import { escapeInvisible } from '../../shared/text/visible.ts';
 import { type Html, html } from '../pages/html.ts';
 
-/** A column of a table: its heading, and the cell of a row. */
+/** A column of a table: its heading, and the function that renders its cell in a row. */
 export interface Column<Row> {
   head: string;
   cell(row: Row): Html | string | number;
@@ -10,14 +10,17 @@ export interface Column<Row> {
   isNumber?: boolean;
 }
 
-/** Renders rows as a table. On a narrow screen each is a card; the roles keep it a table for a screen reader. */
+/**
+ * Renders rows as a table. On a narrow screen each row is a card; the ARIA roles keep the table a table for screen
+ * readers.
+ */
 export function table<Row>(
   name: string,
   rows: readonly Row[],
   columns: readonly Column<Row>[],
-  none: string,
+  emptyText: string,
 ): Html {
-  if (rows.length === 0) return html`<p class="none">${none}</p>`;
+  if (rows.length === 0) return html`<p class="none">${emptyText}</p>`;
   return html`<table role="table" aria-label="${name}">
     <thead role="rowgroup"><tr role="row">${columns.map(
       (column) => html`<th role="columnheader" scope="col" class="${alignment(column)}">${column.head}</th>`,
@@ -39,13 +42,13 @@ function cellOf<Row>(column: Column<Row>, row: Row): Html {
 
 const alignment = ({ isNumber }: Pick<Column<never>, 'isNumber'>) => (isNumber ? 'number' : 'words');
 
-/** Returns the part that caused an error: as the row says, or else as the catalogue says for the code. */
+/** Returns the part of the system that caused an error: from the row, or else from the catalogue, by the code. */
 export function sourceOf({ code, source }: { code: string | null; source: string | null }): string {
   const entry: ErrorEntry | undefined = Object.entries(catalogue).find(([name]) => name === code)?.[1];
   return source ?? (entry ? (entry.source ?? 'ingress') : NIL);
 }
 
-/** Renders a text from outside, so that it cannot disturb what stands beside it. */
+/** Renders text from outside in isolation, so that its control characters cannot affect the text beside it. */
 export function text(value: string): Html {
   return html`<bdi>${escapeInvisible(value)}</bdi>`;
 }
@@ -71,9 +74,9 @@ export function duration(seconds: number): string {
 
 export const ago = (seconds: number) => `${duration(seconds)} ago`;
 
-/** Renders a state: a word, with a colour that says the same. */
-export function badge(word: string, how: 'good' | 'quiet' | 'bad'): Html {
-  return html`<span class="badge ${how}">${word}</span>`;
+/** Renders a state as a word in a matching colour. */
+export function badge(word: string, tone: 'good' | 'quiet' | 'bad'): Html {
+  return html`<span class="badge ${tone}">${word}</span>`;
 }
 
 /** Renders a link to the timeline of work. */

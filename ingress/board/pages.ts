@@ -1,17 +1,17 @@
 import { POOLS, type PoolName } from '../../shared/config/config.ts';
 import { type Html, html, markup } from '../pages/html.ts';
-import { layoutPage, MARK } from '../pages/layout.ts';
+import { LOGO, layoutPage } from '../pages/layout.ts';
 import { SECTIONS } from './sections.ts';
 
-export function signInPage(fault?: string): Html {
+export function signInPage(error?: string): Html {
   return layoutPage({
     title: 'Board',
     root: './',
     content: html`
     <h1>The operators’ board</h1>
-    <p class="quiet">It wants the token of this installation: <code>ADMIN_TOKEN</code>, in development the file
+    <p class="quiet">Sign in with the token of this installation: <code>ADMIN_TOKEN</code>, in development the file
       <code>.data/admin-token</code>.</p>
-    ${fault === undefined ? undefined : html`<p class="alert" role="alert">${fault}</p>`}
+    ${error === undefined ? undefined : html`<p class="alert" role="alert">${error}</p>`}
     <form method="post" action="sign-in">
       <div class="field">
         <label for="token">Token</label>
@@ -23,7 +23,7 @@ export function signInPage(fault?: string): Html {
 }
 
 /** Shows an error on a page of its own. */
-export function faultPage(message: string): Html {
+export function errorPage(message: string): Html {
   return layoutPage({
     title: 'Board',
     root: './',
@@ -69,7 +69,7 @@ function actions(csrf: string): Html {
   </form>`;
 }
 
-/** Asks for confirmation before work is ended. */
+/** Asks for confirmation before a drain ends work. */
 export function drainPage({ csrf, pool, queued }: Session & { pool: PoolName; queued: string }): Html {
   return layout({
     csrf,
@@ -91,13 +91,13 @@ export function drainPage({ csrf, pool, queued }: Session & { pool: PoolName; qu
 interface Page extends Session {
   title: string;
   content: Html;
-  /** Id that was searched for. */
-  asked?: string;
+  /** Id for which the operator has searched. */
+  searchedId?: string;
   live?: boolean;
 }
 
 /** Renders a page of the board, with forms to find work and to sign out. */
-export function layout({ title, content, csrf, asked = '', live = false }: Page): Html {
+export function layout({ title, content, csrf, searchedId = '', live = false }: Page): Html {
   return html`<!doctype html>
 <html lang="en">
   <head>
@@ -111,11 +111,11 @@ export function layout({ title, content, csrf, asked = '', live = false }: Page)
   </head>
   <body>
     <header>
-      <a class="home" href="./">${markup(MARK)} <span>Forecue board</span></a>
+      <a class="home" href="./">${markup(LOGO)} <span>Forecue board</span></a>
       ${live ? html`<p id="live" role="status" data-state="page">As of this page</p>` : undefined}
       <form class="find" action="find" role="search">
         <label class="hidden" for="id">Prediction id or X-Request-Id</label>
-        <input id="id" name="id" value="${asked}" placeholder="Prediction id or X-Request-Id" maxlength="80" required>
+        <input id="id" name="id" value="${searchedId}" placeholder="Prediction id or X-Request-Id" maxlength="80" required>
         <button class="secondary">Find</button>
       </form>
       <form method="post" action="sign-out">

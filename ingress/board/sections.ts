@@ -17,7 +17,7 @@ import {
 import type { BoardPool, BoardSnapshot } from './snapshot.ts';
 import type { HourlySpending } from './spend.ts';
 
-/** The sections that are rendered anew while somebody looks, in their order on the page. */
+/** The sections that are refreshed while somebody views the board, in their order on the page. */
 export const SECTIONS = {
   pools: 'Pools',
   failures: 'Failures of the last hour',
@@ -42,7 +42,7 @@ export function renderSections(snapshot: BoardSnapshot): Record<SectionId, strin
     spend: html`${table('Spend', hoursOf(spend.hours), HOURS, 'No call to a provider in the last 24 hours.')}
       ${spend.isWhole ? undefined : html`<p class="none">Earlier hours are still being read.</p>`}`,
     schedules: table('Schedules', recurring, recurringColumns(at), 'None.'),
-    erasures: table('Erasures', lately.erasing, ERASING, 'None.'),
+    erasures: table('Erasures', lately.erasing, ERASURES, 'None.'),
   };
   return Object.fromEntries(Object.entries(sections).map(([id, content]) => [id, content.text])) as Record<
     SectionId,
@@ -89,26 +89,26 @@ const FAILURES: Column<BoardSnapshot['lately']['failures'][number]>[] = [
   { head: 'Example', cell: ({ example }) => workLink(example) },
 ];
 
-function stateOf({ leaseS, leads }: LiveProcess): Html {
+function stateBadge({ leaseS, leads }: LiveProcess): Html {
   if (leaseS <= 0) return badge(`silent, ${duration(-leaseS)} past its lease`, 'bad');
   return leads ? badge('alive, leads', 'good') : badge('alive', 'good');
 }
 
-function servesOf({ pools }: LiveProcess): string {
+function servedPools({ pools }: LiveProcess): string {
   const named = Object.entries(pools).map(([pool, { slots }]) => `${pool} (${slots})`);
   return named.length === 0 ? NIL : named.join(', ');
 }
 
 const PROCESSES: Column<LiveProcess>[] = [
   { head: 'Kind', cell: ({ kind }) => html`<strong>${text(kind)}</strong>` },
-  { head: 'State', cell: stateOf },
+  { head: 'State', cell: stateBadge },
   { head: 'Version', cell: ({ version }) => text(version ?? 'unknown') },
   {
     head: 'Heartbeats for',
     cell: ({ steadyS }) => (steadyS === null ? NIL : duration(steadyS)),
     isNumber: true,
   },
-  { head: 'Serves (slots)', cell: servesOf },
+  { head: 'Serves (slots)', cell: servedPools },
   { head: 'Holds', cell: ({ holds }) => count(holds), isNumber: true },
   { head: 'Id', cell: ({ id }) => html`<code>${id}</code>` },
 ];
@@ -135,18 +135,18 @@ interface Model {
   unpriced: number;
 }
 
-/** Lists the models that were called lately, or whose circuit has a row. */
+/** Lists the models that were called lately or have a circuit breaker in the database. */
 function modelsOf({ spend, lately }: BoardSnapshot): Model[] {
   const names = new Set([...spend.hours, ...lately.circuits].map(({ model }) => model));
   return [...names].sort().map((model) => {
     const circuit = lately.circuits.find((one) => one.model === model);
     const sum = sumOf(spend.hours.filter((one) => one.model === model));
     const { failures = 0, fault = '' } = circuit ?? {};
-    return { model, state: circuitOf(circuit), failures, fault: failures === 0 ? '' : fault, ...sum };
+    return { model, state: circuitBadge(circuit), failures, fault: failures === 0 ? '' : fault, ...sum };
   });
 }
 
-function circuitOf(circuit: BoardSnapshot['lately']['circuits'][number] | undefined): Html {
+function circuitBadge(circuit: BoardSnapshot['lately']['circuits'][number] | undefined): Html {
   if (circuit?.probeS != null) return badge(`open, probed in ${duration(circuit.probeS)}`, 'bad');
   if (circuit?.pausedS != null && circuit.pausedS > 0)
     return badge(`asked to wait ${duration(circuit.pausedS)}`, 'bad');
@@ -206,7 +206,7 @@ const recurringColumns = (at: number): Column<BoardSnapshot['recurring'][number]
   },
 ];
 
-const ERASING: Column<BoardSnapshot['lately']['erasing'][number]>[] = [
+const ERASURES: Column<BoardSnapshot['lately']['erasing'][number]>[] = [
   { head: 'Account', cell: ({ id }) => html`<code>${id}</code>` },
   { head: 'For', cell: ({ forS }) => duration(forS), isNumber: true },
 ];

@@ -13,14 +13,14 @@ import { DailySpending, type HourlySpending } from './spend.ts';
 export interface BoardPool {
   pool: PoolName;
   queued: number;
-  /** True if more may be queued than `queued`. */
+  /** True if `queued` is a minimum, because not all rows were counted. */
   isMore: boolean;
   running: number;
   oldestS: number | null;
   workers: number;
   desired: number;
   slots: number;
-  /** Claims a second since the previous read; undefined at the first one. */
+  /** Claims per second since the previous read; undefined at the first read. */
   rate: number | undefined;
   /** Calls that this ingress has refused as overloaded since it started. */
   shed: number;
@@ -37,7 +37,7 @@ export interface BoardSnapshot {
   recurring: Recurring[];
 }
 
-/** Claims by process and pool, as of a moment. */
+/** Number of claims of each process and pool, as of one moment. */
 interface Claims {
   at: number;
   by: Map<string, number>;
@@ -45,7 +45,7 @@ interface Claims {
 
 const KINDS = Object.values(kinds) as readonly Kind[];
 
-/** Reads snapshots, one set of statements at a time, on connections of its own. */
+/** Reads snapshots. Keeps the number of claims of the previous one, to calculate rates. */
 export class Snapshots {
   readonly #pool: Pool;
   readonly #spend: DailySpending;
@@ -105,7 +105,7 @@ function claimsOf({ processes }: Live, at: number): Claims {
   return { at, by };
 }
 
-/** Returns the claims a second between two reads, without those of processes that are new since. */
+/** Returns the claims per second between two reads. Leaves out processes that the first read did not find. */
 function rateOf(pool: PoolName, before: Claims, now: Claims): number {
   const since = [...now.by].map(([key, claimed]) =>
     key.startsWith(`${pool} `) ? claimed - (before.by.get(key) ?? claimed) : 0,

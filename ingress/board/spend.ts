@@ -4,9 +4,9 @@ import { idFrom } from '../../shared/ids.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 const HOURS = 24;
-/** Age at which a call is surely in the ledger, whatever the clocks of the workers. */
+/** Age at which a call is surely in the ledger, whatever the workers' clocks show. */
 const SETTLED_MS = 15_000;
-/** Pause between two reads after which reading begins anew, with the newest calls. */
+/** Time without a read after which reading starts over, with the newest calls. */
 const STALE_MS = 30_000;
 
 /** The calls of one hour and model. */
@@ -35,18 +35,18 @@ export class DailySpending {
     const cut = idFrom(now - SETTLED_MS);
     if (now - this.#readAt > STALE_MS) this.#restart(cut);
     this.#readAt = now;
-    const news = await readLedger(this.#pool, this.#to, cut, 'asc');
-    this.#add(this.#settled, news);
-    this.#to = isFull(news)
-      ? (news
+    const newRows = await readLedger(this.#pool, this.#to, cut, 'asc');
+    this.#add(this.#settled, newRows);
+    this.#to = isFull(newRows)
+      ? (newRows
           .map(({ last }) => last)
           .sort()
           .at(-1) ?? cut)
       : cut;
     await this.#readBack(now);
-    const recent = await readLedger(this.#pool, this.#to, idFrom(now + HOUR_MS), 'desc');
+    const recentRows = await readLedger(this.#pool, this.#to, idFrom(now + HOUR_MS), 'desc');
     const all = new Map([...this.#settled].map(([key, one]) => [key, { ...one }]));
-    this.#add(all, recent);
+    this.#add(all, recentRows);
     const since = now - HOURS * HOUR_MS;
     for (const [key, { hour }] of this.#settled) if (hour <= since) this.#settled.delete(key);
     return { hours: [...all.values()].filter(({ hour }) => hour > since), isWhole: this.#isWhole };

@@ -14,10 +14,10 @@ import { type Html, html } from '../pages/html.ts';
 import { badge, duration, NIL, sourceOf, text } from './cells.ts';
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
-const SANE_IDENTIFIER = new RegExp(IDENTIFIER_PATTERN);
+const IDENTIFIER = new RegExp(IDENTIFIER_PATTERN);
 const HOUR_MS = 60 * 60 * 1000;
-/** Allowed difference between the clocks of two machines. */
-const SLACK_MS = 60_000;
+/** Difference allowed between the clocks of two machines. */
+const CLOCK_TOLERANCE_MS = 60_000;
 
 interface FoundWork {
   work: TracedWork;
@@ -26,31 +26,32 @@ interface FoundWork {
 }
 
 /** Finds work by the id of the prediction or job, or by the `X-Request-Id` that it was admitted for. */
-export async function find(pool: Pool, asked: string): Promise<FoundWork[]> {
-  const id = asked.toLowerCase();
-  if (!SANE_IDENTIFIER.test(asked)) return [];
-  const moment = timeOfId(id);
-  const from = (moment ?? Date.now() - HOUR_MS) - SLACK_MS;
-  const span = { from, to: from + HOUR_MS + 2 * SLACK_MS };
-  const trace = `"trace":{"requestId":${JSON.stringify(asked)}`;
+export async function findForTimeline(pool: Pool, searchedId: string): Promise<FoundWork[]> {
+  const id = searchedId.toLowerCase();
+  if (!IDENTIFIER.test(searchedId)) return [];
+  const createdMs = timeOfId(id);
+  const from = (createdMs ?? Date.now() - HOUR_MS) - CLOCK_TOLERANCE_MS;
+  const span = { from, to: from + HOUR_MS + 2 * CLOCK_TOLERANCE_MS };
+  const trace = `"trace":{"requestId":${JSON.stringify(searchedId)}`;
   const works = await findWork(pool, { id: UUID.test(id) ? id : null, trace, ...span });
-  return Promise.all(works.map((work) => withRest(pool, work)));
+  return Promise.all(works.map((work) => withCallsAndEvents(pool, work)));
 }
 
-async function withRest(pool: Pool, work: TracedWork): Promise<FoundWork> {
+async function withCallsAndEvents(pool: Pool, work: TracedWork): Promise<FoundWork> {
   const until = work.endedAt ?? work.deadlineAt ?? work.admittedAt + HOUR_MS;
   const [calls, events] = await Promise.all([
-    callsFor(pool, work.id, idFrom(work.admittedAt - SLACK_MS), idFrom(until + SLACK_MS)),
+    callsFor(pool, work.id, idFrom(work.admittedAt - CLOCK_TOLERANCE_MS), idFrom(until + CLOCK_TOLERANCE_MS)),
     eventsOf(pool, work.id),
   ]);
   return { work, calls, events };
 }
 
-export function timelines(asked: string, found: readonly FoundWork[]): Html {
+export function timelines(searchedId: string, found: readonly FoundWork[]): Html {
   if (found.length > 0) return html`<h1 class="hidden">Timeline</h1>${found.map((one) => timeline(one))}`;
   return html`<section class="narrow"><h1>Nothing found</h1>
-    <p>No work has the id <code>${text(asked)}</code>, and none was admitted for a request of that name.</p>
-    <p class="quiet">The history has work for 35 days. An id that we made says when; any other
+    <p>No work has the id <code>${text(searchedId)}</code>, and none was admitted for a request with that
+      <code>X-Request-Id</code>.</p>
+    <p class="quiet">The history keeps work for 35 days. Our own ids contain their creation time; any other
       <code>X-Request-Id</code> is looked for in the last hour. A refused request has no work: the log has its line.</p></section>`;
 }
 

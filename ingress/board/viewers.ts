@@ -6,7 +6,7 @@ const REFRESH_MS = 2000;
 /** Maximum age of a snapshot that is shown again. */
 const FRESH_MS = 1000;
 const VIEWERS_MAX = 50;
-/** Time after which a stream ends: the browser then connects again, if its session is still good. */
+/** Time after which a stream ends. The browser then connects again, if its session is still valid. */
 const STREAM_MS = 15 * 60 * 1000;
 
 interface Viewer {
@@ -24,8 +24,7 @@ export interface ViewerSteps {
 }
 
 /**
- * Viewers of the board. However many they are, they share one set of statements per refresh. Without viewers, nothing
- * is read.
+ * Viewers of the board. Any number of them share one set of statements per refresh. Without viewers, nothing is read.
  */
 export class Viewers {
   readonly #steps: ViewerSteps;
@@ -82,10 +81,10 @@ export class Viewers {
   }
 }
 
-/** Sends a viewer the sections that have changed, unless it has yet to read the previous ones. */
+/** Sends a viewer the sections that have changed, unless the viewer has not read the previous ones yet. */
 function send(viewer: Viewer, sections: Record<string, string>): void {
   if (viewer.response.writableNeedDrain) return;
-  const news = Object.entries(sections).filter(([id, text]) => viewer.shown[id] !== text);
+  const changed = Object.entries(sections).filter(([id, text]) => viewer.shown[id] !== text);
   viewer.shown = { ...viewer.shown, ...sections };
-  viewer.response.write(`data: ${JSON.stringify(Object.fromEntries(news))}\n\n`);
+  viewer.response.write(`data: ${JSON.stringify(Object.fromEntries(changed))}\n\n`);
 }

@@ -9,13 +9,13 @@ import type { RequestContext } from '../http/request-context.ts';
 import { STYLE_SOURCE } from '../pages/layout.ts';
 
 /**
- * A cookie of these pages that holds one of our tokens. By default it is the cookie that identifies the browser: forms
- * are bound to it, and after sign-in it is also the session. It is renewed whenever somebody signs in or out, so that a
- * planted one is worth nothing (session fixation), and ends with the browser. Under https, the prefix of its name keeps
- * other hosts of the domain, and plain http, from planting such a cookie (RFC 6265bis, 4.1.3.2). The prefix
- * requires the path `/`, so all requests carry the cookie, but only these pages read it.
+ * A cookie of these pages that holds a token. By default it is the cookie that identifies the browser: forms are bound
+ * to it, and after sign-in it is also the session. It is renewed whenever somebody signs in or out, so that a planted
+ * cookie is worth nothing (session fixation), and it ends with the browser. Under https, the prefix of its name keeps
+ * other hosts of the domain, and plain http, from planting such a cookie (RFC 6265bis, 4.1.3.2). The prefix requires
+ * the path `/`, so all requests carry the cookie, but only these pages read it.
  */
-export class BrowserCookie {
+export class TokenCookie {
   readonly #name: string;
   readonly #path: string;
   readonly #secure: boolean;
@@ -27,13 +27,13 @@ export class BrowserCookie {
     this.#path = this.#secure ? '/' : `${pathname.replace(/\/$/, '')}${path}`;
   }
 
-  /** Returns the browser's token, if it has one. */
+  /** Returns the token in the cookie, if there is one. */
   read(ctx: RequestContext): string | undefined {
     const value = ctx.cookies.get(this.#name);
     return value !== undefined && isToken(value) ? value : undefined;
   }
 
-  /** Gives the browser this token, a new one by default, and returns it. */
+  /** Sets the cookie to the token, by default a new one, and returns the token. */
   write(ctx: RequestContext, token = newToken().token): string {
     // TLS may end at a proxy, so our own address decides, not this connection.
     ctx.cookies.secure = this.#secure;
@@ -42,15 +42,16 @@ export class BrowserCookie {
   }
 
   /** Removes the cookie from the browser. */
-  end(ctx: RequestContext): void {
+  remove(ctx: RequestContext): void {
     ctx.cookies.secure = this.#secure;
     ctx.cookies.set(this.#name, null, { path: this.#path, httpOnly: true, sameSite: 'lax' });
   }
 }
 
 /**
- * Tokens that prove that a form came from our own page: an HMAC over a cookie's token and what the form is about
- * (OWASP's signed double-submit cookie). The cookie changes at sign-in and sign-out, and the tokens with it.
+ * CSRF tokens, which prove that a form came from our own page. Each is an HMAC over the cookie's token and the subject
+ * of the form (OWASP's signed double-submit cookie). The cookie changes at sign-in and sign-out, and the CSRF tokens
+ * with it.
  */
 export class FormTokens {
   readonly #signingKeys: SigningKeys;
@@ -66,12 +67,13 @@ export class FormTokens {
   }
 
   /**
-   * Returns the cookie's token. Throws `access_denied` for a form that we did not give out together with that cookie,
-   * for the same subject. Any signing key may have signed it, because another ingress may sign with another one.
+   * Returns the cookie's token. Throws `access_denied` for a form that we did not issue for that cookie and subject.
+   * Accepts a signature by any of the signing keys, because another ingress may sign with another key.
    */
   check(ctx: RequestContext, form: URLSearchParams, cookie: string | undefined, subject: string): string {
     const given = Buffer.from(form.get('csrf') ?? '', 'base64url');
-    const isSigned = (right: Buffer) => given.length === right.length && timingSafeEqual(given, right);
+    const isSigned = (expected: Buffer) =>
+      given.length === expected.length && timingSafeEqual(given, expected);
     const isOurs =
       cookie !== undefined &&
       isFromOwnPage(ctx, this.#origin) &&
@@ -101,8 +103,8 @@ const readText = koaBody({
 /**
  * Reads the fields of a posted form. Throws `body_too_large`, or `invalid_content_type` for a body that is not a form.
  *
- * Refuses packed forms, which no browser sends: koa-body would leave the unpacking stream without a listener once it
- * has read enough, and an error after that would end the process.
+ * Refuses compressed forms, which no browser sends: koa-body would leave the decompressing stream without a listener
+ * once it has read enough, and an error after that would end the process.
  */
 export async function readForm(ctx: RequestContext): Promise<URLSearchParams> {
   if (!/^(identity)?$/i.test(ctx.get('Content-Encoding'))) throw new AppError('invalid_content_type');
@@ -119,8 +121,9 @@ function refuse(error: { type?: unknown }): never {
 }
 
 /**
- * Checks whether a page of our own origin (`own`) may have sent the form. `Origin` alone would not tell: under our
- * referrer policy browsers send `null` in it (Fetch, "append a request Origin header"), and old ones send nothing.
+ * Checks whether a page of our own origin (`own`) may have sent the form. `Origin` alone does not show that: under our
+ * referrer policy browsers send `null` in it (Fetch, "append a request Origin header"), and old browsers do not send
+ * it.
  */
 function isFromOwnPage(ctx: RequestContext, own: string): boolean {
   const site = ctx.get('Sec-Fetch-Site') || 'same-origin';
@@ -129,8 +132,9 @@ function isFromOwnPage(ctx: RequestContext, own: string): boolean {
 }
 
 /**
- * Sets the headers of every page here; `requestContext` has set `Cache-Control: no-store` and `nosniff`. Leaves out
- * Cross-Origin-Opener-Policy, because an app may open the flow in a window, which it would then lose track of.
+ * Sets the headers of every page of `/connect`; `requestContext` has set `Cache-Control: no-store` and `nosniff`.
+ * Leaves out Cross-Origin-Opener-Policy, because an app may open the flow in a window, which it would then lose track
+ * of.
  */
 export function setPageHeaders(ctx: RequestContext): void {
   ctx.set({ 'Referrer-Policy': 'no-referrer', 'X-Frame-Options': 'DENY' });
@@ -138,9 +142,10 @@ export function setPageHeaders(ctx: RequestContext): void {
 }
 
 /**
- * Lets the page post its forms, and the answer redirect to the app, if there is one. Chromium checks every redirect
- * that follows a form against `form-action`, also the app's own further redirects, which may lead anywhere. So the
- * sources are schemes: https, and for an app on a loopback host also http. (CSP has no IPv6 sources for [::1] anyway.)
+ * Lets the page post its forms, and lets the answer redirect to the app's `redirectUri`, if it is given. Chromium
+ * checks every redirect that follows a form against `form-action`, also the app's own further redirects, which may lead
+ * anywhere. So the sources are schemes: https, and for an app on a loopback host also http. (CSP has no IPv6 sources
+ * for [::1] anyway.)
  */
 export function allowForms(ctx: RequestContext, redirectUri?: string): void {
   const schemes = redirectUri === undefined ? '' : /^https:/i.test(redirectUri) ? ' https:' : ' http: https:';
@@ -160,8 +165,8 @@ function setPolicy(ctx: RequestContext, formAction: string): void {
 }
 
 /**
- * Redirects the browser with a GET. Koa's own `redirect` would rewrite the address, which the app knows character for
- * character.
+ * Redirects the browser with a GET. Koa's own `redirect` would rewrite the address, which has to stay as the app knows
+ * it, character for character.
  */
 export function seeOther(ctx: RequestContext, location: string): void {
   ctx.status = 303;
@@ -169,7 +174,7 @@ export function seeOther(ctx: RequestContext, location: string): void {
   ctx.body = '';
 }
 
-/** Appends the answer's parameters to the app's redirect URI, whose own ones stay as they are (RFC 6749, 3.1.2). */
+/** Appends the answer's parameters to the app's redirect URI, and keeps the URI's own parameters (RFC 6749, 3.1.2). */
 export function withParameters(redirectUri: string, parameters: Record<string, string>): string {
   const joint = !redirectUri.includes('?') ? '?' : /[?&]$/.test(redirectUri) ? '' : '&';
   return `${redirectUri}${joint}${new URLSearchParams(parameters)}`;

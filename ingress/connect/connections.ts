@@ -17,16 +17,20 @@ import type { EndingStores } from '../work/ending-stores.ts';
 interface ConnectionParts {
   em: () => EntityManager;
   stores: Pick<EndingStores, 'exchange' | 'revokeConnection'>;
-  /** Runs an app's changes one after the other: each may wait for a row of the app while it holds a connection. */
+  /**
+   * Runs an app's changes one after the other: each may wait for a row of the app while it holds a database connection.
+   */
   takeTurn: TakeTurn;
   publicUrl: string;
   connectionAttemptTtlS: number;
 }
 
-/** Connections of apps. Existing ones can be revoked even while the feature is off. */
+/**
+ * Starts, exchanges and revokes connections of apps. Existing connections can be revoked even while the feature is off.
+ */
 export class ConnectionService {
   readonly #parts: ConnectionParts;
-  readonly #together = singleFlight<ExchangeResult>(isMismatch);
+  readonly #sharedExchange = singleFlight<ExchangeResult>(isMismatch);
 
   constructor(parts: ConnectionParts) {
     this.#parts = parts;
@@ -55,20 +59,23 @@ export class ConnectionService {
     return { request_id: id, expires_at: expiresAt, authorize_url: `${publicUrl}/connect/${id}` };
   }
 
-  /** Exchanges a code; returns the rendered answer. Throws `feature_disabled`, `overloaded`, or as the store does. */
+  /**
+   * Exchanges a code; returns the rendered answer. Throws `feature_disabled`, `overloaded`, and the errors of the
+   * store.
+   */
   async exchange(app: AppPrincipal, request: ConnectionExchangeRequest): Promise<string> {
     checkFeatures(app, 'connections');
     if (!UUID.test(request.request_id)) throw new AppError('not_found');
     const { stores, takeTurn } = this.#parts;
     const name = `${app.id} ${canonicalJson(request)}`;
     // Callers share the exchange, so it does not end when one of them disconnects.
-    const { answer } = await this.#together(name, () =>
+    const { answer } = await this.#sharedExchange(name, () =>
       takeTurn({ party: app.id }, () => stores.exchange(app.id, request)),
     );
     return answer;
   }
 
-  /** Ends a connection. Throws `overloaded`, or as the store does. */
+  /** Ends a connection. Throws `overloaded`, and the errors of the store. */
   async revoke(
     app: AppPrincipal,
     { id, userId }: { id: string; userId: string },
@@ -80,7 +87,7 @@ export class ConnectionService {
 }
 
 /**
- * Reports whether a code or verifier was wrong: callers do not share this outcome, because each such try has to be
+ * Reports whether a code or verifier was wrong: callers do not share this outcome, because each such attempt has to be
  * counted.
  */
 function isMismatch(failure: unknown): boolean {
@@ -89,8 +96,8 @@ function isMismatch(failure: unknown): boolean {
 
 /**
  * Lets concurrent calls with the same key share one run of the work and its outcome, so that a crowd does not queue for
- * the same row with a connection each. After a failure that counts for one caller alone (`isOwn`), the others try for
- * themselves, one at a time.
+ * the same row with a connection each. After a failure that concerns one caller alone (`isOwn`), the other callers run
+ * the work themselves, one at a time.
  */
 export function singleFlight<T>(
   isOwn: (failure: unknown) => boolean,

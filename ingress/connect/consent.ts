@@ -16,11 +16,11 @@ import type { RequestContext, RequestState } from '../http/request-context.ts';
 import type { Html } from '../pages/html.ts';
 import {
   allowForms,
-  BrowserCookie,
   FormTokens,
   readForm,
   seeOther,
   setPageHeaders,
+  TokenCookie,
   withParameters,
 } from './browser.ts';
 import { AttemptClosed, pageErrors } from './errors.ts';
@@ -39,7 +39,7 @@ export interface ConsentParts {
   hasConsole: boolean;
 }
 
-/** Wraps the routes of `/connect`: their answers and refusals are pages or redirects. What `checkHead` refuses is JSON. */
+/** Wraps the routes of `/connect`: their answers and errors are pages or redirects. Errors of `checkHead` are JSON. */
 export const consentShell: Middleware<RequestState> = (ctx, next) => {
   setPageHeaders(ctx);
   return pageErrors(ctx, next);
@@ -51,12 +51,12 @@ export const consentShell: Middleware<RequestState> = (ctx, next) => {
  */
 export class ConsentPages {
   readonly #parts: ConsentParts;
-  readonly #cookie: BrowserCookie;
+  readonly #cookie: TokenCookie;
   readonly #forms: FormTokens;
 
   constructor(parts: ConsentParts) {
     this.#parts = parts;
-    this.#cookie = new BrowserCookie(parts.publicUrl);
+    this.#cookie = new TokenCookie(parts.publicUrl);
     this.#forms = new FormTokens(parts);
   }
 
@@ -66,7 +66,7 @@ export class ConsentPages {
     const page = { attempt, csrf: this.#forms.issue(browser, attempt.id) };
     const person = await findWebSession(this.#parts.em(), browser);
     if (person !== undefined)
-      return send(ctx, attempt, consentPage({ ...page, email: person.email, revokeAt: this.#revokeAt() }));
+      return send(ctx, attempt, consentPage({ ...page, email: person.email, revokeUrl: this.#revokeUrl() }));
     send(ctx, attempt, ctx.query['view'] === 'sign-up' ? this.#signUpPage(page) : signInPage(page));
   }
 
@@ -86,14 +86,14 @@ export class ConsentPages {
     const attempt = await this.#openAttempt(ctx);
     switch (form.get('do')) {
       case 'sign-in':
-        return this.#enter(ctx, { attempt, browser, form, by: signIn, again: signInPage });
+        return this.#enter(ctx, { attempt, browser, form, enter: signIn, renderForm: signInPage });
       case 'sign-up':
         return this.#enter(ctx, {
           attempt,
           browser,
           form,
-          by: signUp,
-          again: (page) => this.#signUpPage(page),
+          enter: signUp,
+          renderForm: (page) => this.#signUpPage(page),
         });
       case 'switch':
         await endWebSession(this.#parts.em(), browser);
@@ -117,8 +117,8 @@ export class ConsentPages {
     return attempt;
   }
 
-  /** Returns the link to the console's connections, relative like all links here. */
-  #revokeAt(): string | undefined {
+  /** Returns the link to the console's connections, relative like all links of these pages. */
+  #revokeUrl(): string | undefined {
     return this.#parts.hasConsole ? '../console/#/connections' : undefined;
   }
 
@@ -126,14 +126,17 @@ export class ConsentPages {
     return signUpPage({ ...page, inviteOnly: this.#parts.inviteOnly });
   }
 
-  async #enter(ctx: PageContext, { attempt, browser, form, by, again }: SignInTry): Promise<void> {
+  async #enter(
+    ctx: PageContext,
+    { attempt, browser, form, enter, renderForm }: SignInAttempt,
+  ): Promise<void> {
     const { em, accounts } = this.#parts;
-    const signInResult = await by(accounts, form, ctx.state);
+    const signInResult = await enter(accounts, form, ctx.state);
     if ('faults' in signInResult) {
       setRefusal(ctx, signInResult);
       const csrf = this.#forms.issue(browser, attempt.id);
       const email = form.get('email') ?? '';
-      return send(ctx, attempt, again({ attempt, csrf, email, faults: signInResult.faults }));
+      return send(ctx, attempt, renderForm({ attempt, csrf, email, faults: signInResult.faults }));
     }
     ctx.state.accountId = signInResult.id;
     await endWebSession(em(), browser);
@@ -146,21 +149,21 @@ export class ConsentPages {
     if (person === undefined) return redirectToPage(ctx, attempt);
     ctx.state.accountId = person.accountId;
     const code = await approveAttempt(this.#parts.em(), attempt.id, person.accountId);
-    if (code === undefined) return this.#lookAgain(ctx);
+    if (code === undefined) return this.#showCurrentStep(ctx);
     this.#redirectToApp(ctx, attempt, { code });
   }
 
   async #deny(ctx: PageContext, attempt: AttemptView): Promise<void> {
-    if (!(await denyAttempt(this.#parts.em(), attempt.id))) return this.#lookAgain(ctx);
+    if (!(await denyAttempt(this.#parts.em(), attempt.id))) return this.#showCurrentStep(ctx);
     this.#redirectToApp(ctx, attempt, { error: 'access_denied' });
   }
 
-  /** Shows the current step after a decision came too late: somebody else has just decided, or the account is gone. */
-  async #lookAgain(ctx: PageContext): Promise<void> {
+  /** Shows the current step after a decision came too late: another decision was just made, or the account is gone. */
+  async #showCurrentStep(ctx: PageContext): Promise<void> {
     redirectToPage(ctx, await this.#openAttempt(ctx));
   }
 
-  /** Redirects to the app. `iss` lets it tell our answer from another server's (RFC 9207). */
+  /** Redirects to the app. `iss` lets the app distinguish our answer from that of another server (RFC 9207). */
   #redirectToApp(
     ctx: PageContext,
     { redirectUri, state }: AttemptView,
@@ -170,13 +173,13 @@ export class ConsentPages {
   }
 }
 
-/** One try to sign in or up. */
-interface SignInTry {
+/** An attempt to sign in or up: `enter` makes it, `renderForm` shows the form again after a refusal. */
+interface SignInAttempt {
   attempt: AttemptView;
   browser: string;
   form: URLSearchParams;
-  by: typeof signIn;
-  again: (page: CredentialsPageData) => Html;
+  enter: typeof signIn;
+  renderForm: (page: CredentialsPageData) => Html;
 }
 
 function send(ctx: RequestContext, { redirectUri }: AttemptView, page: Html): void {

@@ -3,13 +3,13 @@ import { type Html, html } from '../pages/html.ts';
 
 export type Field = 'email' | 'password' | 'invite_code';
 
-/** Fault of a field, or of the whole form if it names none. */
-export interface FieldFault {
+/** Error of a field, or of the whole form if it names no field. */
+export interface FieldError {
   field?: Field;
   message: string;
 }
 
-/** Renders the field that proves that the form is ours: see `CsrfTokens`. */
+/** Renders the hidden field that proves that the form is ours: see `FormTokens`. */
 export function csrfField({ csrf }: { csrf: string }): Html {
   return html`<input type="hidden" name="csrf" value="${csrf}">`;
 }
@@ -17,76 +17,76 @@ export function csrfField({ csrf }: { csrf: string }): Html {
 const FORM_ALERT_ID = 'form-fault';
 const PASSWORD_HINT_ID = 'password-hint';
 
-/** Renders the fault of the whole form, if there is one. */
-export function formAlert(faults: readonly FieldFault[]): Html | undefined {
+/** Renders the error of the whole form, if there is one. */
+export function formAlert(faults: readonly FieldError[]): Html | undefined {
   const fault = faults.find(({ field }) => field === undefined);
   return fault && html`<p class="fault alert" role="alert" id="${FORM_ALERT_ID}">${fault.message}</p>`;
 }
 
 /**
- * Renders the e-mail field as a text field: in one of type `email`, browsers rewrite domains that are not in Latin
+ * Renders the e-mail field as a text field: in a field of type `email`, browsers rewrite domains that are not in Latin
  * letters.
  */
-export function emailField({ email, faults = [] }: { email?: string; faults?: readonly FieldFault[] }): Html {
+export function emailField({ email, faults = [] }: { email?: string; faults?: readonly FieldError[] }): Html {
   return html`
     <div class="field">
       <label for="email">E-mail</label>
       <input id="email" name="email" inputmode="email" autocomplete="username" autocapitalize="none"
-        spellcheck="false" required value="${email ?? ''}"${aria('email', faults)}>
+        spellcheck="false" required value="${email ?? ''}"${ariaAttributes('email', faults)}>
       ${fieldAlert('email', faults)}
     </div>`;
 }
 
-/** Renders the password field. A fault of a new password takes the place of the hint. */
+/** Renders the password field. The error of a new password replaces the hint. */
 export function passwordField(
-  faults: readonly FieldFault[],
+  faults: readonly FieldError[],
   autocomplete: 'current-password' | 'new-password',
 ): Html {
-  const isHinted = autocomplete === 'new-password' && !isFaulty('password', faults);
+  const showsHint = autocomplete === 'new-password' && !hasError('password', faults);
   return html`
     <div class="field">
       <label for="password">Password</label>
       <input id="password" name="password" type="password" autocomplete="${autocomplete}"
-        required${aria('password', faults, isHinted ? PASSWORD_HINT_ID : undefined)}>
-      ${isHinted ? html`<p class="quiet" id="${PASSWORD_HINT_ID}">At least ${PASSWORD_MIN} characters.</p>` : undefined}
+        required${ariaAttributes('password', faults, showsHint ? PASSWORD_HINT_ID : undefined)}>
+      ${showsHint ? html`<p class="quiet" id="${PASSWORD_HINT_ID}">At least ${PASSWORD_MIN} characters.</p>` : undefined}
       ${fieldAlert('password', faults)}
     </div>`;
 }
 
-/** Renders the field for an invite code, for when signing up needs one. */
-export function inviteField(faults: readonly FieldFault[]): Html {
+/** Renders the field for an invite code. Shown only where signing up needs one. */
+export function inviteField(faults: readonly FieldError[]): Html {
   return html`
     <div class="field">
       <label for="invite_code">Invite code</label>
       <input id="invite_code" name="invite_code" autocomplete="off" autocapitalize="none"
-        spellcheck="false" required${aria('invite_code', faults)}>
+        spellcheck="false" required${ariaAttributes('invite_code', faults)}>
       ${fieldAlert('invite_code', faults)}
     </div>`;
 }
 
-function fieldAlert(field: Field, faults: readonly FieldFault[]): Html | undefined {
+function fieldAlert(field: Field, faults: readonly FieldError[]): Html | undefined {
   const fault = faults.find((one) => one.field === field);
   return fault && html`<p class="fault" role="alert" id="${field}-fault">${fault.message}</p>`;
 }
 
-function isFaulty(field: Field | undefined, faults: readonly FieldFault[]): boolean {
+function hasError(field: Field | undefined, faults: readonly FieldError[]): boolean {
   return faults.some((fault) => fault.field === field);
 }
 
 /**
- * Ties a field to its hint and faults. The first faulty field takes the focus; if the whole form is at fault, the
- * e-mail field does.
+ * Links a field to its hint and errors. The first invalid field gets the focus, or the e-mail field for an error of the
+ * whole form.
  */
-function aria(field: Field, faults: readonly FieldFault[], hint?: string): Html {
+function ariaAttributes(field: Field, faults: readonly FieldError[], hint?: string): Html {
   const [first] = faults;
   const descriptions = [
     hint,
-    isFaulty(field, faults) ? `${field}-fault` : undefined,
-    isFaulty(undefined, faults) ? FORM_ALERT_ID : undefined,
+    hasError(field, faults) ? `${field}-fault` : undefined,
+    hasError(undefined, faults) ? FORM_ALERT_ID : undefined,
   ].filter((id) => id !== undefined);
   const attributes = [
     descriptions.length > 0 ? html` aria-describedby="${descriptions.join(' ')}"` : undefined,
-    isFaulty(field, faults) ? html` aria-invalid="true"` : undefined,
+    hasError(field, faults) ? html` aria-invalid="true"` : undefined,
     first !== undefined && (first.field ?? 'email') === field ? html` autofocus` : undefined,
   ];
   return html`${attributes}`;

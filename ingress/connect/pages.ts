@@ -1,7 +1,7 @@
 import type { AttemptView } from '../../shared/db/stores/connections/attempts.ts';
 import { type Html, html } from '../pages/html.ts';
 import { layoutPage } from '../pages/layout.ts';
-import { csrfField, emailField, type FieldFault, formAlert, inviteField, passwordField } from './fields.ts';
+import { csrfField, emailField, type FieldError, formAlert, inviteField, passwordField } from './fields.ts';
 
 /** Data that every form of an attempt needs. */
 export interface FormPageData {
@@ -9,10 +9,13 @@ export interface FormPageData {
   csrf: string;
 }
 
-/** Data of a sign-in or sign-up form: shown again, it has the faults, and the e-mail address that was typed. */
+/**
+ * Data of a sign-in or sign-up form. A form that is shown again has the errors, and the e-mail address that was
+ * entered.
+ */
 export interface CredentialsPageData extends FormPageData {
   email?: string;
-  faults?: readonly FieldFault[];
+  faults?: readonly FieldError[];
 }
 
 export function signInPage(page: CredentialsPageData): Html {
@@ -56,13 +59,13 @@ export function signUpPage(page: CredentialsPageData & { inviteOnly: boolean }):
   );
 }
 
-/** Asks for consent. `revokeAt` links to the page where the person can revoke it, if there is one. */
-export function consentPage(page: FormPageData & { email: string; revokeAt: string | undefined }): Html {
-  const { attempt, email, revokeAt } = page;
+/** Asks for consent. `revokeUrl` links to the page where the person can revoke it, if there is one. */
+export function consentPage(page: FormPageData & { email: string; revokeUrl: string | undefined }): Html {
+  const { attempt, email, revokeUrl } = page;
   const revoke =
-    revokeAt === undefined
+    revokeUrl === undefined
       ? 'revoke this at any time'
-      : html`<a href="${revokeAt}" target="_blank" rel="noopener">revoke this at any time</a>`;
+      : html`<a href="${revokeUrl}" target="_blank" rel="noopener">revoke this at any time</a>`;
   return layout(
     'Allow access',
     html`
@@ -97,7 +100,7 @@ export function consentPage(page: FormPageData & { email: string; revokeAt: stri
   );
 }
 
-/** Tells that the time to decide is over, or that somebody has decided. */
+/** Says that the time to decide is over, or that the decision was made already. */
 export function closedPage(attempt: AttemptView): Html {
   const app = appName(attempt);
   return attempt.standing === 'expired'
@@ -120,7 +123,10 @@ interface CallbackQuery {
   publicUrl: string;
 }
 
-/** A stand-in for an app's redirect URI, for trying things out: shows what the app would do next, step by step. */
+/**
+ * Renders a stand-in for an app's redirect URI, for trying things out: it shows what the app would do next, step by
+ * step.
+ */
 export function callbackPage({ get, publicUrl }: CallbackQuery): Html {
   const error = get('error');
   if (error !== '')
@@ -152,7 +158,7 @@ export function callbackPage({ get, publicUrl }: CallbackQuery): Html {
   );
 }
 
-/** A plain page with one message. */
+/** Renders a plain page with one message. */
 export function messagePage(title: string, text: Html): Html {
   return layout(title, html`<h1>${title}</h1>${text}`);
 }
@@ -169,7 +175,7 @@ function appName({ appName }: AttemptView): Html {
   return html`<strong><bdi>${appName}</bdi></strong>`;
 }
 
-/** Foot of a form, with a way out for a person who has no account and wants none. */
+/** Renders the foot of a form, with a way out for a person who has no account and wants none. */
 function foot(page: FormPageData, alternative: Html): Html {
   return html`
     <div class="foot">

@@ -1,11 +1,11 @@
 import { type Html, html } from '../pages/html.ts';
 import { layoutPage } from '../pages/layout.ts';
-import { csrfField, emailField, type FieldFault, formAlert, passwordField } from './fields.ts';
+import { csrfField, emailField, type FieldError, formAlert, passwordField } from './fields.ts';
 
 interface ForgottenPage {
   csrf: string;
   email?: string;
-  faults?: readonly FieldFault[];
+  faults?: readonly FieldError[];
 }
 
 /** Asks for the e-mail address to which the link goes. */
@@ -24,25 +24,25 @@ export function forgottenPage(page: ForgottenPage): Html {
   );
 }
 
-/** Shown if this server sends no mail. */
+/** Tells the person whom to ask if this server sends no e-mail. */
 export function askOperatorPage(): Html {
   return layout(
     'Forgot your password?',
     html`
     <h1>Forgot your password?</h1>
-    <p>This server sends no mails. Ask whoever runs it for a link to a new password.</p>`,
+    <p>This server sends no e-mail. Ask whoever runs it for a link to a new password.</p>`,
   );
 }
 
-/** Tells that a link is on its way, in the same words for an address without an account. */
+/** Says that a link is on its way, in the same words for an address without an account. */
 export function mailedPage(email: string): Html {
   return layout(
-    'Look into your mail',
+    'Check your inbox',
     html`
-    <h1>Look into your mail</h1>
+    <h1>Check your inbox</h1>
     <p>If <strong><bdi>${email}</bdi></strong> has an account, a link to a new password is on its way there. It works once,
       within an hour.</p>
-    <div class="foot"><p class="quiet small">Nothing came? Look into the spam folder.</p>
+    <div class="foot"><p class="quiet small">Nothing arrived? Check the spam folder.</p>
       <p><a href="?">Try another address</a></p></div>`,
   );
 }
@@ -51,7 +51,7 @@ interface NewPasswordPage {
   csrf: string;
   /** E-mail address of the account. */
   email: string;
-  faults?: readonly FieldFault[];
+  faults?: readonly FieldError[];
 }
 
 export function newPasswordPage(page: NewPasswordPage): Html {
@@ -73,7 +73,7 @@ export function newPasswordPage(page: NewPasswordPage): Html {
   );
 }
 
-/** Shown for a link that was used, has expired, or was never given out. */
+/** Explains that a link was used, has expired, or was never issued. */
 export function linkEndedPage(): Html {
   return layout(
     'This link has ended',
@@ -84,17 +84,17 @@ export function linkEndedPage(): Html {
   );
 }
 
-/** Tells that the password is changed. `consoleAt` links to the console, if there is one. */
-export function changedPage(consoleAt: string | undefined): Html {
+/** Says that the password is changed. `consoleUrl` leads to the console, if there is one. */
+export function changedPage(consoleUrl: string | undefined): Html {
   return layout(
     'Your password is changed',
     html`
     <h1>Your password is changed</h1>
     <p>You are signed out everywhere. Sign in with the new password from now on.</p>
     ${
-      consoleAt === undefined
+      consoleUrl === undefined
         ? html`<p>You can close this page, and go back to where you came from.</p>`
-        : html`<p><a class="button primary wide" href="${consoleAt}">Sign in to the console</a></p>
+        : html`<p><a class="button primary wide" href="${consoleUrl}">Sign in to the console</a></p>
           <p class="quiet small">Or close this page, and go back to where you came from.</p>`
     }`,
   );

@@ -7,7 +7,7 @@ import type { ResetLinks } from '../accounts/reset-links.ts';
 import type { AccountService } from '../accounts/service.ts';
 import type { PageContext } from '../http/endpoint.ts';
 import type { Html } from '../pages/html.ts';
-import { allowForms, BrowserCookie, FormTokens, readForm, seeOther } from './browser.ts';
+import { allowForms, FormTokens, readForm, seeOther, TokenCookie } from './browser.ts';
 import {
   askOperatorPage,
   changedPage,
@@ -41,14 +41,14 @@ const GONE_STATUS = 410;
  */
 export class PasswordPages {
   readonly #parts: PasswordParts;
-  readonly #browser: BrowserCookie;
-  readonly #link: BrowserCookie;
+  readonly #browser: TokenCookie;
+  readonly #link: TokenCookie;
   readonly #forms: FormTokens;
 
   constructor(parts: PasswordParts) {
     this.#parts = parts;
-    this.#browser = new BrowserCookie(parts.publicUrl);
-    this.#link = new BrowserCookie(parts.publicUrl, { name: 'forecue-reset', path: PASSWORD_RESET_PATH });
+    this.#browser = new TokenCookie(parts.publicUrl);
+    this.#link = new TokenCookie(parts.publicUrl, { name: 'forecue-reset', path: PASSWORD_RESET_PATH });
     this.#forms = new FormTokens(parts);
   }
 
@@ -78,14 +78,14 @@ export class PasswordPages {
   async showNew(ctx: PageContext): Promise<void> {
     const given = new URLSearchParams(ctx.querystring).get('token');
     if (given !== null) {
-      if (!isToken(given)) return this.#sendEnded(ctx);
+      if (!isToken(given)) return this.#sendLinkEnded(ctx);
       this.#link.write(ctx, given);
       // Relative, so that a prefix in front of our paths does no harm.
       return seeOther(ctx, PASSWORD_RESET_PATH.slice(PASSWORD_RESET_PATH.lastIndexOf('/') + 1));
     }
     const token = this.#link.read(ctx);
     const account = token && (await this.#parts.accounts.ownerOfReset(token));
-    if (!token || !account) return this.#sendEnded(ctx);
+    if (!token || !account) return this.#sendLinkEnded(ctx);
     send(ctx, newPasswordPage({ csrf: this.#forms.issue(token, NEW_PASSWORD_FORM), email: account.email }));
   }
 
@@ -94,7 +94,7 @@ export class PasswordPages {
     const form = await readForm(ctx);
     const token = this.#forms.check(ctx, form, this.#link.read(ctx), NEW_PASSWORD_FORM);
     const account = await accounts.ownerOfReset(token);
-    if (account === undefined) return this.#sendEnded(ctx);
+    if (account === undefined) return this.#sendLinkEnded(ctx);
     ctx.state.accountId = account.id;
     const { email } = account;
     const { address, signal } = ctx.state;
@@ -105,7 +105,7 @@ export class PasswordPages {
       const revokeKeys = form.has('revoke_keys');
       return accounts.resetPassword(account, { password, revokeKeys, address }, signal);
     });
-    if (saved === undefined) return this.#sendEnded(ctx);
+    if (saved === undefined) return this.#sendLinkEnded(ctx);
     if ('faults' in saved) {
       setRefusal(ctx, saved);
       return send(
@@ -113,12 +113,12 @@ export class PasswordPages {
         newPasswordPage({ csrf: this.#forms.issue(token, NEW_PASSWORD_FORM), email, faults: saved.faults }),
       );
     }
-    this.#link.end(ctx);
+    this.#link.remove(ctx);
     send(ctx, changedPage(hasConsole ? '../console/' : undefined));
   }
 
-  #sendEnded(ctx: PageContext): void {
-    this.#link.end(ctx);
+  #sendLinkEnded(ctx: PageContext): void {
+    this.#link.remove(ctx);
     ctx.status = GONE_STATUS;
     send(ctx, linkEndedPage());
   }

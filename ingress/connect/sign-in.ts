@@ -7,7 +7,7 @@ import { EMAIL_MAX, PASSWORD_MAX, PASSWORD_MIN } from '../../shared/schemas/limi
 import { compile, ValidationError } from '../../shared/schemas/validator.ts';
 import type { AccountService } from '../accounts/service.ts';
 import type { RequestContext, RequestState } from '../http/request-context.ts';
-import type { Field, FieldFault } from './fields.ts';
+import type { Field, FieldError } from './fields.ts';
 
 /** Refusal of a form, which is shown again with this status. */
 export interface FormRefusal {
@@ -15,7 +15,7 @@ export interface FormRefusal {
   /** Code for the log. */
   code: string;
   retryAfterS: number | undefined;
-  faults: readonly FieldFault[];
+  faults: readonly FieldError[];
 }
 
 type Caller = Pick<RequestState, 'address' | 'signal'>;
@@ -65,15 +65,16 @@ export function setRefusal(ctx: RequestContext, { status, code, retryAfterS }: F
 
 const UNPROCESSABLE_STATUS = 422;
 
-/** Converts an error that the person can mend to a refusal, which the form shows. Rethrows other errors. */
+/** Converts an error that the person can correct to a refusal, which the form shows. Rethrows other errors. */
 export async function orRefusal<T>(work: () => Promise<T>): Promise<T | FormRefusal> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof ValidationError) return refusalOf('validation_error', error.faults.map(explain));
+    if (error instanceof ValidationError)
+      return refusalOf('validation_error', error.faults.map(fieldErrorOf));
     if (!(error instanceof AppError)) throw error;
     const { code, retryAfterS } = error;
-    const fault = EXPLANATIONS[code];
+    const fault = FORM_ERRORS[code];
     if (fault !== undefined) return refusalOf(code, [fault]);
     if (code !== 'rate_limited' && code !== 'overloaded') throw error;
     return {
@@ -85,17 +86,17 @@ export async function orRefusal<T>(work: () => Promise<T>): Promise<T | FormRefu
   }
 }
 
-function refusalOf(code: string, faults: FieldFault[]): FormRefusal {
+function refusalOf(code: string, faults: FieldError[]): FormRefusal {
   return { status: UNPROCESSABLE_STATUS, code, retryAfterS: undefined, faults };
 }
 
-const EXPLANATIONS: Partial<Record<ErrorCode, FieldFault>> = {
-  invalid_credentials: { message: 'This e-mail address and password do not belong together.' },
+const FORM_ERRORS: Partial<Record<ErrorCode, FieldError>> = {
+  invalid_credentials: { message: 'Wrong e-mail address or password.' },
   email_taken: { field: 'email', message: 'There is an account with this address. Sign in instead.' },
   invite_required: { field: 'invite_code', message: 'This invite code is unknown or was used before.' },
 };
 
-const EXPLAINED_FAULTS: Record<Field, (fault: Fault) => string> = {
+const FIELD_MESSAGES: Record<Field, (fault: Fault) => string> = {
   email: ({ type }) =>
     type === 'string_too_long'
       ? `Use an address of at most ${EMAIL_MAX} characters.`
@@ -108,7 +109,7 @@ const EXPLAINED_FAULTS: Record<Field, (fault: Fault) => string> = {
   invite_code: () => 'This invite code is unknown or was used before.',
 };
 
-function explain(fault: Fault): FieldFault {
+function fieldErrorOf(fault: Fault): FieldError {
   const field = fault.loc.at(-1) as Field;
-  return { field, message: EXPLAINED_FAULTS[field](fault) };
+  return { field, message: FIELD_MESSAGES[field](fault) };
 }

@@ -1,18 +1,18 @@
 import { existsSync } from 'node:fs';
 import type { Log } from '../../shared/log.ts';
 import {
-  asset,
   createFileSender,
   type PublishedFile,
-  REVALIDATED,
+  REVALIDATE_HEADERS,
+  readAsset,
+  readScript,
   type SendFile,
-  script,
-  withPacked,
+  withGzip,
 } from '../pages/files.ts';
 
 const BUILT_FILES = new URL('../../client/console/dist/', import.meta.url);
 
-/** Allows files of our own address only, nothing inline, and no text that becomes markup or script (Trusted Types). */
+/** Allows files of our own origin only, nothing inline, and no text that becomes markup or script (Trusted Types). */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -49,14 +49,14 @@ const NOT_BUILT_PAGE = pageOf(`</head>
     <p>The console is not built here. Whoever runs this server: npm ci && npm run build</p>
   </body>`);
 
-/** Serves the console's page and its files, as `npm run build` made them. */
+/** Serves the console's page, and the files that `npm run build` made for it. */
 export function consoleFiles(log: Log): SendFile {
   const isBuilt = existsSync(new URL('app.js', BUILT_FILES));
   if (!isBuilt) log.warn('the console is not built: npm run build (or CONSOLE=off)');
   const parts: [string, PublishedFile][] = isBuilt
     ? [
-        ['/console/app.js', withPacked(script(new URL('app.js', BUILT_FILES)))],
-        ['/console/app.css', withPacked(asset('text/css; charset=utf-8', new URL('app.css', BUILT_FILES)))],
+        ['/console/app.js', withGzip(readScript(new URL('app.js', BUILT_FILES)))],
+        ['/console/app.css', withGzip(readAsset('text/css; charset=utf-8', new URL('app.css', BUILT_FILES)))],
       ]
     : [];
   const send = createFileSender(
@@ -76,7 +76,7 @@ function page(content: string): PublishedFile {
     type: 'text/html; charset=utf-8',
     content: Buffer.from(content),
     headers: {
-      ...REVALIDATED,
+      ...REVALIDATE_HEADERS,
       'Content-Security-Policy': POLICY,
       'Cross-Origin-Opener-Policy': 'same-origin',
       'Referrer-Policy': 'no-referrer',

@@ -23,9 +23,9 @@ export class RefreshCookie {
     this.#attributes = `Path=${path}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
   }
 
-  /** Returns the token, if there is one. Throws `access_denied` for a request that another site's page sent. */
+  /** Returns the token, if there is one. Throws `access_denied` for a request that a page of another origin sent. */
   read(headers: IncomingHttpHeaders): string | undefined {
-    requireOwnPage(headers);
+    requireSameOrigin(headers);
     const pairs = (headers.cookie ?? '').split('; ').map((pair) => pair.split('='));
     const [, value] = pairs.find(([name]) => name === this.#name) ?? [];
     return value !== undefined && isToken(value) ? value : undefined;
@@ -43,9 +43,10 @@ export class RefreshCookie {
 }
 
 /**
- * Throws `access_denied` for a request that another site's page sent, which browsers tell (Fetch Metadata). `SameSite`
- * alone would let pages of sibling hosts in. A program sends no such header, but has no person's cookie either.
+ * Throws `access_denied` for a request that a page of another origin sent, as browsers report (Fetch Metadata).
+ * `SameSite` alone would let pages of sibling hosts in. A program sends no such header, but has no person's cookie
+ * either.
  */
-export function requireOwnPage(headers: IncomingHttpHeaders): void {
+export function requireSameOrigin(headers: IncomingHttpHeaders): void {
   if ((headers['sec-fetch-site'] ?? 'same-origin') !== 'same-origin') throw new AppError('access_denied');
 }

@@ -1,8 +1,8 @@
 import { ConcurrencyLimiter } from '../../shared/timing/concurrency-limiter.ts';
 
 /**
- * Each party has one piece of work running at a time. As many more may wait as the default rate limit admits in one
- * burst.
+ * Limits per party: one piece of work runs at a time; up to 100 more wait, as many as the default rate limit admits in
+ * one burst.
  */
 const PER_PARTY = { each: 1, longest: 100 };
 const WAIT_MS = 5000;
@@ -15,7 +15,7 @@ interface Caller {
 
 /**
  * Does the work when its party's turn comes. Throws `overloaded` when too much work of the party waits already, when
- * this one has waited too long, or when the caller is gone.
+ * the work has waited too long, or when the caller is gone.
  */
 export type TakeTurn = <Result>(caller: Caller, work: () => Promise<Result>) => Promise<Result>;
 

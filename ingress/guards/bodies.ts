@@ -12,8 +12,8 @@ import { BodyBudget, type BodyShare, UNCOUNTED_BYTES } from './budgets.ts';
 import { receive } from './receive.ts';
 
 /**
- * Bytes of a body that one point of the rate limit pays for; the request's own point pays for the first of them. A full
- * batch of ordinary events costs one point.
+ * Bytes of a body that one point of the rate limit pays for. The point of the request itself pays for the first 512
+ * KiB, so a full batch of ordinary events costs one point.
  */
 const BYTES_PER_POINT = 512 * KIB;
 
@@ -23,15 +23,15 @@ const BYTES_PER_POINT = 512 * KIB;
  */
 const BUDGET_BYTES = { apps: 32 * MIB, others: 48 * MIB };
 
-/** An endpoint's terms for bodies. */
-interface BodyTerms {
+/** An endpoint's rules for bodies. */
+interface BodyRules {
   credential: Credential;
   /** Maximum unpacked size in bytes. */
   limit: number;
   /** Maximum number of values and property names. */
   values: number;
-  /** True if the body counts against the budget until `use` has ended, not only until it first awaits. */
-  kept: boolean;
+  /** True if the body counts against the budget until `use` has ended, not only until `use` first awaits. */
+  keepsBody: boolean;
 }
 
 /** Takes a parsed body, and the number of its bytes. */
@@ -43,8 +43,8 @@ type WithBody = <T>(ctx: RequestContext, party: string, use: Use<T>) => Promise<
 /** Reads request bodies, within limits on memory and on the event loop. */
 export class Bodies {
   readonly #countRequest: CountRequest;
-  readonly #ofApps = new BodyBudget(BUDGET_BYTES.apps);
-  readonly #ofOthers = new BodyBudget(BUDGET_BYTES.others);
+  readonly #appBudget = new BodyBudget(BUDGET_BYTES.apps);
+  readonly #otherBudget = new BodyBudget(BUDGET_BYTES.others);
   /** Parses large bodies one at a time, parties in turn, so that other requests are served in between. */
   readonly #parsing = new ConcurrencyLimiter({ atOnce: 1 });
 
@@ -60,13 +60,13 @@ export class Bodies {
    *
    * While `use` waits, nothing here references the bytes or the parsed body.
    */
-  reader(terms: BodyTerms): WithBody {
-    const budget = terms.credential === 'app' ? this.#ofApps : this.#ofOthers;
+  reader(rules: BodyRules): WithBody {
+    const budget = rules.credential === 'app' ? this.#appBudget : this.#otherBudget;
     return async (ctx, party, use) => {
       const share = budget.open(party, ctx.state.signal);
       try {
-        const { result } = await this.#take(ctx, { ...terms, party, share }, use);
-        if (!terms.kept) share.free();
+        const { result } = await this.#take(ctx, { ...rules, party, share }, use);
+        if (!rules.keepsBody) share.free();
         return await result;
       } finally {
         share.free();
@@ -74,7 +74,10 @@ export class Bodies {
     };
   }
 
-  /** Reads the body and hands it on. Boxes the promise, so that the frame which awaits it does not hold the body. */
+  /**
+   * Reads the body and passes it to `use`. Returns the promise inside an object: awaiting it in here would keep the
+   * body in memory until `use` ends.
+   */
   async #take<T>(
     ctx: RequestContext,
     {
@@ -82,11 +85,11 @@ export class Bodies {
       values,
       party,
       share,
-    }: Pick<BodyTerms, 'limit' | 'values'> & { party: string; share: BodyShare },
+    }: Pick<BodyRules, 'limit' | 'values'> & { party: string; share: BodyShare },
     use: Use<T>,
   ): Promise<{ result: Promise<T> }> {
     if (Number(ctx.get('Content-Length')) > limit) throw new AppError('body_too_large');
-    const bytes = await receive(ctx, { limit, share, weigh: (size) => this.#weigh(ctx, size) });
+    const bytes = await receive(ctx, { limit, share, countBytes: (size) => this.#countBytes(ctx, size) });
     if (bytes.length <= UNCOUNTED_BYTES) {
       await checkStructure(bytes, values);
       return { result: use(parse(decode(bytes)), bytes.length) };
@@ -105,7 +108,7 @@ export class Bodies {
     return this.#parsing.run(work, { party, gone: ctx.state.signal });
   }
 
-  async #weigh(ctx: RequestContext, bytes: number): Promise<void> {
+  async #countBytes(ctx: RequestContext, bytes: number): Promise<void> {
     const points = Math.ceil(bytes / BYTES_PER_POINT) - 1;
     if (points > 0) await this.#countRequest(ctx, points);
   }
@@ -114,15 +117,15 @@ export class Bodies {
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 
 function decode(bytes: Buffer): string {
-  return orInvalid(() => UTF_8.decode(bytes));
+  return orInvalidJson(() => UTF_8.decode(bytes));
 }
 
 function parse(text: string): unknown {
-  return orInvalid(() => JSON.parse(text));
+  return orInvalidJson(() => JSON.parse(text));
 }
 
-/** Replaces the error, which would quote the body. */
-function orInvalid<T>(read: () => T): T {
+/** Replaces the original error, whose message would quote the body. */
+function orInvalidJson<T>(read: () => T): T {
   try {
     return read();
   } catch {
@@ -130,16 +133,16 @@ function orInvalid<T>(read: () => T): T {
   }
 }
 
-interface AnnouncedRequest {
+interface RequestHead {
   readonly headers: IncomingHttpHeaders;
   readonly state: Pick<RequestState, 'address' | 'signal'>;
 }
 
 /**
- * Starts one request with a large body per turn of the event loop, networks in turn. Hundreds of them that start
- * together would block the loop for a tenth of a second, and delay everybody's calls.
+ * Starts one request with a large body in each turn of the event loop; networks take turns. Hundreds that start
+ * together would block the loop for a tenth of a second, and delay all other calls.
  */
-export function paceLargeBodies(): (ctx: AnnouncedRequest, next: Next) => Promise<void> {
+export function paceLargeBodies(): (ctx: RequestHead, next: Next) => Promise<void> {
   const starts = new ConcurrencyLimiter({ atOnce: 1 });
   return async ({ headers, state: { address, signal: gone } }, next) => {
     if (isLarge(headers)) await starts.run(() => nextTurn(), { party: networkOf(address), gone });
@@ -147,12 +150,12 @@ export function paceLargeBodies(): (ctx: AnnouncedRequest, next: Next) => Promis
   };
 }
 
-/** Checks the announced size; a body of unknown size may be large. */
+/** Checks the announced size. A body of unknown size counts as large. */
 function isLarge(headers: IncomingHttpHeaders): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > UNCOUNTED_BYTES;
 }
 
-/** Bytes that are scanned before other requests are served: takes about a millisecond. */
+/** Bytes that are scanned in one turn of the event loop, which takes about a millisecond. */
 const SLICE_BYTES = 256 * KIB;
 
 const QUOTE = 0x22;
@@ -174,15 +177,15 @@ interface Scan {
 }
 
 /**
- * Checks in linear time that JSON text in UTF-8 is not slow to parse: a few kilobytes of gzip can be millions of
- * arrays. Throws `invalid_json` when it is nested deeper than `BODY_DEPTH`, or has more values and names than `most`; a
- * parser may set such limits (RFC 8259, 9). Leaves it to the parser to tell whether the text is JSON at all.
+ * Checks in linear time that JSON text in UTF-8 is not slow to parse: a few kilobytes of gzip can unpack to millions of
+ * arrays. Throws `invalid_json` when it is nested deeper than `BODY_DEPTH`, or has more than `max` values and names; a
+ * parser may set such limits (RFC 8259, 9). Does not check that the text is valid JSON: the parser does.
  */
-export async function checkStructure(text: Buffer, most: number): Promise<void> {
+export async function checkStructure(text: Buffer, max: number): Promise<void> {
   const scan: Scan = { at: 0, isInString: false, depth: 0, found: 1 };
   for (;;) {
     scanSlice(scan, text);
-    if (scan.depth > BODY_DEPTH || scan.found > most) throw new AppError('invalid_json');
+    if (scan.depth > BODY_DEPTH || scan.found > max) throw new AppError('invalid_json');
     if (scan.at >= text.length) return;
     await nextTurn();
   }

@@ -2,7 +2,7 @@ import { AppError } from '../../shared/errors/app-error.ts';
 import { KIB, MIB } from '../../shared/schemas/limits.ts';
 import { ConcurrencyLimiter, type Permit } from '../../shared/timing/concurrency-limiter.ts';
 
-/** Maximum bytes that one party may hold: one body of the largest size that any endpoint takes. */
+/** Maximum bytes that one party may hold: the size of the largest body that any endpoint accepts. */
 const PARTY_MAX = 16 * MIB;
 /** Maximum bytes of answers that this process may hold. */
 const ANSWERS_MAX = 64 * MIB;
@@ -33,19 +33,19 @@ export class BodyBudget {
   /** Opens an empty share. `gone` is aborted when the sender disconnects. */
   open(party: string, gone: AbortSignal): BodyShare {
     let permit: Permit | undefined;
-    let counted = 0;
+    let countedBytes = 0;
     let isFree = false;
     return {
       reserve: async (bytes) => {
-        const more = bytes - UNCOUNTED_BYTES - counted;
-        if (more <= 0) return;
+        const extraBytes = bytes - UNCOUNTED_BYTES - countedBytes;
+        if (extraBytes <= 0) return;
         // A body that was given up as too slow may still receive a chunk.
         if (isFree) throw new AppError('overloaded');
         if (permit === undefined) {
-          permit = await this.#held.acquire({ party, weight: more, gone, waitMs: BODY_WAIT_MS });
+          permit = await this.#held.acquire({ party, weight: extraBytes, gone, waitMs: BODY_WAIT_MS });
           if (isFree) permit.release();
-        } else if (!permit.grow(more)) throw new AppError('overloaded');
-        counted += more;
+        } else if (!permit.grow(extraBytes)) throw new AppError('overloaded');
+        countedBytes += extraBytes;
       },
       free: () => {
         isFree = true;
@@ -56,14 +56,14 @@ export class BodyBudget {
 }
 
 /**
- * Reserves this many bytes for an answer, before they are read, in place of what was reserved for it. Shrinks at once.
- * To grow, gives everything back and waits for the whole, so that answers cannot deadlock. Throws `overloaded`.
+ * Sets the memory reserved for an answer to this many bytes; call it before reading them. Shrinks at once. To grow,
+ * gives back what is reserved and waits for the whole, so that answers cannot deadlock. Throws `overloaded`.
  */
-export type Reserve = (bytes: number) => Promise<void>;
+export type ReserveAnswerMemory = (bytes: number) => Promise<void>;
 
 /** One answer's share of the budget. */
 interface AnswerShare {
-  reserve: Reserve;
+  reserve: ReserveAnswerMemory;
   /** Shrinks the share to the bytes of the rendered answer. */
   settle(bytes: number): void;
   free(): void;
@@ -94,7 +94,7 @@ export class AnswerBudget {
       permit = await this.#held.acquire({ party, weight, gone, waitMs: ANSWER_WAIT_MS });
       held = weight;
       if (!gone.aborted) return;
-      // The caller left, which freed the share, before this permit was granted.
+      // The caller disconnected, which freed the share, while this call still waited for the permit.
       free();
       throw new AppError('overloaded');
     };

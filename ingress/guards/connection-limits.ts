@@ -13,11 +13,11 @@ export interface ConnectionLimits {
 const LOG_EVERY_MS = 60_000;
 
 /**
- * Makes a server close connections beyond the limits as soon as they are accepted, without an answer. Connections of
- * trusted proxies count only towards the limit of the process: each carries the requests of many clients, which the
- * proxy itself has to limit.
+ * Returns the function that makes a server close connections beyond the limits as soon as they are accepted, without an
+ * answer. Connections of trusted proxies count only towards the limit of the process: each carries the requests of many
+ * clients, which the proxy itself has to limit.
  */
-export function connectionLimits(
+export function connectionLimiter(
   { atOnce, perNetwork }: ConnectionLimits,
   isTrusted: IsTrusted,
   log: Log,

@@ -10,16 +10,16 @@ const HEAD_MAX = 16 * KIB;
 export const PARSED_HEAD_MAX = 4 * HEAD_MAX;
 
 /**
- * Refuses a URL or header block that is too long, a version other than HTTP/1.0 and 1.1, more than one `Host`, or none
- * under HTTP/1.1 (RFC 9112, 3.2), an `Expect` other than `100-continue`, and a target without a path.
+ * Refuses a URL or header block that is too long, a version other than HTTP/1.0 and 1.1, a second `Host` header, or
+ * none under HTTP/1.1 (RFC 9112, 3.2), an `Expect` other than `100-continue`, and a target without a path.
  */
 export async function checkHead(ctx: RequestContext, next: Next): Promise<void> {
   const { url = '', headers, headersDistinct, httpVersion } = ctx.req;
   if (url.length > HEAD_MAX) throw new AppError('uri_too_long');
   if (url.length + headerLength(ctx.req) > HEAD_MAX) throw new AppError('headers_too_large');
   const { host = [] } = headersDistinct;
-  const leastHosts = httpVersion === '1.1' ? 1 : 0;
-  if (!/^1\.[01]$/.test(httpVersion) || host.length > 1 || host.length < leastHosts)
+  const minHosts = httpVersion === '1.1' ? 1 : 0;
+  if (!/^1\.[01]$/.test(httpVersion) || host.length > 1 || host.length < minHosts)
     throw new AppError('invalid_request');
   // HTTP/1.0 has no expectations.
   if (httpVersion === '1.1' && !/^(100-continue)?$/i.test(headers.expect ?? ''))

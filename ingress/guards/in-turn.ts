@@ -4,8 +4,8 @@ import type { Duplex } from 'node:stream';
 /** Number of requests that wait on one connection, behind the one being answered, at which reading from it pauses. */
 const WAITING_MAX = 16;
 /**
- * Number of requests that wait on all connections at which a connection with `WAITING_MAX` of them is cut off: a single
- * read can bring thousands of tiny requests.
+ * Number of requests that wait on all connections together. From then on, a connection on which more than `WAITING_MAX`
+ * wait is cut off: a single read can bring thousands of tiny requests.
  */
 const ALL_WAITING_MAX = 10_000;
 
@@ -14,25 +14,28 @@ interface Exchange {
   response: ServerResponse;
 }
 
-/** A connection: the request being answered, the requests that wait, and how to close it after them. */
-interface Line {
+/**
+ * A connection: the request being answered, the requests that wait, and the function that closes the connection after
+ * them.
+ */
+interface Connection {
   socket: Duplex;
   running: IncomingMessage | undefined;
   waiting: Exchange[];
   isHeld: boolean;
-  /** True if Node will send no further answer on it. */
+  /** True if Node will send no further answer on the connection. */
   isOver: boolean;
   close?: () => void;
 }
 
 /**
- * Handles the requests of a connection one at a time, each once the one before is answered (RFC 9112, 9.3.2). Node
- * hands over all pipelined requests at once, and would hold all their answers. Here, a connection with too many waiting
- * requests is not read.
+ * Handles the requests of a connection one at a time, each once the previous one is answered (RFC 9112, 9.3.2). Node
+ * hands over all pipelined requests at once, and would hold all their answers. While too many requests of a connection
+ * wait, nothing more is read from it.
  */
 export class ConnectionTurns {
   readonly #handle: RequestListener;
-  readonly #lines = new WeakMap<Duplex, Line>();
+  readonly #connections = new WeakMap<Duplex, Connection>();
   #waiting = 0;
 
   constructor(handle: RequestListener) {
@@ -41,68 +44,68 @@ export class ConnectionTurns {
 
   /** Handles a request once the requests before it are answered. */
   readonly handle: RequestListener = (request, response) => {
-    const line = this.#lineOf(request.socket);
-    if (line.isOver) return;
-    if (line.running === undefined) this.#start(line, { request, response });
-    else this.#wait(line, { request, response });
+    const connection = this.#connectionOf(request.socket);
+    if (connection.isOver) return;
+    if (connection.running === undefined) this.#start(connection, { request, response });
+    else this.#wait(connection, { request, response });
   };
 
   /**
-   * Calls `close` on a connection with a protocol fault once the requests before the fault are answered: at once if
-   * there are none, or if the fault is in the body of the request being answered.
+   * Calls `close` for a connection with a protocol error once the requests before the error are answered: at once if
+   * there are none, or if the error is in the body of the request being answered.
    */
   close(socket: Duplex, close: () => void): void {
-    const line = this.#lineOf(socket);
-    if (!line.running?.complete) {
+    const connection = this.#connectionOf(socket);
+    if (!connection.running?.complete) {
       close();
       return;
     }
-    if (line.waiting.at(-1)?.request.complete === false) this.#forget(line.waiting.splice(-1));
-    line.close = close;
+    if (connection.waiting.at(-1)?.request.complete === false) this.#forget(connection.waiting.splice(-1));
+    connection.close = close;
     // The parser would fail again on everything that follows.
-    hold(line);
+    hold(connection);
   }
 
-  #lineOf(socket: Duplex): Line {
-    const known = this.#lines.get(socket);
+  #connectionOf(socket: Duplex): Connection {
+    const known = this.#connections.get(socket);
     if (known !== undefined) return known;
-    const line = { socket, running: undefined, waiting: [], isHeld: false, isOver: false };
-    this.#lines.set(socket, line);
-    return line;
+    const connection = { socket, running: undefined, waiting: [], isHeld: false, isOver: false };
+    this.#connections.set(socket, connection);
+    return connection;
   }
 
-  #start(line: Line, { request, response }: Exchange): void {
-    line.running = request;
-    response.once('close', () => this.#next(line));
+  #start(connection: Connection, { request, response }: Exchange): void {
+    connection.running = request;
+    response.once('close', () => this.#next(connection));
     this.#handle(request, response);
   }
 
-  #wait(line: Line, exchange: Exchange): void {
-    if (line.waiting.length >= WAITING_MAX) {
-      if (this.#waiting >= ALL_WAITING_MAX) line.socket.destroy();
-      hold(line);
+  #wait(connection: Connection, exchange: Exchange): void {
+    if (connection.waiting.length >= WAITING_MAX) {
+      if (this.#waiting >= ALL_WAITING_MAX) connection.socket.destroy();
+      hold(connection);
     }
-    line.waiting.push(exchange);
+    connection.waiting.push(exchange);
     this.#waiting += 1;
   }
 
-  #next(line: Line): void {
-    const [next] = this.#forget(line.waiting.splice(0, 1));
+  #next(connection: Connection): void {
+    const [next] = this.#forget(connection.waiting.splice(0, 1));
     if (next?.response.socket === null) {
-      line.isOver = true;
-      this.#forget(line.waiting.splice(0));
+      connection.isOver = true;
+      this.#forget(connection.waiting.splice(0));
       return;
     }
     if (next === undefined) {
-      line.running = undefined;
-      release(line);
-      line.close?.();
+      connection.running = undefined;
+      release(connection);
+      connection.close?.();
       return;
     }
-    if (line.close === undefined && line.waiting.length < WAITING_MAX) release(line);
-    // Clears the time-out within which the answer before had to be read.
+    if (connection.close === undefined && connection.waiting.length < WAITING_MAX) release(connection);
+    // Clears the timeout for reading the previous answer.
     next.request.socket.setTimeout(0);
-    this.#start(line, next);
+    this.#start(connection, next);
   }
 
   #forget(exchanges: Exchange[]): Exchange[] {
@@ -112,16 +115,16 @@ export class ConnectionTurns {
 }
 
 /** Pauses reading until `release`, although Node resumes it with every body that is read and every answer that ends. */
-function hold(line: Line): void {
-  if (line.isHeld) return;
-  line.isHeld = true;
-  line.socket.pause().on('resume', pauseAgain);
+function hold(connection: Connection): void {
+  if (connection.isHeld) return;
+  connection.isHeld = true;
+  connection.socket.pause().on('resume', pauseAgain);
 }
 
-function release(line: Line): void {
-  if (!line.isHeld) return;
-  line.isHeld = false;
-  line.socket.off('resume', pauseAgain).resume();
+function release(connection: Connection): void {
+  if (!connection.isHeld) return;
+  connection.isHeld = false;
+  connection.socket.off('resume', pauseAgain).resume();
 }
 
 function pauseAgain(this: Duplex): void {

@@ -8,11 +8,14 @@ import type { RequestContext } from '../http/request-context.ts';
 import type { BodyShare } from './budgets.ts';
 
 /**
- * Slowest pace allowed for a body: `graceMs`, and a second more for every `bytesPerS` bytes that the client sends. A
- * slower body would hold a share of the budget for nothing.
+ * Minimum pace of a body: it may take `graceMs`, and a second more for every `bytesPerS` bytes that the client sends. A
+ * slower body would hold its share of the budget for nothing.
  */
-const PACE = { graceMs: 5000, bytesPerS: 32 * KIB };
-/** Maximum ratio of unpacked to packed size, beyond `BODY_LIMIT`. Text rarely reaches 20; gzip can reach 1,032. */
+const MIN_PACE = { graceMs: 5000, bytesPerS: 32 * KIB };
+/**
+ * Maximum ratio of unpacked to packed size, for bodies that unpack to more than `BODY_LIMIT`. Text rarely reaches 20;
+ * gzip can reach 1,032.
+ */
 const INFLATION_MAX = 100;
 /** Maximum packed size of a body of `limit` bytes: gzip adds headers, and 5 bytes per incompressible block. */
 const packedMax = (limit: number) => KIB + limit + limit / 64;
@@ -23,27 +26,27 @@ export interface BodyLimits {
   limit: number;
   share: BodyShare;
   /** Counts the body's unpacked bytes for the rate limit. */
-  weigh(bytes: number): Promise<void>;
+  countBytes(bytes: number): Promise<void>;
 }
 
 /**
  * Reads a body and unpacks it. Throws `body_too_large`, `rate_limited`, `overloaded` when the budget has no room,
- * `request_timeout` when it arrives too slowly, `invalid_content_type`, and `invalid_json` when it is cut off or badly
- * packed. Reads a body of the wrong type as well, because "too large" takes precedence over "wrong type".
+ * `request_timeout` when it arrives too slowly, `invalid_content_type`, and `invalid_json` when it is cut off or cannot
+ * be unpacked. Reads a body of the wrong type as well, because "too large" takes precedence over "wrong type".
  */
-export async function receive(ctx: RequestContext, receiving: BodyLimits): Promise<Buffer> {
+export async function receive(ctx: RequestContext, limits: BodyLimits): Promise<Buffer> {
   const { req } = ctx;
   const isAcceptable = isJsonType(ctx.get('Content-Type')) && isKnownEncoding(ctx.get('Content-Encoding'));
   const isPacked = isAcceptable && ctx.get('Content-Encoding').toLowerCase() === 'gzip';
-  const unpacking = isPacked ? unpack(req, packedMax(receiving.limit)) : undefined;
+  const unpacking = isPacked ? unpack(req, packedMax(limits.limit)) : undefined;
   try {
     const length = isPacked ? 0 : Number(ctx.get('Content-Length'));
     // A known size is counted before the bytes are read, an unknown one afterwards.
-    if (length > 0) await receiving.weigh(length);
-    await receiving.share.reserve(length);
-    const sent = (received: number) => unpacking?.bytesWritten ?? received;
-    const bytes = await collect(unpacking ?? req, { ...receiving, length, sent });
-    if (!length) await receiving.weigh(bytes.length);
+    if (length > 0) await limits.countBytes(length);
+    await limits.share.reserve(length);
+    const bytesSent = (received: number) => unpacking?.bytesWritten ?? received;
+    const bytes = await collect(unpacking ?? req, { ...limits, length, bytesSent });
+    if (!length) await limits.countBytes(bytes.length);
     if (isAcceptable) return bytes;
   } catch (error) {
     // Anything else that fails here is the client's fault: broken compression, or a broken connection.
@@ -91,33 +94,34 @@ function unpack(source: Readable, max: number) {
   return unpacked;
 }
 
-interface CollectTerms extends BodyLimits {
+interface CollectOptions extends BodyLimits {
   /** Unpacked size as announced; 0 if unknown. */
   length: number;
   /** Estimates how many bytes the client sent for this many unpacked bytes. */
-  sent(received: number): number;
+  bytesSent(received: number): number;
 }
 
 /**
- * Collects the stream's bytes in one buffer. Throws `request_timeout` when they arrive more slowly than `PACE`. Never
- * destroys the stream.
+ * Collects the stream's bytes in one buffer. Throws `request_timeout` when they arrive more slowly than `MIN_PACE`.
+ * Never destroys the stream.
  */
-async function collect(source: Readable, collecting: CollectTerms): Promise<Buffer> {
+async function collect(source: Readable, options: CollectOptions): Promise<Buffer> {
   const since = performance.now();
   const chunks: AsyncIterableIterator<Buffer> = source.iterator({ destroyOnReturn: false });
-  const body = new Body(collecting);
+  const body = new Body(options);
   const tooSlow = new AbortController();
   const check = () => {
-    const leftMs = since + PACE.graceMs + (1000 * body.sent) / PACE.bytesPerS - performance.now();
+    const leftMs =
+      since + MIN_PACE.graceMs + (1000 * body.bytesSent) / MIN_PACE.bytesPerS - performance.now();
     if (leftMs <= 0) tooSlow.abort(new AppError('request_timeout'));
     else timer = setTimeout(check, leftMs);
   };
-  let timer = setTimeout(check, PACE.graceMs);
+  let timer = setTimeout(check, MIN_PACE.graceMs);
   try {
     await rejectOnAbort(tooSlow.signal, addAll(chunks, body));
   } finally {
     clearTimeout(timer);
-    // Not awaited, because it waits for the next chunk.
+    // Not awaited: `return` waits for the next chunk.
     void chunks.return?.();
   }
   return body.bytes;
@@ -132,12 +136,12 @@ async function addAll(chunks: AsyncIterable<Buffer>, body: Body): Promise<void> 
  * may send a million chunks of one byte, which would cost a hundred times their size.
  */
 class Body {
-  readonly #collecting: CollectTerms;
+  readonly #options: CollectOptions;
   #buffer: Buffer = Buffer.alloc(0);
   #used = 0;
 
-  constructor(collecting: CollectTerms) {
-    this.#collecting = collecting;
+  constructor(options: CollectOptions) {
+    this.#options = options;
   }
 
   get bytes(): Buffer {
@@ -145,17 +149,17 @@ class Body {
   }
 
   /** Bytes that the client sent. */
-  get sent(): number {
-    return this.#collecting.sent(this.#used);
+  get bytesSent(): number {
+    return this.#options.bytesSent(this.#used);
   }
 
   async add(chunk: Buffer): Promise<void> {
-    const { length, limit, share, sent } = this.#collecting;
+    const { length, limit, share, bytesSent } = this.#options;
     const needed = this.#used + chunk.length;
-    if (needed > limit || needed > Math.max(BODY_LIMIT, INFLATION_MAX * sent(needed)))
+    if (needed > limit || needed > Math.max(BODY_LIMIT, INFLATION_MAX * bytesSent(needed)))
       throw new AppError('body_too_large');
     if (needed > this.#buffer.length) {
-      // Most bodies arrive in one chunk.
+      // Most bodies arrive in one chunk, which is not copied.
       const size = this.#used === 0 ? needed : Math.min(limit, Math.max(length, 2 * needed));
       await share.reserve(size);
       this.#buffer = this.#used === 0 ? chunk : copyOf(this.bytes, size);

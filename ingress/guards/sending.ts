@@ -3,7 +3,7 @@ import type { Middleware } from 'koa';
 import { KIB } from '../../shared/schemas/limits.ts';
 import type { RequestContext, RequestState } from '../http/request-context.ts';
 
-/** Bytes of a large answer that are passed on at a time. */
+/** Bytes of a large answer that are passed to the connection at a time. */
 const PIECE_BYTES = 128 * KIB;
 
 /**
@@ -13,7 +13,7 @@ const PIECE_BYTES = 128 * KIB;
 export function cutUnreadAnswers(timeoutMs: number): Middleware<RequestState> {
   return async (ctx, next) => {
     await next();
-    // Sets the socket's time-out, which counts from the last byte that the kernel took. Node resets it for the next
+    // Sets the socket's timeout, which counts from the last byte that the kernel took. Node resets it for the next
     // request.
     ctx.res.setTimeout(timeoutMs);
     const { body, length } = ctx;
@@ -48,7 +48,7 @@ async function* inPieces(body: LargeBody, cut: () => void, timeoutMs: number): A
 
 const UTF_8 = new TextEncoder();
 
-/** Encodes a text in UTF-8, one piece at a time, so that a text that waits is not held twice. */
+/** Encodes a text in UTF-8, one piece at a time, so that a waiting answer is not in memory twice. */
 function* encodedPieces(text: string): Generator<Buffer> {
   for (let at = 0; at < text.length; ) {
     // No code unit takes more than three bytes.

@@ -7,7 +7,7 @@ import { withTimeout } from '../../shared/timing/within.ts';
 import type { RequestContext, RequestState } from '../http/request-context.ts';
 
 /** Pace at which a process drops unread bodies, over all connections. It takes a few percent of a core. */
-const BYTES_PER_MS = (64 * MIB) / 1000;
+const DROPPED_BYTES_PER_MS = (64 * MIB) / 1000;
 /** Time for which a closing connection stays open while its body is dropped. */
 const LINGER_MS = 1000;
 
@@ -18,9 +18,9 @@ const LINGER_MS = 1000;
  */
 export function dropUnreadBodies(): Middleware<RequestState> {
   let freeAt = 0;
-  const turn = async (bytes: number) => {
+  const waitForTurn = async (bytes: number) => {
     const now = performance.now();
-    freeAt = Math.max(now, freeAt) + bytes / BYTES_PER_MS;
+    freeAt = Math.max(now, freeAt) + bytes / DROPPED_BYTES_PER_MS;
     await sleep(freeAt - now, undefined, { ref: false });
   };
   return async (ctx, next) => {
@@ -28,26 +28,26 @@ export function dropUnreadBodies(): Middleware<RequestState> {
     const { req, res, response, body } = ctx;
     if (req.complete && req.readableLength === 0) return;
     // An error means that the client has left.
-    const dropped = drop(req, turn).catch(() => {});
+    const dropping = drop(req, waitForTurn).catch(() => {});
     const closes = !res.shouldKeepAlive || response.get('Connection') === 'close';
-    if (closes && typeof body === 'string') linger(ctx, body, dropped);
+    if (closes && typeof body === 'string') linger(ctx, body, dropping);
   };
 }
 
-async function drop(req: IncomingMessage, turn: (bytes: number) => Promise<void>): Promise<void> {
+async function drop(req: IncomingMessage, waitForTurn: (bytes: number) => Promise<void>): Promise<void> {
   req.unpipe();
-  for await (const chunk of req.iterator({ destroyOnReturn: false })) await turn(chunk.length);
+  for await (const chunk of req.iterator({ destroyOnReturn: false })) await waitForTurn(chunk.length);
 }
 
 /**
  * Sends the whole answer at once, but ends it only when the body has been dropped or `LINGER_MS` is over. Closing on a
  * client that is still writing would make TCP reset the connection, and the client would never see the answer.
  */
-function linger(ctx: RequestContext, text: string, dropped: Promise<void>): void {
+function linger(ctx: RequestContext, text: string, dropping: Promise<void>): void {
   ctx.body = Readable.from(
     (async function* () {
       yield text;
-      await withTimeout(LINGER_MS, () => dropped).catch(() => {});
+      await withTimeout(LINGER_MS, () => dropping).catch(() => {});
     })(),
   );
   ctx.length = Buffer.byteLength(text);

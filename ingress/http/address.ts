@@ -2,10 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import proxyAddress from 'proxy-addr';
 
-/** True if an address is a trusted proxy's. The second argument is the number of hops before it. */
+/** Returns true for the address of a trusted proxy. The second argument is the number of hops between it and us. */
 export type IsTrusted = ReturnType<typeof proxyAddress.compile>;
 
-export function trustOf(proxies: readonly string[]): IsTrusted {
+/** Returns the function that checks whether an address belongs to one of these proxies. */
+export function compileTrust(proxies: readonly string[]): IsTrusted {
   return proxyAddress.compile([...proxies]);
 }
 
@@ -13,11 +14,11 @@ export function trustOf(proxies: readonly string[]): IsTrusted {
 export type AddressOf = (request: IncomingMessage) => string;
 
 /**
- * Returns a reader of clients' addresses. It follows `X-Forwarded-For` from the right while the hop that wrote an entry
- * is one of `trusted`, and skips entries that are not addresses. Unwraps IPv4 addresses mapped to IPv6.
+ * Returns a reader of clients' addresses. It reads `X-Forwarded-For` from the right, for as long as a proxy in
+ * `trusted` wrote the entry, and skips entries that are not addresses. Unwraps IPv4 addresses mapped to IPv6.
  */
 export function addressReader(trusted: readonly string[]): AddressOf {
-  const isTrusted = trustOf(trusted);
+  const isTrusted = compileTrust(trusted);
   return (request) => {
     const hops = proxyAddress.all(request, isTrusted);
     return unwrapIpv4(hops.findLast((hop) => isIP(hop) !== 0) ?? '');

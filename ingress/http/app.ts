@@ -9,13 +9,13 @@ import { countRefusals, type RefusalCounter } from '../limits/refusals.ts';
 import { addressReader } from './address.ts';
 import { handleErrors } from './errors.ts';
 import { type RequestState, requestContext, type Surface } from './request-context.ts';
-import { createRouter, type Serving } from './router.ts';
+import { createRouter, type RouterDependencies } from './router.ts';
 
-export interface AppDependencies<Parts> extends Serving<Parts> {
-  /** Wraps the routes of the surface `connect`, their refusals included. */
+export interface AppDependencies<Parts> extends RouterDependencies<Parts> {
+  /** Middleware around the routes of the surface `connect`. It also answers their errors. */
   pages?: Middleware<RequestState>;
   refusals: Pick<RefusalCounter, 'add'>;
-  /** This and the next two: as in the configuration. */
+  /** Setting from the configuration, like the next two. */
   trustProxy: readonly string[];
   corsOrigins: readonly string[];
   sendTimeoutMs: number;
@@ -23,7 +23,7 @@ export interface AppDependencies<Parts> extends Serving<Parts> {
   isShuttingDown: () => boolean;
 }
 
-/** Makes the Koa application. Its middleware stands here outermost first. */
+/** Creates the Koa application. Lists the middleware from the outermost to the innermost. */
 export function createApp<Parts>(dependencies: AppDependencies<Parts>): Koa<RequestState> {
   const { pages, refusals, trustProxy, corsOrigins, sendTimeoutMs, log, isShuttingDown } = dependencies;
   const app = new Koa<RequestState>();
@@ -37,7 +37,7 @@ export function createApp<Parts>(dependencies: AppDependencies<Parts>): Koa<Requ
   if (pages !== undefined) app.use(onSurface('connect', pages));
   app.use(onSurface('api', paceLargeBodies()));
   app.use(createRouter(dependencies).routes());
-  // Only a failing connection gets past `handleErrors`; Koa would print it.
+  // `handleErrors` catches all errors but those of the connection itself, which Koa would print.
   app.on('error', (error: Error) => log.debug({ error: error.message }, 'answer not sent'));
   return app;
 }
@@ -47,11 +47,11 @@ function onSurface(surface: Surface, middleware: Middleware<RequestState>): Midd
 }
 
 /** Time for which a browser may cache a preflight's answer. */
-const MAX_AGE_S = 600;
+const PREFLIGHT_MAX_AGE_S = 600;
 
 /**
- * Lets pages of these origins use `/api`. Cookies are no credential there, so none are allowed. Nothing changes for
- * other origins: their preflights get 405 like any OPTIONS.
+ * Lets pages of these origins call `/api`, without cookies, because cookies are no credential there. A preflight from
+ * any other origin gets 405, like every OPTIONS request.
  */
 function apiCors(origins: readonly string[]): Middleware<RequestState> {
   const allowed = new Set(origins);
@@ -81,7 +81,7 @@ function apiCors(origins: readonly string[]): Middleware<RequestState> {
       'X-Error-Source',
       'WWW-Authenticate',
     ],
-    maxAge: MAX_AGE_S,
+    maxAge: PREFLIGHT_MAX_AGE_S,
     // `handleErrors` keeps the headers that are set already.
     keepHeadersOnError: false,
   });

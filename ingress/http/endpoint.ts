@@ -7,26 +7,26 @@ import type { UserPrincipal } from '../../shared/domain/account.ts';
 import type { AppPrincipal } from '../../shared/domain/app.ts';
 import type { ErrorCode } from '../../shared/errors/catalogue.ts';
 import type { Scope } from '../../shared/schemas/accounts.ts';
-import type { Reserve } from '../guards/budgets.ts';
+import type { ReserveAnswerMemory } from '../guards/budgets.ts';
 import type { RequestHeader, ResponseHeader } from '../openapi/headers.ts';
 import type { Paths, RequestState, Surface } from './request-context.ts';
 
-/** Credential that may call: an app by its key, a user by a token or key, or anyone. */
+/** Credential that a caller needs: an app's key, a user's token or key, or none. */
 export type Credential = 'app' | 'user' | 'none';
 
 /** Sections of the API document, in their order. */
 export const TAGS = {
   Connections: 'Link a user of an app to a Forecue account, with PKCE, and end the link.',
-  Predictions: 'Ask for a completion, cancel it, and tell what became of it.',
+  Predictions: 'Ask for a completion, cancel it, and report what became of it.',
   Usage: 'What an app has used and what it costs.',
   Accounts: 'Sign up, log in, and manage keys.',
   Recording: 'Push events and read them back, by session.',
   Memory: 'What is remembered about the account: raw rows, episodes, facts, and its profile.',
-  Replies: 'Predict what the person would reply to an agent, and say what they did reply.',
+  Replies: 'Predict what the person would reply to an agent, and report what they did reply.',
   Jobs: 'Work that goes on whether or not its caller waits.',
   'Own connections': 'The apps that may use an account, seen by its owner.',
   Console: 'Logging in to the page at `/console/`, for that page alone.',
-  Health: 'For balancers.',
+  Health: 'For load balancers.',
 };
 export type Tag = keyof typeof TAGS;
 
@@ -35,19 +35,19 @@ export interface Declaration {
   /** Name in generated clients. */
   operationId: string;
   tag: Tag;
-  /** One line for the reader of the document; `description` says more, in Markdown. */
+  /** One line for readers of the API document; `description` says more, in Markdown. */
   summary: string;
   description?: string;
   /** Requires an access token whose log-in is less than ten minutes old; a key is refused. */
   freshLogin?: boolean;
-  /** Scopes of which a key needs one; by default the scope of the method (`scopesOf`). */
+  /** A key needs one of these scopes; by default, the scope of the method (`scopesOf`). */
   scopes?: readonly Scope[];
-  /** Exempt from the rate limits. */
+  /** True to exempt the endpoint from the rate limits. */
   unlimited?: boolean;
   /**
-   * Line in which the account's requests take turns, for an endpoint that locks the account's row or reads all of its
-   * rows. Endpoints that secure the account use `account`, so that a thief who fills `memory` cannot keep the owner
-   * out.
+   * Name of the queue in which an account's requests take turns. Set for an endpoint that locks the account's row or
+   * reads all of the account's data. Endpoints that secure the account use `account`, so that a thief who fills
+   * `memory` cannot keep the owner out.
    */
   inTurn?: 'memory' | 'account';
   /** Shape of each path parameter; a value of another shape is answered with 404. */
@@ -60,29 +60,29 @@ export interface Declaration {
   /** Maximum number of values and property names in the body; `BODY_VALUES` by default. */
   bodyValues?: number;
   /**
-   * Counts the body in the memory budget until the handler has ended. Otherwise it counts only until the handler first
-   * awaits: by then, handlers of large bodies have dropped it.
+   * True to count the body in the memory budget until the handler has ended, the default with `inTurn`. Otherwise the
+   * body counts only until the handler first awaits: by then, handlers of large bodies have dropped it.
    */
   keepsBody?: boolean;
   query?: TObject;
-  /** Error code for a bad query, if not a 422. */
+  /** Error code for an invalid query, in place of the 422. */
   queryError?: ErrorCode;
-  /** Headers that it reads, besides `X-Request-Id`. */
+  /** Headers that the endpoint reads, besides `X-Request-Id`. */
   requestHeaders?: readonly RequestHeader[];
-  /** Errors besides those of every endpoint (404, 405, its credential's and its body's errors). */
+  /** Error codes besides the common ones: 404, 405, and those of the credential and the body. */
   errors: readonly ErrorCode[];
   /** Status of a success. A handler may answer with `otherStatus` instead. */
   status: number;
   otherStatus?: number;
-  /** Schema of a success's body; without one there is no body. */
+  /** Schema of a success's body; undefined if a success has no body. */
   response?: TSchema;
   /** Schema of the body that goes with `otherStatus`; `response` by default. */
   otherResponse?: TSchema;
   /** Media type of a success; JSON by default. */
   responseType?: string;
-  /** Also answers with server-sent events, to callers that accept them. */
+  /** True if the endpoint also answers with server-sent events, to callers that accept them. */
   streams?: boolean;
-  /** The headers a success may carry, besides those of every answer. */
+  /** Headers that a success may carry, besides those of every answer. */
   responseHeaders?: readonly ResponseHeader[];
 }
 
@@ -101,13 +101,13 @@ interface EndpointInput<C extends Credential, D> {
   headers: IncomingHttpHeaders;
   /** Aborted when the caller's connection closes before the answer was sent. */
   signal: AbortSignal;
-  /** Reserves memory for an answer that may be large. It is held until the answer is sent. */
-  reserve: Reserve;
+  /** Reserves memory for an answer that may be large, until the answer is sent. */
+  reserve: ReserveAnswerMemory;
 }
 
 type ParamNames<D> = D extends { params: infer P } ? keyof P & string : never;
 
-/** Result of a handler. A body that is a string is rendered already, and is sent byte for byte. */
+/** Result of a handler. A string in `body` is an answer that is rendered already; it is sent byte for byte. */
 export interface Answer<Body = unknown> {
   body?: Body | string | Readable;
   status?: number;
@@ -141,8 +141,8 @@ interface ErasedInput<Params extends string = string>
 }
 
 /**
- * Declares an endpoint: `endpoint('app', {…}).handle(async ({ body, app }, { store }: Parts) => ({ body: … }))`. Two
- * calls, so that the declaration's types are fixed before the handler is checked against them.
+ * Declares an endpoint: `endpoint('app', {…}).handle(async ({ body, app }, { store }: Parts) => ({ body: … }))`. It
+ * takes two calls, so that the declaration's types are fixed before the handler is checked against them.
  */
 export function endpoint<C extends Credential, const D extends Declaration>(credential: C, declaration: D) {
   return {
@@ -165,7 +165,7 @@ export function endpoint<C extends Credential, const D extends Declaration>(cred
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** Place of a route in the table. The credential `browser` is the cookie of our own pages. */
-interface Place<C> {
+interface RoutePlace<C> {
   surface: Surface;
   method: Method;
   path: string;
@@ -173,13 +173,13 @@ interface Place<C> {
 }
 
 /** An endpoint with its place, without its static types. The router and the API document are both made from it. */
-export interface Endpoint<Parts = never> extends Place<Credential>, Declaration {
+export interface Endpoint<Parts = never> extends RoutePlace<Credential>, Declaration {
   params: Record<string, ParamKind>;
   run: (input: ErasedInput, parts: Parts) => Promise<Answer>;
 }
 
 /** A page or a file, made for people rather than programs. */
-interface Page<Parts = never> extends Place<'browser' | 'none'> {
+interface Page<Parts = never> extends RoutePlace<'browser' | 'none'> {
   serve: ServePage<Parts>;
 }
 

@@ -10,12 +10,12 @@ export async function handleErrors(ctx: RequestContext, next: Next): Promise<voi
   try {
     await next();
   } catch (error) {
-    if (error instanceof ValidationError) sendFaults(ctx, error);
+    if (error instanceof ValidationError) sendValidationError(ctx, error);
     else sendError(ctx, toAppError(ctx, error));
   }
 }
 
-/** Converts an error to an `AppError`. Logs an unreachable database, a lock time-out or a defect. */
+/** Converts an error to an `AppError`. Logs an unreachable database, a lock timeout or a defect. */
 export function toAppError(
   { state: { log, signal } }: { state: Pick<RequestState, 'log' | 'signal'> },
   error: unknown,
@@ -32,7 +32,7 @@ export function toAppError(
   return new AppError('internal_error', { cause: error });
 }
 
-function sendFaults(ctx: RequestContext, error: ValidationError): void {
+function sendValidationError(ctx: RequestContext, error: ValidationError): void {
   ctx.state.errorCode = 'validation_error';
   ctx.set('X-Error-Source', 'ingress');
   send(ctx, 422, { detail: error.faults });
@@ -45,7 +45,7 @@ export function setError(ctx: RequestContext, error: AppError): void {
   ctx.set('X-Error-Source', error.source);
   if (error.retryAfterS !== undefined)
     ctx.set('Retry-After', String(Math.max(1, Math.ceil(error.retryAfterS))));
-  // The rest of such a body may take long to arrive.
+  // The rest of the body may take long to arrive.
   if (error.code === 'body_too_large' || error.code === 'request_timeout') ctx.set('Connection', 'close');
 }
 

@@ -32,11 +32,11 @@ export function requestContext(
 ): Middleware<RequestState> {
   const serve: Middleware<RequestState> = async (ctx, next) => {
     const start = performance.now();
-    const requestId = saneId(ctx.get('X-Request-Id')) ?? newId();
+    const requestId = validRequestId(ctx.get('X-Request-Id')) ?? newId();
     ctx.state = {
       requestId,
       log: log.child({ requestId, traceId: traceId() }),
-      signal: disconnection(ctx),
+      signal: disconnectSignal(ctx),
       address: addressOf(ctx.req),
       surface: surfaceOf(pathOf(ctx) ?? pathIn(ctx.req.url ?? '')),
     };
@@ -53,9 +53,9 @@ export function requestContext(
   };
   return (ctx, next) => {
     if (PROBES.has(ctx.req.url ?? '')) return serve(ctx, next);
-    // Continues the caller's trace, if it sent one.
-    const from = { traceparent: ctx.get('traceparent') };
-    return inSpan(ctx.method, { kind: 'SERVER', from }, () => serve(ctx, next));
+    // Continues the caller's trace, if the request names one.
+    const parent = { traceparent: ctx.get('traceparent') };
+    return inSpan(ctx.method, { kind: 'SERVER', parent }, () => serve(ctx, next));
   };
 }
 
@@ -71,14 +71,17 @@ export function pathOf(ctx: Pick<RequestContext, 'path'>): string | undefined {
   }
 }
 
-const SANE_ID = new RegExp(IDENTIFIER_PATTERN);
+const IDENTIFIER = new RegExp(IDENTIFIER_PATTERN);
 
-function saneId(value: string): string | undefined {
-  return SANE_ID.test(value) && value.length <= IDENTIFIER_MAX ? value : undefined;
+function validRequestId(value: string): string | undefined {
+  return IDENTIFIER.test(value) && value.length <= IDENTIFIER_MAX ? value : undefined;
 }
 
-/** Returns a signal that aborts at disconnection. Watches the response: a request closes once its body is read. */
-function disconnection({ res }: RequestContext): AbortSignal {
+/**
+ * Returns a signal that aborts when the caller disconnects. Watches the response: a request closes once its body is
+ * read.
+ */
+function disconnectSignal({ res }: RequestContext): AbortSignal {
   const controller = new AbortController();
   res.once('close', () => {
     if (!res.writableFinished) controller.abort();
@@ -138,7 +141,7 @@ export function pathIn(target: string): string {
   return target.replace(/^https?:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '');
 }
 
-/** Returns the surface of a path, even if no endpoint has it: the form of its refusals depends on the surface. */
+/** Returns the surface of a path, even of one without an endpoint: the surface decides the format of the error. */
 export function surfaceOf(path: string): Surface {
   if (path.startsWith('/v1/')) return 'v1';
   if (path.startsWith('/api/')) return 'api';

@@ -11,7 +11,7 @@ export interface RequestScope {
 
 const scope = new AsyncLocalStorage<RequestScope>();
 
-/** Serves a request, which everything called meanwhile can look up. */
+/** Serves a request. Whatever is called meanwhile can look up the request's ids. */
 export function withinRequest<Result>(request: RequestScope, serve: () => Result): Result {
   return scope.run(request, serve);
 }

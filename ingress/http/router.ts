@@ -35,11 +35,11 @@ import { scopesOf } from './scopes.ts';
 
 type Context = RouterContext<RequestState>;
 
-/** Maximum bytes that an answer adds to each row that was posted, such as its id. */
-const ADDED_BYTES = KIB;
+/** Maximum bytes that an answer adds to each posted row, such as its id. */
+const ADDED_BYTES_PER_ROW = KIB;
 
 /** Dependencies of a route table: the services of its handlers, and those of the steps before every handler. */
-export interface Serving<Parts> {
+export interface RouterDependencies<Parts> {
   routes: readonly Route<Parts>[];
   parts: Parts;
   credentials: Credentials;
@@ -47,24 +47,24 @@ export interface Serving<Parts> {
   takeTurn: TakeTurn;
 }
 
-/** Makes the router of a route table, which answers every other request with 404 or 405. Compiles every schema. */
-export function createRouter<Parts>(serving: Serving<Parts>): Router<RequestState> {
+/** Creates the router of a route table, and compiles the schemas. Requests outside the table get 404 or 405. */
+export function createRouter<Parts>(dependencies: RouterDependencies<Parts>): Router<RequestState> {
   const router = new Router<RequestState>({ sensitive: true, strict: true });
-  const bodies = new Bodies(serving.countRequest);
+  const bodies = new Bodies(dependencies.countRequest);
   const answers = new AnswerBudget();
-  for (const route of serving.routes) {
+  for (const route of dependencies.routes) {
     const serve = isEndpoint(route)
-      ? serveEndpoint(route, serving, { bodies, answers })
+      ? serveEndpoint(route, dependencies, { bodies, answers })
       : async (ctx: Context) => {
-          await serving.countRequest(ctx);
-          await route.serve(ctx, serving.parts);
+          await dependencies.countRequest(ctx);
+          await route.serve(ctx, dependencies.parts);
         };
-    const takesNames = route.path.includes(':');
+    const hasParams = route.path.includes(':');
     router.register(patternOf(route), [route.method], (ctx: Context) => {
-      // A path that is fixed for another method does not match a parameter of this one.
-      if (takesNames && fixedLayers(ctx).length > 0) refuse(ctx);
-      // The router leaves a bad escape as it is.
-      if (takesNames && !isDecodable(ctx.path)) throw new AppError('not_found');
+      // A fixed path of another method wins over this route's parameter: 405, not a match.
+      if (hasParams && fixedLayers(ctx).length > 0) refuse(ctx);
+      // The router passes malformed percent-encoding on undecoded; no such path exists.
+      if (hasParams && !isDecodable(ctx.path)) throw new AppError('not_found');
       ctx.state.route = route.path;
       return serve(ctx);
     });
@@ -77,10 +77,10 @@ function patternOf({ surface, path }: Pick<Route, 'surface' | 'path'>): string {
   return surface === 'api' ? path.replace(/\/$/, '{/}') : path;
 }
 
-/** Serves an endpoint: takes the steps of every request, in the order that the contract sets. */
+/** Serves an endpoint. The order of the steps is part of the API: it decides which error a request gets. */
 function serveEndpoint<Parts>(
   endpoint: Endpoint<Parts>,
-  { parts, credentials, countRequest, takeTurn }: Serving<Parts>,
+  { parts, credentials, countRequest, takeTurn }: RouterDependencies<Parts>,
   { bodies, answers }: { bodies: Bodies; answers: AnswerBudget },
 ) {
   const {
@@ -89,10 +89,10 @@ function serveEndpoint<Parts>(
     credential,
     inTurn,
     // While a request waits for its turn, its body is still in memory.
-    keepsBody: kept = inTurn !== undefined,
+    keepsBody = inTurn !== undefined,
   } = endpoint;
-  const withBody = bodies.reader({ credential, limit, values, kept });
-  // A password under a wrong name is an unknown property, which an error must not quote.
+  const withBody = bodies.reader({ credential, limit, values, keepsBody });
+  // A password sent under a wrong name is an unknown property, which an error must not quote.
   const confidential = /^\/(api|console)\/auth\//.test(endpoint.path);
   const checkBody = endpoint.body && compile(endpoint.body, 'body', { confidential });
   const checkQuery = queryCheck(endpoint);
@@ -112,23 +112,24 @@ function serveEndpoint<Parts>(
       if (endpoint.freshLogin) requireFreshLogin(user);
       requireScope(user, scopesOf(endpoint));
     }
-    const party = app?.id ?? user?.id ?? networkOf(address);
-    const share = answers.open(party, signal);
+    const sender = app?.id ?? user?.id ?? networkOf(address);
+    const share = answers.open(sender, signal);
     ctx.res.once('close', share.free);
     const { reserve } = share;
     const run = async (body: unknown, bytes = 0) => {
       const query = checkQuery(ctx.query);
       const input = { body, query, params, app, user, address, headers: ctx.headers, signal, reserve };
       const handle = () => endpoint.run(input, parts);
-      // Rows that were posted come back. Waits for room first, so that no request holds its turn meanwhile.
-      if (inTurn && Array.isArray(body)) await reserve(bytes + ADDED_BYTES * body.length);
+      // The answer repeats the posted rows. Reserves memory for it before taking a turn, so that no request holds its
+      // turn while it waits for memory.
+      if (inTurn && Array.isArray(body)) await reserve(bytes + ADDED_BYTES_PER_ROW * body.length);
       return inTurn && user ? takeTurn({ party: `${user.id} ${inTurn}`, gone: signal }, handle) : handle();
     };
     const answer = checkBody
-      ? await withBody(ctx, party, (body, bytes) => run(valueOrThrow(checkBody(body)), bytes))
+      ? await withBody(ctx, sender, (body, bytes) => run(valueOrThrow(checkBody(body)), bytes))
       : await run(undefined);
     send(ctx, endpoint, answer);
-    // A stream has no length, and reserves for itself.
+    // A stream has no length; its handler reserves memory for it.
     if (ctx.length !== undefined) share.settle(ctx.length);
   };
 }
@@ -161,7 +162,7 @@ const PARAM_CHECKS: Record<ParamKind, (value: string) => boolean> = {
 };
 const IDENTIFIER = new RegExp(IDENTIFIER_PATTERN);
 
-/** Throws `not_found` for a value of the wrong shape. The router decodes once. */
+/** Throws `not_found` for a parameter of the wrong shape. The router has decoded the values. */
 function checkParams(
   params: Record<string, string>,
   kinds: Record<string, ParamKind>,
@@ -171,7 +172,7 @@ function checkParams(
   return params;
 }
 
-/** Returns the check of an endpoint's query. Without a schema, the query is handed on as it was sent. */
+/** Returns the function that checks an endpoint's query. Without a schema, it returns the query as it was sent. */
 function queryCheck({
   query,
   queryError,

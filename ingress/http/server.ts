@@ -11,7 +11,7 @@ import { ConnectionTurns } from '../guards/in-turn.ts';
 import { errorBodyOf } from './errors.ts';
 import { pathIn, type Surface, surfaceOf } from './request-context.ts';
 
-export interface Listening {
+export interface ListeningServer {
   url: string;
   port: number;
   /** Starts to handle requests, including those that arrived before and have waited. */
@@ -24,24 +24,24 @@ const TIMEOUTS = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   keepAliveTimeout: 65_000,
-  // Interval at which the two above are enforced.
+  // Interval at which the first two are enforced.
   connectionsCheckingInterval: 1000,
 };
 
 /**
- * Connections that the kernel queues until they are accepted, if its own limit allows as many. A storm fills Node's
- * default of 511 in one slow turn of the event loop, and clients beyond that try again only seconds later.
+ * Connections that the kernel queues until they are accepted, if its own limit allows as many. A burst of connections
+ * fills Node's default of 511 in one slow turn of the event loop; further clients retry only seconds later.
  */
 const BACKLOG = 4096;
 
-/** Opens the port, after passing the server to `limit`. Rejects when the address is taken or not ours. */
+/** Opens the port, after passing the server to `limit`. Rejects when the address is in use or not local. */
 export async function listen(
   address: { host: string; port: number },
   limit?: (server: NetServer) => void,
-): Promise<Listening> {
+): Promise<ListeningServer> {
   const { promise: served, resolve: serve } = Promise.withResolvers<RequestListener>();
   const turns = new ConnectionTurns(async (request, response) => (await served)(request, response));
-  // `checkHead` requires the header: the answer of Node itself would have no body.
+  // `checkHead` requires the `Host` header instead: Node's own answer would have no body.
   const options = { ...TIMEOUTS, maxHeaderSize: PARSED_HEAD_MAX, requireHostHeader: false };
   const server = createServer(options, turns.handle);
   server.on('checkExpectation', turns.handle);
@@ -53,9 +53,9 @@ export async function listen(
       else refuse(socket, statusOf(code, surface), errorBodyOf(code, surface));
     });
   });
-  // CONNECT names no path, so no route either; Node would hang up without an answer.
+  // A CONNECT request names no path, so no route matches; Node would close the connection without an answer.
   server.on('connect', (_request, socket) => {
-    // Node has removed its own listener: a reset would be an uncaught error.
+    // Node has removed its own error listener: a connection reset would be an uncaught error.
     socket.on('error', () => socket.destroy());
     turns.close(socket, () => refuse(socket, 405));
   });
@@ -67,7 +67,7 @@ export async function listen(
   return { url: `http://${host}:${port}`, port, serve, close: (graceMs) => drain(server, graceMs) };
 }
 
-/** Error that ends a connection before its request is complete. `rawPacket` is what was read last. */
+/** Error that ends a connection before its request is complete. `rawPacket` is the data that was read last. */
 interface ParserError extends Error {
   code?: string;
   rawPacket?: Buffer;
@@ -81,8 +81,8 @@ function codeOf(error: ParserError): ErrorCode | undefined {
 }
 
 /**
- * Checks whether the parser gave up inside a URL. The parser does not say; it keeps only the last packet, which then is
- * a piece without a space, perhaps followed by the end of the request line.
+ * Checks whether the parser gave up inside the URL. Its error has only the last packet, which is then a part of the
+ * URL: a text without a space, perhaps followed by the end of the request line.
  */
 function isInUrl(error: ParserError): boolean {
   return /^\S*( HTTP\/1\.[01]\r?)?$/.test(firstLine(error));
@@ -99,7 +99,7 @@ function firstLine({ rawPacket }: ParserError): string {
   return line;
 }
 
-/** Time that a client which is still writing gets to read its answer. */
+/** Time for which a client that is still writing can read its answer. */
 const LINGER_MS = 1000;
 
 /** Answers input that never becomes a request of the application, and closes the connection. */
@@ -131,7 +131,7 @@ const SWEEP_EVERY_MS = 100;
 async function drain(server: Server, graceMs: number): Promise<void> {
   await acceptPending(server);
   const closed = once(server, 'close');
-  // HTTP's own close would cut idle connections at once, even those with a request in flight.
+  // `http.Server.close` would close idle connections at once, even one whose next request is already on its way.
   NetServer.prototype.close.call(server);
   const idleUntil = performance.now() + LAST_REQUEST_MS;
   const sweep = every(SWEEP_EVERY_MS, async () => {
@@ -145,21 +145,21 @@ async function drain(server: Server, graceMs: number): Promise<void> {
   clearTimeout(cut);
 }
 
-/** Maximum turns of the event loop spent on accepting: a flood has no end. */
+/** Maximum turns of the event loop spent on accepting connections, since a flood of them has no end. */
 const TURNS_MAX = 100;
 
-/** Accepts the connections that the kernel has completed already: it would reset them when the port closes. */
+/** Accepts the connections that the kernel has established already: it would reset them when the port closes. */
 async function acceptPending(server: Server): Promise<void> {
-  let came = true;
-  const note = () => {
-    came = true;
+  let accepted = true;
+  const noteAccepted = () => {
+    accepted = true;
   };
-  server.on('connection', note);
-  for (let turns = 0; came && turns < TURNS_MAX; turns += 1) {
-    came = false;
-    // The first one only ends the current turn.
+  server.on('connection', noteAccepted);
+  for (let turns = 0; accepted && turns < TURNS_MAX; turns += 1) {
+    accepted = false;
+    // The first call only ends the current turn.
     await nextTurn();
     await nextTurn();
   }
-  server.off('connection', note);
+  server.off('connection', noteAccepted);
 }

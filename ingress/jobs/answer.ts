@@ -4,7 +4,7 @@ import type { JobReceipt } from '../../shared/schemas/jobs.ts';
 import { NAME_MAX } from '../../shared/schemas/limits.ts';
 
 import type { NoFacts } from '../../shared/work/kinds.ts';
-import type { Reserve } from '../guards/budgets.ts';
+import type { ReserveAnswerMemory } from '../guards/budgets.ts';
 import type { Answer } from '../http/endpoint.ts';
 import { accepts, prefers } from '../http/preferences.ts';
 import type { WorkCall } from '../work/service.ts';
@@ -12,8 +12,8 @@ import { callOf, type JobKind, type JobService } from './service.ts';
 
 export const EVENT_STREAM = 'text/event-stream';
 
-/** Services that handlers of jobs work with. */
-export interface JobRoutes {
+/** Services that the handlers of jobs need. */
+export interface JobServices {
   jobs: JobService;
   publicUrl: string;
 }
@@ -23,29 +23,29 @@ interface JobInput {
   body: object;
   headers: IncomingHttpHeaders;
   signal: AbortSignal;
-  reserve: Reserve;
+  reserve: ReserveAnswerMemory;
 }
 
 /**
- * Answers a request for a job in the form that its caller prefers: with the result, with the job's address (`Prefer:
+ * Answers a request for a job in the way that its caller prefers: with the result, with the job's address (`Prefer:
  * respond-async`, RFC 7240), or with a stream of its events (`Accept: text/event-stream`). Not async, so that the body
  * is not held while the caller waits.
  */
 export function answerJob<Reported extends object, Result extends object = Reported>(
   kind: JobKind<Reported>,
   { user, body, headers, ...rest }: JobInput,
-  routes: JobRoutes,
+  services: JobServices,
 ): Promise<Answer<Result | JobReceipt>> {
   const wait = prefers(headers, 'wait');
   const call = callOf(kind, { accountId: user.id, body, idempotencyKey: idempotencyKeyOf(headers), wait });
-  return answerCall(kind, call, { headers, ...rest }, routes);
+  return answerCall(kind, call, { headers, ...rest }, services);
 }
 
 async function answerCall<Reported extends object, Result extends object>(
   kind: JobKind<Reported>,
   call: WorkCall<NoFacts>,
   { headers, signal, reserve }: Pick<JobInput, 'headers' | 'signal' | 'reserve'>,
-  { jobs, publicUrl }: JobRoutes,
+  { jobs, publicUrl }: JobServices,
 ): Promise<Answer<Result | JobReceipt>> {
   const isAsync = prefers(headers, 'respond-async');
   if (!isAsync && !accepts(headers, EVENT_STREAM)) {
@@ -67,20 +67,20 @@ async function answerCall<Reported extends object, Result extends object>(
 /** Answers with the events of a job, from where the caller's last stream was cut. */
 export function followJob(
   { user, jobId, ...call }: Omit<JobInput, 'body'> & { jobId: string },
-  routes: JobRoutes,
+  services: JobServices,
 ): Promise<Answer<never>> {
   const find = async () => {
-    await routes.jobs.check(user.id, jobId);
+    await services.jobs.check(user.id, jobId);
     return { id: jobId, replayed: false };
   };
-  return answerEvents(user.id, find, call, routes);
+  return answerEvents(user.id, find, call, services);
 }
 
 async function answerEvents(
   accountId: string,
   begin: () => Promise<{ id: string; replayed: boolean }>,
   { headers, signal, reserve }: Pick<JobInput, 'headers' | 'signal' | 'reserve'>,
-  { jobs, publicUrl }: JobRoutes,
+  { jobs, publicUrl }: JobServices,
 ): Promise<Answer<never>> {
   const { release } = await jobs.openStream(accountId);
   // A stream that was never read does not close by itself.
@@ -104,12 +104,15 @@ function lastEventIdOf({ 'last-event-id': id }: IncomingHttpHeaders): string | u
   return typeof id === 'string' ? id : undefined;
 }
 
-/** Returns the header which says that another call started the work. */
+/** Returns the header that reports whether another call started the work. */
 export function replayedHeader(replayed: boolean): Record<string, string> {
   return replayed ? { 'Idempotency-Replayed': 'true' } : {};
 }
 
-/** Returns the idempotency key, if the request has one. A 422 has no location for a header, so a long key is 400. */
+/**
+ * Returns the idempotency key, if the request has one. A key that is too long is a 400, because a validation error
+ * (422) has no location for headers.
+ */
 export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefined {
   const key = headers['idempotency-key'];
   if (key === undefined || key === '') return undefined;

@@ -26,7 +26,7 @@ export const job = {
   responseHeaders: ['Idempotency-Replayed', 'Preference-Applied'],
 } as const;
 
-/** Converts `since` in a job's body to UTC, so that the same moment makes the same request however it was written. */
+/** Converts `since` in a job's body to UTC, so that a repeated request is recognised however it writes the moment. */
 export function withSince<Body extends { since?: string | undefined }>(
   { since, ...body }: Body,
   faults: Faults,

@@ -13,13 +13,13 @@ import { ConcurrencyLimiter, type Permit } from '../../shared/timing/concurrency
 import { jobAdmission } from '../../shared/work/admission.ts';
 import { type Kind, kindNamed } from '../../shared/work/kind.ts';
 import { jobKinds, type NoFacts } from '../../shared/work/kinds.ts';
-import type { Reserve } from '../guards/budgets.ts';
+import type { ReserveAnswerMemory } from '../guards/budgets.ts';
 import type { WorkCall, WorkService } from '../work/service.ts';
 import { type JobItem, type JobNews, type StreamSteps, streamJob } from './stream.ts';
 
-/** Limits the streams that an account has open at once: each looks at its job twice a second, for minutes. */
+/** Limits the streams that an account has open at once: each polls its job twice a second, for minutes. */
 const STREAMS = { atOnce: Number.POSITIVE_INFINITY, each: 20, longest: 0 };
-const LOOK_EVERY_MS = 500;
+const POLL_EVERY_MS = 500;
 /** Maximum number of jobs that one statement reads. */
 const JOBS_PER_READ_MAX = 100;
 const KINDS = Object.keys(jobKinds);
@@ -33,7 +33,7 @@ export interface JobRequest {
   body: object;
   /** The account's own name for the request; without one every request is new. */
   idempotencyKey: string | undefined;
-  /** Wait if the same request still runs, instead of being refused. */
+  /** True to wait if the same request still runs, instead of being refused. */
   wait: boolean;
 }
 
@@ -46,21 +46,21 @@ export interface JobAnswer<Result> {
 
 /** Presents jobs whose results are stored in rows of their own. */
 export interface JobView {
-  /** Counts a job's steps, from the progress that its handler has kept. */
-  steps(accountId: string, kept: unknown): Promise<Steps>;
+  /** Counts a job's steps, from the progress that its handler has stored. */
+  steps(accountId: string, progressOrResult: unknown): Promise<Steps>;
   /** Counts a job's steps, and reads the items that are ready and were not shown before. */
   news(
     accountId: string,
-    kept: unknown,
+    progressOrResult: unknown,
     shown: ReadonlySet<number>,
   ): Promise<{ steps: Steps; items: JobItem[] }>;
   /** Reads the answer to a job's request, once there is room for it. */
-  result(accountId: string, reported: object, reserve: Reserve): Promise<object>;
+  result(accountId: string, reported: object, reserve: ReserveAnswerMemory): Promise<object>;
 }
 
 export interface JobParts {
   work: Pick<WorkService, 'perform' | 'start' | 'cancel'>;
-  /** Views by kind. The handler of a kind without one keeps its steps and reports its answer. */
+  /** Views by kind. Without a view, a kind's handler stores the steps and reports the answer itself. */
   views: Readonly<Record<string, JobView>>;
   /** Reads jobs, all with one statement. */
   find(named: NamedJob[], kinds: readonly string[]): Promise<(Job | undefined)[]>;
@@ -75,23 +75,23 @@ export class JobService {
   readonly #findShared: (named: NamedJob) => Promise<Job | undefined>;
   readonly #pause: () => Promise<void>;
 
-  constructor(parts: JobParts, lookEveryMs = LOOK_EVERY_MS) {
+  constructor(parts: JobParts, pollEveryMs = POLL_EVERY_MS) {
     this.#parts = parts;
     this.#findShared = createBatcher((named: NamedJob[]) => parts.find(named, KINDS), {
       most: JOBS_PER_READ_MAX,
     });
-    this.#pause = sharedPause(lookEveryMs);
+    this.#pause = sharedPause(pollEveryMs);
   }
 
   /**
-   * Runs a request, or joins the run of the request that it repeats, and resolves when that has ended. Throws the error
-   * that it ended with, and `overloaded` when there is no room for its result.
+   * Runs a request, or joins the run of the request that it repeats, and resolves with the result when that run has
+   * ended. Throws the error with which it ended, and `overloaded` when there is no room for the result.
    */
   async perform<Reported extends object, Result extends object = Reported>(
     kind: JobKind<Reported>,
     call: WorkCall<NoFacts>,
     gone: AbortSignal,
-    reserve: Reserve,
+    reserve: ReserveAnswerMemory,
   ): Promise<JobAnswer<Result>> {
     const { outcome, replayed } = await this.#parts.work.perform(kind, call, gone);
     if (outcome.report === null) throw refusalOf(outcome);
@@ -121,11 +121,11 @@ export class JobService {
   stream(
     accountId: string,
     from: Pick<StreamSteps, 'receipt' | 'lastEventId'>,
-    { gone, reserve }: { gone: AbortSignal; reserve: Reserve },
+    { gone, reserve }: { gone: AbortSignal; reserve: ReserveAnswerMemory },
   ): Readable {
     const { job_id: id } = from.receipt;
-    const look = (shown: ReadonlySet<number>) => this.#news(accountId, id, shown, reserve);
-    return streamJob({ ...from, look, pause: this.#pause, log: this.#parts.log }, gone);
+    const poll = (shown: ReadonlySet<number>) => this.#news(accountId, id, shown, reserve);
+    return streamJob({ ...from, poll, pause: this.#pause, log: this.#parts.log }, gone);
   }
 
   /** Throws `not_found` if the account has no such job, as `read` does. */
@@ -137,26 +137,36 @@ export class JobService {
    * Reads a job of the account. Throws `not_found`, also for a job that ended more than 24 hours ago, and `overloaded`
    * when there is no room for its result.
    */
-  async read(accountId: string, id: string, reserve: Reserve): Promise<JobResponse> {
+  async read(accountId: string, id: string, reserve: ReserveAnswerMemory): Promise<JobResponse> {
     const job = await this.#find({ party: accountId, key: id });
-    const steps = await this.#parts.views[job.kind]?.steps(accountId, keptOf(job));
+    const steps = await this.#parts.views[job.kind]?.steps(accountId, progressOrResultOf(job));
     return this.#present(accountId, job, steps, reserve);
   }
 
-  async #news(accountId: string, id: string, shown: ReadonlySet<number>, reserve: Reserve): Promise<JobNews> {
+  async #news(
+    accountId: string,
+    id: string,
+    shown: ReadonlySet<number>,
+    reserve: ReserveAnswerMemory,
+  ): Promise<JobNews> {
     const job = await this.#find({ party: accountId, key: id });
-    const news = await this.#parts.views[job.kind]?.news(accountId, keptOf(job), shown);
+    const news = await this.#parts.views[job.kind]?.news(accountId, progressOrResultOf(job), shown);
     return { job: await this.#present(accountId, job, news?.steps, reserve), items: news?.items ?? [] };
   }
 
   /** Cancels a job if it still runs; keeps what it has stored. Resolves with the job. Throws as `read` does. */
-  async cancel(accountId: string, id: string, reserve: Reserve): Promise<JobResponse> {
+  async cancel(accountId: string, id: string, reserve: ReserveAnswerMemory): Promise<JobResponse> {
     const { kind } = await this.#find({ party: accountId, key: id });
     await this.#parts.work.cancel(kindNamed(jobKinds, kind), id, () => {});
     return this.read(accountId, id, reserve);
   }
 
-  async #resultOf(kind: string, accountId: string, reported: object, reserve: Reserve): Promise<object> {
+  async #resultOf(
+    kind: string,
+    accountId: string,
+    reported: object,
+    reserve: ReserveAnswerMemory,
+  ): Promise<object> {
     return this.#parts.views[kind]?.result(accountId, reported, reserve) ?? reported;
   }
 
@@ -164,7 +174,7 @@ export class JobService {
     accountId: string,
     job: Job,
     steps: Steps | undefined,
-    reserve: Reserve,
+    reserve: ReserveAnswerMemory,
   ): Promise<JobResponse> {
     const report = reportOf(job);
     return {
@@ -190,23 +200,25 @@ export function callOf(
   return { ...job, input: new Box(input) };
 }
 
-/** Returns the error that answers work which has failed or was cancelled. */
+/** Returns the error with which to answer a request whose work has failed or was cancelled. */
 export function refusalOf(outcome: Outcome): AppError {
-  return failureOf(endingOf(outcome.code), outcome);
+  return failureOf(errorCodeOf(outcome.code), outcome);
 }
 
-/** Returns the error code of a job's end. `abandoned` is a defect here, since jobs outlive their callers. */
-function endingOf(code: Outcome['code']): ErrorCode {
+/**
+ * Returns the error code that describes a job's end. `abandoned` is a defect here, since jobs outlive their callers.
+ */
+function errorCodeOf(code: Outcome['code']): ErrorCode {
   return code === null || code === 'abandoned' ? 'internal_error' : code;
 }
 
-/** Returns the report of a job that succeeded. One that failed may have a report too, of when to try again. */
+/** Returns the report of a job that succeeded. A failed job may also have one, which only says when to try again. */
 function reportOf({ state, report }: Job): JobReport | null {
   return state === 'succeeded' ? (report as JobReport) : null;
 }
 
-/** Returns the progress that a job's handler has kept, or, after success, the result that it reported. */
-function keptOf(job: Job): unknown {
+/** Returns the progress that a job's handler has stored, or, after success, the result that it reported. */
+function progressOrResultOf(job: Job): unknown {
   return reportOf(job)?.result ?? job.progress;
 }
 
@@ -224,7 +236,7 @@ function presentJob({
     id: key,
     kind,
     state: STATES.find((known) => known === state) ?? 'failed',
-    error: code === null ? null : { code: endingOf(code), message: catalogue[endingOf(code)].message },
+    error: code === null ? null : { code: errorCodeOf(code), message: catalogue[errorCodeOf(code)].message },
     created_at: new Date(admittedMs).toISOString(),
     finished_at: endedMs === null ? null : new Date(endedMs).toISOString(),
   };

@@ -5,11 +5,13 @@ import type { JobReceipt, JobResponse } from '../../shared/schemas/jobs.ts';
 import { rejectOnAbort } from '../../shared/timing/within.ts';
 import { toAppError } from '../http/errors.ts';
 
-/** Looks without an event after which a comment is sent: proxies on the way take a silent connection for dead. */
-const QUIET_LOOKS = 20;
+/**
+ * Number of polls without an event after which a comment is sent: proxies on the way take a silent connection for dead.
+ */
+const QUIET_POLLS = 20;
 const COMMENT = ':\n\n';
-/** Looks in a row that the database cannot answer: two minutes of them, the default deadline of the longest jobs. */
-const FAILED_LOOKS_MAX = 240;
+/** Consecutive polls that the database cannot answer: two minutes of them, the default deadline of the longest jobs. */
+const FAILED_POLLS_MAX = 240;
 
 /** A part of a job's result that is ready before the rest. */
 export interface JobItem {
@@ -27,8 +29,8 @@ export interface StreamSteps {
   receipt: JobReceipt;
   /** The `Last-Event-ID` after which a cut stream goes on. */
   lastEventId?: string | undefined;
-  look(shown: ReadonlySet<number>): Promise<JobNews>;
-  /** Waits for the next look. */
+  poll(shown: ReadonlySet<number>): Promise<JobNews>;
+  /** Waits until the next poll. */
   pause(): Promise<void>;
   log: Log;
 }
@@ -59,7 +61,7 @@ async function* withErrors(
 }
 
 async function* eventsOf(
-  { receipt, lastEventId, look, pause }: StreamSteps,
+  { receipt, lastEventId, poll, pause }: StreamSteps,
   gone: AbortSignal,
 ): AsyncGenerator<string> {
   const shown = new Set(partsOfEventId(lastEventId));
@@ -68,17 +70,17 @@ async function* eventsOf(
   let quiet = 0;
   let failed = 0;
   while (!gone.aborted) {
-    const news = await look(shown).catch((error: unknown) => {
-      // The next look comes soon.
-      if (!isTransient(error) || failed === FAILED_LOOKS_MAX) throw error;
+    const news = await poll(shown).catch((error: unknown) => {
+      // The next poll comes soon.
+      if (!isTransient(error) || failed === FAILED_POLLS_MAX) throw error;
     });
     failed = news ? 0 : failed + 1;
     const { progress, result = null, error = null } = news?.job ?? {};
     const now = progress ? JSON.stringify(progress) : lastProgress;
     quiet += 1;
     if (progress && now !== lastProgress) yield eventOf('progress', progress);
-    else if (quiet === QUIET_LOOKS) yield COMMENT;
-    if (now !== lastProgress || quiet === QUIET_LOOKS) quiet = 0;
+    else if (quiet === QUIET_POLLS) yield COMMENT;
+    if (now !== lastProgress || quiet === QUIET_POLLS) quiet = 0;
     lastProgress = now;
     for (const item of news?.items ?? []) {
       shown.add(item.index);
@@ -99,7 +101,7 @@ function eventIdOf(parts: ReadonlySet<number>): string {
   return [...parts].reduce((bits, part) => bits | (1n << BigInt(part)), 0n).toString(16);
 }
 
-/** Decodes a set of up to 100 parts. An id that is not ours names none. */
+/** Decodes a set of up to 100 parts. An id that we did not send names none. */
 function partsOfEventId(id: string | undefined): number[] {
   if (id === undefined || !/^[0-9a-f]{1,25}$/.test(id)) return [];
   const bits = BigInt(`0x${id}`);

@@ -3,7 +3,7 @@ import { AppError } from '../../shared/errors/app-error.ts';
 import type { ErrorCode } from '../../shared/errors/catalogue.ts';
 import { sharedPause } from '../../shared/timing/coalesce.ts';
 import { ConcurrencyLimiter, type Permit } from '../../shared/timing/concurrency-limiter.ts';
-import type { LeasedLimiter, Limits, Verdict } from './limiter.ts';
+import type { LeasedLimiter, LimiterFactory, Verdict } from './limiter.ts';
 import { networkOf } from './network.ts';
 
 /**
@@ -11,23 +11,27 @@ import { networkOf } from './network.ts';
  * guesser can soon try again.
  */
 const WRONG_LIMIT = { name: 'credential', points: 50, windowS: 10 };
-/** Unproven credentials of one network that are looked up at once: a burst outruns the count by no more than these. */
+/**
+ * Maximum look-ups at once of one network's unproven credentials. A burst can exceed the limit by no more than these.
+ */
 const AT_ONCE = 10;
-/** Interval of the shared look-ups for networks beyond the limit, and how many credentials may wait there at once. */
+/** Interval of the rounds, in which unproven credentials from networks beyond the limit are looked up together. */
 const ROUND_MS = 50;
+/** Maximum number of credentials that wait for a round or are looked up in one. */
 const IN_ROUNDS_MAX = 1000;
 
 /** Error codes that count as a wrong credential. An expired token does not count: it was valid once. */
 const WRONG_CODES: readonly ErrorCode[] = ['invalid_app_key', 'not_authenticated'];
 
 /** Waits until an unproven credential may be looked up. Throws `rate_limited` when too many others wait already. */
-export type Turn = () => Promise<void>;
+export type WaitForTurn = () => Promise<void>;
 
 /**
- * Limits the cost of wrong credentials, which it counts per network, all types together. A credential is unproven until
- * a look-up has found it. Beyond the limit, unproven ones are looked up in rounds, so that they share few statements,
- * however many they are. A wrong one is then `rate_limited` and a right one passes: a neighbour behind the same address
- * can neither use up a caller's limit nor keep the caller out. Guessing gains nothing by it: a key has 256 random bits.
+ * Limits the cost of wrong credentials. Counts them per network, whatever their type. A credential is unproven until a
+ * look-up has found it. Beyond the limit, unproven credentials are looked up in rounds, so that any number of them
+ * share few statements. A wrong credential then gets `rate_limited`, and a valid one passes: a neighbour behind the
+ * same address can neither use up a caller's limit nor keep the caller out. This does not help guessing: a key has 256
+ * random bits.
  */
 export class CredentialThrottle {
   readonly #wrong: LeasedLimiter | undefined;
@@ -36,15 +40,15 @@ export class CredentialThrottle {
   readonly #nextRound = sharedPause(ROUND_MS);
 
   /** Without `limits`, wrong credentials are not counted. */
-  constructor(limits: Pick<Limits, 'lease'> | undefined) {
+  constructor(limits: Pick<LimiterFactory, 'lease'> | undefined) {
     this.#wrong = limits?.lease(WRONG_LIMIT);
   }
 
-  /** Checks the credential of a request. Throws what `authenticate` does, and `rate_limited`. */
+  /** Checks the credential of a request. Throws `rate_limited`, and whatever `authenticate` throws. */
   async guard<T>(
     headers: IncomingHttpHeaders,
     address: string,
-    authenticate: (turn: Turn) => Promise<T>,
+    authenticate: (turn: WaitForTurn) => Promise<T>,
   ): Promise<T> {
     const party = networkOf(address);
     let permit: Permit | undefined;
@@ -54,7 +58,7 @@ export class CredentialThrottle {
       const refusal = this.#wrong?.refusal(party);
       if (refusal === undefined) return;
       permit.release();
-      if (this.#inRounds === IN_ROUNDS_MAX) refuse(refusal);
+      if (this.#inRounds === IN_ROUNDS_MAX) throwIfRefused(refusal);
       isInRound = true;
       this.#inRounds += 1;
       await this.#nextRound();
@@ -63,7 +67,7 @@ export class CredentialThrottle {
       return await authenticate(turn);
     } catch (error) {
       if (isSent(headers) && error instanceof AppError && WRONG_CODES.includes(error.code))
-        refuse(await this.#wrong?.take(party));
+        throwIfRefused(await this.#wrong?.take(party));
       throw error;
     } finally {
       permit?.release();
@@ -77,7 +81,7 @@ function isSent(headers: IncomingHttpHeaders): boolean {
   return headers.authorization !== undefined || headers['x-service-api-key'] !== undefined;
 }
 
-function refuse(verdict: Verdict | undefined): void {
+function throwIfRefused(verdict: Verdict | undefined): void {
   if (verdict !== undefined && !verdict.allowed)
     throw new AppError('rate_limited', { retryAfterS: verdict.resetS });
 }

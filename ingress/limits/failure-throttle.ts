@@ -5,23 +5,26 @@ import { isKnownNetwork, rememberNetwork } from '../../shared/db/stores/log-ins.
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { ErrorCode } from '../../shared/errors/catalogue.ts';
 import { deriveKey, fingerprint } from '../../shared/security/fingerprint.ts';
-import type { Limiter, Limits } from './limiter.ts';
+import type { Limiter, LimiterFactory } from './limiter.ts';
 import { networkOf } from './network.ts';
 
 const WINDOW_S = 15 * 60;
 /** Wrong passwords per window for one account from one network. */
 const PER_PAIR = 10;
-/** Wrong passwords per window from one network for all accounts: it may be an office. */
+/** Wrong passwords per window from one network, which may be a whole office's, for all accounts. */
 const PER_NETWORK = 100;
-/** Wrong passwords for one account, above which only networks from which it logged in before may try. */
+/** Wrong passwords for one account. Beyond them, only networks from which the account logged in before may try. */
 const PER_ACCOUNT = { points: 50, windowS: 60 * 60 };
 
 /** Error codes that count as a wrong password. */
 const WRONG_CODES: readonly ErrorCode[] = ['invalid_credentials', 'access_denied'];
 
-/** One try of a password: for which account, and from where. */
-export interface Guess {
-  /** Name under which the account's tries count: its id if one needs its credential to try, else its e-mail key. */
+/** An attempt to enter or guess a password, with its account and network address. */
+export interface PasswordAttempt {
+  /**
+   * Name under which the account's attempts count: its id if an attempt needs the account's credential, else its e-mail
+   * key.
+   */
   subject: string;
   address: string;
   /** Returns true if the account logged in from this network before. Called only when a limit is used up. */
@@ -30,14 +33,14 @@ export interface Guess {
 
 /**
  * Slows down password guessing (NIST SP 800-63B-4, 3.2.2). Strangers cannot lock a person out: the hard limit counts
- * per account and network, and the other limits do not hold on networks from which the account logged in before.
+ * per account and network, and the other limits do not apply to networks from which the account logged in before.
  */
-export class FailureThrottle {
+export class PasswordThrottle {
   readonly #pair: Limiter;
   readonly #network: Limiter;
   readonly #account: Limiter;
 
-  constructor(limits: Limits) {
+  constructor(limits: LimiterFactory) {
     this.#pair = limits.open({ name: 'password-pair', points: PER_PAIR, windowS: WINDOW_S });
     this.#network = limits.open({ name: 'password-network', points: PER_NETWORK, windowS: WINDOW_S });
     this.#account = limits.open({ name: 'password-account', ...PER_ACCOUNT });
@@ -47,24 +50,24 @@ export class FailureThrottle {
    * Checks a password, unless too many were wrong before (`rate_limited`). Counts before the check, so that concurrent
    * guesses count as well, and refunds unless the password was wrong.
    */
-  async guard<T>({ subject, address, isKnown }: Guess, check: () => Promise<T>): Promise<T> {
+  async guard<T>({ subject, address, isKnown }: PasswordAttempt, check: () => Promise<T>): Promise<T> {
     const network = networkOf(address);
-    const counted = new TakenPoints();
+    const takenPoints = new TakenPoints();
     try {
-      await counted.take(this.#pair, `${subject} ${network}`);
-      await counted.take(this.#network, network, isKnown);
-      await counted.take(this.#account, subject, isKnown);
+      await takenPoints.take(this.#pair, `${subject} ${network}`);
+      await takenPoints.take(this.#network, network, isKnown);
+      await takenPoints.take(this.#account, subject, isKnown);
     } catch (error) {
-      // The password was not tried.
-      await counted.refund();
+      // The password was not checked.
+      await takenPoints.refund();
       throw error;
     }
     try {
       const result = await check();
-      await counted.refund();
+      await takenPoints.refund();
       return result;
     } catch (error) {
-      if (!(error instanceof AppError && WRONG_CODES.includes(error.code))) await counted.refund();
+      if (!(error instanceof AppError && WRONG_CODES.includes(error.code))) await takenPoints.refund();
       throw error;
     }
   }
@@ -74,15 +77,15 @@ export class FailureThrottle {
 class TakenPoints {
   readonly #taken: (readonly [Limiter, string])[] = [];
 
-  /** Takes a point. Throws `rate_limited` when none is left, unless the caller is excepted. */
-  async take(limiter: Limiter, key: string, isExcepted = async () => false): Promise<void> {
+  /** Takes a point. Throws `rate_limited` when none is left, unless the caller is exempt. */
+  async take(limiter: Limiter, key: string, isExempt = async () => false): Promise<void> {
     const { allowed, resetS } = await limiter.take(key);
     if (allowed) {
       this.#taken.push([limiter, key]);
       return;
     }
     await limiter.refund(key);
-    if (!(await isExcepted())) throw new AppError('rate_limited', { retryAfterS: resetS });
+    if (!(await isExempt())) throw new AppError('rate_limited', { retryAfterS: resetS });
   }
 
   async refund(): Promise<void> {
@@ -98,7 +101,10 @@ export class KnownNetworks {
   readonly #em: () => EntityManager;
   readonly #signingKeys: SigningKeys;
 
-  /** The HMAC keys are derived from the signing keys: removing one forgets what was remembered while it was the first. */
+  /**
+   * The HMAC keys are derived from the signing keys: removing a signing key forgets the networks remembered while it
+   * was the first key.
+   */
   constructor(em: () => EntityManager, signingKeys: SigningKeys) {
     this.#em = em;
     this.#signingKeys = signingKeys;

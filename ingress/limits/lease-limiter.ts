@@ -1,10 +1,17 @@
 import { LRUCache } from 'lru-cache';
 import type { Count } from '../../shared/db/stores/rate-limits.ts';
-import { type CountPoints, keyOf, type LeasedLimiter, type Limit, type Verdict, verdict } from './limiter.ts';
+import {
+  type CountPoints,
+  createVerdict,
+  keyOf,
+  type LeasedLimiter,
+  type Limit,
+  type Verdict,
+} from './limiter.ts';
 
 /**
- * Fraction of a limit that one ingress may grant before the store has counted it. It rounds down to 0 below 25 points,
- * so those limits are exact.
+ * Fraction of a limit that one ingress may grant before the store has counted it. Of limits below 25 points, the share
+ * rounds down to 0, so these limits are exact.
  */
 const SHARE = 0.04;
 const REPORT_EVERY_MS = 50;
@@ -13,20 +20,26 @@ const LEASES_MAX = 10_000;
 /** Keeps a lease for each key, and reports them all at the same time. */
 export class LeaseLimiter implements LeasedLimiter {
   readonly limit: Limit;
-  readonly #terms: LeaseTerms;
+  readonly #options: LeaseOptions;
   readonly #leases = new LRUCache<string, Lease>({ max: LEASES_MAX });
   readonly #unreported = new Set<Lease>();
 
   constructor(limit: Limit, count: CountPoints) {
     this.limit = limit;
     const share = Math.floor(limit.points * SHARE);
-    this.#terms = { limit, share, count, now: () => performance.now(), later: (lease) => this.#later(lease) };
+    this.#options = {
+      limit,
+      share,
+      count,
+      now: () => performance.now(),
+      reportLater: (lease) => this.#reportLater(lease),
+    };
   }
 
   async take(key: string, points = 1): Promise<Verdict> {
     let lease = this.#leases.get(key);
     if (lease === undefined) {
-      lease = new Lease(keyOf(this.limit, key), this.#terms);
+      lease = new Lease(keyOf(this.limit, key), this.#options);
       this.#leases.set(key, lease);
     }
     return lease.take(points);
@@ -36,7 +49,7 @@ export class LeaseLimiter implements LeasedLimiter {
     return this.#leases.get(key)?.refusal();
   }
 
-  #later(lease: Lease): void {
+  #reportLater(lease: Lease): void {
     if (this.#unreported.size === 0) setTimeout(() => this.#report(), REPORT_EVERY_MS).unref();
     this.#unreported.add(lease);
   }
@@ -48,15 +61,15 @@ export class LeaseLimiter implements LeasedLimiter {
   }
 }
 
-interface LeaseTerms {
+interface LeaseOptions {
   limit: Limit;
   /** Points that an ingress may grant before the store has counted them. */
   share: number;
   count: CountPoints;
-  /** Returns the milliseconds of a clock that never jumps. */
+  /** Returns the milliseconds of a monotonic clock. */
   now(): number;
   /** Schedules a call of `report` a moment later. */
-  later(lease: Lease): void;
+  reportLater(lease: Lease): void;
 }
 
 /** Window of a key in the store, as far as this ingress knows it. */
@@ -64,41 +77,42 @@ interface Window {
   name: number;
   /** Points that the store had counted when it last answered. */
   counted: number;
-  /** The window ends between `runsUntil` and `overAt`, which differ by the time that the store's answer took. */
+  /** The window ends between `runsUntil` and `overAt`, which differ by the time that the store took to answer. */
   runsUntil: number;
   overAt: number;
 }
 
-interface Waiting {
+/** A call that waits for the store's count. */
+interface WaitingCall {
   points: number;
   settle(verdict: Verdict): void;
 }
 
 /**
- * A key's lease on the windows of its limit. Grants a point at once while the window is known, has points left, and
- * this ingress is ahead of the store by no more than its share; otherwise the point waits for the store's count,
- * together with all others that wait. Reports counts in the background.
+ * A key's lease on the windows of its limit. Grants points at once while the window is known, has points left, and this
+ * ingress is ahead of the store by no more than its share; otherwise a call waits for the store's count, together with
+ * all others that wait. Reports granted points in the background.
  *
  * Below the limit, the store counts granted points and nothing else, so no call is refused too early. Each ingress has
- * at most `share` points that the store has not counted, so all together grant at most `limit + ingresses * share` in a
- * window, and a single ingress is exact.
+ * at most `share` points that the store has not counted, so all ingresses together grant at most `limit + ingresses *
+ * share` in a window. A single ingress grants exactly `limit`.
  */
 export class Lease {
   readonly #key: string;
-  readonly #terms: LeaseTerms;
+  readonly #options: LeaseOptions;
   #window: Window | undefined;
   /** Granted points on their way to the store. */
   #inFlight = 0;
   /** Granted points that are not reported yet. */
   #unreported = 0;
-  #waiting: Waiting[] = [];
-  /** Points asked for by callers that wait, here or at the store. */
+  #waiting: WaitingCall[] = [];
+  /** Points that the waiting calls ask for, including calls that the store is asked about. */
   #pending = 0;
   #reporting = false;
 
-  constructor(key: string, terms: LeaseTerms) {
+  constructor(key: string, options: LeaseOptions) {
     this.#key = key;
-    this.#terms = terms;
+    this.#options = options;
   }
 
   take(points: number): Verdict | Promise<Verdict> {
@@ -107,12 +121,12 @@ export class Lease {
     const left = this.#left(window);
     const allowed = points <= left;
     if (allowed && !this.#fits(window, points)) return this.#ask(points);
-    // A refusal uses up the window.
+    // A refused call takes the points that are left.
     this.#add(allowed ? points : left);
     return this.#verdict(window, allowed);
   }
 
-  /** Returns the refusal that a point would get, if the window is known to be used up. */
+  /** Returns the refusal that a call would get, if the window is known to be used up. */
   refusal(): Verdict | undefined {
     const window = this.#current();
     return window && this.#left(window) <= 0 ? this.#verdict(window, false) : undefined;
@@ -125,12 +139,12 @@ export class Lease {
     do await this.#exchange();
     while (this.#isDue());
     this.#reporting = false;
-    if (this.#unreported > 0) this.#terms.later(this);
+    if (this.#unreported > 0) this.#options.reportLater(this);
   }
 
   /** Checks whether the points fit into the share, and into the window after those of all callers that wait. */
   #fits(window: Window, points: number): boolean {
-    const isAhead = this.#inFlight + this.#unreported + points > this.#terms.share;
+    const isAhead = this.#inFlight + this.#unreported + points > this.#options.share;
     return !isAhead && this.#pending + points <= this.#left(window);
   }
 
@@ -138,7 +152,7 @@ export class Lease {
     if (points <= 0) return;
     this.#unreported += points;
     if (this.#isDue()) void this.report();
-    else this.#terms.later(this);
+    else this.#options.reportLater(this);
   }
 
   #ask(points: number): Promise<Verdict> {
@@ -151,53 +165,56 @@ export class Lease {
 
   /** Checks whether to report at once: when callers wait, or half of the share is used, so that it does not run out. */
   #isDue(): boolean {
-    return this.#waiting.length > 0 || 2 * this.#unreported > this.#terms.share;
+    return this.#waiting.length > 0 || 2 * this.#unreported > this.#options.share;
   }
 
   async #exchange(): Promise<void> {
-    const { limit, count, now } = this.#terms;
+    const { limit, count, now } = this.#options;
     const window = this.#current()?.name;
     const waiting = this.#waiting;
-    const granted = this.#unreported;
-    if (waiting.length === 0 && granted === 0) return;
-    const points = waiting.reduce((sum, one) => sum + one.points, granted);
+    const grantedPoints = this.#unreported;
+    if (waiting.length === 0 && grantedPoints === 0) return;
+    const points = waiting.reduce((sum, one) => sum + one.points, grantedPoints);
     this.#waiting = [];
     this.#unreported = 0;
-    this.#inFlight = granted;
+    this.#inFlight = grantedPoints;
     const sentAt = now();
     const counted = await count({ key: this.#key, points, windowMs: limit.windowS * 1000, window });
     this.#inFlight = 0;
     this.#learn(counted, sentAt);
     if (window === undefined || window === counted.window) {
-      this.#settle(waiting, counted.points - points + granted);
+      this.#settle(waiting, counted.points - points + grantedPoints);
     } else {
-      // These points were granted in a window that is over.
+      // The points were granted in a window that is over.
       this.#unreported = 0;
       this.#waiting.unshift(...waiting);
     }
   }
 
   #learn({ points, leftMs, window }: Count, sentAt: number): void {
-    const overAt = this.#terms.now() + leftMs;
+    const overAt = this.#options.now() + leftMs;
     this.#window =
       leftMs > 0 ? { name: window, counted: points, runsUntil: sentAt + leftMs, overAt } : undefined;
   }
 
-  /** Answers the callers that wait, in order: grants their points while they fit on top of those counted before. */
-  #settle(waiting: readonly Waiting[], before: number): void {
-    const { limit, now } = this.#terms;
+  /**
+   * Answers the calls that wait, in order: grants their points while they fit on top of the points counted `before`
+   * them.
+   */
+  #settle(waiting: readonly WaitingCall[], before: number): void {
+    const { limit, now } = this.#options;
     const { overAt = now() } = this.#window ?? {};
-    let used = before;
+    let usedPoints = before;
     for (const { points, settle } of waiting) {
-      used += points;
+      usedPoints += points;
       this.#pending -= points;
-      settle(verdict(used <= limit.points, limit.points - used, overAt - now()));
+      settle(createVerdict(usedPoints <= limit.points, limit.points - usedPoints, overAt - now()));
     }
   }
 
   /** Returns the window while it surely runs. Once it may be over, forgets it, and the points not yet reported. */
   #current(): Window | undefined {
-    if (this.#window !== undefined && this.#window.runsUntil <= this.#terms.now()) {
+    if (this.#window !== undefined && this.#window.runsUntil <= this.#options.now()) {
       this.#window = undefined;
       this.#unreported = 0;
     }
@@ -205,10 +222,10 @@ export class Lease {
   }
 
   #left({ counted }: Window): number {
-    return this.#terms.limit.points - counted - this.#inFlight - this.#unreported;
+    return this.#options.limit.points - counted - this.#inFlight - this.#unreported;
   }
 
   #verdict(window: Window, allowed: boolean): Verdict {
-    return verdict(allowed, this.#left(window), window.overAt - this.#terms.now());
+    return createVerdict(allowed, this.#left(window), window.overAt - this.#options.now());
   }
 }

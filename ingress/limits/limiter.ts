@@ -3,14 +3,14 @@ import { LRUCache } from 'lru-cache';
 import type { Count, Points } from '../../shared/db/stores/rate-limits.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 
-/** `points` per `windowS` seconds and key. `name` appears in headers and in the store's keys. */
+/** A rate limit: `points` per `windowS` seconds for each key. `name` appears in headers and in the store's keys. */
 export interface Limit {
   name: string;
   points: number;
   windowS: number;
 }
 
-/** A limiter's decision about one request, as its headers report it. */
+/** A limiter's decision about one request, as the headers of the answer report it. */
 export interface Verdict {
   allowed: boolean;
   remaining: number;
@@ -26,7 +26,7 @@ export interface Limiter {
   readonly limit: Limit;
   /** Takes points (1 by default), which count even when they are refused. */
   take(key: string, points?: number): Promise<Verdict>;
-  /** Gives points (1 by default) back to the window from which this ingress last took. */
+  /** Gives points (1 by default) back to the window from which this ingress last took points. */
   refund(key: string, points?: number): Promise<void>;
 }
 
@@ -37,25 +37,28 @@ export async function takeOrRefuse(limiter: Limiter, key: string): Promise<void>
 }
 
 /**
- * Counts one limit across all ingresses, each of which counts ahead of the store by at most its share. Never throws:
- * while the store is down it counts for this ingress alone.
+ * Counts one limit across all ingresses. Each ingress may take points before the store has counted them, up to its
+ * share. Never throws: while the store is down it counts for this ingress alone.
  */
 export interface LeasedLimiter {
   readonly limit: Limit;
-  /** Takes points (1 by default). If fewer are left in the window, refuses, and takes those that are left. */
+  /** Takes points (1 by default). If fewer are left in the window, refuses the call, and takes those that are left. */
   take(key: string, points?: number): Promise<Verdict>;
-  /** Returns the refusal that a point would get, as far as this ingress knows. Takes no point, and asks no store. */
+  /**
+   * Returns the refusal that a call would get, as far as this ingress knows. Takes no point, and does not ask the
+   * store.
+   */
   refusal(key: string): Verdict | undefined;
 }
 
 /** Opens limiters on the shared store. */
-export interface Limits {
+export interface LimiterFactory {
   open(limit: Limit): Limiter;
   lease(limit: Limit): LeasedLimiter;
   close(): Promise<void>;
 }
 
-/** Counts points in the store, or while that is down in this process; never throws. */
+/** Counts points in the store, or, while the store is down, in this process. Never throws. */
 export type CountPoints = (points: Points) => Promise<Count>;
 
 /** Returns the store's name for a key: a hash, because the key may be a person's e-mail or network address. */
@@ -63,7 +66,8 @@ export function keyOf({ name }: Limit, key: string): string {
   return `${name}:${hash('sha256', key, 'base64url')}`;
 }
 
-export function verdict(allowed: boolean, remaining: number, leftMs: number): Verdict {
+/** Creates a verdict: the remaining points are never negative, and the seconds are whole. */
+export function createVerdict(allowed: boolean, remaining: number, leftMs: number): Verdict {
   return { allowed, remaining: Math.max(0, remaining), resetS: Math.max(1, Math.ceil(leftMs / 1000)) };
 }
 
@@ -73,7 +77,7 @@ const WINDOWS_MAX = 10_000;
 export class ExactLimiter implements Limiter {
   readonly limit: Limit;
   readonly #count: CountPoints;
-  /** The window from which each key last took. */
+  /** The window from which each key last took points. */
   readonly #windows = new LRUCache<string, number>({ max: WINDOWS_MAX });
 
   constructor(limit: Limit, count: CountPoints) {
@@ -85,10 +89,17 @@ export class ExactLimiter implements Limiter {
     const key = keyOf(this.limit, name);
     const counted = await this.#count({ key, points, windowMs: this.limit.windowS * 1000 });
     this.#windows.set(key, counted.window);
-    return verdict(counted.points <= this.limit.points, this.limit.points - counted.points, counted.leftMs);
+    return createVerdict(
+      counted.points <= this.limit.points,
+      this.limit.points - counted.points,
+      counted.leftMs,
+    );
   }
 
-  /** Names the window to the store: points given back after its end would start the next one below zero. */
+  /**
+   * Names the window to the store. Otherwise, points given back after the window's end would make the next window start
+   * below zero.
+   */
   async refund(name: string, points = 1): Promise<void> {
     const key = keyOf(this.limit, name);
     const window = this.#windows.get(key);

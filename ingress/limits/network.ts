@@ -3,7 +3,10 @@ import { isIPv6 } from 'node:net';
 const GROUPS = 8;
 const NETWORK_GROUPS = 4;
 
-/** Returns the network under which an address counts: IPv4 as it is; of IPv6 the /64, which one household has. */
+/**
+ * Returns the network under which an address is counted: an IPv4 address itself, or the /64 of an IPv6 address, which
+ * belongs to one household.
+ */
 export function networkOf(address: string): string {
   if (!isIPv6(address)) return address;
   const [head = [], tail = []] = canonical(address)

@@ -7,16 +7,20 @@ import type { Log } from '../../shared/log.ts';
 import { connectRedis, type RedisClient } from '../../shared/queue/redis.ts';
 import { withTimeout } from '../../shared/timing/within.ts';
 import { LeaseLimiter } from './lease-limiter.ts';
-import { type CountPoints, ExactLimiter, type Limits } from './limiter.ts';
+import { type CountPoints, ExactLimiter, type LimiterFactory } from './limiter.ts';
 
 const BREAKER_OPEN_MS = 1000;
-/** Waiting for the store any longer would cost a caller more than the limit is worth. */
+/** Maximum wait for the store. A longer wait would cost a caller more than the limit is worth. */
 const STORE_TIMEOUT_MS = 1000;
-/** Calls that share a statement: those of a busy app would otherwise queue for its row. */
+/** Maximum calls that share a statement. Without sharing, the calls of a busy app would queue for its row. */
 const BATCH = { most: 200 };
 
 /** Opens limiters on Redis if configured, else on the table `rate_limits`. Does not wait for a connection. */
-export function openLimits(config: Pick<BaseConfig, 'redis' | 'queuePrefix'>, pool: Pool, log: Log): Limits {
+export function openLimits(
+  config: Pick<BaseConfig, 'redis' | 'queuePrefix'>,
+  pool: Pool,
+  log: Log,
+): LimiterFactory {
   const breaker = new CircuitBreaker({
     openMs: BREAKER_OPEN_MS,
     onOpen: (error) =>
@@ -24,18 +28,18 @@ export function openLimits(config: Pick<BaseConfig, 'redis' | 'queuePrefix'>, po
     onClose: () => log.info('rate-limit store reachable again'),
   });
   const redis = config.redis && connectRedis(config.redis, 'producer', log);
-  const inStore = createBatcher(
+  const countInStore = createBatcher(
     (batch: Points[]) =>
       redis
         ? countInRedis(redis, `{${config.queuePrefix}}:limit`, batch)
         : countPoints(pool, batch, { withinMs: STORE_TIMEOUT_MS }),
     BATCH,
   );
-  const inMemory = new MemoryCounts();
+  const memoryCounts = new MemoryCounts();
   const count: CountPoints = (points) =>
     breaker.run(
-      () => withTimeout(STORE_TIMEOUT_MS, () => inStore(points)),
-      async () => inMemory.count(points),
+      () => withTimeout(STORE_TIMEOUT_MS, () => countInStore(points)),
+      async () => memoryCounts.count(points),
     );
   return {
     open: (limit) => new ExactLimiter(limit, count),
@@ -56,13 +60,13 @@ interface CircuitBreakerOptions {
 }
 
 /**
- * A circuit breaker in front of a dependency that may be down. The first failure opens it: nobody calls the dependency
- * for `openMs`, then a single call probes it. All other calls get the fallback at once, also while the probe is under
- * way. A dependency that may hang needs a timeout of its own.
+ * A circuit breaker in front of a dependency that may be down. The first failure opens it: no call reaches the
+ * dependency for `openMs`, then a single call probes it. All other calls get the fallback at once, even while the probe
+ * is under way. A dependency that may hang needs a timeout of its own.
  */
 export class CircuitBreaker {
   readonly #options: CircuitBreakerOptions;
-  /** When the next call may probe, by `performance.now()`; undefined while the circuit is closed. */
+  /** Time at which the next call may probe, by `performance.now()`; undefined while the circuit is closed. */
   #probeAt: number | undefined;
 
   constructor(options: CircuitBreakerOptions) {
@@ -81,7 +85,7 @@ export class CircuitBreaker {
       if (isProbe) this.#close();
       return result;
     } catch (error) {
-      // A call from before the circuit opened says nothing about the probe.
+      // A call that began before the circuit opened says nothing about the probe.
       if (isProbe || this.#probeAt === undefined) this.#open(error);
       return fallback();
     }
@@ -101,8 +105,8 @@ export class CircuitBreaker {
 const KEYS_MAX = 100_000;
 
 /**
- * Counts points in this process's memory, like the stores do in theirs. Its windows are named after another clock, so
- * that no name is ever that of a store's window.
+ * Counts points in this process's memory, as the stores do in theirs. Its window ids come from this process's clock, so
+ * they never equal a store's window id.
  */
 export class MemoryCounts {
   readonly #windows = new LRUCache<string, { points: number; end: number }>({ max: KEYS_MAX });
@@ -124,7 +128,10 @@ export class MemoryCounts {
   }
 }
 
-/** Takes for each key: points, length of a new window, and end of the window that the points are for, or 0 for any. */
+/**
+ * Takes for each key: points, length of a new window, and end of the window that the points are for, or 0 for the
+ * current window.
+ */
 const COUNT_SCRIPT = `
   local time = redis.call('time')
   local now = time[1] * 1000 + math.floor(time[2] / 1000)

@@ -7,7 +7,9 @@ import { every } from '../../shared/timing/every.ts';
 import type { RequestState } from '../http/request-context.ts';
 
 const WRITE_EVERY_MS = 5000;
-/** Counts that are kept until they are written, also during an outage of the database; further ones are lost. */
+/**
+ * Maximum counts that are kept until they are written, also during an outage of the database. Further counts are lost.
+ */
 const COUNTS_MAX = 10_000;
 
 /**
@@ -31,7 +33,7 @@ export class RefusalCounter {
     else if (this.#counts.size < COUNTS_MAX) this.#counts.set(key, { appId, code, calls: 1 });
   }
 
-  /** Writes the counts. If that fails, keeps them, unless they may have been written: they must not count twice. */
+  /** Writes the counts. If that fails, keeps them, unless they may have been written: no refusal may count twice. */
   async flush(): Promise<void> {
     const counts = [...this.#counts.values()];
     if (counts.length === 0) return;
@@ -57,7 +59,7 @@ export class RefusalCounter {
   }
 }
 
-/** Opens the counts of an ingress. A process that is killed loses those of its last seconds. */
+/** Opens the counter of an ingress. A process that is killed loses the counts of its last seconds. */
 export function openRefusalCounter(pool: Pool, log: Log): RefusalCounter {
   return new RefusalCounter(
     (counts) => addRefusals(pool, counts),
@@ -65,7 +67,7 @@ export function openRefusalCounter(pool: Pool, log: Log): RefusalCounter {
   );
 }
 
-/** Counts the calls of apps that end with an error. A person's mistakes on an app's consent page are none of them. */
+/** Counts the calls of apps that end with an error. A person's mistakes on an app's consent page do not count. */
 export function countRefusals(refusals: Pick<RefusalCounter, 'add'>): Middleware<RequestState> {
   return async (ctx, next) => {
     await next();

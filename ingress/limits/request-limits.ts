@@ -1,6 +1,6 @@
 import type { IngressConfig } from '../../shared/config/config.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
-import type { Limit, Limits } from './limiter.ts';
+import type { Limit, LimiterFactory } from './limiter.ts';
 import { networkOf } from './network.ts';
 
 /** Request to count, with the headers of its answer. */
@@ -10,22 +10,22 @@ interface CountedRequest {
 }
 
 /**
- * Counts a request, or the further points (`more`) that its body costs. Reports in headers how many are left, and
- * throws 429 `rate_limited` when there were too few. A request costs a whole window at most, so that it can always get
- * in eventually.
+ * Counts a request, or the `extraPoints` that its body costs. Reports in headers how many points are left, and throws
+ * 429 `rate_limited` when there were too few. A request costs at most the points of one window, so that it always
+ * succeeds eventually.
  */
-export type CountRequest = (ctx: CountedRequest, more?: number) => Promise<void>;
+export type CountRequest = (ctx: CountedRequest, extraPoints?: number) => Promise<void>;
 
 /**
  * Counts each request for its app or user, or without a credential for its client's network. Counts nothing if the
  * configuration sets no limit.
  */
-export function requestLimits(config: IngressConfig['rateLimit'], limits: Limits): CountRequest {
+export function requestLimits(config: IngressConfig['rateLimit'], limits: LimiterFactory): CountRequest {
   if (config === undefined) return async () => {};
   const open = (name: string) => limits.lease({ name, ...windowOf(config) });
   const [app, user, address] = [open('app'), open('user'), open('address')];
 
-  return async (ctx, more) => {
+  return async (ctx, extraPoints) => {
     const { appId, accountId } = ctx.state;
     const [limiter, key] =
       appId !== undefined
@@ -34,7 +34,7 @@ export function requestLimits(config: IngressConfig['rateLimit'], limits: Limits
           ? [user, accountId]
           : [address, networkOf(ctx.state.address)];
     const { name, points, windowS } = limiter.limit;
-    const cost = more === undefined ? 1 : Math.min(more, points - 1);
+    const cost = extraPoints === undefined ? 1 : Math.min(extraPoints, points - 1);
     const { allowed, remaining, resetS } = await limiter.take(key, cost);
     ctx.set('RateLimit-Policy', `"${name}";q=${points};w=${windowS}`);
     ctx.set('RateLimit', `"${name}";r=${remaining};t=${resetS}`);
@@ -43,8 +43,8 @@ export function requestLimits(config: IngressConfig['rateLimit'], limits: Limits
 }
 
 /**
- * The shortest window of whole seconds that holds `burst` requests at `rps`. All of them may come at once, but never
- * more than `rps` on average. A burst smaller than `rps` counts as `rps`.
+ * Returns the shortest window of whole seconds in which `rps` allows at least `burst` requests. They may all come at
+ * once; on average no more than `rps` pass. A burst is rounded up to a multiple of `rps`.
  */
 function windowOf({ rps, burst }: { rps: number; burst: number }): Pick<Limit, 'points' | 'windowS'> {
   const windowS = Math.ceil(burst / rps);

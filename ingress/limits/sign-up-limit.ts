@@ -1,38 +1,40 @@
 import type { Log } from '../../shared/log.ts';
-import { type Limiter, type Limits, takeOrRefuse } from './limiter.ts';
+import { type Limiter, type LimiterFactory, takeOrRefuse } from './limiter.ts';
 import { networkOf } from './network.ts';
 
 const WINDOW_S = 60 * 60;
-/** Tries of one network per window, whether or not they make an account: enough for a classroom, not for a program. */
+/**
+ * Attempts of one network per window, whether or not they create an account: enough for a classroom, not for a program.
+ */
 const PER_NETWORK = 100;
-/** New accounts of the whole installation per window, beyond which a person should look. */
-const ALARM_ACCOUNTS = 1000;
+/** New accounts per window in the whole installation, beyond which an operator should have a look. */
+const WARNING_ACCOUNTS = 1000;
 
-/** Limits how many accounts one network makes, and raises an alarm when all networks together make very many. */
+/** Limits how many accounts one network creates, and logs a warning when all networks together create very many. */
 export class SignUpLimit {
   readonly #network: Limiter | undefined;
   readonly #inAll: Limiter;
   readonly #log: Log;
   #quietUntil = Number.NEGATIVE_INFINITY;
 
-  /** With `isOff`, nothing is limited, and only the alarm is left. */
-  constructor(limits: Pick<Limits, 'open'>, log: Log, { isOff }: { isOff: boolean }) {
+  /** With `isOff`, nothing is limited, and only the warning is left. */
+  constructor(limits: Pick<LimiterFactory, 'open'>, log: Log, { isOff }: { isOff: boolean }) {
     const perNetwork = { name: 'sign-up-network', points: PER_NETWORK, windowS: WINDOW_S };
     this.#network = isOff ? undefined : limits.open(perNetwork);
-    this.#inAll = limits.open({ name: 'sign-up', points: ALARM_ACCOUNTS, windowS: WINDOW_S });
+    this.#inAll = limits.open({ name: 'sign-up', points: WARNING_ACCOUNTS, windowS: WINDOW_S });
     this.#log = log;
   }
 
-  /** Counts a try. Throws `rate_limited` after too many from the same network. */
-  async countTry(address: string): Promise<void> {
+  /** Counts an attempt. Throws `rate_limited` after too many from the same network. */
+  async countAttempt(address: string): Promise<void> {
     if (this.#network !== undefined) await takeOrRefuse(this.#network, networkOf(address));
   }
 
-  /** Counts a new account. Beyond the alarm's rate, logs a warning, at most one per window and ingress. */
+  /** Counts a new account. Beyond `WARNING_ACCOUNTS`, logs a warning, at most one per window and ingress. */
   async countAccount(): Promise<void> {
     const { allowed, resetS } = await this.#inAll.take('all');
     if (allowed || performance.now() < this.#quietUntil) return;
     this.#quietUntil = performance.now() + resetS * 1000;
-    this.#log.warn({ perHour: ALARM_ACCOUNTS }, 'unusually many sign-ups in the whole installation');
+    this.#log.warn({ perHour: WARNING_ACCOUNTS }, 'unusually many sign-ups in the whole installation');
   }
 }

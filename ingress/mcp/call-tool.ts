@@ -3,24 +3,24 @@ import type { Log } from '../../shared/log.ts';
 import type { Fault } from '../../shared/schemas/errors.ts';
 import type { Tool, ToolCall } from './tools/tool.ts';
 
-/** The answer to `tools/call`: an object, and the same as text, for clients that read only text. */
+/** The answer to `tools/call`: an object, and the same object as text, for clients that read only text. */
 export interface ToolAnswer extends Record<string, unknown> {
   content: { type: 'text'; text: string }[];
   structuredContent: Record<string, unknown>;
   isError?: true;
 }
 
-/** Runs a tool. Returns an error as an answer, so that the model reads it and does better. */
+/** Runs a tool. Returns an error as an answer, so that the model reads it and can correct its call. */
 export async function callTool(tool: Tool, args: unknown, call: ToolCall, log: Log): Promise<ToolAnswer> {
   const checked = tool.check(args);
-  if (!checked.ok) return failed(invalid(checked.faults));
+  if (!checked.ok) return failureAnswer(invalidArguments(checked.faults));
   try {
     return answerOf(await tool.run(checked.value, call));
   } catch (error) {
-    if (error instanceof ForecueError) return failed(explain(error));
+    if (error instanceof ForecueError) return failureAnswer(explain(error));
     // A call that was cancelled gets no answer.
     if (!call.signal.aborted) log.error({ err: error, tool: tool.name }, 'defect');
-    return failed({
+    return failureAnswer({
       code: 'internal_error',
       message: 'Something went wrong on our side.',
       next: NEXT_STEPS.report,
@@ -61,18 +61,18 @@ export function explain(error: ForecueError): Failure {
   };
 }
 
-function invalid(faults: readonly Fault[]): Failure {
+function invalidArguments(faults: readonly Fault[]): Failure {
   const fields = faults.map(({ loc, msg }) => ({ field: fieldOf(loc), message: msg }));
   const message = fields.map((one) => `${one.field}: ${one.message}`).join('; ');
   return { code: 'validation_error', message, next: NEXT_STEPS.fix_request, fields };
 }
 
-/** Names a faulty field, without the first part of its location: that is always the arguments here. */
+/** Names an invalid field by its location, without the first part, which is the body or the arguments as a whole. */
 function fieldOf(loc: readonly (string | number)[]): string {
   return loc.slice(1).join('.') || 'arguments';
 }
 
-function failed(error: Failure): ToolAnswer {
+function failureAnswer(error: Failure): ToolAnswer {
   return { ...answerOf({ error }), isError: true };
 }
 

@@ -6,14 +6,14 @@ import { ProcessHealth } from '../../shared/process/health.ts';
 import { closePart, type RunningProcess } from '../../shared/process/lifecycle.ts';
 import { openOperatorPort } from '../../shared/process/operator-port.ts';
 import { STOP_LIMITS } from '../../shared/process/stop-limits.ts';
-import { connectionLimits } from '../guards/connection-limits.ts';
+import { connectionLimiter } from '../guards/connection-limits.ts';
 import { checkHead } from '../guards/head.ts';
 import { cutUnreadAnswers } from '../guards/sending.ts';
 import { dropUnreadBodies } from '../guards/unread-bodies.ts';
-import { addressReader, trustOf } from '../http/address.ts';
+import { addressReader, compileTrust } from '../http/address.ts';
 import { setError, toAppError } from '../http/errors.ts';
 import { type RequestContext, type RequestState, requestContext } from '../http/request-context.ts';
-import { type Listening, listen } from '../http/server.ts';
+import { type ListeningServer, listen } from '../http/server.ts';
 import { PATH, toolEndpoint } from './endpoint.ts';
 import { Sessions } from './sessions.ts';
 
@@ -25,15 +25,15 @@ export async function startMcp(config: McpConfig, log: Log): Promise<RunningProc
   opening.adopt(await openOperatorPort(config.operator, health), closePart);
   const sessions = opening.adopt(new Sessions(config.sessions), closePart);
   const endpoint = opening.adopt(toolEndpoint({ ...config, sessions, log }), closePart);
-  const limit = connectionLimits(config.connections, trustOf(config.trustProxy), log);
-  const server = opening.adopt(await listen(config, limit), (one) => drain(one, health));
+  const limitConnections = connectionLimiter(config.connections, compileTrust(config.trustProxy), log);
+  const server = opening.adopt(await listen(config, limitConnections), (one) => drain(one, health));
   server.serve(appOf(config, endpoint, health, log).callback());
   health.serving = true;
   const opened = opening.move();
   return { url: server.url + PATH, stop: () => opened.disposeAsync() };
 }
 
-/** Makes the application. Its middleware stands here outermost first. */
+/** Creates the application. Lists the middleware from the outermost to the innermost. */
 function appOf(
   { sendTimeoutMs, trustProxy, corsOrigins, publicUrl, production }: McpConfig,
   endpoint: ReturnType<typeof toolEndpoint>,
@@ -52,14 +52,14 @@ function appOf(
   return app;
 }
 
-/** JSON-RPC codes by our error codes: two of the protocol's, then one of our own. The rest get `OTHER_CODE`. */
+/** JSON-RPC codes by our error codes: two of the protocol's, then one of our own. All other errors get `OTHER_CODE`. */
 const JSON_RPC_CODES = { invalid_json: -32700, invalid_request: -32600, not_found: -32001 } as Record<
   string,
   number
 >;
 const OTHER_CODE = -32000;
 
-/** Answers an error with its status, in the form of JSON-RPC. Echoes nothing of the request. */
+/** Answers an error with its status, in JSON-RPC's format. Echoes nothing of the request. */
 async function protocolErrors(ctx: RequestContext, next: Next): Promise<void> {
   try {
     await next();
@@ -81,18 +81,18 @@ function answerError(ctx: RequestContext, error: AppError): void {
 }
 
 const LOOPBACK = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
-const MAX_AGE_S = 600;
+const PREFLIGHT_MAX_AGE_S = 600;
 const CORS = {
   'Access-Control-Allow-Methods': 'POST, DELETE',
   'Access-Control-Allow-Headers':
     'Authorization, Content-Type, X-Service-API-Key, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID',
-  'Access-Control-Max-Age': String(MAX_AGE_S),
+  'Access-Control-Max-Age': String(PREFLIGHT_MAX_AGE_S),
 };
 
 /**
- * Refuses pages of other origins with 403, so that none reaches a tool server on the machine of its visitor by a host
- * name that resolves to it (DNS rebinding). Programs send no `Origin`. Pages on this machine are allowed outside
- * production.
+ * Refuses pages of other origins with 403, so that no page reaches a tool server on its visitor's machine by a host
+ * name that resolves to that machine (DNS rebinding). Programs send no `Origin`. Pages on this machine are allowed
+ * outside production.
  */
 function checkOrigin(origins: readonly string[], { loopback }: { loopback: boolean }) {
   const allowed = new Set(origins);
@@ -119,11 +119,11 @@ const PROBE_TIMEOUT_MS = 2000;
 async function isReady(upstream: string): Promise<void> {
   const answer = await fetch(`${upstream}/readyz`, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) });
   await answer.body?.cancel();
-  if (!answer.ok) throw new Error('the interface is not ready');
+  if (!answer.ok) throw new Error('the ingress is not ready');
 }
 
-/** Lets running calls finish. Clients then open new sessions elsewhere. */
-async function drain(server: Listening, health: ProcessHealth): Promise<void> {
+/** Lets running calls finish. Clients then open new sessions at another process. */
+async function drain(server: ListeningServer, health: ProcessHealth): Promise<void> {
   health.serving = false;
   await server.close(STOP_LIMITS.ingressConnections);
 }

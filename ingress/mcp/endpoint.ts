@@ -13,15 +13,16 @@ import { hashKey, looksLikeServiceKey, startsLikeServiceKey } from '../../shared
 import { Bodies } from '../guards/bodies.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Session, Sessions } from './sessions.ts';
-import { createToolServer, type ToolServing } from './tool-server.ts';
-import { accountAt, type Caller, checkCredential } from './upstream.ts';
+import { createToolServer, type ToolServerParts } from './tool-server.ts';
+import { accountClientAt, type Caller, checkCredential } from './upstream.ts';
 
 export const PATH = '/mcp';
 
 /** Limits of a message: its bytes, and its values and names. */
 const MESSAGE_LIMITS = { limit: MIB, values: 20_000 };
-/** The only revision of the protocol with batches, and the maximum number of messages in one. */
+/** The only revision of the protocol that has batches. */
 const BATCH_REVISION = '2025-03-26';
+/** Maximum number of messages in a batch. */
 const BATCH_MAX = 20;
 /** Maximum bytes of the message that opens a session: the session keeps its texts. */
 const INITIALIZE_MAX = 16 * KIB;
@@ -29,25 +30,29 @@ const INITIALIZE_MAX = 16 * KIB;
 /** Error of a cancelled request, as in the Language Server Protocol; JSON-RPC has no code for it. */
 const CANCELLED_ERROR = { code: -32800, message: 'Request cancelled' };
 
-/** The fields of a message that decide where it goes. */
+/** The fields of a message that decide how it is handled. */
 interface Message {
   id?: unknown;
   method?: unknown;
   params?: { protocolVersion?: unknown; requestId?: unknown };
 }
 
-interface EndpointTerms extends Pick<ToolServing, 'publicUrl' | 'log'> {
+interface ToolEndpointParts extends Pick<ToolServerParts, 'publicUrl' | 'log'> {
   upstream: string;
   sessions: Sessions;
 }
 
-/** The endpoint of the tool server: `POST` carries a message, `DELETE` ends a session. */
-export function toolEndpoint({ upstream, sessions, ...serving }: EndpointTerms) {
-  const accountOf = ({ http }: ServerContext) => accountAt(upstream, callerIn(http?.authInfo));
-  const newServer = () => createToolServer({ ...serving, accountOf });
-  // Serves the revisions without sessions, each request by its own credential.
+/** Creates the endpoint of the tool server: `POST` carries a message, `DELETE` ends a session. */
+export function toolEndpoint({ upstream, sessions, ...parts }: ToolEndpointParts) {
+  const accountOf = ({ http }: ServerContext) => accountClientAt(upstream, callerIn(http?.authInfo));
+  const newServer = () => createToolServer({ ...parts, accountOf });
+  // Serves the revisions of the protocol that have no sessions, each request by its own credential.
   const modern = createMcpHandler(newServer, { legacy: 'reject', maxSubscriptions: 100 });
-  const withBody = new Bodies(async () => {}).reader({ credential: 'user', kept: true, ...MESSAGE_LIMITS });
+  const withBody = new Bodies(async () => {}).reader({
+    credential: 'user',
+    keepsBody: true,
+    ...MESSAGE_LIMITS,
+  });
 
   const answer = async (
     ctx: RequestContext,
@@ -66,18 +71,20 @@ export function toolEndpoint({ upstream, sessions, ...serving }: EndpointTerms) 
     const id = ctx.get('Mcp-Session-Id');
     if (id === '' && isInitialize(message)) {
       if (bytes > INITIALIZE_MAX) throw new AppError('body_too_large');
-      await checkCredential(accountAt(upstream, caller), signal);
-      const opened = {
-        trace: traceOf(credential),
+      await checkCredential(accountClientAt(upstream, caller), signal);
+      const settings = {
+        credentialHash: credentialHashOf(credential),
         allowsBatches: message.params?.protocolVersion === BATCH_REVISION,
       };
-      return sessions.open(opened, newServer(), (one) => one.transport.handleRequest(request, options()));
+      return sessions.open(settings, newServer(), ({ transport }) =>
+        transport.handleRequest(request, options()),
+      );
     }
     const session = sessionOf(sessions, id, credential);
-    // After `close`, nothing would let go of the session.
+    // After the response has closed, nothing would release the session.
     signal.throwIfAborted();
-    const ended = sessions.hold(session, Array.isArray(message) ? checkBatch(message, session) : []);
-    ctx.res.once('close', ended);
+    const release = sessions.hold(session, Array.isArray(message) ? checkBatch(message, session) : []);
+    ctx.res.once('close', release);
     const onRefused = () => {
       session.isRefused = true;
     };
@@ -98,7 +105,7 @@ export function toolEndpoint({ upstream, sessions, ...serving }: EndpointTerms) 
       const credential = credentialOf(ctx.req);
       const response =
         ctx.method === 'POST'
-          ? await withBody(ctx, traceOf(credential), (message, bytes) =>
+          ? await withBody(ctx, credentialHashOf(credential), (message, bytes) =>
               answer(ctx, credential, message, bytes),
             )
           : await answer(ctx, credential, undefined);
@@ -113,7 +120,7 @@ const TOKEN = /^[\w.~+/=-]+$/;
 
 /**
  * Reads the credential of a request: a key or an access token, in either header, since many clients can set only one of
- * them. Throws `invalid_request` for two, and `not_authenticated` for none or a malformed one.
+ * the two. Throws `invalid_request` for two credentials, and `not_authenticated` for none or a malformed one.
  */
 function credentialOf({ headersDistinct }: Pick<IncomingMessage, 'headersDistinct'>): string {
   const { authorization = [], 'x-service-api-key': keys = [] } = headersDistinct;
@@ -127,8 +134,8 @@ function credentialOf({ headersDistinct }: Pick<IncomingMessage, 'headersDistinc
   return credential;
 }
 
-/** Hashes a credential: a session keeps no other trace of it. */
-function traceOf(credential: string): string {
+/** Hashes a credential: a session keeps nothing else of it. */
+function credentialHashOf(credential: string): string {
   return hashKey(credential).toString('base64');
 }
 
@@ -141,7 +148,7 @@ function sessionOf(sessions: Sessions, id: string, credential: string): Session 
     throw new AppError('invalid_request', { explanation: 'Initialize first, and send Mcp-Session-Id.' });
   const session = sessions.find(id);
   if (session === undefined) throw new AppError('not_found', { explanation: NO_SESSION });
-  if (session.trace !== traceOf(credential))
+  if (session.credentialHash !== credentialHashOf(credential))
     throw new AppError('access_denied', { explanation: OTHER_CREDENTIAL });
   return session;
 }
@@ -158,8 +165,8 @@ function isCancellation(message: unknown): message is { params: { requestId: str
 }
 
 /**
- * Ends a cancelled request, which the SDK does not answer: closes its stream, or answers it with an error if the stream
- * serves the other requests of a batch as well.
+ * Ends a cancelled request, which the SDK does not answer: closes its stream, or, if the stream also serves other
+ * requests of a batch, answers the request with an error.
  */
 async function endCancelled({ transport, batched }: Session, id: string | number): Promise<void> {
   if (!batched.has(id)) transport.closeSSEStream(id);
@@ -176,7 +183,7 @@ function checkBatch(messages: (Message | null)[], { allowsBatches }: Session): u
   return messages.map((message) => message?.id);
 }
 
-/** Packs a caller into the object that the SDK hands on to the handlers without reading it. */
+/** Packs a caller into the object that the SDK passes on to the handlers without reading it. */
 function authInfoOf(caller: Caller): AuthInfo {
   return { token: caller.credential, clientId: '', scopes: [], extra: { caller } };
 }
@@ -187,7 +194,7 @@ function callerIn(info: AuthInfo | undefined): Caller {
   return caller as Caller;
 }
 
-/** Makes a web `Request` without the body, which was read before. */
+/** Creates a `Request` of the Fetch API, without the body, which was read before. */
 function requestOf({ req, state }: RequestContext): Request {
   const headers = Object.entries(req.headersDistinct).flatMap(([name, values = []]) =>
     values.map((value): [string, string] => [name, value]),

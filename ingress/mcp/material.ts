@@ -19,7 +19,7 @@ const READERS: Record<
   'forecue://profile': {
     name: 'profile',
     description: 'What the person has said of themselves.',
-    read: ({ account, signal }) => account.readProfile({ signal }).catch(orNothing),
+    read: ({ account, signal }) => account.readProfile({ signal }).catch(orEmptyProfile),
   },
   'forecue://sessions': {
     name: 'sessions',
@@ -29,7 +29,7 @@ const READERS: Record<
 };
 
 /** Stands in for a missing profile: the resource is listed even for a person who has none. */
-function orNothing(error: unknown): object {
+function orEmptyProfile(error: unknown): object {
   if (error instanceof ForecueError && error.code === 'not_found') return { summary: null };
   throw error;
 }
@@ -60,7 +60,7 @@ export const prompts = [
   },
 ];
 
-/** Returns instructions to work as the person would, with the known facts that bear on the task. */
+/** Returns instructions to work as the person would, with the known facts that are relevant to the task. */
 export async function getPrompt(
   name: string,
   args: Record<string, string>,
@@ -69,16 +69,18 @@ export async function getPrompt(
   if (name !== prompts[0]?.name) throw invalidParams(`no prompt is named ${JSON.stringify(name)}`);
   const { task = '' } = args;
   if (task.length > TASK_MAX) throw invalidParams(`task: at most ${TASK_MAX} characters`);
-  const about = task === '' ? {} : { query: task, recency_minutes: null };
-  const found = await orProtocolError(() => account.assembleContext({ ...about, max_raw: 1 }, { signal }));
-  const [facts] = rowsOf(found);
-  const known = { profile: found.profile?.summary ?? null, facts: facts.map(({ text }) => text) };
+  const contextQuery = task === '' ? {} : { query: task, recency_minutes: null };
+  const context = await orProtocolError(() =>
+    account.assembleContext({ ...contextQuery, max_raw: 1 }, { signal }),
+  );
+  const [facts] = rowsOf(context);
+  const knowledge = { profile: context.profile?.summary ?? null, facts: facts.map(({ text }) => text) };
   const text = [
     `Work as I would${task === '' ? '' : ` on this: ${task}`}.`,
     'Before you ask me anything, call predict_reply. "auto": go on as if I had answered that. "escalated": ask me.',
     'Then call send_feedback with what I said. When I state a lasting preference, call remember.',
     `What is known of me. ${DATA_WARNING}`,
-    JSON.stringify(known),
+    JSON.stringify(knowledge),
   ].join('\n');
   return { messages: [{ role: 'user' as const, content: { type: 'text' as const, text } }] };
 }
@@ -87,7 +89,7 @@ function invalidParams(message: string): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }
 
-/** Turns an error of `/api` into one of the protocol, for requests whose answers have no place for errors. */
+/** Converts an error of `/api` to an error of the protocol, for requests whose answers have no place for errors. */
 async function orProtocolError<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();

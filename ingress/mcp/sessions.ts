@@ -11,29 +11,29 @@ const FULL_RETRY_S = 30;
 
 export interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport;
-  /** Stands for the credential that it was opened with. */
-  readonly trace: string;
-  /** True if the revision of the protocol that its client asked for has batches. */
+  /** Hash of the credential with which the session was opened. */
+  readonly credentialHash: string;
+  /** True if the client asked for a revision of the protocol that has batches. */
   readonly allowsBatches: boolean;
   usedAt: number;
-  /** Requests that are being answered. */
+  /** Number of requests that are being answered. */
   running: number;
   /** Ids of the running requests that came in a batch. */
   readonly batched: Set<unknown>;
-  /** True if its credential is no longer valid. */
+  /** True if `/api` has refused the session's credential. */
   isRefused: boolean;
 }
 
-/** The sessions of this process. They hold nothing that a new session would lack. */
+/** The sessions of this process. A client that has to open a new session loses nothing. */
 export class Sessions {
   readonly #byId = new Map<string, Session>();
-  readonly #terms: { most: number; idleMs: number };
+  readonly #limits: { most: number; idleMs: number };
   readonly #sweep = every(SWEEP_EVERY_MS, () => this.#endIdle(), { ref: false });
   /** Number of sessions that are being opened. */
   #opening = 0;
 
-  constructor(terms: { most: number; idleMs: number }) {
-    this.#terms = terms;
+  constructor(limits: { most: number; idleMs: number }) {
+    this.#limits = limits;
   }
 
   find(id: string): Session | undefined {
@@ -45,11 +45,11 @@ export class Sessions {
    * `overloaded` when the process has as many sessions as it may.
    */
   async open<T>(
-    { trace, allowsBatches }: Pick<Session, 'trace' | 'allowsBatches'>,
+    { credentialHash, allowsBatches }: Pick<Session, 'credentialHash' | 'allowsBatches'>,
     server: Server,
     answer: (session: Session) => Promise<T>,
   ): Promise<T> {
-    if (this.#byId.size + this.#opening >= this.#terms.most)
+    if (this.#byId.size + this.#opening >= this.#limits.most)
       throw new AppError('overloaded', { retryAfterS: FULL_RETRY_S });
     const transport: WebStandardStreamableHTTPServerTransport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
@@ -57,7 +57,7 @@ export class Sessions {
       onsessionclosed: (id) => this.#drop(id),
     });
     const state = { usedAt: performance.now(), running: 0, batched: new Set(), isRefused: false };
-    const session = { transport, trace, allowsBatches, ...state };
+    const session = { transport, credentialHash, allowsBatches, ...state };
     this.#opening += 1;
     try {
       await server.connect(transport);
@@ -96,7 +96,9 @@ export class Sessions {
 
   #add(id: string, session: Session): void {
     this.#byId.set(id, session);
-    const own = [...this.#byId.values()].filter(({ trace }) => trace === session.trace);
+    const own = [...this.#byId.values()].filter(
+      ({ credentialHash }) => credentialHash === session.credentialHash,
+    );
     if (own.length <= PER_CREDENTIAL_MAX) return;
     const idle = own.filter(({ running }) => running === 0).sort((one, other) => one.usedAt - other.usedAt);
     void this.end(idle[0] ?? session);
@@ -107,7 +109,7 @@ export class Sessions {
   }
 
   async #endIdle(): Promise<void> {
-    const since = performance.now() - this.#terms.idleMs;
+    const since = performance.now() - this.#limits.idleMs;
     const idle = [...this.#byId.values()].filter(({ running, usedAt }) => running === 0 && usedAt < since);
     await Promise.all(idle.map((session) => this.end(session)));
   }

@@ -2,13 +2,13 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { stdioConfig } from '../../shared/config/mcp.ts';
 import { createLog } from '../../shared/log.ts';
 import { createToolServer } from './tool-server.ts';
-import { accountAt } from './upstream.ts';
+import { accountClientAt } from './upstream.ts';
 
 /** Serves one client over standard input and output, which carry the protocol alone: the log goes to standard error. */
 try {
   const { url, key } = stdioConfig(process.env);
   const log = createLog('mcp', 'warn', process.stderr);
-  const account = accountAt(url, { credential: key });
+  const account = accountClientAt(url, { credential: key });
   serveStdio(() => createToolServer({ accountOf: () => account, publicUrl: url, log }));
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);

@@ -12,8 +12,8 @@ import { getContext, recall } from './tools/recall.ts';
 import { recordEvents } from './tools/record.ts';
 import { DATA_WARNING, type Tool } from './tools/tool.ts';
 
-/** Needs of every MCP server. */
-export interface ToolServing {
+/** Dependencies of every MCP server. */
+export interface ToolServerParts {
   /** Returns a client of `/api` with the credential of the request. */
   accountOf(ctx: ServerContext): AccountClient;
   publicUrl: string;
@@ -39,34 +39,39 @@ const tools: readonly Tool[] = [
   search,
   fetchRow,
 ];
-const LISTED = tools.map(({ listed }) => listed) as never;
+const TOOL_LIST = tools.map(({ listed }) => listed) as never;
 const BY_NAME = new Map(tools.map((tool) => [tool.name, tool]));
 
 /** Creates the MCP server for one client: a session, a single stateless request, or a stdio pipe. */
-export function createToolServer({ accountOf, publicUrl, log }: ToolServing): Server {
+export function createToolServer({ accountOf, publicUrl, log }: ToolServerParts): Server {
   const server = new Server(INFO, OPTIONS);
-  const readingOf = (ctx: ServerContext) => ({ account: accountOf(ctx), signal: ctx.mcpReq.signal });
-  server.setRequestHandler('tools/list', () => ({ tools: LISTED }));
+  const readingContext = (ctx: ServerContext) => ({ account: accountOf(ctx), signal: ctx.mcpReq.signal });
+  server.setRequestHandler('tools/list', () => ({ tools: TOOL_LIST }));
   server.setRequestHandler('tools/call', ({ params: { name, arguments: args = {} } }, ctx) => {
     const tool = BY_NAME.get(name);
     if (tool === undefined)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `no tool is named ${JSON.stringify(name)}`);
     const agent = server.getClientVersion()?.name.slice(0, NAME_MAX) || 'agent';
-    return withProgress(ctx, callTool(tool, args, { ...readingOf(ctx), agent, publicUrl }, log));
+    return withProgress(ctx, callTool(tool, args, { ...readingContext(ctx), agent, publicUrl }, log));
   });
   server.setRequestHandler('resources/list', () => ({ resources }));
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }));
-  server.setRequestHandler('resources/read', ({ params }, ctx) => readResource(params.uri, readingOf(ctx)));
+  server.setRequestHandler('resources/read', ({ params }, ctx) =>
+    readResource(params.uri, readingContext(ctx)),
+  );
   server.setRequestHandler('prompts/list', () => ({ prompts }));
   server.setRequestHandler('prompts/get', ({ params: { name, arguments: args = {} } }, ctx) =>
-    getPrompt(name, args, readingOf(ctx)),
+    getPrompt(name, args, readingContext(ctx)),
   );
   return server;
 }
 
 const PROGRESS_EVERY_MS = 1000;
 
-/** Reports each second, to a caller that asked for progress, how long its call has run, so that it does not give up. */
+/**
+ * Reports each second, to a caller that asked for progress, how long its call has run, so that the caller does not give
+ * up.
+ */
 async function withProgress<T>({ mcpReq }: ServerContext, call: Promise<T>): Promise<T> {
   const { progressToken } = mcpReq._meta ?? {};
   if (progressToken === undefined) return call;

@@ -6,19 +6,22 @@ import { traceHeaders } from '../../shared/tracing/span.ts';
 /** Sender of a request, with its address and request id, which `/api` logs as well. */
 export interface Caller {
   credential: string;
-  /** Undefined for a pipe. */
+  /** Undefined over standard input and output. */
   address?: string;
   requestId?: string;
   /** Called when `/api` refuses the credential. */
   onRefused?: () => void;
 }
 
-/** Makes a client of `/api` for one caller. Calls carry its credential, and end on the server when cancelled here. */
-export function accountAt(
+/**
+ * Creates a client of `/api` for one caller. Its calls carry the caller's credential; cancelling a call ends it on the
+ * server too.
+ */
+export function accountClientAt(
   baseUrl: string,
   { credential, address, requestId, onRefused }: Caller,
 ): AccountClient {
-  const more = {
+  const extraHeaders = {
     'x-on-disconnect': 'cancel',
     ...(address !== undefined && { 'x-forwarded-for': address }),
     ...(requestId !== undefined && { 'x-request-id': requestId }),
@@ -27,7 +30,7 @@ export function accountAt(
     baseUrl,
     credential,
     async fetch(input, init) {
-      const headers = { ...(init?.headers as object), ...more, ...traceHeaders() };
+      const headers = { ...(init?.headers as object), ...extraHeaders, ...traceHeaders() };
       const answer = await fetch(input, { ...init, headers });
       if (answer.status === 401) onRefused?.();
       return answer;
@@ -37,7 +40,7 @@ export function accountAt(
 
 /**
  * Checks a credential. Throws `not_authenticated` or `token_expired` if `/api` refuses it, and `rate_limited` or
- * `service_unavailable` if `/api` cannot tell.
+ * `service_unavailable` if `/api` cannot check it.
  */
 export async function checkCredential(account: AccountClient, signal: AbortSignal): Promise<void> {
   try {

@@ -6,7 +6,7 @@ import { MEMORY_BODY_VALUES, MIB } from '../../shared/schemas/limits.ts';
 import { DeletionReceipt, type ListQuery } from '../../shared/schemas/memory.ts';
 import { ValidationError } from '../../shared/schemas/validator.ts';
 import type { TakeTurn } from '../guards/account-turns.ts';
-import type { Reserve } from '../guards/budgets.ts';
+import type { ReserveAnswerMemory } from '../guards/budgets.ts';
 
 /** Maximum bytes of a page's rows, since `limit` counts rows of any size. No single row is larger. */
 const PAGE_SIZE_MAX = MIB;
@@ -37,26 +37,26 @@ export const deletion = {
   response: DeletionReceipt,
 } as const;
 
-/** Means of reading a page. */
-interface PageReading {
-  reserve: Reserve;
+/** Dependencies of `readPage`. */
+interface ReadPageParts {
+  reserve: ReserveAnswerMemory;
   search: TakeTurn;
   /** Aborted when the caller disconnects. */
   signal: AbortSignal;
 }
 
-/** Reads one page of a list, once there is room for it. Throws as `reserve` and `search` do. */
+/** Reads one page of a list, once there is room for it. Throws the errors of `reserve` and `search`. */
 export async function readPage<Row>(
   list: { accountId: string; tier: string },
   { limit, cursor, since, until, tag, q }: Omit<ListQuery, 'session_id'>,
-  { reserve, search, signal }: PageReading,
-  read: (terms: ListTerms) => Promise<Page<Row>>,
+  { reserve, search, signal }: ReadPageParts,
+  read: (options: ListTerms) => Promise<Page<Row>>,
 ): Promise<{ rows: Row[]; next: string | null }> {
-  const named = { ...list, q };
-  const terms = {
+  const listName = { ...list, q };
+  const options = {
     limit,
     sizeMax: PAGE_SIZE_MAX,
-    after: cursor === undefined ? undefined : positionOf(cursor, named),
+    after: cursor === undefined ? undefined : positionOf(cursor, listName),
     since: queryTime('since', since),
     until: queryTime('until', until),
     tag,
@@ -65,11 +65,11 @@ export async function readPage<Row>(
   // Reserves first, so that no search holds its turn while it waits for room.
   await reserve(PAGE_SIZE_MAX);
   const searcher = { party: list.accountId, gone: signal };
-  const { rows, end } = await (q === undefined ? read(terms) : search(searcher, () => read(terms)));
-  return { rows, next: end === undefined ? null : tokenOf(end, named) };
+  const { rows, end } = await (q === undefined ? read(options) : search(searcher, () => read(options)));
+  return { rows, next: end === undefined ? null : tokenOf(end, listName) };
 }
 
-/** Parses a time in the query. Throws a `ValidationError` for a bad one that the schema's format lets through. */
+/** Parses a time in the query. Throws a `ValidationError` for an invalid time that the schema's format accepts. */
 export function queryTime(name: string, value: string | undefined): Date | undefined {
   if (value === undefined) return undefined;
   const moment = parseTimestamp(value);
@@ -81,7 +81,7 @@ export function queryTime(name: string, value: string | undefined): Date | undef
 
 const DIGEST_LENGTH = 8;
 /** Matches a position: milliseconds since 1970 in base 36, the digits of a UUID, and the relevance. */
-const PLACE =
+const POSITION_PATTERN =
   /^([0-9a-z]{1,9})-([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})-([0-9]{1,4})$/;
 
 /** Identifies a list by its account, tier and search: a cursor of another list is refused. */
@@ -91,36 +91,39 @@ interface ListName {
   q: string | undefined;
 }
 
-/** Makes the cursor of the next page, opaque to clients: a position with a checksum over it and its list. */
+/**
+ * Encodes the cursor of the next page, opaque to clients: a position, with a checksum over the position and its list.
+ */
 function tokenOf({ at, id, relevance }: Position, list: ListName): string {
-  const place = `${at.getTime().toString(36)}-${id.replaceAll('-', '')}-${relevance}`;
-  return `${place}-${checksum(place, list)}`;
+  const position = `${at.getTime().toString(36)}-${id.replaceAll('-', '')}-${relevance}`;
+  return `${position}-${checksum(position, list)}`;
 }
 
-/** Reads a cursor. Throws a `ValidationError` for anything that `tokenOf` could not have made for this list. */
+/** Decodes a cursor. Throws a `ValidationError` for anything that `tokenOf` could not have returned for this list. */
 function positionOf(token: string, list: ListName): Position {
-  const place = token.slice(0, -DIGEST_LENGTH - 1);
-  const [, at = '', ...rest] = PLACE.exec(place) ?? [];
+  const position = token.slice(0, -DIGEST_LENGTH - 1);
+  const [, at = '', ...rest] = POSITION_PATTERN.exec(position) ?? [];
   const relevance = Number(rest.pop());
-  if (at === '' || `${place}-${checksum(place, list)}` !== token) throw new ValidationError([FAULT]);
+  if (at === '' || `${position}-${checksum(position, list)}` !== token)
+    throw new ValidationError([CURSOR_ERROR]);
   return { at: new Date(Number.parseInt(at, 36)), id: rest.join('-'), relevance };
 }
 
-const FAULT = {
+const CURSOR_ERROR = {
   loc: ['query', 'cursor'],
   type: 'value_error' as const,
-  msg: 'Input should be the cursor that the page before ended with',
+  msg: 'Input should be the cursor of the previous page',
 };
 
-/** Makes a checksum that is no secret: a forged cursor leads nowhere but into the forger's own list. */
-function checksum(place: string, { accountId, tier, q = '' }: ListName): string {
+/** Returns a checksum, which needs no secret: a forged cursor leads nowhere but into the forger's own list. */
+function checksum(position: string, { accountId, tier, q = '' }: ListName): string {
   return createHash('sha256')
-    .update(`${accountId} ${tier} ${place} ${q}`)
+    .update(`${accountId} ${tier} ${position} ${q}`)
     .digest('base64url')
     .slice(0, DIGEST_LENGTH);
 }
 
-/** Shapes an answer like the body that was posted: one row for one, a list for a list. */
+/** Shapes an answer like the posted body: one row for one row, a list for a list. */
 export function shapeAsPosted<Row>(body: unknown, rows: Row[]): Row | Row[] {
   const [only] = rows;
   return Array.isArray(body) || only === undefined ? rows : only;

@@ -16,7 +16,10 @@ type PublicRow<Row extends RawMemory | Episode | Fact> = Omit<
   'account' | 'failures' | 'retryAt' | 'endedBy'
 >;
 
-/** Presents a raw row. Its values were checked against the closed lists when it was written. */
+/**
+ * Converts a raw row to its API form. The casts are safe: each value was checked against its enum when the row was
+ * written.
+ */
 export function presentRaw(row: PublicRow<RawMemory>): RawMemoryResponse {
   return {
     id: row.id,

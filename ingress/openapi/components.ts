@@ -39,11 +39,14 @@ interface ObjectSchema extends TSchema {
 }
 
 /**
- * The schemas of the document. An object's schema that one of the modules exports is a component by the name of that
- * export; other schemas stand where they are used.
+ * The schemas of the document. An object schema that a module exports becomes a component with the name of the export;
+ * other schemas are inlined.
  */
 export class Components {
-  /** Exported schemas by `properties`, which copies by `nullable`, `withDefault` and `Type.Optional` still share. */
+  /**
+   * Exported schemas by their `properties`: a copy by `nullable`, `withDefault` or `Type.Optional` still has the same
+   * object.
+   */
   readonly #exported = new Map<object, { name: string; schema: ObjectSchema }>();
   readonly #used = new Map<string, ObjectSchema>();
 
@@ -53,26 +56,27 @@ export class Components {
         if (isObjectSchema(schema)) this.#exported.set(schema.properties, { name, schema });
   }
 
-  /** Returns the schema as the document has it: a reference if it has a name. */
+  /** Returns the schema as the document has it: a reference if the schema has a name. */
   refer(schema: TSchema): object {
     return this.#copyWithReferences(schema);
   }
 
-  /** Returns the schemas referred to so far, directly or through another one, by name. */
+  /** Returns the schemas referred to so far, directly or through another schema, by name. */
   all(): Record<string, object> {
-    const published = new Map<string, object>();
+    const publishedSchemas = new Map<string, object>();
     // Publishing may refer to more schemas, which join the map while it is iterated.
-    for (const [name, schema] of this.#used) published.set(name, this.#copyWithReferences(schema, schema));
-    return Object.fromEntries([...published].sort(([a], [b]) => (a < b ? -1 : 1)));
+    for (const [name, schema] of this.#used)
+      publishedSchemas.set(name, this.#copyWithReferences(schema, schema));
+    return Object.fromEntries([...publishedSchemas].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
   /** Copies a schema, with references in place of every named schema except `itself`. */
   #copyWithReferences(schema: TSchema, itself?: TSchema): object {
-    const copied = JSON.stringify(schema, (key, value: unknown) => {
+    const copy = JSON.stringify(schema, (key, value: unknown) => {
       if (OWN_KEYWORDS.includes(key)) return undefined;
       return value === itself || !isObjectSchema(value) ? withoutDefault(value) : this.#reference(value);
     });
-    return JSON.parse(copied);
+    return JSON.parse(copy);
   }
 
   #reference(copy: ObjectSchema): object {
@@ -85,7 +89,7 @@ export class Components {
   }
 }
 
-/** Says the default in words, because some client generators require a property that has a `default`. */
+/** Moves a default to the description, because some client generators require a property that has a `default`. */
 function withoutDefault<T>(value: T): T | object {
   if (typeof value !== 'object' || value === null || !('default' in value)) return value;
   const { default: given, ...schema } = value;

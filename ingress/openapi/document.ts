@@ -11,7 +11,7 @@ const DESCRIPTION = `Predicts what a person will type next.
   256 KiB may unpack to 100 times its size. A body costs the rate limit a point for each 512 KiB.
 - An address that is no endpoint is 404 \`not_found\`, a method that it does not take 405 \`method_not_allowed\` with
   \`Allow\`. HEAD answers like GET, without a body.
-- \`/api\` answers with and without the slash at the end of its paths.
+- \`/api\` accepts its paths with and without the trailing slash.
 - What HTTP itself refuses, at any address: 400 \`invalid_request\` (two \`Host\` headers; a version that is neither 1.0 nor
   1.1), 408 \`request_timeout\` (headers over 10 s; bodies over 30 s, or 5 s and one more for each 32 KiB sent), 414
   \`uri_too_long\` and 431 \`headers_too_large\` (URL and headers together over 16 KiB), 417 \`expectation_failed\`.
@@ -28,18 +28,18 @@ const SECURITY_SCHEMES = {
     scheme: 'bearer',
     bearerFormat: 'JWT',
     description:
-      'An access token, as logging in gives it. Good for an hour. It is checked as RFC8725 asks: algorithm, type, issuer, audience.',
+      'An access token, which logging in returns. Valid for an hour. It is checked as RFC 8725 asks: algorithm, type, issuer, audience.',
   },
   serviceKey: {
     type: 'apiKey',
     in: 'header',
     name: 'X-Service-API-Key',
     description:
-      'A key of an account, `service_…`. Good until it is revoked. One with scopes needs one of those that the operation names: `read`, `predict`, `write` or `forget`; else 403 `access_denied`.',
+      'A key of an account, `service_…`. Valid until it is revoked. A key with scopes needs one of the scopes that the operation names: `read`, `predict`, `write` or `forget`; else 403 `access_denied`.',
   },
 };
 
-/** Makes the OpenAPI 3.1 document of these endpoints at this address, by default the document's own origin. */
+/** Returns the OpenAPI 3.1 document of endpoints that are served at `url`, by default the document's own origin. */
 export function describeEndpoints(endpoints: readonly Endpoint[], url = '/'): object {
   const components = new Components();
   const paths: Record<string, Record<string, object>> = {};

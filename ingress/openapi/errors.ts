@@ -18,26 +18,26 @@ const EXAMPLE_FAULT: Fault = {
   ctx: { max_length: 200 },
 };
 
-/** An endpoint's error responses by status; `default` is a defect of ours. */
-export function refusalsOf(endpoint: Endpoint): Record<string, object> {
+/** Returns an endpoint's error responses by status; `default` is the response to a defect of ours. */
+export function errorResponses(endpoint: Endpoint): Record<string, object> {
   const isExplained = endpoint.surface === 'api';
   const byStatus = Object.groupBy(possibleErrors(endpoint), (code) => statusOf(code, endpoint.surface));
-  const refusals = Object.entries(byStatus).map(([status, codes = []]) => [
+  const responses = Object.entries(byStatus).map(([status, codes = []]) => [
     status,
     codeResponse(codes, isExplained),
   ]);
   return {
-    ...Object.fromEntries(refusals),
+    ...Object.fromEntries(responses),
     ...(isValidated(endpoint) && { 422: { $ref: '#/components/responses/ValidationError' } }),
     default: { $ref: `#/components/responses/${isExplained ? 'ExplainedDefect' : 'Defect'}` },
   };
 }
 
-/** Responses that the operations refer to. */
+/** Returns the responses that the operations refer to. */
 export function sharedResponses(components: Components): Record<string, object> {
   return {
     ValidationError: {
-      description: 'What is wrong with each faulty field: the first thing that is. At most 100 fields.',
+      description: 'The first error of each invalid field; at most 100 fields.',
       headers: responseHeaders(['X-Request-Id', 'X-Error-Source']),
       content: {
         'application/json': {
@@ -51,7 +51,7 @@ export function sharedResponses(components: Components): Record<string, object> 
   };
 }
 
-/** The response for the codes that share a status. */
+/** Returns the response for the codes that share a status. */
 function codeResponse(codes: readonly ErrorCode[], isExplained: boolean): object {
   const examples = codes.map((code) => {
     const { message } = catalogue[code];
@@ -112,7 +112,7 @@ export function possibleErrors(endpoint: Endpoint): ErrorCode[] {
     ...(freshLogin ? (['fresh_login_required'] as const) : []),
     ...(unlimited ? [] : (['rate_limited'] as const)),
     ...(body === undefined ? [] : BODY_ERRORS),
-    // There may be no room for a body that is not small, or too many requests of the account may wait.
+    // The memory budget may be full when a large body arrives, or too many requests of the account may wait.
     ...((body !== undefined && bodyLimit > UNCOUNTED_BYTES) || inTurn ? (['overloaded'] as const) : []),
     ...(needsDatabase({ credential, body }) ? (['service_unavailable'] as const) : []),
     ...(queryError === undefined ? [] : [queryError]),
@@ -121,7 +121,7 @@ export function possibleErrors(endpoint: Endpoint): ErrorCode[] {
   return (Object.keys(catalogue) as ErrorCode[]).filter((code) => possible.has(code));
 }
 
-/** Checks whether the endpoint answers faulty input with a 422 and the list of faults. */
+/** Checks whether the endpoint answers invalid input with a 422 and a list of errors. */
 export function isValidated({ body, query, queryError }: Endpoint): boolean {
   return body !== undefined || (query !== undefined && queryError === undefined);
 }

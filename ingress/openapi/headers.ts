@@ -33,7 +33,7 @@ const REQUEST_HEADERS = {
     schema: oneOf(['continue', 'cancel']),
   },
   'X-Request-Id': {
-    description: 'A name of yours for this call. The answer carries it, or one of ours.',
+    description: 'Your id for this call. The answer carries it, or else an id of ours.',
     schema: Identifier,
   },
 } satisfies Record<string, Header>;
@@ -42,7 +42,7 @@ export type RequestHeader = keyof typeof REQUEST_HEADERS;
 /** Headers that an answer may carry. */
 const RESPONSE_HEADERS = {
   'X-Request-Id': {
-    description: 'The name of this call. Give it to us when you ask about an answer.',
+    description: 'The id of this call. Quote it when you ask us about an answer.',
     schema: Identifier,
   },
   'X-Error-Source': {
@@ -79,7 +79,7 @@ const RESPONSE_HEADERS = {
 } satisfies Record<string, Header>;
 export type ResponseHeader = keyof typeof RESPONSE_HEADERS;
 
-/** The headers as components of the document. */
+/** Returns the headers as components of the document. */
 export function sharedHeaders(components: Components): { parameters: object; headers: object } {
   const parameters = Object.entries(REQUEST_HEADERS).map(([name, { description, schema }]) => [
     name,
@@ -88,12 +88,12 @@ export function sharedHeaders(components: Components): { parameters: object; hea
   return { parameters: Object.fromEntries(parameters), headers: RESPONSE_HEADERS };
 }
 
-/** References to the headers that a caller may send. */
+/** Returns references to the headers that a caller may send. */
 export function headerParameters(names: readonly RequestHeader[]): object[] {
   return names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
 }
 
-/** References to the headers that an answer may carry. */
+/** Returns references to the headers that an answer may carry. */
 export function responseHeaders(names: readonly ResponseHeader[]): Record<string, object> {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }

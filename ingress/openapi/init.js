@@ -1,4 +1,4 @@
-// Runs in the browser, beside the document's own address.
+// Runs in the browser, on the page `/docs`.
 SwaggerUIBundle({
   url: new URL('../openapi.json', document.currentScript.src).href,
   dom_id: '#docs',

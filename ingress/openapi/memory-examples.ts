@@ -62,13 +62,13 @@ const FACT = {
   updated_at: NOW,
 };
 const PROFILE = { data: { team: 'sales' }, summary: 'Writes short, friendly mails.' };
-const WHOLE = { matched: 1, returned: 1 };
+const ROW_COUNTS = { matched: 1, returned: 1 };
 const CONTEXT_META = {
   revision: 12,
   generated_at: NOW,
   window: { since: '2026-11-20T08:00:00.000Z', until: NOW, recency_minutes: 120 },
   filters: { goal: 'pnpm', tags: [] },
-  counts: { facts: WHOLE, episodes: WHOLE, raw: WHOLE },
+  counts: { facts: ROW_COUNTS, episodes: ROW_COUNTS, raw: ROW_COUNTS },
   timed_out: false,
   truncated: { facts: false, episodes: false, raw: false },
   excluded: { superseded: 1, stale: 0, expired: 0, not_yet_valid: 0, predicted_origin: 3 },
@@ -76,8 +76,8 @@ const CONTEXT_META = {
   ranking: 'v2',
   promotion_backlog: { raw: 1, episodes: 1 },
 };
-const SYNCED = { scanned: 120, created: 96, skipped: 24, last_event_at: NOW };
-const PROMOTED = {
+const SYNC_RESULT = { scanned: 120, created: 96, skipped: 24, last_event_at: NOW };
+const PROMOTE_RESULT = {
   created: 1,
   updated: 0,
   skipped: 0,
@@ -90,12 +90,12 @@ const PROMOTED = {
 const JOB_ID = '8f6b2d1e-3c4b-5a60-9d55-0f6f3f6e2a10';
 const TIER = { count: 1, last_updated_at: NOW };
 
-/** The examples of the memory's bodies: what one person said, and what came of it. */
+/** Examples of the memory's bodies: what one person said, and the memory that was made from it. */
 export const MEMORY_EXAMPLES: [TSchema, unknown][] = [
   example(memoryJobs.SyncRequest, { session_id: RAW.session_id }),
-  example(memoryJobs.SyncResult, SYNCED),
+  example(memoryJobs.SyncResult, SYNC_RESULT),
   example(memoryJobs.PromoteRequest, { since: NOW, limit: 100 }),
-  example(memoryJobs.PromoteResult, PROMOTED),
+  example(memoryJobs.PromoteResult, PROMOTE_RESULT),
   example(jobs.JobReceipt, {
     job_id: JOB_ID,
     status_url: `https://forecue.example/api/jobs/${JOB_ID}/`,
@@ -105,7 +105,7 @@ export const MEMORY_EXAMPLES: [TSchema, unknown][] = [
     kind: 'sync',
     state: 'succeeded',
     progress: { done: 3, total: 3 },
-    result: SYNCED,
+    result: SYNC_RESULT,
     error: null,
     created_at: NOW,
     finished_at: NOW,

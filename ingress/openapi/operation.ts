@@ -5,7 +5,7 @@ import { BODY_DEPTH, BODY_LIMIT, BODY_VALUES, KIB, MIB } from '../../shared/sche
 import type { Endpoint, ParamKind } from '../http/endpoint.ts';
 import { scopesOf } from '../http/scopes.ts';
 import type { Components } from './components.ts';
-import { refusalsOf } from './errors.ts';
+import { errorResponses } from './errors.ts';
 import { exampleOf } from './examples.ts';
 import { headerParameters, responseHeaders } from './headers.ts';
 
@@ -34,11 +34,11 @@ export function operationOf(endpoint: Endpoint, components: Components): object 
       required: true,
       content: { 'application/json': { schema: bodySchema(endpoint, components), example: exampleOf(body) } },
     },
-    responses: { ...successesOf(endpoint, components), ...refusalsOf(endpoint) },
+    responses: { ...successResponses(endpoint, components), ...errorResponses(endpoint) },
   };
 }
 
-/** Lists the credentials that an endpoint accepts; of the scopes, a key needs one. */
+/** Lists the credentials that an endpoint accepts. A key needs one of the scopes. */
 function securityOf(endpoint: Endpoint): object[] {
   const { credential, freshLogin } = endpoint;
   if (credential === 'none') return [];
@@ -62,7 +62,7 @@ function queryParameters({ query }: Endpoint, components: Components): object[] 
   return parameters.map(([name, schema]) => ({ name, in: 'query', schema: components.refer(schema) }));
 }
 
-function successesOf(endpoint: Endpoint, components: Components): Record<string, object> {
+function successResponses(endpoint: Endpoint, components: Components): Record<string, object> {
   const { status, otherStatus = status, response, responseType = 'application/json' } = endpoint;
   const { otherResponse = response } = endpoint;
   const success = (one: number, body: TSchema | undefined) => ({

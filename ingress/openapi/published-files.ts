@@ -2,17 +2,17 @@ import { join } from 'node:path';
 import swaggerUi from 'swagger-ui-dist/absolute-path.js';
 import type { Endpoint } from '../http/endpoint.ts';
 import {
-  asset,
   createFileSender,
   type PublishedFile,
-  REVALIDATED,
+  REVALIDATE_HEADERS,
+  readAsset,
+  readScript,
   type SendFile,
-  script,
-  withPacked,
+  withGzip,
 } from '../pages/files.ts';
 import { describeEndpoints } from './document.ts';
 
-/** Allows files of our own address only. Swagger UI sets further styles by script, which needs no exception. */
+/** Allows files of our own origin only. Swagger UI sets further styles by script, which needs no exception. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -28,20 +28,23 @@ const POLICY = [
 export function publishedFiles(endpoints: readonly Endpoint[], publicUrl: string | undefined): SendFile {
   const document = Buffer.from(JSON.stringify(describeEndpoints(endpoints, publicUrl)));
   const files = new Map<string, PublishedFile>([
-    ['/openapi.json', withPacked({ type: 'application/json; charset=utf-8', content: document })],
+    ['/openapi.json', withGzip({ type: 'application/json; charset=utf-8', content: document })],
     ['/docs', page({ assets: 'docs/', root: '' })],
     ['/docs/', page({ assets: '', root: '../' })],
-    ['/docs/init.js', script(new URL('init.js', import.meta.url))],
-    ['/docs/swagger-ui-bundle.js', withPacked(script(join(swaggerUi(), 'swagger-ui-bundle.js')))],
+    ['/docs/init.js', readScript(new URL('init.js', import.meta.url))],
+    ['/docs/swagger-ui-bundle.js', withGzip(readScript(join(swaggerUi(), 'swagger-ui-bundle.js')))],
     [
       '/docs/swagger-ui.css',
-      withPacked(asset('text/css; charset=utf-8', join(swaggerUi(), 'swagger-ui.css'))),
+      withGzip(readAsset('text/css; charset=utf-8', join(swaggerUi(), 'swagger-ui.css'))),
     ],
   ]);
   return createFileSender(files);
 }
 
-/** Makes the page. `assets` and `root` lead to its assets and the site's first page, relative to its own address. */
+/**
+ * Renders the page. `assets` and `root` are the paths of its assets and of the site's front page, relative to its own
+ * address.
+ */
 function page({ assets, root }: { assets: string; root: string }): PublishedFile {
   const content = `<!doctype html>
 <html lang="en">
@@ -62,6 +65,6 @@ function page({ assets, root }: { assets: string; root: string }): PublishedFile
   return {
     type: 'text/html; charset=utf-8',
     content: Buffer.from(content),
-    headers: { ...REVALIDATED, 'Content-Security-Policy': POLICY, 'Referrer-Policy': 'no-referrer' },
+    headers: { ...REVALIDATE_HEADERS, 'Content-Security-Policy': POLICY, 'Referrer-Policy': 'no-referrer' },
   };
 }

@@ -36,7 +36,7 @@ const SUMMARY = {
 };
 const PROMPT = 'Which package manager shall I use here, npm or pnpm?';
 
-/** The examples of predicted replies: the same person and session as elsewhere. */
+/** Examples of predicted replies, with the same person and session as the other examples. */
 export const REPLY_EXAMPLES: [TSchema, unknown][] = [
   example(drafts.DraftRequest, {
     draft: 'Please run the tests with',

@@ -17,8 +17,8 @@ export interface PublishedFile {
   headers?: Record<string, string>;
 }
 
-/** Browsers may cache it, and revalidate it each time. */
-export const REVALIDATED = { 'Cache-Control': 'no-cache' };
+/** Header of a file that browsers may cache, but revalidate each time. */
+export const REVALIDATE_HEADERS = { 'Cache-Control': 'no-cache' };
 
 /** Serves these files, by their paths. */
 export function createFileSender(files: ReadonlyMap<string, PublishedFile>): SendFile {
@@ -39,27 +39,29 @@ export function createFileSender(files: ReadonlyMap<string, PublishedFile>): Sen
   };
 }
 
-export function asset(type: string, path: string | URL): PublishedFile {
-  return { type, content: readFileSync(path), headers: REVALIDATED };
+/** Reads a file to publish. */
+export function readAsset(type: string, path: string | URL): PublishedFile {
+  return { type, content: readFileSync(path), headers: REVALIDATE_HEADERS };
 }
 
-export function script(path: string | URL): PublishedFile {
-  return asset('text/javascript; charset=utf-8', path);
+/** Reads a script to publish. */
+export function readScript(path: string | URL): PublishedFile {
+  return readAsset('text/javascript; charset=utf-8', path);
 }
 
 const gzipInThread = promisify(gzip);
 
-/** Lets a file be sent packed. The first client that accepts it waits until a thread has packed it. */
-export function withPacked(file: PublishedFile): PublishedFile {
-  let packed: Promise<Buffer> | undefined;
+/** Lets a file be sent compressed. The first client that accepts gzip waits until a thread has compressed the file. */
+export function withGzip(file: PublishedFile): PublishedFile {
+  let compressed: Promise<Buffer> | undefined;
   const pack = () => {
-    packed ??= gzipInThread(file.content, { level: 9 });
-    return packed;
+    compressed ??= gzipInThread(file.content, { level: 9 });
+    return compressed;
   };
   return { ...file, pack };
 }
 
-/** Makes an ETag that is weak, because it is the same for the packed content. */
+/** Returns a weak ETag, because the compressed content has the same one. */
 function etagOf({ content }: PublishedFile): string {
   return `W/"${createHash('sha256').update(content).digest('base64url')}"`;
 }

@@ -10,8 +10,8 @@ interface FrontParts {
   production: boolean;
 }
 
-/** The front door: a page for a browser, and the same facts in JSON for a program. */
-export class FrontDoor {
+/** The front page, `/`: HTML for a browser, and the same facts in JSON for a program. */
+export class FrontPage {
   readonly #parts: FrontParts;
 
   constructor(parts: FrontParts) {
@@ -27,7 +27,7 @@ export class FrontDoor {
     if (ctx.accepts('json', 'html') === 'html') {
       ctx.set({ 'Content-Security-Policy': POLICY, 'Referrer-Policy': 'no-referrer' });
       ctx.type = 'html';
-      ctx.body = frontPage({ ...this.#parts, ready }).text;
+      ctx.body = renderFrontPage({ ...this.#parts, ready }).text;
       return;
     }
     ctx.type = 'json';
@@ -41,7 +41,7 @@ export class FrontDoor {
   }
 }
 
-/** Answers with the mark, which changes only with a release. */
+/** Answers with the logo, which changes only with a release. */
 export function sendFavicon(ctx: PageContext): void {
   ctx.status = 200;
   ctx.set({ 'Cache-Control': 'public, max-age=86400', 'Content-Security-Policy': FAVICON_POLICY });
@@ -58,17 +58,22 @@ const POLICY = [
   "base-uri 'none'",
 ].join('; ');
 
-/** Policy of the favicon: an SVG that is opened as a page is a document. */
+/** Policy of the favicon, because an SVG that is opened in a tab is a document. */
 const FAVICON_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
-function frontPage({ ready, publicUrl, hasConsole, production }: FrontParts & { ready: boolean }): Html {
+function renderFrontPage({
+  ready,
+  publicUrl,
+  hasConsole,
+  production,
+}: FrontParts & { ready: boolean }): Html {
   const key = production ? '$APP_KEY' : '$(cat .data/app-key)';
   return layoutPage({
     title: 'Predicts what you type next',
     root: './',
     content: html`
     <h1>Forecue predicts what a person types next</h1>
-    <p class="quiet">The rest of a draft, the next prompt, or the reply to an agent’s question. With a person’s leave,
+    <p class="quiet">The rest of a draft, the next prompt, or the reply to an agent’s question. With a person’s permission,
       from a memory of what they wrote before.</p>
     ${
       ready

@@ -1,4 +1,4 @@
-/** Markup that may stand in a page as it is. Only `html` and `markup` make it. */
+/** Markup that is safe in a page as it is. Only `html` and `markup` create it. */
 export class Html {
   readonly text: string;
 
@@ -9,12 +9,14 @@ export class Html {
 
 type Part = Html | string | number | undefined | readonly Part[];
 
-/** Renders a piece of a page. Escapes everything put into it, unless it is `Html` itself; undefined adds nothing. */
+/**
+ * Renders a piece of a page. Escapes each interpolated part, unless the part is `Html` itself; undefined adds nothing.
+ */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
   return new Html(String.raw({ raw: strings }, ...parts.map(render)));
 }
 
-/** Takes our own constant text as markup: for texts that are not HTML, such as a style sheet. */
+/** Marks text as safe, without escaping: only for our own markup, such as a style sheet or a rendered section. */
 export function markup(text: string): Html {
   return new Html(text);
 }

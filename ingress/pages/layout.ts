@@ -2,22 +2,22 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type Html, html, markup } from './html.ts';
 
-/** The shapes of the mark: a caret, and what may come after it. */
-const SHAPES =
+/** Shapes of the logo: a caret, and the text that may come after it. */
+const LOGO_SHAPES =
   '<rect x="3" y="3" width="3" height="18" rx="1.5"/><rect x="9" y="6" width="12" height="3" rx="1.5" opacity=".85"/>' +
   '<rect x="9" y="11" width="9" height="3" rx="1.5" opacity=".55"/><rect x="9" y="16" width="5" height="3" rx="1.5" opacity=".3"/>';
 
-/** The mark for use inside a page, which colours it. */
-export const MARK = `<svg viewBox="0 0 24 24" aria-hidden="true">${SHAPES}</svg>`;
+/** The logo for use inside a page, whose style sheet colours it. */
+export const LOGO = `<svg viewBox="0 0 24 24" aria-hidden="true">${LOGO_SHAPES}</svg>`;
 
-/** The mark as a file of its own, for tabs and bookmarks. */
+/** The logo as a file of its own, for tabs and bookmarks. */
 export const FAVICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><style>svg{fill:#2b46b8}' +
-  `@media(prefers-color-scheme:dark){svg{fill:#aebcff}}</style>${SHAPES}</svg>`;
+  `@media(prefers-color-scheme:dark){svg{fill:#aebcff}}</style>${LOGO_SHAPES}</svg>`;
 
 const fileOf = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');
 
-/** The one style sheet of the pages that the server renders. */
+/** Style sheet of the pages that `layoutPage` renders. */
 const STYLE = `\n${fileOf('base.css')}${fileOf('card.css')}`;
 
 /** Hash by which the Content-Security-Policy allows the style sheet. */
@@ -26,11 +26,11 @@ export const STYLE_SOURCE = `'sha256-${createHash('sha256').update(STYLE).digest
 interface Page {
   title: string;
   content: Html;
-  /** Relative path to the site's first page, so that a prefix in front of our paths does no harm. */
+  /** Relative path to the site's front page, so that a prefix in front of our paths does no harm. */
   root: '../' | './';
 }
 
-/** Renders a whole page. All pages that the server renders look like this. */
+/** Renders a whole page: the logo, and one card with the content. */
 export function layoutPage({ title, content, root }: Page): Html {
   return html`<!doctype html>
 <html lang="en">
@@ -43,7 +43,7 @@ export function layoutPage({ title, content, root }: Page): Html {
     <style>${markup(STYLE)}</style>
   </head>
   <body>
-    <header>${markup(MARK)} Forecue</header>
+    <header>${markup(LOGO)} Forecue</header>
     <main>${content}</main>
   </body>
 </html>

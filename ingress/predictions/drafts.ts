@@ -6,14 +6,14 @@ import { draft } from '../../shared/work/kinds.ts';
 import { callOf, refusalOf } from '../jobs/service.ts';
 import type { WorkService } from '../work/service.ts';
 
-/** Replaces the answer to a prediction if memory that it was made from has been deleted since. */
+/** Replaces the answer to a prediction that was made from memory that has been deleted since. */
 const FORGOTTEN_ANSWER: Pick<DraftResponse, 'status'> & DraftTexts = {
   status: 'abstained',
   completion: '',
   sent: [],
 };
 
-/** Predicts an account's own drafts: what a connected app would get, and how it came about. */
+/** Predicts an account's own drafts: returns what a connected app would get, and how that came about. */
 export class DraftService {
   readonly #work: Pick<WorkService, 'perform'>;
   readonly #contextEnvelopeChars: number;
@@ -24,9 +24,9 @@ export class DraftService {
   }
 
   /**
-   * Resolves with the prediction when its work has ended. Cancels it when the caller leaves, who has typed on. Throws
-   * `context_too_large`, and the error that the work ends with. Not async, so that the body is not held while the
-   * caller waits.
+   * Resolves with the prediction when its work has ended. Cancels it when the caller leaves, because the person has
+   * typed on. Throws `context_too_large`, and the error that the work ends with. Not async, so that the body is not
+   * held while the caller waits.
    */
   predict(accountId: string, body: DraftRequest, gone: AbortSignal): Promise<DraftResponse> {
     const { draft: text, messages } = body;
@@ -41,10 +41,10 @@ export class DraftService {
     const { outcome } = await this.#work.perform(draft, call, gone);
     const { state, report, answer, queueMs } = outcome;
     if ((state !== 'suggested' && state !== 'abstained') || report === null) throw refusalOf(outcome);
-    const { memoryMs, modelMs, ...told } = report;
+    const { memoryMs, modelMs, ...reported } = report;
     return {
       ...(answer === null ? FORGOTTEN_ANSWER : { status: state, ...(JSON.parse(answer) as DraftTexts) }),
-      ...told,
+      ...reported,
       timing: {
         queue_ms: Math.round(queueMs ?? 0),
         memory_ms: memoryMs,

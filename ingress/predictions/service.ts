@@ -23,13 +23,13 @@ import type { WorkCall, WorkService } from '../work/service.ts';
 
 /** The preferences of a caller. */
 export interface PredictionPreferences {
-  /** Wait if the same request still runs, instead of being refused. */
+  /** True to wait if the same request still runs, instead of being refused. */
   wait: boolean;
   /** Overrides the app's setting. */
   onDisconnect: string | undefined;
 }
 
-/** A prediction, with where it came from and how long its stages took. */
+/** A prediction, with its origin and the durations of its stages. */
 export interface PredictionResult {
   answer: PredictionResponse;
   /** True if another call started the work. */
@@ -66,8 +66,8 @@ export class PredictionService {
   }
 
   /**
-   * Cancels a prediction if it still runs, and returns how it ended. Throws `not_found`, or `access_denied` for another
-   * user's.
+   * Cancels a prediction if it still runs, and returns how it ended. Throws `not_found`, or `access_denied` for a
+   * prediction of another user.
    */
   async cancel(appId: string, requestId: string, userId: string): Promise<CancelResponse> {
     const outcome = await this.#work.cancel(predict, predictionKey(appId, requestId), (facts) => {
@@ -91,9 +91,9 @@ function callOf(
   body: PredictionRequest,
   { wait, onDisconnect = app.onDisconnect }: PredictionPreferences,
 ): WorkCall<PredictionFacts> {
-  const ordered = inKeyOrder(body);
-  const input = JSON.stringify(ordered);
-  const { request_id: requestId, draft, ...context } = ordered;
+  const orderedBody = inKeyOrder(body);
+  const input = JSON.stringify(orderedBody);
+  const { request_id: requestId, draft, ...context } = orderedBody;
   const { user_id: userId, session_id: sessionId, connection_id: connectionId } = context;
   const draftHash = fingerprint(app.fingerprintKey, draft.text);
   return {

@@ -20,14 +20,14 @@ import { AppError } from '../../shared/errors/app-error.ts';
 import { MIB } from '../../shared/schemas/limits.ts';
 import type { RecordingReceipt, SessionEventsQuery } from '../../shared/schemas/recording.ts';
 import { ConcurrencyLimiter } from '../../shared/timing/concurrency-limiter.ts';
-import { type Reserve, UNCOUNTED_BYTES } from '../guards/budgets.ts';
+import { type ReserveAnswerMemory, UNCOUNTED_BYTES } from '../guards/budgets.ts';
 
 interface RecordingParts {
   em: () => EntityManager;
   recordBatch(accountId: string, events: readonly RecordedEvent[], gone: AbortSignal): Promise<RecordResult>;
 }
 
-/** Maximum bytes of a page's events, since `limit` counts events of any size. A larger event is a page of its own. */
+/** Maximum bytes of a page's events, since `limit` counts events of any size. A larger event is alone on its page. */
 const PAGE_SIZE_MAX = 4 * MIB;
 
 /** Records the events that producers push, and reads them by their sessions. */
@@ -35,7 +35,10 @@ export class RecordingService {
   readonly #parts: RecordingParts;
   /** Checks one batch at a time, accounts in turn, because checking occupies the thread. */
   readonly #checking = new ConcurrencyLimiter({ atOnce: 1 });
-  /** Reads few large events at a time: each takes a connection for long, and for a moment several times its size. */
+  /**
+   * Reads at most two large events at a time: each takes a connection for long, and briefly several times its size in
+   * memory.
+   */
   readonly #readingLarge = new ConcurrencyLimiter({ atOnce: 2 });
 
   constructor(parts: RecordingParts) {
@@ -43,7 +46,7 @@ export class RecordingService {
   }
 
   /**
-   * Stores the valid rows of a batch. Throws `overloaded`, `quota_exceeded` (then none is stored), or
+   * Stores the valid rows of a batch. Throws `overloaded`, `quota_exceeded` (then no row is stored), or
    * `not_authenticated` when the account is gone. Not async, so that the rows are not held while the batch waits to be
    * stored.
    */
@@ -55,15 +58,15 @@ export class RecordingService {
 
   async #store(accountId: string, batch: CheckedBatch, gone: AbortSignal): Promise<RecordingReceipt> {
     const { events } = batch;
-    const recorded =
+    const result =
       events.length > 0
         ? await this.#parts.recordBatch(accountId, events, gone)
         : { accepted: 0, foreign: [] };
-    return receiptOf(batch, recorded);
+    return receiptOf(batch, result);
   }
 
-  /** Reads and renders an event. Throws `not_found`, and `overloaded` when there is no room for a large one. */
-  async readEvent(accountId: string, id: string, reserve: Reserve): Promise<string> {
+  /** Reads and renders an event. Throws `not_found`, and `overloaded` when there is no room for a large event. */
+  async readEvent(accountId: string, id: string, reserve: ReserveAnswerMemory): Promise<string> {
     const event = await findEvent(this.#parts.em(), accountId, id, UNCOUNTED_BYTES);
     if (event === undefined) throw new AppError('not_found');
     return this.render(accountId, event, reserve);
@@ -73,14 +76,14 @@ export class RecordingService {
   async render(
     accountId: string,
     { id, size, body, receivedAt }: EventRow,
-    reserve: Reserve,
+    reserve: ReserveAnswerMemory,
   ): Promise<string> {
     if (body !== undefined) return storedEventJson({ body, receivedAt });
     await reserve(size);
     const read = () => readBody(this.#parts.em(), accountId, id);
-    const large = await this.#readingLarge.run(read, { party: accountId });
-    if (large === undefined) throw new AppError('not_found');
-    return storedEventJson({ body: large, receivedAt });
+    const storedBody = await this.#readingLarge.run(read, { party: accountId });
+    if (storedBody === undefined) throw new AppError('not_found');
+    return storedEventJson({ body: storedBody, receivedAt });
   }
 
   /** Reads and renders a session and a page of its events. Throws as `readEvent` does. */
@@ -88,7 +91,7 @@ export class RecordingService {
     accountId: string,
     id: string,
     { limit, after }: SessionEventsQuery,
-    reserve: Reserve,
+    reserve: ReserveAnswerMemory,
   ): Promise<string> {
     const { em } = this.#parts;
     const session = await findSession(em(), accountId, id);
@@ -99,10 +102,10 @@ export class RecordingService {
       sizeMax: PAGE_SIZE_MAX,
       after: after === undefined ? undefined : cursorOf(after),
     });
-    const rendered = await Promise.all(events.map((event) => this.render(accountId, event, reserve)));
-    const shown = JSON.stringify(sessionAnswer(session));
+    const renderedEvents = await Promise.all(events.map((event) => this.render(accountId, event, reserve)));
+    const renderedSession = JSON.stringify(sessionAnswer(session));
     const token = JSON.stringify(next && tokenOf(next));
-    return `{"session":${shown},"results":[${rendered.join()}],"next":${token}}`;
+    return `{"session":${renderedSession},"results":[${renderedEvents.join()}],"next":${token}}`;
   }
 }
 

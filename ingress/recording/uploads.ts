@@ -5,13 +5,13 @@ import type { RecordedEvent } from '../../shared/domain/recording.ts';
 import type { Log } from '../../shared/log.ts';
 import { ConcurrencyLimiter, type LimitedWork } from '../../shared/timing/concurrency-limiter.ts';
 
-/** Stores 3 uploads at once, one of each account. Up to 100 more of an account may wait. */
+/** Limits: 3 uploads are stored at once, one of each account. Up to 100 more of an account may wait. */
 const LIMITS = { atOnce: 3, each: 1, longest: 100 };
 /** Pause after an upload that was stored while callers waited, as a multiple of the time that it took. */
 const PAUSE_RATIO = 1;
 
 /** Stores uploads of recorded events in the database. */
-export interface Uploads {
+export interface UploadStore {
   /**
    * Stores a batch of events. Throws `overloaded` when too many uploads of the account wait, or the caller is gone
    * before its turn; `quota_exceeded` when the account's quotas have no room for the new events.
@@ -21,21 +21,21 @@ export interface Uploads {
 }
 
 /**
- * Opens uploads with connections of their own, so that no prediction and no heartbeat waits for one that an upload
- * holds. While callers wait for work (`isBusy`), stores one upload at a time, with pauses, because each takes a core of
- * the database.
+ * Opens uploads with connections of their own, so that no prediction and no heartbeat waits for a connection that an
+ * upload holds. While callers wait for work (`isBusy`), stores one upload at a time, with pauses, because each takes a
+ * core of the database.
  */
 export async function openUploads(
   config: Pick<IngressConfig, 'database' | 'quotas'>,
   isBusy: () => boolean,
   log: Log,
-): Promise<Uploads> {
+): Promise<UploadStore> {
   const own = { database: { ...config.database, poolSize: LIMITS.atOnce } };
   const database = await openDatabase(own, log, 'forecue web uploads');
   const limiter = new ConcurrencyLimiter(LIMITS);
-  const besideWork = new ConcurrencyLimiter({ atOnce: 1 });
-  const storeBesideWork = async (store: () => Promise<RecordResult>, piece: LimitedWork) => {
-    const permit = await besideWork.acquire(piece);
+  const pacedLimiter = new ConcurrencyLimiter({ atOnce: 1 });
+  const storePaced = async (store: () => Promise<RecordResult>, piece: LimitedWork) => {
+    const permit = await pacedLimiter.acquire(piece);
     const since = performance.now();
     try {
       return await store();
@@ -47,7 +47,7 @@ export async function openUploads(
     recordBatch: (accountId, events, gone) => {
       const store = () => recordBatch(database.pool, accountId, events, config.quotas);
       const piece = { party: accountId, gone };
-      return limiter.run(() => (isBusy() ? storeBesideWork(store, piece) : store()), piece);
+      return limiter.run(() => (isBusy() ? storePaced(store, piece) : store()), piece);
     },
     close: () => database.close(),
   };

@@ -11,7 +11,10 @@ import { presentAnswer } from './present.ts';
 /** Maximum number of batches that one statement reads. */
 const BATCHES_PER_READ_MAX = 100;
 
-/** Presents a batch. It keeps and reports only the ids of its predictions, whose rows hold its progress and results. */
+/**
+ * Presents a batch. A batch stores and reports only the ids of its predictions; their rows hold its progress and
+ * results.
+ */
 export function batchView(pool: Pool, em: () => EntityManager): JobView {
   const rowsOf = async (accountId: string, ids: readonly string[]) => {
     const rows = ids.length === 0 ? [] : await findEndedReplies(em(), accountId, ids);
@@ -21,16 +24,16 @@ export function batchView(pool: Pool, em: () => EntityManager): JobView {
     const ended = await findEndedIds(pool, batches.flat());
     return batches.map((ids) => ids.filter((id) => ended.has(id)));
   };
-  const endedAmong = createBatcher(readEnded, { most: BATCHES_PER_READ_MAX });
+  const selectEnded = createBatcher(readEnded, { most: BATCHES_PER_READ_MAX });
   return {
-    async steps(_, kept) {
-      const ids = idsIn(kept);
-      return { done: (await endedAmong(ids)).length, total: ids.length };
+    async steps(_, progressOrResult) {
+      const ids = idsIn(progressOrResult);
+      return { done: (await selectEnded(ids)).length, total: ids.length };
     },
 
-    async news(accountId, kept, shown) {
-      const ids = idsIn(kept);
-      const ended = await endedAmong(ids.filter((_, index) => !shown.has(index)));
+    async news(accountId, progressOrResult, shown) {
+      const ids = idsIn(progressOrResult);
+      const ended = await selectEnded(ids.filter((_, index) => !shown.has(index)));
       const rows = await rowsOf(accountId, ended);
       const items = ids.flatMap((id, index) => (rows.has(id) ? itemOf(index, rows.get(id)) : []));
       return { steps: { done: shown.size + ended.length, total: ids.length }, items };
@@ -59,9 +62,9 @@ export function batchView(pool: Pool, em: () => EntityManager): JobView {
   };
 }
 
-/** Returns the ids of predictions in a batch's progress or report; none before it has begun. */
-function idsIn(kept: unknown): string[] {
-  return (kept as BatchProgress | BatchReport | null)?.ids ?? [];
+/** Returns the ids of predictions in a batch's progress or report; none before the batch has begun. */
+function idsIn(progressOrResult: unknown): string[] {
+  return (progressOrResult as BatchProgress | BatchReport | null)?.ids ?? [];
 }
 
 /** Presents one result. Its row is undefined if a failover of the database lost it. */

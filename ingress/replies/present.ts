@@ -1,7 +1,7 @@
 import type { ListedReply, Reply } from '../../shared/db/entities/reply.ts';
 import type { ReplyDetail, ReplyResponse, ReplyStats, ReplySummary } from '../../shared/schemas/replies.ts';
 
-/** Presents a prediction as its call was answered, whatever was decided on it since. */
+/** Presents a prediction as its call was answered, without later decisions. */
 export function presentAnswer(row: ListedReply): ReplyResponse {
   return { ...answerOf(row), status: row.actedAt ? 'auto' : 'escalated' };
 }
@@ -50,11 +50,11 @@ function answerOf(row: ListedReply): ReplyResponse {
 export function statisticsOf(byStatus: ReplyStats['by_status']): ReplyStats {
   const { auto, accepted, edited, rejected } = byStatus;
   const total = Object.values(byStatus).reduce((sum, count) => sum + count, 0);
-  const answered = auto + accepted + edited + rejected;
+  const resolved = auto + accepted + edited + rejected;
   return {
     total,
     by_status: byStatus,
-    precision: answered === 0 ? null : (auto + accepted) / answered,
-    automation_rate: total === 0 ? null : answered / total,
+    precision: resolved === 0 ? null : (auto + accepted) / resolved,
+    automation_rate: total === 0 ? null : resolved / total,
   };
 }

@@ -18,9 +18,9 @@ export interface ReplyParts {
 /** The preferences of an account's call. */
 export interface ReplyPreferences {
   idempotencyKey: string | undefined;
-  /** Wait if the same request still runs, instead of being refused. */
+  /** True to wait if the same request still runs, instead of being refused. */
   wait: boolean;
-  /** Cancel the prediction when its last caller leaves. */
+  /** True to cancel the prediction when its last caller leaves. */
   cancelOnDisconnect: boolean;
 }
 
@@ -73,7 +73,7 @@ export class ReplyService {
   }
 }
 
-/** Adds a fault if a request names a model that the operator does not offer. */
+/** Adds a validation error if a request names a model that the operator does not offer. */
 export function checkModel(model: string | undefined, supported: readonly string[], faults: Faults): void {
   if (model === undefined || supported.includes(model)) return;
   const msg = `Input should be one of ${supported.join(', ')}`;

@@ -9,11 +9,11 @@ import {
   SignupRequest,
 } from '../../shared/schemas/accounts.ts';
 import { SMALL_BODY_LIMIT } from '../../shared/schemas/limits.ts';
-import { type RefreshCookie, requireOwnPage } from '../console/refresh-cookie.ts';
+import { type RefreshCookie, requireSameOrigin } from '../console/refresh-cookie.ts';
 import { endpoint } from '../http/endpoint.ts';
 import type { Parts } from './parts.ts';
 
-/** Stands in a body in place of the refresh token that `/api/auth/` returns. */
+/** Value of `refresh` in an answer, in place of the refresh token that `/api/auth/` returns. */
 const IN_COOKIE = 'cookie';
 
 export const signUpToConsole = endpoint('none', {
@@ -27,7 +27,7 @@ export const signUpToConsole = endpoint('none', {
   response: LoginResponse,
   responseHeaders: ['Set-Cookie'],
 }).handle(async ({ body, address, signal, headers }, { accounts, refreshCookie }: Parts) => {
-  requireOwnPage(headers);
+  requireSameOrigin(headers);
   const { invite_code: inviteCode, name = '', ...given } = body;
   const account = await accounts.signUp({ ...given, name, inviteCode, address }, signal);
   return withCookie(await accounts.logIn(account), refreshCookie);
@@ -44,7 +44,7 @@ export const logInToConsole = endpoint('none', {
   response: LoginResponse,
   responseHeaders: ['Set-Cookie'],
 }).handle(async ({ body, address, signal, headers }, { accounts, refreshCookie }: Parts) => {
-  requireOwnPage(headers);
+  requireSameOrigin(headers);
   return withCookie(await accounts.logIn(await accounts.signIn({ ...body, address }, signal)), refreshCookie);
 });
 
@@ -52,7 +52,7 @@ export const refreshConsole = endpoint('none', {
   operationId: 'refreshConsole',
   tag: 'Console',
   summary: 'Get a new access token for the refresh token in the cookie',
-  description: 'What `refresh` says does not matter.',
+  description: 'The value of `refresh` is ignored.',
   body: RefreshRequest,
   bodyLimit: SMALL_BODY_LIMIT,
   errors: ['access_denied', 'not_authenticated'],
@@ -66,7 +66,7 @@ export const logOutOfConsole = endpoint('user', {
   operationId: 'logOutOfConsole',
   tag: 'Console',
   summary: 'End the refresh token in the cookie, or all log-ins of the account',
-  description: 'What `refresh` says does not matter.',
+  description: 'The value of `refresh` is ignored.',
   inTurn: 'account',
   body: LogoutRequest,
   bodyLimit: SMALL_BODY_LIMIT,

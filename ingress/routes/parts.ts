@@ -12,17 +12,17 @@ import type { ConsentPages } from '../connect/consent.ts';
 import type { PasswordPages } from '../connect/passwords.ts';
 import type { RefreshCookie } from '../console/refresh-cookie.ts';
 import type { TakeTurn } from '../guards/account-turns.ts';
-import type { JobRoutes } from '../jobs/answer.ts';
+import type { JobServices } from '../jobs/answer.ts';
 import type { SendFile } from '../pages/files.ts';
-import type { FrontDoor } from '../pages/front.ts';
+import type { FrontPage } from '../pages/front.ts';
 import type { DraftService } from '../predictions/drafts.ts';
 import type { PredictionService } from '../predictions/service.ts';
 import type { RecordingService } from '../recording/service.ts';
 import type { ReplyService } from '../replies/service.ts';
 import type { EndingStores } from '../work/ending-stores.ts';
 
-/** Services that the handlers work with; each names those that it needs. */
-export interface Parts extends JobRoutes {
+/** Services for the handlers. Each handler names those that it needs. */
+export interface Parts extends JobServices {
   em: () => EntityManager;
   accounts: AccountService;
   joinWaitlist: JoinWaitlist;
@@ -35,13 +35,13 @@ export interface Parts extends JobRoutes {
   replies: ReplyService;
   supportedModels: readonly string[];
   recording: RecordingService;
-  assembleContext(accountId: string, asked: ContextQuery, reading: ContextReading): Promise<ContextBundle>;
+  assembleContext(accountId: string, query: ContextQuery, reading: ContextReading): Promise<ContextBundle>;
   readContext: TakeTurn;
   search: TakeTurn;
   sandboxUnits: number;
-  /** Liveness and readiness on the public port, for balancers that see no other. */
+  /** Liveness and readiness on the public port, for load balancers that reach no other port. */
   health: Health;
-  front: FrontDoor;
+  front: FrontPage;
   consent: ConsentPages;
   passwords: PasswordPages;
   refreshCookie: RefreshCookie;

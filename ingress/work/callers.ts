@@ -3,24 +3,25 @@ interface Callers {
   count: number;
   /** Id of the work, if one of the callers stopped waiting for it before it had ended. */
   leftWork: string | undefined;
-  /** Resolves when the database knows that all earlier callers are gone. */
-  detached: Promise<void> | undefined;
+  /** Resolves when the database knows that all earlier callers are gone; undefined while no detach is under way. */
+  detachment: Promise<void> | undefined;
 }
 
 /**
- * Counts the callers of each request from before its admission until their answer. The ingress may detach from the work
- * only when the last of them is gone: another one may still be in its admission, about to wait. A caller that comes
- * back while a detach is under way waits for it, because the detach would remove the new caller's attachment.
+ * Counts the callers of each request from before its admission until they are answered. The ingress may detach from the
+ * work only when the last caller is gone: another caller may still be in its admission, about to wait. A caller that
+ * comes back while a detach is under way waits for its end, because the detach would remove the new caller's
+ * attachment.
  */
 export class CallersByRequest {
   readonly #callers = new Map<string, Callers>();
 
   /** Counts a caller. Resolves when its request may be admitted. */
   async enter(request: string): Promise<void> {
-    const callers = this.#callers.get(request) ?? { count: 0, leftWork: undefined, detached: undefined };
+    const callers = this.#callers.get(request) ?? { count: 0, leftWork: undefined, detachment: undefined };
     callers.count += 1;
     this.#callers.set(request, callers);
-    await callers.detached;
+    await callers.detachment;
   }
 
   /** Notes that a caller has stopped waiting for the work `id` before it had ended. */
@@ -37,15 +38,15 @@ export class CallersByRequest {
     if (callers.count > 0) return;
     const { leftWork } = callers;
     if (leftWork === undefined) {
-      if (callers.detached === undefined) this.#callers.delete(request);
+      if (callers.detachment === undefined) this.#callers.delete(request);
       return;
     }
     callers.leftWork = undefined;
-    const detached = detach(leftWork).finally(() => {
-      if (callers.detached !== detached) return;
-      callers.detached = undefined;
+    const detachment = detach(leftWork).finally(() => {
+      if (callers.detachment !== detachment) return;
+      callers.detachment = undefined;
       if (callers.count === 0) this.#callers.delete(request);
     });
-    callers.detached = detached;
+    callers.detachment = detachment;
   }
 }

@@ -16,7 +16,9 @@ import { withTimeout } from '../../shared/timing/within.ts';
 /** Time for which a call goes on ending work that its transaction left running. Housekeeping ends the rest. */
 const END_FOR_MS = 2000;
 
-/** Store functions that end work as a side effect. After the commit, they wake those who wait for it or run it. */
+/**
+ * Store functions that end work as a side effect. After the commit, they wake the callers and the workers of that work.
+ */
 export type EndingStores = ReturnType<typeof endingStores>;
 
 export function endingStores(em: () => EntityManager, terms: EndingTerms) {
@@ -42,13 +44,13 @@ export function endingStores(em: () => EntityManager, terms: EndingTerms) {
   };
 }
 
-/** Time for which the call itself goes on erasing. Most accounts take less. */
+/** Time for which a request itself erases the account. Most accounts take less. */
 const ERASE_WITHIN_MS = 400;
 
 /**
- * Makes the function that erases an account. It throws `not_authenticated` when the account is gone already, and
- * `token_expired` when the log-in was ended. Leaves what is not erased in time to the housekeeping, which also finishes
- * for a process that died.
+ * Returns the function that erases an account. It throws `not_authenticated` when the account is gone already, and
+ * `token_expired` when the log-in was ended. The housekeeping erases what is left after `ERASE_WITHIN_MS`, or when the
+ * process died.
  */
 export function accountEraser(
   { beginErasure, continueErasure }: Pick<EndingStores, 'beginErasure' | 'continueErasure'>,

@@ -6,10 +6,13 @@ import { every, type Repeated } from '../../shared/timing/every.ts';
 import type { Kind, Kinds } from '../../shared/work/kind.ts';
 import { poolLoad } from '../../shared/work/pool-load.ts';
 
-const LOOK_EVERY_MS = 200;
-/** An idle ingress skips all but every eighth look: enough to know whether there is a worker. */
-const IDLE_LOOKS = 8;
-/** Share of a deadline that the estimate may fill. The rest covers its error, since accepted work must be answered. */
+const POLL_EVERY_MS = 200;
+/** An idle ingress skips all but every eighth poll: enough to know whether there is a worker. */
+const IDLE_POLLS = 8;
+/**
+ * Share of a deadline that the estimate may fill. The rest covers the estimate's error, since accepted work must be
+ * answered.
+ */
 const SPENDABLE_SHARE = 0.7;
 
 export interface LoadSteps {
@@ -31,14 +34,14 @@ interface WatchedKind {
 }
 
 /**
- * Reads the load of all kinds of work, and tells when to shed new work: when its answer would come too late. Looks five
- * times a second while callers wait here or might be refused, else every 1.6 s.
+ * Reads the load of all kinds of work, from which it estimates whether new work would be answered too late and has to
+ * be shed. Polls five times a second while callers wait at this ingress or may be refused, else every 1.6 s.
  */
 export class LoadMonitor {
   readonly #kinds: Kinds;
   readonly #steps: LoadSteps;
   readonly #watched: ReadonlyMap<string, WatchedKind>;
-  readonly #looks: Repeated;
+  readonly #polls: Repeated;
   readonly #coalesced = new Coalescer(() => this.#observe());
 
   constructor(kinds: Kinds, steps: LoadSteps) {
@@ -48,16 +51,16 @@ export class LoadMonitor {
       Object.values(kinds).map((kind) => [kind.name, { kind, estimate: new LoadEstimate(), queuedMs: 0 }]),
     );
     let skipped = 0;
-    this.#looks = every(LOOK_EVERY_MS, async () => {
+    this.#polls = every(POLL_EVERY_MS, async () => {
       skipped += 1;
-      if (skipped < IDLE_LOOKS && !steps.isBusy() && !this.#isStrained) return;
+      if (skipped < IDLE_POLLS && !steps.isBusy() && !this.#isStrained) return;
       skipped = 0;
-      await this.look();
+      await this.poll();
     });
   }
 
   /** Reads the load now. An ingress does so before it serves, so that its first caller does not wait in vain. */
-  look(): Promise<void> {
+  poll(): Promise<void> {
     return this.#coalesced.run();
   }
 
@@ -73,7 +76,7 @@ export class LoadMonitor {
     return this.#of(kind).queuedMs;
   }
 
-  /** Returns how many pieces of a party may be queued at most for one more to be answered in time. */
+  /** Returns the maximum number of pieces that a party may have queued for one more to be answered in time. */
   mostQueued(kind: string): number {
     const { estimate, kind: declared } = this.#of(kind);
     return estimate.mostQueued(SPENDABLE_SHARE * this.#steps.deadlineMs(declared), performance.now());
@@ -87,9 +90,9 @@ export class LoadMonitor {
     return Math.max(1, Math.ceil(Math.min(excessMs, deadlineMs) / 1000));
   }
 
-  /** Stops looking. Does not wait for a look under way, since the database may not answer it. */
+  /** Stops polling. Does not wait for a poll under way, since the database may not answer it. */
   close(): void {
-    void this.#looks.stop();
+    void this.#polls.stop();
   }
 
   get #isStrained(): boolean {
@@ -111,16 +114,16 @@ export class LoadMonitor {
         const pool = rows.filter((row) => this.#of(row.kind).kind.pool === kind.pool);
         const total = poolLoad(pool);
         if (total.workers === 0 && !this.#steps.canJudge()) continue;
-        const own = pool.filter((row) => this.#of(row.kind).kind.parties === kind.parties);
-        const others = pool.filter((row) => !own.includes(row));
+        const ownRows = pool.filter((row) => this.#of(row.kind).kind.parties === kind.parties);
+        const otherRows = pool.filter((row) => !ownRows.includes(row));
         const claims = pool.flatMap(({ lastClaimMs }) => lastClaimMs ?? []);
         estimate.observe({
           ...total,
           at,
           claimed,
-          standing: own.reduce((sum, { standing }) => sum + standing, 0),
-          queues: own.flatMap(({ queues }) => queues),
-          others: poolLoad(others).queued,
+          standing: ownRows.reduce((sum, { standing }) => sum + standing, 0),
+          queues: ownRows.flatMap(({ queues }) => queues),
+          others: poolLoad(otherRows).queued,
           lastClaimMs: claims.length === 0 ? null : Math.min(...claims),
         });
       }

@@ -69,13 +69,13 @@ export async function openWork(
   });
   opening.adopt(load, closePart);
   const isCrowded = () => room.size > 1;
-  const served = Object.values(kinds).map((kind) =>
+  const servedKinds = Object.values(kinds).map((kind) =>
     serveKind(kind, { config, pool, process, queues, wakeUps, load, isCrowded }),
   );
-  const byName = new Map(served.map((one) => [one.kind.name, one]));
+  const byName = new Map(servedKinds.map((one) => [one.kind.name, one]));
   const service = new WorkService({ pool, process, kinds: byName, load, room, complete, wakeUps, log });
-  // When there is no worker, the first caller must be refused rather than wait in vain.
-  await load.look();
+  // Without a worker, the first caller must be refused rather than wait in vain.
+  await load.poll();
   const { directUrl } = config.database;
   const repair = { pool, directUrl, em, kinds, process, leaseMs, recoveryWindowS, complete, wakeUps, log };
   const terms = openHousekeeper(opening, repair);

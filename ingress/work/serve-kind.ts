@@ -11,13 +11,16 @@ import type { WakeUps } from '../../shared/work/wake-ups.ts';
 import type { LoadMonitor } from './load-monitor.ts';
 
 const ADMISSIONS_TOGETHER = 100;
-/** Bytes of requests in one admission statement, so that one app's large bodies do not delay the others' small ones. */
-const BYTES_TOGETHER = 256 * 1024;
+/**
+ * Maximum characters of requests in one admission statement, so that one app's large bodies do not delay other apps'
+ * small ones.
+ */
+const CHARS_TOGETHER = 256 * 1024;
 /**
  * Milliseconds between two wake-ups, so that under load one claim takes what several calls have queued. Grows with the
  * time for which work is queued, because every slot that becomes free then claims without a wake-up.
  */
-const WAKE_EVERY_MS = { least: 2, most: 20, ofQueueing: 0.1 };
+const WAKE_EVERY_MS = { min: 2, max: 20, shareOfQueueing: 0.1 };
 
 export interface KindParts {
   config: IngressConfig;
@@ -35,7 +38,10 @@ export interface KindParts {
 export interface ServedKind {
   kind: Kind;
   timeoutMs: number;
-  /** Admits a request in one statement with others of its party. While it waits for that, `gone` withdraws it. */
+  /**
+   * Admits a request, in one statement with other requests of its party. `gone` withdraws it while it waits for that
+   * statement.
+   */
   admit(admission: Admission, gone: AbortSignal): Promise<AdmissionResult>;
   dispatch: Dispatch;
 }
@@ -61,9 +67,9 @@ export function serveKind(
     }),
     admit: createBatcher(admitTogether, {
       most: ADMISSIONS_TOGETHER,
-      maxBytes: BYTES_TOGETHER,
+      maxBytes: CHARS_TOGETHER,
       partyOf: ({ party }) => party,
-      // A locked connection delays the app's other connections by one lock time-out, then only its own requests.
+      // A locked connection delays the app's other connections by one lock timeout, then only its own requests.
       laneOf: ({ connectionId }) => connectionId,
       bytesOf: ({ input }) => input.length,
       keysOf: ({ key, line }) => (line === null ? [key] : [key, line.key]),
@@ -74,7 +80,7 @@ export function serveKind(
 
 interface DispatchSteps {
   queue: TicketQueue;
-  /** Tells the workers that are up, at once, that these parties have queued work. */
+  /** Notifies all running workers, at once, that these parties have queued work. */
   wake(parties: readonly string[]): void;
   /** Returns the milliseconds for which work of this kind was queued lately. */
   queuedMs(): number;
@@ -87,14 +93,14 @@ interface DispatchSteps {
 type Dispatch = (id: string, party: string) => void;
 
 export function createDispatch({ queue, wake, queuedMs }: DispatchSteps): Dispatch {
-  const { least, most, ofQueueing } = WAKE_EVERY_MS;
+  const { min, max, shareOfQueueing } = WAKE_EVERY_MS;
   const parties = new Set<string>();
   const wakeAll = async () => {
     const all = [...parties];
     parties.clear();
     wake(all);
   };
-  const wakes = new Coalescer(wakeAll, () => Math.min(Math.max(least, ofQueueing * queuedMs()), most));
+  const wakes = new Coalescer(wakeAll, () => Math.min(Math.max(min, shareOfQueueing * queuedMs()), max));
   return (id, party) => {
     parties.add(party);
     void wakes.run();

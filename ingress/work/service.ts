@@ -22,13 +22,13 @@ import type { LoadMonitor } from './load-monitor.ts';
 import type { ServedKind } from './serve-kind.ts';
 import type { Waiter, WaitingRoom } from './waiting-room.ts';
 
-/** Time for which an ingress tries to report that nobody waits here any more. */
+/** Time for which an ingress tries to report that none of its callers waits any more. */
 const DETACH_TIMEOUT_MS = 10_000;
 const DETACHES_TOGETHER = 100;
 /** Maximum time from a call's deadline to its answer. */
-const LATEST_MS = 900;
-/** Backoff between two questions to the database whether a deadline is over. */
-const ASK_AGAIN_BACKOFF = { firstMs: 50, longestMs: 1000 };
+const ANSWER_GRACE_MS = 900;
+/** Backoff between two queries of whether a deadline is over, by the database's clock. */
+const EXPIRY_BACKOFF = { firstMs: 50, longestMs: 1000 };
 
 export interface WorkServiceParts {
   pool: Pool;
@@ -42,7 +42,10 @@ export interface WorkServiceParts {
   log: Log;
 }
 
-/** A validated request to admit. The box gives its input away at the admission, so a waiting call does not hold it. */
+/**
+ * A validated request to admit. The box gives its input away at the admission, so that a waiting call does not keep it
+ * in memory.
+ */
 export type WorkCall<Facts> = Omit<Admission<Facts>, 'input'> & { input: Box<string> };
 
 type Request = Pick<Admission, 'party' | 'key'>;
@@ -56,7 +59,7 @@ interface AnsweredCall<K> {
   replayed: boolean;
 }
 
-/** Serves requests for any kind of work: admits and queues it, waits for its end, and cancels it. */
+/** Serves requests for any kind of work: admits and queues the work, waits for its end, and cancels it. */
 export class WorkService {
   readonly #parts: WorkServiceParts;
   readonly #callers = new CallersByRequest();
@@ -84,10 +87,10 @@ export class WorkService {
   ): Promise<AnsweredCall<K>> {
     const served = this.#served(kind);
     const { outcome, replayed } = await withTimeout(
-      served.timeoutMs + LATEST_MS,
+      served.timeoutMs + ANSWER_GRACE_MS,
       (late) => {
         const gone = anySignal(disconnected, late);
-        return this.#counted(served, call, () => this.#admitAndWait(served, call, gone));
+        return this.#countCaller(served, call, () => this.#admitAndWait(served, call, gone));
       },
       () => new AppError('service_unavailable'),
     );
@@ -105,7 +108,7 @@ export class WorkService {
     disconnected: AbortSignal,
   ): Promise<{ id: string; replayed: boolean; outcome: Outcome | undefined }> {
     const served = this.#served(kind);
-    return this.#counted(served, call, async () => {
+    return this.#countCaller(served, call, async () => {
       const { id, decision, outcome } = await this.#admit(served, call, disconnected);
       if (decision !== 'ended') {
         served.dispatch(id, call.party);
@@ -141,7 +144,7 @@ export class WorkService {
   }
 
   /** Counts a caller until `work` has ended, which may be long after the caller was answered. */
-  async #counted<Result>(
+  async #countCaller<Result>(
     { kind }: ServedKind,
     { key, party }: Request,
     work: () => Promise<Result>,
@@ -159,20 +162,20 @@ export class WorkService {
     call: WorkCall<unknown>,
     gone: AbortSignal,
   ): Promise<{ outcome: Outcome; replayed: boolean }> {
-    const admitted = await timeStage(served.kind.name, 'admission', this.#admit(served, call, gone));
-    if (admitted.decision === 'ended') {
-      const outcome = admitted.outcome ?? (await this.#missing(call));
+    const result = await timeStage(served.kind.name, 'admission', this.#admit(served, call, gone));
+    if (result.decision === 'ended') {
+      const outcome = result.outcome ?? (await this.#missing(call));
       linkToWork(outcome.facts);
       return { outcome, replayed: true };
     }
-    const waiting = this.#wait(served, call, admitted, gone);
+    const waiting = this.#wait(served, call, result, gone);
     const since = performance.now();
     // Work without callers may have stayed in the queue until this caller attached to it.
-    served.dispatch(admitted.id, call.party);
+    served.dispatch(result.id, call.party);
     const outcome = await waiting;
-    const replayed = admitted.decision === 'attached';
+    const replayed = result.decision === 'attached';
     if (replayed) linkToWork(outcome.facts);
-    // Only work that a handler has ended shows how long the work takes.
+    // Work that was cancelled or timed out does not show how long a handler takes.
     if (!replayed && outcome.report !== null) {
       const waitedMs = performance.now() - since;
       observeStage(served.kind.name, 'wait', waitedMs);
@@ -185,36 +188,36 @@ export class WorkService {
   async #admit(served: ServedKind, call: WorkCall<unknown>, gone: AbortSignal): Promise<AdmissionResult> {
     const { load, wakeUps } = this.#parts;
     const { name } = served.kind;
-    // The worker's spans continue this one, because it wrote the row.
-    const admitted = await inSpan(`admit ${name}`, { kind: 'PRODUCER' }, () =>
+    // The worker's spans continue this span: the row refers to it.
+    const result = await inSpan(`admit ${name}`, { kind: 'PRODUCER' }, () =>
       this.#decide(served, call, gone),
     );
-    const { decision, superseded } = admitted;
+    const { decision, superseded } = result;
     admissions.inc({ kind: name, decision });
     wakeUps.announceEnded(superseded);
     if (decision === 'admitted' || decision === 'attached' || decision === 'ended') {
-      noteWork(admitted.id);
-      return admitted;
+      noteWork(result.id);
+      return result;
     }
     if (decision !== 'overloaded') throw new AppError(decision);
-    throw new AppError(decision, { retryAfterS: load.retryAfterS(name, admitted.queued ?? 0) });
+    throw new AppError(decision, { retryAfterS: load.retryAfterS(name, result.queued ?? 0) });
   }
 
-  /** Sheds load only after reading it anew: the queue may have drained since. */
+  /** Sheds a request only after reading the load again: the queue may have drained meanwhile. */
   async #decide(served: ServedKind, call: WorkCall<unknown>, gone: AbortSignal): Promise<AdmissionResult> {
     const { load, pool } = this.#parts;
     const { name } = served.kind;
     const admission = { ...call, facts: withTrace(call.facts), input: call.input.take() };
-    let admitted = await served.admit(admission, gone);
-    const queued = admitted.queued ?? 0;
-    if (admitted.decision === 'overloaded') {
-      await load.look();
-      if (load.mostQueued(name) > queued) admitted = await served.admit(admission, gone);
+    let result = await served.admit(admission, gone);
+    const queued = result.queued ?? 0;
+    if (result.decision === 'overloaded') {
+      await load.poll();
+      if (load.mostQueued(name) > queued) result = await served.admit(admission, gone);
     }
-    describeAdmission(name, admitted);
-    if (admitted.attempt > 1 && admitted.decision === 'admitted' && isTraced())
-      linkToWork(await factsBefore(pool, call.key, admitted.attempt).catch(() => undefined));
-    return admitted;
+    describeAdmission(name, result);
+    if (result.attempt > 1 && result.decision === 'admitted' && isTraced())
+      linkToWork(await factsBefore(pool, call.key, result.attempt).catch(() => undefined));
+    return result;
   }
 
   /** Resolves with the outcome when there is one; ends the work at its deadline. Rejects when the caller is gone. */
@@ -247,7 +250,7 @@ export class WorkService {
   }
 
   /**
-   * Ends work whose deadline has passed, unless it has ended before; its callers hear of either end. Tries again until
+   * Ends work whose deadline has passed, unless it has ended before; its callers are answered either way. Retries until
    * the caller has left, since the database's clock decides: it may be a moment behind ours, or an hour if it was set
    * back.
    */
@@ -258,7 +261,7 @@ export class WorkService {
       for (let tries = 1; !left.aborted; tries += 1) {
         if (isEnded(found) || !(await this.#parts.complete({ ...subjectOf(found), ...end })))
           this.#parts.room.wake([found.id]);
-        await sleep(backoffMs(tries, ASK_AGAIN_BACKOFF), undefined, { signal: left }).catch(() => {});
+        await sleep(backoffMs(tries, EXPIRY_BACKOFF), undefined, { signal: left }).catch(() => {});
       }
     } catch (error) {
       waiter.reject(error);
@@ -271,15 +274,15 @@ export class WorkService {
     await this.#parts.complete({ ...subjectOf(live), ...end });
   }
 
-  /** Reports that the last caller here is gone, and cancels the work if nobody wants it any more. */
+  /** Reports that the last caller at this ingress is gone, and cancels the work if no caller wants it any more. */
   async #leave({ codes }: Kind, work: WorkRef): Promise<void> {
     try {
       const until = performance.now() + DETACH_TIMEOUT_MS;
-      const unwanted = await retryUntil(() => this.#detach(work), until);
-      if (unwanted === undefined) return;
+      const unwantedWork = await retryUntil(() => this.#detach(work), until);
+      if (unwantedWork === undefined) return;
       // Another ingress may have attached a caller meanwhile.
       const end = { guard: 'detached', state: 'cancelled', code: codes.cancelled } as const;
-      await this.#parts.complete({ ...unwanted, ...end });
+      await this.#parts.complete({ ...unwantedWork, ...end });
     } catch (error) {
       this.#parts.log.warn({ err: error, work: work.id }, 'could not detach');
     }

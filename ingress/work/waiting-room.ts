@@ -26,8 +26,8 @@ interface Caller {
   reject(error: unknown): void;
 }
 
-/** The callers of one piece of work. */
-interface Callers {
+/** A piece of work that callers wait for. */
+interface AwaitedWork {
   key: string;
   callers: Set<Caller>;
 }
@@ -40,13 +40,13 @@ export type ReadFates = (keys: string[], withinMs: number | undefined) => Promis
  * room polls all rows that somebody waits for, so that a lost wake-up costs half a second at most.
  */
 export class WaitingRoom {
-  readonly #callers = new Map<string, Callers>();
+  readonly #callers = new Map<string, AwaitedWork>();
   readonly #readFates: ReadFates;
   readonly #log: Log;
   readonly #polls: Repeated;
   /** Ids of work that wake-ups have named since the latest read began. */
   readonly #woken = new Set<string>();
-  readonly #looks = new Coalescer(() => {
+  readonly #wokenReads = new Coalescer(() => {
     const ids = [...this.#woken];
     this.#woken.clear();
     return this.#read('wake_up', ids);
@@ -63,21 +63,21 @@ export class WaitingRoom {
     return this.#callers.size;
   }
 
-  /** Starts to wait. Must be called before the work is queued, so that no wake-up comes too early. */
+  /** Starts to wait. Must be called before the work is announced, so that no wake-up comes too early. */
   enter({ id, key }: { id: string; key: string }): Waiter {
     const { promise: ended, resolve, reject } = Promise.withResolvers<Fate>();
     const caller: Caller = { resolve, reject };
-    const waited = this.#callers.get(id) ?? { key, callers: new Set() };
-    this.#callers.set(id, waited);
-    waited.callers.add(caller);
+    const work = this.#callers.get(id) ?? { key, callers: new Set() };
+    this.#callers.set(id, work);
+    work.callers.add(caller);
     return { ended, reject, leave: () => this.#leave(id, caller) };
   }
 
-  /** Reads the work with these ids, as far as somebody here waits for it. */
+  /** Reads the work with these ids, as far as a caller in this room waits for it. */
   wake(ids: readonly string[]): void {
     const awaited = ids.filter((id) => this.#callers.has(id));
     for (const id of awaited) this.#woken.add(id);
-    if (awaited.length > 0) void this.#looks.run();
+    if (awaited.length > 0) void this.#wokenReads.run();
   }
 
   /** Answers every caller that the service is shutting down. */
@@ -89,14 +89,14 @@ export class WaitingRoom {
   }
 
   /**
-   * Reads how work has ended, and tells the callers that waited when the read began. They were admitted before it, so
-   * work that it does not find is gone for good. Later callers are not told: they may wait for a new attempt, while the
-   * read found the end of the one before.
+   * Reads how work has ended, and answers the callers that waited when the read began. Their work was admitted before
+   * the read, so work that the read does not find is gone for good. Later callers get no answer yet: they may wait for
+   * a new attempt, while the read found the end of the previous one.
    */
   async #read(by: 'wake_up' | 'poll', ids: readonly string[]): Promise<void> {
     const reads = ids.flatMap((id) => {
-      const waited = this.#callers.get(id);
-      return waited === undefined ? [] : { id, key: waited.key, callers: [...waited.callers] };
+      const work = this.#callers.get(id);
+      return work === undefined ? [] : { id, key: work.key, callers: [...work.callers] };
     });
     if (reads.length === 0) return;
     try {
@@ -114,8 +114,8 @@ export class WaitingRoom {
   }
 
   #leave(id: string, caller: Caller): void {
-    const waited = this.#callers.get(id);
-    waited?.callers.delete(caller);
-    if (waited?.callers.size === 0) this.#callers.delete(id);
+    const work = this.#callers.get(id);
+    work?.callers.delete(caller);
+    if (work?.callers.size === 0) this.#callers.delete(id);
   }
 }

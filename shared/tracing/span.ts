@@ -24,7 +24,7 @@ interface SpanOptions {
   /** Names, numbers and ids; never a person's text, a key or a token. */
   attributes?: Attributes;
   /** The parent span, which may be in another process; for `inSpan`, the current span by default. */
-  from?: TraceHeaders;
+  parent?: TraceHeaders;
 }
 
 /**
@@ -33,12 +33,12 @@ interface SpanOptions {
  */
 export function inSpan<Result>(
   name: string,
-  { kind, attributes = {}, from }: SpanOptions,
+  { kind, attributes = {}, parent }: SpanOptions,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const parent = from === undefined ? context.active() : contextOf(from);
-  if (kind !== 'SERVER' && isUnsampled(parent)) return context.with(parent, work);
-  return tracer.startActiveSpan(name, { kind: SpanKind[kind], attributes }, parent, async (span) => {
+  const parentContext = parent === undefined ? context.active() : contextOf(parent);
+  if (kind !== 'SERVER' && isUnsampled(parentContext)) return context.with(parentContext, work);
+  return tracer.startActiveSpan(name, { kind: SpanKind[kind], attributes }, parentContext, async (span) => {
     try {
       return await work();
     } finally {
@@ -47,17 +47,17 @@ export function inSpan<Result>(
   });
 }
 
-/** Adds a span that began `ms` ago and ends now. Without `from` it has no parent. */
+/** Adds a span that began `ms` ago and ends now. Without `parent`, it is a root span. */
 export function addPastSpan(
   name: string,
-  { kind, attributes = {}, from = {} }: SpanOptions,
+  { kind, attributes = {}, parent = {} }: SpanOptions,
   ms: number,
 ): void {
-  const parent = contextOf(from);
-  if (isUnsampled(parent)) return;
+  const parentContext = contextOf(parent);
+  if (isUnsampled(parentContext)) return;
   const now = Date.now();
   const options = { kind: SpanKind[kind], attributes, startTime: now - Math.max(0, ms) };
-  tracer.startSpan(name, options, parent).end(now);
+  tracer.startSpan(name, options, parentContext).end(now);
 }
 
 /** Sets attributes of the current span, and its name if given. */

@@ -183,7 +183,7 @@ describe('signing in on the consent page', () => {
     const attempt = await app.start();
     const visitor = new Visitor();
     const wrong = await visitor.submit(attempt.url, { do: 'sign-in', email: person.email, password: 'no' });
-    assertPage(wrong, 422, /role="alert" id="form-fault">This e-mail address and password do not belong/);
+    assertPage(wrong, 422, /role="alert" id="form-fault">Wrong e-mail address or password/);
     assert.match(wrong.text, new RegExp(`value="${person.email}" aria-describedby="form-fault" autofocus`));
     assert.equal(wrong.headers.get('location'), null);
     const right = await visitor.submit(attempt.url, {

@@ -65,7 +65,7 @@ describe('forgotten password', () => {
     const person = await signUp(system);
     const asked = await ask(person.email.toUpperCase());
     assert.equal(asked.status, 200);
-    assert.match(asked.text, /Look into your mail/);
+    assert.match(asked.text, /Check your inbox/);
     const link = await mailedLink();
     assert.deepEqual([mail.mails[0]?.from, mail.mails[0]?.to], ['forecue@example.com', [person.email]]);
     const opened = await open(link);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
 import pg from 'pg';
-import type { Limits } from '../../ingress/limits/limiter.ts';
+import type { LimiterFactory } from '../../ingress/limits/limiter.ts';
 import { openLimits } from '../../ingress/limits/open-limits.ts';
 import { createLog } from '../../shared/log.ts';
 import type { AppClient, Reply } from '../support/client.ts';
@@ -27,7 +27,7 @@ describe('rate-limit store outage', function () {
     const server = useOwnServer();
     const database = useDatabase();
     let pool: pg.Pool;
-    let limits: Limits;
+    let limits: LimiterFactory;
     let lines = '';
     before(async () => {
       pool = new pg.Pool({ connectionString: database.url, connectionTimeoutMillis: 2000 });

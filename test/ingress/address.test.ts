@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import Type from 'typebox';
 import { createApp } from '../../ingress/http/app.ts';
 import { endpoint, endpointsOn } from '../../ingress/http/endpoint.ts';
-import { type Listening, listen } from '../../ingress/http/server.ts';
-import type { Limits } from '../../ingress/limits/limiter.ts';
+import { type ListeningServer, listen } from '../../ingress/http/server.ts';
+import type { LimiterFactory } from '../../ingress/limits/limiter.ts';
 import { networkOf } from '../../ingress/limits/network.ts';
 import { requestLimits } from '../../ingress/limits/request-limits.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
@@ -21,7 +21,7 @@ const readAddress = endpoint('none', {
 
 /** Keys under which requests were counted, each with the name of its limit. */
 let counted: string[] = [];
-const limits: Limits = {
+const limits: LimiterFactory = {
   open: () => assert.fail('every request would ask the store'),
   lease: (limit) => ({
     limit,
@@ -36,7 +36,7 @@ const limits: Limits = {
 const nobody = () => Promise.reject(new AppError('not_authenticated'));
 
 describe("client's address", () => {
-  const servers: Listening[] = [];
+  const servers: ListeningServer[] = [];
   beforeEach(() => {
     counted = [];
   });

@@ -10,7 +10,7 @@ import Type from 'typebox';
 import { authenticateApp, type Credentials } from '../../ingress/auth/credentials.ts';
 import { createApp } from '../../ingress/http/app.ts';
 import { endpoint, endpointsOn } from '../../ingress/http/endpoint.ts';
-import { type Listening, listen } from '../../ingress/http/server.ts';
+import { type ListeningServer, listen } from '../../ingress/http/server.ts';
 import type { AppPrincipal } from '../../shared/domain/app.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { catalogue, type ErrorCode } from '../../shared/errors/catalogue.ts';
@@ -170,7 +170,7 @@ const log = createLog(
   }),
 );
 
-let server: Listening;
+let server: ListeningServer;
 
 const valid = {
   request_id: 'r-1',
@@ -190,7 +190,7 @@ function requestOfSize(bytes: number): string {
 const bearer = { authorization: `Bearer ${key}` };
 const json = { ...bearer, 'content-type': 'application/json' };
 
-async function start(): Promise<Listening> {
+async function start(): Promise<ListeningServer> {
   const app = createApp({
     routes,
     parts: undefined,

@@ -102,7 +102,7 @@ describe("operators' board", () => {
     assert.equal((await act('resume')).status, 303);
     assert.equal((await app.predict(predictionBody())).status, 200);
     assert.equal((await act('retry')).headers.get('location'), './?did=retry-none');
-    assert.match(await (await operator.get('?did=retry-none')).text(), /There was no job to retry/);
+    assert.match(await (await operator.get('?did=retry-none')).text(), /No job to retry/);
     assert.equal((await act('explode')).status, 404);
     assert.equal((await operator.post('queue', { csrf, do: 'pause', pool: 'nowhere' })).status, 404);
   });

@@ -153,11 +153,11 @@ export class Attempts {
 /** Performs an attempt within a span, which belongs to the trace of the work's admission. */
 function inAttemptSpan(claim: Claim, perform: () => Promise<void>): Promise<void> {
   const { id, kind, attempt, queuedMs } = claim;
-  const from: TraceHeaders = (claim.facts as TraceFacts).trace ?? {};
+  const parent: TraceHeaders = (claim.facts as TraceFacts).trace ?? {};
   const attributes = { 'forecue.work.id': id, 'forecue.work.kind': kind, 'forecue.work.attempt': attempt };
-  if (from.traceparent !== undefined)
-    addPastSpan(`queue ${kind}`, { kind: 'INTERNAL', attributes, from }, queuedMs);
-  return inSpan(`process ${kind}`, { kind: 'CONSUMER', attributes, from }, perform);
+  if (parent.traceparent !== undefined)
+    addPastSpan(`queue ${kind}`, { kind: 'INTERNAL', attributes, parent }, queuedMs);
+  return inSpan(`process ${kind}`, { kind: 'CONSUMER', attributes, parent }, perform);
 }
 
 /** Records in the span how the attempt ended. `end` is undefined if its work was taken away. */

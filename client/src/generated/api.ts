@@ -63,7 +63,7 @@ export interface ApiMethods {
   addEpisodes(body: (schemas.EpisodeRequest)[], options?: CallOptions): Promise<(schemas.EpisodeResponse)[]>;
   /** One episode. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `service_unavailable`. */
   readEpisode(id: string, options?: CallOptions): Promise<schemas.EpisodeResponse>;
-  /** Change what is given of an episode. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
+  /** Change the given properties of an episode. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
   changeEpisode(id: string, body?: schemas.EpisodeChange, options?: CallOptions): Promise<schemas.EpisodeResponse>;
   /** Forget an episode, and the facts that were derived from it alone. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`. */
   deleteEpisode(id: string, options?: CallOptions): Promise<schemas.DeletionReceipt>;
@@ -75,13 +75,13 @@ export interface ApiMethods {
   addFacts(body: (schemas.FactRequest)[], options?: CallOptions): Promise<(schemas.FactResponse)[]>;
   /** One fact, with what it is derived from. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `service_unavailable`. */
   readFact(id: string, options?: CallOptions): Promise<schemas.FactDetail>;
-  /** Change what is given of a fact. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
+  /** Change the given properties of a fact. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
   changeFact(id: string, body?: schemas.FactChange, options?: CallOptions): Promise<schemas.FactResponse>;
   /** Forget a fact, and its former wordings. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`. */
   deleteFact(id: string, options?: CallOptions): Promise<schemas.DeletionReceipt>;
   /** The profile. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `service_unavailable`. */
   readProfile(options?: CallOptions): Promise<schemas.ProfileResponse>;
-  /** Replace what is given of the profile. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
+  /** Replace the given parts of the profile. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
   writeProfile(body?: schemas.ProfileRequest, options?: CallOptions): Promise<schemas.ProfileResponse>;
   /** Delete the profile. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`. */
   deleteProfile(options?: CallOptions): Promise<void>;
@@ -113,7 +113,7 @@ export interface ApiMethods {
   giveFeedback(id: string, body: schemas.FeedbackRequest, options?: CallOptions): Promise<schemas.ReplyDetail>;
   /** What was predicted, learnt and spent, day by day. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `overloaded`, `service_unavailable`. */
   readActivity(query?: { days?: number; utc_offset_minutes?: number; }, options?: CallOptions): Promise<schemas.ActivityResponse>;
-  /** How a job is coming on, or how it ended. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`. */
+  /** The progress of a job, or how it ended. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`. */
   readJob(job_id: string, options?: CallOptions): Promise<schemas.JobResponse>;
   /** Cancel a job. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`. */
   cancelJob(job_id: string, options?: CallOptions): Promise<schemas.JobResponse>;

@@ -2,25 +2,33 @@ import Type from 'typebox';
 import { closedObject, text } from '../../../shared/schemas/build.ts';
 import { QUERY_MAX } from '../../../shared/schemas/memory-context.ts';
 import { incompleteNote, interleave, rowsOf } from './recall.ts';
-import { DATA_WARNING, open, READING_HINTS, readTypedId, type ToolCall, TYPED_ID, tool } from './tool.ts';
+import {
+  DATA_WARNING,
+  openObject,
+  READING_HINTS,
+  readTypedId,
+  type ToolCall,
+  TYPED_ID,
+  tool,
+} from './tool.ts';
 
 const FOUND_MAX = 10;
 const TITLE_MAX = 80;
 
 const Id = Type.String();
-const FoundRow = open({ id: Id, title: Type.String(), url: Type.String() });
+const FoundRow = openObject({ id: Id, title: Type.String(), url: Type.String() });
 
-/** Like `fetch`, has the name and the shape that some clients expect because they know no other tools. */
+/** Has, like `fetch`, the name and the shape that some clients expect, because they know no other tools. */
 export const search = tool({
   name: 'search',
   description: 'Like recall, for connectors: titles to fetch.',
   hints: READING_HINTS,
   input: closedObject({ query: text(QUERY_MAX, 1) }),
-  output: open({ results: Type.Array(FoundRow) }),
+  output: openObject({ results: Type.Array(FoundRow) }),
   async run({ query }, call) {
-    const most = { max_facts: FOUND_MAX, max_episodes: FOUND_MAX, max_raw: FOUND_MAX };
+    const limits = { max_facts: FOUND_MAX, max_episodes: FOUND_MAX, max_raw: FOUND_MAX };
     const found = await call.account.assembleContext(
-      { query, recency_minutes: null, ...most },
+      { query, recency_minutes: null, ...limits },
       { signal: call.signal },
     );
     const rows = interleave(rowsOf(found)).slice(0, FOUND_MAX);
@@ -34,7 +42,7 @@ export const fetchRow = tool({
   description: 'One row of memory, by the id that recall or search gave.',
   hints: READING_HINTS,
   input: closedObject({ id: Type.String({ pattern: TYPED_ID }) }),
-  output: open({ id: Id, title: Type.String(), text: Type.String(), url: Type.String() }),
+  output: openObject({ id: Id, title: Type.String(), text: Type.String(), url: Type.String() }),
   async run({ id: typed }, call) {
     const { text, ...metadata } = await rowOf(typed, call);
     return { note: DATA_WARNING, id: typed, title: titleOf(text), text, url: urlOf(typed, call), metadata };

@@ -1,7 +1,16 @@
 import Type from 'typebox';
 import { closedObject } from '../../../shared/schemas/build.ts';
 import { FactRequest, FactResponse } from '../../../shared/schemas/memory.ts';
-import { ADDING_HINTS, open, pick, READING_HINTS, readTypedId, TYPED_ID, tool, typedId } from './tool.ts';
+import {
+  ADDING_HINTS,
+  openObject,
+  pick,
+  READING_HINTS,
+  readTypedId,
+  TYPED_ID,
+  tool,
+  typedId,
+} from './tool.ts';
 
 const { text, tags } = FactRequest.properties;
 
@@ -11,7 +20,7 @@ export const remember = tool({
     'Keep one lasting fact about the person that they stated or confirmed, as a short sentence. No secrets, no guesses.',
   hints: ADDING_HINTS,
   input: closedObject({ text, tags }),
-  output: open({ id: Type.String() }),
+  output: openObject({ id: Type.String() }),
   async run(fact, { account, signal }) {
     const { id } = await account.addFacts({ ...fact, origin: 'agent' }, { signal });
     return { id: typedId('fact', id) };
@@ -24,7 +33,7 @@ export const forget = tool({
     'Erase a row of memory for good, with what was derived from it alone and the event it was made of. Only when the person asks for it.',
   hints: { destructiveHint: true, idempotentHint: true, openWorldHint: false },
   input: closedObject({ id: Type.String({ pattern: TYPED_ID }) }),
-  output: open(pick(FactResponse.properties, 'id')),
+  output: openObject(pick(FactResponse.properties, 'id')),
   async run({ id: typed }, { account, signal }) {
     const { tier, id } = readTypedId(typed);
     if (tier === 'fact') return { ...(await account.deleteFact(id, { signal })), id: typed };
@@ -38,7 +47,7 @@ export const stats = tool({
   description: 'How many predictions were right, and how much is remembered.',
   hints: READING_HINTS,
   input: closedObject({}),
-  output: open({ predictions: Type.Object({}), memory: Type.Object({}) }),
+  output: openObject({ predictions: Type.Object({}), memory: Type.Object({}) }),
   async run(_, { account, signal }) {
     const [predictions, memory] = await Promise.all([
       account.readReplyStats({}, { signal }),

@@ -6,7 +6,15 @@ import {
   ReplyRequest,
   ReplyResponse,
 } from '../../../shared/schemas/replies.ts';
-import { ADDING_HINTS, DATA_WARNING, open, pick, SETTING_HINTS, tool, withDescription } from './tool.ts';
+import {
+  ADDING_HINTS,
+  DATA_WARNING,
+  openObject,
+  pick,
+  SETTING_HINTS,
+  tool,
+  withDescription,
+} from './tool.ts';
 
 const { agent, agent_input, k, threshold, session_id } = ReplyRequest.properties;
 
@@ -23,14 +31,14 @@ export const predictReply = tool({
     session_id,
     detail: Type.Optional(Type.Boolean()),
   }),
-  output: open(pick(ReplyResponse.properties, 'id', 'status', 'predicted_response', 'confidence')),
+  output: openObject(pick(ReplyResponse.properties, 'id', 'status', 'predicted_response', 'confidence')),
   async run({ detail, agent = undefined, ...asked }, { account, signal, agent: caller }) {
     const reply = await account.predictReply({ agent: agent ?? caller, ...asked }, { signal });
     const { id, status, predicted_response, confidence, candidates } = reply;
     if (detail) return { note: DATA_WARNING, ...reply };
     const others = candidates.slice(1).map((one) => ({ response: one.response, confidence: one.confidence }));
-    const short = { note: DATA_WARNING, id, status, predicted_response, confidence };
-    return others.length === 0 ? short : { ...short, others };
+    const shortAnswer = { note: DATA_WARNING, id, status, predicted_response, confidence };
+    return others.length === 0 ? shortAnswer : { ...shortAnswer, others };
   },
 });
 
@@ -39,7 +47,7 @@ export const sendFeedback = tool({
   description: `Report what the person really said to a prediction, always: accepted as it was, edited, or rejected. It calibrates the next ones. "${FEEDBACK_STATES[1]}" needs actual_response.`,
   hints: SETTING_HINTS,
   input: closedObject({ id: ReplyResponse.properties.id, ...FeedbackRequest.properties }),
-  output: open(pick(ReplyResponse.properties, 'id', 'status')),
+  output: openObject(pick(ReplyResponse.properties, 'id', 'status')),
   async run({ id, ...feedback }, { account, signal }) {
     const { status } = await account.giveFeedback(id, feedback, { signal });
     return { id, status };

@@ -2,21 +2,21 @@ import Type from 'typebox';
 import type { ContextResponse } from '../../../client/src/generated/schemas.ts';
 import { closedObject, text, withDefault } from '../../../shared/schemas/build.ts';
 import { ContextRequest, QUERY_MAX } from '../../../shared/schemas/memory-context.ts';
-import { DATA_WARNING, open, READING_HINTS, tool, typedId } from './tool.ts';
+import { DATA_WARNING, openObject, READING_HINTS, tool, typedId } from './tool.ts';
 
 /** A row of any tier. */
 export interface RememberedRow {
   id: string;
   text: string;
   at: string;
-  /** The rows that it is derived from, or the session in which it was said. */
+  /** Ids of the rows from which the row is derived, or of the session in which it was said. */
   sources: string[];
 }
 
 const { query, goal, tags, recency_minutes } = ContextRequest.properties;
 const SOURCES_SHOWN = 3;
 
-const Row = open({ id: Type.String(), text: Type.String(), sources: Type.Array(Type.String()) });
+const Row = openObject({ id: Type.String(), text: Type.String(), sources: Type.Array(Type.String()) });
 
 export const recall = tool({
   name: 'recall',
@@ -28,7 +28,7 @@ export const recall = tool({
     limit: withDefault(Type.Integer({ minimum: 1, maximum: 50 }), 8),
     detail: Type.Optional(Type.Boolean()),
   }),
-  output: open({ results: Type.Array(Row) }),
+  output: openObject({ results: Type.Array(Row) }),
   async run({ query, limit, detail }, { account, signal }) {
     const found = await account.assembleContext(
       { query, recency_minutes: null, max_facts: limit, max_episodes: limit, max_raw: limit },
@@ -51,7 +51,7 @@ export const getContext = tool({
     'What to know of the person before a task: profile, facts, and what happened lately. detail: all that is stored of each row.',
   hints: READING_HINTS,
   input: closedObject({ query, goal, tags, recency_minutes, detail: Type.Optional(Type.Boolean()) }),
-  output: open({ facts: Type.Array(Type.Unknown()), meta: Type.Object({}) }),
+  output: openObject({ facts: Type.Array(Type.Unknown()), meta: Type.Object({}) }),
   async run({ detail, ...asked }, { account, signal }) {
     const found = await account.assembleContext(detail ? asked : { ...asked, ...SHORT_ANSWER_LIMITS }, {
       signal,
@@ -72,7 +72,7 @@ export const getContext = tool({
   },
 });
 
-/** Marks an answer that lacks rows which could not be read in time. */
+/** Returns the note for an answer that lacks rows because reading them took too long. */
 export function incompleteNote({ meta }: ContextResponse): { incomplete?: string } {
   return meta.timed_out ? { incomplete: 'Reading took too long: call again.' } : {};
 }

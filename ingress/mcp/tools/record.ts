@@ -2,7 +2,7 @@ import Type from 'typebox';
 import type { AccountClient } from '../../../client/src/api.ts';
 import { closedObject, oneOf } from '../../../shared/schemas/build.ts';
 import { EVENTS, RecordingReceipt } from '../../../shared/schemas/recording.ts';
-import { open, pick, SETTING_HINTS, tool, withDescription } from './tool.ts';
+import { openObject, pick, SETTING_HINTS, tool, withDescription } from './tool.ts';
 
 const EVENTS_MAX = 100;
 
@@ -30,10 +30,10 @@ export const recordEvents = tool({
     'Record what was said, as it happens: agent.prompt {agent, prompt}, then user.reply {agent, reply, in_reply_to}; agent.message {agent, text}, user.message and note {text}. Memory and predictions are made of it.',
   hints: SETTING_HINTS,
   input: closedObject({ events: Type.Array(Event, { minItems: 1, maxItems: EVENTS_MAX }) }),
-  output: open(pick(RecordingReceipt.properties, 'accepted', 'duplicates')),
+  output: openObject(pick(RecordingReceipt.properties, 'accepted', 'duplicates')),
   async run({ events }, { account, signal, agent }) {
     const now = new Date().toISOString();
-    const filled = events.map((event) => ({ occurred_at: now, source: agent, ...event }));
-    return account.recordEvents(filled as Parameters<AccountClient['recordEvents']>[0], { signal });
+    const completedEvents = events.map((event) => ({ occurred_at: now, source: agent, ...event }));
+    return account.recordEvents(completedEvents as Parameters<AccountClient['recordEvents']>[0], { signal });
   },
 });

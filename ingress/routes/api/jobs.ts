@@ -52,7 +52,7 @@ export const promoteToEpisodes = endpoint('user', {
   summary: 'Summarise raw rows in episodes',
   description: `Raw rows that belong together become one episode, once. ${RESPONSE_MODES}`,
 }).handle((input, parts: Parts) =>
-  answerJob(promoteEpisodes, { ...input, body: checked(input.body, parts) }, parts),
+  answerJob(promoteEpisodes, { ...input, body: checkPromotion(input.body, parts) }, parts),
 );
 
 export const promoteToFacts = endpoint('user', {
@@ -61,13 +61,13 @@ export const promoteToFacts = endpoint('user', {
   summary: 'Distil facts from episodes',
   description: `What a person said in an episode becomes facts, once. ${RESPONSE_MODES}`,
 }).handle((input, parts: Parts) =>
-  answerJob(promoteFacts, { ...input, body: checked(input.body, parts) }, parts),
+  answerJob(promoteFacts, { ...input, body: checkPromotion(input.body, parts) }, parts),
 );
 
-function checked(body: PromoteRequest, { supportedModels }: Parts): PromoteRequest {
+function checkPromotion(body: PromoteRequest, { supportedModels }: Parts): PromoteRequest {
   const faults = new Faults();
   checkModel(body.model, supportedModels, faults);
-  // Spelled out, so that a repeated request may spell the defaults out or not.
+  // Adds the defaults, so that a request that leaves them out counts as the same request.
   const request = withSince({ limit: PROMOTE_LIMIT, force: false, ...body }, faults);
   faults.throwIfAny();
   return request;
@@ -78,7 +78,7 @@ export const readJob = endpoint('user', {
   // A key that may start a job may follow and cancel it.
   scopes: ['read', 'predict', 'write'],
   tag: 'Jobs',
-  summary: 'How a job is coming on, or how it ended',
+  summary: 'The progress of a job, or how it ended',
   description: `For 24 hours after its end. \`Accept: text/event-stream\`: the stream that the job's request would have been
 answered with; \`Last-Event-ID\` leaves out the \`result\` events up to that one.`,
   params: { job_id: 'uuid' },
@@ -87,10 +87,10 @@ answered with; \`Last-Event-ID\` leaves out the \`result\` events up to that one
   errors: ['not_found', 'overloaded'],
   status: 200,
   response: JobResponse,
-}).handle(async ({ user, params, reserve, headers, signal }, routes: Parts) => {
+}).handle(async ({ user, params, reserve, headers, signal }, parts: Parts) => {
   if (accepts(headers, EVENT_STREAM))
-    return followJob({ user, jobId: params.job_id, headers, signal, reserve }, routes);
-  return { body: await routes.jobs.read(user.id, params.job_id, reserve) };
+    return followJob({ user, jobId: params.job_id, headers, signal, reserve }, parts);
+  return { body: await parts.jobs.read(user.id, params.job_id, reserve) };
 });
 
 export const cancelJob = endpoint('user', {
@@ -98,7 +98,7 @@ export const cancelJob = endpoint('user', {
   scopes: ['predict', 'write'],
   tag: 'Jobs',
   summary: 'Cancel a job',
-  description: 'What it has stored stays. One that has ended stays as it is.',
+  description: 'What the job has stored is kept. A job that has ended stays as it is.',
   params: { job_id: 'uuid' },
   errors: ['not_found', 'overloaded'],
   status: 200,

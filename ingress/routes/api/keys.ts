@@ -23,7 +23,7 @@ export const listKeys = endpoint('user', {
   tag: 'Accounts',
   summary: 'The keys of the account, the newest first',
   description:
-    'A page has as many as an account may have; the header `Link` leads to what older accounts have beyond.',
+    'A page has as many keys as an account may have; older accounts may have more, to which the header `Link` leads.',
   query: KeyListQuery,
   errors: [],
   status: 200,
@@ -31,7 +31,7 @@ export const listKeys = endpoint('user', {
   responseHeaders: ['Link'],
 }).handle(async ({ user, query }, { em }: Parts) => {
   const { limit } = query;
-  // Reads one more, to tell whether there is another page.
+  // Reads one key more than the page has, to see whether there is another page.
   const found = await listServiceKeys(em(), user.id, { limit: limit + 1, before: query.cursor });
   const keys = found.slice(0, limit);
   const headers: Record<string, string> =
@@ -45,15 +45,15 @@ export const issueKey = endpoint('user', {
   summary: 'Issue a key',
   inTurn: 'account',
   description:
-    'The only answer that has the key itself. Needs an access token of a log-in within the last ten minutes. A key does not do. `scopes` bounds what the key may do; without them it may do all, and then no answer names any.',
+    'The only answer that has the key itself. Needs an access token of a log-in within the last ten minutes. A key is not enough. `scopes` limits what the key may do; without `scopes` it may do everything, and answers contain no `scopes`.',
   freshLogin: true,
   body: KeyRequest,
   bodyLimit: SMALL_BODY_LIMIT,
   errors: ['quota_exceeded'],
   status: 201,
   response: NewKeyResponse,
-}).handle(async ({ user, body: { label, scopes: asked } }, { em }: Parts) => {
-  const scopes = asked && SCOPES.filter((scope) => asked.includes(scope));
+}).handle(async ({ user, body: { label, scopes: requestedScopes } }, { em }: Parts) => {
+  const scopes = requestedScopes && SCOPES.filter((scope) => requestedScopes.includes(scope));
   const { id, key, createdAt } = await issueServiceKey(em(), user, { label, scopes: scopes ?? null });
   return { body: { id, key, label, ...(scopes && { scopes }), created_at: createdAt.toISOString() } };
 });

@@ -26,8 +26,8 @@ export const changeAccount = endpoint('user', {
   summary: 'Change name, password or target',
   inTurn: 'account',
   description:
-    '`precision_target` is the share of predicted replies that are to be right from the suggested threshold on; ' +
-    '`GET /api/predictions/calibration/` says it in its `evidence`. ' +
+    '`precision_target` is the minimum precision: the share of correct predictions among those that reach the suggested ' +
+    'threshold. `GET /api/predictions/calibration/` returns it in `evidence`. ' +
     'A new password needs `current_password`. It ends every refresh and access token, that of this request too: log in again. ' +
     'Keys live on until they are revoked: with `revoke_keys: true` the change revokes all of them too.',
   body: AccountChange,
@@ -52,7 +52,7 @@ export const eraseAccount = endpoint('user', {
   operationId: 'eraseAccount',
   tag: 'Accounts',
   summary: 'Erase the account and all that belongs to it',
-  description: 'Needs an access token of a log-in within the last ten minutes. A key does not do.',
+  description: 'Needs an access token of a log-in within the last ten minutes. A key is not enough.',
   freshLogin: true,
   errors: [],
   status: 204,

@@ -114,7 +114,7 @@ export const listPredictedReplies = endpoint('user', {
   response: ReplyList,
 }).handle(async ({ user, query, reserve, signal }, { em, search }: Parts) => {
   const { limit, offset } = query;
-  const terms = {
+  const filter = {
     limit,
     offset,
     status: query.status,
@@ -123,7 +123,7 @@ export const listPredictedReplies = endpoint('user', {
     since: queryTime('since', query.since),
     until: queryTime('until', query.until),
   };
-  const { total, rows } = await listReplies(em(), user.id, terms, {
+  const { total, rows } = await listReplies(em(), user.id, filter, {
     inTurn: (read) => search({ party: user.id, gone: signal }, read),
     reserve,
   });
@@ -167,7 +167,7 @@ export const readReplyCalibration = endpoint('user', {
   summary: 'How far the confidences can be trusted, and which threshold suits',
   inTurn: 'memory',
   description:
-    'Of the latest 2000 predictions with feedback. From the suggested threshold on a share of `target` is right.',
+    'From the latest 2000 predictions with feedback. `target` is the minimum precision of those that reach the suggested threshold.',
   query: CalibrationQuery,
   errors: [],
   status: 200,

@@ -27,8 +27,8 @@ export const startConnection = endpoint('app', {
 export const exchangeConnection = endpoint('app', {
   operationId: 'exchangeConnection',
   tag: 'Connections',
-  summary: 'Exchange the code that came back for a connection',
-  description: 'Repeated, it answers the same until attempt and code have expired.',
+  summary: 'Exchange the returned code for a connection',
+  description: 'A repeated call gets the same answer until the attempt and the code have expired.',
   body: ConnectionExchangeRequest,
   keepsBody: true,
   errors: [

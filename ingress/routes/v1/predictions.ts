@@ -18,7 +18,7 @@ export const predict = endpoint('app', {
   tag: 'Predictions',
   summary: 'Predict what the person will type next',
   description:
-    'Waits for the answer. The same request again is answered the same for a while, and charged once.',
+    'Waits for the answer. A repeated request gets the same answer for a while, and is charged once.',
   body: PredictionRequest,
   bodyLimit: 4 * MIB,
   requestHeaders: ['Prefer', 'X-On-Disconnect'],
@@ -46,7 +46,7 @@ export const predict = endpoint('app', {
   response: PredictionResponse,
   responseHeaders: ['Idempotency-Replayed', 'Server-Timing'],
 }).handle(({ body, app, headers, signal }, { predictions }: Parts) =>
-  answer(predictions.predict(app, body, wishesOf(headers), signal)),
+  answer(predictions.predict(app, body, preferencesOf(headers), signal)),
 );
 
 export const cancelPrediction = endpoint('app', {
@@ -79,7 +79,7 @@ async function answer(predicted: Promise<PredictionResult>): Promise<Answer<Pred
   };
 }
 
-function wishesOf(headers: IncomingHttpHeaders): PredictionPreferences {
+function preferencesOf(headers: IncomingHttpHeaders): PredictionPreferences {
   const onDisconnect = headers['x-on-disconnect'];
   return {
     wait: prefers(headers, 'wait'),
@@ -87,7 +87,7 @@ function wishesOf(headers: IncomingHttpHeaders): PredictionPreferences {
   };
 }
 
-/** Renders the `Server-Timing` header: the milliseconds of each stage, for people who look where the time went. */
+/** Renders the `Server-Timing` header: the milliseconds of each stage, for people who look for where the time went. */
 function serverTiming(stages: Record<string, number | null>): string {
   return Object.entries(stages)
     .flatMap(([name, ms]) => (ms === null ? [] : [`${name};dur=${ms.toFixed(1)}`]))
@@ -97,7 +97,7 @@ function serverTiming(stages: Record<string, number | null>): string {
 export const recordPredictionEvent = endpoint('app', {
   operationId: 'recordPredictionEvent',
   tag: 'Predictions',
-  summary: 'Tell what became of a prediction',
+  summary: 'Report what became of a prediction',
   body: PredictionEventRequest,
   errors: ['not_found', 'access_denied', 'request_in_flight', 'event_conflict'],
   status: 200,

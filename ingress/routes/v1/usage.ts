@@ -10,7 +10,7 @@ export const readUsage = endpoint('app', {
   tag: 'Usage',
   summary: 'What the app used in a month',
   query: UsageQuery,
-  // The contract has no 422 here.
+  // This endpoint answers an invalid month with 400, and has no 422.
   queryError: 'invalid_month',
   errors: [],
   status: 200,

@@ -48,7 +48,7 @@ const log = createLog(
 
 describe('job stream', () => {
   const { signal } = new AbortController();
-  const looks = (...jobs: Partial<JobResponse>[]) => {
+  const polls = (...jobs: Partial<JobResponse>[]) => {
     const rest = jobs.map((job) => ({ ...JOB, ...job }));
     return async (_: ReadonlySet<number>, items: JobItem[] = []) => ({
       job: rest.shift() ?? assert.fail('looked after the end'),
@@ -60,7 +60,7 @@ describe('job stream', () => {
     const half = { progress: { done: 1, total: 2 } };
     const done = { progress: { done: 2, total: 2 }, state: 'succeeded' as const, result: { created: 7 } };
     assert.equal(
-      await text(streamJob({ receipt, look: looks({}, {}, half, half, done), pause, log }, signal)),
+      await text(streamJob({ receipt, poll: polls({}, {}, half, half, done), pause, log }, signal)),
       [
         `event: job\ndata: ${JSON.stringify(receipt)}\nid: 0\n\n`,
         'event: progress\ndata: {"done":0,"total":2}\n\n',
@@ -74,12 +74,12 @@ describe('job stream', () => {
   it('a job stream sends each part of the result once, when it is ready, before the end', async () => {
     const items = [[{ index: 1 }], [], [{ index: 0 }, { index: 2 }]];
     const seen: number[][] = [];
-    const jobs = looks({}, {}, { result: {} });
-    const look = (shown: ReadonlySet<number>) => {
+    const jobs = polls({}, {}, { result: {} });
+    const poll = (shown: ReadonlySet<number>) => {
       seen.push([...shown]);
       return jobs(shown, items.shift());
     };
-    const stream = streamJob({ receipt, look, pause, log }, signal);
+    const stream = streamJob({ receipt, poll, pause, log }, signal);
     const names = [...(await text(stream)).matchAll(/^event: (.*)\ndata: (.*)$/gm)].map(
       ([, name, data]) => `${name} ${data}`,
     );
@@ -96,12 +96,12 @@ describe('job stream', () => {
 
   it('a job stream resumes with the parts not yet sent, and from the start after an unknown Last-Event-ID', async () => {
     const resume = async (lastEventId?: string) => {
-      const jobs = looks({}, { result: {} });
-      const look = (shown: ReadonlySet<number>) => {
+      const jobs = polls({}, { result: {} });
+      const poll = (shown: ReadonlySet<number>) => {
         const items = [0, 1, 2].filter((index) => !shown.has(index)).map((index) => ({ index }));
         return jobs(shown, items);
       };
-      const streamed = await text(streamJob({ receipt, lastEventId, look, pause, log }, signal));
+      const streamed = await text(streamJob({ receipt, lastEventId, poll, pause, log }, signal));
       return [...streamed.matchAll(/^event: result\ndata: {"index":(\d)}\nid: (\w+)$/gm)].map(
         ([, ...parts]) => parts,
       );
@@ -124,47 +124,47 @@ describe('job stream', () => {
   it('a job stream ends with the error of a failed job', async () => {
     const error = { code: 'job_timeout', message: 'The job took too long.' };
     const streamed = await text(
-      streamJob({ receipt, look: looks({ state: 'failed', error }), pause, log }, signal),
+      streamJob({ receipt, poll: polls({ state: 'failed', error }), pause, log }, signal),
     );
     assert.match(streamed, /\nevent: error\ndata: {"detail":{"code":"job_timeout",[^\n]*}}\n\n$/);
   });
 
   it('a job stream ends with the error of a poll that is refused', async () => {
-    const looks = [
+    const polls = [
       async () => ({ job: JOB, items: [] }),
       () => Promise.reject(new AppError('not_authenticated')),
     ];
-    const look = () => looks.shift()?.() ?? assert.fail();
-    const streamed = await text(streamJob({ receipt, look, pause, log }, signal));
+    const poll = () => polls.shift()?.() ?? assert.fail();
+    const streamed = await text(streamJob({ receipt, poll, pause, log }, signal));
     assert.match(streamed, /\nevent: error\ndata: {"detail":{"code":"not_authenticated",[^\n]*}}\n\n$/);
   });
 
   it('a job stream survives a moment without the database', async () => {
-    const looks = [
+    const polls = [
       () => Promise.reject(Object.assign(new Error('terminating connection'), { code: '57P01' })),
       () => Promise.reject(Object.assign(new Error('lock timeout'), { code: '55P03' })),
       async () => ({ job: { ...JOB, result: {} }, items: [] }),
     ];
-    const look = () => looks.shift()?.() ?? assert.fail();
-    const streamed = await text(streamJob({ receipt, look, pause, log }, signal));
+    const poll = () => polls.shift()?.() ?? assert.fail();
+    const streamed = await text(streamJob({ receipt, poll, pause, log }, signal));
     assert.match(streamed, /\nevent: done\ndata: {}\n\n$/);
   });
 
   it('a job stream ends with service_unavailable after two minutes without the database, which is logged once', async () => {
     let answered = 1;
-    const look = () =>
+    const poll = () =>
       answered-- > 0
         ? Promise.resolve({ job: JOB, items: [] })
         : Promise.reject(Object.assign(new Error('the server is gone'), { code: '57P01' }));
-    const streamed = await text(streamJob({ receipt, look, pause: async () => {}, log }, signal));
+    const streamed = await text(streamJob({ receipt, poll, pause: async () => {}, log }, signal));
     assert.match(streamed, /\nevent: error\ndata: {"detail":{"code":"service_unavailable",[^\n]*}}\n\n$/);
     assert.equal(streamed.match(/^:$/gm)?.length, 12);
     assert.equal(logged.match(/"database unreachable"/g)?.length, 1);
   });
 
   it('a job stream ends with internal_error after a defect, which is logged', async () => {
-    const look = () => Promise.reject(new TypeError('undefined is not a function'));
-    const streamed = await text(streamJob({ receipt, look, pause, log }, signal));
+    const poll = () => Promise.reject(new TypeError('undefined is not a function'));
+    const streamed = await text(streamJob({ receipt, poll, pause, log }, signal));
     assert.match(streamed, /\nevent: error\ndata: {"detail":{"code":"internal_error",[^\n]*}}\n\n$/);
     assert.match(logged, /undefined is not a function.*"defect"/);
   });
@@ -172,7 +172,7 @@ describe('job stream', () => {
   it('a job stream sends comments while nothing happens, as a sign of life', async () => {
     const quiet = Array.from({ length: 45 }, () => ({}));
     const streamed = await text(
-      streamJob({ receipt, look: looks(...quiet, { result: {} }), pause, log }, signal),
+      streamJob({ receipt, poll: polls(...quiet, { result: {} }), pause, log }, signal),
     );
     assert.equal(streamed.match(/^:$/gm)?.length, 2);
   });
@@ -180,7 +180,7 @@ describe('job stream', () => {
   it('a job stream ends without an error when its caller is gone', async () => {
     const leaving = new AbortController();
     const never = () => new Promise<void>(() => {});
-    const stream = streamJob({ receipt, look: looks({}), pause: never, log }, leaving.signal);
+    const stream = streamJob({ receipt, poll: polls({}), pause: never, log }, leaving.signal);
     const streamed = text(stream);
     await until(() => stream.readableDidRead);
     leaving.abort();
@@ -203,7 +203,7 @@ describe('job stream', () => {
       cancel: () => assert.fail('not asked for'),
     };
     const jobs = new JobService({ work, views: {}, find, isErased: async () => false, log }, 10);
-    const looks = () => statements.reduce((sum, named) => sum + named, 0);
+    const polls = () => statements.reduce((sum, named) => sum + named, 0);
     const texts = accounts.map(async (account, n) => {
       await sleep(n % 10);
       return text(
@@ -214,10 +214,10 @@ describe('job stream', () => {
         ),
       );
     });
-    await until(() => looks() > 10 * streams);
+    await until(() => polls() > 10 * streams);
     over = true;
     for (const streamed of await Promise.all(texts)) assert.match(streamed, /event: done/);
     // A round of polls takes up to three statements: for the first stream, for a hundred others, and for the rest.
-    assert.ok(statements.length < looks() / 20, `${statements.length} statements for ${looks()} looks`);
+    assert.ok(statements.length < polls() / 20, `${statements.length} statements for ${polls()} polls`);
   });
 });

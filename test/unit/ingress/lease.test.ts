@@ -33,7 +33,7 @@ class Installation {
         limit: this.limit,
         share,
         now: () => this.#nowMs,
-        later: () => {
+        reportLater: () => {
           node.late = true;
         },
         count: (points) => {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import type { Limit, Limits } from '../../../ingress/limits/limiter.ts';
+import type { Limit, LimiterFactory } from '../../../ingress/limits/limiter.ts';
 import { requestLimits } from '../../../ingress/limits/request-limits.ts';
 
 /** Returns the limits that a configuration opens, by name. */
 function openedLimits(rps: number, burst: number): Map<string, Limit> {
   const found = new Map<string, Limit>();
-  const limits: Limits = {
+  const limits: LimiterFactory = {
     open: () => assert.fail('every request would ask the store'),
     lease(limit) {
       found.set(limit.name, limit);
@@ -41,7 +41,7 @@ describe('RATE_LIMIT_RPS and RATE_LIMIT_BURST', () => {
   });
 
   it('RATE_LIMIT_RPS and RATE_LIMIT_BURST open no limiters if limits are off', async () => {
-    const limits: Limits = {
+    const limits: LimiterFactory = {
       open: () => assert.fail('a limiter was opened'),
       lease: () => assert.fail('a limiter was opened'),
       close: async () => {},

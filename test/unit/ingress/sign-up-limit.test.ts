@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import type { Limit, Limits } from '../../../ingress/limits/limiter.ts';
+import type { Limit, LimiterFactory } from '../../../ingress/limits/limiter.ts';
 import { SignUpLimit } from '../../../ingress/limits/sign-up-limit.ts';
 import { createLog } from '../../../shared/log.ts';
 
 describe('sign-up limit', () => {
   /** Makes limiters that count exactly, in windows that never end. */
-  const countingLimits = (): Pick<Limits, 'open'> => ({
+  const countingLimits = (): Pick<LimiterFactory, 'open'> => ({
     open(limit: Limit) {
       const used = new Map<string, number>();
       return {
@@ -37,13 +37,13 @@ describe('sign-up limit', () => {
 
   it('the sign-up limit counts per IPv6 network, not per address', async () => {
     const { limit } = limitWithLog({ isOff: false });
-    for (let n = 0; n < 100; n += 1) await limit.countTry(`2001:db8::${n}`);
-    await assert.rejects(limit.countTry('2001:db8::abcd'), { code: 'rate_limited', retryAfterS: 3600 });
-    await limit.countTry('2001:db8:0:1::1');
+    for (let n = 0; n < 100; n += 1) await limit.countAttempt(`2001:db8::${n}`);
+    await assert.rejects(limit.countAttempt('2001:db8::abcd'), { code: 'rate_limited', retryAfterS: 3600 });
+    await limit.countAttempt('2001:db8:0:1::1');
   });
 
   it('the sign-up limit refuses no attempt if rate limits are off', async () => {
     const { limit } = limitWithLog({ isOff: true });
-    for (let n = 0; n < 200; n += 1) await limit.countTry('198.51.100.7');
+    for (let n = 0; n < 200; n += 1) await limit.countAttempt('198.51.100.7');
   });
 });

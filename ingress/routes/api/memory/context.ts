@@ -19,13 +19,13 @@ export const assembleMemoryContext = endpoint('user', {
   tag: 'Memory',
   summary: 'What is known about the account and what it did lately, for one question',
   description:
-    'The bundle that predictions are given. When more rows match than fit, the pinned and the relevant come in, not the latest.',
+    'The same bundle that predictions get. When more rows match than fit, pinned and relevant rows are preferred to the latest.',
   body: ContextRequest,
   errors: [],
   status: 200,
   response: ContextResponse,
 }).handle(async ({ user, body, reserve, signal }, { em, assembleContext, readContext }: Parts) => {
-  const asked = {
+  const query = {
     ...(body.query !== undefined && { query: body.query }),
     ...(body.goal !== undefined && { goal: body.goal }),
     ...(body.tags !== undefined && { tags: body.tags }),
@@ -34,19 +34,19 @@ export const assembleMemoryContext = endpoint('user', {
     maxEpisodes: body.max_episodes,
     maxRaw: body.max_raw,
   };
-  const { profile, facts, episodes, raw, meta } = await assembleContext(user.id, asked, {
+  const { profile, facts, episodes, raw, meta } = await assembleContext(user.id, query, {
     reserve,
     inTurn: (read) => readContext({ party: user.id, gone: signal }, read),
   });
-  // Rows chosen here are neither superseded nor stale.
+  // The assembled rows are neither superseded nor stale.
   const current = { supersededBy: null, invalidatedAt: null, revisionOf: null, staleAt: null };
-  const stated = facts.map((row) => ({ ...row, ...current }));
-  const summarised = episodes.map((row) => ({ ...row, staleAt: null }));
+  const factRows = facts.map((row) => ({ ...row, ...current }));
+  const episodeRows = episodes.map((row) => ({ ...row, staleAt: null }));
   return {
     body: {
       profile: profile && presentProfile(profile),
-      facts: (await withSources(em(), user.id, 'episode', stated)).map(presentFact),
-      episodes: (await withSources(em(), user.id, 'raw', summarised)).map(presentEpisode),
+      facts: (await withSources(em(), user.id, 'episode', factRows)).map(presentFact),
+      episodes: (await withSources(em(), user.id, 'raw', episodeRows)).map(presentEpisode),
       raw: raw.map(presentRaw),
       meta,
     },

@@ -32,7 +32,7 @@ export const listMemoryEpisodes = endpoint('user', {
       { accountId: user.id, tier: 'episodes' },
       query,
       { reserve, search, signal },
-      (terms) => listEpisodes(em(), user.id, { ...terms, sessionId }),
+      (options) => listEpisodes(em(), user.id, { ...options, sessionId }),
     );
     return { body: { results: rows.map(presentEpisode), next } };
   },
@@ -47,8 +47,8 @@ export const addMemoryEpisodes = endpoint('user', {
 }).handle(async ({ user, body }, { em }: Parts) => {
   const now = Date.now();
   const rows = checkRows(body, (row, faults) => newEpisode(row, now, faults));
-  const added = await addEpisodes(em(), user.id, rows);
-  return { body: shapeAsPosted(body, added.map(presentEpisode)) };
+  const addedRows = await addEpisodes(em(), user.id, rows);
+  return { body: shapeAsPosted(body, addedRows.map(presentEpisode)) };
 });
 
 export const readMemoryEpisode = endpoint('user', {
@@ -68,7 +68,7 @@ export const readMemoryEpisode = endpoint('user', {
 export const changeMemoryEpisode = endpoint('user', {
   operationId: 'changeEpisode',
   tag: 'Memory',
-  summary: 'Change what is given of an episode',
+  summary: 'Change the given properties of an episode',
   inTurn: 'memory',
   params: { id: 'uuid' },
   body: EpisodeChange,

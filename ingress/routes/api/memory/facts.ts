@@ -22,7 +22,7 @@ export const listMemoryFacts = endpoint('user', {
   operationId: 'listFacts',
   tag: 'Memory',
   summary: 'The facts, the latest first',
-  description: `Superseded ones too. The former wordings of a fact are listed by \`revision_of\`, those that it took the place of by \`superseded_by\`. ${PAGE_DESCRIPTION}`,
+  description: `Includes superseded facts. \`revision_of\` lists the former wordings of a fact, \`superseded_by\` the facts that it superseded. ${PAGE_DESCRIPTION}`,
   query: FactListQuery,
   errors: ['overloaded'],
   status: 200,
@@ -36,7 +36,7 @@ export const listMemoryFacts = endpoint('user', {
       { accountId: user.id, tier: 'facts' },
       query,
       { reserve, search, signal },
-      (terms) => listFacts(em(), user.id, { ...terms, revisionOf, supersededBy }),
+      (options) => listFacts(em(), user.id, { ...options, revisionOf, supersededBy }),
     );
     return { body: { results: rows.map(presentFact), next } };
   },
@@ -49,8 +49,8 @@ export const addMemoryFacts = endpoint('user', {
   body: FactRequests,
   response: FactResponses,
 }).handle(async ({ user, body }, { em }: Parts) => {
-  const added = await addFacts(em(), user.id, checkRows(body, newFact));
-  return { body: shapeAsPosted(body, added.map(presentFact)) };
+  const addedRows = await addFacts(em(), user.id, checkRows(body, newFact));
+  return { body: shapeAsPosted(body, addedRows.map(presentFact)) };
 });
 
 export const readMemoryFact = endpoint('user', {
@@ -70,7 +70,7 @@ export const readMemoryFact = endpoint('user', {
 export const changeMemoryFact = endpoint('user', {
   operationId: 'changeFact',
   tag: 'Memory',
-  summary: 'Change what is given of a fact',
+  summary: 'Change the given properties of a fact',
   inTurn: 'memory',
   description: 'When it then states something else, its former wording is kept: `revision_of` lists it.',
   params: { id: 'uuid' },
@@ -87,7 +87,7 @@ export const deleteMemoryFact = endpoint('user', {
   ...deletion,
   operationId: 'deleteFact',
   summary: 'Forget a fact, and its former wordings',
-  description: 'A fact that it superseded holds again.',
+  description: 'A fact that it superseded is valid again.',
 }).handle(async ({ user, params }, { em }: Parts) => ({
   body: await deleteFact(em(), user.id, params.id),
 }));

@@ -24,7 +24,7 @@ export const readMemoryProfile = endpoint('user', {
 export const writeMemoryProfile = endpoint('user', {
   operationId: 'writeProfile',
   tag: 'Memory',
-  summary: 'Replace what is given of the profile',
+  summary: 'Replace the given parts of the profile',
   inTurn: 'memory',
   description: '201 when there was none.',
   body: ProfileRequest,

@@ -32,7 +32,7 @@ export const listRawMemory = endpoint('user', {
       { accountId: user.id, tier: 'raw' },
       query,
       { reserve, search, signal },
-      (terms) => listRaw(em(), user.id, { ...terms, sessionId }),
+      (options) => listRaw(em(), user.id, { ...options, sessionId }),
     );
     return { body: { results: rows.map(presentRaw), next } };
   },
@@ -47,8 +47,8 @@ export const addRawMemory = endpoint('user', {
 }).handle(async ({ user, body }, { em }: Parts) => {
   const now = Date.now();
   const rows = checkRows(body, (row, faults) => rawValues(row, now, faults));
-  const added = await addRaw(em(), user.id, rows);
-  return { body: shapeAsPosted(body, added.map(presentRaw)) };
+  const addedRows = await addRaw(em(), user.id, rows);
+  return { body: shapeAsPosted(body, addedRows.map(presentRaw)) };
 });
 
 export const readRawMemory = endpoint('user', {
@@ -70,7 +70,7 @@ export const deleteRawMemory = endpoint('user', {
   operationId: 'deleteRawMemory',
   summary: 'Forget a raw row, and what was derived from it alone',
   description:
-    'What has other sources stays; its text is erased where it could repeat what was forgotten. An event that the row was made from makes none again; `purge_event=true` deletes that event too.',
+    'What has other sources stays; its text is erased where it could repeat what was forgotten. The event from which the row was made does not become a row again; `purge_event=true` deletes the event too.',
   query: RawDeletionQuery,
 }).handle(async ({ user, params, query }, { em }: Parts) => ({
   body: await deleteRaw(em(), user.id, params.id, { purgeEvent: query.purge_event === 'true' }),
