@@ -43,6 +43,7 @@ export const HASHES = [
   'bd00f02a869feaf6',
   'd6a51e9169d39286',
   'c235a69376c7d076',
+  'e9d5195886adce1d',
 ];
 
 /**

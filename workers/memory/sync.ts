@@ -27,8 +27,8 @@ interface SyncProgress extends Omit<SyncResult, 'skipped'> {
 }
 
 /**
- * Creates the handler that takes recorded events into an account's memory, page by page. Each page is stored in one
- * transaction with the progress, so that a later attempt continues where this attempt ended.
+ * Creates the handler that takes recorded events into an account's memory, page by page, two at a time. Each page is
+ * stored in one transaction with the progress, so that a later attempt continues where this attempt ended.
  */
 export function createSyncHandler({ pool, em }: Stores): Handler<typeof sync> {
   return async (claim, { signal, leftMs }) => {
@@ -38,12 +38,20 @@ export function createSyncHandler({ pool, em }: Stores): Handler<typeof sync> {
       let progress =
         (await readProgress<SyncProgress>(em(), claim)) ??
         initialProgress(await sessionsToSync(em(), claim.party, request));
-      for await (const prepared of readAhead(pagesToSync(em, claim.party, request, progress))) {
-        signal.throwIfAborted();
-        const next = progressAfter(progress, prepared.page);
-        progress = { ...next, created: await storeSyncPage(pool, claim, prepared, next) };
+      let stored = Promise.resolve(progress.created);
+      try {
+        for await (const prepared of readAhead(pagesToSync(em, claim.party, request, progress))) {
+          signal.throwIfAborted();
+          progress = progressAfter(progress, prepared.page);
+          const before = stored;
+          stored = storeSyncPage(pool, claim, prepared, progress);
+          stored.catch(() => undefined);
+          await before;
+        }
+      } finally {
+        await Promise.allSettled([stored]);
       }
-      return progress;
+      return { ...progress, created: await stored };
     };
     const progress = await retryUntil(takeIn, performance.now() + leftMs());
     const { steps, scanned, created, last_event_at } = progress;

@@ -10,6 +10,10 @@
 -- Stores the progress of the sync with the page, and in it the number of rows created so far, so that a page whose
 -- answer is lost can be stored again and counts once. Returns this number, no row when the account is gone or disabled,
 -- and raises `no_data_found` when the work was cancelled or is another worker's by now.
+--
+-- Two pages of a sync can be stored at once: each adds its rows, which takes most of the time, before it waits for the
+-- page before it and locks the account. An advisory lock of the number of events up to its end shows that a page is
+-- being stored.
 create or replace function sync_page_v1(
   _work uuid, _attempt int, _worker uuid, _account uuid, _progress json, _session text, _synced_to bigint, _ids uuid[],
   _times timestamptz[], _rows json, _places int[], _samples int[], _words text[], _written text[])
@@ -19,16 +23,10 @@ declare
   _added uuid[];
 begin
   perform set_config('synchronous_commit', 'off', true);
-  -- Waits for other changes of the account's memory, so that the tombstones of deletions are seen.
-  perform from accounts a where a.id = _account and a.active for no key update;
-  if not found then
+  if not exists (select from accounts a where a.id = _account and a.active) then
     return;
   end if;
-  if exists (select from work w
-              where w.id = _work and coalesce((w.progress::json ->> 'scanned')::int, 0)
-                    not in ((_progress ->> 'from')::int, (_progress ->> 'scanned')::int)) then
-    raise serialization_failure using message = 'the page before this one is not stored';
-  end if;
+  perform pg_advisory_xact_lock(hashtextextended(_work::text, (_progress ->> 'scanned')::bigint));
   with added as (
     insert into raw_memories (
       id, account_id, content, kind, role, origin, agent, session_id, source, event_id, occurred_at, tags, metadata,
@@ -38,9 +36,6 @@ begin
       from json_to_recordset(_rows) r (
         id uuid, content text, kind text, role text, origin text, agent text, source text, event_id text,
         "occurredAt" timestamptz, metadata jsonb)
-     -- Scalar, so that it is looked up row by row: a join would read all tombstones of the account.
-     where (select true from memory_tombstones t
-             where t.account_id = _account and t.event_hash = event_hash(_account, r.event_id)) is null
     on conflict (account_id, event_id) where event_id is not null do nothing
     returning id
   )
@@ -50,6 +45,25 @@ begin
   select _account, _ids[p.place], p.sample, _times[p.place], p.words, p.written
     from unnest(_places, _samples, _words, _written) p (place, sample, words, written)
    where cardinality(_added) = cardinality(_ids) or _ids[p.place] = any (_added);
+
+  perform pg_advisory_xact_lock(hashtextextended(_work::text, (_progress ->> 'from')::bigint));
+  perform from accounts a where a.id = _account and a.active for no key update;
+  if not found then
+    raise serialization_failure using message = 'the account was disabled';
+  end if;
+  if exists (select from work w
+              where w.id = _work and coalesce((w.progress::json ->> 'scanned')::int, 0)
+                    not in ((_progress ->> 'from')::int, (_progress ->> 'scanned')::int)) then
+    raise serialization_failure using message = 'the page before this one is not stored';
+  end if;
+  -- Sees the tombstones of all deletions, which lock the account too.
+  if exists (select from memory_tombstones t where t.account_id = _account) then
+    delete from raw_memories r
+     -- Scalar, so that it is looked up row by row: a join would read all tombstones of the account.
+     where r.id = any (_added) and (select true from memory_tombstones t
+             where t.account_id = _account and t.event_hash = event_hash(_account, r.event_id));
+    select array_agg(r.id) into _added from raw_memories r where r.id = any (_added);
+  end if;
 
   update accounts a set memory_revision = a.memory_revision + 1 where a.id = _account and _added is not null;
   update recording_sessions s set synced_arrival = greatest(s.synced_arrival, _synced_to)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import {
+  endOfPage,
   preparePage,
   readChosenPage,
   readUnsyncedPage,
@@ -10,6 +11,7 @@ import { newId } from '../../../shared/ids.ts';
 import { signUp } from '../../support/account.ts';
 import { rowsRead } from '../../support/rows-read.ts';
 import { useSystem } from '../../support/system.ts';
+import { until } from '../../support/until.ts';
 
 const EVENTS_PER_SESSION = 20;
 
@@ -81,6 +83,46 @@ describe('pages of a sync', () => {
     await assert.rejects(storeSyncPage(pool, claim, second, after), /the page before this one is not stored/);
     await storeSyncPage(pool, claim, first, before);
     assert.equal(await storeSyncPage(pool, claim, second, after), size);
+  });
+
+  it('pages of a sync that are sent at once, in whatever order, are stored one after the other', async () => {
+    await record(2);
+    const { pool } = system.database;
+    const claim = await claimSync();
+    const first = await readUnsyncedPage(system.em(), account, 200);
+    assert.ok(first);
+    const second = await readUnsyncedPage(system.em(), account, 200, endOfPage(first));
+    assert.ok(second);
+    const size = EVENTS_PER_SESSION;
+    const created = await Promise.all([
+      storeSyncPage(pool, claim, preparePage(second), { from: size, scanned: 2 * size }),
+      storeSyncPage(pool, claim, preparePage(first), { from: 0, scanned: size }),
+    ]);
+    assert.deepEqual(created, [2 * size, size]);
+  });
+
+  it('an event whose row is deleted while its page of a sync is stored leaves no row and no phrase', async () => {
+    await record(1);
+    const { pool } = system.database;
+    const [claim, page] = [await claimSync(), await nextPage()];
+    const event = JSON.parse(page.page.events[0]?.body ?? '').id;
+    const deletion = await pool.connect();
+    try {
+      await deletion.query('begin');
+      await deletion.query('update accounts set memory_revision = memory_revision + 1 where id = $1', [account]);
+      const size = page.page.events.length;
+      const stored = storeSyncPage(pool, claim, page, { from: 0, scanned: size });
+      const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      await until(async () => (await pool.query(waiting)).rows.length === 1);
+      await deletion.query('insert into memory_tombstones values ($1, event_hash($1, $2))', [account, event]);
+      await deletion.query('commit');
+      assert.equal(await stored, size - 1);
+    } finally {
+      deletion.release(true);
+    }
+    const left = `select from phrases p where not exists (select from raw_memories r where r.id = p.raw_id)
+                  union all select from raw_memories where event_id = $1`;
+    assert.deepEqual((await pool.query(left, [event])).rows, []);
   });
 
   it('a page of a sync is not stored after another worker has taken over the sync', async () => {
