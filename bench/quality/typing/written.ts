@@ -2,8 +2,8 @@ import type { RecalledPhrase } from '../../../shared/domain/context-envelope.ts'
 import { type Phrase, phrasesOf } from '../../../shared/text/phrases.ts';
 
 /** Limits of `recall_phrases_v1`. */
-const RECALLED_MAX = 128;
-const SAMPLE_SIZE = 64;
+const RECALLED_MAX = 48;
+const SAMPLE_SIZE = 24;
 /** Number of messages assumed per day, since the times of a history's messages are unknown. */
 const MESSAGES_A_DAY = 10;
 

@@ -8,7 +8,7 @@ import { PRIVATE_TAG } from '../../../text/recallable.ts';
 import { query, type SqlStatement } from '../../statement.ts';
 
 /** Maximum number of rows that are read for each tail of a draft. */
-const RECALLED_MAX = 128;
+const RECALLED_MAX = 48;
 /**
  * Maximum length of a tail that is looked up, in UTF-16 units: a stored phrase must have room for what follows the
  * tail.
