@@ -109,7 +109,9 @@ describe('pages of a sync', () => {
     const deletion = await pool.connect();
     try {
       await deletion.query('begin');
-      await deletion.query('update accounts set memory_revision = memory_revision + 1 where id = $1', [account]);
+      await deletion.query('update accounts set memory_revision = memory_revision + 1 where id = $1', [
+        account,
+      ]);
       const size = page.page.events.length;
       const stored = storeSyncPage(pool, claim, page, { from: 0, scanned: size });
       const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
