@@ -8,7 +8,7 @@ export class Box<T> {
     this.#held = { value };
   }
 
-  /** Returns the value and empties the box. Throws when it is already empty. */
+  /** Returns the value and empties the box. Throws if the box is already empty. */
   take(): T {
     if (this.#held === undefined) throw new Error('this was taken before');
     const { value } = this.#held;

@@ -1,8 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 
 /**
- * Makes an id that sorts by time (RFC 9562, version 7). Made here because PostgreSQL has a function for it only from 18
- * on.
+ * Makes an id that sorts by time (RFC 9562, version 7). PostgreSQL has a function for such ids only from version 18 on.
  */
 export function newId(): string {
   return randomUUIDv7();
@@ -16,9 +15,9 @@ export function newIds(count: number): string[] {
 /** Sorts before every id. */
 export const LOWEST_ID = '00000000-0000-0000-0000-000000000000';
 
-/** Returns the lowest id of a moment, given in Unix milliseconds: ids made earlier sort before it. */
-export function idFrom(moment: number): string {
-  const hex = Math.floor(moment).toString(16).padStart(12, '0');
+/** Returns the lowest id of a moment: ids made earlier sort before it. */
+export function lowestIdAt(unixMs: number): string {
+  const hex = Math.floor(unixMs).toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 

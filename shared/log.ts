@@ -18,10 +18,12 @@ export function createLog(process: string, level: string, destination?: Destinat
   return destination === undefined ? pino(options) : pino(options, destination);
 }
 
-/** Codes of PostgreSQL. They contain a digit, unlike those of Node, such as EPIPE. */
+/** Pattern of the error codes of PostgreSQL. They contain a digit, unlike those of Node, such as EPIPE. */
 const SQLSTATE = /^(?=.*\d)[0-9A-Z]{5}$/;
 
-/** The parts of an error that may be logged. PostgreSQL's messages may quote a person's text, so they are left out. */
+/**
+ * Returns the parts of an error that may be logged. Leaves out PostgreSQL's messages, which may quote a person's text.
+ */
 function serializeError(error: unknown) {
   if (!(error instanceof Error)) return { name: typeof error };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
@@ -31,8 +33,8 @@ function serializeError(error: unknown) {
 }
 
 /**
- * True if an error comes from PostgreSQL itself, so that its message may contain values of a row. Also true if its
- * `cause` does: an ORM or a pool wraps the driver's error and repeats its message.
+ * Returns true if an error, or its `cause`, comes from PostgreSQL itself, so that its message may contain values of a
+ * row: an ORM or a pool wraps the driver's error and repeats its message.
  */
 export function isFromPostgres(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

@@ -11,7 +11,7 @@ import { openOperatorPort } from '../shared/process/operator-port.ts';
 import { STOP_LIMITS } from '../shared/process/stop-limits.ts';
 import { openBus } from '../shared/queue/bus.ts';
 import { openQueues, type TicketWorker } from '../shared/queue/queues.ts';
-import { type Kinds, kindsOf } from '../shared/work/kind.ts';
+import { type Kinds, kindNamesOfPool } from '../shared/work/kind.ts';
 import { readDesiredWorkers } from '../shared/work/pool-load.ts';
 import type { ProviderOf } from './providers/providers.ts';
 import { openProviders } from './providers/providers.ts';
@@ -27,7 +27,9 @@ export const SERVICES = [...POOLS, 'scheduler', 'all'] as const;
 /** Returns the pools of a service that serve at least one of the kinds; undefined for an unknown service. */
 export function poolsOf(kinds: Kinds, service: string): PoolName[] | undefined {
   if (!SERVICES.some((known) => known === service)) return undefined;
-  return POOLS.filter((pool) => (service === pool || service === 'all') && kindsOf(kinds, pool).length > 0);
+  return POOLS.filter(
+    (pool) => (service === pool || service === 'all') && kindNamesOfPool(kinds, pool).length > 0,
+  );
 }
 
 /** Reports whether a service schedules recurring work. */

@@ -12,7 +12,7 @@ const SESSION_SHARE_MAX = 0.9;
  * Checks that PostgreSQL accepts as many connections as the living processes may open, and has connections to spare.
  */
 export async function checkConnections(pool: Pool): Promise<Finding> {
-  const [{ sessions, sessionsMost: max }, living] = await Promise.all([
+  const [{ sessions, maxSessions: max }, living] = await Promise.all([
     readInstallation(pool),
     livingProcesses(pool),
   ]);

@@ -142,10 +142,10 @@ async function checkRedis(target: RedisTarget): Promise<Finding> {
 class NoAnswerError extends Error {}
 
 async function examineRedis(client: RedisClient, kind: RedisTarget['kind']): Promise<Finding> {
-  const { policy, used, most } = await readMemory(client);
+  const { policy, used, limit } = await readMemory(client);
   const found = `Redis (${kind}), maxmemory-policy ${policy}`;
   if (policy !== SAFE_POLICY) return fault(found, `set maxmemory-policy to ${SAFE_POLICY}`);
-  if (most > 0 && used >= most)
+  if (limit > 0 && used >= limit)
     return fault(
       `${found}: its memory is full, so it takes no writes`,
       'raise maxmemory, or free some of it',

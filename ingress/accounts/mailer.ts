@@ -45,7 +45,7 @@ export async function openMailer(config: MailConfig | undefined, log: Log): Prom
     socketTimeout: SILENCE_MS,
   };
   const transport = createTransport({ url: config.url, ...timeouts });
-  const limiter = new ConcurrencyLimiter({ atOnce: AT_ONCE, longest: WAITING_MAX });
+  const limiter = new ConcurrencyLimiter({ capacity: AT_ONCE, maxQueued: WAITING_MAX });
   const closing = new AbortController();
   const underWay = new Set<Promise<void>>();
 

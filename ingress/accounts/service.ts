@@ -82,7 +82,7 @@ export class AccountService {
   readonly #networks: KnownNetworks;
   readonly #signUps: SignUpLimit;
   /** Limits how many passwords are hashed at once. Networks take turns, so that no network holds up the others. */
-  readonly #hashing = new ConcurrencyLimiter({ atOnce: HASHING_THREADS, longest: WAITING_MAX });
+  readonly #hashing = new ConcurrencyLimiter({ capacity: HASHING_THREADS, maxQueued: WAITING_MAX });
 
   constructor(
     { signingKeys, inviteOnly, rateLimit }: Pick<IngressConfig, 'signingKeys' | 'inviteOnly' | 'rateLimit'>,

@@ -2,9 +2,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { Pool } from 'pg';
 import { createBatcher } from '../../shared/db/batcher.ts';
-import { type ActiveAccount, findUsers } from '../../shared/db/stores/accounts.ts';
+import { type ActiveAccount, findActiveAccounts } from '../../shared/db/stores/accounts.ts';
 import { findAppsByKey } from '../../shared/db/stores/apps.ts';
-import { findUsersByKey, markKeysUsed } from '../../shared/db/stores/service-keys.ts';
+import { findAccountsByKey, markKeysUsed } from '../../shared/db/stores/service-keys.ts';
 import { requireCurrent, type UserPrincipal } from '../../shared/domain/account.ts';
 import type { AppPrincipal } from '../../shared/domain/app.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
@@ -112,7 +112,7 @@ export function cacheLookups<Key, Found extends object>(
 }
 
 /** Maximum look-ups that share a statement, when they arrive together. */
-const BATCH = { most: 200 };
+const BATCH = { maxItems: 200 };
 
 /** Opens credentials that are looked up in the database. */
 export function openCredentials(
@@ -121,13 +121,13 @@ export function openCredentials(
   throttle: CredentialThrottle,
   log: Log,
 ): Credentials {
-  const byId = createBatcher((ids: string[]) => findUsers(pool, ids), BATCH);
+  const byId = createBatcher((ids: string[]) => findActiveAccounts(pool, ids), BATCH);
   return createCredentials(
     {
       app: createBatcher((hashes: Buffer[]) => findAppsByKey(pool, hashes), BATCH),
       user: {
         byToken: ({ accountId }) => byId(accountId),
-        byKey: createBatcher((hashes: Buffer[]) => findUsersByKey(pool, hashes), BATCH),
+        byKey: createBatcher((hashes: Buffer[]) => findAccountsByKey(pool, hashes), BATCH),
       },
     },
     tokens,

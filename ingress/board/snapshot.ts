@@ -1,10 +1,15 @@
 import type { Pool } from 'pg';
 import { POOLS, type PoolName } from '../../shared/config/config.ts';
-import { type Lately, readLately } from '../../shared/db/stores/board/lately.ts';
-import { type Live, type LiveKind, MOST_LIVE, readLive } from '../../shared/db/stores/board/live.ts';
+import { type RecentOverview, readRecentOverview } from '../../shared/db/stores/board/lately.ts';
+import {
+  LIVE_WORK_MAX,
+  type LiveKind,
+  type LiveOverview,
+  readLiveOverview,
+} from '../../shared/db/stores/board/live.ts';
 import { desiredWorkers } from '../../shared/domain/scaling.ts';
 import { admissions } from '../../shared/metrics/work.ts';
-import { type Kind, servedBy } from '../../shared/work/kind.ts';
+import { type Kind, kindsOfPool } from '../../shared/work/kind.ts';
 import { kinds } from '../../shared/work/kinds.ts';
 import { listRecurring, type Recurring } from '../../shared/work/recurring.ts';
 import { DailySpending, type HourlySpending } from './spend.ts';
@@ -31,8 +36,8 @@ export interface BoardPool {
 export interface BoardSnapshot {
   at: number;
   pools: BoardPool[];
-  live: Live;
-  lately: Lately;
+  live: LiveOverview;
+  lately: RecentOverview;
   spend: { hours: HourlySpending[]; isWhole: boolean };
   recurring: Recurring[];
 }
@@ -59,7 +64,10 @@ export class Snapshots {
   async read(): Promise<BoardSnapshot> {
     const at = Date.now();
     const names = KINDS.map(({ name }) => name);
-    const [live, lately] = await Promise.all([readLive(this.#pool, KINDS), readLately(this.#pool, names)]);
+    const [live, lately] = await Promise.all([
+      readLiveOverview(this.#pool, KINDS),
+      readRecentOverview(this.#pool, names),
+    ]);
     const [spend, recurring] = await Promise.all([this.#spend.read(at), listRecurring(this.#pool)]);
     const [before, claims] = [this.#claims, claimsOf(live, at)];
     this.#claims = claims;
@@ -67,14 +75,14 @@ export class Snapshots {
     const pools = POOLS.map((pool) => ({
       ...loadOf(pool, live),
       rate: before && rateOf(pool, before, claims),
-      shed: Object.keys(servedBy(kinds, pool)).reduce((sum, kind) => sum + (shed.get(kind) ?? 0), 0),
+      shed: Object.keys(kindsOfPool(kinds, pool)).reduce((sum, kind) => sum + (shed.get(kind) ?? 0), 0),
     }));
     return { at, pools, live, lately, spend, recurring };
   }
 }
 
-function loadOf(pool: PoolName, { kinds: counted, processes, paused }: Live) {
-  const own = Object.keys(servedBy(kinds, pool));
+function loadOf(pool: PoolName, { kinds: counted, processes, paused }: LiveOverview) {
+  const own = Object.keys(kindsOfPool(kinds, pool));
   const of = counted.filter(({ kind }) => own.includes(kind));
   const sum = (count: (one: LiveKind) => number) => of.reduce((all, one) => all + count(one), 0);
   const serving = processes.flatMap((one) => (one.leaseS > 0 ? (one.pools[pool] ?? []) : []));
@@ -89,14 +97,14 @@ function loadOf(pool: PoolName, { kinds: counted, processes, paused }: Live) {
   return {
     pool,
     ...load,
-    isMore: of.some(({ queued }) => queued >= MOST_LIVE),
+    isMore: of.some(({ queued }) => queued >= LIVE_WORK_MAX),
     oldestS: ages.length === 0 ? null : Math.max(...ages),
     desired: desiredWorkers({ ...load, oldestMs }),
     pausedS: paused.find((one) => one.pool === pool)?.pausedS ?? null,
   };
 }
 
-function claimsOf({ processes }: Live, at: number): Claims {
+function claimsOf({ processes }: LiveOverview, at: number): Claims {
   const by = new Map(
     processes.flatMap(({ id, pools }) =>
       Object.entries(pools).map(([pool, { claimed }]) => [`${pool} ${id}`, claimed] as const),

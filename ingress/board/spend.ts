@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
-import { LEDGER_PAGE, readLedger, type SpentHour } from '../../shared/db/stores/board/lately.ts';
-import { idFrom } from '../../shared/ids.ts';
+import { LEDGER_PAGE, type LedgerHour, readLedger } from '../../shared/db/stores/board/lately.ts';
+import { lowestIdAt } from '../../shared/ids.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 const HOURS = 24;
@@ -10,7 +10,7 @@ const SETTLED_MS = 15_000;
 const STALE_MS = 30_000;
 
 /** The calls of one hour and model. */
-export type HourlySpending = Omit<SpentHour, 'first' | 'last'>;
+export type HourlySpending = Omit<LedgerHour, 'first' | 'last'>;
 
 /**
  * The provider's cost in the last 24 hours, by hour and model. The ledger has no index by hour and may have millions of
@@ -32,7 +32,7 @@ export class DailySpending {
 
   /** Reads on, and returns all that is known. `isWhole` is false while earlier hours are still to be read. */
   async read(now: number): Promise<{ hours: HourlySpending[]; isWhole: boolean }> {
-    const cut = idFrom(now - SETTLED_MS);
+    const cut = lowestIdAt(now - SETTLED_MS);
     if (now - this.#readAt > STALE_MS) this.#restart(cut);
     this.#readAt = now;
     const newRows = await readLedger(this.#pool, this.#to, cut, 'asc');
@@ -44,7 +44,7 @@ export class DailySpending {
           .at(-1) ?? cut)
       : cut;
     await this.#readBack(now);
-    const recentRows = await readLedger(this.#pool, this.#to, idFrom(now + HOUR_MS), 'desc');
+    const recentRows = await readLedger(this.#pool, this.#to, lowestIdAt(now + HOUR_MS), 'desc');
     const all = new Map([...this.#settled].map(([key, one]) => [key, { ...one }]));
     this.#add(all, recentRows);
     const since = now - HOURS * HOUR_MS;
@@ -61,13 +61,13 @@ export class DailySpending {
 
   async #readBack(now: number): Promise<void> {
     if (this.#isWhole) return;
-    const rows = await readLedger(this.#pool, idFrom(now - HOURS * HOUR_MS), this.#from, 'desc');
+    const rows = await readLedger(this.#pool, lowestIdAt(now - HOURS * HOUR_MS), this.#from, 'desc');
     this.#add(this.#settled, rows);
     this.#isWhole = !isFull(rows);
     for (const { first } of rows) if (first < this.#from) this.#from = first;
   }
 
-  #add(sums: Map<string, HourlySpending>, rows: readonly SpentHour[]): void {
+  #add(sums: Map<string, HourlySpending>, rows: readonly LedgerHour[]): void {
     for (const { first: _, last: __, ...row } of rows) {
       const key = `${row.hour} ${row.model}`;
       const sum = sums.get(key);
@@ -79,6 +79,6 @@ export class DailySpending {
   }
 }
 
-function isFull(rows: readonly SpentHour[]): boolean {
+function isFull(rows: readonly LedgerHour[]): boolean {
   return rows.reduce((sum, { calls }) => sum + calls, 0) >= LEDGER_PAGE;
 }

@@ -7,7 +7,7 @@ import {
   type TracedEvent,
   type TracedWork,
 } from '../../shared/db/stores/board/timeline.ts';
-import { idFrom, timeOfId } from '../../shared/ids.ts';
+import { lowestIdAt, timeOfId } from '../../shared/ids.ts';
 import { IDENTIFIER_PATTERN } from '../../shared/schemas/limits.ts';
 import { kinds } from '../../shared/work/kinds.ts';
 import { type Html, html } from '../pages/html.ts';
@@ -40,7 +40,12 @@ export async function findForTimeline(pool: Pool, searchedId: string): Promise<F
 async function withCallsAndEvents(pool: Pool, work: TracedWork): Promise<FoundWork> {
   const until = work.endedAt ?? work.deadlineAt ?? work.admittedAt + HOUR_MS;
   const [calls, events] = await Promise.all([
-    callsFor(pool, work.id, idFrom(work.admittedAt - CLOCK_TOLERANCE_MS), idFrom(until + CLOCK_TOLERANCE_MS)),
+    callsFor(
+      pool,
+      work.id,
+      lowestIdAt(work.admittedAt - CLOCK_TOLERANCE_MS),
+      lowestIdAt(until + CLOCK_TOLERANCE_MS),
+    ),
     eventsOf(pool, work.id),
   ]);
   return { work, calls, events };

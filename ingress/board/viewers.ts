@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { every, type Repeated } from '../../shared/timing/every.ts';
+import { every, type Repetition } from '../../shared/timing/every.ts';
 import type { BoardSnapshot } from './snapshot.ts';
 
 const REFRESH_MS = 2000;
@@ -31,7 +31,7 @@ export class Viewers {
   readonly #viewers = new Set<Viewer>();
   #latest: { at: number; snapshot: BoardSnapshot } | undefined;
   #reading: Promise<BoardSnapshot> | undefined;
-  #refreshes: Repeated | undefined;
+  #refreshes: Repetition | undefined;
 
   constructor(steps: ViewerSteps) {
     this.#steps = steps;

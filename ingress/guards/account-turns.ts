@@ -4,7 +4,7 @@ import { ConcurrencyLimiter } from '../../shared/timing/concurrency-limiter.ts';
  * Limits per party: one piece of work runs at a time; up to 100 more wait, as many as the default rate limit admits in
  * one burst.
  */
-const PER_PARTY = { each: 1, longest: 100 };
+const PER_PARTY = { maxPerParty: 1, maxQueued: 100 };
 const WAIT_MS = 5000;
 
 /** Caller that wants a turn. `gone` aborts when it disconnects. */
@@ -25,6 +25,6 @@ export type TakeTurn = <Result>(caller: Caller, work: () => Promise<Result>) => 
  * connection while it waits for that lock.
  */
 export function accountTurns(connections: number, share: number): TakeTurn {
-  const limiter = new ConcurrencyLimiter({ atOnce: Math.ceil(share * connections), ...PER_PARTY });
+  const limiter = new ConcurrencyLimiter({ capacity: Math.ceil(share * connections), ...PER_PARTY });
   return (caller, work) => limiter.run(work, { ...caller, waitMs: WAIT_MS });
 }

@@ -46,7 +46,7 @@ export class Bodies {
   readonly #appBudget = new BodyBudget(BUDGET_BYTES.apps);
   readonly #otherBudget = new BodyBudget(BUDGET_BYTES.others);
   /** Parses large bodies one at a time, parties in turn, so that other requests are served in between. */
-  readonly #parsing = new ConcurrencyLimiter({ atOnce: 1 });
+  readonly #parsing = new ConcurrencyLimiter({ capacity: 1 });
 
   constructor(countRequest: CountRequest) {
     this.#countRequest = countRequest;
@@ -143,7 +143,7 @@ interface RequestHead {
  * together would block the loop for a tenth of a second, and delay all other calls.
  */
 export function paceLargeBodies(): (ctx: RequestHead, next: Next) => Promise<void> {
-  const starts = new ConcurrencyLimiter({ atOnce: 1 });
+  const starts = new ConcurrencyLimiter({ capacity: 1 });
   return async ({ headers, state: { address, signal: gone } }, next) => {
     if (isLarge(headers)) await starts.run(() => nextTurn(), { party: networkOf(address), gone });
     await next();

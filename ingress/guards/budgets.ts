@@ -22,12 +22,12 @@ export interface BodyShare {
   free(): void;
 }
 
-/** Limits the memory that unpacked request bodies take: `atOnce` bytes in total, `PARTY_MAX` per party. */
+/** Limits the memory that unpacked request bodies take: `capacity` bytes in total, `PARTY_MAX` per party. */
 export class BodyBudget {
   readonly #held: ConcurrencyLimiter;
 
-  constructor(atOnce: number) {
-    this.#held = new ConcurrencyLimiter({ atOnce, each: PARTY_MAX });
+  constructor(capacity: number) {
+    this.#held = new ConcurrencyLimiter({ capacity, maxPerParty: PARTY_MAX });
   }
 
   /** Opens an empty share. `gone` is aborted when the sender disconnects. */
@@ -71,7 +71,7 @@ interface AnswerShare {
 
 /** Limits the memory that large answers take until their clients have read them, in total and per party. */
 export class AnswerBudget {
-  readonly #held = new ConcurrencyLimiter({ atOnce: ANSWERS_MAX, each: PARTY_MAX });
+  readonly #held = new ConcurrencyLimiter({ capacity: ANSWERS_MAX, maxPerParty: PARTY_MAX });
 
   /** Opens an empty share. `gone` is aborted when the caller disconnects. */
   open(party: string, gone: AbortSignal): AnswerShare {

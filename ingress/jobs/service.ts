@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { TSchema } from 'typebox';
 import { Box } from '../../shared/box.ts';
 import { createBatcher } from '../../shared/db/batcher.ts';
-import type { Job, NamedJob } from '../../shared/db/stores/work/find.ts';
+import type { Job, JobRef } from '../../shared/db/stores/work/find.ts';
 import { failureOf, type JobReport, type Outcome, type Steps, stepsOf } from '../../shared/domain/work.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { catalogue, type ErrorCode } from '../../shared/errors/catalogue.ts';
@@ -18,7 +18,7 @@ import type { WorkCall, WorkService } from '../work/service.ts';
 import { type JobItem, type JobNews, type StreamSteps, streamJob } from './stream.ts';
 
 /** Limits the streams that an account has open at once: each polls its job twice a second, for minutes. */
-const STREAMS = { atOnce: Number.POSITIVE_INFINITY, each: 20, longest: 0 };
+const STREAMS = { capacity: Number.POSITIVE_INFINITY, maxPerParty: 20, maxQueued: 0 };
 const POLL_EVERY_MS = 500;
 /** Maximum number of jobs that one statement reads. */
 const JOBS_PER_READ_MAX = 100;
@@ -63,7 +63,7 @@ export interface JobParts {
   /** Views by kind. Without a view, a kind's handler stores the steps and reports the answer itself. */
   views: Readonly<Record<string, JobView>>;
   /** Reads jobs, all with one statement. */
-  find(named: NamedJob[], kinds: readonly string[]): Promise<(Job | undefined)[]>;
+  find(named: JobRef[], kinds: readonly string[]): Promise<(Job | undefined)[]>;
   isErased(accountId: string): Promise<boolean>;
   log: Log;
 }
@@ -72,13 +72,13 @@ export interface JobParts {
 export class JobService {
   readonly #parts: JobParts;
   readonly #streams = new ConcurrencyLimiter(STREAMS);
-  readonly #findShared: (named: NamedJob) => Promise<Job | undefined>;
+  readonly #findShared: (named: JobRef) => Promise<Job | undefined>;
   readonly #pause: () => Promise<void>;
 
   constructor(parts: JobParts, pollEveryMs = POLL_EVERY_MS) {
     this.#parts = parts;
-    this.#findShared = createBatcher((named: NamedJob[]) => parts.find(named, KINDS), {
-      most: JOBS_PER_READ_MAX,
+    this.#findShared = createBatcher((named: JobRef[]) => parts.find(named, KINDS), {
+      maxItems: JOBS_PER_READ_MAX,
     });
     this.#pause = sharedPause(pollEveryMs);
   }
@@ -184,7 +184,7 @@ export class JobService {
     };
   }
 
-  async #find(named: NamedJob): Promise<Job> {
+  async #find(named: JobRef): Promise<Job> {
     const job = await this.#findShared(named);
     if (job !== undefined) return job;
     throw new AppError((await this.#parts.isErased(named.party)) ? 'not_authenticated' : 'not_found');

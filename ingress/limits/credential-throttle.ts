@@ -35,7 +35,7 @@ export type WaitForTurn = () => Promise<void>;
  */
 export class CredentialThrottle {
   readonly #wrong: LeasedLimiter | undefined;
-  readonly #lookUps = new ConcurrencyLimiter({ atOnce: Number.POSITIVE_INFINITY, each: AT_ONCE });
+  readonly #lookUps = new ConcurrencyLimiter({ capacity: Number.POSITIVE_INFINITY, maxPerParty: AT_ONCE });
   #inRounds = 0;
   readonly #nextRound = sharedPause(ROUND_MS);
 

@@ -13,7 +13,7 @@ const BREAKER_OPEN_MS = 1000;
 /** Maximum wait for the store. A longer wait would cost a caller more than the limit is worth. */
 const STORE_TIMEOUT_MS = 1000;
 /** Maximum calls that share a statement. Without sharing, the calls of a busy app would queue for its row. */
-const BATCH = { most: 200 };
+const BATCH = { maxItems: 200 };
 
 /** Opens limiters on Redis if configured, else on the table `rate_limits`. Does not wait for a connection. */
 export function openLimits(

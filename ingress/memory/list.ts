@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ListTerms, Page } from '../../shared/db/stores/memory/list.ts';
+import type { ListOptions, Page } from '../../shared/db/stores/memory/list.ts';
 import type { Position } from '../../shared/db/stores/memory/search.ts';
 import { EARLIEST_TIME_MS, parseTimestamp } from '../../shared/domain/moment.ts';
 import { MEMORY_BODY_VALUES, MIB } from '../../shared/schemas/limits.ts';
@@ -50,7 +50,7 @@ export async function readPage<Row>(
   list: { accountId: string; tier: string },
   { limit, cursor, since, until, tag, q }: Omit<ListQuery, 'session_id'>,
   { reserve, search, signal }: ReadPageParts,
-  read: (options: ListTerms) => Promise<Page<Row>>,
+  read: (options: ListOptions) => Promise<Page<Row>>,
 ): Promise<{ rows: Row[]; next: string | null }> {
   const listName = { ...list, q };
   const options = {

@@ -34,12 +34,12 @@ const PAGE_SIZE_MAX = 4 * MIB;
 export class RecordingService {
   readonly #parts: RecordingParts;
   /** Checks one batch at a time, accounts in turn, because checking occupies the thread. */
-  readonly #checking = new ConcurrencyLimiter({ atOnce: 1 });
+  readonly #checking = new ConcurrencyLimiter({ capacity: 1 });
   /**
    * Reads at most two large events at a time: each takes a connection for long, and briefly several times its size in
    * memory.
    */
-  readonly #readingLarge = new ConcurrencyLimiter({ atOnce: 2 });
+  readonly #readingLarge = new ConcurrencyLimiter({ capacity: 2 });
 
   constructor(parts: RecordingParts) {
     this.#parts = parts;

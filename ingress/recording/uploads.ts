@@ -6,7 +6,7 @@ import type { Log } from '../../shared/log.ts';
 import { ConcurrencyLimiter, type LimitedWork } from '../../shared/timing/concurrency-limiter.ts';
 
 /** Limits: 3 uploads are stored at once, one of each account. Up to 100 more of an account may wait. */
-const LIMITS = { atOnce: 3, each: 1, longest: 100 };
+const LIMITS = { capacity: 3, maxPerParty: 1, maxQueued: 100 };
 /** Pause after an upload that was stored while callers waited, as a multiple of the time that it took. */
 const PAUSE_RATIO = 1;
 
@@ -30,10 +30,10 @@ export async function openUploads(
   isBusy: () => boolean,
   log: Log,
 ): Promise<UploadStore> {
-  const own = { database: { ...config.database, poolSize: LIMITS.atOnce } };
+  const own = { database: { ...config.database, poolSize: LIMITS.capacity } };
   const database = await openDatabase(own, log, 'forecue web uploads');
   const limiter = new ConcurrencyLimiter(LIMITS);
-  const pacedLimiter = new ConcurrencyLimiter({ atOnce: 1 });
+  const pacedLimiter = new ConcurrencyLimiter({ capacity: 1 });
   const storePaced = async (store: () => Promise<RecordResult>, piece: LimitedWork) => {
     const permit = await pacedLimiter.acquire(piece);
     const since = performance.now();

@@ -24,7 +24,7 @@ export function batchView(pool: Pool, em: () => EntityManager): JobView {
     const ended = await findEndedIds(pool, batches.flat());
     return batches.map((ids) => ids.filter((id) => ended.has(id)));
   };
-  const selectEnded = createBatcher(readEnded, { most: BATCHES_PER_READ_MAX });
+  const selectEnded = createBatcher(readEnded, { maxItems: BATCHES_PER_READ_MAX });
   return {
     async steps(_, progressOrResult) {
       const ids = idsIn(progressOrResult);

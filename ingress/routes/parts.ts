@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { ContextReading } from '../../shared/db/stores/memory/context.ts';
+import type { ContextReadLimits } from '../../shared/db/stores/memory/context.ts';
 import type { UserPrincipal } from '../../shared/domain/account.ts';
 import type { ContextBundle } from '../../shared/domain/context-bundle.ts';
 import type { ContextQuery } from '../../shared/domain/context-rows.ts';
@@ -35,7 +35,7 @@ export interface Parts extends JobServices {
   replies: ReplyService;
   supportedModels: readonly string[];
   recording: RecordingService;
-  assembleContext(accountId: string, query: ContextQuery, reading: ContextReading): Promise<ContextBundle>;
+  assembleContext(accountId: string, query: ContextQuery, reading: ContextReadLimits): Promise<ContextBundle>;
   readContext: TakeTurn;
   search: TakeTurn;
   sandboxUnits: number;

@@ -7,7 +7,7 @@ import {
   revokeOwnConnection,
 } from '../../shared/db/stores/connections/revoke.ts';
 import { beginErasure, continueErasure } from '../../shared/db/stores/end-account.ts';
-import type { EndingTerms } from '../../shared/db/stores/erasure/work.ts';
+import type { EndingOptions } from '../../shared/db/stores/erasure/work.ts';
 import type { UserPrincipal } from '../../shared/domain/account.ts';
 import type { Log } from '../../shared/log.ts';
 import type { ConnectionExchangeRequest } from '../../shared/schemas/connections.ts';
@@ -21,13 +21,13 @@ const END_FOR_MS = 2000;
  */
 export type EndingStores = ReturnType<typeof endingStores>;
 
-export function endingStores(em: () => EntityManager, terms: EndingTerms) {
-  const { windowS } = terms;
+export function endingStores(em: () => EntityManager, options: EndingOptions) {
+  const { windowS } = options;
 
   async function announceEnded<Result extends { ended: string[] }>(work: Promise<Result>): Promise<Result> {
     const result = await work;
-    terms.ended(result.ended);
-    if (result.ended.length >= ROWS_AT_ONCE) await takeSteps(endRevokedWork(em(), terms), END_FOR_MS);
+    options.ended(result.ended);
+    if (result.ended.length >= ROWS_AT_ONCE) await takeSteps(endRevokedWork(em(), options), END_FOR_MS);
     return result;
   }
 
@@ -40,7 +40,7 @@ export function endingStores(em: () => EntityManager, terms: EndingTerms) {
       announceEnded(revokeOwnConnection(em(), connection, windowS)),
     beginErasure: (user: UserPrincipal) => beginErasure(em(), user),
     continueErasure: (accountId: string, withinMs: number) =>
-      continueErasure(em(), accountId, terms, withinMs),
+      continueErasure(em(), accountId, options, withinMs),
   };
 }
 

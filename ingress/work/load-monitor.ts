@@ -2,7 +2,7 @@ import type { LoadRow } from '../../shared/db/stores/work/load.ts';
 import { LoadEstimate } from '../../shared/domain/load.ts';
 import type { Log } from '../../shared/log.ts';
 import { Coalescer } from '../../shared/timing/coalesce.ts';
-import { every, type Repeated } from '../../shared/timing/every.ts';
+import { every, type Repetition } from '../../shared/timing/every.ts';
 import type { Kind, Kinds } from '../../shared/work/kind.ts';
 import { poolLoad } from '../../shared/work/pool-load.ts';
 
@@ -41,7 +41,7 @@ export class LoadMonitor {
   readonly #kinds: Kinds;
   readonly #steps: LoadSteps;
   readonly #watched: ReadonlyMap<string, WatchedKind>;
-  readonly #polls: Repeated;
+  readonly #polls: Repetition;
   readonly #coalesced = new Coalescer(() => this.#observe());
 
   constructor(kinds: Kinds, steps: LoadSteps) {

@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import type { IngressConfig } from '../../shared/config/config.ts';
 import { notify } from '../../shared/db/notify.ts';
 import type { Heartbeat } from '../../shared/db/processes.ts';
-import type { EndingTerms } from '../../shared/db/stores/erasure/work.ts';
+import type { EndingOptions } from '../../shared/db/stores/erasure/work.ts';
 import { outcomesOf } from '../../shared/db/stores/work/find.ts';
 import { readLoad } from '../../shared/db/stores/work/load.ts';
 import type { Log } from '../../shared/log.ts';
@@ -11,7 +11,7 @@ import { watchCallers } from '../../shared/metrics/work.ts';
 import { closePart } from '../../shared/process/lifecycle.ts';
 import { openBus } from '../../shared/queue/bus.ts';
 import type { Queues } from '../../shared/queue/queues.ts';
-import { createCompletion } from '../../shared/work/completion.ts';
+import { createCompleter } from '../../shared/work/completion.ts';
 import { openHousekeeper } from '../../shared/work/housekeeper.ts';
 import type { Kinds } from '../../shared/work/kind.ts';
 import { openWakeUps, type WakeUps } from '../../shared/work/wake-ups.ts';
@@ -34,7 +34,7 @@ export interface WorkParts {
 export interface Work {
   service: WorkService;
   wakeUps: WakeUps;
-  endingTerms: EndingTerms;
+  endingOptions: EndingOptions;
   /** True while callers wait. */
   readonly isBusy: boolean;
   /** Answers every waiting caller that the service is shutting down. */
@@ -59,7 +59,7 @@ export async function openWork(
   );
   const wakeUps = opening.adopt(openWakeUps(bus, config.queuePrefix, log), closePart);
   await wakeUps.listen({ ended: (ids) => room.wake(ids) });
-  const complete = createCompletion({ pool, recoveryWindowS, wakeUps });
+  const complete = createCompleter({ pool, recoveryWindowS, wakeUps });
   const load = new LoadMonitor(kinds, {
     read: (of) => readLoad(pool, of),
     isBusy: () => room.size > 0,
@@ -78,11 +78,11 @@ export async function openWork(
   await load.poll();
   const { directUrl } = config.database;
   const repair = { pool, directUrl, em, kinds, process, leaseMs, recoveryWindowS, complete, wakeUps, log };
-  const terms = openHousekeeper(opening, repair);
+  const endingOptions = openHousekeeper(opening, repair);
   return {
     service,
     wakeUps,
-    endingTerms: terms,
+    endingOptions,
     get isBusy() {
       return room.size > 0;
     },

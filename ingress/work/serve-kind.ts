@@ -66,7 +66,7 @@ export function serveKind(
       queuedMs: () => load.queuedMs(kind.name),
     }),
     admit: createBatcher(admitTogether, {
-      most: ADMISSIONS_TOGETHER,
+      maxItems: ADMISSIONS_TOGETHER,
       maxBytes: CHARS_TOGETHER,
       partyOf: ({ party }) => party,
       // A locked connection delays the app's other connections by one lock timeout, then only its own requests.

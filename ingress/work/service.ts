@@ -13,7 +13,7 @@ import { admissions, observeStage, timeStage } from '../../shared/metrics/work.t
 import { backoffMs } from '../../shared/timing/retry.ts';
 import { anySignal, withTimeout } from '../../shared/timing/within.ts';
 import { describeSpan, inSpan, isTraced, linkSpan } from '../../shared/tracing/span.ts';
-import type { Complete } from '../../shared/work/completion.ts';
+import type { Completer } from '../../shared/work/completion.ts';
 import type { FactsOf, Kind, ReportOf } from '../../shared/work/kind.ts';
 import type { WakeUps } from '../../shared/work/wake-ups.ts';
 import { noteWork, withTrace } from '../http/request-scope.ts';
@@ -37,7 +37,7 @@ export interface WorkServiceParts {
   kinds: ReadonlyMap<string, ServedKind>;
   load: LoadMonitor;
   room: WaitingRoom;
-  complete: Complete;
+  complete: Completer;
   wakeUps: Pick<WakeUps, 'announceEnded'>;
   log: Log;
 }
@@ -73,7 +73,7 @@ export class WorkService {
         works.map(({ id }) => id),
         parts.process,
       );
-    this.#detach = createBatcher(detachAll, { most: DETACHES_TOGETHER, partyOf: ({ party }) => party });
+    this.#detach = createBatcher(detachAll, { maxItems: DETACHES_TOGETHER, partyOf: ({ party }) => party });
   }
 
   /**

@@ -3,7 +3,7 @@ import { AppError } from '../../shared/errors/app-error.ts';
 import type { Log } from '../../shared/log.ts';
 import { outcomesFound } from '../../shared/metrics/work.ts';
 import { Coalescer } from '../../shared/timing/coalesce.ts';
-import { every, type Repeated } from '../../shared/timing/every.ts';
+import { every, type Repetition } from '../../shared/timing/every.ts';
 
 const POLL_EVERY_MS = 500;
 /**
@@ -43,7 +43,7 @@ export class WaitingRoom {
   readonly #callers = new Map<string, AwaitedWork>();
   readonly #readFates: ReadFates;
   readonly #log: Log;
-  readonly #polls: Repeated;
+  readonly #polls: Repetition;
   /** Ids of work that wake-ups have named since the latest read began. */
   readonly #woken = new Set<string>();
   readonly #wokenReads = new Coalescer(() => {

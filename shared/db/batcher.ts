@@ -1,11 +1,11 @@
-import { Later } from '../timing/later.ts';
+import { DelayedCall } from '../timing/later.ts';
 import { isLockTimeout, isUnavailable } from './faults.ts';
 
-/** Time after which a statement in flight counts as slow: it is most likely waiting for a lock. */
+/** Time after which a statement in flight counts as slow. It is most likely waiting for a lock. */
 const SLOW_MS = 200;
 /**
- * Maximum number of a party's items that are tried, each alone, at the same time. After as many lock time-outs in a
- * row, the rest fail.
+ * Maximum number of a party's items that are tried alone at the same time. After as many consecutive lock time-outs,
+ * the rest fail.
  */
 const LONE_ITEMS_MAX = 4;
 /** Maximum number of parties and lanes whose lock time-outs are remembered. */
@@ -13,26 +13,29 @@ const NAMES_MAX = 1000;
 
 export interface BatcherOptions<In> {
   /** Maximum number of items in one statement. */
-  most: number;
+  maxItems: number;
   /** Party of an item. A batch holds items of one party, and a slow party delays no other. One party by default. */
   partyOf?: (item: In) => string;
-  /** Lane of an item in its party: the item takes a lock that only items of its lane take. Null, the default: none. */
+  /**
+   * Lane of an item in its party. An item takes a lock that only items of its lane take; null, the default, for no such
+   * lock.
+   */
   laneOf?: (item: In) => string | null;
   /** Size of an item in bytes. A batch holds at most `maxBytes`, or a single larger item. */
   bytesOf?: (item: In) => number;
   maxBytes?: number;
-  /** Keys of an item. Items of one party that have a key in common never share a batch: the later one waits. */
+  /** Keys of an item. Items of one party that have a key in common never share a batch; the later one waits. */
   keysOf?: (item: In) => readonly string[];
   /**
-   * Maximum number of statements in flight over all parties, each holding a connection: 1 by default, 4 with `partyOf`.
-   * Twice as many while some are stuck.
+   * Maximum number of statements in flight over all parties, each on a connection of its own: by default 1, or 4 with
+   * `partyOf`. Twice as many while some are stuck.
    */
-  atOnce?: number;
+  maxInFlight?: number;
   /** Checks whether the process has other work to do. While it has, a statement waits for more items to share it. */
   isBusy?: () => boolean;
   /**
-   * How long an item may wait so: by default to the end of the event loop's turn. `waiting` is the number of its
-   * party's waiting items.
+   * Maximum time that an item waits for others while `isBusy`; by default, to the end of the event loop's turn.
+   * `waiting` is the number of its party's waiting items.
    */
   patienceMs?: (item: In, waiting: number) => number;
 }
@@ -41,20 +44,20 @@ export interface BatcherOptions<In> {
  * Batches calls: callers that arrive while a statement of their party is in flight share the next one. A lone caller is
  * not delayed: its statement starts at once, unless `isBusy`.
  *
- * `run` takes up to `most` items and returns one output for each, in the same order. When a shared statement fails, its
- * items are retried alone, so that one item's fault or lock never fails another; but if the database is unreachable,
- * all of them fail. When `gone` aborts, an item that still waits is withdrawn; an item in flight stays.
+ * `run` takes up to `maxItems` items and returns one output for each, in the same order. When a shared statement fails,
+ * its items are retried alone, so that the error or lock of one item never fails another; but if the database is
+ * unreachable, all of them fail. When `signal` aborts, an item that still waits is withdrawn; an item in flight stays.
  */
 export function createBatcher<In, Out>(
   run: (items: In[]) => Promise<Out[]>,
   options: BatcherOptions<In>,
-): (item: In, gone?: AbortSignal) => Promise<Out> {
+): (item: In, signal?: AbortSignal) => Promise<Out> {
   const batches = new Batcher(run, options);
-  return (item, gone) => batches.add(item, gone);
+  return (item, signal) => batches.add(item, signal);
 }
 
-/** An item that waits for its statement, or is in flight. */
-interface Waiting<In, Out> {
+/** An item that waits for its statement or is in flight. */
+interface WaitingItem<In, Out> {
   item: In;
   bytes: number;
   keys: readonly string[];
@@ -62,21 +65,21 @@ interface Waiting<In, Out> {
   lane: string | undefined;
   /** True if it was in a shared statement that failed. */
   failed: boolean;
-  gone: AbortSignal | undefined;
+  signal: AbortSignal | undefined;
   resolve: (out: Out) => void;
   reject: (error: unknown) => void;
 }
 
 interface Party<In, Out> {
   name: string;
-  waiting: Waiting<In, Out>[];
+  waiting: WaitingItem<In, Out>[];
   inFlight: Set<Flight<In, Out>>;
 }
 
 /** A statement in flight. */
 interface Flight<In, Out> {
   party: Party<In, Out>;
-  batch: Waiting<In, Out>[];
+  batch: WaitingItem<In, Out>[];
   /** True for an item that is tried alone. */
   alone: boolean;
   slow: boolean;
@@ -85,63 +88,63 @@ interface Flight<In, Out> {
 /**
  * Lets parties take turns; each has at most one shared statement in flight. After a lock time-out, the items of the
  * lanes concerned are tried alone beside the party's next shared statements, one item of a lane at a time, until the
- * lane succeeds. So a locked lane costs the other lanes of its party one time-out, and then nothing.
+ * lane succeeds. So a locked lane delays the other lanes of its party by one time-out, and no more.
  *
  * A statement counts as stuck if it is slow, if it tries an item alone, or if the party's latest statement ended in a
- * lock time-out. There are `atOnce` places for stuck statements, and as many for the others. So a locked party, however
- * many lanes it has, takes one of the others' places, and only until it is known to be locked.
+ * lock time-out. There are `maxInFlight` places for stuck statements, and as many for others. So a locked party,
+ * however many lanes it has, takes one place from the others, and only until it is known to be locked.
  */
 class Batcher<In, Out> {
   readonly #run: (items: In[]) => Promise<Out[]>;
   readonly #options: BatcherOptions<In>;
-  readonly #atOnce: number;
+  readonly #maxInFlight: number;
   /** The parties with items that wait or are in flight, next in turn first. */
   readonly #parties = new Map<string, Party<In, Out>>();
-  /** All parties whose next statement may be stuck, and possibly more; next in turn first. */
-  readonly #troubled = new Set<Party<In, Out>>();
+  /** The parties whose next statement may count as stuck, and possibly others; next in turn first. */
+  readonly #suspects = new Set<Party<In, Out>>();
   readonly #inFlight = new Set<Flight<In, Out>>();
   /** The lock time-outs of parties and lanes. */
   readonly #timeouts = new LockTimeouts();
-  readonly #startLater = new Later(() => this.#start());
+  readonly #startLater = new DelayedCall(() => this.#start());
 
   constructor(run: (items: In[]) => Promise<Out[]>, options: BatcherOptions<In>) {
     this.#run = run;
     this.#options = options;
-    this.#atOnce = options.atOnce ?? (options.partyOf === undefined ? 1 : 4);
+    this.#maxInFlight = options.maxInFlight ?? (options.partyOf === undefined ? 1 : 4);
   }
 
-  add(item: In, gone?: AbortSignal): Promise<Out> {
-    if (gone?.aborted) return Promise.reject(gone.reason);
+  add(item: In, signal?: AbortSignal): Promise<Out> {
+    if (signal?.aborted) return Promise.reject(signal.reason);
     const { partyOf, laneOf, bytesOf, keysOf } = this.#options;
     const party = this.#party(partyOf?.(item) ?? '');
     const { promise, resolve, reject } = Promise.withResolvers<Out>();
     const lane = laneOf?.(item) ?? undefined;
-    const one = { item, bytes: bytesOf?.(item) ?? 0, keys: keysOf?.(item) ?? [], failed: false, gone };
+    const one = { item, bytes: bytesOf?.(item) ?? 0, keys: keysOf?.(item) ?? [], failed: false, signal };
     const leave = () => this.#leave(party, waiting);
-    const settled = () => gone?.removeEventListener('abort', leave);
-    promise.then(settled, settled);
-    const waiting: Waiting<In, Out> = { ...one, lane: lane && `${party.name} ${lane}`, resolve, reject };
-    gone?.addEventListener('abort', leave);
+    const stopListening = () => signal?.removeEventListener('abort', leave);
+    promise.then(stopListening, stopListening);
+    const waiting: WaitingItem<In, Out> = { ...one, lane: lane && `${party.name} ${lane}`, resolve, reject };
+    signal?.addEventListener('abort', leave);
     party.waiting.push(waiting);
-    if (this.#timeouts.has(party.name) || this.#isAlone(waiting)) this.#troubled.add(party);
+    if (this.#timeouts.has(party.name) || this.#isAlone(waiting)) this.#suspects.add(party);
     this.#startWithin(this.#options.patienceMs?.(item, party.waiting.length) ?? 0);
     return promise;
   }
 
   #party(name: string): Party<In, Out> {
-    const known = this.#parties.get(name);
-    if (known !== undefined) return known;
+    const existing = this.#parties.get(name);
+    if (existing !== undefined) return existing;
     const party = { name, waiting: [], inFlight: new Set<Flight<In, Out>>() };
     this.#parties.set(name, party);
     return party;
   }
 
-  #leave(party: Party<In, Out>, one: Waiting<In, Out>): void {
+  #leave(party: Party<In, Out>, one: WaitingItem<In, Out>): void {
     const place = party.waiting.indexOf(one);
     if (place === -1) return;
     party.waiting.splice(place, 1);
     if (isIdle(party)) this.#forget(party);
-    one.reject(one.gone?.reason);
+    one.reject(one.signal?.reason);
   }
 
   #startWithin(ms: number): void {
@@ -150,36 +153,36 @@ class Batcher<In, Out> {
   }
 
   /**
-   * Starts the statements that may start, parties in turn. Runs for each item, so it must look at few parties in vain,
-   * however many wait.
+   * Starts every statement that may start now; parties take turns. Called for each item, so it must not look at many
+   * parties that have nothing to start.
    */
   #start(): void {
     for (const stuck of [false, true]) {
       // A party whose statement starts moves to the end, where this loop meets it again.
-      for (const party of stuck ? this.#troubled : this.#parties.values()) {
+      for (const party of stuck ? this.#suspects : this.#parties.values()) {
         if (!this.#hasPlace(stuck)) break;
         const flight = this.#nextFlight(party, false, stuck) ?? this.#nextFlight(party, true, stuck);
         if (flight !== undefined) void this.#fly(flight);
-        else if (stuck && !this.#isTroubled(party)) this.#troubled.delete(party);
+        else if (stuck && !this.#isSuspect(party)) this.#suspects.delete(party);
       }
     }
   }
 
   #hasPlace(stuck: boolean): boolean {
     const inPlaces = countOf(this.#inFlight, (flight) => this.#isStuck(flight) === stuck);
-    return inPlaces < this.#atOnce && this.#inFlight.size < 2 * this.#atOnce;
+    return inPlaces < this.#maxInFlight && this.#inFlight.size < 2 * this.#maxInFlight;
   }
 
-  #isTroubled({ name, waiting }: Party<In, Out>): boolean {
+  #isSuspect({ name, waiting }: Party<In, Out>): boolean {
     return this.#timeouts.has(name) || waiting.some((one) => this.#isAlone(one));
   }
 
   #nextFlight(party: Party<In, Out>, alone: boolean, stuck: boolean): Flight<In, Out> | undefined {
     const next = { party, alone, batch: [], slow: false };
     if (this.#isStuck(next) !== stuck) return undefined;
-    // Each time-out in a row allows one fewer item at once.
-    const most = alone ? LONE_ITEMS_MAX - this.#timeouts.inARow(party.name) : 1;
-    if (countOf(party.inFlight, (flight) => flight.alone === alone) >= most) return undefined;
+    // Each consecutive time-out allows one fewer item at the same time.
+    const maxFlights = alone ? LONE_ITEMS_MAX - this.#timeouts.count(party.name) : 1;
+    if (countOf(party.inFlight, (flight) => flight.alone === alone) >= maxFlights) return undefined;
     // Skips the search in `#takeBatch` for most parties, which have nothing to try alone.
     if (alone && !party.waiting.some((one) => this.#isAlone(one))) return undefined;
     const batch = this.#takeBatch(party, alone);
@@ -187,17 +190,17 @@ class Batcher<In, Out> {
   }
 
   /** Takes the first items that may share a statement: at most `maxBytes`, or a single larger item. */
-  #takeBatch(party: Party<In, Out>, alone: boolean): Waiting<In, Out>[] {
-    const { most, maxBytes = Number.POSITIVE_INFINITY } = this.#options;
-    const batch: Waiting<In, Out>[] = [];
-    const skipped: Waiting<In, Out>[] = [];
-    // Keys of items in flight and of items skipped over: no later item that shares one may overtake them.
+  #takeBatch(party: Party<In, Out>, alone: boolean): WaitingItem<In, Out>[] {
+    const { maxItems, maxBytes = Number.POSITIVE_INFINITY } = this.#options;
+    const batch: WaitingItem<In, Out>[] = [];
+    const skipped: WaitingItem<In, Out>[] = [];
+    // Keys of items in flight and of skipped items. A later item with one of these keys must not overtake them.
     const keys = new Set(
       [...party.inFlight].flatMap((flight) => flight.batch.flatMap((one) => keysOf(one, flight.alone))),
     );
     let bytes = 0;
     for (const one of party.waiting) {
-      if (batch.length === (alone ? 1 : most)) break;
+      if (batch.length === (alone ? 1 : maxItems)) break;
       const itemKeys = keysOf(one, this.#isAlone(one));
       const isFree = this.#isAlone(one) === alone && !itemKeys.some((key) => keys.has(key));
       if (isFree && batch.length > 0 && bytes + one.bytes > maxBytes) break;
@@ -213,21 +216,21 @@ class Batcher<In, Out> {
     return alone || slow || this.#timeouts.has(party.name);
   }
 
-  #isAlone({ failed, lane }: Waiting<In, Out>): boolean {
+  #isAlone({ failed, lane }: WaitingItem<In, Out>): boolean {
     return failed || (lane !== undefined && this.#timeouts.has(lane));
   }
 
   #moveToEnd(party: Party<In, Out>): void {
-    const wasTroubled = this.#troubled.has(party);
+    const wasSuspect = this.#suspects.has(party);
     this.#forget(party);
     if (isIdle(party)) return;
     this.#parties.set(party.name, party);
-    if (wasTroubled) this.#troubled.add(party);
+    if (wasSuspect) this.#suspects.add(party);
   }
 
   #forget(party: Party<In, Out>): void {
     this.#parties.delete(party.name);
-    this.#troubled.delete(party);
+    this.#suspects.delete(party);
   }
 
   async #fly(flight: Flight<In, Out>): Promise<void> {
@@ -257,23 +260,23 @@ class Batcher<In, Out> {
   #fail(flight: Flight<In, Out>, error: unknown): void {
     const { party, batch, alone } = flight;
     const names = namesOf(flight);
-    this.#troubled.add(party);
+    this.#suspects.add(party);
     if (isLockTimeout(error)) this.#timeouts.note(names, { alone });
     else this.#timeouts.forget(names);
     if (batch.length > 1 && !isUnavailable(error)) {
       for (const one of batch) one.failed = true;
       party.waiting.unshift(...batch);
       // Withdraws items whose callers left while the statement was in flight.
-      for (const one of batch) if (one.gone?.aborted) this.#leave(party, one);
+      for (const one of batch) if (one.signal?.aborted) this.#leave(party, one);
       return;
     }
     for (const { reject } of batch) reject(error);
-    // After so many time-outs in a row, the rest would only wait for the same lock, one after the other.
+    // After so many consecutive time-outs, the rest would only wait for the same lock, one after the other.
     const [name = party.name] = names;
-    const isHopeless = this.#timeouts.inARow(name) >= LONE_ITEMS_MAX;
+    const isHopeless = this.#timeouts.count(name) >= LONE_ITEMS_MAX;
     if (!isUnavailable(error) && !isHopeless) return;
     if (isHopeless) this.#timeouts.restart(name);
-    const isRest = (one: Waiting<In, Out>) =>
+    const isRest = (one: WaitingItem<In, Out>) =>
       this.#isAlone(one) && (isUnavailable(error) || (one.lane ?? party.name) === name);
     const rest = party.waiting.filter(isRest);
     party.waiting = party.waiting.filter((one) => !isRest(one));
@@ -281,8 +284,8 @@ class Batcher<In, Out> {
   }
 }
 
-function countOf<One>(all: Iterable<One>, is: (one: One) => boolean): number {
-  return [...all].filter(is).length;
+function countOf<One>(all: Iterable<One>, predicate: (one: One) => boolean): number {
+  return [...all].filter(predicate).length;
 }
 
 /** Checks whether the party has no item that waits or is in flight. */
@@ -291,11 +294,14 @@ function isIdle<In, Out>({ waiting, inFlight }: Party<In, Out>): boolean {
 }
 
 /** Returns the keys that an item reserves. An item tried alone reserves its lane as well. */
-function keysOf<In, Out>({ keys, lane }: Waiting<In, Out>, alone: boolean): readonly string[] {
+function keysOf<In, Out>({ keys, lane }: WaitingItem<In, Out>, alone: boolean): readonly string[] {
   return alone && lane !== undefined ? [...keys, lane] : keys;
 }
 
-/** Names the party or the lanes whose locks the end of a statement shows to be held or free. */
+/**
+ * Returns the names whose locks a finished statement tells us about: the party and its lanes or, for an item tried
+ * alone in a lane, only that lane.
+ */
 function namesOf<In, Out>({ party, batch, alone }: Flight<In, Out>): string[] {
   const lanes = batch.flatMap(({ lane }) => lane ?? []);
   return alone && lanes.length > 0 ? lanes : [party.name, ...lanes];
@@ -304,36 +310,37 @@ function namesOf<In, Out>({ party, batch, alone }: Flight<In, Out>): string[] {
 /** Remembers the parties and lanes whose latest statement ended in a lock time-out. */
 class LockTimeouts {
   /**
-   * Time-outs in a row of items tried alone, by party or lane, oldest first; 0 if only a shared statement timed out.
+   * Number of consecutive lock time-outs of items tried alone, by name of party or lane; 0 if only a shared statement
+   * timed out. Names whose latest time-out is oldest come first.
    */
-  readonly #inARow = new Map<string, number>();
+  readonly #counts = new Map<string, number>();
 
   has(name: string): boolean {
-    return this.#inARow.has(name);
+    return this.#counts.has(name);
   }
 
-  inARow(name: string): number {
-    return this.#inARow.get(name) ?? 0;
+  count(name: string): number {
+    return this.#counts.get(name) ?? 0;
   }
 
   note(names: readonly string[], { alone }: { alone: boolean }): void {
     for (const name of names) {
-      const before = this.inARow(name);
-      this.#inARow.delete(name);
-      this.#inARow.set(name, before + (alone ? 1 : 0));
+      const before = this.count(name);
+      this.#counts.delete(name);
+      this.#counts.set(name, before + (alone ? 1 : 0));
     }
-    for (const oldest of this.#inARow.keys()) {
-      if (this.#inARow.size <= NAMES_MAX) return;
-      this.#inARow.delete(oldest);
+    for (const oldest of this.#counts.keys()) {
+      if (this.#counts.size <= NAMES_MAX) return;
+      this.#counts.delete(oldest);
     }
   }
 
-  /** Counts the time-outs in a row from 0 again. */
+  /** Counts the consecutive time-outs from 0 again. */
   restart(name: string): void {
-    this.#inARow.set(name, 0);
+    this.#counts.set(name, 0);
   }
 
   forget(names: readonly string[]): void {
-    for (const name of names) this.#inARow.delete(name);
+    for (const name of names) this.#counts.delete(name);
   }
 }

@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { query } from './statement.ts';
 
 /** Size and free space of a disk, in bytes. */
-export interface Room {
+export interface DiskSpace {
   free: number;
   size: number;
 }
@@ -16,15 +16,15 @@ const DATA_DIRECTORY = {
 };
 
 /** Reads the disk of PostgreSQL's data; undefined if PostgreSQL runs elsewhere or does not say where its data is. */
-export async function readDatabaseDisk(pool: Pool, directUrl: string): Promise<Room | undefined> {
+export async function readDatabaseDisk(pool: Pool, directUrl: string): Promise<DiskSpace | undefined> {
   if (!LOOPBACK.test(new URL(directUrl).hostname)) return undefined;
   const [row] = await query<{ folder: string }>(pool, DATA_DIRECTORY, []);
-  if (row === undefined || !(await isThere(row.folder))) return undefined;
+  if (row === undefined || !(await exists(row.folder))) return undefined;
   const { bavail, blocks, bsize } = await statfs(row.folder);
   return { free: bavail * bsize, size: blocks * bsize };
 }
 
-function isThere(path: string): Promise<boolean> {
+function exists(path: string): Promise<boolean> {
   return stat(path).then(
     () => true,
     () => false,

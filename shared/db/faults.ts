@@ -7,15 +7,15 @@ const SERIALIZATION_CONFLICTS = ['40001', '40P01'];
 
 /**
  * Connection lost (08), out of resources (53), shutdown by an operator (57P), failing disk or files of the server (58),
- * demoted primary that is now read-only, idle transaction ended.
+ * demoted primary that is now read-only (25006), idle or too long transaction ended (25P03, 25P04).
  */
 const UNAVAILABLE_STATES = /^(08...|53...|57P..|58...|25006|25P03|25P04)$/;
 
-/** State of a statement that was cancelled, by `statement_timeout` or by an operator. */
-const CANCELLED = '57014';
+/** SQLSTATE of a statement that was cancelled, by `statement_timeout` or by an operator. */
+const QUERY_CANCELED = '57014';
 
-/** States of a statement whose `lock_timeout` expired, or that was cancelled. */
-const LOCK_TIMEOUTS = ['55P03', CANCELLED];
+/** SQLSTATEs of a statement whose `lock_timeout` expired, or that was cancelled. */
+const LOCK_TIMEOUTS = ['55P03', QUERY_CANCELED];
 
 const UNAVAILABLE_CODES = new Set([
   'ECONNREFUSED',
@@ -39,7 +39,7 @@ const UNAVAILABLE_MESSAGES = [
   'Cannot use a pool after calling end on the pool',
 ];
 
-/** Checks whether the database is unreachable, which fails every statement: a retry may help. */
+/** Checks whether the database is unreachable, so that every statement fails; a retry may help. */
 export function isUnavailable(error: unknown): boolean {
   return causes(error).some(
     ({ code, message }) =>
@@ -48,14 +48,14 @@ export function isUnavailable(error: unknown): boolean {
   );
 }
 
-const LOST_ANSWERS = /^(Query read timeout|Connection terminated)/;
+const LOST_ANSWER_MESSAGES = /^(Query read timeout|Connection terminated)/;
 const LOST_ANSWER_CODES = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT'];
 
 /** Checks whether a statement was sent and no answer came back: it may have been committed. */
 export function isAnswerLost(error: unknown): boolean {
   return causes(error).some(
     ({ code, message }) =>
-      (code !== undefined && LOST_ANSWER_CODES.includes(code)) || LOST_ANSWERS.test(message),
+      (code !== undefined && LOST_ANSWER_CODES.includes(code)) || LOST_ANSWER_MESSAGES.test(message),
   );
 }
 
@@ -69,7 +69,7 @@ export function isLockTimeout(error: unknown): boolean {
 
 /** Checks whether a statement was cut off because it took too long. */
 export function isCancelled(error: unknown): boolean {
-  return causes(error).some(({ code }) => code === CANCELLED);
+  return causes(error).some(({ code }) => code === QUERY_CANCELED);
 }
 
 /** Checks whether a transaction conflicted with another (serialization failure, deadlock): it is safe to run again. */
@@ -84,7 +84,7 @@ export function isTransient(error: unknown): boolean {
 
 const NO_DATA_FOUND = 'P0002';
 
-/** Checks whether an SQL function missed a row that it needs. */
+/** Checks whether an SQL function did not find a row that it needs. */
 export function isNoDataFound(error: unknown): boolean {
   return causes(error).some(({ code }) => code === NO_DATA_FOUND);
 }

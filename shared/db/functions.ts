@@ -44,6 +44,7 @@ export const HASHES = [
   'd6a51e9169d39286',
   'c235a69376c7d076',
   'e9d5195886adce1d',
+  '527d98118199b8e1',
 ];
 
 /**

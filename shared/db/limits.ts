@@ -2,7 +2,7 @@ import { TOMBSTONE_DAYS } from '../schemas/limits.ts';
 
 export const STATEMENT_TIMEOUT_MS = 10_000;
 
-/** Time after `STATEMENT_TIMEOUT_MS` until a connection is given up: a live server has ended the statement by then. */
+/** Time after `STATEMENT_TIMEOUT_MS` until a connection is given up. A live server has ended the statement by then. */
 export const QUERY_GRACE_MS = 1000;
 export const QUERY_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + QUERY_GRACE_MS;
 
@@ -38,9 +38,9 @@ export const LOCAL_SETTINGS = assignments(SETTINGS)
   .join('; ');
 
 /**
- * Settings attached to the hot path's functions, because a session that a pooler lends has none of ours. They make each
- * look-up go by a key, whatever the tables held when it was planned, and plan it once per session: planning a look-up
- * takes longer than running it.
+ * Settings attached to the hot path's functions, because a session that a pooler lends has none of our settings. They
+ * make each look-up use a key, whatever the tables contained when it was planned, and plan it once per session:
+ * planning a look-up takes longer than running it.
  */
 export const FUNCTION_SETTINGS = assignments({
   lock_timeout: HOT_PATH_LOCK_TIMEOUT_MS,

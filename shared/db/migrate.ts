@@ -6,11 +6,11 @@ import { retry } from '../timing/retry.ts';
 import { isSerializationConflict } from './faults.ts';
 import { installFunctions } from './functions.ts';
 import { HOT_PATH_LOCK_TIMEOUT_MS } from './limits.ts';
-import { MIGRATIONS, ormOptions } from './orm.ts';
+import { MIGRATIONS_FOLDER, ormOptions } from './orm.ts';
 
 /**
- * Time for which a migration waits for a lock. Everyone who wants the table after it waits too, even readers. So a
- * migration waits for less time than the service's statements do, gives way, and tries again.
+ * Time for which a migration waits for a lock. Every later statement on the table waits behind it, even a read. So a
+ * migration waits for less time than statements of the service do, gives up, and tries again.
  */
 const LOCK_TIMEOUT_MS = 0.6 * HOT_PATH_LOCK_TIMEOUT_MS;
 const BACKOFF = { firstMs: 1000, longestMs: 1000 };
@@ -21,20 +21,20 @@ const APPLICATION_NAME = 'forecue migrate';
 export interface Patience {
   /** Time to keep trying while others hold the tables; 2 minutes by default. */
   patienceMs?: number | undefined;
-  /** Ends the waits for others, and rejects: a step that has begun is finished, and no other begins. */
+  /** Ends the waits for others, and makes the call reject. A step that has begun is finished, and no other begins. */
   signal?: AbortSignal | undefined;
 }
 
-interface Target extends Patience {
+interface MigrateOptions extends Patience {
   directUrl: string;
   /** Brings other tables of the same database up to date, under the same lock. Safe to repeat. */
-  others: (client: pg.Client) => Promise<unknown>;
+  migrateOthers: (client: pg.Client) => Promise<unknown>;
 }
 
 /**
- * Brings our tables and functions up to date, then `others`. Any number of processes may call it at once: an advisory
- * lock lets one work, and the rest find everything done. `directUrl` bypasses a pooler, because the lock belongs to a
- * session.
+ * Brings our tables and functions up to date, then calls `migrateOthers`. Any number of processes may call it at once:
+ * an advisory lock lets one work, and the rest find everything done. `directUrl` bypasses a pooler, because the lock
+ * belongs to a session.
  *
  * Each migration is a transaction of its own. On a large table it may only do what takes no time under the lock: add a
  * column without a volatile default, or a constraint that is `not valid` (a later migration validates it). An index on
@@ -45,9 +45,13 @@ interface Target extends Patience {
  *     this.addSql('create index concurrently things_by_name on things (name)');
  *     this.addSql('reset lock_timeout');
  */
-export async function migrateDatabase({ directUrl, others, ...patience }: Target): Promise<void> {
+export async function migrateDatabase({
+  directUrl,
+  migrateOthers,
+  ...patience
+}: MigrateOptions): Promise<void> {
   const client = new pg.Client({ connectionString: directUrl, application_name: APPLICATION_NAME });
-  // Ignored: the next statement fails as well.
+  // Ignores errors: the next statement fails as well.
   client.on('error', () => {});
   await client.connect();
   try {
@@ -66,7 +70,7 @@ export async function migrateDatabase({ directUrl, others, ...patience }: Target
     }
     await client.query(`set lock_timeout = ${LOCK_TIMEOUT_MS}`);
     await retryWhileLocked(() => installFunctions(client), patience);
-    await retryWhileLocked(() => others(client), patience);
+    await retryWhileLocked(() => migrateOthers(client), patience);
   } finally {
     await client.end();
   }
@@ -109,14 +113,14 @@ const UNDEFINED_TABLE = '42P01';
 
 /** Lists the names of our migrations that the database lacks, in order. Unlike the migrator, it only reads. */
 export async function missingMigrations(pool: pg.Pool): Promise<string[]> {
-  const files = await readdir(MIGRATIONS);
+  const files = await readdir(MIGRATIONS_FOLDER);
   const names = files.flatMap((file) => file.match(/^(Migration\d+)\.ts$/)?.[1] ?? []);
-  const applied = await pool
+  const appliedMigrations = await pool
     .query<{ name: string }>('select name from mikro_orm_migrations')
     .catch((error: { code?: string }) => {
       if (error.code === UNDEFINED_TABLE) return { rows: [] };
       throw error;
     });
-  const known = new Set(applied.rows.map(({ name }) => name));
-  return names.filter((name) => !known.has(name)).sort();
+  const appliedNames = new Set(appliedMigrations.rows.map(({ name }) => name));
+  return names.filter((name) => !appliedNames.has(name)).sort();
 }

@@ -6,9 +6,7 @@ const NOTIFY = {
   text: 'select pg_notify(channel, payload) from unnest($1::text[], $2::text[]) as w (channel, payload)',
 };
 
-/**
- * Sends messages to all listeners. All go in one statement, because each NOTIFY takes a database-wide lock.
- */
+/** Sends messages to all listeners, in one statement, because each NOTIFY takes a database-wide lock. */
 export async function notify(
   pool: Pool,
   messages: readonly { channel: string; payload: string }[],

@@ -28,7 +28,7 @@ export interface Database {
 }
 
 /**
- * Makes the ORM and its pool, but no connection yet: the first statement connects, and fails if the database is
+ * Creates the ORM and its pool, but no connection: the first statement connects, and fails if the database is
  * unreachable. If `directUrl` differs from `url`, then `url` leads to a pooler. `statementMs` limits each statement.
  */
 export async function openDatabase(
@@ -48,11 +48,11 @@ export async function openDatabase(
       connectionTimeoutMillis: 2000,
       query_timeout: statementMs + QUERY_GRACE_MS,
       keepAlive: true,
-      // Not for a pooler, which refuses start-up parameters that it does not know.
+      // Omitted for a pooler, which refuses start-up parameters that it does not know.
       ...(usesPooler ? {} : { options: `${SESSION_OPTIONS} -c statement_timeout=${statementMs}` }),
-      onPoolCreated(created: Pool) {
-        if (usesPooler) usePooler(created, { cancelAfterMs: statementMs });
-        mendPool(created);
+      onPoolCreated(newPool: Pool) {
+        if (usesPooler) usePooler(newPool, { cancelAfterMs: statementMs });
+        mendPool(newPool);
       },
     },
   });
@@ -70,17 +70,15 @@ export async function openDatabase(
   };
 }
 
-/** What the files of entities export: entities, and nothing else. */
+/** Exports of the entity files, which export nothing but entities. */
 const entities = [account, app, connection, memory, processes, provider, recording, reply].flatMap((file) =>
   Object.values(file),
 );
 
-/**
- * Tables of the hot path. No entity describes them: they are partitioned or tuned, and have statements of their own.
- */
+/** Tables of the hot path. No entity describes them: they are partitioned or tuned, and have their own statements. */
 const HOT_PATH_TABLES = [/^(work|answers|leases|phrases|installed_functions)$/, /^(history|drafts)(_\d+)?$/];
 
-export const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
+export const MIGRATIONS_FOLDER = fileURLToPath(new URL('../../migrations', import.meta.url));
 
 /** Returns the options that the processes and the migrator share, so that both see the same schema. */
 export function ormOptions(clientUrl: string) {
@@ -93,14 +91,15 @@ export function ormOptions(clientUrl: string) {
     allowGlobalContext: false,
     // Maximum rows per statement: indexing a long text takes 20 ms, and a statement has a time limit.
     batchSize: 50,
-    // Migrations make neither functions nor triggers: `installFunctions` does.
+    // `installFunctions` creates functions and triggers, not migrations.
     schemaGenerator: { skipTables: HOT_PATH_TABLES, ignoreRoutines: true, ignoreTriggers: true },
     migrations: {
-      path: MIGRATIONS,
-      pathTs: MIGRATIONS,
+      path: MIGRATIONS_FOLDER,
+      pathTs: MIGRATIONS_FOLDER,
       // No snapshot file: `checkSchema` would compare that instead of the database.
       snapshot: false,
-      // Each in its own transaction: a common one would hold every lock until the last migration is done.
+      // Each migration has a transaction of its own: a single one would hold every lock until the last migration is
+      // done.
       transactional: true,
       allOrNothing: false,
     },

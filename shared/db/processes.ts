@@ -3,7 +3,7 @@ import type { PublishedSettings } from '../config/stated.ts';
 import { newId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import { watchClock } from '../metrics/process.ts';
-import { every, type Repeated } from '../timing/every.ts';
+import { every, type Repetition } from '../timing/every.ts';
 import { query } from './statement.ts';
 
 /**
@@ -11,7 +11,7 @@ import { query } from './statement.ts';
  * least a lease long may declare others dead. A silence of half a lease ends the run: after an outage of nearly a
  * lease, others may not have had time for their next heartbeat yet.
  */
-const BEAT = {
+const STORE_HEARTBEAT = {
   name: 'beat_v6',
   text: `insert into processes (id, kind, alive_until, since, pools, settings)
          values ($1::uuid, $2, clock_timestamp() + make_interval(secs => $3 / 1000.0), clock_timestamp(), $4::jsonb, $5::jsonb)
@@ -28,15 +28,15 @@ const END_LEASE = {
   text: 'update processes set alive_until = now(), pools = null where id = $1::uuid',
 };
 
-const BEATS_PER_LEASE = 7;
-const BEAT_INTERVAL_MAX_MS = 700;
+const HEARTBEATS_PER_LEASE = 7;
+const HEARTBEAT_INTERVAL_MAX_MS = 700;
 
 /** Pools that a worker serves: its slots in each, and the number of pieces that it has claimed since it started. */
 export type ServedPools = Record<string, { slots: number; claimed: number }>;
 
 /**
- * This process's heartbeat: the lease on everything it runs, and the sign that its callers still wait. When the process
- * stops or dies, others take over its work.
+ * Heartbeat of this process: the lease on everything that it runs, and the sign that its callers still wait. When the
+ * process stops or dies, others take over its work.
  */
 export class Heartbeat {
   readonly id = newId();
@@ -48,11 +48,11 @@ export class Heartbeat {
   #served: () => ServedPools = () => ({});
   #paused: ReadonlySet<string> = new Set();
   #isFailing = false;
-  #beatenAt = performance.now();
+  #storedAt = performance.now();
   #clockAheadMs = 0;
   #recoveredAt = Number.NEGATIVE_INFINITY;
   #onRecovered: () => void = () => {};
-  #beats: Repeated | undefined;
+  #repetition: Repetition | undefined;
 
   constructor(pool: Pool, options: { kind: string; leaseMs: number; settings: PublishedSettings; log: Log }) {
     this.#pool = pool;
@@ -65,8 +65,8 @@ export class Heartbeat {
   /** Starts the heartbeat. Resolves when the row is stored: only then may the process admit or claim anything. */
   async start(): Promise<void> {
     await this.#beat();
-    const intervalMs = Math.min(this.#leaseMs / BEATS_PER_LEASE, BEAT_INTERVAL_MAX_MS);
-    this.#beats = every(
+    const intervalMs = Math.min(this.#leaseMs / HEARTBEATS_PER_LEASE, HEARTBEAT_INTERVAL_MAX_MS);
+    this.#repetition = every(
       intervalMs,
       async () => {
         await this.#beat();
@@ -83,7 +83,7 @@ export class Heartbeat {
 
   /** Milliseconds since the last heartbeat that was stored. */
   get silentMs(): number {
-    return performance.now() - this.#beatenAt;
+    return performance.now() - this.#storedAt;
   }
 
   /**
@@ -107,8 +107,8 @@ export class Heartbeat {
   }
 
   /** Sets the function to call whenever the database has become reachable again. */
-  onRecovered(recovered: () => void): void {
-    this.#onRecovered = recovered;
+  onRecovered(listener: () => void): void {
+    this.#onRecovered = listener;
   }
 
   #noteOutcome(succeeded: boolean): void {
@@ -126,28 +126,32 @@ export class Heartbeat {
   }
 
   async stop(): Promise<void> {
-    await this.#beats?.stop();
+    await this.#repetition?.stop();
     await query(this.#pool, END_LEASE, [this.id]).catch((error: unknown) =>
       this.#log.warn({ err: error }, 'could not end the lease; it runs out by itself'),
     );
   }
 
   async #beat(): Promise<void> {
-    const stated: StatedProcess = { ...this.#settings, clock_ahead_s: Math.round(this.#clockAheadMs / 1000) };
-    const json = [this.#served(), stated].map((value) => JSON.stringify(value));
+    const description: ProcessDescription = {
+      ...this.#settings,
+      clock_ahead_s: Math.round(this.#clockAheadMs / 1000),
+    };
+    const json = [this.#served(), description].map((value) => JSON.stringify(value));
     const values = [this.id, this.#kind, this.#leaseMs, ...json];
     const before = Date.now();
-    const [row] = await query<{ paused: string[]; now: number }>(this.#pool, BEAT, values);
+    const [row] = await query<{ paused: string[]; now: number }>(this.#pool, STORE_HEARTBEAT, values);
     if (row === undefined) throw new Error('the database answered nothing');
     this.#clockAheadMs = clockAheadMs(before, row.now, Date.now());
     this.#paused = new Set(row.paused);
-    this.#beatenAt = performance.now();
+    this.#storedAt = performance.now();
   }
 }
 
 /**
- * Returns by how many milliseconds, at the least, this machine's clock is ahead of another one; negative if it is
- * behind, 0 if the two may agree. `other` was read at some moment between `before` and `after` on this machine's clock.
+ * Returns the minimum number of milliseconds by which this machine's clock is ahead of another clock: negative if it is
+ * behind, 0 if the two may agree. The other clock showed `other` at some moment between `before` and `after` of this
+ * one.
  */
 export function clockAheadMs(before: number, other: number, after: number): number {
   return Math.max(before - other, 0) + Math.min(after - other, 0);
@@ -165,15 +169,17 @@ export async function openHeartbeat(
 }
 
 /** Description that a process stores of itself with each heartbeat. */
-export interface StatedProcess extends PublishedSettings {
-  /** Seconds that its clock was ahead of the database's at the previous heartbeat; earlier versions do not store it. */
+export interface ProcessDescription extends PublishedSettings {
+  /**
+   * Seconds by which its clock was ahead of the database's at the previous heartbeat. Earlier versions do not store it.
+   */
   clock_ahead_s?: number;
 }
 
-/** A living process and its description of itself; null from earlier versions. */
+/** A living process and its description of itself, which is null for processes of earlier versions. */
 export interface LivingProcess {
   kind: string;
-  settings: StatedProcess | null;
+  settings: ProcessDescription | null;
 }
 
 const LIVING_PROCESSES = {

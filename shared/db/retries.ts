@@ -3,7 +3,7 @@ import { isSerializationConflict, isTransient } from './faults.ts';
 
 const CONFLICT_TRIES = 4;
 
-/** Options that retry work after a conflict with another transaction. */
+/** Retry options for work that conflicts with other transactions. */
 export const RETRY_ON_CONFLICT = {
   firstMs: 15,
   longestMs: 60,
@@ -11,8 +11,8 @@ export const RETRY_ON_CONFLICT = {
 } satisfies RetryOptions;
 
 /**
- * Retries with backoff while the database is unreachable or other transactions are in the way, until
- * `performance.now()` reaches `until`. Only for work that is safe to repeat.
+ * Retries with backoff while the database is unreachable or other transactions hold locks, until `performance.now()`
+ * reaches `until`. Only for work that is safe to repeat.
  */
 export function retryUntil<T>(work: () => Promise<T>, until: number): Promise<T> {
   return retry(work, { firstMs: 25, longestMs: 400, when: isTransient, until });

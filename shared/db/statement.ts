@@ -11,8 +11,8 @@ export interface SqlStatement {
 
 /**
  * Runs a statement and returns its rows. Retries after a conflict with another transaction, and once after a lost
- * connection: if only the answer to a commit was lost, the second run meets the effect of the first, so all statements
- * must be safe to repeat. With `withinMs`, it gives up after that time, and never retries after a lost connection.
+ * connection. If only the answer to a commit was lost, the second run finds the effect of the first, so all statements
+ * must be safe to repeat. With `withinMs`, gives up after that time, and never retries after a lost connection.
  */
 export async function query<Row extends QueryResultRow>(
   pool: Pool,

@@ -3,14 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Maximum number of rows that a step ends or deletes, so that it holds its locks only for milliseconds. */
 export const ROWS_AT_ONCE = 1000;
 
-/**
- * Pause after a step, as a multiple of its duration: it leaves disk and cores to callers who wait for an answer.
- */
+/** Pause after a step, as a multiple of its duration. It leaves disk and cores to callers who wait for an answer. */
 const PAUSE_FACTOR = 2;
 
-/** Repeats a step, each time in its own transaction, until it finds fewer than `most` rows. Yields after each step. */
-export async function* repeatStep(step: () => Promise<number>, most = ROWS_AT_ONCE): AsyncGenerator<void> {
-  for (let rows = most; rows >= most; ) {
+/**
+ * Repeats a step, each time in its own transaction, until it finds fewer than `pageSize` rows. Yields after each step.
+ */
+export async function* repeatStep(
+  step: () => Promise<number>,
+  pageSize = ROWS_AT_ONCE,
+): AsyncGenerator<void> {
+  for (let rows = pageSize; rows >= pageSize; ) {
     rows = await step();
     yield;
   }

@@ -8,7 +8,7 @@ export class AppError extends Error {
   readonly code: ErrorCode;
   readonly source: ErrorSource;
   readonly retryAfterS: number | undefined;
-  /** The sentence for people: the catalogue's, unless there is more to say. */
+  /** The sentence for people: by default, the catalogue's. */
   readonly explanation: string;
 
   constructor(

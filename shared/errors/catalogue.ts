@@ -1,6 +1,6 @@
 /**
- * How an error code is answered: its HTTP status, its source and, if a retry can help, the number of whole seconds to
- * wait before it. A thrown error may state another number.
+ * Answer to an error code: its HTTP status, its source and, if a retry can help, the number of whole seconds to wait
+ * before it. A thrown error may state another number.
  *
  * `source` becomes `X-Error-Source`; a failed prediction may override it with the source in its row.
  */
@@ -8,7 +8,7 @@ export interface ErrorEntry {
   status: number;
   /** Status on `/api`, if it differs. */
   apiStatus?: number;
-  /** The ingress, unless stated. */
+  /** By default, the ingress. */
   source?: ErrorSource;
   /** One sentence for people: `/api` answers with it. */
   message: string;

@@ -5,7 +5,7 @@ const connectionsGauge = gauge(
   'Open connections of a pool of this process.',
   ['pool', 'state'],
 );
-const waitingGauge = gauge('forecue_database_waiting', 'Statements that wait for a connection of the pool.', [
+const waitingGauge = gauge('forecue_database_waiting', 'Statements that wait for a connection of a pool.', [
   'pool',
 ]);
 

@@ -3,7 +3,7 @@ import { counter, gauge, histogram, onScrape } from './registry.ts';
 
 const callDurations = histogram(
   'forecue_provider_call_duration_seconds',
-  'Requests to the provider, by how they ended.',
+  'Duration of requests to the provider, by outcome.',
   ['model', 'outcome'],
 );
 const tokenCounter = counter(
@@ -16,12 +16,12 @@ const costCounter = counter('forecue_provider_cost_dollars_total', 'Cost by MODE
 ]);
 const circuitOpenGauge = gauge(
   'forecue_provider_circuit_open',
-  '1 while the model is not called because it failed too often in a row.',
+  '1 while the circuit breaker of a model is open.',
   ['model'],
 );
 const pauseGauge = gauge(
   'forecue_provider_pause_seconds',
-  'Time for which the provider still asks to be left alone.',
+  'Seconds left of the pause that the provider asked for.',
   ['model'],
 );
 

@@ -57,13 +57,12 @@ export function sizes<Label extends string>(
 }
 
 /**
- * Declares a metric that goes up and down. At a scrape it has the values that were read for it, and no series if none
- * were.
+ * Declares a metric that goes up and down. A scrape gives it the values read for it, and no series if none were read.
  */
 export function gauge(name: `forecue_${string}`, help: string, labelNames: readonly string[] = []): Gauge {
-  const declared = new Gauge({ name, help, labelNames: [...labelNames], registers: [registry] });
-  gauges.push(declared);
-  return declared;
+  const newGauge = new Gauge({ name, help, labelNames: [...labelNames], registers: [registry] });
+  gauges.push(newGauge);
+  return newGauge;
 }
 
 /** Calls `read` at each scrape, until the returned handle is closed. Samples of several readers add up. */
@@ -94,7 +93,7 @@ async function collect(): Promise<string> {
     // A gauge without labels would otherwise be 0 when nothing was read for it.
     one.remove({});
   }
-  for (const [of, value, labels = {}] of samples.flat()) of.inc(labels, value);
+  for (const [target, value, labels = {}] of samples.flat()) target.inc(labels, value);
   return registry.metrics();
 }
 

@@ -2,13 +2,13 @@ import { counter, histogram } from './registry.ts';
 
 const requestCounter = counter(
   'forecue_http_requests_total',
-  'Requests that were answered; code: that of the error.',
+  'Answered requests; code is that of the error.',
   ['method', 'route', 'status', 'code'],
 );
 
 const requestDurations = histogram(
   'forecue_http_request_duration_seconds',
-  'From the request to its answer.',
+  'Time from a request to its answer.',
   ['method', 'route'],
 );
 
@@ -16,7 +16,7 @@ const METHODS = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIO
 
 interface AnsweredRequest {
   method: string;
-  /** The pattern of its route; undefined when none matched. */
+  /** Pattern of its route; undefined when no route matched. */
   route: string | undefined;
   status: number;
   /** An error code of the catalogue, or of the pages. */

@@ -8,50 +8,58 @@ import { poolLoad } from '../work/pool-load.ts';
 import { gauge, onScrape, type Sample } from './registry.ts';
 
 /**
- * Gauges that are read from tables. Only the process that leads the housekeeping exports them, so that each is exported
- * once.
+ * Gauges that are read from tables. Only the leader of the housekeeping exports them, so that each is exported once.
  */
-const leadsGauge = gauge('forecue_housekeeping_leads', '1 where this process leads the housekeeping.');
+const leadsGauge = gauge('forecue_housekeeping_leads', '1 on the process that leads the housekeeping.');
 const roundAgeGauge = gauge(
   'forecue_housekeeping_round_age_seconds',
-  "Since the end of a step's last round.",
+  'Seconds since a step of the housekeeping last ended.',
   ['step'],
 );
-const queuedGauge = gauge('forecue_work_queued', 'Queued work: all of it up to 1,000 pieces of a kind.', [
+const queuedGauge = gauge('forecue_work_queued', 'Queued work, counted up to 1,000 pieces of a kind.', [
   'kind',
   'pool',
   'parties',
 ]);
 const runningGauge = gauge('forecue_work_running', 'Running work.', ['kind', 'pool', 'parties']);
-const oldestGauge = gauge('forecue_work_oldest_seconds', 'How long the oldest queued piece has waited.', [
-  'kind',
-  'pool',
-  'parties',
-]);
+const oldestGauge = gauge(
+  'forecue_work_oldest_seconds',
+  'Seconds that the oldest queued piece of work has waited.',
+  ['kind', 'pool', 'parties'],
+);
 const workersGauge = gauge('forecue_pool_workers', 'Living workers of a pool.', ['pool']);
 const desiredGauge = gauge('forecue_pool_desired_workers', 'Workers that a pool should have.', ['pool']);
 const slotsGauge = gauge('forecue_pool_slots', 'Slots of the living workers of a pool.', ['pool']);
 const processesGauge = gauge('forecue_processes', 'Living processes, by their heartbeats.', ['kind']);
 const erasingGauge = gauge('forecue_accounts_erasing', 'Accounts that are being erased.');
-const oldestErasureGauge = gauge('forecue_erasure_oldest_seconds', 'Since when the oldest of them is.');
-const unitsGauge = gauge('forecue_units_month', 'Units of this month, of all apps.', ['state']);
-const sessionsGauge = gauge('forecue_database_sessions', 'Sessions that PostgreSQL has, ours and others.');
-const sessionsMostGauge = gauge(
+const oldestErasureGauge = gauge(
+  'forecue_erasure_oldest_seconds',
+  'Seconds since the oldest unfinished erasure of an account began.',
+);
+const unitsGauge = gauge('forecue_units_month', 'Prediction units of this month, of all apps.', ['state']);
+const sessionsGauge = gauge(
+  'forecue_database_sessions',
+  'Open sessions of PostgreSQL, including those of other programs.',
+);
+const maxSessionsGauge = gauge(
   'forecue_database_sessions_most',
-  'Sessions that PostgreSQL takes of roles that are not superusers.',
+  'Maximum number of PostgreSQL sessions of roles that are not superusers.',
 );
 const diskFreeGauge = gauge(
   'forecue_database_disk_free_bytes',
-  'Room for the data of PostgreSQL, where that runs on the same machine.',
+  'Free bytes on the disk of PostgreSQL, if it runs on the same machine.',
 );
-const diskSizeGauge = gauge('forecue_database_disk_size_bytes', 'Size of that disk.');
+const diskSizeGauge = gauge(
+  'forecue_database_disk_size_bytes',
+  'Size in bytes of the disk of PostgreSQL, if it runs on the same machine.',
+);
 
 export interface Leader {
   pool: Pool;
   /** Address of PostgreSQL itself. */
   directUrl: string;
   kinds: Kinds;
-  /** The end of each step's last round in Unix milliseconds; undefined while another process leads. */
+  /** Returns when the last round of each step ended, in Unix milliseconds; undefined while another process leads. */
   rounds(): Readonly<Record<string, { last: number }>> | undefined;
 }
 
@@ -73,9 +81,9 @@ export function watchTables(leader: Leader): { close(): void } {
 }
 
 function roundsOf(leader: Leader): Sample[] {
-  const led = leader.rounds();
-  if (led === undefined) return [];
-  const ages = Object.entries(led).map(
+  const rounds = leader.rounds();
+  if (rounds === undefined) return [];
+  const ages = Object.entries(rounds).map(
     ([step, { last }]): Sample => [roundAgeGauge, (Date.now() - last) / 1000, { step }],
   );
   return [[leadsGauge, 1], ...ages];
@@ -86,8 +94,8 @@ async function loadOf({ pool, kinds }: Leader): Promise<Sample[]> {
   const byPool = Map.groupBy(rows, (row) => kindNamed(kinds, row.kind).pool);
   return [
     ...rows.flatMap((row): Sample[] => {
-      const { name, pool: of, parties } = kindNamed(kinds, row.kind);
-      const labels = { kind: name, pool: of, parties };
+      const { name, pool: poolName, parties } = kindNamed(kinds, row.kind);
+      const labels = { kind: name, pool: poolName, parties };
       return [
         [queuedGauge, row.queued, labels],
         [runningGauge, row.running, labels],
@@ -106,23 +114,25 @@ async function loadOf({ pool, kinds }: Leader): Promise<Sample[]> {
 }
 
 async function installationOf(pool: Pool): Promise<Sample[]> {
-  const found = await readInstallation(pool);
+  const installation = await readInstallation(pool);
   return [
-    [erasingGauge, found.erasing],
-    [oldestErasureGauge, found.oldestErasureS],
-    [sessionsGauge, found.sessions],
-    [sessionsMostGauge, found.sessionsMost],
-    [unitsGauge, found.reserved, { state: 'reserved' }],
-    [unitsGauge, found.settled, { state: 'settled' }],
-    ...Object.entries(found.processes).map(([kind, living]): Sample => [processesGauge, living, { kind }]),
+    [erasingGauge, installation.erasing],
+    [oldestErasureGauge, installation.oldestErasureS],
+    [sessionsGauge, installation.sessions],
+    [maxSessionsGauge, installation.maxSessions],
+    [unitsGauge, installation.reserved, { state: 'reserved' }],
+    [unitsGauge, installation.settled, { state: 'settled' }],
+    ...Object.entries(installation.processes).map(
+      ([kind, living]): Sample => [processesGauge, living, { kind }],
+    ),
   ];
 }
 
 async function diskOf({ pool, directUrl }: Leader): Promise<Sample[]> {
-  const room = await readDatabaseDisk(pool, directUrl);
-  if (room === undefined) return [];
+  const disk = await readDatabaseDisk(pool, directUrl);
+  if (disk === undefined) return [];
   return [
-    [diskFreeGauge, room.free],
-    [diskSizeGauge, room.size],
+    [diskFreeGauge, disk.free],
+    [diskSizeGauge, disk.size],
   ];
 }

@@ -1,15 +1,15 @@
 import { counter, gauge, histogram, onScrape, sizes } from './registry.ts';
 
 /**
- * Stages of a piece of work: its admission at the ingress; the queue, until a worker claims it; its handler; the commit
- * of its end. `wait` is the caller's time from the admission to the answer; the part of it outside all other stages is
- * the wake-up.
+ * Stage of a piece of work: `admission` at the ingress; `queue`, until a worker claims the work; `handler`; `commit` of
+ * its end. `wait` is the caller's time from admission to answer: the part of it outside all other stages is the
+ * wake-up.
  */
 type Stage = 'admission' | 'queue' | 'handler' | 'commit' | 'wait';
 
 const stageDurations = histogram(
   'forecue_work_stage_duration_seconds',
-  'Stages of the way of a piece of work.',
+  'Duration of the stages of a piece of work.',
   ['kind', 'stage'],
 );
 
@@ -28,7 +28,7 @@ export async function timeStage<Result>(kind: string, stage: Stage, work: Promis
 }
 
 /** Counts calls for work by decision: admitted, attached, ended, or the error code of the refusal. */
-export const admissions = counter('forecue_work_admissions_total', 'Calls for work, by what was decided.', [
+export const admissions = counter('forecue_work_admissions_total', 'Calls for work, by decision.', [
   'kind',
   'decision',
 ]);
@@ -42,7 +42,7 @@ export const attempts = counter('forecue_work_attempts_total', 'Attempts at work
 /** Counts the leader's repairs: work that it took over from dead workers, and work that it ended. */
 export const repairs = counter(
   'forecue_work_repairs_total',
-  'Work that the housekeeping took over or ended.',
+  'Pieces of work that the housekeeping took over or ended.',
   ['verdict'],
 );
 // Starts the series at 0, because an increase is seen only in a series that already exists.
@@ -55,8 +55,8 @@ export const housekeepingFailures = counter(
 );
 
 /**
- * Counts outcomes for waiting callers by how they were found: by a wake-up, or by the poll that makes up for a lost
- * wake-up.
+ * Counts the outcomes that waiting callers got, by how they were found: by a wake-up, or by the poll that makes up for
+ * a lost wake-up.
  */
 export const outcomesFound = counter(
   'forecue_outcomes_found_total',
@@ -76,17 +76,17 @@ export function watchCallers(room: { readonly size: number }): { close(): void }
   return onScrape(() => [[callersGauge, room.size]]);
 }
 
-interface Pool {
+interface PoolSlots {
   name: string;
   slots: { readonly slots: number; readonly free: number };
 }
 
 /** Observes a worker's slots, until the returned handle is closed. */
-export function watchSlots(pools: readonly Pool[]): { close(): void } {
+export function watchSlots(pools: readonly PoolSlots[]): { close(): void } {
   return onScrape(() =>
-    pools.flatMap(({ name: pool, slots: of }) => [
-      [slotsGauge, of.slots, { pool }] as const,
-      [heldSlotsGauge, of.slots - of.free, { pool }] as const,
+    pools.flatMap(({ name: pool, slots: ofPool }) => [
+      [slotsGauge, ofPool.slots, { pool }] as const,
+      [heldSlotsGauge, ofPool.slots - ofPool.free, { pool }] as const,
     ]),
   );
 }

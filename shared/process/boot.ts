@@ -12,31 +12,32 @@ const POLL_EVERY_MS = 500;
 const LOG_EVERY_MS = 5000;
 
 /**
- * Resolves when the database answers, takes writes and has every migration. Until then the process is not ready, and
- * logs what it waits for. Nothing that uses the queue or the tables may be opened earlier.
+ * Resolves when the database answers, takes writes and has every migration. Until then, logs what is missing. Nothing
+ * that uses the queue or the tables may be opened earlier.
  */
 export async function waitForDatabase(
   database: Database,
   config: Pick<BaseConfig, 'redis' | 'queuePrefix'>,
   log: Log,
 ): Promise<void> {
-  const waited = { missing: 0 };
-  const watched = watchMigrations(waited);
+  const found = { missing: 0 };
+  const watch = watchMigrations(found);
   try {
     for (let loggedAt = Number.NEGATIVE_INFINITY; ; await sleep(POLL_EVERY_MS)) {
-      const missing = await whatIsMissing(database, config, waited);
+      const missing = await whatIsMissing(database, config, found);
       if (missing === undefined) return;
       if (performance.now() - loggedAt < LOG_EVERY_MS) continue;
       loggedAt = performance.now();
       log.warn({ missing }, 'not ready: waiting for the database (`npm run migrate` applies migrations)');
     }
   } finally {
-    watched.close();
+    watch.close();
   }
 }
 
 /**
- * Names the first thing that is missing; undefined when nothing is. Sets the number of missing migrations in `found`.
+ * Returns the name of the first missing thing; undefined when nothing is missing. Sets the number of missing migrations
+ * in `found`.
  */
 async function whatIsMissing(
   database: Database,

@@ -4,10 +4,12 @@ import type { Health } from './operator-port.ts';
 /** Silence after which a part counts as stuck. Longer than any part takes to notice and replace a silent connection. */
 const STUCK_MS = 10_000;
 
-/** Time for which a probe's result is reused, so that frequent requests do not burden the stores. */
-const PROBE_MS = 1000;
+/** Time for which the result of the checks is reused, so that frequent requests do not burden the stores. */
+const RESULT_TTL_MS = 1000;
 
-/** Silence of a store that counts as an outage. Shorter than a scrape waits, so that the metrics say so too. */
+/**
+ * Silence of a store that counts as an outage. Shorter than the time limit of a scrape, so that metrics report it too.
+ */
 const SILENT_MS = 1500;
 
 /** The health of a process, derived from its parts. The composition root adds each part on opening it. */
@@ -16,7 +18,7 @@ export class ProcessHealth implements Health {
   serving = false;
   readonly #watchedParts: { readonly silentMs: number }[] = [];
   readonly #checks: (() => Promise<unknown>)[] = [];
-  #probe: Promise<boolean> | undefined;
+  #result: Promise<boolean> | undefined;
 
   /** Makes the process unhealthy while one of these parts has been silent for 10 s. */
   watch(...parts: readonly { readonly silentMs: number }[]): void {
@@ -26,7 +28,7 @@ export class ProcessHealth implements Health {
   /** Makes the process ready only while this check resolves. */
   require(check: () => Promise<unknown>): void {
     this.#checks.push(check);
-    this.#probe = undefined;
+    this.#result = undefined;
   }
 
   isHealthy(): boolean {
@@ -34,12 +36,12 @@ export class ProcessHealth implements Health {
   }
 
   async isReady(): Promise<boolean> {
-    this.#probe ??= this.#check();
-    const probe = this.#probe;
-    return (await withTimeout(SILENT_MS, () => probe).catch(() => false)) && this.serving;
+    this.#result ??= this.#check();
+    const result = this.#result;
+    return (await withTimeout(SILENT_MS, () => result).catch(() => false)) && this.serving;
   }
 
-  /** Reports whether all checks resolve. The result is reused for a second. */
+  /** Reports whether all checks resolve. */
   async #check(): Promise<boolean> {
     try {
       await Promise.all(this.#checks.map((check) => check()));
@@ -48,8 +50,8 @@ export class ProcessHealth implements Health {
       return false;
     } finally {
       setTimeout(() => {
-        this.#probe = undefined;
-      }, PROBE_MS).unref();
+        this.#result = undefined;
+      }, RESULT_TTL_MS).unref();
     }
   }
 }

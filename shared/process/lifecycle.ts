@@ -2,7 +2,7 @@ import { ConfigError } from '../config/env.ts';
 import { createLog, type Log } from '../log.ts';
 import { STOP_LIMITS } from './stop-limits.ts';
 
-/** A started process. `stop` finishes or releases running work; it is called once. */
+/** A process that has started. `stop` finishes or releases running work; it is called once. */
 export interface RunningProcess {
   /** Address at which it serves. */
   url?: string;
@@ -11,7 +11,7 @@ export interface RunningProcess {
   stop(): Promise<void>;
 }
 
-/** Message that a started process sends to its supervisor over IPC. */
+/** Message to the supervisor of a process, over IPC, that the process has started. */
 export interface ReadyMessage {
   type: 'ready';
   url?: string;
@@ -42,11 +42,13 @@ export async function runMain<Config extends { logLevel: string; tracing?: boole
 
   try {
     const traces = config.tracing ? await startTracing(kind, log) : undefined;
-    const started = await start(config, log);
+    const startedProcess = await start(config, log);
     running =
-      traces === undefined ? started : { ...started, stop: () => started.stop().finally(traces.stop) };
+      traces === undefined
+        ? startedProcess
+        : { ...startedProcess, stop: () => startedProcess.stop().finally(traces.stop) };
   } catch (error) {
-    for (const fault of faultsOf(error)) log.fatal({ err: fault }, 'could not start');
+    for (const one of errorsOf(error)) log.fatal({ err: one }, 'could not start');
     stop('could not start', 1);
     return;
   }
@@ -67,10 +69,10 @@ export function closePart(part: { close(): void | Promise<void> }): void | Promi
 }
 
 /** Yields the errors of a disposal in the order in which they occurred. Each later error wraps the earlier ones. */
-export function* faultsOf(error: unknown): Generator<unknown> {
+export function* errorsOf(error: unknown): Generator<unknown> {
   if (error instanceof SuppressedError) {
-    yield* faultsOf(error.suppressed);
-    yield* faultsOf(error.error);
+    yield* errorsOf(error.suppressed);
+    yield* errorsOf(error.error);
   } else yield error;
 }
 
@@ -88,15 +90,15 @@ function stopOnce(
   log: Log,
   running: () => RunningProcess | undefined,
 ): (reason: string, exitCode: number) => void {
-  let stopping = false;
+  let isStopping = false;
   return (reason, exitCode) => {
-    if (stopping) return;
-    stopping = true;
+    if (isStopping) return;
+    isStopping = true;
     log.info({ reason }, 'stopping');
     setTimeout(() => process.exit(1), STOP_LIMITS.process).unref();
     Promise.resolve(running()?.stop())
       .catch((error: unknown) => {
-        for (const fault of faultsOf(error)) log.error({ err: fault }, 'a part failed to close');
+        for (const one of errorsOf(error)) log.error({ err: one }, 'a part failed to close');
       })
       .finally(() => {
         log.info('stopped');

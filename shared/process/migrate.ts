@@ -12,5 +12,5 @@ interface Installation extends Patience {
  * it at once.
  */
 export function migrate({ queuePrefix, ...installation }: Installation): Promise<void> {
-  return migrateDatabase({ ...installation, others: (client) => migrateQueue(client, queuePrefix) });
+  return migrateDatabase({ ...installation, migrateOthers: (client) => migrateQueue(client, queuePrefix) });
 }

@@ -21,9 +21,8 @@ interface Answer {
 type DesiredWorkers = (pool: string) => Promise<number | undefined>;
 
 /**
- * Serves `GET /healthz`, `/readyz`, `/metrics` and `/scale/{pool}` on the operators' port, which every kind of process
- * has. `board`, if given, serves the paths below `/admin`. Uses Node's HTTP server, because workers must not depend on
- * Koa.
+ * Serves `GET /healthz`, `/readyz`, `/metrics` and `/scale/{pool}` on the operators' port of a process. `board`, if
+ * given, serves the paths below `/admin`. Uses Node's HTTP server, because workers must not depend on Koa.
  */
 export async function openOperatorPort(
   address: { host: string; port: number },
@@ -32,7 +31,7 @@ export async function openOperatorPort(
   board?: RequestListener,
 ): Promise<{ url: string; close(): void }> {
   observeProcess();
-  const watched = watchHealth(health);
+  const healthWatch = watchHealth(health);
   const server = createServer(async (request, response) => {
     if (board !== undefined && /^\/admin(?=[/?]|$)/.test(request.url ?? '')) return board(request, response);
     const { status, type = 'application/json', text } = await answerTo(request.url ?? '', health, desired);
@@ -44,7 +43,7 @@ export async function openOperatorPort(
   return {
     url: `http://${address.host}:${port}`,
     close() {
-      watched.close();
+      healthWatch.close();
       server.close();
       server.closeAllConnections();
     },
@@ -63,7 +62,7 @@ async function answerTo(url: string, health: Health, desired: DesiredWorkers): P
   return pool === undefined ? statusAnswer(404, 'not found') : scaleAnswer(pool, desired);
 }
 
-/** Answers in the form that KEDA's scaler `metrics-api` reads with `valueLocation: desired`, `targetValue: "1"`. */
+/** Answers in the format that KEDA's scaler `metrics-api` reads with `valueLocation: desired`, `targetValue: "1"`. */
 async function scaleAnswer(pool: string, desired: DesiredWorkers): Promise<Answer> {
   try {
     const workers = await desired(pool);

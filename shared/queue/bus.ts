@@ -8,26 +8,23 @@ import { retry } from '../timing/retry.ts';
 import { connectRedis } from './redis.ts';
 
 const RECONNECT = { firstMs: 50, longestMs: 2000 };
-/** Interval at which the idle connection is probed, and time limit for the answer. */
-const PULSE = { everyMs: 5000, withinMs: 2000 };
+/** Interval at which the listening connection is probed, and time limit for the answer. */
+const PROBE = { everyMs: 5000, withinMs: 2000 };
 /**
- * TCP keep-alive, which notices that a host is gone. A proxy in between may still acknowledge in its place, so there is
- * a pulse as well.
+ * TCP keep-alive, which detects that a host is gone. A proxy between the two may acknowledge for a dead host, so the
+ * connection is probed as well.
  */
 export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 
-/** Pub/sub: each message reaches everybody who listens at that moment. */
+/** Pub/sub: each message reaches every process that listens at that moment. */
 export interface Bus {
   publish(messages: { channel: string; payload: string }[]): Promise<void>;
-  /**
-   * Listens to a channel; resolves once it listens. Listens again by itself whenever the connection breaks or falls
-   * silent.
-   */
+  /** Listens to a channel, and again after each loss of the connection. Does not wait for a Redis that is down. */
   listen(channel: string, handle: (payload: string) => void): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Opens a bus on the store that also has the queues. `notify` sends messages by the database's NOTIFY. */
+/** Opens a bus on the store that also has the queues. `notify` sends messages by NOTIFY of PostgreSQL. */
 export function openBus(
   { database, redis }: Pick<BaseConfig, 'database' | 'redis'>,
   notify: Bus['publish'],
@@ -37,7 +34,7 @@ export function openBus(
 }
 
 /**
- * Opens a bus on the pub/sub of Redis. The listening connection subscribes again by itself whenever it breaks. Redis
+ * Opens a bus on the pub/sub of Redis. The listening connection subscribes again after each reconnection. Redis
  * channels ignore the database number: the prefix in their names keeps installations apart.
  */
 export function redisBus(target: RedisTarget, log: Log): Bus {
@@ -62,8 +59,8 @@ export function redisBus(target: RedisTarget, log: Log): Bus {
 }
 
 /**
- * Opens a bus on LISTEN and NOTIFY. One connection, which bypasses any pooler, listens; it is reopened whenever it
- * breaks or falls silent.
+ * Opens a bus on LISTEN and NOTIFY. One connection listens, bypassing any pooler, and is reopened whenever it breaks or
+ * falls silent.
  */
 export function postgresBus(publish: Bus['publish'], { directUrl }: BaseConfig['database'], log: Log): Bus {
   const listener = new Listener(directUrl, log);
@@ -96,7 +93,7 @@ class Listener {
     const client = new pg.Client({
       connectionString: this.#url,
       connectionTimeoutMillis: 2000,
-      query_timeout: PULSE.withinMs,
+      query_timeout: PROBE.withinMs,
       ...KEEP_ALIVE,
       application_name: 'forecue wake-ups',
     });
@@ -112,10 +109,10 @@ class Listener {
     }
     this.#client = client;
     // A connection that only listens would otherwise never find out that the server is gone.
-    const beat = () => client.query('select 1').catch((error: Error) => socketOf(client)?.destroy(error));
-    const pulse = every(PULSE.everyMs, beat, { ref: false });
+    const probe = () => client.query('select 1').catch((error: Error) => socketOf(client)?.destroy(error));
+    const probes = every(PROBE.everyMs, probe, { ref: false });
     client.once('end', () => {
-      void pulse.stop();
+      void probes.stop();
       void this.#reopen();
     });
     // The bus may have been closed while the client connected.

@@ -12,7 +12,7 @@ import type { Log } from '../log.ts';
 import { assertTakesWrites } from '../primary.ts';
 import { KEEP_ALIVE } from './bus.ts';
 
-/** Returns the name of the schema that has the queue's tables, when the queues are on PostgreSQL. */
+/** Returns the name of the PostgreSQL schema that contains the tables of the queue. */
 export function queueSchema(prefix: string): string {
   return `${prefix.replaceAll('-', '_')}_queue`;
 }
@@ -72,8 +72,8 @@ export function postgresStore(
 }
 
 /**
- * BullMQ's connections to PostgreSQL, which all queues and workers of a process share. If one falls silent without
- * ending, tickets are delayed by ten seconds at most: a fetch fails after its time-out, and the next one uses a new
+ * BullMQ's connections to PostgreSQL, which all queues and workers of a process share. If a connection falls silent
+ * without ending, tickets are delayed by ten seconds at most: a fetch times out, and the next one uses a new
  * connection.
  */
 export class SharedConnection extends PostgresConnection {
@@ -86,8 +86,8 @@ export class SharedConnection extends PostgresConnection {
   }
 
   /**
-   * Does nothing: the process has checked the schema at its start. BullMQ 6.7 never repeats its own check once that has
-   * failed, so a process that starts while PostgreSQL stops would never use its queue.
+   * Does nothing: the process has checked the schema when it started. BullMQ 6.7 never repeats its own check once it
+   * has failed, so a process that starts while PostgreSQL stops would never use its queue.
    */
   override async waitUntilReady(): Promise<void> {}
 

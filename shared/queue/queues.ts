@@ -16,13 +16,13 @@ import { withTimeout } from '../timing/within.ts';
 import { postgresStore } from './postgres-store.ts';
 import { assertTakesWrites, connectRedis, type RedisClient, readMemory, SAFE_POLICY } from './redis.ts';
 
-/** Time in which a process adds at most one ticket to a queue. */
+/** Interval in which a process adds at most one ticket to a queue. */
 const TICKET_EVERY_MS = 200;
 const TICKET_IDS_MAX = 200;
 /**
- * Options of a ticket. A ticket stands for all work that is queued before a worker takes the ticket, so a queue never
- * has more than one, whether it waits or a worker has it. Work that needs another attempt gets another ticket: nothing
- * relies on BullMQ's own redelivery.
+ * Options of a ticket. A ticket stands for all work that is queued before a worker takes the ticket, so a queue has at
+ * most one, waiting or taken. Work that needs another attempt gets another ticket: nothing relies on BullMQ's own
+ * redelivery.
  */
 const TICKET_OPTIONS = {
   attempts: 1,
@@ -33,19 +33,19 @@ const TICKET_OPTIONS = {
 /** Pace of a worker: an idle one asks for tickets every ten seconds, and again soon after a refused connection. */
 const WORKER_PACE = { concurrency: 1, drainDelay: 10, runRetryDelay: 500 };
 /**
- * Times after which a worker's ticket goes to another worker: handling a ticket takes no time, so a worker that still
- * has it must be lost.
+ * Times after which another worker gets a worker's ticket: handling a ticket takes no time, so a worker that still has
+ * it must be lost.
  */
 const TICKET_TIMEOUTS = { lockDuration: 10_000, stalledInterval: 10_000, skipLockRenewal: true };
 
 /**
- * One pool's queue. Its jobs are tickets, which say "there is work". The rows of work say which, and workers look at
- * them once a second anyway, so any ticket may be lost, late or doubled.
+ * The queue of one pool. Its jobs are tickets, which say "there is work". The rows of work say which, and workers look
+ * at them once a second anyway, so any ticket may be lost, late or doubled.
  */
 export interface TicketQueue {
   /**
-   * Adds a ticket; calls within 200 ms share one. Neither waits nor fails. Call it after the commit of the rows that
-   * have these ids. Only people who inspect the queue read the ids.
+   * Adds a ticket; calls within 200 ms share one. Neither waits nor fails. Call it after the commit of the rows with
+   * these ids. Only people who inspect the queue read the ids.
    */
   add(ids: readonly string[]): void;
 }
@@ -63,7 +63,7 @@ export interface Queues {
   worker(name: string, take: () => Promise<void>): TicketWorker;
   /** Rejects unless the store answers and takes tickets. */
   ping(): Promise<void>;
-  /** Resolves within twice `STOP_LIMITS.queue`, also when the store is down. */
+  /** Resolves within twice `STOP_LIMITS.queue`, even if the store is down. */
   close(): Promise<void>;
 }
 
@@ -77,7 +77,7 @@ export async function openQueues(
     : queuesOn(await redisStore(config.redis, config.queuePrefix, log), log);
 }
 
-/** BullMQ's connections to a store. BullMQ never closes them; `close` does. */
+/** BullMQ's connections to a store. Only `close` closes them, never BullMQ. */
 interface Store<B extends IQueueBackend, C> {
   factory: BackendFactory<B, C>;
   producer: QueueOptions<C>;
@@ -95,7 +95,7 @@ async function redisStore(target: RedisTarget, queuePrefix: string, log: Log) {
   producer.on('ready', () => void warnOfEviction(producer, log));
   const options = { prefix: `{${queuePrefix}}`, skipVersionCheck: true };
   let consumer: RedisClient | undefined;
-  // Redis is usually ready at once; otherwise the process starts unready, and becomes ready when Redis does.
+  // Redis is usually ready at once. If not, the process starts anyway, and becomes ready when Redis does.
   await withTimeout(
     FIRST_CONNECTION_MS,
     () => new Promise((resolve) => producer.once('ready', resolve)),
@@ -130,9 +130,9 @@ function queuesOn<B extends IQueueBackend, C>(
   const workers = new Set<Worker<Ticket, void, string, B, never, C>>();
   return {
     queue(name) {
-      const known = queues.get(name) ?? new TicketAdder(new Queue(name, producer, factory), log);
-      queues.set(name, known);
-      return known;
+      const adder = queues.get(name) ?? new TicketAdder(new Queue(name, producer, factory), log);
+      queues.set(name, adder);
+      return adder;
     },
     worker(name, take) {
       const options = { ...consumer(), ...WORKER_PACE, ...TICKET_TIMEOUTS };
@@ -193,7 +193,7 @@ class TicketAdder<B extends IQueueBackend, C> implements TicketQueue {
     );
   }
 
-  /** Logs an outage once, however many tickets it costs. */
+  /** Logs the start and the end of an outage once, however many tickets fail meanwhile. */
   #logOutage(isDown: boolean, error?: unknown): void {
     if (isDown === this.#isDown) return;
     this.#isDown = isDown;

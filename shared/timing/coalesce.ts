@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Runs `work` one run at a time: callers that come during a run share the next one. Starts at once when nothing runs,
- * and pauses for `gapMs` after each run. If `gapMs` is a function, it is called after each run.
+ * Runs `work`, one run at a time: callers that come during a run share the next one. Starts at once when nothing runs,
+ * and pauses for `gapMs` after each run. A function `gapMs` is called after each run.
  */
 export class Coalescer<T> {
   readonly #work: () => Promise<T>;
   readonly #gapMs: () => number;
-  /** The present run and the pause after it. Never rejects. */
+  /** The present run and the pause after it; undefined while idle. Never rejects. */
   #current: Promise<void> | undefined;
   #next: Promise<T> | undefined;
 
@@ -16,6 +16,7 @@ export class Coalescer<T> {
     this.#gapMs = typeof gapMs === 'number' ? () => gapMs : gapMs;
   }
 
+  /** Stays true during the pause after a run. */
   get isRunning(): boolean {
     return this.#current !== undefined;
   }
@@ -43,8 +44,8 @@ export class Coalescer<T> {
 }
 
 /**
- * Returns a function that pauses for `ms`, or until a pause in progress ends: all callers go on together, so that what
- * they do next can share statements.
+ * Returns a function that pauses for `ms`, or until a pause in progress ends: all its callers continue together, so
+ * that their next calls can share statements.
  */
 export function sharedPause(ms: number): () => Promise<void> {
   let pause: Promise<void> | undefined;

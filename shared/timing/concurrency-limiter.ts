@@ -2,18 +2,18 @@ import { AppError } from '../errors/app-error.ts';
 
 export interface ConcurrencyLimiterOptions {
   /** Maximum total weight of what runs at once. */
-  atOnce: number;
-  /** Maximum total weight that one party may hold; `atOnce` by default. */
-  each?: number;
-  /** Maximum number of one party's pieces that may wait in its line; unbounded by default. */
-  longest?: number;
+  capacity: number;
+  /** Maximum total weight that one party may hold; `capacity` by default. */
+  maxPerParty?: number;
+  /** Maximum number of pieces that may wait in the queue of one party; unbounded by default. */
+  maxQueued?: number;
 }
 
-/** A piece of work, as the limiter sees it. */
+/** A piece of work for the limiter. */
 export interface LimitedWork {
   /** Name of its party. Parties take turns. */
   party?: string;
-  /** Its part of `atOnce`; 1 by default. A piece that weighs more than `each` never starts. */
+  /** Its share of `capacity`; 1 by default. A piece that weighs more than `maxPerParty` never starts. */
   weight?: number;
   /** Aborts when nobody waits for the work any more. */
   gone?: AbortSignal | undefined;
@@ -23,46 +23,50 @@ export interface LimitedWork {
 
 /** Permission to run, held while the work runs. */
 export interface Permit {
-  /** Adds to its weight. Returns false, and adds nothing, if that does not fit at once. */
+  /** Adds to the weight. Returns false, and adds nothing, if there is no room at once. */
   grow(by: number): boolean;
-  /** Subtracts from its weight, at most all of it. */
+  /** Subtracts from the weight, at most all of it. */
   shrink(by: number): void;
-  /** Releases its weight. A second call does nothing. */
+  /** Releases the whole weight. A second call does nothing. */
   release(): void;
 }
 
 interface WaitingPiece {
   weight: number;
-  enter(): void;
+  start(): void;
 }
 
 interface Party {
   held: number;
-  line: Set<WaitingPiece>;
+  queue: Set<WaitingPiece>;
 }
 
 /**
  * A concurrency limiter, or weighted semaphore, for work that costs memory, a core or a connection. Pieces of work wait
- * in bounded lines, one for each party, and the parties take turns; a piece that finds its party's line full is
- * refused. p-queue and p-limit have no parties, weights or bound on the waiting work.
+ * in bounded queues, one for each party, and the parties take turns; a piece is refused if the queue of its party is
+ * full. p-queue and p-limit have no parties, weights or bound on the waiting work.
  */
 export class ConcurrencyLimiter {
-  #atOnce: number;
-  readonly #each: number;
-  readonly #longest: number;
+  #capacity: number;
+  readonly #maxPerParty: number;
+  readonly #maxQueued: number;
   #held = 0;
-  /** Parties that hold or wait for something, next in turn first. */
+  /** Parties with pieces that run or wait, next in turn first. */
   readonly #parties = new Map<string, Party>();
 
-  constructor({ atOnce, each = atOnce, longest = Number.POSITIVE_INFINITY }: ConcurrencyLimiterOptions) {
-    this.#atOnce = atOnce;
-    this.#each = each;
-    this.#longest = longest;
+  constructor({
+    capacity,
+    maxPerParty = capacity,
+    maxQueued = Number.POSITIVE_INFINITY,
+  }: ConcurrencyLimiterOptions) {
+    this.#capacity = capacity;
+    this.#maxPerParty = maxPerParty;
+    this.#maxQueued = maxQueued;
   }
 
-  /** Changes `atOnce`. Running work goes on. */
-  setAtOnce(atOnce: number): void {
-    this.#atOnce = atOnce;
+  /** Changes `capacity`. Running work goes on. */
+  setCapacity(capacity: number): void {
+    this.#capacity = capacity;
     this.#startNext();
   }
 
@@ -77,11 +81,11 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * Resolves when its turn comes. Throws `overloaded`: at once if the party's line is full, or later if, before its
-   * turn, the caller has gone or the waiting time is over.
+   * Resolves when the turn of the piece comes. Throws `overloaded`: at once if the queue of the party is full, or later
+   * if, before its turn, the caller has gone or the waiting time is over.
    */
   async acquire({ party: name = '', weight = 1, ...limits }: LimitedWork = {}): Promise<Permit> {
-    const party = this.#parties.get(name) ?? { held: 0, line: new Set() };
+    const party = this.#parties.get(name) ?? { held: 0, queue: new Set() };
     this.#parties.set(name, party);
     await this.#waitForTurn(party, weight, limits);
     return this.#permit(name, party, weight);
@@ -93,16 +97,16 @@ export class ConcurrencyLimiter {
     { gone, waitMs }: Pick<LimitedWork, 'gone' | 'waitMs'>,
   ): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const waiting = { weight, enter: resolve };
-    party.line.add(waiting);
+    const waiting = { weight, start: resolve };
+    party.queue.add(waiting);
     const leave = () => {
-      if (!party.line.delete(waiting)) return;
+      if (!party.queue.delete(waiting)) return;
       reject(new AppError('overloaded', { cause: gone?.reason }));
       this.#startNext();
     };
     this.#startNext();
-    if (!party.line.has(waiting)) return;
-    if (gone?.aborted || party.line.size > this.#longest) leave();
+    if (!party.queue.has(waiting)) return;
+    if (gone?.aborted || party.queue.size > this.#maxQueued) leave();
     gone?.addEventListener('abort', leave);
     const timer = waitMs === undefined ? undefined : setTimeout(leave, waitMs);
     try {
@@ -139,7 +143,7 @@ export class ConcurrencyLimiter {
   }
 
   #fits(party: Party, weight: number): boolean {
-    return this.#held + weight <= this.#atOnce && party.held + weight <= this.#each;
+    return this.#held + weight <= this.#capacity && party.held + weight <= this.#maxPerParty;
   }
 
   #take(party: Party, weight: number): void {
@@ -147,21 +151,21 @@ export class ConcurrencyLimiter {
     this.#held += weight;
   }
 
-  /** Starts what fits. Nothing overtakes a piece that `atOnce` has no room for, or heavy pieces would never start. */
+  /** Starts what fits. Nothing overtakes a piece that `capacity` has no room for, or heavy pieces would never start. */
   #startNext(): void {
     for (const [name, party] of this.#parties) {
-      const [first] = party.line;
+      const [first] = party.queue;
       if (first === undefined) {
         if (party.held === 0) this.#parties.delete(name);
         continue;
       }
-      if (party.held + first.weight > this.#each) continue;
-      if (this.#held + first.weight > this.#atOnce) return;
-      party.line.delete(first);
+      if (party.held + first.weight > this.#maxPerParty) continue;
+      if (this.#held + first.weight > this.#capacity) return;
+      party.queue.delete(first);
       this.#take(party, first.weight);
       // The party moves to the end, where this loop meets it again.
       this.#moveToEnd(name, party);
-      first.enter();
+      first.start();
     }
   }
 

@@ -7,7 +7,7 @@ export interface EveryOptions {
   ref?: boolean;
 }
 
-export interface Repeated {
+export interface Repetition {
   /** Starts no further runs. Resolves when the present run, if any, has ended. */
   stop(): Promise<void>;
 }
@@ -20,10 +20,10 @@ export function every(
   ms: number,
   work: () => unknown,
   { onError, atOnce = false, ref = true }: EveryOptions = {},
-): Repeated {
+): Repetition {
   let timer: NodeJS.Timeout | undefined;
   let running = Promise.resolve();
-  let stopped = false;
+  let isStopped = false;
 
   async function run(): Promise<void> {
     const startedAt = performance.now();
@@ -38,7 +38,7 @@ export function every(
   }
 
   function schedule(delayMs: number): void {
-    if (stopped) return;
+    if (isStopped) return;
     timer = setTimeout(() => {
       running = run();
     }, delayMs);
@@ -49,7 +49,7 @@ export function every(
   else schedule(ms);
   return {
     async stop() {
-      stopped = true;
+      isStopped = true;
       clearTimeout(timer);
       await running;
     },

@@ -1,5 +1,5 @@
-/** Postpones work. It runs once, at the earliest of the requested times. */
-export class Later {
+/** Delays a call. If it is requested several times, it is made once, at the earliest of the requested times. */
+export class DelayedCall {
   readonly #work: () => void;
   #next: { at: number; timer: Disposable } | undefined;
 
@@ -7,15 +7,15 @@ export class Later {
     this.#work = work;
   }
 
-  /** Runs the work in `ms`, or earlier if that was already requested; below 1 ms, after this turn of the event loop. */
+  /** Makes the call in `ms`, or earlier if that was requested before; below 1 ms, after this turn of the event loop. */
   within(ms: number): void {
     const at = performance.now() + ms;
     if (this.#next !== undefined && this.#next.at <= at) return;
     this.#next?.timer[Symbol.dispose]();
-    const due = () => {
+    const run = () => {
       this.#next = undefined;
       this.#work();
     };
-    this.#next = { at, timer: ms < 1 ? setImmediate(due) : setTimeout(due, ms) };
+    this.#next = { at, timer: ms < 1 ? setImmediate(run) : setTimeout(run, ms) };
   }
 }

@@ -6,7 +6,7 @@ export interface Backoff {
 }
 
 export interface RetryOptions extends Backoff {
-  /** True if another try can help after `tries` failed ones. By default it always can. */
+  /** Returns true if a retry can help after `tries` failed tries; by default, always. */
   when?: (error: unknown, tries: number) => boolean;
   /** Time, by `performance.now()`, after which no try starts. */
   until?: number;
@@ -15,8 +15,9 @@ export interface RetryOptions extends Backoff {
 }
 
 /**
- * Retries with backoff until `work` succeeds. Rejects with its last error when another try cannot help or would come
- * too late, and with the signal's reason, or during a pause an `AbortError`, when the signal aborts. Only for work that is safe to repeat.
+ * Retries with backoff until `work` succeeds. Rejects with the last error of `work` when another try cannot help or
+ * would start after `until`. When the signal aborts, rejects with its reason or, during a pause, with an `AbortError`.
+ * Only for work that is safe to repeat.
  */
 export async function retry<T>(work: () => Promise<T>, options: RetryOptions): Promise<T> {
   const { when = () => true, until = Number.POSITIVE_INFINITY, signal } = options;
@@ -33,7 +34,8 @@ export async function retry<T>(work: () => Promise<T>, options: RetryOptions): P
 }
 
 /**
- * Returns the time to wait after `tries` failed tries. It doubles each time, with jitter so that processes spread out.
+ * Returns the time to wait after `tries` failed tries. It doubles each time, with jitter, so that processes do not
+ * retry all at once.
  */
 export function backoffMs(tries: number, { firstMs, longestMs }: Backoff): number {
   return Math.min(firstMs * 2 ** (tries - 1), longestMs) * (0.5 + Math.random() / 2);

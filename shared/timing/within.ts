@@ -26,16 +26,16 @@ export function anySignal(...signals: readonly AbortSignal[]): AbortSignal {
 }
 
 /**
- * Settles as `work` does, or rejects after `ms` with `late()`. In the latter case, the signal that `work` got aborts
+ * Settles as `work` does, or rejects after `ms` with `timeoutError()`. On a timeout, the signal that `work` got aborts
  * with the same error.
  */
 export async function withTimeout<T>(
   ms: number,
-  work: (late: AbortSignal) => Promise<T>,
-  late: () => Error = () => new Error(`not done within ${ms} ms`),
+  work: (signal: AbortSignal) => Promise<T>,
+  timeoutError: () => Error = () => new Error(`not done within ${ms} ms`),
 ): Promise<T> {
   const limit = new AbortController();
-  const timer = setTimeout(() => limit.abort(late()), ms);
+  const timer = setTimeout(() => limit.abort(timeoutError()), ms);
   try {
     return await rejectOnAbort(limit.signal, work(limit.signal));
   } finally {

@@ -15,18 +15,18 @@ import { withTimeout } from '../timing/within.ts';
 
 /**
  * Exports the spans of this process by OTLP. The SDK reads the address, the sampling and the other standard settings
- * from the environment. Loaded only if there is a collector, because it takes memory, and time at the start.
+ * from the environment. Loaded only if a collector is configured, because loading takes memory and delays the start.
  */
 export function startTracing(kind: string, log: Log): { stop(): Promise<void> } {
   const report = (reason: string) => log.warn({ reason }, 'a setting of the traces');
   diag.setLogger({ error: report, warn: report, info() {}, debug() {}, verbose() {} }, DiagLogLevel.WARN);
-  const own = { 'service.name': `forecue-${kind}`, 'service.version': manifest.version };
-  const detected = detectResources({ detectors: [serviceInstanceIdDetector, envDetector] });
+  const ownAttributes = { 'service.name': `forecue-${kind}`, 'service.version': manifest.version };
+  const detectedResource = detectResources({ detectors: [serviceInstanceIdDetector, envDetector] });
   const provider = new NodeTracerProvider({
-    resource: defaultResource().merge(resourceFromAttributes(own)).merge(detected),
+    resource: defaultResource().merge(resourceFromAttributes(ownAttributes)).merge(detectedResource),
     spanProcessors: [new BatchSpanProcessor(withOutageLog(new OTLPTraceExporter(), log))],
   });
-  // The SDK has read its settings. From now on `withOutageLog` reports faults.
+  // The SDK has read its settings. From now on, `withOutageLog` reports errors.
   diag.disable();
   provider.register();
   return {
@@ -36,18 +36,18 @@ export function startTracing(kind: string, log: Log): { stop(): Promise<void> } 
 }
 
 /**
- * Wraps an exporter so that it logs once when the collector becomes unreachable, and when it is back. Spans in between
- * are lost.
+ * Wraps an exporter so that it logs once when the collector becomes unreachable, and once when it is back. Spans of the
+ * time between are lost.
  */
 function withOutageLog(exporter: SpanExporter, log: Log): SpanExporter {
   let isDown = false;
   return {
     export(spans, done) {
       exporter.export(spans, (result) => {
-        const failed = result.error !== undefined;
-        if (failed && !isDown) log.warn({ err: result.error }, 'the collector takes no traces');
-        if (!failed && isDown) log.info('the collector takes traces again');
-        isDown = failed;
+        const hasFailed = result.error !== undefined;
+        if (hasFailed && !isDown) log.warn({ err: result.error }, 'the collector takes no traces');
+        if (!hasFailed && isDown) log.info('the collector takes traces again');
+        isDown = hasFailed;
         done(result);
       });
     },

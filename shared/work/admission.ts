@@ -5,14 +5,14 @@ import { canonicalJson, fingerprint } from '../security/fingerprint.ts';
 import type { Kind } from './kind.ts';
 import type { NoFacts } from './kinds.ts';
 
-/** The terms of a process that admits work. */
-interface Terms extends Pick<AdmissionTerms, 'process' | 'timeoutMs' | 'recoveryWindowS'> {
-  /** The price of charged kinds; a process that admits no such kind need not give it. */
+/** Terms of a process that admits work. */
+interface ProcessTerms extends Pick<AdmissionTerms, 'process' | 'timeoutMs' | 'recoveryWindowS'> {
+  /** Price of charged kinds. A process that admits none may leave it out. */
   units?: Pick<AdmissionTerms, 'sandboxUnits' | 'unitPriceMicrocents'>;
 }
 
 /** Returns the terms that all admissions of a kind in a process share. */
-export function admissionTerms(kind: Kind, { units, ...terms }: Terms): AdmissionTerms {
+export function admissionTerms(kind: Kind, { units, ...terms }: ProcessTerms): AdmissionTerms {
   return {
     kind: kind.name,
     outlivesCallers: kind.outlivesCallers,
@@ -22,26 +22,26 @@ export function admissionTerms(kind: Kind, { units, ...terms }: Terms): Admissio
   };
 }
 
-/** A piece of work that is a part of another one. */
+/** A part of another piece of work. */
 export interface Part<Facts = object> {
-  /** Id of the part: the same id again means the same part. */
+  /** Id of the part. The same id again means the same part. */
   id: string;
   /** Input of the part's handler. */
   body: object;
   facts: Facts;
 }
 
-/** A request for a job of an account, by any caller, or for a part of a job. */
+/** A request for a job of an account, or for a part of a job. */
 interface JobRequest<Facts> extends Partial<Part<Facts>> {
   accountId: string;
   body: object;
-  /** Name of the request: the same name again means the same job. By default every request is new. */
+  /** Name of the request. The same name again means the same job. By default, every request is new. */
   requestId?: string | undefined;
-  /** True to wait if the same request is still live, even while others wait for it. */
+  /** True to join the same request if it is still live, even while other callers wait for it. */
   wait?: boolean;
 }
 
-/** Makes the admission of a job. */
+/** Returns the admission of a job. */
 export function jobAdmission<Facts = NoFacts>(
   kind: Pick<Kind, 'name'>,
   { accountId, body, id = newId(), requestId = id, wait = false, facts }: JobRequest<Facts>,

@@ -10,44 +10,48 @@ import type { WakeUps } from './wake-ups.ts';
 const COMPLETIONS_MAX = 100;
 const ANSWER_BYTES_MAX = 256 * 1024;
 /**
- * Longest waits in a busy worker, in milliseconds. `statement`: a completion waits for others that share its statement.
+ * Maximum waits in a busy worker, in milliseconds. `statement`: a completion waits for others that share its statement.
  * `wakeUp`: the wake-up of its callers waits for others that share its message. Neither wait exceeds a tenth
- * (`ofQueueing`) of the time that the work was queued.
+ * (`ofQueueing`) of the time for which the work was queued.
  */
 const PATIENCE_MS = { statement: 5, wakeUp: 25, ofQueueing: 0.1 };
 /**
- * Maximum number of completions that wait for more to share their statement, or claim work in it. A larger number fills
- * a statement by itself.
+ * Maximum number of completions that wait for others to share their statement, or that also claim work in it. More than
+ * these fill a statement by themselves.
  */
 const FEW_COMPLETIONS = 32;
 
-/** Ends a piece of work; false if its guard failed. After the commit it wakes the processes that wait for the work or run it. */
-export type Complete = (completion: Completion) => Promise<boolean>;
+/**
+ * Ends a piece of work. Resolves with false if its guard failed. After the commit, wakes the processes that wait for
+ * the work or run it.
+ */
+export type Completer = (completion: Completion) => Promise<boolean>;
 
-/** A claim for the slots of attempts that end, made in the statement that ends them. */
+/** A claim for the slots of ended attempts, made in the statement that ends them. */
 export interface NextClaim extends ClaimTerms {
   onClaimed(claimed: ClaimResult): void;
-  /** Called if the statement failed, but may have taken effect. */
+  /** Called if the statement failed; it may have taken effect nevertheless. */
   onLost(): void;
 }
 
-/** Steps that a worker contributes to the end of its attempts. */
-export interface WorkerSteps {
+/** Hooks with which a worker joins claims to the ends of its attempts. */
+export interface WorkerHooks {
   /** Checks whether attempts end so often that they may share a statement. */
   isBusy(): boolean;
   /** Returns the claim to make in the statement that ends these attempts; undefined for none. */
   nextAfter(ended: readonly Completion[]): NextClaim | undefined;
 }
 
-export interface CompletionParts {
+export interface CompleterOptions {
   pool: Pool;
   recoveryWindowS: number;
   wakeUps: Pick<WakeUps, 'announceEnded' | 'announceCompleted'>;
   /** Given by workers only. */
-  worker?: WorkerSteps;
+  worker?: WorkerHooks;
 }
 
-export function createCompletion({ pool, recoveryWindowS, wakeUps, worker }: CompletionParts): Complete {
+/** Creates the function that ends work, in batches. */
+export function createCompleter({ pool, recoveryWindowS, wakeUps, worker }: CompleterOptions): Completer {
   async function end(batch: readonly Completion[]): Promise<boolean[]> {
     const next = batch.length > FEW_COMPLETIONS ? undefined : worker?.nextAfter(batch);
     if (next === undefined) return complete(pool, batch, recoveryWindowS);
@@ -66,18 +70,18 @@ export function createCompletion({ pool, recoveryWindowS, wakeUps, worker }: Com
   return createBatcher(
     async (batch: Completion[]) => {
       batches.observe({ statement: 'complete' }, batch.length);
-      const ended = await end(batch);
-      const done = batch.filter((_, n) => ended[n]);
-      const byWorker = done.filter(({ guard }) => guard === 'attempt');
+      const hasEnded = await end(batch);
+      const endedItems = batch.filter((_, n) => hasEnded[n]);
+      const byWorker = endedItems.filter(({ guard }) => guard === 'attempt');
       wakeUps.announceCompleted(
         byWorker.map(({ id }) => id),
         patienceOf(byWorker, PATIENCE_MS.wakeUp),
       );
-      wakeUps.announceEnded(done.filter(({ guard }) => guard !== 'attempt').map(({ id }) => id));
-      return ended;
+      wakeUps.announceEnded(endedItems.filter(({ guard }) => guard !== 'attempt').map(({ id }) => id));
+      return hasEnded;
     },
     {
-      most: COMPLETIONS_MAX,
+      maxItems: COMPLETIONS_MAX,
       maxBytes: ANSWER_BYTES_MAX,
       partyOf: ({ party }) => party,
       bytesOf: ({ answer }) => answer?.length ?? 0,
@@ -89,8 +93,8 @@ export function createCompletion({ pool, recoveryWindowS, wakeUps, worker }: Com
   );
 }
 
-function patienceOf(ended: readonly Completion[], mostMs: number): number {
+function patienceOf(ended: readonly Completion[], maxMs: number): number {
   if (ended.length > FEW_COMPLETIONS) return 0;
   const queuedMs = Math.min(...ended.map((one) => one.queuedMs ?? 0));
-  return Math.min(mostMs, PATIENCE_MS.ofQueueing * queuedMs);
+  return Math.min(maxMs, PATIENCE_MS.ofQueueing * queuedMs);
 }

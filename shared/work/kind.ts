@@ -23,17 +23,17 @@ export interface Kind<Input extends TSchema = TSchema, Facts = unknown, Report =
   readonly parties: PartyClass;
   /** True if each piece reserves a unit of the party's plan. */
   readonly charged: boolean;
-  /** Setting for the time from admission to deadline, queue included. The work ends then, in whatever state it is. */
+  /** Setting of the time from admission to deadline, queue included. Work that is still live then is ended. */
   readonly deadline: keyof Deadlines;
-  /** Error codes with which it ends at its deadline, and when it is cancelled. */
+  /** Error code of work that reaches its deadline, and of cancelled work. */
   readonly codes: { readonly timeout: ErrorCode; readonly cancelled: ErrorCode };
-  /** True if it goes on when no caller waits for it any more; otherwise it is dropped from the queue. */
+  /** True if work goes on after its last caller has left; otherwise it is dropped from the queue. */
   readonly outlivesCallers: boolean;
   /** True if a party's work of this kind runs one piece after the other, over all workers. */
   readonly oneAtATime: boolean;
   /** Kind of its parts, if its handler admits parts and waits for them. */
   readonly parts?: Kind;
-  /** Never set: it carries the types. */
+  /** Never set: it only tells `FactsOf` and `ReportOf` the types. */
   readonly types?: { facts: Facts; report: Report };
 }
 
@@ -53,12 +53,12 @@ export function kindNamed(kinds: Kinds, name: string): Kind {
   return kind;
 }
 
-/** Returns the kinds that a pool serves, by their names. */
-export function servedBy(kinds: Kinds, pool: PoolName): Kinds {
+/** Returns the kinds that a pool serves, by name. */
+export function kindsOfPool(kinds: Kinds, pool: PoolName): Kinds {
   return Object.fromEntries(Object.entries(kinds).filter(([, kind]) => kind.pool === pool));
 }
 
 /** Lists the names of the kinds that a pool serves. */
-export function kindsOf(kinds: Kinds, pool: PoolName): string[] {
-  return Object.keys(servedBy(kinds, pool));
+export function kindNamesOfPool(kinds: Kinds, pool: PoolName): string[] {
+  return Object.keys(kindsOfPool(kinds, pool));
 }

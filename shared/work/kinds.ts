@@ -7,7 +7,7 @@ import { PredictionRequest } from '../schemas/predictions.ts';
 import { BatchRequest, ReplyRequest } from '../schemas/replies.ts';
 import type { Kind } from './kind.ts';
 
-/** Facts of a kind that needs none: the input says all that the party asked for. */
+/** Facts of a kind that has none: its input says all that the party asked for. */
 export type NoFacts = Record<never, never>;
 
 const predictionBase = {
@@ -98,7 +98,7 @@ export const predictBatch: Kind<typeof BatchRequest, NoFacts, JobReport<BatchRep
   parts: batchReply,
 };
 
-/** The kinds that an account's `/api/jobs/` shows, by the names under which it shows them. */
+/** The kinds that `/api/jobs/` shows to an account, by the names that it uses for them. */
 export const jobKinds = {
   sync,
   promote_episodes: promoteEpisodes,
@@ -106,5 +106,5 @@ export const jobKinds = {
   predict_batch: predictBatch,
 };
 
-/** Every kind of work there is. */
+/** All kinds of work, by name. */
 export const kinds = { predict, reply, draft, batch_reply: batchReply, ...jobKinds };

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { POOLS } from '../config/config.ts';
 import { type LoadRow, readLoad } from '../db/stores/work/load.ts';
 import { desiredWorkers, type PoolLoad } from '../domain/scaling.ts';
-import { type Kinds, servedBy } from './kind.ts';
+import { type Kinds, kindsOfPool } from './kind.ts';
 
 /** Computes the load of a pool from that of its kinds. */
 export function poolLoad(rows: readonly LoadRow[]): PoolLoad {
@@ -22,8 +22,8 @@ export async function readDesiredWorkers(
   kinds: Kinds,
   name: string,
 ): Promise<number | undefined> {
-  const known = POOLS.find((one) => one === name);
-  const served = known === undefined ? [] : Object.values(servedBy(kinds, known));
-  if (served.length === 0) return undefined;
-  return desiredWorkers(poolLoad(await readLoad(pool, served)));
+  const poolName = POOLS.find((one) => one === name);
+  const servedKinds = poolName === undefined ? [] : Object.values(kindsOfPool(kinds, poolName));
+  if (servedKinds.length === 0) return undefined;
+  return desiredWorkers(poolLoad(await readLoad(pool, servedKinds)));
 }

@@ -4,7 +4,9 @@ import type { PromoteInput, SyncRequest } from '../schemas/jobs.ts';
 import type { Kind } from './kind.ts';
 import { promoteEpisodes, promoteFacts, sync } from './kinds.ts';
 
-/** A step of a round: it gives a job of this kind and input to each account with something new for the kind. */
+/**
+ * A step of a round: queues a job of this kind, with this input, for each account that has something new for the kind.
+ */
 export interface RoundStep {
   kind: Kind;
   due: DueKind;
@@ -13,7 +15,7 @@ export interface RoundStep {
 
 const PROMOTION: PromoteInput = { settled_only: true, limit: 500 };
 
-/** The recurring work of accounts. A round takes its steps one after the other, each over all accounts. */
+/** The steps of each recurring job. A round takes its steps one after the other, each over all accounts. */
 export const SCHEDULES: Readonly<Record<keyof Recurrence, readonly RoundStep[]>> = {
   sync: [{ kind: sync, due: 'sync', body: {} }],
   promotion: [

@@ -21,17 +21,18 @@ export type Listeners = Partial<Record<Channel, (names: readonly string[]) => vo
 const NAMES_MAX = 140;
 
 /**
- * Messages that say "look at these rows" and carry nothing else. A message may be lost, late or doubled: whoever waits
- * also polls its rows every second. Messages are sent after the commit; sending neither waits nor fails.
+ * Messages that say "look at these rows" and carry nothing else. A message may be lost, late or doubled, so each
+ * waiting process also polls its rows at least once a second. Messages are sent after the commit; sending neither waits
+ * nor fails.
  */
 export interface WakeUps {
   /** Wakes the processes that wait for the ended work or still run it. */
   announceEnded(ids: readonly string[]): void;
   /** Wakes the processes that wait for work ended by its own worker, at most `patienceMs` later. */
   announceCompleted(ids: readonly string[], patienceMs: number): void;
-  /** Wakes the workers that have slots for these flows, in which work was queued. */
+  /** Wakes the workers that have slots for these flows, whose work has just been queued. */
   announceAdmitted(flows: readonly Flow[]): void;
-  /** Passes the wake-ups of these channels to the listeners from now on. Called once. */
+  /** Passes each later wake-up to the listener of its channel. Called once. */
   listen(listeners: Listeners): Promise<void>;
   close(): Promise<void>;
 }
@@ -50,7 +51,7 @@ export function flowsOf(names: readonly string[]): Flow[] {
   });
 }
 
-/** Opens wake-ups on a bus. Closing them leaves the bus open. */
+/** Opens the wake-up channels on a bus. Closing them leaves the bus open. */
 export function openWakeUps(
   bus: Bus,
   queuePrefix: string,
@@ -74,7 +75,7 @@ export function openWakeUps(
         .catch((error: unknown) => log.warn({ err: error, count: batch.length }, 'could not send wake-ups'));
       return batch.map(() => undefined);
     },
-    { most: NAMES_MAX, isBusy, patienceMs: ({ patienceMs }) => patienceMs },
+    { maxItems: NAMES_MAX, isBusy, patienceMs: ({ patienceMs }) => patienceMs },
   );
 
   let lastSent = Promise.resolve();

@@ -3,7 +3,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { type Database, openDatabase } from '../../shared/db/orm.ts';
 import { createAccount } from '../../shared/db/stores/accounts.ts';
 import { createApp, findAppsByKey, rotateKey } from '../../shared/db/stores/apps.ts';
-import { bookCalls } from '../../shared/db/stores/provider-calls.ts';
+import { addToLedger } from '../../shared/db/stores/provider-calls.ts';
 import { newId } from '../../shared/ids.ts';
 import { createLog } from '../../shared/log.ts';
 import { hashKey, looksLikeAppKey } from '../../shared/security/keys.ts';
@@ -153,7 +153,7 @@ describe('command line', () => {
       [appId],
     );
     const call = { app_id: appId, model: 'priced' };
-    await bookCalls(test.pool, [
+    await addToLedger(test.pool, [
       aCall({ ...call, input_tokens: 1000, cached_tokens: 900, output_tokens: 20, cost_microcents: 123_456 }),
       aCall({ ...call, model: 'unpriced', input_tokens: 5, output_tokens: 1 }),
       aCall({ app_id: newId(), cost_microcents: 1 }),
@@ -227,7 +227,7 @@ describe('command line', () => {
   it('the command line reports the provider usage of an account, given its id or e-mail address', async () => {
     const account = { email: 'Ada@forecue.example', name: '', passwordHash: '' };
     const { id } = await createAccount(database.orm.em.fork(), account);
-    await bookCalls(test.pool, [
+    await addToLedger(test.pool, [
       aCall({ account_id: id, cost_microcents: 2_000_000 }),
       aCall({ account_id: id, outcome: 'aborted', aborted: true, output_tokens: 0 }),
       // A call from a year ago, which does not count towards this month.

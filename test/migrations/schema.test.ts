@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { MikroORM } from '@mikro-orm/postgresql';
 import { migrateDatabase } from '../../shared/db/migrate.ts';
-import { MIGRATIONS, ormOptions } from '../../shared/db/orm.ts';
+import { MIGRATIONS_FOLDER, ormOptions } from '../../shared/db/orm.ts';
 import { type TestDatabase, useDatabase } from '../support/database.ts';
 
 describe('migrations', () => {
@@ -10,13 +10,13 @@ describe('migrations', () => {
   let files: string[];
 
   before(async () => {
-    files = await readdir(MIGRATIONS);
+    files = await readdir(MIGRATIONS_FOLDER);
     // The queue's tables are left out, since no entity describes them.
-    await migrateDatabase({ directUrl: database.url, others: async () => {} });
+    await migrateDatabase({ directUrl: database.url, migrateOthers: async () => {} });
   });
 
   it('migrating writes no files into the migrations folder', async () => {
-    assert.deepEqual(await readdir(MIGRATIONS), files);
+    assert.deepEqual(await readdir(MIGRATIONS_FOLDER), files);
   });
 
   it('the migrations create exactly the tables that the entities describe', async () => {

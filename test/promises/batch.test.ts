@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { pausePools, resumePools, workerBeats } from '../../shared/db/stores/work/operate.ts';
+import { pausePools, readHeartbeats, resumePools } from '../../shared/db/stores/work/operate.ts';
 import type { BatchResponse } from '../../shared/schemas/replies.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import type { Reply } from '../support/client.ts';
@@ -22,7 +22,7 @@ describe('batch', function () {
     ann = await signUp(system);
     system.provider.respond(echoing);
   };
-  const workerIds = async () => [...(await workerBeats(system.database.pool, ['batch'])).keys()];
+  const workerIds = async () => [...(await readHeartbeats(system.database.pool, ['batch'])).keys()];
   /** Returns the number of model calls for each prompt. */
   const callCounts = () => {
     const counts = new Map<string, number>();
@@ -116,11 +116,11 @@ describe('batch', function () {
     const { pool } = system.database;
     const changePools = async (change: typeof pausePools) => {
       await change(pool, ['batch']);
-      const before = await workerBeats(pool, ['batch']);
+      const before = await readHeartbeats(pool, ['batch']);
       // Waits for two heartbeats, since the first may have read the pools before the change.
       for (let beats = 0, last = [...before.values()][0]; beats < 2; beats += 1)
         last = await until(async () => {
-          const [now] = (await workerBeats(pool, ['batch'])).values();
+          const [now] = (await readHeartbeats(pool, ['batch'])).values();
           return now !== last && now;
         });
     };

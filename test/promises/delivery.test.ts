@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { workerConfig } from '../../shared/config/config.ts';
 import { type Admission, admit } from '../../shared/db/stores/work/admit.ts';
-import { pausePools, resumePools, workerBeats } from '../../shared/db/stores/work/operate.ts';
+import { pausePools, readHeartbeats, resumePools } from '../../shared/db/stores/work/operate.ts';
 import { predictionKey } from '../../shared/domain/prediction.ts';
 import { newId } from '../../shared/ids.ts';
 import { createLog } from '../../shared/log.ts';
@@ -50,9 +50,9 @@ describe('delivery', () => {
   const whilePaused = async (work: () => Promise<void>) => {
     const { pool } = system.database;
     await pausePools(pool, ['predict']);
-    const before = await workerBeats(pool, ['predict']);
+    const before = await readHeartbeats(pool, ['predict']);
     await until(async () => {
-      const now = await workerBeats(pool, ['predict']);
+      const now = await readHeartbeats(pool, ['predict']);
       return [...before].every(([id, beat]) => (now.get(id) ?? 0) > beat);
     });
     await work();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { bookCalls } from '../../shared/db/stores/provider-calls.ts';
+import { addToLedger } from '../../shared/db/stores/provider-calls.ts';
 import { deleteOldHistory } from '../../shared/db/stores/work/forget.ts';
 import { newId } from '../../shared/ids.ts';
 import { aCall } from '../support/booked-call.ts';
@@ -165,7 +165,7 @@ describe('provider call ledger', () => {
     const appId = newId();
     const daysAgo = (days: number) => idOf(Date.now() - days * 24 * 60 * 60 * 1000);
     const [old, young] = [daysAgo(401), daysAgo(399)];
-    await bookCalls(system.database.pool, [
+    await addToLedger(system.database.pool, [
       aCall({ id: old, app_id: appId }),
       aCall({ id: young, app_id: appId }),
     ]);

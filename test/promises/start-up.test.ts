@@ -4,7 +4,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MIGRATIONS } from '../../shared/db/orm.ts';
+import { MIGRATIONS_FOLDER } from '../../shared/db/orm.ts';
 import { migrate } from '../../shared/process/migrate.ts';
 import { fetchPublished, predictionBody } from '../support/client.ts';
 import { administer, createDatabase, type TestDatabase } from '../support/database.ts';
@@ -32,7 +32,7 @@ describe('start-up', () => {
       const { rows } = await empty.pool.query<{ name: string }>(
         'select name from mikro_orm_migrations order by name',
       );
-      const files = (await readdir(MIGRATIONS)).filter((file) => file.startsWith('Migration')).sort();
+      const files = (await readdir(MIGRATIONS_FOLDER)).filter((file) => file.startsWith('Migration')).sort();
       assert.deepEqual(
         rows.map(({ name }) => `${name}.ts`),
         files,

@@ -1,10 +1,10 @@
-import type { BookedCall } from '../../shared/db/stores/provider-calls.ts';
+import type { LedgerEntry } from '../../shared/db/stores/provider-calls.ts';
 import { newId } from '../../shared/ids.ts';
 
 /** Builds a ledger entry for a provider call that has just been answered. */
 export function aCall(
-  fields: Partial<BookedCall & { age_ms: number }> = {},
-): BookedCall & { age_ms: number } {
+  fields: Partial<LedgerEntry & { age_ms: number }> = {},
+): LedgerEntry & { age_ms: number } {
   return {
     id: newId(),
     age_ms: 0,

@@ -3,7 +3,7 @@ import { startIngress } from '../../ingress/compose.ts';
 import { openUploads } from '../../ingress/recording/uploads.ts';
 import { ingressConfig, workerConfig } from '../../shared/config/config.ts';
 import { createLog } from '../../shared/log.ts';
-import { faultsOf } from '../../shared/process/lifecycle.ts';
+import { errorsOf } from '../../shared/process/lifecycle.ts';
 import { openQueues } from '../../shared/queue/queues.ts';
 import { kinds } from '../../shared/work/kinds.ts';
 import { startWorker } from '../../workers/compose.ts';
@@ -64,7 +64,7 @@ describe('composition root', () => {
       openUploads: async (...args) => failingToClose(await openUploads(...args), 'uploads'),
       openQueues: async (...args) => failingToClose(await openQueues(...args), 'queues'),
     });
-    const stopped = await ingress.stop().catch((error: unknown) => [...faultsOf(error)]);
+    const stopped = await ingress.stop().catch((error: unknown) => [...errorsOf(error)]);
     assert.deepEqual(stopped, [new Error('uploads'), new Error('queues')]);
     await until(nothingIsOpen);
   });

@@ -18,8 +18,8 @@ describe('concurrency limiter', () => {
   /** Waits until all pending promise reactions have run. */
   const settlePromises = () => new Promise((resolve) => setImmediate(resolve));
 
-  it('the concurrency limiter runs up to `atOnce` pieces at once, and the others in their order', async () => {
-    const limiter = new ConcurrencyLimiter({ atOnce: 2, longest: 10 });
+  it('the concurrency limiter runs up to `capacity` pieces at once, and the others in their order', async () => {
+    const limiter = new ConcurrencyLimiter({ capacity: 2, maxQueued: 10 });
     const pieces = [piece(), piece(), piece(), piece()] as const;
     const runs = pieces.map(({ work }) => limiter.run(work));
     const started = () => pieces.map(({ isStarted }) => isStarted()).join();
@@ -34,7 +34,7 @@ describe('concurrency limiter', () => {
   });
 
   it('the concurrency limiter refuses callers at once while its queue is full, and accepts them again afterwards', async () => {
-    const limiter = new ConcurrencyLimiter({ atOnce: 1, longest: 1 });
+    const limiter = new ConcurrencyLimiter({ capacity: 1, maxQueued: 1 });
     const [running, waiting] = [piece(), piece()];
     const runs = [limiter.run(running.work), limiter.run(waiting.work)];
     await assert.rejects(limiter.run(piece().work), { code: 'overloaded', retryAfterS: 1 });
@@ -45,7 +45,7 @@ describe('concurrency limiter', () => {
   });
 
   it('the concurrency limiter goes on after a piece has failed', async () => {
-    const limiter = new ConcurrencyLimiter({ atOnce: 1, longest: 1 });
+    const limiter = new ConcurrencyLimiter({ capacity: 1, maxQueued: 1 });
     const failing = limiter.run(() => Promise.reject(new Error('broken')));
     const next = limiter.run(async () => 'done');
     await assert.rejects(failing, /broken/);
@@ -53,7 +53,7 @@ describe('concurrency limiter', () => {
   });
 
   it('the concurrency limiter drops the work of a caller that leaves the queue, and gives its place to the next', async () => {
-    const limiter = new ConcurrencyLimiter({ atOnce: 1, longest: 1 });
+    const limiter = new ConcurrencyLimiter({ capacity: 1, maxQueued: 1 });
     const [running, left, next] = [piece(), piece(), piece()];
     const first = limiter.run(running.work);
     const gone = new AbortController();
@@ -79,14 +79,14 @@ describe('concurrency limiter', () => {
   it('the concurrency limiter lets work that runs finish after its caller has left', async () => {
     const gone = new AbortController();
     const { work, done } = piece();
-    const run = new ConcurrencyLimiter({ atOnce: 1, longest: 0 }).run(work, { gone: gone.signal });
+    const run = new ConcurrencyLimiter({ capacity: 1, maxQueued: 0 }).run(work, { gone: gone.signal });
     gone.abort();
     done();
     await run;
   });
 
   it('the concurrency limiter lets parties take turns', async () => {
-    const limiter = new ConcurrencyLimiter({ atOnce: 1 });
+    const limiter = new ConcurrencyLimiter({ capacity: 1 });
     const order: string[] = [];
     const work = (party: string) => limiter.run(async () => void order.push(party), { party });
     await Promise.all(['a', 'a', 'a', 'b', 'c', 'b'].map(work));
@@ -94,7 +94,7 @@ describe('concurrency limiter', () => {
   });
 
   it('the concurrency limiter limits each party to its share, and gives the rest to other parties', async () => {
-    const limiter = new ConcurrencyLimiter({ atOnce: 3, each: 2, longest: 1 });
+    const limiter = new ConcurrencyLimiter({ capacity: 3, maxPerParty: 2, maxQueued: 1 });
     const pieces = Array.from({ length: 4 }, piece);
     const [one, two, three, other] = pieces as [Piece, Piece, Piece, Piece];
     const runs = [one, two, three].map(({ work }) => limiter.run(work, { party: 'a' }));
@@ -112,7 +112,7 @@ describe('concurrency limiter', () => {
   });
 
   it('the concurrency limiter counts weights, and a light piece does not overtake a heavy one that waits for room', async () => {
-    const limiter = new ConcurrencyLimiter({ atOnce: 10, each: 8 });
+    const limiter = new ConcurrencyLimiter({ capacity: 10, maxPerParty: 8 });
     const [first, heavy, light] = [
       await limiter.acquire({ party: 'a', weight: 6 }),
       limiter.acquire({ party: 'b', weight: 8 }),
@@ -129,7 +129,7 @@ describe('concurrency limiter', () => {
   });
 
   it('the concurrency limiter lets a piece grow while there is room, and frees all of it exactly once', async () => {
-    const limiter = new ConcurrencyLimiter({ atOnce: 10, each: 6 });
+    const limiter = new ConcurrencyLimiter({ capacity: 10, maxPerParty: 6 });
     const growing = await limiter.acquire({ party: 'a' });
     assert.ok(growing.grow(5));
     assert.ok(!growing.grow(1));
@@ -142,7 +142,7 @@ describe('concurrency limiter', () => {
   });
 
   it('the concurrency limiter admits waiting pieces when another one shrinks', async () => {
-    const limiter = new ConcurrencyLimiter({ atOnce: 10, each: 6 });
+    const limiter = new ConcurrencyLimiter({ capacity: 10, maxPerParty: 6 });
     const shrinking = await limiter.acquire({ party: 'a', weight: 6 });
     const other = limiter.acquire({ party: 'b', weight: 6 });
     shrinking.shrink(2);
@@ -153,7 +153,7 @@ describe('concurrency limiter', () => {
   });
 
   it('the concurrency limiter refuses a caller after its `waitMs`, and gives its place to the next', async () => {
-    const limiter = new ConcurrencyLimiter({ atOnce: 1 });
+    const limiter = new ConcurrencyLimiter({ capacity: 1 });
     const running = await limiter.acquire();
     const late = limiter.acquire({ waitMs: 20 });
     const next = limiter.acquire({ waitMs: 5000 });
@@ -163,24 +163,24 @@ describe('concurrency limiter', () => {
   });
 
   it('the concurrency limiter admits no piece after its limit has fallen, until enough have ended or the limit rises', async () => {
-    const limiter = new ConcurrencyLimiter({ atOnce: 2 });
+    const limiter = new ConcurrencyLimiter({ capacity: 2 });
     const first = await limiter.acquire();
     const second = await limiter.acquire();
     let isIn = false;
     const third = limiter.acquire().then(() => {
       isIn = true;
     });
-    limiter.setAtOnce(1);
+    limiter.setCapacity(1);
     first.release();
     await settlePromises();
     assert.equal(isIn, false);
-    limiter.setAtOnce(2);
+    limiter.setCapacity(2);
     await third;
     second.release();
   });
 
   it('the concurrency limiter admits the next callers when a heavy one that blocked them leaves the queue', async () => {
-    const limiter = new ConcurrencyLimiter({ atOnce: 2 });
+    const limiter = new ConcurrencyLimiter({ capacity: 2 });
     await limiter.acquire();
     const gone = new AbortController();
     const heavy = limiter.acquire({ party: 'b', weight: 2, gone: gone.signal });

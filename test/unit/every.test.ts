@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { every, type Repeated } from '../../shared/timing/every.ts';
+import { every, type Repetition } from '../../shared/timing/every.ts';
 import { until } from '../support/until.ts';
 
 describe('repeated work', () => {
-  let repeated: Repeated | undefined;
+  let repeated: Repetition | undefined;
   afterEach(() => repeated?.stop());
 
   it('repeated work never runs twice at once, even if it takes longer than the interval', async () => {

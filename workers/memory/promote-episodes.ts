@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { concernedBy, type Piece, storePiece } from '../../shared/db/stores/memory/promote-episodes.ts';
+import { affectedRowsOf, type Piece, storePiece } from '../../shared/db/stores/memory/promote-episodes.ts';
 import {
   countSetAside,
   type EpisodeVersion,
@@ -74,7 +74,7 @@ class EpisodeSteps implements PromotionSteps<Piece> {
   }
 
   setAside(piece: Piece, failure: ProviderError): Promise<void> {
-    return this.#promotion.setAside(concernedBy(piece), failure);
+    return this.#promotion.setAside(affectedRowsOf(piece), failure);
   }
 
   countSetAside(): Promise<number> {

@@ -1,7 +1,7 @@
 import {
   countSetAsideSources,
-  type FoundSource,
   factSources,
+  type SourceToPromote,
   sourcesOf,
 } from '../../shared/db/stores/memory/fact-sources.ts';
 import { relatedFacts } from '../../shared/db/stores/memory/known-facts.ts';
@@ -40,7 +40,7 @@ const KNOWN_FACTS_MAX = 10;
 /** Maximum number of facts found in a source by patterns, without a model. All of them are stored at once. */
 const EXTRACTED_FACTS_MAX = 40;
 
-type Sources = readonly FoundSource[];
+type Sources = readonly SourceToPromote[];
 
 /**
  * Creates the handler that extracts facts from episodes, and rewrites stale facts. It asks the model once for several

@@ -1,4 +1,4 @@
-import type { CircuitNews, CircuitState, CircuitTerms } from '../../shared/db/stores/provider-circuits.ts';
+import type { CircuitNews, CircuitSettings, CircuitState } from '../../shared/db/stores/provider-circuits.ts';
 import { LONGEST_PAUSE_MS, ProviderError, type ProviderFault } from './provider.ts';
 
 /** Consecutive failures. */
@@ -39,7 +39,7 @@ const NO_NEWS: UnreportedNews = {
  */
 export class Circuit {
   readonly #model: string;
-  readonly #terms: CircuitTerms;
+  readonly #terms: CircuitSettings;
   #streak = NO_FAILURE;
   /** Fault of refused calls. It is never `timeout`, after which callers retry at once. */
   #fault: 'failed' | 'rate_limited' = 'failed';
@@ -51,7 +51,7 @@ export class Circuit {
   #isClaimed = false;
   #unreported: UnreportedNews | undefined;
 
-  constructor(model: string, terms: CircuitTerms) {
+  constructor(model: string, terms: CircuitSettings) {
     this.#model = model;
     this.#terms = terms;
   }

@@ -1,10 +1,10 @@
 import type { ModelPrices } from '../../shared/config/provider.ts';
-import type { BookedCall } from '../../shared/db/stores/provider-calls.ts';
+import type { LedgerEntry } from '../../shared/db/stores/provider-calls.ts';
 import { type CallOutcome, costOf, estimateUnreportedTokens } from '../../shared/domain/provider-call.ts';
 import { newId } from '../../shared/ids.ts';
 import type { Log } from '../../shared/log.ts';
 import { observeCall } from '../../shared/metrics/provider.ts';
-import { every, type Repeated } from '../../shared/timing/every.ts';
+import { every, type Repetition } from '../../shared/timing/every.ts';
 import { retry } from '../../shared/timing/retry.ts';
 import { describeSpan, failSpan, inSpan } from '../../shared/tracing/span.ts';
 import type { Chat, ChatRequest, Completion } from './chat.ts';
@@ -20,7 +20,7 @@ const CLOSE_TIMEOUT_MS = 2000;
 const RETRY = { firstMs: 100, longestMs: 100 };
 
 /** Stores calls in the ledger. `age_ms` is the time since the call was sent. Safe to repeat. */
-export type BookCalls = (calls: (BookedCall & { age_ms: number })[]) => Promise<void>;
+export type BookCalls = (calls: (LedgerEntry & { age_ms: number })[]) => Promise<void>;
 
 /**
  * The ledger of calls to providers. No call waits for the database: rows are buffered, and stored together five times a
@@ -30,8 +30,8 @@ export type BookCalls = (calls: (BookedCall & { age_ms: number })[]) => Promise<
 export class CallLedger {
   readonly #book: BookCalls;
   readonly #log: Log;
-  readonly #flushes: Repeated;
-  #buffer: { call: BookedCall; sentAt: number }[] = [];
+  readonly #flushes: Repetition;
+  #buffer: { call: LedgerEntry; sentAt: number }[] = [];
   #lost = 0;
 
   constructor(book: BookCalls, log: Log) {
@@ -43,7 +43,7 @@ export class CallLedger {
   }
 
   /** Adds a call. `sentAt` is from `performance.now()`. */
-  add(call: BookedCall, sentAt: number): void {
+  add(call: LedgerEntry, sentAt: number): void {
     if (this.#buffer.length < BUFFER_MAX) this.#buffer.push({ call, sentAt });
     else this.#lost += 1;
   }
@@ -159,7 +159,7 @@ interface Booking {
 function bookedCall(
   { model, charge }: CallLimits,
   { outcome, usage, aborted, cost, latencyMs }: Booking,
-): BookedCall {
+): LedgerEntry {
   return {
     id: newId(),
     account_id: charge.accountId,

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
-import type { CircuitNews, CircuitState, CircuitTerms } from '../../shared/db/stores/provider-circuits.ts';
+import type { CircuitNews, CircuitSettings, CircuitState } from '../../shared/db/stores/provider-circuits.ts';
 import type { Log } from '../../shared/log.ts';
 import { watchCircuits } from '../../shared/metrics/provider.ts';
 import { Coalescer } from '../../shared/timing/coalesce.ts';
 import { ConcurrencyLimiter, type Permit } from '../../shared/timing/concurrency-limiter.ts';
-import { every, type Repeated } from '../../shared/timing/every.ts';
+import { every, type Repetition } from '../../shared/timing/every.ts';
 import type { Chat } from './chat.ts';
 import { Circuit } from './circuit.ts';
 import { DialectRefused } from './dialects.ts';
@@ -30,7 +30,7 @@ export interface SharedPolicyState {
 }
 
 export interface PolicyOptions {
-  terms: CircuitTerms;
+  terms: CircuitSettings;
   /** Maximum number of concurrent calls of all workers together. */
   concurrency: number | undefined;
   /** Minimum time limit of a call whose timeout counts as a failure of the provider. */
@@ -75,7 +75,7 @@ export class ProviderPolicy {
   readonly #limiter: ConcurrencyLimiter;
   /** Runs one exchange at a time, so that no read overwrites the result of a later read. */
   readonly #exchanges = new Coalescer(() => this.#exchange(), EXCHANGE_GAP_MS);
-  readonly #polls: Repeated;
+  readonly #polls: Repetition;
   /** True if the database was unreachable at the last exchange. */
   #alone = false;
   readonly #watch = watchCircuits(this.#circuits);
@@ -84,7 +84,7 @@ export class ProviderPolicy {
 
   constructor(options: PolicyOptions) {
     this.#options = options;
-    this.#limiter = new ConcurrencyLimiter({ atOnce: options.concurrency ?? Number.POSITIVE_INFINITY });
+    this.#limiter = new ConcurrencyLimiter({ capacity: options.concurrency ?? Number.POSITIVE_INFINITY });
     this.#polls = every(POLL_EVERY_MS, () => this.#poll(), { atOnce: true, ref: false });
   }
 
@@ -180,7 +180,7 @@ export class ProviderPolicy {
       }
       if (concurrency !== undefined) {
         const workers = Math.max(1, await shared.countWorkers());
-        this.#limiter.setAtOnce(Math.max(1, Math.floor(concurrency / workers)));
+        this.#limiter.setCapacity(Math.max(1, Math.floor(concurrency / workers)));
       }
       this.#alone = false;
     } catch (error) {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setGlobalProxyFromEnv } from 'node:http';
 import type { WorkerConfig } from '../../shared/config/config.ts';
 import type { Database } from '../../shared/db/orm.ts';
-import { bookCalls } from '../../shared/db/stores/provider-calls.ts';
+import { addToLedger } from '../../shared/db/stores/provider-calls.ts';
 import {
   claimProbe,
   countWorkers,
@@ -76,7 +76,7 @@ export async function openProviders(
   if (openai === undefined) return createProviders({ openai, fallbackModels: [] });
   // A global proxy does no harm, because a worker sends HTTP to providers only.
   if (openai.proxy !== undefined) opening.defer(setGlobalProxyFromEnv({ ...openai.proxy }));
-  const ledger = opening.adopt(new CallLedger((calls) => bookCalls(pool, calls), log), closePart);
+  const ledger = opening.adopt(new CallLedger((calls) => addToLedger(pool, calls), log), closePart);
   const channel = `${config.queuePrefix}_providers`;
   const terms = {
     provider: providerFingerprint(openai.baseUrl),

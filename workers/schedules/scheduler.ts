@@ -4,9 +4,9 @@ import { nextTick, type Recurrence } from '../../shared/config/recurrence.ts';
 import {
   databaseNow,
   fireTick,
-  plantSchedule,
   readSchedules,
   type ScheduleRow,
+  setSchedule,
 } from '../../shared/db/stores/schedules.ts';
 import type { Log } from '../../shared/log.ts';
 import { closePart } from '../../shared/process/lifecycle.ts';
@@ -47,7 +47,7 @@ export class Scheduler {
     for (const [name, pattern] of Object.entries(recurrence)) {
       const next = pattern === null ? undefined : nextTick(pattern, now);
       const isOn = pattern !== null && next !== undefined;
-      await plantSchedule(pool, name, isOn ? { pattern, nextTick: next } : null);
+      await setSchedule(pool, name, isOn ? { pattern, nextTick: next } : null);
     }
     this.#running = this.#run();
   }
@@ -86,7 +86,7 @@ export class Scheduler {
     const soonest = nextTick(pattern, now);
     // The clock may have been ahead when the next tick was stored.
     if (soonest !== undefined && soonest < first)
-      await plantSchedule(pool, name, { pattern, nextTick: soonest });
+      await setSchedule(pool, name, { pattern, nextTick: soonest });
     let tick = first;
     while (tick <= now && !this.#closed.signal.aborted) {
       const next = nextTick(pattern, Math.max(tick, now - CATCH_UP_MS));

@@ -18,7 +18,7 @@ import {
   type TraceHeaders,
   traceId,
 } from '../../shared/tracing/span.ts';
-import type { Complete } from '../../shared/work/completion.ts';
+import type { Completer } from '../../shared/work/completion.ts';
 import { type Kind, type Kinds, kindNamed } from '../../shared/work/kind.ts';
 import type { Handler, Handlers } from './handler.ts';
 import type { PartsRoom } from './parts.ts';
@@ -28,7 +28,7 @@ export interface AttemptDependencies {
   /** The kinds that this process serves. */
   kinds: Kinds;
   handlers: Handlers<Kinds>;
-  complete: Complete;
+  complete: Completer;
   running: RunningAttempts;
   parts: PartsRoom;
   log: Log;

@@ -8,9 +8,9 @@ import { watchSlots } from '../../shared/metrics/work.ts';
 import { closePart } from '../../shared/process/lifecycle.ts';
 import type { Bus } from '../../shared/queue/bus.ts';
 import type { Queues } from '../../shared/queue/queues.ts';
-import { createCompletion, type NextClaim } from '../../shared/work/completion.ts';
+import { createCompleter, type NextClaim } from '../../shared/work/completion.ts';
 import { openHousekeeper } from '../../shared/work/housekeeper.ts';
-import { type Kind, type Kinds, servedBy } from '../../shared/work/kind.ts';
+import { type Kind, type Kinds, kindsOfPool } from '../../shared/work/kind.ts';
 import { flowsOf, type Listeners, openWakeUps } from '../../shared/work/wake-ups.ts';
 import { Attempts } from './attempt.ts';
 import type { Handlers } from './handler.ts';
@@ -66,13 +66,13 @@ export function openWork(opening: AsyncDisposableStack, dependencies: WorkDepend
   const isBusy = (): boolean => pools.some((slots) => slots.isBusy);
   const wakeUps = opening.adopt(openWakeUps(bus, config.queuePrefix, log, isBusy), closePart);
   const worker = { isBusy, nextAfter: (batch: readonly Completion[]) => nextAfter(pools, batch) };
-  const complete = createCompletion({ pool, recoveryWindowS, wakeUps, worker });
+  const complete = createCompleter({ pool, recoveryWindowS, wakeUps, worker });
   const room = new PartsRoom({ pool, process, recoveryWindowS, wakeUps, complete, log });
   const em = () => database.orm.em.fork();
   const { directUrl } = config.database;
   const repair = { pool, directUrl, em, kinds, process, leaseMs, recoveryWindowS, complete, wakeUps, log };
   openHousekeeper(opening, repair);
-  const ofPools = Object.assign({}, ...dependencies.pools.map((name) => servedBy(kinds, name)));
+  const ofPools = Object.assign({}, ...dependencies.pools.map((name) => kindsOfPool(kinds, name)));
   const attempts = new Attempts({ kinds: ofPools, handlers, complete, running, parts: room, log });
   const served = dependencies.pools.map((name) => openPool(name, dependencies, attempts, running));
   const pools = served.map(({ slots }) => slots);
@@ -95,7 +95,7 @@ function openPool(
   attempts: Attempts,
   running: RunningAttempts,
 ): { name: PoolName; slots: WorkerPool } {
-  const kinds = servedBy(all, name);
+  const kinds = kindsOfPool(all, name);
   const oneAtATime = Object.values(kinds).flatMap((kind) => (kind.oneAtATime ? [kind.name] : []));
   // Superseding work takes the place of the older work in the queue, which is earlier by one time limit at most.
   const reachMs = 2 * Math.max(...Object.values(kinds).map(({ deadline }) => config[deadline]));

@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { retryUntil } from '../../shared/db/retries.ts';
 import { admit } from '../../shared/db/stores/work/admit.ts';
-import { type Claim, liveAmong } from '../../shared/db/stores/work/claim.ts';
+import { type Claim, findLiveIds } from '../../shared/db/stores/work/claim.ts';
 import type { Guard } from '../../shared/db/stores/work/complete.ts';
 import type { End, TraceFacts } from '../../shared/domain/work.ts';
 import type { Log } from '../../shared/log.ts';
 import { traceHeaders } from '../../shared/tracing/span.ts';
 import { admissionTerms, jobAdmission, type Part } from '../../shared/work/admission.ts';
-import type { Complete } from '../../shared/work/completion.ts';
+import type { Completer } from '../../shared/work/completion.ts';
 import type { Kind } from '../../shared/work/kind.ts';
 import type { WakeUps } from '../../shared/work/wake-ups.ts';
 import type { HandlerContext, PartsOfWork } from './handler.ts';
@@ -26,7 +26,7 @@ export interface PartsRoomDependencies {
   process: string;
   recoveryWindowS: number;
   wakeUps: Pick<WakeUps, 'announceAdmitted'>;
-  complete: Complete;
+  complete: Completer;
   log: Log;
 }
 
@@ -112,7 +112,7 @@ export class PartsRoom {
     for (;;) {
       signal.throwIfAborted();
       const live = await retryUntil(
-        () => liveAmong(this.#dependencies.pool, ids),
+        () => findLiveIds(this.#dependencies.pool, ids),
         performance.now() + leftMs(),
       );
       if (live.length === 0) return;
@@ -137,9 +137,9 @@ export class PartsRoom {
   async #cancelOrphans({ claim, kind }: Parent, ids: readonly string[]): Promise<void> {
     const { pool, log } = this.#dependencies;
     try {
-      if ((await liveAmong(pool, [claim.id])).length > 0) return;
+      if ((await findLiveIds(pool, [claim.id])).length > 0) return;
       const end = { state: 'cancelled', code: kindOfParts(kind).codes.cancelled };
-      await this.#end(claim.party, await liveAmong(pool, ids), 'live', end);
+      await this.#end(claim.party, await findLiveIds(pool, ids), 'live', end);
     } catch (error) {
       log.warn({ err: error, work: claim.id }, 'could not cancel the parts of work that has ended');
     }

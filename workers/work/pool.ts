@@ -8,8 +8,8 @@ import {
 } from '../../shared/db/stores/work/claim.ts';
 import type { Log } from '../../shared/log.ts';
 import { Coalescer } from '../../shared/timing/coalesce.ts';
-import { every, type Repeated } from '../../shared/timing/every.ts';
-import { Later } from '../../shared/timing/later.ts';
+import { every, type Repetition } from '../../shared/timing/every.ts';
+import { DelayedCall } from '../../shared/timing/later.ts';
 import type { NextClaim } from '../../shared/work/completion.ts';
 import type { Kinds } from '../../shared/work/kind.ts';
 import { type ClaimRequest, FairOrder } from './fair-order.ts';
@@ -49,7 +49,7 @@ export class WorkerPool {
   /** Attempts that hold a slot, with their flows. */
   readonly #holding = new Map<string, Flow>();
   readonly #fill = new Coalescer(() => this.#claimWhileFree());
-  readonly #fillLater = new Later(() => void this.#fill.run());
+  readonly #fillLater = new DelayedCall(() => void this.#fill.run());
   #claimed = 0;
   #closed = false;
 
@@ -199,7 +199,7 @@ export class WorkerPool {
 export class QueuePoller {
   readonly #pool: Pool;
   readonly #slots: readonly WorkerPool[];
-  readonly #looks: Repeated;
+  readonly #looks: Repetition;
   readonly #coalesced = new Coalescer(() => this.#look());
   #answeredAt = performance.now();
 

@@ -20,9 +20,12 @@ export type ReadInTurn = <Read>(reader: Reader, read: () => Promise<Read>) => Pr
  * connections for reads.
  */
 export function createReadInTurn(connections: number): ReadInTurn {
-  const atOnce = Math.ceil(CONNECTIONS_SHARE * connections);
-  const memories = new ConcurrencyLimiter({ atOnce: Number.POSITIVE_INFINITY, each: READS_PER_MEMORY_MAX });
-  const parties = new ConcurrencyLimiter({ atOnce, each: Math.max(1, atOnce - 1) });
+  const capacity = Math.ceil(CONNECTIONS_SHARE * connections);
+  const memories = new ConcurrencyLimiter({
+    capacity: Number.POSITIVE_INFINITY,
+    maxPerParty: READS_PER_MEMORY_MAX,
+  });
+  const parties = new ConcurrencyLimiter({ capacity, maxPerParty: Math.max(1, capacity - 1) });
   return ({ party, memory, gone }, read) =>
     memories.run(() => parties.run(read, { party, gone }), { party: memory, gone });
 }

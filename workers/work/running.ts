@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Claim } from '../../shared/db/stores/work/claim.ts';
 import type { Log } from '../../shared/log.ts';
 import { Coalescer } from '../../shared/timing/coalesce.ts';
-import { every, type Repeated } from '../../shared/timing/every.ts';
+import { every, type Repetition } from '../../shared/timing/every.ts';
 
 const POLL_EVERY_MS = 1000;
 const IDLE_POLL_MS = 50;
@@ -38,7 +38,7 @@ export class RunningAttempts {
   readonly #attempts = new Map<string, Attempt>();
   readonly #rows: HeldRows;
   readonly #log: Log;
-  readonly #polls: Repeated;
+  readonly #polls: Repetition;
   readonly #comparisons = new Coalescer(() => this.#compare());
   #mayHaveStrays = false;
   #strays: string[] = [];

@@ -1,6 +1,6 @@
 import { POOLS, type PoolName } from '../../../shared/config/config.ts';
 import { resumePools } from '../../../shared/db/stores/work/operate.ts';
-import { drain, pause, type Retried, retryFailed } from '../../../shared/work/operate.ts';
+import { drain, pause, type RetryCounts, retryFailed } from '../../../shared/work/operate.ts';
 import { choice, requireValue } from '../arguments.ts';
 import { type Admin, command, type Outcome } from '../command.ts';
 
@@ -72,7 +72,7 @@ async function retry({ database, config }: Admin, pools: readonly PoolName[]): P
     onPage: (kind, so) => void process.stderr.write(`So far, ${lineOf(kind, so)}\n`),
   });
   const counts = Object.entries(retried);
-  const countsOf = (what: keyof Retried) =>
+  const countsOf = (what: keyof RetryCounts) =>
     Object.fromEntries(counts.map(([kind, one]) => [kind, one[what]]));
   const notRetried = Object.entries(left).map(
     ([kind, count]) =>
@@ -85,7 +85,7 @@ async function retry({ database, config }: Admin, pools: readonly PoolName[]): P
   };
 }
 
-function lineOf(kind: string, { queued, locked }: Retried): string {
+function lineOf(kind: string, { queued, locked }: RetryCounts): string {
   return `${kind}: ${queued} queued again${skipped(locked)}`;
 }
 

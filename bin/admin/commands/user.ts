@@ -23,7 +23,7 @@ import { NewUser } from '../../../shared/schemas/accounts.ts';
 import { compile } from '../../../shared/schemas/validator.ts';
 import { weaknessOf } from '../../../shared/security/password-rules.ts';
 import { hashPassword } from '../../../shared/security/passwords.ts';
-import { endingTerms } from '../../../shared/work/housekeeper.ts';
+import { endingOptions } from '../../../shared/work/housekeeper.ts';
 import { kinds } from '../../../shared/work/kinds.ts';
 import { AdminError } from '../admin-error.ts';
 import { requireValue, userId } from '../arguments.ts';
@@ -170,8 +170,8 @@ async function erase({ em, config }: Admin, id: string): Promise<Outcome> {
   if ((await findById(em, id)) === undefined) throw unknownUser(id);
   await beginErasure(em, { id });
   // Requests that wait for the ended work notice by themselves, within about a second.
-  const terms = endingTerms(kinds, { announceEnded: () => {} }, config.recoveryWindowS);
-  const finished = await continueErasure(em, id, terms, ERASE_WITHIN_MS);
+  const options = endingOptions(kinds, { announceEnded: () => {} }, config.recoveryWindowS);
+  const finished = await continueErasure(em, id, options, ERASE_WITHIN_MS);
   const text = finished
     ? `${id} is erased.`
     : `The erasure of ${id} has begun; the running processes finish it within minutes.`;

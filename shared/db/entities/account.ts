@@ -13,12 +13,15 @@ export const Account = defineEntity({
     id: p.uuid().primary(),
     /** The address as the person wrote it, in NFC, trimmed. */
     email: p.text(),
-    /** The address in the form that is compared. */
+    /** The normalized address, by which accounts are found. */
     emailKey: p.text().unique(),
     name: p.text().default(''),
     /** argon2id, with its parameters and salt. */
     passwordHash: p.text(),
-    /** Share of the replies at or above the suggested threshold that should be right; null for the default. */
+    /**
+     * Precision to aim at: the share of correct replies among those at or above the suggested threshold. Null for the
+     * default.
+     */
     precisionTarget: p.double().$type<number>().nullable(),
     /** False if an operator has disabled the account, or it is being erased: its credentials do not work. */
     active: p.boolean().default(true),
@@ -28,7 +31,7 @@ export const Account = defineEntity({
     memoryRevision: p.bigint('number').default(0),
     createdAt: p.datetime(3),
     updatedAt: p.datetime(3),
-    /** Not null from the beginning of its erasure on; renewed as the lease of the process that erases the account. */
+    /** Null unless the account is being erased. Renewed, as a lease, by the process that erases the account. */
     erasingAt: p.datetime(3).nullable(),
   },
   indexes: [
@@ -41,8 +44,8 @@ export const Account = defineEntity({
 export type Account = InferEntity<typeof Account>;
 
 /**
- * An account's usage, which quotas limit. Whoever stores or deletes something that counts updates this row in the same
- * transaction: shared/db/sql/account-usage.sql.
+ * Usage of an account, which quotas limit. A transaction that stores or deletes something that counts updates this row
+ * too: shared/db/sql/account-usage.sql.
  */
 export const AccountUsage = defineEntity({
   name: 'AccountUsage',
@@ -138,7 +141,7 @@ export const WaitlistEntry = defineEntity({
   },
 });
 
-/** A network from which an account has logged in: wrong passwords from strangers elsewhere do not lock it out. */
+/** A network from which an account has logged in. Wrong passwords from elsewhere do not lock out its log-ins. */
 export const LoginNetwork = defineEntity({
   name: 'LoginNetwork',
   tableName: 'login_networks',

@@ -18,7 +18,7 @@ export const App = defineEntity({
     supersede: p.boolean().default(true),
     onDisconnect: p.enum(['continue', 'cancel']).default('continue'),
     disabled: p.array(),
-    /** Random key of the requests' fingerprints, which outlive the texts and must reveal nothing about them. */
+    /** Random key for fingerprints of requests. These outlive the texts and must reveal nothing about them. */
     fingerprintKey: p.blob(),
     createdAt: p.datetime(3),
     updatedAt: p.datetime(3),
@@ -53,7 +53,7 @@ export const Usage = defineEntity({
   properties: {
     appId: p.uuid().primary(),
     month: p.string().length(7).primary(),
-    /** One page is visible at a time: shared/db/sql/usage.sql. */
+    /** Only one page of a month exists at a time: shared/db/sql/usage.sql. */
     page: p.integer().primary().default(0),
     reserved: p.integer().default(0),
     settled: p.integer().default(0),

@@ -64,7 +64,9 @@ export const ConnectionAttempt = defineEntity({
 });
 export type ConnectionAttempt = InferEntity<typeof ConnectionAttempt>;
 
-/** A connection whose grant ended with more work than one step can end: work admitted until `endedAt` has to end. */
+/**
+ * A connection whose grant ended with more work than one step can end: work admitted until `endedAt` still has to end.
+ */
 export const EndingConnection = defineEntity({
   name: 'EndingConnection',
   tableName: 'ending_connections',
@@ -87,7 +89,7 @@ export const ErasingGrant = defineEntity({
     connectionId: p.uuid().primary(),
     /** Number of the grant, if the connection now belongs to another account; 0 for all grants. */
     grantRevision: p.integer().primary(),
-    /** Time by which the grant had ended; lowered during the erasure: no prediction admitted later is left to erase. */
+    /** Time by which the grant had ended. Lowered during the erasure: all predictions admitted later are erased. */
     endedAt: p.datetime(3),
   },
   indexes: [{ name: 'erasing_grants_connection', properties: ['connectionId'] }],

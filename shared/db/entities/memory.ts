@@ -5,7 +5,7 @@ import { TextArray } from './text-array.ts';
 /** Defines an index on expressions, or on some of the rows. */
 const indexOf = (name: string, on: string) => ({ name, expression: `create index "${name}" on ${on}` });
 
-/** One thing that was said or happened, as recorded. Only promotion changes the row, and never its content. */
+/** One thing that was said or happened, as recorded. Only promotion changes the row, but never its content. */
 export const RawMemory = defineEntity({
   name: 'RawMemory',
   tableName: 'raw_memories',
@@ -21,13 +21,13 @@ export const RawMemory = defineEntity({
     agent: p.text().nullable(),
     sessionId: p.text().nullable(),
     source: p.text(),
-    /** The recorded event that it was made from. */
+    /** Id of the recorded event that the row was made from. */
     eventId: p.text().nullable(),
     occurredAt: p.datetime(3),
     tags: p.type(TextArray).$type<string[]>(),
     metadata: p.json<Record<string, unknown>>(),
     promotedAt: p.datetime(3).nullable(),
-    /** Number of promotions that failed because of it; `retryAt`: when the scheduler's promotion tries it again. */
+    /** Number of promotions that failed because of this row; `retryAt`: when the scheduler tries it again. */
     failures: p.integer().default(0),
     retryAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3),
@@ -75,7 +75,7 @@ export const Episode = defineEntity({
   properties: {
     id: p.uuid().primary(),
     account: () => p.manyToOne(Account).deleteRule('cascade'),
-    /** Empty while the episode is stale, like `summary`. */
+    /** Empty while the episode is stale; so is `summary`. */
     title: p.text(),
     summary: p.text(),
     startedAt: p.datetime(3),
@@ -88,10 +88,10 @@ export const Episode = defineEntity({
     salience: p.double().$type<number>().default(0.5),
     model: p.text().nullable(),
     promotedAt: p.datetime(3).nullable(),
-    /** Number of promotions that failed because of it; `retryAt`: when the scheduler's promotion tries it again. */
+    /** Number of promotions that failed because of this row; `retryAt`: when the scheduler tries it again. */
     failures: p.integer().default(0),
     retryAt: p.datetime(3).nullable(),
-    /** The time at which its text was erased, because one of its sources was deleted. */
+    /** Time at which its text was erased, because one of its sources was deleted. */
     staleAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3),
     updatedAt: p.datetime(3),
@@ -115,7 +115,7 @@ export type Episode = InferEntity<typeof Episode>;
 
 /**
  * One statement about the account. World time (`validFrom`, `validTo`) is when it holds; system time (`recordedAt`,
- * `invalidatedAt`) is when it was believed. It is superseded, never overwritten.
+ * `invalidatedAt`) is when memory believed it. It is superseded, never overwritten.
  */
 export const Fact = defineEntity({
   name: 'Fact',
@@ -137,15 +137,17 @@ export const Fact = defineEntity({
     recordedAt: p.datetime(3).defaultRaw('now()'),
     invalidatedAt: p.datetime(3).nullable(),
     supersededBy: p.uuid().nullable(),
-    /** The fact whose beginning, still to come when it was announced, is this one's `validTo`. Until then both hold. */
+    /** The fact that ends this one: announced in advance, it begins at `validTo`. Until then, this one holds. */
     endedBy: p.uuid().nullable(),
-    /** On a wording that a PATCH replaced: the fact with the new wording, which also supersedes this row. */
+    /**
+     * Set on a former wording, which a PATCH replaced: the fact with the new wording, which also supersedes this row.
+     */
     revisionOf: p.uuid().nullable(),
-    /** The time at which its text was erased, because it repeated a deleted source. */
+    /** Time at which its text was erased, because it repeated a deleted source. */
     staleAt: p.datetime(3).nullable(),
     pinned: p.boolean().default(false),
     model: p.text().nullable(),
-    /** Number of promotions that failed because of it; `retryAt`: when the scheduler's promotion tries it again. */
+    /** Number of promotions that failed because of this row; `retryAt`: when the scheduler tries it again. */
     failures: p.integer().default(0),
     retryAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3),
@@ -201,9 +203,9 @@ export const Profile = defineEntity({
 export type Profile = InferEntity<typeof Profile>;
 
 /**
- * A link from a memory row to one of its sources: `from` is derived from `to`. Provenance is stored only here; the
- * source ids in an answer are read from here. There are no foreign keys to the rows, which are in three tables:
- * deletion removes the links of the rows that it deletes (`stores/memory/delete.ts`).
+ * A link from a memory row to one of its sources: `from` is derived from `to`. Provenance is stored only here; answers
+ * read their source ids from here. There are no foreign keys to the rows, which are in three tables: a deletion removes
+ * the links of the rows that it deletes (`stores/memory/delete.ts`).
  */
 export const MemoryLink = defineEntity({
   name: 'MemoryLink',
@@ -212,11 +214,11 @@ export const MemoryLink = defineEntity({
     account: () => p.manyToOne(Account).primary().deleteRule('cascade'),
     fromId: p.uuid().primary(),
     toId: p.uuid().primary(),
-    /** `derived_from`, or `forgotten` if the person deleted the fact that is `from`. */
+    /** `derived_from`, or `forgotten` if the person deleted the fact `from`. */
     relation: p.text().primary(),
     fromTier: p.text(),
     toTier: p.text(),
-    /** The words of the source that support it. */
+    /** Words of the source that support the fact. */
     quote: p.text().nullable(),
   },
   indexes: [{ name: 'memory_links_to', properties: ['account', 'toId'] }],

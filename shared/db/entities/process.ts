@@ -1,7 +1,9 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { PublishedSettings } from '../../config/stated.ts';
 
-/** A process. While it lives, its row is the lease on everything it runs, and the sign that its callers still wait. */
+/**
+ * A process. While it lives, its row is the lease on everything that it runs, and the sign that its callers still wait.
+ */
 export const Process = defineEntity({
   name: 'Process',
   tableName: 'processes',
@@ -37,9 +39,9 @@ export const Schedule = defineEntity({
     firedAt: p.datetime(3).nullable(),
     /** Place of the round's current step, from 0. A step admits jobs of one kind. */
     step: p.smallint().default(0),
-    /** The last account that the round has looked at; null: no round is under way. */
+    /** The last account that the round has processed; null if no round is open. */
     position: p.uuid().nullable(),
-    /** The process that works on the round, and the end of the time in which no other may. */
+    /** The process that works on the round, and the end of its exclusive turn. */
     holder: p.uuid().nullable(),
     heldUntil: p.datetime(3).nullable(),
   },
@@ -55,9 +57,7 @@ export const PausedPool = defineEntity({
   },
 });
 
-/**
- * The points used in a limit's current window. Unlogged: a crash may lose them.
- */
+/** Points used in the current window of a limit. The table is unlogged: a crash may lose them. */
 export const RateLimit = defineEntity({
   name: 'RateLimit',
   tableName: 'rate_limits',

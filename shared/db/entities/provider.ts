@@ -9,9 +9,9 @@ export const ProviderCall = defineEntity({
   name: 'ProviderCall',
   tableName: 'provider_calls',
   properties: {
-    /** Its time (UUID version 7) is from the worker's clock, and close to `at`. */
+    /** Contains the time of the worker's clock (UUID version 7), which is close to `at`. */
     id: p.uuid().primary(),
-    /** Time at which it was sent. */
+    /** Time at which the request was sent. */
     at: p.datetime(3),
     /** Account of `/api` work; null for other work, and once the account is erased. */
     accountId: p.uuid().nullable(),

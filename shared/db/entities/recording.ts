@@ -38,15 +38,18 @@ export const RecordingEvent = defineEntity({
     accountId: p.uuid().primary(),
     id: p.text().primary(),
     /**
-     * Grows in the order in which the account's events are committed, so a reader who reached one has missed none
-     * before it.
+     * Grows in the order in which the events of an account are committed, so a reader that has seen one event has
+     * missed no earlier event.
      */
     arrival: p.bigint('number').autoincrement(),
     sessionId: p.text(),
     type: p.text(),
     occurredAt: p.datetime(3),
     receivedAt: p.datetime(3),
-    /** JSON on one line, as it was posted, unknown properties included; `occurred_at` in UTC, no `received_at`. */
+    /**
+     * JSON on one line, as posted, including unknown properties; `occurred_at` is in UTC, and there is no
+     * `received_at`.
+     */
     body: p.text(),
   },
   indexes: [

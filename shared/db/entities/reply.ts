@@ -28,7 +28,10 @@ export const Reply = defineEntity({
     confidence: p.double().$type<number>().default(0),
     reasoning: p.text().default(''),
     candidates: p.json<Candidate[]>().defaultRaw(`'[]'`),
-    /** Numbers that the first candidate's confidence was calibrated from; null: a decision on it teaches nothing. */
+    /**
+     * Numbers from which the confidence of the first candidate was calibrated; null if a decision on it teaches
+     * nothing.
+     */
     features: p.json<object>().nullable(),
     latencyMs: p.integer().default(0),
     inputTokens: p.integer().default(0),
@@ -54,7 +57,7 @@ export const Reply = defineEntity({
   ],
 });
 export type Reply = InferEntity<typeof Reply>;
-/** A prediction as lists read it: without the question, the memory it was made from, and the features. */
+/** A prediction in a list: without the question, the memory it was made from, and the features. */
 export type ListedReply = Pick<Reply, Exclude<keyof Reply & string, 'agentInput' | 'context' | 'features'>>;
 
 /**

@@ -1,7 +1,7 @@
 import { ArrayType } from '@mikro-orm/core';
 
 /**
- * An array of any texts. The library's own type leaves most elements without quotes, and PostgreSQL (8.15.2) then reads
+ * An array of any texts. The library's own type leaves most elements without quotes, so that PostgreSQL (8.15.2) reads
  * the text `null` as NULL and drops blanks around other texts; elements that it does quote, it escapes as JSON.
  */
 export class TextArray extends ArrayType {

@@ -1,4 +1,4 @@
--- Puts claimed, unfinished work back into the queue for another process. Consumes no attempt. Returns the flows.
+-- Puts claimed, unfinished work back into the queue for another process. Consumes no attempt. Returns the work's flows.
 create or replace function release_v1(_ids uuid[], _worker uuid) returns table (kind text, party uuid)
 language sql
 as $$

@@ -7,8 +7,8 @@ language sql stable as $$
 $$;
 
 -- `facts_about_v1`, `episodes_about_v1` and `raw_about_v1` return the rows of a tier that are about a question, with
--- their relevance: 1 for the most relevant row. They look at the rows since `_since` (facts: at all that hold now) or,
--- if `_among` is given, only at those of them that it lists. `_count` is the number of these rows.
+-- their relevance: 1 for the most relevant row. They search the rows since `_since` (facts: all that hold now) or, if
+-- `_among` is given, only the rows among these that it lists. `_count` is the number of searched rows.
 --
 -- Relevance is the sum of the inverse document frequencies (as in BM25: Robertson and Zaragoza, 2009) of the question's
 -- words that the row has. A word's rows are counted up to `context_found_max`. A word with that many rows counts only

@@ -22,7 +22,7 @@ begin
   return used;
 end $$;
 
--- Does the same, and creates the row on the app's first use in the month.
+-- Locks and returns an app's usage of a month. Creates the row on the app's first use in that month.
 create or replace function open_usage_v1(_app uuid, _month text) returns usage
 language plpgsql as $$
 declare

@@ -33,7 +33,7 @@ export const PAGE_SIZE_MAX = 1024 * 1024;
 const PAGE_BY_ID = { orderBy: { id: 'asc' }, limit: PAGE_ROWS_MAX } as const;
 
 /**
- * Yields everything that belongs to an account, page by page: each session is followed by its events, each page of
+ * Yields everything that belongs to an account, page by page. Each session is followed by its events; each page of
  * episodes or facts by the links to their sources. A page is read only once the previous one has been consumed.
  */
 export async function* accountData(
@@ -56,7 +56,7 @@ export async function* accountData(
 
   const profile = await em().findOne(Profile, { account });
   if (profile !== null) yield { type: 'profile', rows: [profile] };
-  // Rows are found by id alone: with the account as well, the planner may read all of its rows for each page.
+  // Finds rows by id alone: with the account as well, the planner may read all rows of the account for each page.
   for await (const id of sizedPages(em, accountId, 'raw_memories'))
     yield { type: 'raw', rows: await em().find(RawMemory, { id }, PAGE_BY_ID) };
   for await (const id of sizedPages(em, accountId, 'episodes')) {
@@ -75,8 +75,8 @@ export async function* accountData(
 
 /**
  * Yields the ids of a table's rows in pages, which are bounded in bytes too. A larger row is a page of its own. `order`
- * is a column that never changes and stands in an index after the account: by the primary key, an account's page may
- * read past the rows of all others.
+ * is a column that never changes and follows the account in an index. In the order of the primary key, a page may read
+ * past the rows of all other accounts.
  */
 async function* sizedPages(
   em: () => EntityManager,
@@ -109,7 +109,7 @@ async function* sizedPages(
   } while (rows.length === PAGE_ROWS_MAX);
 }
 
-/** Yields the links of these rows in pages: a row may have hundreds. */
+/** Yields the links of these rows in pages, because a row may have hundreds. */
 async function* linkPages(em: () => EntityManager, accountId: string, ids: string[]) {
   let page: MemoryLink[] = [];
   do {

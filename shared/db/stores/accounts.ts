@@ -14,7 +14,7 @@ const ACCOUNTS_BY_ID = {
   text: `select id, login_generation as generation from accounts where id = any ($1::uuid[]) and active`,
 };
 
-/** An active account, and the generation of log-ins that is still valid. */
+/** An active account, and its current generation of log-ins. */
 export interface ActiveAccount {
   id: string;
   generation: number;
@@ -24,25 +24,25 @@ export interface ActiveAccount {
  * Finds the active accounts with these ids, in the same order; undefined in place of one that does not exist or is
  * disabled.
  */
-export async function findUsers(pool: Pool, ids: string[]): Promise<(ActiveAccount | undefined)[]> {
+export async function findActiveAccounts(pool: Pool, ids: string[]): Promise<(ActiveAccount | undefined)[]> {
   const rows = await query<ActiveAccount>(pool, ACCOUNTS_BY_ID, [ids]);
   const byId = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => byId.get(id));
 }
 
-/** Characters of URL syntax: `domainToUnicode` cuts off or decodes what it takes for the rest of a URL. */
+/** Characters of URL syntax. `domainToUnicode` would cut them off, or decode them, as other parts of a URL. */
 const URL_SYNTAX = /[/?#\\%]/;
 
 /**
- * Returns the form in which e-mail addresses are compared. Spellings of one domain, such as Punycode, become equal (UTS
- * #46).
+ * Returns the normalized form of an e-mail address, in which addresses are compared. Spellings of one domain, such as
+ * Punycode, become equal (UTS #46).
  */
 export function emailKey(email: string): string {
-  const folded = email.normalize('NFC').trim().toLowerCase();
-  const start = folded.lastIndexOf('@') + 1;
-  const domain = folded.slice(start);
-  const unified = URL_SYNTAX.test(domain) ? '' : domainToUnicode(domain);
-  return folded.slice(0, start) + (unified || domain);
+  const foldedEmail = email.normalize('NFC').trim().toLowerCase();
+  const start = foldedEmail.lastIndexOf('@') + 1;
+  const domain = foldedEmail.slice(start);
+  const unicodeDomain = URL_SYNTAX.test(domain) ? '' : domainToUnicode(domain);
+  return foldedEmail.slice(0, start) + (unicodeDomain || domain);
 }
 
 /** Finds the account with this e-mail address, even if it is disabled. */
@@ -51,9 +51,9 @@ export async function findByEmail(em: EntityManager, email: string): Promise<Acc
 }
 
 /**
- * Reads the password hash of the account with this e-mail address, or returns `decoy` if there is no such account.
- * Returns one row with one text in both cases: reading a text or making an entity takes time, which would reveal who
- * has an account.
+ * Reads the password hash of the account with this e-mail address, or returns `decoy` if there is no such account. Both
+ * cases return one row with one text: reading a text or making an entity takes time, which would reveal whether an
+ * account exists.
  */
 export async function findPasswordHash(em: EntityManager, email: string, decoy: string): Promise<string> {
   const [row] = await em.execute<{ hash: string }[]>(
@@ -110,16 +110,16 @@ export async function createAccount(
 
 interface AccountChanges {
   name?: string | undefined;
-  /** Null: the default. */
+  /** Null for the default. */
   precisionTarget?: number | null | undefined;
-  /** `to` is the new hash. `from`, if given, must be the present hash. */
+  /** `to` is the new hash. `from`, if given, must be the account's hash. */
   passwordHash?: { from?: string; to: string } | undefined;
   revokeKeys?: boolean | undefined;
 }
 
 /**
- * Changes the given fields of an account. A new password ends every log-in; `revokeKeys` revokes every service key.
- * Throws `access_denied` when `passwordHash.from` is not the account's hash, or the account is gone or disabled.
+ * Changes the given fields of an account. A new password ends all log-ins; `revokeKeys` revokes all service keys.
+ * Throws `access_denied` if `passwordHash.from` is not the account's hash, or the account is gone or disabled.
  */
 export function changeAccount(
   em: EntityManager,
@@ -127,7 +127,7 @@ export function changeAccount(
   { name, precisionTarget, passwordHash, revokeKeys = false }: AccountChanges,
 ): Promise<Account> {
   return transaction(em, async (tx) => {
-    const [changed] = await tx.execute<object[]>(
+    const [changedRow] = await tx.execute<object[]>(
       `update accounts
           set name = coalesce(?, name), password_hash = coalesce(?, password_hash), updated_at = now(),
               precision_target = case when ? then ?::float8 else precision_target end
@@ -141,14 +141,16 @@ export function changeAccount(
         passwordHash?.from ?? null,
       ],
     );
-    if (changed === undefined) throw new AppError('access_denied');
+    if (changedRow === undefined) throw new AppError('access_denied');
     if (passwordHash !== undefined) await endSessions(tx, id);
     if (revokeKeys) await revokeServiceKeys(tx, id);
     return tx.findOneOrFail(Account, { id });
   });
 }
 
-/** Ends every log-in of the account, with its access tokens and password reset links, in the caller's transaction. */
+/**
+ * Ends all log-ins of the account, and revokes its access tokens and password reset links, in the caller's transaction.
+ */
 export async function endSessions(tx: EntityManager, accountId: string): Promise<void> {
   // Comes first: a concurrent log-in waits for this update, and then belongs to the new generation.
   await tx.execute('update accounts set login_generation = login_generation + 1 where id = ?', [accountId]);

@@ -14,7 +14,7 @@ interface Sum {
   microcents: number | null;
 }
 
-/** Selects an account's newest rows since a time. An index has this order, so the cost is bounded by the limit. */
+/** Selects an account's newest rows since a time. An index has this order, so `limit` bounds the cost. */
 const newestRows = (
   table: string,
   { at = 'created_at', name = `'${table}'`, columns = '0, 0', where = '' } = {},

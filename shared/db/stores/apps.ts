@@ -20,8 +20,8 @@ const FIND_BY_KEY = {
 
 /**
  * Finds the active apps whose current keys have these SHA-256 hashes, in the same order; undefined for an unknown hash.
- * Callers may cache the answer for a second: a key that was revoked or rotated out, or whose app was deactivated, stops
- * working within two seconds.
+ * Callers may cache the answer for a second: then a key that was revoked or rotated out, or whose app was deactivated,
+ * stops working within two seconds.
  */
 export async function findAppsByKey(pool: Pool, hashes: Buffer[]): Promise<(AppPrincipal | undefined)[]> {
   const rows = await query<AppPrincipal & { hash: string }>(pool, FIND_BY_KEY, [hashes]);
@@ -65,7 +65,7 @@ export async function findApp(em: EntityManager, id: string): Promise<App | unde
   return (await em.findOne(App, { id })) ?? undefined;
 }
 
-/** Fields to change; undefined ones stay as they are. */
+/** Fields to change. Undefined fields stay as they are. */
 export interface AppChange
   extends Partial<
     Pick<
@@ -80,12 +80,12 @@ export interface AppChange
       | 'onDisconnect'
     >
   > {
-  /** Features to turn on and off; the others stay as they are. */
+  /** Features to turn on, and to turn off. All others stay as they are. */
   enable?: readonly string[];
   disable?: readonly string[];
 }
 
-/** Changes an app; each ingress notices within a second. Returns the app; undefined when no app has this id. */
+/** Changes an app; each ingress notices within a second. Returns the app; undefined if no app has this id. */
 export async function updateApp(
   em: EntityManager,
   id: string,
@@ -94,8 +94,14 @@ export async function updateApp(
   return transaction(em, async (tx) => {
     const app = await lockApp(tx, id);
     if (app === undefined) return undefined;
-    const disabled = [...new Set([...app.disabled, ...disable])].filter((name) => !enable.includes(name));
-    return tx.assign(app, { ...fields, disabled, updatedAt: new Date() }, { ignoreUndefined: true });
+    const disabledFeatures = [...new Set([...app.disabled, ...disable])].filter(
+      (name) => !enable.includes(name),
+    );
+    return tx.assign(
+      app,
+      { ...fields, disabled: disabledFeatures, updatedAt: new Date() },
+      { ignoreUndefined: true },
+    );
   });
 }
 
@@ -110,7 +116,7 @@ export async function listKeys(em: EntityManager, appId: string): Promise<AppKey
 }
 
 /**
- * Issues a new key; earlier keys stop working after `graceS` seconds (0: at once). Returns the new key; undefined when
+ * Issues a new key. Earlier keys stop working after `graceS` seconds (0: at once). Returns the new key; undefined if
  * there is no such app.
  */
 export async function rotateKey(
@@ -131,19 +137,19 @@ export async function rotateKey(
   });
 }
 
-/** Revokes the app's keys whose stored prefix is `prefix`, at once. Returns the number of revoked keys. */
+/** Revokes the app's keys with this stored prefix, at once. Returns the number of revoked keys. */
 export async function revokeKeys(em: EntityManager, appId: string, prefix: string): Promise<number> {
-  const ended = await em.execute<{ id: string }[]>(
+  const revokedKeys = await em.execute<{ id: string }[]>(
     `update app_keys set expires_at = now()
       where app_id = ? and prefix = ? and (expires_at is null or expires_at > now()) returning id`,
     [appId, prefix],
   );
-  return ended.length;
+  return revokedKeys.length;
 }
 
 /**
- * Finds an app and locks its row, so that changes of one app run one after another. Of two rotations the later key
- * stays valid.
+ * Finds an app and locks its row, so that changes of one app run one after another. Of two rotations, the later one
+ * decides which key stays valid.
  */
 async function lockApp(em: EntityManager, id: string): Promise<App | undefined> {
   return (await em.findOne(App, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE })) ?? undefined;

@@ -8,7 +8,7 @@ import { endSessions } from './accounts.ts';
 import { endRevokedWork, revokeConnectionsOf } from './connections/revoke.ts';
 import { anonymizeProviderCalls, eraseMemory, eraseRecordings, eraseReplies } from './erasure/rows.ts';
 import {
-  type EndingTerms,
+  type EndingOptions,
   endAttempts,
   endGrants,
   endJobs,
@@ -20,48 +20,49 @@ import { removeFromWaitlist } from './invites.ts';
 import { revokeServiceKeys } from './service-keys.ts';
 
 /**
- * Disables an account: its credentials stop working, and its connections are revoked. Returns the account; undefined
- * when it does not exist or is being erased. Wakes nobody: workers look once a second, waiting callers twice.
+ * Disables an account: its credentials stop working, and its connections are revoked. Returns the account; undefined if
+ * it does not exist or is being erased. Sends no wake-ups: workers poll once a second, ingresses twice.
  *
  * Runs two transactions. Once the first has committed, nobody can approve or exchange for the account any more, so the
- * second finds everything to revoke. (A single one could deadlock with an exchange: it would lock the account before
- * the attempts, and an exchange locks them in the opposite order.) Safe to repeat if this process dies in between.
+ * second finds everything to revoke. (A single transaction could deadlock with an exchange: it would lock the account
+ * before the attempts, and an exchange locks them in the opposite order.) Safe to repeat if this process dies between
+ * the two.
  */
 export async function disableAccount(
   em: EntityManager,
   id: string,
   windowS: number,
 ): Promise<Account | undefined> {
-  const disabled = await endCredentials(em, id);
-  if (disabled !== undefined) await transaction(em, (tx) => revokeConnectionsOf(tx, id, windowS));
-  return disabled;
+  const account = await endCredentials(em, id);
+  if (account !== undefined) await transaction(em, (tx) => revokeConnectionsOf(tx, id, windowS));
+  return account;
 }
 
 /**
- * Lets the owner of a disabled account log in again; its old service keys are revoked. Returns the account; undefined
- * when it does not exist or is being erased.
+ * Lets the owner of a disabled account log in again. Its old service keys are revoked. Returns the account; undefined
+ * if it does not exist or is being erased.
  */
 export function enableAccount(em: EntityManager, id: string): Promise<Account | undefined> {
   return transaction(em, async (tx) => {
-    const disabled = await tx.findOne(
+    const account = await tx.findOne(
       Account,
       { id, erasingAt: null },
       { lockMode: LockMode.PESSIMISTIC_WRITE },
     );
-    if (disabled === null || disabled.active) return disabled ?? undefined;
+    if (account === null || account.active) return account ?? undefined;
     await revokeServiceKeys(tx, id);
-    return tx.assign(disabled, { active: true, updatedAt: new Date() });
+    return tx.assign(account, { active: true, updatedAt: new Date() });
   });
 }
 
 function endCredentials(em: EntityManager, id: string): Promise<Account | undefined> {
   return transaction(em, async (tx) => {
-    const disabled = await tx.nativeUpdate(
+    const changedRows = await tx.nativeUpdate(
       Account,
       { id, erasingAt: null },
       { active: false, updatedAt: new Date() },
     );
-    if (disabled === 0) return undefined;
+    if (changedRows === 0) return undefined;
     await endSessions(tx, id);
     return (await tx.findOne(Account, { id })) ?? undefined;
   });
@@ -74,7 +75,10 @@ function endCredentials(em: EntityManager, id: string): Promise<Account | undefi
  * work.
  */
 
-/** Interval at which the erasing process renews its lease of `LEASE_S`; without a renewal it counts as dead. */
+/**
+ * Interval at which the process that erases an account renews its lease. A process without a renewal for `LEASE_S`
+ * counts as dead.
+ */
 const RENEW_EVERY_MS = 1000;
 const LEASE_S = 4;
 
@@ -85,10 +89,11 @@ const LEASE_S = 4;
  */
 export async function beginErasure(em: EntityManager, { id, login }: UserPrincipal): Promise<void> {
   await transaction(em, async (tx) => {
-    // Waits for admissions in progress, so that the erasure finds the work that they add; later ones are refused.
+    // Waits for admissions in progress, so that the erasure finds the work that they add. Later admissions are refused.
     await tx.execute('select lock_admissions_v1(?)', [id]);
     await removeFromWaitlist(tx, id);
-    // Nobody can sign up with this key: it has no @. A log-in may name it, so log-ins skip accounts that are being erased.
+    // Nobody can sign up with this key: it contains no @. A log-in may use it, so log-ins skip accounts that are being
+    // erased.
     const [erasing] = await tx.execute<{ generation: number }[]>(
       `update accounts
           set active = false, erasing_at = now(), email = '', email_key = id::text, name = '', password_hash = '',
@@ -111,16 +116,16 @@ export async function beginErasure(em: EntityManager, { id, login }: UserPrincip
 export async function continueErasure(
   em: EntityManager,
   id: string,
-  terms: EndingTerms,
+  options: EndingOptions,
   withinMs: number,
 ): Promise<boolean> {
-  const finished = await takeSteps(renewingLease(em, id, erasureSteps(em, id, terms)), withinMs);
-  if (!finished)
+  const isFinished = await takeSteps(renewingLease(em, id, erasureSteps(em, id, options)), withinMs);
+  if (!isFinished)
     await em.execute(`update accounts set erasing_at = now() - make_interval(secs => ?) where id = ?`, [
       LEASE_S,
       id,
     ]);
-  return finished;
+  return isFinished;
 }
 
 async function* renewingLease(
@@ -139,30 +144,33 @@ async function* renewingLease(
 }
 
 /**
- * Finishes what other processes left unfinished when they died or ran out of time: ending the work under revoked
- * connections, and erasures. Takes about `withinMs` for each of the two. Any number of processes may call it at any
- * time.
+ * Finishes what other processes left unfinished when they died or ran out of time: ends work under revoked connections,
+ * and erases accounts. Takes about `withinMs` for each of the two. Any number of processes may call it at any time.
  */
-export async function finishEndings(em: EntityManager, terms: EndingTerms, withinMs: number): Promise<void> {
+export async function finishEndings(
+  em: EntityManager,
+  options: EndingOptions,
+  withinMs: number,
+): Promise<void> {
   try {
-    await takeSteps(endRevokedWork(em, terms), withinMs);
+    await takeSteps(endRevokedWork(em, options), withinMs);
   } finally {
-    await finishErasures(em, terms, withinMs);
+    await finishErasures(em, options, withinMs);
   }
 }
 
-async function finishErasures(em: EntityManager, terms: EndingTerms, withinMs: number): Promise<void> {
+async function finishErasures(em: EntityManager, options: EndingOptions, withinMs: number): Promise<void> {
   const until = performance.now() + withinMs;
   for (;;) {
     const id = await takeOverErasure(em);
     if (id === undefined) return;
-    const finished = await continueErasure(em, id, terms, until - performance.now());
-    if (!finished) return;
+    const isFinished = await continueErasure(em, id, options, until - performance.now());
+    if (!isFinished) return;
   }
 }
 
 async function takeOverErasure(em: EntityManager): Promise<string | undefined> {
-  const [taken] = await em.execute<{ id: string }[]>(
+  const [account] = await em.execute<{ id: string }[]>(
     `update accounts set erasing_at = now()
       where id = (
         select id from accounts where erasing_at <= now() - make_interval(secs => ?)
@@ -170,18 +178,18 @@ async function takeOverErasure(em: EntityManager): Promise<string | undefined> {
      returning id`,
     [LEASE_S],
   );
-  return taken?.id;
+  return account?.id;
 }
 
 /**
- * Erases, step by step, whatever `beginErasure` or a process that crashed has left. The first steps end work that
- * callers wait for.
+ * Erases, step by step, what is left of an account after `beginErasure`. The first steps end work that callers wait
+ * for.
  */
-async function* erasureSteps(em: EntityManager, id: string, terms: EndingTerms): AsyncGenerator<void> {
+async function* erasureSteps(em: EntityManager, id: string, options: EndingOptions): AsyncGenerator<void> {
   await endGrants(em, id);
   yield* endAttempts(em, id);
-  yield* endRunningPredictions(em, id, terms);
-  yield* endJobs(em, id, terms);
+  yield* endRunningPredictions(em, id, options);
+  yield* endJobs(em, id, options);
   yield* erasePredictionsOfGrants(em, id);
   yield* eraseRecordings(em, id);
   yield* eraseMemory(em, id);

@@ -5,24 +5,24 @@ import { query } from '../statement.ts';
 export interface Installation {
   /** Number of accounts that are being erased. */
   erasing: number;
-  /** Age of the oldest erasure; 0 if there is none. */
+  /** Seconds since the oldest unfinished erasure began; 0 if there is none. */
   oldestErasureS: number;
-  /** Units that all apps have reserved and used this month. */
+  /** Units that all apps have reserved this month; `settled`: used. */
   reserved: number;
   settled: number;
   /**
-   * Number of PostgreSQL sessions, including those of autovacuum. Not read from pg_stat_activity, where an ordinary
-   * role cannot tell what the sessions of other roles are.
+   * Number of PostgreSQL sessions, including those of autovacuum. Not read from pg_stat_activity, which hides from an
+   * ordinary role what the sessions of other roles are.
    */
   sessions: number;
   /** Number of sessions that roles other than superusers may open. */
-  sessionsMost: number;
+  maxSessions: number;
   /** Number of live processes, by kind. */
   processes: Record<string, number>;
 }
 
 const READ_INSTALLATION = {
-  name: 'installation_v4',
+  name: 'installation_v5',
   text: `
     select e.*, u.*, s.*, p.*
       from (select count(*)::int as erasing,
@@ -35,7 +35,7 @@ const READ_INSTALLATION = {
                  where n.app_id = a.id and n.month = month_of(now()) order by n.page desc limit 1) g) u,
            (select (select sum(numbackends)::int from pg_stat_database) as sessions,
                    current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
-                     - coalesce(current_setting('reserved_connections', true)::int, 0) as "sessionsMost") s,
+                     - coalesce(current_setting('reserved_connections', true)::int, 0) as "maxSessions") s,
            (select coalesce(json_object_agg(kind, living), '{}') as processes
               from (select kind, count(*)::int as living from processes
                      where alive_until > clock_timestamp() group by kind) k) p`,

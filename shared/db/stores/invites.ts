@@ -28,21 +28,25 @@ export async function isInvite(em: EntityManager, code: string): Promise<boolean
  * Marks an invitation as used, in the caller's transaction. Throws `invite_required` if the code is unknown or used.
  */
 export async function useInvite(tx: EntityManager, code: string): Promise<void> {
-  const used = await tx.nativeUpdate(Invite, { hash: hashKey(code), usedAt: null }, { usedAt: new Date() });
-  if (used === 0) throw new AppError('invite_required');
+  const changedRows = await tx.nativeUpdate(
+    Invite,
+    { hash: hashKey(code), usedAt: null },
+    { usedAt: new Date() },
+  );
+  if (changedRows === 0) throw new AppError('invite_required');
 }
 
 /**
- * Maximum number of waitlist entries. Compared with autovacuum's estimate, since an exact count on every call would be
+ * Maximum number of waitlist entries. Compared with autovacuum's estimate, since an exact count for every call would be
  * too slow.
  */
 const WAITLIST_MAX = 1_000_000;
-/** Retry delay while the waitlist is full: an operator has to make room. */
+/** Retry delay while the waitlist is full. An operator has to make room. */
 const FULL_WAITLIST_RETRY_S = 3600;
 
 /**
- * Adds an e-mail address to the waitlist. An address that is already on it is written again without a change: if only
- * new ones waited for the disk, the response time would reveal who is on the list. Throws `overloaded` when it is full.
+ * Adds an e-mail address to the waitlist. Rewrites a known address without a change: if only new addresses waited for
+ * the disk, the response time would reveal who is on the list. Throws `overloaded` if the list is full.
  */
 export async function addToWaitlist(em: EntityManager, email: string): Promise<void> {
   const [full] = await em.execute<object[]>(

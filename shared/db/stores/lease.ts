@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { query } from '../statement.ts';
 
-const LOOK_AT_LEASE = {
+const READ_LEASE = {
   name: 'lease_look_v1',
   text: 'select holder, until <= now() as over from leases where name = $1',
 };
@@ -16,15 +16,12 @@ const TAKE_LEASE = {
          returning holder`,
 };
 
-/**
- * The recurring rounds that a lease's holder runs, by name: their interval, and when the last one ended, in Unix
- * milliseconds.
- */
+/** Recurring rounds of a lease's holder, by name: their interval, and the end of the last one, in Unix milliseconds. */
 export type LeaseRounds = Record<string, { everyMs: number; last: number }>;
 
 /**
  * Takes or renews a lease for `ms`, and stores the holder's rounds, which operators see. Returns false while another
- * process holds it. `renews`: this process has just held it. A lease is a row rather than an advisory lock,
+ * process holds it. `renews` says that this process has just held it. A lease is a row rather than an advisory lock,
  * because such locks belong to sessions, which a pooler shares among clients.
  */
 export async function takeLease(
@@ -32,10 +29,10 @@ export async function takeLease(
   name: string,
   { holder, ms, rounds, renews }: { holder: string; ms: number; rounds: LeaseRounds; renews: boolean },
 ): Promise<boolean> {
-  // Looks first, so that a process that cannot have the lease writes nothing.
+  // Reads first, so that a process that cannot have the lease writes nothing.
   const lease = renews
     ? undefined
-    : (await query<{ holder: string; over: boolean }>(pool, LOOK_AT_LEASE, [name]))[0];
+    : (await query<{ holder: string; over: boolean }>(pool, READ_LEASE, [name]))[0];
   if (lease !== undefined && lease.holder !== holder && !lease.over) return false;
   return (await query(pool, TAKE_LEASE, [name, holder, ms, JSON.stringify(rounds)])).length > 0;
 }

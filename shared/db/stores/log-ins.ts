@@ -17,8 +17,8 @@ interface LoginToken {
 
 /**
  * Issues a token of a kind. Returns undefined if the password has changed since the account was read, or the account is
- * disabled or gone: so no log-in with an old password survives its change. Deletes the oldest tokens beyond
- * `TOKENS_MAX`; each concurrent log-in may leave one more, which the next log-in deletes.
+ * disabled or gone: no log-in with an old password outlives the change. Deletes the oldest tokens beyond `TOKENS_MAX`;
+ * each concurrent log-in may leave one more, which the next log-in deletes.
  */
 async function issueLoginToken(
   em: EntityManager,
@@ -57,15 +57,15 @@ export async function issueRefreshToken(
   em: EntityManager,
   account: Pick<Account, 'id' | 'passwordHash'>,
 ): Promise<LoginToken> {
-  const issued = await issueLoginToken(em, 'refresh_tokens', account, REFRESH_TOKEN_HOURS);
-  if (issued === undefined) throw new AppError('invalid_credentials');
-  return issued;
+  const loginToken = await issueLoginToken(em, 'refresh_tokens', account, REFRESH_TOKEN_HOURS);
+  if (loginToken === undefined) throw new AppError('invalid_credentials');
+  return loginToken;
 }
 
 /** The account of a refresh token, with its current generation of log-ins. */
 type TokenOwner = Login & { accountId: string };
 
-/** Finds the account of a refresh token; undefined when it is unknown, revoked or expired. */
+/** Finds the account of a refresh token; undefined if the token is unknown, revoked or expired. */
 export async function ownerOfRefreshToken(em: EntityManager, token: string): Promise<TokenOwner | undefined> {
   const [owner] = await em.execute<TokenOwner[]>(
     `select a.id as "accountId", extract(epoch from t.created_at)::float8 as "loggedInAt",
@@ -86,14 +86,14 @@ export async function revokeRefreshToken(em: EntityManager, accountId: string, t
 const SESSION_HOURS = 8;
 
 /**
- * Signs in a browser on the consent page. Returns its token; undefined when the account has changed since it was read.
+ * Signs in a browser on the consent page. Returns its token; undefined if the account has changed since it was read.
  */
 export async function startWebSession(
   em: EntityManager,
   account: Pick<Account, 'id' | 'passwordHash'>,
 ): Promise<string | undefined> {
-  const issued = await issueLoginToken(em, 'web_sessions', account, SESSION_HOURS);
-  return issued?.token;
+  const loginToken = await issueLoginToken(em, 'web_sessions', account, SESSION_HOURS);
+  return loginToken?.token;
 }
 
 interface SignedInAccount {
@@ -124,14 +124,14 @@ export async function issuePasswordReset(
   account: Pick<Account, 'id' | 'passwordHash'>,
   lifetimeHours: number,
 ): Promise<string | undefined> {
-  const issued = await issueLoginToken(em, 'password_resets', account, lifetimeHours);
-  return issued?.token;
+  const loginToken = await issueLoginToken(em, 'password_resets', account, lifetimeHours);
+  return loginToken?.token;
 }
 
 /**
- * Finds the account of a password reset link; undefined when the link was used, has expired or never existed. One
- * statement reads link and password hash: with two, the link could be used in between, and the hash would already be
- * that of the new password.
+ * Finds the account of a password reset link; undefined if the link was used, has expired or never existed. Reads link
+ * and password hash in one statement: between two, the link could be used, and the hash would already be that of the
+ * new password.
  */
 export async function findPasswordReset(
   em: EntityManager,
@@ -148,7 +148,7 @@ export async function findPasswordReset(
 const NETWORK_DAYS = 90;
 
 /**
- * Remembers for 90 days that the account logged in from the network with this hash. Writes at most once a day per
+ * Remembers for 90 days that the account logged in from the network with this hash. Writes at most once a day for each
  * network.
  */
 export async function rememberNetwork(em: EntityManager, accountId: string, hash: Buffer): Promise<void> {
@@ -170,10 +170,10 @@ export async function isKnownNetwork(
   emailKey: string,
   hashes: readonly Buffer[],
 ): Promise<boolean> {
-  const known = await em.execute<object[]>(
+  const networks = await em.execute<object[]>(
     `select from login_networks n join accounts a on a.id = n.account_id
       where a.email_key = ? and n.hash in (${hashes.map(() => '?').join()}) and n.expires_at > now()`,
     [emailKey, ...hashes],
   );
-  return known.length > 0;
+  return networks.length > 0;
 }

@@ -53,7 +53,7 @@ interface Outcome {
 
 /**
  * Records what became of a finished prediction. Repeating an event id of the app changes nothing. Throws
- * `event_conflict`, `not_found`, `access_denied`, `request_in_flight`, or `rate_limited` when the prediction has
+ * `event_conflict`, `not_found`, `access_denied`, `request_in_flight`, or `rate_limited` if the prediction has
  * `PREDICTION_EVENTS_MAX` events.
  */
 export async function recordEvent(
@@ -66,7 +66,7 @@ export async function recordEvent(
     const [row] = await query<Outcome>(pool, RECORD_EVENT, values);
     if (row?.outcome === 'recorded') return;
     if (row?.outcome === 'rate_limited') throw new AppError('rate_limited', { retryAfterS: row.retryAfterS });
-    // Null: the same event was stored concurrently, which this statement could not see yet. The next one sees it.
+    // Repeats the statement: the same event was stored concurrently, which only the next statement sees.
     if (row?.outcome) throw new AppError(row.outcome);
   }
 }
@@ -76,17 +76,17 @@ export interface Verdicts {
   /** Number of accepted or edited suggestions. */
   taken: number;
   dismissed: number;
-  /** Completions that the person dismissed in the message that they are typing. */
+  /** Completions that the person has dismissed in the message being typed. */
   refused: string[];
 }
 
 export const NO_VERDICTS: Verdicts = { taken: 0, dismissed: 0, refused: [] };
 
-/** Number of a person's latest events among which verdicts are looked for. */
+/** Maximum number of a person's latest events that are searched for verdicts. */
 const LATEST_EVENTS_MAX = 2000;
-/** Number of latest verdicts that are counted. */
+/** Maximum number of latest verdicts that are counted. */
 const VERDICTS_MAX = 200;
-/** Number of latest dismissed suggestions whose texts are looked up. */
+/** Maximum number of latest dismissed suggestions whose texts are looked up. */
 const DISMISSED_MAX = 20;
 
 const VERDICTS = {

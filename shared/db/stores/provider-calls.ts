@@ -3,8 +3,8 @@ import type { Pool } from 'pg';
 import { type CallOutcome, LEDGER_DAYS, NOTHING_SPENT, type Spending } from '../../domain/provider-call.ts';
 import { query } from '../statement.ts';
 
-/** A finished request to a provider. */
-export interface BookedCall {
+/** A finished request to a provider, as the ledger stores it. */
+export interface LedgerEntry {
   id: string;
   account_id: string | null;
   app_id: string | null;
@@ -22,7 +22,7 @@ export interface BookedCall {
   latency_ms: number;
 }
 
-const BOOK_CALLS = {
+const ADD_TO_LEDGER = {
   name: 'book_calls_v1',
   text: `
     insert into provider_calls (id, at, account_id, app_id, kind, work_id, attempt, model, input_tokens,
@@ -38,17 +38,17 @@ const BOOK_CALLS = {
     on conflict (id) do nothing`,
 };
 
-const BOOK_TIMEOUT_MS = 5000;
+const ADD_TIMEOUT_MS = 5000;
 
 /**
  * Adds calls to the ledger. `age_ms` is the time since a call was sent. Safe to repeat. A call of an account that has
  * been erased meanwhile is stored without the account.
  */
-export async function bookCalls(
+export async function addToLedger(
   pool: Pool,
-  calls: readonly (BookedCall & { age_ms: number })[],
+  calls: readonly (LedgerEntry & { age_ms: number })[],
 ): Promise<void> {
-  await query(pool, BOOK_CALLS, [JSON.stringify(calls)], { withinMs: BOOK_TIMEOUT_MS });
+  await query(pool, ADD_TO_LEDGER, [JSON.stringify(calls)], { withinMs: ADD_TIMEOUT_MS });
 }
 
 const SUM_COLUMNS = `count(*)::int as "calls", coalesce(sum(input_tokens), 0)::float8 as "inputTokens",
@@ -56,7 +56,7 @@ const SUM_COLUMNS = `count(*)::int as "calls", coalesce(sum(input_tokens), 0)::f
   coalesce(sum(cost_microcents), 0)::float8 as "costMicrocents",
   (count(*) filter (where cost_microcents is null))::int as "unpriced"`;
 
-/** Condition for calls in a UTC month, which is passed twice. */
+/** Condition for calls in a UTC month. The month is passed twice. */
 const IN_MONTH = `at >= (? || '-01')::timestamp at time zone 'UTC'
   and at < ((? || '-01')::timestamp + interval '1 month') at time zone 'UTC'`;
 
@@ -75,25 +75,25 @@ export async function appSpending(
   ids: readonly string[],
   month: string,
 ): Promise<Map<string, Spending>> {
-  const found = await em.execute<(Spending & { id: string })[]>(
+  const rows = await em.execute<(Spending & { id: string })[]>(
     `select app.id, sums.* from json_array_elements_text(?::json) app (id)
       cross join lateral (
         select ${SUM_COLUMNS} from provider_calls where app_id = app.id::uuid and ${IN_MONTH}) sums`,
     [JSON.stringify(ids), month, month],
   );
-  return new Map(found.map(({ id, ...spending }) => [id, spending]));
+  return new Map(rows.map(({ id, ...spending }) => [id, spending]));
 }
 
 /**
- * Statement that deletes up to `most` calls older than `LEDGER_DAYS`. Ids begin with a time (UUID version 7), so the
- * primary key finds the oldest calls.
+ * Returns a statement that deletes up to `limit` calls older than `LEDGER_DAYS`. Ids begin with a time (UUID version
+ * 7), so the primary key finds the oldest calls.
  */
-export const deleteOldCalls = (most: number) => ({
+export const deleteOldCalls = (limit: number) => ({
   name: 'old_provider_calls_v1',
   text: `
     delete from provider_calls where ctid = any (array(
       select ctid from provider_calls
        where id < (rpad(lpad(to_hex((extract(epoch from now() - interval '${LEDGER_DAYS} days') * 1000)::bigint), 12, '0'), 32, '0'))::uuid
-       order by id limit ${most}))
+       order by id limit ${limit}))
     returning 1`,
 });

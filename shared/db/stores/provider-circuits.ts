@@ -11,7 +11,7 @@ const STATEMENT_TIMEOUT_MS = 1000;
 const STORED_PARTIES_MAX = 101;
 
 /** Settings of a circuit: when it opens, and how often it is probed while it is open. */
-export interface CircuitTerms {
+export interface CircuitSettings {
   /** Hash of a provider's address. */
   provider: string;
   failuresToOpen: number;
@@ -28,18 +28,18 @@ export interface CircuitNews {
   /** Parties whose calls failed. */
   parties: readonly string[];
   fault: string;
-  /** Pause that the provider has asked for; null: none. */
+  /** Pause that the provider has asked for; null if there is none. */
   pauseMs: number | null;
 }
 
-/** The circuit of a model that all workers share. Times are milliseconds from now; negative ones are in the past. */
+/** Circuit of a model, which all workers share. Times are in milliseconds from now; negative in the past. */
 export interface CircuitState {
   model: string;
   failures: number;
   parties: readonly string[];
   fault: string;
   pausedMs: number | null;
-  /** Time until it may be probed; null: the circuit is closed. */
+  /** Time until the model may be probed; null while the circuit is closed. */
   probeMs: number | null;
 }
 
@@ -62,14 +62,23 @@ const REPORT_CIRCUIT = {
     returning failures`,
 };
 
-/** Adds what a worker has seen to the circuit. Returns the number of failures in a row, of all workers. */
+/** Adds what a worker has seen to the circuit. Returns the number of consecutive failures over all workers. */
 export async function reportCircuit(
   pool: Pool,
-  { provider, failuresToOpen, probeEveryMs }: CircuitTerms,
+  { provider, failuresToOpen, probeEveryMs }: CircuitSettings,
   { model, failures, parties, fault, pauseMs, succeeded }: CircuitNews,
 ): Promise<number> {
-  const terms = [failuresToOpen, probeEveryMs];
-  const values = [provider, model, failures, fault, pauseMs, succeeded, ...terms, parties];
+  const values = [
+    provider,
+    model,
+    failures,
+    fault,
+    pauseMs,
+    succeeded,
+    failuresToOpen,
+    probeEveryMs,
+    parties,
+  ];
   const [row] = await query<{ failures: number }>(pool, REPORT_CIRCUIT, values, {
     withinMs: STATEMENT_TIMEOUT_MS,
   });
@@ -85,8 +94,8 @@ const READ_CIRCUITS = {
       from provider_circuits where provider = $1`,
 };
 
-/** Reads the circuits of a provider's models. A model whose calls never failed has none. */
-export function readCircuits(pool: Pool, { provider }: CircuitTerms): Promise<CircuitState[]> {
+/** Reads the circuits of a provider's models. A model whose calls have never failed has no circuit. */
+export function readCircuits(pool: Pool, { provider }: CircuitSettings): Promise<CircuitState[]> {
   return query<CircuitState & object>(pool, READ_CIRCUITS, [provider], { withinMs: STATEMENT_TIMEOUT_MS });
 }
 
@@ -100,9 +109,9 @@ const CLAIM_PROBE = {
     returning model`,
 };
 
-/** Claims the probe of an open circuit. Returns true to one worker per interval. */
-export async function claimProbe(pool: Pool, terms: CircuitTerms, model: string): Promise<boolean> {
-  const values = [terms.provider, model, terms.probeEveryMs];
+/** Claims the probe of an open circuit. Returns true to one worker in each interval. */
+export async function claimProbe(pool: Pool, settings: CircuitSettings, model: string): Promise<boolean> {
+  const values = [settings.provider, model, settings.probeEveryMs];
   return (await query(pool, CLAIM_PROBE, values, { withinMs: STATEMENT_TIMEOUT_MS })).length > 0;
 }
 

@@ -6,8 +6,8 @@ const NOW_MS = '(extract(epoch from now()) * 1000)::bigint';
 
 /**
  * Counts points in the current windows of their keys. Locks the rows in key order, as every statement on this table
- * must, so that no two deadlock. Points for a window that is over are dropped. For a key without a
- * row they still insert one, with 0 points, which expires at once.
+ * must, so that no two deadlock. Points for a window that is over are dropped. For a key without a row, dropped points
+ * still insert a row with 0 points, which expires at once.
  */
 const COUNT_POINTS = {
   name: 'count_points_v2',
@@ -36,17 +36,17 @@ export interface Points {
   key: string;
   /** Negative for a refund. */
   points: number;
-  /** Length of the window, if these points begin one. */
+  /** Length of the window that these points begin, if they begin one. */
   windowMs: number;
-  /** Counts the points only in this window. Once it is over, they are dropped. */
+  /** Id of the only window in which the points count. Once that is over, they are dropped. */
   window?: number | undefined;
 }
 
 /** A key's current window. */
 export interface Count {
-  /** Points so far, including those just counted, unless these were for another window. */
+  /** Points so far, including these, unless these were for another window. */
   points: number;
-  /** Time until the window ends; 0 or less when there is no window. */
+  /** Time until the window ends; 0 or less if there is no window. */
   leftMs: number;
   /** Id of the window among those of its key: its end, by the database's clock. */
   window: number;
@@ -69,7 +69,7 @@ export async function countPoints(
   ];
   const rows = await query<Count & { key: string }>(pool, COUNT_POINTS, columns, { withinMs });
   const after = new Map(rows.map(({ key, ...count }) => [key, count]));
-  // Goes from last to first, and takes the points of each entry off the count of those before it.
+  // Goes from last to first, and subtracts the points of each entry from the count for the entry before it.
   return batch
     .toReversed()
     .map(({ key, points, window }) => {

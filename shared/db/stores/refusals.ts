@@ -8,7 +8,7 @@ export interface RefusalCount {
   calls: number;
 }
 
-/** Adds in key order, because several ingresses lock the same rows. */
+/** Adds rows in key order, because several ingresses lock the same rows. */
 const ADD_REFUSALS = {
   name: 'add_refusals_v1',
   text: `
@@ -20,10 +20,10 @@ const ADD_REFUSALS = {
        set calls = r.calls + excluded.calls, last_at = excluded.last_at`,
 };
 
-/** Time limit for adding. The statement is not repeated when its answer is lost, because it might count twice. */
+/** Time limit for adding. The statement is not repeated if its answer is lost, because it might count twice. */
 const ADD_TIMEOUT_MS = 2000;
 
-/** Adds to this hour's counts. */
+/** Adds to the counts of this hour. */
 export async function addRefusals(pool: Pool, counts: readonly RefusalCount[]): Promise<void> {
   const columns = [
     counts.map(({ appId }) => appId),
@@ -33,16 +33,16 @@ export async function addRefusals(pool: Pool, counts: readonly RefusalCount[]): 
   await query(pool, ADD_REFUSALS, columns, { withinMs: ADD_TIMEOUT_MS });
 }
 
-/** An app's refused calls that ended with one error code. */
+/** Calls of an app that ended with one error code. */
 export interface RefusalSummary {
   code: string;
   calls: number;
   lastAt: Date;
 }
 
-/** Condition for the current hour and the `most` hours before it. */
-const inLastHours = (most: number) => `
-  hour = any (array(select date_trunc('hour', now(), 'UTC') - make_interval(hours => n) from generate_series(0, ${most}) n))`;
+/** Condition for the current hour and `before` hours before it. */
+const inLastHours = (before: number) => `
+  hour = any (array(select date_trunc('hour', now(), 'UTC') - make_interval(hours => n) from generate_series(0, ${before}) n))`;
 
 const REFUSALS_OF_APP = {
   name: 'refusals_of_app_v1',
@@ -52,7 +52,7 @@ const REFUSALS_OF_APP = {
      group by code order by max(last_at) desc, code`,
 };
 
-/** Reads an app's refused calls in the last 24 hours by error code, the latest code first. */
+/** Reads an app's refused calls of the last 24 hours by error code, the latest code first. */
 export function refusalsOf(pool: Pool, appId: string): Promise<RefusalSummary[]> {
   return query<RefusalSummary>(pool, REFUSALS_OF_APP, [appId]);
 }
@@ -62,7 +62,7 @@ const REFUSALS_BY_APP = {
   text: `select app_id as "appId", sum(calls)::int as calls from refusals where ${inLastHours(1)} group by app_id`,
 };
 
-/** Counts, by app id, the calls that ended with an error in this hour and the one before. */
+/** Counts, by app id, the calls that ended with an error in this hour or the one before. */
 export async function refusalsByApp(pool: Pool): Promise<Map<string, number>> {
   const rows = await query<{ appId: string; calls: number }>(pool, REFUSALS_BY_APP, []);
   return new Map(rows.map(({ appId, calls }) => [appId, calls]));

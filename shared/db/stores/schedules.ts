@@ -2,8 +2,7 @@ import type { Pool } from 'pg';
 import { query } from '../statement.ts';
 
 /**
- * Time for which a process holds a page that it has taken. If it is silent for longer, another process may take the
- * page.
+ * Time for which a process holds a page that it has taken. After a longer silence, another process may take the page.
  */
 const HOLD_MS = 5000;
 
@@ -14,7 +13,7 @@ export interface ScheduleRow {
   /** Unix milliseconds. */
   nextTick: number;
   untilTickMs: number;
-  /** Time until any process may continue the open round; null: no round is open. */
+  /** Time until any process may continue the open round; null if no round is open. */
   untilFreeMs: number | null;
 }
 
@@ -65,7 +64,7 @@ export async function databaseNow(pool: Pool): Promise<number> {
   return row.now;
 }
 
-const PLANT_SCHEDULE = {
+const SET_SCHEDULE = {
   name: 'plant_schedule_v2',
   text: `insert into schedules as s (name, pattern, next_tick) values ($1, $2, to_timestamp($3::float8 / 1000))
          on conflict (name) do update
@@ -77,15 +76,15 @@ const PLANT_SCHEDULE = {
 };
 
 /**
- * Sets the pattern of a recurring job, unless it already has this one and the clock was not ahead when the latest tick
- * was fired. Null turns the job off, and ends its round.
+ * Sets the pattern of a recurring job. Changes nothing if the job has this pattern already, unless the clock was ahead
+ * when its latest tick was fired. Null turns the job off, and ends its round.
  */
-export async function plantSchedule(
+export async function setSchedule(
   pool: Pool,
   name: string,
-  on: { pattern: string; nextTick: number } | null,
+  setting: { pattern: string; nextTick: number } | null,
 ): Promise<void> {
-  await query(pool, PLANT_SCHEDULE, [name, on?.pattern ?? null, on?.nextTick ?? null]);
+  await query(pool, SET_SCHEDULE, [name, setting?.pattern ?? null, setting?.nextTick ?? null]);
 }
 
 const FIRE_TICK = {
@@ -101,8 +100,8 @@ const FIRE_TICK = {
 };
 
 /**
- * Fires a tick: opens a round, or lets one that is still open go on. Each tick is fired once, whatever the number of
- * processes and attempts, and never after a later tick. Returns whether this call fired it.
+ * Fires a tick: opens a round, or lets an open round go on. Each tick is fired once, whatever the number of processes
+ * and attempts, and never after a later tick. Returns whether this call fired it.
  */
 export async function fireTick(
   pool: Pool,
@@ -111,13 +110,14 @@ export async function fireTick(
   return (await query(pool, FIRE_TICK, [name, tick, nextTick, pattern])).length > 0;
 }
 
-/** A part of a round, on which one process works. */
+/** The next page of a round: the accounts after `position`. One process at a time works on it. */
 export interface Page {
   /** The tick of the round, in Unix milliseconds. */
   tick: number;
   step: number;
   /** Id of the account after which the page begins. */
   position: string;
+  /** Time until the next tick, the one after `tick`. */
   untilTickMs: number;
 }
 
@@ -131,7 +131,7 @@ const TAKE_PAGE = {
                    (extract(epoch from next_tick - clock_timestamp()) * 1000)::float8 as "untilTickMs"`,
 };
 
-/** Takes the round's next page; undefined when no round is open or another process holds it. */
+/** Takes the next page of a round; undefined if no round is open or another process holds it. */
 export async function takePage(pool: Pool, name: string, holder: string): Promise<Page | undefined> {
   const [page] = await query<Page>(pool, TAKE_PAGE, [name, holder, HOLD_MS]);
   return page;
@@ -147,8 +147,8 @@ const TURN_PAGE = {
 };
 
 /**
- * Moves the round to its next page, and holds the round during the pause before that page; a null position ends it.
- * Returns false when another process has taken it over.
+ * Moves the round to its next page, and holds the round during the pause before that page. A null position ends the
+ * round. Returns false if another process has taken the round over.
  */
 export async function turnPage(
   pool: Pool,

@@ -18,7 +18,10 @@ const ACCOUNTS_BY_KEY = {
 };
 
 /** Finds the active accounts whose keys have these SHA-256 hashes, in the same order; undefined for an unknown hash. */
-export async function findUsersByKey(pool: Pool, hashes: Buffer[]): Promise<(UserPrincipal | undefined)[]> {
+export async function findAccountsByKey(
+  pool: Pool,
+  hashes: Buffer[],
+): Promise<(UserPrincipal | undefined)[]> {
   const rows = await query<{ hash: string; id: string; scopes: Scope[] | null }>(pool, ACCOUNTS_BY_KEY, [
     hashes,
   ]);
@@ -38,7 +41,7 @@ export async function markKeysUsed(pool: Pool, hashes: Buffer[]): Promise<undefi
 }
 
 /**
- * Lists at most `limit` of the account's keys, newest first; with `before`, only those issued before the key with that
+ * Lists at most `limit` of the account's keys, newest first; with `before`, only keys issued before the key with that
  * id.
  */
 export async function listServiceKeys(
@@ -60,9 +63,9 @@ export async function findServiceKey(
 }
 
 /**
- * Issues a key to a logged-in user. Only its hash is stored. Throws `not_authenticated` when the account has been
- * erased or disabled meanwhile, `token_expired` when the log-in has been ended, and `quota_exceeded` when the account
- * has `KEYS_MAX` keys.
+ * Issues a key to a logged-in user. Only its hash is stored. Throws `not_authenticated` if the account has been erased
+ * or disabled meanwhile, `token_expired` if the log-in has been ended, and `quota_exceeded` if the account has
+ * `KEYS_MAX` keys.
  */
 export function issueServiceKey(
   em: EntityManager,
@@ -73,14 +76,15 @@ export function issueServiceKey(
   const { id: accountId } = user;
   return transaction(em, async (tx) => {
     // Another call that issues a key to this account waits here, and then counts this key.
-    const [held] = await tx.execute<{ generation: number }[]>(
+    const [account] = await tx.execute<{ generation: number }[]>(
       `select login_generation as generation from accounts where id = ? and active for no key update`,
       [accountId],
     );
-    if (held === undefined) throw new AppError('not_authenticated');
-    requireCurrent(requireLogin(user), held.generation);
-    const used = await tx.count(ServiceKey, { account: accountId });
-    if (used >= KEYS_MAX) throw quotaError([{ resource: 'keys', used, added: 1, quota: KEYS_MAX }]);
+    if (account === undefined) throw new AppError('not_authenticated');
+    requireCurrent(requireLogin(user), account.generation);
+    const keyCount = await tx.count(ServiceKey, { account: accountId });
+    if (keyCount >= KEYS_MAX)
+      throw quotaError([{ resource: 'keys', used: keyCount, added: 1, quota: KEYS_MAX }]);
     const createdAt = new Date();
     const id = newId();
     await tx.insert(ServiceKey, { id, account: accountId, hash, prefix, label, scopes, createdAt });
@@ -95,6 +99,6 @@ export async function revokeServiceKeys(tx: EntityManager, accountId: string): P
 
 /** Revokes one of the account's keys. Throws `not_found` when it has no key with this id. */
 export async function revokeServiceKey(em: EntityManager, accountId: string, id: string): Promise<void> {
-  const revoked = await em.nativeDelete(ServiceKey, { id, account: accountId });
-  if (revoked === 0) throw new AppError('not_found');
+  const deletedRows = await em.nativeDelete(ServiceKey, { id, account: accountId });
+  if (deletedRows === 0) throw new AppError('not_found');
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { issuePasswordReset, startWebSession } from '../../../shared/db/stores/log-ins.ts';
-import { bookCalls } from '../../../shared/db/stores/provider-calls.ts';
+import { addToLedger } from '../../../shared/db/stores/provider-calls.ts';
 import { erase, signUp, type UserClient } from '../../support/account.ts';
 import { aCall } from '../../support/booked-call.ts';
 import { connect, connectingApp } from '../../support/connection.ts';
@@ -77,7 +77,7 @@ describe('account tables', () => {
     system.provider.respond(proposing([{ response: 'Blue' }]));
     await feedback(person, await predicted(person), { status: 'accepted' });
     const { rows } = await system.database.pool.query('select password_hash from accounts');
-    await bookCalls(system.database.pool, [aCall({ account_id: person.id })]);
+    await addToLedger(system.database.pool, [aCall({ account_id: person.id })]);
     const account = { id: person.id, passwordHash: rows[0].password_hash };
     await startWebSession(system.em(), account);
     await issuePasswordReset(system.em(), account, 1);

@@ -26,13 +26,13 @@ const partyOf = (item: string) => item.slice(0, 1);
 describe('batcher', () => {
   it('a batcher starts the statement of a lone caller at once', () => {
     const { batches, run } = statement<number>();
-    createBatcher(run, { most: 10 })(1);
+    createBatcher(run, { maxItems: 10 })(1);
     assert.deepEqual(batches(), [[1]]);
   });
 
   it('a batcher of a busy process lets items that arrive in one turn of the event loop share a statement', async () => {
     const { batches, run } = statement<number>();
-    const ask = createBatcher(run, { most: 10, isBusy: () => true });
+    const ask = createBatcher(run, { maxItems: 10, isBusy: () => true });
     ask(1);
     await Promise.resolve();
     ask(2);
@@ -42,7 +42,7 @@ describe('batcher', () => {
 
   it('a batcher of a busy process collects items for a statement until the least patient one has waited long enough', async () => {
     const { batches, flights, run } = statement<number>();
-    const ask = createBatcher(run, { most: 10, isBusy: () => true, patienceMs: (item) => item });
+    const ask = createBatcher(run, { maxItems: 10, isBusy: () => true, patienceMs: (item) => item });
     ask(40);
     ask(20);
     await settlePromises();
@@ -59,7 +59,7 @@ describe('batcher', () => {
 
   it('a batcher lets items that arrive during a statement share the next one, and returns its own output to each', async () => {
     const { flights, batches, run } = statement<number>();
-    const ask = createBatcher(run, { most: 10 });
+    const ask = createBatcher(run, { maxItems: 10 });
     const answers = Promise.all([ask(1), ask(2), ask(3)]);
     flights[0]?.finish();
     await settlePromises();
@@ -75,7 +75,7 @@ describe('batcher', () => {
         sizes.push(items);
         return items;
       },
-      { most: 3, bytesOf: (bytes) => bytes, maxBytes: 100 },
+      { maxItems: 3, bytesOf: (bytes) => bytes, maxBytes: 100 },
     );
     await Promise.all([1, 60, 40, 1, 500, 1, 2, 3, 4].map((bytes) => ask(bytes)));
     assert.deepEqual(sizes, [[1], [60, 40], [1], [500], [1, 2, 3], [4]]);
@@ -83,7 +83,7 @@ describe('batcher', () => {
 
   it('a batcher puts two items with a common key into different batches, in their order', async () => {
     const { flights, batches, run } = statement<string>();
-    const ask = createBatcher(run, { most: 10, keysOf: (item) => [...item] });
+    const ask = createBatcher(run, { maxItems: 10, keysOf: (item) => [...item] });
     const asked = Promise.all(['x', 'a', 'ab', 'b', 'c', 'a'].map((item) => ask(item)));
     for (let n = 0; n < 4; n += 1) {
       flights[n]?.finish();
@@ -96,7 +96,7 @@ describe('batcher', () => {
   describe('with parties', () => {
     it('a batcher lets other parties run while one waits for a lock', async () => {
       const { flights, run } = statement<string>();
-      const ask = createBatcher(run, { most: 10, partyOf });
+      const ask = createBatcher(run, { maxItems: 10, partyOf });
       ask('a1');
       ask('a2');
       const other = ask('b1');
@@ -108,7 +108,7 @@ describe('batcher', () => {
 
     it('a batcher limits the statements in flight, and lets parties take turns', async () => {
       const { flights, batches, run } = statement<string>();
-      const ask = createBatcher(run, { most: 1, partyOf, atOnce: 2 });
+      const ask = createBatcher(run, { maxItems: 1, partyOf, maxInFlight: 2 });
       for (const item of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']) ask(item);
       assert.deepEqual(batches(), [['a1'], ['b1']]);
       for (let n = 0; n < 4; n += 1) {
@@ -120,7 +120,7 @@ describe('batcher', () => {
 
     it('a batcher starts extra statements while some are slow, at most twice its limit', async () => {
       const { flights, batches, run } = statement<string>();
-      const ask = createBatcher(run, { most: 1, partyOf, atOnce: 2 });
+      const ask = createBatcher(run, { maxItems: 1, partyOf, maxInFlight: 2 });
       for (const item of ['a1', 'b1', 'c1']) ask(item);
       assert.equal(flights.length, 2);
       await until(() => flights.length === 3);
@@ -147,7 +147,7 @@ describe('batcher', () => {
         locked -= 1;
         throw errorWithCode('55P03');
       };
-      const ask = createBatcher(run, { most: 10, partyOf, atOnce: 2 });
+      const ask = createBatcher(run, { maxItems: 10, partyOf, maxInFlight: 2 });
       const names = [...'abcdefghijklmnop'];
       await outcomesOf(names.map((name) => ask(`${name}1`)));
       const again = outcomesOf(names.map((name) => ask(`${name}2`)));
@@ -166,7 +166,7 @@ describe('batcher', () => {
 
     it('a batcher lets the lanes of a party share a statement', async () => {
       const { flights, batches, run } = statement<string>();
-      const ask = createBatcher(run, { most: 10, partyOf, laneOf });
+      const ask = createBatcher(run, { maxItems: 10, partyOf, laneOf });
       for (const item of ['ax1', 'ay1', 'az1', 'ax2']) ask(item);
       flights[0]?.finish();
       await settlePromises();
@@ -175,7 +175,7 @@ describe('batcher', () => {
 
     it('a batcher lets other parties run while a party with 60 lanes is locked', async () => {
       const { flights, batches, run } = statement<string>();
-      const ask = createBatcher(run, { most: 10, partyOf, laneOf: (item) => item });
+      const ask = createBatcher(run, { maxItems: 10, partyOf, laneOf: (item) => item });
       const own = Array.from({ length: 60 }, (_, n) => ask(`a${n}`));
       const outcomes = outcomesOf(own);
       for (let wave = 0; wave < 5; wave += 1) {
@@ -198,7 +198,7 @@ describe('batcher', () => {
 
     it('a batcher runs items of a locked lane alone until one succeeds, while other lanes share statements', async () => {
       const { flights, run } = statement<string>();
-      const ask = createBatcher(run, { most: 10, partyOf, laneOf });
+      const ask = createBatcher(run, { maxItems: 10, partyOf, laneOf });
       const flight = (items: string) => {
         const found = flights.find((one) => one.items.join(' ') === items);
         assert.ok(found, `no ${items} in ${flights.map((one) => one.items.join(' '))}`);
@@ -243,7 +243,7 @@ describe('batcher', () => {
           if (items.some((item) => laneOf(item) === 'x')) throw errorWithCode('55P03');
           return items;
         },
-        { most: 100, partyOf, laneOf },
+        { maxItems: 100, partyOf, laneOf },
       );
       const items = Array.from({ length: 60 }, (_, n) => `a${'xyz'[n % 3]}${n}`);
       const outcomes = await outcomesOf(['aw', ...items].map((item) => ask(item)));
@@ -261,7 +261,7 @@ describe('batcher', () => {
         if (items.includes(3)) throw new Error('three');
         return items;
       };
-      const ask = createBatcher(run, { most: 10 });
+      const ask = createBatcher(run, { maxItems: 10 });
       assert.deepEqual(await outcomesOf([1, 2, 3, 4].map((item) => ask(item))), [1, 2, 'three', 4]);
     });
 
@@ -273,7 +273,7 @@ describe('batcher', () => {
           await sleep(LOCK_MS);
           throw errorWithCode(timeout);
         };
-        const ask = createBatcher(run, { most: 100, partyOf });
+        const ask = createBatcher(run, { maxItems: 100, partyOf });
         await ask('a');
         const start = performance.now();
         const items = Array.from({ length: 50 }, (_, n) => `a${n}`);
@@ -299,7 +299,7 @@ describe('batcher', () => {
         await sleep(20);
         throw errorWithCode('55P03');
       };
-      const ask = createBatcher(run, { most: 100, partyOf: () => 'a' });
+      const ask = createBatcher(run, { maxItems: 100, partyOf: () => 'a' });
       const answers = await outcomesOf(Array.from({ length: 100 }, (_, n) => ask(n)));
       assert.deepEqual(answers, Array(100).fill('55P03'));
       assert.deepEqual(runs, [1, 99, 1, 1, 1, 1]);
@@ -312,7 +312,7 @@ describe('batcher', () => {
           runs += 1;
           throw errorWithCode('ECONNREFUSED');
         },
-        { most: 10 },
+        { maxItems: 10 },
       );
       assert.deepEqual(await outcomesOf([ask(1), ask(2), ask(3)]), Array(3).fill('ECONNREFUSED'));
       assert.equal(runs, 2);
@@ -325,7 +325,7 @@ describe('batcher', () => {
           if (fail) throw new Error('once');
           return items;
         },
-        { most: 10 },
+        { maxItems: 10 },
       );
       await assert.rejects(ask(1));
       fail = false;
@@ -336,7 +336,7 @@ describe('batcher', () => {
   describe('leaving callers', () => {
     it('a batcher never runs items whose caller leaves while they wait', async () => {
       const { flights, batches, run } = statement<number>();
-      const ask = createBatcher(run, { most: 10 });
+      const ask = createBatcher(run, { maxItems: 10 });
       const left = new AbortController();
       const before = AbortSignal.abort(new Error('before'));
       const asked = outcomesOf([ask(1), ask(2, left.signal), ask(3), ask(4, before)]);
@@ -350,7 +350,7 @@ describe('batcher', () => {
 
     it('a batcher finishes an item in flight whose caller leaves', async () => {
       const { flights, batches, run } = statement<number>();
-      const ask = createBatcher(run, { most: 10 });
+      const ask = createBatcher(run, { maxItems: 10 });
       const left = new AbortController();
       const asked = outcomesOf([ask(1, left.signal), ask(2, left.signal), ask(3)]);
       left.abort(new Error('left'));
@@ -364,7 +364,7 @@ describe('batcher', () => {
 
     it('a batcher does not retry an item whose caller left during its failed statement', async () => {
       const { flights, batches, run } = statement<number>();
-      const ask = createBatcher(run, { most: 10 });
+      const ask = createBatcher(run, { maxItems: 10 });
       const left = new AbortController();
       const asked = outcomesOf([ask(1), ask(2, left.signal), ask(3)]);
       flights[0]?.finish();
@@ -397,8 +397,8 @@ describe('batcher', () => {
       >,
     });
     const anyOptions = fc.record({
-      most: fc.integer({ min: 1, max: 5 }),
-      atOnce: fc.integer({ min: 1, max: 3 }),
+      maxItems: fc.integer({ min: 1, max: 5 }),
+      maxInFlight: fc.integer({ min: 1, max: 3 }),
     });
 
     it('a batcher under any load gives each item its own outcome, and every batch keeps the limits', async () => {
@@ -449,14 +449,14 @@ describe('batcher', () => {
     function assertBatch(
       batch: Item[],
       inFlight: Item[][],
-      { most, atOnce }: { most: number; atOnce: number },
+      { maxItems, maxInFlight }: { maxItems: number; maxInFlight: number },
     ) {
-      assert.ok(batch.length >= 1 && batch.length <= most);
+      assert.ok(batch.length >= 1 && batch.length <= maxItems);
       assert.equal(new Set(batch.map(({ party }) => party)).size, 1, 'one party');
       const keys = batch.flatMap((item) => item.keys);
       assert.equal(new Set(keys).size, keys.length, 'no key twice');
       assert.ok(batch.length === 1 || batch.reduce((sum, { bytes }) => sum + bytes, 0) <= 100);
-      assert.ok(inFlight.length < 2 * atOnce);
+      assert.ok(inFlight.length < 2 * maxInFlight);
       const own = inFlight.filter(([first]) => first?.party === batch[0]?.party);
       const shared = [batch, ...own].filter((flight) => flight.length > 1);
       assert.ok(shared.length <= 1, 'at most one shared statement of a party');

@@ -13,10 +13,10 @@ const LIMIT = 50;
 /** Number of unproven credentials of one network that are looked up at once. */
 const AT_ONCE = 10;
 /** Number of credentials that share a statement. */
-const BATCH = { most: 200 };
+const BATCH = { maxItems: 200 };
 const CALLS = 1500;
 /** Look-ups beyond the limit: batches for each of two kinds of key. */
-const BATCHED_LOOKUPS = 2 * Math.ceil(CALLS / BATCH.most);
+const BATCHED_LOOKUPS = 2 * Math.ceil(CALLS / BATCH.maxItems);
 
 /** Makes the credentials of an installation with one app, and records the look-up statements. */
 function watchedCredentials() {

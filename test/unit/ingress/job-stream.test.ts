@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { JobService } from '../../../ingress/jobs/service.ts';
 import { type JobItem, streamJob } from '../../../ingress/jobs/stream.ts';
-import type { Job, NamedJob } from '../../../shared/db/stores/work/find.ts';
+import type { Job, JobRef } from '../../../shared/db/stores/work/find.ts';
 import { AppError } from '../../../shared/errors/app-error.ts';
 import { createLog } from '../../../shared/log.ts';
 import type { JobResponse } from '../../../shared/schemas/jobs.ts';
@@ -192,7 +192,7 @@ describe('job stream', () => {
     const accounts = Array.from({ length: streams }, (_, n) => `account-${n}`);
     const statements: number[] = [];
     let over = false;
-    const find = async (named: NamedJob[]) => {
+    const find = async (named: JobRef[]) => {
       statements.push(named.length);
       await sleep(1);
       return named.map(({ key }) => ({ ...ROW, key, ...(over && { state: 'succeeded', report: REPORT }) }));

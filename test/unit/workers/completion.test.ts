@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { ClaimResult } from '../../../shared/db/stores/work/claim.ts';
 import type { Completion } from '../../../shared/db/stores/work/complete.ts';
-import { createCompletion, type NextClaim } from '../../../shared/work/completion.ts';
+import { createCompleter, type NextClaim } from '../../../shared/work/completion.ts';
 import { until } from '../../support/until.ts';
 
 const completionOf = (id: string, queuedMs: number): Completion => ({
@@ -22,7 +22,7 @@ function start(answer: (statement: string, items: { place: number }[]) => unknow
       return { rows: answer(name, items) };
     },
   };
-  const complete = createCompletion({
+  const complete = createCompleter({
     pool: pool as unknown as Pool,
     recoveryWindowS: 600,
     wakeUps: { announceEnded() {}, announceCompleted: (ids, patienceMs) => woken.push({ ids, patienceMs }) },

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Claim, Flow } from '../../../shared/db/stores/work/claim.ts';
-import { type Kinds, servedBy } from '../../../shared/work/kind.ts';
+import { type Kinds, kindsOfPool } from '../../../shared/work/kind.ts';
 import { kinds } from '../../../shared/work/kinds.ts';
 import { type ClaimRequest, FairOrder } from '../../../workers/work/fair-order.ts';
 
-const PREDICT = servedBy(kinds, 'predict');
-const MEMORY = servedBy(kinds, 'memory');
+const PREDICT = kindsOfPool(kinds, 'predict');
+const MEMORY = kindsOfPool(kinds, 'memory');
 const PLENTY = 1000;
 
 const appFlow = (party: string): Flow => ({ kind: 'predict', party });

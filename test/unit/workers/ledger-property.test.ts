@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import Type from 'typebox';
 import { parseModelPrices } from '../../../shared/config/provider.ts';
-import type { BookedCall } from '../../../shared/db/stores/provider-calls.ts';
+import type { LedgerEntry } from '../../../shared/db/stores/provider-calls.ts';
 import { costOf } from '../../../shared/domain/provider-call.ts';
 import { newId } from '../../../shared/ids.ts';
 import { closedObject } from '../../../shared/schemas/build.ts';
@@ -62,7 +62,7 @@ describe('ledger', () => {
   it('the ledger has one row per provider request, with its model, tokens and cost, for any sequence of answers', async () => {
     const outcomes = new Set<string>();
     for (let round = 0; round < 80; round++) {
-      const rows: BookedCall[] = [];
+      const rows: LedgerEntry[] = [];
       const given: ScriptedAnswer[] = [];
       server.reset();
       server.respond((response, call) => {

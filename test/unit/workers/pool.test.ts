@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Box } from '../../../shared/box.ts';
 import type { Claim, ClaimResult, ClaimTerms, Flow } from '../../../shared/db/stores/work/claim.ts';
 import { createLog } from '../../../shared/log.ts';
-import { servedBy } from '../../../shared/work/kind.ts';
+import { kindsOfPool } from '../../../shared/work/kind.ts';
 import { kinds } from '../../../shared/work/kinds.ts';
 import { WorkerPool } from '../../../workers/work/pool.ts';
 import { until } from '../../support/until.ts';
@@ -32,7 +32,7 @@ function start(slots: number, answers: Answer[], held: Promise<void> = setImmedi
   const parked: (() => void)[] = [];
   const may = { claim: true };
   let lost = 0;
-  const pool = new WorkerPool(slots, servedBy(kinds, 'predict'), {
+  const pool = new WorkerPool(slots, kindsOfPool(kinds, 'predict'), {
     terms: { worker: 'this one', oneAtATime: [], reachMs: 1000 },
     async claim(terms) {
       claims.push(terms);

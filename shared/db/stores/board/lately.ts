@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { query } from '../../statement.ts';
 
 /** Maximum number of failures of a kind that are counted. */
-export const MOST_FAILURES = 1000;
+export const FAILURES_MAX = 1000;
 const LISTED_ERASURES_MAX = 12;
 
 /** Failures of the last hour with the same kind, code and source. */
@@ -12,7 +12,7 @@ export interface Failures {
   source: string | null;
   count: number;
   agoS: number;
-  /** Id of the latest one. */
+  /** Id of the latest piece of work that failed so. */
   example: string;
 }
 
@@ -23,18 +23,19 @@ export interface Circuit {
   fault: string;
   /** Seconds to the end of the pause that the provider asked for. */
   pausedS: number | null;
-  /** Seconds until it may be probed; null: it is closed. */
+  /** Seconds until the model may be probed; null while the circuit is closed. */
   probeS: number | null;
 }
 
-export interface Lately {
+/** What has gone wrong lately, and what is being erased. */
+export interface RecentOverview {
   failures: Failures[];
   circuits: Circuit[];
   /** Accounts that are being erased, the longest erasure first. */
   erasing: { id: string; forS: number }[];
 }
 
-const READ_LATELY = {
+const READ_RECENT_OVERVIEW = {
   name: 'board_lately_v1',
   text: `
     select
@@ -46,7 +47,7 @@ const READ_LATELY = {
                 cross join lateral (
                   select h.id, coalesce(h.code, 'unknown') as code, h.source, h.ended_at from history h
                    where h.kind = k.kind and h.state = 'failed' and h.ended_at > now() - interval '1 hour'
-                   order by h.ended_at desc limit ${MOST_FAILURES}) h
+                   order by h.ended_at desc limit ${FAILURES_MAX}) h
                 group by k.kind, h.code, h.source order by count(*) desc, h.code limit 20) f) as failures,
       (select coalesce(json_agg(c), '[]')
          from (select model, failures, fault, extract(epoch from paused_until - now())::int as "pausedS",
@@ -58,14 +59,14 @@ const READ_LATELY = {
 };
 
 /** Reads the latest failures, the models' circuits, and the erasures under way. */
-export async function readLately(pool: Pool, kinds: readonly string[]): Promise<Lately> {
-  const [row] = await query<Lately & object>(pool, READ_LATELY, [kinds]);
+export async function readRecentOverview(pool: Pool, kinds: readonly string[]): Promise<RecentOverview> {
+  const [row] = await query<RecentOverview & object>(pool, READ_RECENT_OVERVIEW, [kinds]);
   if (row === undefined) throw new Error('the database answered nothing');
   return row;
 }
 
-/** Sum of the ledger's calls of one model in one hour. */
-export interface SpentHour {
+/** Sum of the calls of one model in one hour, from the ledger. */
+export interface LedgerHour {
   /** Beginning of the hour, in Unix milliseconds. */
   hour: number;
   model: string;
@@ -96,14 +97,14 @@ const ledgerPage = (direction: 'asc' | 'desc') => ({
 const LEDGER_PAGES = { asc: ledgerPage('asc'), desc: ledgerPage('desc') };
 
 /**
- * Sums the calls with ids between `from` and `to`, by hour and model. Reads one page: the first, or with `desc` the
- * last.
+ * Sums the calls with ids between `from` and `to`, by hour and model. Reads only one page: the first or, with `desc`,
+ * the last.
  */
 export function readLedger(
   pool: Pool,
   from: string,
   to: string,
   direction: 'asc' | 'desc',
-): Promise<SpentHour[]> {
-  return query<SpentHour & object>(pool, LEDGER_PAGES[direction], [from, to]);
+): Promise<LedgerHour[]> {
+  return query<LedgerHour & object>(pool, LEDGER_PAGES[direction], [from, to]);
 }

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { query } from '../../statement.ts';
 
 /** Maximum number of pieces of a kind that are read, besides one for each slot of its pool. */
-export const MOST_LIVE = 2000;
+export const LIVE_WORK_MAX = 2000;
 const LISTED_PARTIES_MAX = 12;
 
 /** The live work of a kind. */
@@ -17,19 +17,19 @@ export interface LiveKind {
 /** A party with work that waits or runs. */
 export interface LiveParty {
   party: string;
-  /** Name of the app; null: an account, or an app that is gone. */
+  /** Name of the app; null for an account, or an app that is gone. */
   app: string | null;
   queued: number;
   running: number;
   oldestS: number | null;
 }
 
-/** A process by its heartbeat. */
+/** A process, as of its last heartbeat. */
 export interface LiveProcess {
   id: string;
   kind: string;
   version: string | null;
-  /** Seconds to the end of its lease; negative: seconds since that end. */
+  /** Seconds to the end of its lease; negative after the end. */
   leaseS: number;
   /** Seconds for which its heartbeats have been unbroken. */
   steadyS: number | null;
@@ -39,14 +39,15 @@ export interface LiveProcess {
   leads: boolean;
 }
 
-export interface Live {
+/** The live work and the processes. */
+export interface LiveOverview {
   kinds: LiveKind[];
   parties: LiveParty[];
   processes: LiveProcess[];
   paused: { pool: string; pausedS: number }[];
 }
 
-const READ_LIVE = {
+const READ_LIVE_OVERVIEW = {
   name: 'board_live_v1',
   text: `
     with slots as (
@@ -60,7 +61,7 @@ const READ_LIVE = {
        cross join lateral (
          select w.kind, w.party, w.state, w.worker, w.admitted_at from work w
           where w.kind = k.kind and w.deadline_at > now()
-          order by w.deadline_at limit ${MOST_LIVE} + coalesce(s.slots, 0)) w
+          order by w.deadline_at limit ${LIVE_WORK_MAX} + coalesce(s.slots, 0)) w
     ), counted as (
       select kind, party, count(*) filter (where state = 'queued') as queued,
              count(*) filter (where state = 'running') as running,
@@ -87,8 +88,11 @@ const READ_LIVE = {
 };
 
 /** Reads the live work and the processes, in one statement that reads a bounded number of rows. */
-export async function readLive(pool: Pool, kinds: readonly { name: string; pool: string }[]): Promise<Live> {
-  const [row] = await query<Live & object>(pool, READ_LIVE, [
+export async function readLiveOverview(
+  pool: Pool,
+  kinds: readonly { name: string; pool: string }[],
+): Promise<LiveOverview> {
+  const [row] = await query<LiveOverview & object>(pool, READ_LIVE_OVERVIEW, [
     kinds.map(({ name }) => name),
     kinds.map((kind) => kind.pool),
   ]);

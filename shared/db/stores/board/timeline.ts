@@ -18,7 +18,7 @@ export interface TracedWork {
   startedAt: number | null;
   endedAt: number | null;
   deadlineAt: number | null;
-  /** For live work, the number of ingresses whose callers wait; `leftAt`: since when there has been none. */
+  /** Number of ingresses whose callers wait for live work; `leftAt`: time at which the last of them left. */
   callers: number | null;
   leftAt: number | null;
 }
@@ -44,8 +44,8 @@ const unixMs = (column: string) => `(extract(epoch from ${column}) * 1000)::floa
 const LISTED_ROWS_MAX = 20;
 
 /**
- * Finds work by its id or its `X-Request-Id`. Ids that we made begin with the time of their making, so the end of the
- * work is searched for in the hour after that time; for any other `X-Request-Id`, in the last hour.
+ * Finds work by its id or its `X-Request-Id`. Our own ids begin with their creation time (UUID version 7), so the
+ * history is searched from then for an hour. For any other `X-Request-Id`, the last hour is searched.
  */
 const FIND_WORK = {
   name: 'board_find_v1',
@@ -70,16 +70,19 @@ const FIND_WORK = {
      order by f.admitted_at, f.ended_at`,
 };
 
-/** Time span in which the end of the work is looked for, in Unix milliseconds. */
-export interface Span {
+/** Time span of the history that is searched, in Unix milliseconds. */
+export interface TimeSpan {
   from: number;
   to: number;
 }
 
-/** Finds work by its id or by the `X-Request-Id` that it was admitted for. A repeat after a failure is another row. */
+/**
+ * Finds work by its id or by the `X-Request-Id` of its request. Each further attempt after a failure is a row of its
+ * own.
+ */
 export function findWork(
   pool: Pool,
-  { id, trace, from, to }: Span & { id: string | null; trace: string },
+  { id, trace, from, to }: TimeSpan & { id: string | null; trace: string },
 ): Promise<TracedWork[]> {
   return query<TracedWork & object>(pool, FIND_WORK, [id, trace, from, to]);
 }
@@ -92,7 +95,7 @@ const CALLS_FOR_WORK = {
       from provider_calls c where c.id >= $1::uuid and c.id < $2::uuid and c.work_id = $3::uuid order by c.at limit ${LISTED_ROWS_MAX}`,
 };
 
-/** Reads a piece of work's requests to the provider, with ids from `from` up to but not including `to`. */
+/** Reads the requests to the provider for a piece of work, with ids from `from` to just before `to`. */
 export function callsFor(pool: Pool, work: string, from: string, to: string): Promise<TracedCall[]> {
   return query<TracedCall & object>(pool, CALLS_FOR_WORK, [from, to, work]);
 }

@@ -17,8 +17,8 @@ export interface NewAttempt {
 const PENDING_MAX = 10_000;
 
 /**
- * Starts an attempt. Throws `invalid_redirect_uri` unless the app registered exactly this redirect URI, `rate_limited`
- * while too many of the app's attempts are undecided.
+ * Starts an attempt. Throws `invalid_redirect_uri` unless the app has registered exactly this redirect URI, and
+ * `rate_limited` while too many of the app's attempts are undecided.
  */
 export async function startAttempt(
   em: EntityManager,
@@ -50,7 +50,8 @@ export async function startAttempt(
 }
 
 /**
- * The part of an attempt that the consent page shows. `standing`: whether it can be decided, by the database's clock.
+ * The part of an attempt that the consent page shows. `standing` says whether the person can still decide, by the
+ * database's clock.
  */
 export interface AttemptView {
   id: string;
@@ -58,7 +59,7 @@ export interface AttemptView {
   appName: string;
   userId: string;
   redirectUri: string;
-  /** The app's own value, which is returned to it. */
+  /** Value of the app, which gets it back in the redirect. */
   state: string;
   standing: 'open' | 'expired' | 'used';
 }
@@ -77,9 +78,9 @@ export async function findAttempt(em: EntityManager, id: string): Promise<Attemp
 }
 
 /**
- * Approves an attempt for an account. Returns the code that the app exchanges, which is stored only as a hash;
+ * Approves an attempt for an account. Returns the code for the app to exchange, which is stored only as a hash;
  * undefined if the attempt was decided before or has expired, or the account is gone or disabled. Locks the account, so
- * that whoever disables it waits for the approval.
+ * that disabling it waits for the approval.
  */
 export async function approveAttempt(
   em: EntityManager,
@@ -87,7 +88,7 @@ export async function approveAttempt(
   accountId: string,
 ): Promise<string | undefined> {
   const { token, hash } = newToken();
-  const approved = await em.execute<object[]>(
+  const approvedRows = await em.execute<object[]>(
     `with approver as materialized (
        select a.id from accounts a where a.id = ? and a.active for share
      )
@@ -97,15 +98,15 @@ export async function approveAttempt(
      returning t.id`,
     [accountId, hash, CODE_TTL_S, id],
   );
-  return approved.length === 1 ? token : undefined;
+  return approvedRows.length === 1 ? token : undefined;
 }
 
 /** Denies an attempt. Returns false if it was decided before or has expired. */
 export async function denyAttempt(em: EntityManager, id: string): Promise<boolean> {
-  const denied = await em.execute<object[]>(
+  const deniedRows = await em.execute<object[]>(
     `update connection_attempts set status = 'denied'
       where id = ? and status = 'pending' and expires_at > now() returning id`,
     [id],
   );
-  return denied.length === 1;
+  return deniedRows.length === 1;
 }

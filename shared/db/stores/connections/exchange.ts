@@ -10,9 +10,9 @@ import { transaction } from '../../transaction.ts';
 import { endPredictionsOf } from './revoke.ts';
 
 export interface ExchangeResult {
-  /** Body of the response: the same bytes for every repetition. */
+  /** Body of the response. All repetitions get the same bytes. */
   answer: string;
-  /** Predictions that the exchange ended. */
+  /** Ids of the predictions that the exchange ended. */
   ended: string[];
 }
 
@@ -32,8 +32,8 @@ interface AttemptRow {
 }
 
 /**
- * Exchanges a code for a grant (RFC 6749, 4.1.3; RFC 7636, 4.6). Promise: however often the exchange is repeated, at
- * the same time or later, there is one grant, and every answer has the same bytes. Throws `not_found`,
+ * Exchanges a code for a grant (RFC 6749, 4.1.3; RFC 7636, 4.6). Promise: however often an exchange is repeated, at the
+ * same time or later, there is one grant, and every answer has the same bytes. Throws `not_found`,
  * `connection_attempt_expired`, `authorization_pending`, `access_denied`, `invalid_grant` or `connection_revoked`.
  */
 export async function exchange(
@@ -42,7 +42,7 @@ export async function exchange(
   request: ConnectionExchangeRequest,
   windowS: number,
 ): Promise<ExchangeResult> {
-  const exchanged = await transaction(em, async (tx) => {
+  const result = await transaction(em, async (tx) => {
     const attempt = await lockAttempt(tx, appId, request.request_id);
     if (attempt === undefined) throw new AppError('not_found');
     if (isOver(attempt)) throw new AppError('connection_attempt_expired');
@@ -55,8 +55,8 @@ export async function exchange(
     return { answer: attempt.answer, ended: [] };
   });
   // Thrown outside the transaction: the count of mismatches must be committed.
-  if (exchanged === undefined) throw new AppError('invalid_grant');
-  return exchanged;
+  if (result === undefined) throw new AppError('invalid_grant');
+  return result;
 }
 
 async function lockAttempt(tx: EntityManager, appId: string, id: string): Promise<AttemptRow | undefined> {
@@ -73,12 +73,12 @@ async function lockAttempt(tx: EntityManager, appId: string, id: string): Promis
  * `lockAttempt`: after a wait for the row lock PostgreSQL re-reads the locked row, but not the rows joined to it.
  */
 async function isGranted(tx: EntityManager, id: string): Promise<boolean> {
-  const granted = await tx.execute<object[]>(
+  const grants = await tx.execute<object[]>(
     `select from connection_attempts t join connections c on c.id = t.connection_id
       where t.id = ? and c.status = 'connected' and c.grant_revision = t.grant_revision`,
     [id],
   );
-  return granted.length > 0;
+  return grants.length > 0;
 }
 
 /**
@@ -142,31 +142,36 @@ async function firstExchange(
   return { answer: text, ended: grant.ended };
 }
 
-/** Checks whether the account is active, and locks it: it is not disabled or erased before the transaction ends. */
+/**
+ * Checks whether the account is active, and locks it, so that it is not disabled or erased before the transaction ends.
+ */
 async function lockActiveAccount(tx: EntityManager, id: string): Promise<boolean> {
-  const held = await tx.execute<object[]>(`select from accounts where id = ? and active for share`, [id]);
-  return held.length > 0;
+  const lockedAccounts = await tx.execute<object[]>(
+    `select from accounts where id = ? and active for share`,
+    [id],
+  );
+  return lockedAccounts.length > 0;
 }
 
 interface Grant {
   connectionId: string;
   grantRevision: number;
   profileRevision: string;
-  /** Predictions that ran under another account's grant, now ended. */
+  /** Ids of the predictions that ran under a grant of another account, and were ended. */
   ended: string[];
 }
 
 /**
- * Connects an app's user to an account, within the caller's transaction: a new connection, or another grant of the
- * user's existing one. Predictions under the same account's grant continue; those under another account's end. Throws
- * `access_denied` when the account has as many connections as it may, and this is not one of them.
+ * Connects an app's user to an account, within the caller's transaction: by a new connection, or by another grant of
+ * the user's existing one. Predictions under a grant of the same account continue; those under a grant of another
+ * account end. Throws `access_denied` if the account already has the maximum number of other connections.
  */
 async function makeGrant(
   tx: EntityManager,
   { appId, userId, accountId }: { appId: string; userId: string; accountId: string },
   windowS: number,
 ): Promise<Grant> {
-  // A row to lock, so that two concurrent first grants of a user are serialized.
+  // Creates a row to lock, so that two concurrent first grants of a user are serialized.
   await tx.execute(
     `insert into connections (id, app_id, user_id, status, grant_revision, created_at, granted_at)
      values (?, ?, ?, 'revoked', 0, now(), now()) on conflict do nothing`,
@@ -188,17 +193,15 @@ async function makeGrant(
     [accountId, before.id],
   );
   if (granted === undefined) throw new Error('an attempt outlived its account');
-  const ended = before.account_id === accountId ? [] : await endPredictionsOf(tx, [before.id], windowS);
-  return { connectionId: before.id, ...granted, ended };
+  const endedIds = before.account_id === accountId ? [] : await endPredictionsOf(tx, [before.id], windowS);
+  return { connectionId: before.id, ...granted, ended: endedIds };
 }
 
-/**
- * Counts an account's connections up to the maximum, revoked ones included, because the account lists those as well.
- */
+/** Counts an account's connections, up to the maximum. Revoked ones count, because the account lists those as well. */
 async function countConnections(tx: EntityManager, accountId: string): Promise<number> {
-  const [counted] = await tx.execute<{ connections: number }[]>(
+  const [row] = await tx.execute<{ connections: number }[]>(
     `select count(*)::int as connections from (select from connections where account_id = ? limit ?) c`,
     [accountId, CONNECTIONS_MAX],
   );
-  return counted?.connections ?? 0;
+  return row?.connections ?? 0;
 }

@@ -7,7 +7,7 @@ import {
 import { CONNECTIONS_MAX, TOMBSTONE_DAYS } from '../../../schemas/limits.ts';
 import { Connection } from '../../entities/connection.ts';
 
-/** Lists the account's connections, newest first, revoked ones included. */
+/** Lists the account's connections, newest first, including revoked ones. */
 export async function listConnections(em: EntityManager, accountId: string): Promise<ConnectionSummary[]> {
   const options = { orderBy: { id: 'desc' }, populate: ['app'], limit: CONNECTIONS_MAX } as const;
   const connections = await em.find(Connection, { account: accountId }, options);
@@ -20,9 +20,9 @@ export async function listConnections(em: EntityManager, accountId: string): Pro
 }
 
 /**
- * Finds one of the account's connections, with counts of the predictions under its present grant; undefined when there
- * is none. Predictions made while the connection belonged to another account are not counted. The limit applies before
- * the grants are compared: otherwise predictions of past grants would be read without bound.
+ * Finds one of the account's connections, with counts of the predictions under its present grant; undefined if there is
+ * no such connection. Does not count predictions made while the connection belonged to another account. The limit
+ * applies before the grants are compared: otherwise predictions of past grants would be read without bound.
  */
 export async function findConnection(
   em: EntityManager,
@@ -53,7 +53,7 @@ export async function findConnection(
   };
 }
 
-/** Lists the latest connections, only those of an app or an account if given, newest first, revoked ones included. */
+/** Lists the latest connections, newest first, including revoked ones; with `app` or `account`, only theirs. */
 export function listAllConnections(
   em: EntityManager,
   { app, account }: { app: string | undefined; account: string | undefined },

@@ -5,7 +5,8 @@ import { transaction } from '../../transaction.ts';
 import { completeWithin, type Subject } from '../work/complete.ts';
 
 /**
- * Ids of the predictions that a revocation ended: whoever waits for them or runs them must be woken after the commit.
+ * Ids of the predictions that a revocation ended. After the commit, the caller must wake the processes that wait for
+ * them or run them.
  */
 export interface RevokeResult {
   ended: string[];
@@ -31,7 +32,10 @@ export function revokeConnection(
   });
 }
 
-/** Does the same on behalf of the account's owner. Throws `not_found` if the account has no such connection. */
+/**
+ * Revokes one of an account's own connections, as `revokeConnection` does. Throws `not_found` if the account has no
+ * such connection.
+ */
 export function revokeOwnConnection(
   em: EntityManager,
   { id, accountId }: { id: string; accountId: string },
@@ -47,7 +51,10 @@ export function revokeOwnConnection(
   });
 }
 
-/** Does the same on behalf of an operator. Throws `not_found` if there is no connection with this id. */
+/**
+ * Revokes any connection, as `revokeConnection` does, for an operator. Throws `not_found` if there is no connection
+ * with this id.
+ */
 export function revokeAnyConnection(em: EntityManager, id: string, windowS: number): Promise<RevokeResult> {
   return transaction(em, async (tx) => {
     const [found] = await tx.execute<object[]>('select from connections where id = ? for update', [id]);
@@ -90,8 +97,8 @@ async function revoke(tx: EntityManager, connectionIds: string[], windowS: numbe
 }
 
 /**
- * Ends the work under connections whose rows the caller's transaction has locked; returns the ids. If that is more than
- * one step can end, or some was taken over meanwhile, leaves a record for `endRevokedWork`.
+ * Ends the work under connections whose rows the caller's transaction has locked. Returns the ids of the ended work. If
+ * one step cannot end all of it, or some was taken over meanwhile, leaves a record for `endRevokedWork`.
  */
 export async function endPredictionsOf(
   tx: EntityManager,
@@ -112,8 +119,8 @@ export async function endPredictionsOf(
 }
 
 /**
- * Ends the work that revocations have left over, in steps. Takes the connections in random order, because one
- * connection's rows may be locked for long. Any number of processes may call it, at any time.
+ * Ends the work that revocations have left over, in steps. Takes the connections in random order, because the rows of
+ * one connection may be locked for long. Any number of processes may call it at any time.
  */
 export function endRevokedWork(
   em: EntityManager,
@@ -141,9 +148,9 @@ export function endRevokedWork(
 }
 
 /**
- * Takes one step: ends work admitted under ended grants. `grants` is a query of `connection_id` and `ended_at`. Returns
- * the number of pieces found, and the ids of those ended. Names each piece's attempt in its guard, because a request
- * that has ended may run again under a new grant.
+ * Ends work admitted under ended grants, in one step. `grants` is a query of `connection_id` and `ended_at`. Returns
+ * the number of pieces found, and the ids of those that it ended. The guard of each piece names its attempt, because a
+ * request that has ended may run again under a new grant.
  */
 export async function endLiveUnder(
   tx: EntityManager,
@@ -159,11 +166,11 @@ export async function endLiveUnder(
       limit ${ROWS_AT_ONCE}`,
     values,
   );
-  const revoked = { guard: 'live', state: 'failed', code: 'connection_revoked' } as const;
-  const ended = await completeWithin(
+  const revocation = { guard: 'live', state: 'failed', code: 'connection_revoked' } as const;
+  const endedIds = await completeWithin(
     tx,
-    live.map((one) => ({ ...one, ...revoked })),
+    live.map((one) => ({ ...one, ...revocation })),
     windowS,
   );
-  return { found: live.length, ended };
+  return { found: live.length, ended: endedIds };
 }

@@ -2,26 +2,23 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { ROWS_AT_ONCE, repeatStep } from '../../steps.ts';
 import { transaction } from '../../transaction.ts';
 
-/**
- * Deletes an account's rows of a table or partition, in steps. `whose` is the condition for these rows, which an index
- * must serve.
- */
+/** Deletes an account's rows of a table or partition, in steps. `condition` selects these rows by an index. */
 export function eraseRows(
   em: EntityManager,
   accountId: string,
   table: string,
-  whose = 'account_id = ?',
+  condition = 'account_id = ?',
 ): AsyncGenerator<void> {
   return repeatStep(async () => {
-    const gone = await em.execute<object[]>(
-      `delete from ${table} where ctid = any (array(select ctid from ${table} where ${whose} limit ${ROWS_AT_ONCE})) returning 1`,
+    const deletedRows = await em.execute<object[]>(
+      `delete from ${table} where ctid = any (array(select ctid from ${table} where ${condition} limit ${ROWS_AT_ONCE})) returning 1`,
       [accountId],
     );
-    return gone.length;
+    return deletedRows.length;
   });
 }
 
-/** Tables of memory. Derived rows are deleted first, so that none is left without its source. */
+/** Tables of memory. Derived rows come first, so that none is left without its source. */
 const MEMORY_TABLES = ['memory_links', 'facts', 'episodes', 'phrases', 'raw_memories', 'memory_tombstones'];
 
 /** Erases what is remembered about an account, in steps. */
@@ -30,14 +27,14 @@ export async function* eraseMemory(em: EntityManager, accountId: string): AsyncG
 }
 
 /**
- * Erases the predictions of an account's replies, in steps. The caller has already ended the account's work, so that no
+ * Erases an account's predicted replies, in steps. The caller has already ended the account's work, so that no
  * prediction is added.
  */
 export async function* eraseReplies(em: EntityManager, accountId: string): AsyncGenerator<void> {
   for (const table of ['replies', 'reply_calibrators']) yield* eraseRows(em, accountId, table);
 }
 
-/** Removes the account's id from the ledger of provider calls, in steps. The cost stays, assigned to no account. */
+/** Removes the account's id from the ledger of provider calls, in steps. The costs stay, assigned to no account. */
 export function anonymizeProviderCalls(em: EntityManager, accountId: string): AsyncGenerator<void> {
   return repeatStep(async () => {
     const calls = await em.execute<object[]>(
@@ -58,9 +55,9 @@ interface DeletedEvents {
 }
 
 /**
- * Erases what an account has recorded, in short steps, session by session: a session's events are stored close
- * together, so each page of the table is written once or twice. Every event belongs to a session of its account, so
- * none is left over.
+ * Erases what an account has recorded, in short steps, session by session: the events of a session are stored close
+ * together, so each page of the table is written once or twice. Every event belongs to a session of its account, so no
+ * event is left over.
  */
 export async function* eraseRecordings(em: EntityManager, accountId: string): AsyncGenerator<void> {
   for (;;) {
@@ -81,28 +78,31 @@ export async function* eraseRecordings(em: EntityManager, accountId: string): As
   }
 }
 
-/** Deletes sessions' events, each step from where the previous one ended: the index lists dead rows until a vacuum. */
+/**
+ * Deletes the events of sessions. Each step starts where the previous one ended: the index lists dead rows until a
+ * vacuum.
+ */
 function eraseEvents(em: EntityManager, sessionIds: string[]): AsyncGenerator<void> {
-  const reached = new Map(sessionIds.map((id) => [id, 0]));
+  const arrivals = new Map(sessionIds.map((id) => [id, 0]));
   return repeatStep(async () => {
-    const deleted = await deleteEvents(em, reached);
-    for (const { sessionId, arrival } of deleted) reached.set(sessionId, arrival);
-    return deleted.reduce((sum, one) => sum + one.events, 0);
+    const deletedEvents = await deleteEvents(em, arrivals);
+    for (const { sessionId, arrival } of deletedEvents) arrivals.set(sessionId, arrival);
+    return deletedEvents.reduce((sum, one) => sum + one.events, 0);
   });
 }
 
 /**
- * Settings for the deletion of events. Commits do not wait for the disk: rows that a crash of the server restores are
- * deleted again by the process that continues. The planner is held to a plan that suits sessions of any length; a plan
- * for an average session would sort a long session at each step.
+ * Settings for the deletion of events. Commits do not wait for the disk: the process that continues deletes again the
+ * rows that a crash of the server restores. The planner is held to a plan that suits sessions of any length; a plan for
+ * an average session would sort a long session at each step.
  */
 const DELETION_SETTINGS = `
   select set_config('synchronous_commit', 'off', true), set_config('enable_seqscan', 'off', true),
          set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true)`;
 
-/** Deletes the next events of the sessions, each session's in order of arrival. */
-function deleteEvents(em: EntityManager, reached: Map<string, number>): Promise<DeletedEvents[]> {
-  const sessions = JSON.stringify([...reached].map(([id, arrival]) => ({ id, reached: arrival })));
+/** Deletes the next events of the sessions, in order of arrival within each session. */
+function deleteEvents(em: EntityManager, arrivals: Map<string, number>): Promise<DeletedEvents[]> {
+  const sessions = JSON.stringify([...arrivals].map(([id, arrival]) => ({ id, reached: arrival })));
   return transaction(em, async (tx) => {
     await tx.execute(DELETION_SETTINGS);
     return tx.execute<DeletedEvents[]>(

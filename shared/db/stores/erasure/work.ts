@@ -6,19 +6,21 @@ import { endLiveUnder } from '../connections/revoke.ts';
 import { completeWithin, type Subject } from '../work/complete.ts';
 import { eraseRows } from './rows.ts';
 
-export interface EndingTerms {
+/** Options for ending the work of an account. */
+export interface EndingOptions {
+  /** Recovery window of the ended work, in seconds. */
   windowS: number;
-  /** Kind -> error code with which an account's work of that kind is cancelled. Kinds are cancelled in this order. */
+  /** Error codes with which the work of an account is cancelled, by kind. Kinds are cancelled in this order. */
   cancelled: ReadonlyMap<string, ErrorCode>;
   /** Wakes the processes that wait for the ended work or run it. */
   ended(ids: readonly string[]): void;
 }
 
-/** Cancels the account's live work, in steps. No work is added meanwhile: `admit_v1` refuses it. */
+/** Cancels the live work of the account, in steps. No work is added meanwhile: `admit_v1` refuses it. */
 export async function* endJobs(
   em: EntityManager,
   accountId: string,
-  { windowS, cancelled, ended }: EndingTerms,
+  { windowS, cancelled, ended }: EndingOptions,
 ): AsyncGenerator<void> {
   for (const [kind, code] of cancelled)
     yield* repeatStep(async () => {
@@ -38,7 +40,7 @@ export async function* eraseJobs(em: EntityManager, accountId: string): AsyncGen
   const weeks = await em.execute<{ name: string }[]>(
     `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'history'::regclass`,
   );
-  // An account's work costs no unit, so it has no month: the index `history_party` has only such work.
+  // Work of accounts costs no unit, so it has no month: the index `history_party` contains only such work.
   const ofAccount = 'party = ? and month is null';
   for (const { name } of weeks) {
     yield* eraseRows(em, accountId, 'answers', `id in (select id from ${name} where ${ofAccount})`);
@@ -47,16 +49,16 @@ export async function* eraseJobs(em: EntityManager, accountId: string): AsyncGen
 }
 
 /**
- * Revokes an account's connections and detaches them from it. The same transaction records which predictions are to be
- * ended and erased, because the user may connect again and reuse the connection at once.
+ * Revokes an account's connections and detaches them from the account. The same transaction records which predictions
+ * are to be ended and erased, because the user may connect again and reuse the connection at once.
  *
- * The account itself is not locked here: a long upload may hold its lock, and predictions would wait behind both. The
+ * Does not lock the account itself: a long upload may hold that lock, and predictions would wait behind both. The
  * account is inactive by now, so it can approve and connect nothing more.
  */
 export function endGrants(em: EntityManager, accountId: string): Promise<void> {
   return transaction(em, async (tx) => {
     await tx.execute(`select id from connections where account_id = ? order by id for update`, [accountId]);
-    // Admissions lock the connections too, so whatever was admitted under these grants has an earlier time.
+    // Admissions lock the connections too, so work admitted under these grants has an earlier time.
     await tx.execute(
       `insert into erasing_grants (account_id, connection_id, grant_revision, ended_at)
        select account_id, id, 0, clock_timestamp() from connections where account_id = ?
@@ -75,11 +77,11 @@ export function endGrants(em: EntityManager, accountId: string): Promise<void> {
 
 /**
  * Deletes the account's attempts to connect, in steps. If a connection belongs to another account by now, the attempts
- * show which of the connection's grants were this account's; these grants are recorded for the erasure.
+ * show which grants of the connection were this account's; these are recorded for the erasure.
  */
 export function endAttempts(em: EntityManager, accountId: string): AsyncGenerator<void> {
   return repeatStep(async () => {
-    const gone = await em.execute<object[]>(
+    const attempts = await em.execute<object[]>(
       `with gone as (
          delete from connection_attempts
           where id = any (array(select id from connection_attempts where account_id = ? limit ${ROWS_AT_ONCE}))
@@ -95,7 +97,7 @@ export function endAttempts(em: EntityManager, accountId: string): AsyncGenerato
        select from gone`,
       [accountId],
     );
-    return gone.length;
+    return attempts.length;
   });
 }
 
@@ -103,7 +105,7 @@ export function endAttempts(em: EntityManager, accountId: string): AsyncGenerato
 export function endRunningPredictions(
   em: EntityManager,
   accountId: string,
-  { windowS, ended }: Pick<EndingTerms, 'windowS' | 'ended'>,
+  { windowS, ended }: Pick<EndingOptions, 'windowS' | 'ended'>,
 ): AsyncGenerator<void> {
   const grants = `
     select connection_id, ended_at from erasing_grants where account_id = ? and grant_revision = 0
@@ -140,7 +142,7 @@ interface EndedGrant {
   grantRevision: number;
 }
 
-/** Predictions that one statement erases: few, so that a request for one of them hardly waits. */
+/** Maximum number of predictions that one statement erases: few, so that a request for one of them hardly waits. */
 const PREDICTIONS_AT_ONCE = 500;
 
 /** Erases the predictions made with an ended grant of the account, in steps. */

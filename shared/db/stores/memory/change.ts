@@ -3,9 +3,9 @@ import { AppError } from '../../../errors/app-error.ts';
 import { transaction } from '../../transaction.ts';
 
 /**
- * Changes an account's memory in one transaction, and counts the change in `accounts.memory_revision`. Counting locks
+ * Changes an account's memory in one transaction, and counts the change in `accounts.memory_revision`. The count locks
  * the account's row, so changes of one account run one after another, and `work` needs no locks of its own. Throws
- * `not_authenticated` when the account is gone, disabled or being erased.
+ * `not_authenticated` if the account is gone, disabled or being erased.
  */
 export function changeMemory<T>(
   em: EntityManager,
@@ -13,11 +13,11 @@ export function changeMemory<T>(
   work: (tx: EntityManager) => Promise<T>,
 ): Promise<T> {
   return transaction(em, async (tx) => {
-    const counted = await tx.execute<object[]>(
+    const changedRows = await tx.execute<object[]>(
       `update accounts set memory_revision = memory_revision + 1 where id = ? and active returning 1`,
       [accountId],
     );
-    if (counted.length === 0) throw new AppError('not_authenticated');
+    if (changedRows.length === 0) throw new AppError('not_authenticated');
     return work(tx);
   });
 }

@@ -6,28 +6,25 @@ import { KIB, MIB } from '../../../schemas/limits.ts';
 import { isCancelled } from '../../faults.ts';
 import { transaction } from '../../transaction.ts';
 
-/** Number of UTF-16 units at the end of a question by which memory is searched. */
+/** Maximum length of the end of a question by which memory is searched, in UTF-16 units. */
 const QUESTION_MAX = 2000;
 
-/** Time limit for reading the rows for a question. If it takes longer, the bundle has no rows. */
+/** Time limit for reading the rows for a question. A bundle that takes longer has no rows. */
 const READ_TIMEOUT_MS = 500;
 
 /**
- * Bytes of JSON that the rows of one tier may take. `usual` is more than most accounts have; `most` is for larger ones;
- * with `none` no rows are read.
+ * Bytes of JSON that the rows of one tier may take. `usual` is more than most accounts have; `max` is for larger ones;
+ * `none` reads no rows.
  */
-const TIER_BYTES = { usual: 256 * KIB, most: 4 * MIB, none: 0 };
-/**
- * Number of tiers to reserve memory for: facts, episodes, raw rows, and the profile, which takes less than one of
- * these.
- */
+const TIER_BYTES = { usual: 256 * KIB, max: 4 * MIB, none: 0 };
+/** Number of tiers to reserve memory for: facts, episodes and raw rows, and one for the profile, which takes less. */
 const TIER_COUNT = 4;
 
-/** Resources that a read of many rows waits for. */
-export interface ContextReading {
+/** Limits on a read of many rows. */
+export interface ContextReadLimits {
   /** Resolves when there is room for this many bytes. */
   reserve(bytes: number): Promise<void>;
-  /** Reads when it is the account's turn. */
+  /** Calls `read` when it is the turn of the account. */
   inTurn<Result>(read: () => Promise<Result>): Promise<Result>;
 }
 
@@ -38,31 +35,31 @@ const OFFER = `
 const OFFER_OF_ACCOUNT = `select ${OFFER} from accounts a where a.id = ?::uuid`;
 
 /**
- * Reads, for one question, what memory knows about an account and what the account did lately: the rows that match or,
- * if they do not fit, the best of them. Each read is one statement, so one snapshot. If the rows are unusually large,
- * they are read again with more room, provided that `reading` can wait for it. Throws `not_authenticated` when the
- * account is gone, and whatever `reading` throws.
+ * Reads, for one question, what memory knows about an account and what the account did lately: all rows that match or,
+ * if they do not fit, the best of them. Each read is one statement, so it sees one snapshot. If the rows are unusually
+ * large, and `limits` is given, reads them again with more room. Throws `not_authenticated` if the account is gone,
+ * and what `limits` throws.
  */
 export async function assembleContext(
   em: EntityManager,
   accountId: string,
   query: ContextQuery,
-  reading?: ContextReading,
+  limits?: ContextReadLimits,
 ): Promise<ContextBundle> {
   const read = async (room: number) => {
     const readNow = () =>
       readCandidateRows<{ offer: StoredOffer }>(em, OFFER_OF_ACCOUNT, query, { room, of: accountId });
-    await reading?.reserve(TIER_COUNT * room);
-    const row = await (reading === undefined ? readNow() : reading.inTurn(readNow));
+    await limits?.reserve(TIER_COUNT * room);
+    const row = await (limits === undefined ? readNow() : limits.inTurn(readNow));
     if (row === undefined) throw new AppError('not_authenticated');
     return parseTimes(row.offer);
   };
   const usual = await read(TIER_BYTES.usual);
   const { facts, episodes, raw } = usual;
   const isWhole = facts.whole && episodes.whole && raw.whole;
-  if (isWhole || reading === undefined) return bundleOf(usual, query);
-  const most = await read(TIER_BYTES.most);
-  return bundleOf(most.timedOut ? usual : most, query);
+  if (isWhole || limits === undefined) return bundleOf(usual, query);
+  const large = await read(TIER_BYTES.max);
+  return bundleOf(large.timedOut ? usual : large, query);
 }
 
 const OFFER_OF_CONNECTION = `
@@ -74,7 +71,7 @@ const OFFER_OF_CONNECTION = `
 
 /** The memory that a connection opens to a prediction, and the revisions of memory and grant. */
 export interface ConnectedContext {
-  /** Null when the account was erased or the connection revoked. */
+  /** Null if the account was erased or the connection revoked. */
   bundle: ContextBundle | null;
   profileRevision: string;
   grantRevision: number;
@@ -82,7 +79,7 @@ export interface ConnectedContext {
 
 /**
  * Reads memory and revisions in one snapshot, so that an answer states the revisions that it is based on. Reads nothing
- * through a revoked connection, whose work may not all have ended yet.
+ * through a revoked connection, although some of its work may not have ended yet.
  */
 export async function assembleConnectedContext(
   em: EntityManager,
@@ -101,8 +98,8 @@ export async function assembleConnectedContext(
 }
 
 /**
- * Reads one row, which contains an offer: the rows of memory that a bundle is chosen from. If that takes too long,
- * reads the row again with an offer that has no rows of memory.
+ * Reads one row, which contains an offer: the rows of memory from which a bundle is chosen. If that takes too long,
+ * reads the row again, with an offer without rows of memory.
  */
 async function readCandidateRows<Row extends object>(
   em: EntityManager,
@@ -138,7 +135,7 @@ function valuesOf(query: ContextQuery): unknown[] {
   ];
 }
 
-/** Returns the end of a question. Drops half a surrogate pair at the cut, which cannot be encoded in UTF-8. */
+/** Returns the end of a question. Drops half of a surrogate pair at the cut, because it cannot be encoded in UTF-8. */
 function endOfQuestion(question: string): string {
   return question.slice(-QUESTION_MAX).replace(/^[\udc00-\udfff]/, '');
 }
@@ -159,7 +156,7 @@ const TIME_COLUMNS = new Set([
 ]);
 
 const NO_ROWS = { rows: [], matched: 0, whole: true };
-/** Stands in for tiers that were not read. */
+/** Replaces tiers that were not read. */
 const WITHOUT_ROWS: Pick<Offer, 'facts' | 'episodes' | 'raw' | 'backlog'> = {
   facts: { ...NO_ROWS, superseded: 0, stale: 0, expired: 0, notYetValid: 0 },
   episodes: { ...NO_ROWS, stale: 0 },
@@ -167,12 +164,12 @@ const WITHOUT_ROWS: Pick<Offer, 'facts' | 'episodes' | 'raw' | 'backlog'> = {
   backlog: { raw: 0, episodes: 0 },
 };
 
-/** An offer as the database returns it: with all tiers or none, and times as text. */
+/** An offer as the database returns it: with all tiers or none, and with times as text. */
 type StoredOffer = Omit<Offer, keyof typeof WITHOUT_ROWS | 'timedOut'> & Partial<typeof WITHOUT_ROWS>;
 
 /**
- * Parses the times of an offer. Only columns are parsed: keys in a row's metadata come from clients and may have the
- * same names.
+ * Parses the times of an offer, in columns only: keys in the metadata of a row come from clients and may have the same
+ * names.
  */
 function parseTimes(offered: StoredOffer): Offer {
   const { profile, facts, episodes, raw, ...rest } = { ...WITHOUT_ROWS, ...offered };

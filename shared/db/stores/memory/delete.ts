@@ -8,12 +8,12 @@ import { DERIVED_FROM, FORGOTTEN } from './links.ts';
 
 /*
  * A deletion reaches everything that was derived from the row, in one transaction. Derived rows without another source
- * are deleted; others that may repeat the deleted words lose their text, and are stale until they are written anew.
+ * are deleted. Others that may repeat the deleted words lose their text, and are stale until they are rewritten.
  */
 
 /**
  * Deletes a raw row. If it was made from a recorded event, a tombstone prevents the next sync from making it again;
- * `purgeEvent` deletes the event too. Throws `not_found`.
+ * `purgeEvent` also deletes the event. Throws `not_found`.
  */
 export function deleteRaw(
   em: EntityManager,
@@ -22,7 +22,7 @@ export function deleteRaw(
   { purgeEvent }: { purgeEvent: boolean },
 ): Promise<DeletionReceipt> {
   return changeMemory(em, accountId, async (tx) => {
-    const reached = await readRowAndDerived(tx, accountId, id);
+    const affected = await readRowAndDerived(tx, accountId, id);
     const [row] = await tx.execute<{ content: string; eventId: string | null; saidAt: Date }[]>(
       `delete from raw_memories where id = ? and account_id = ?
        returning content, event_id as "eventId", occurred_at as "saidAt"`,
@@ -31,35 +31,35 @@ export function deleteRaw(
     if (row === undefined) throw new AppError('not_found');
     const eventDeleted = await preventReimport(tx, accountId, row.eventId, purgeEvent);
     const texts = [row.content];
-    const derived = await forgetDerived(tx, accountId, { tier: 'raw', id, texts, saidAt: row.saidAt });
-    await redactDerived(tx, accountId, reached, texts);
-    return { id, event_deleted: eventDeleted, ...derived };
+    const counts = await forgetDerived(tx, accountId, { tier: 'raw', id, texts, saidAt: row.saidAt });
+    await redactDerived(tx, accountId, affected, texts);
+    return { id, event_deleted: eventDeleted, ...counts };
   });
 }
 
 /** Deletes an episode; its raw rows stay. Throws `not_found`. */
 export function deleteEpisode(em: EntityManager, accountId: string, id: string): Promise<DeletionReceipt> {
   return changeMemory(em, accountId, async (tx) => {
-    const reached = await readRowAndDerived(tx, accountId, id);
+    const affected = await readRowAndDerived(tx, accountId, id);
     const [row] = await tx.execute<{ text: string }[]>(
       `delete from episodes where id = ? and account_id = ? returning title || E'\\n' || summary as text`,
       [id, accountId],
     );
     if (row === undefined) throw new AppError('not_found');
     const texts = [row.text];
-    const derived = await forgetDerived(tx, accountId, { tier: 'episode', id, texts });
-    await redactDerived(tx, accountId, reached, texts);
-    return { id, event_deleted: false, ...derived };
+    const counts = await forgetDerived(tx, accountId, { tier: 'episode', id, texts });
+    await redactDerived(tx, accountId, affected, texts);
+    return { id, event_deleted: false, ...counts };
   });
 }
 
-/** Reads the ids of a row and of everything derived from it, and their texts. */
+/** Reads the ids and texts of a row and of everything derived from it. */
 async function readRowAndDerived(tx: EntityManager, accountId: string, id: string) {
   const ids = await findRowAndDerivedIds(tx, accountId, id);
   return { ids, textsBefore: await textsOf(tx, accountId, ids) };
 }
 
-/** Redacts predictions that may repeat the deleted texts, or texts that derived rows have lost with them. */
+/** Redacts predictions that may repeat the deleted texts, or the texts that derived rows lost with them. */
 async function redactDerived(
   tx: EntityManager,
   accountId: string,
@@ -74,8 +74,8 @@ async function redactDerived(
 }
 
 /**
- * Deletes a fact and its former wordings. Facts that it superseded hold again. Promotion never makes a fact from its
- * quotes again. Throws `not_found`.
+ * Deletes a fact and its former wordings. Facts that it superseded hold again. Promotion makes no fact from its quotes
+ * again. Throws `not_found`.
  */
 export function deleteFact(em: EntityManager, accountId: string, id: string): Promise<DeletionReceipt> {
   return changeMemory(em, accountId, async (tx) => {
@@ -100,7 +100,7 @@ export function deleteFact(em: EntityManager, accountId: string, id: string): Pr
   });
 }
 
-/** Marks a fact's quotes as forgotten. The words stay in their raw row; deleting that row deletes the mark too. */
+/** Marks a fact's quotes as forgotten. The words stay in their raw row; deleting that row also deletes the mark. */
 async function forgetQuotes(tx: EntityManager, accountId: string, id: string): Promise<void> {
   await tx.execute(
     `update memory_links set relation = ? where account_id = ? and from_id = ? and relation = ? and quote is not null`,
@@ -108,7 +108,10 @@ async function forgetQuotes(tx: EntityManager, accountId: string, id: string): P
   );
 }
 
-/** Prevents an event from becoming a raw row again; with `purge`, also deletes it. Returns whether it was deleted. */
+/**
+ * Prevents an event from becoming a raw row again; with `purge`, also deletes it. Returns whether the event was
+ * deleted.
+ */
 async function preventReimport(
   tx: EntityManager,
   accountId: string,

@@ -2,24 +2,24 @@ import type { Pool } from 'pg';
 import { query } from '../../statement.ts';
 
 /**
- * Tables and conditions of the rows that are new for a kind of work. For each, a partial index finds rows by account.
+ * Tables and conditions of the rows that are new for a kind of work. A partial index for each finds rows by account.
  */
 const NEW_ROWS = {
-  /** Recorded events that memory has not taken in. */
+  /** Sessions with events that memory has not taken in. */
   sync: [['recording_sessions', 'last_arrival > synced_arrival']],
-  /** Raw rows that no promotion has looked at, and episodes to summarise anew. */
+  /** Raw rows that no promotion has processed, and episodes to summarise again. */
   promote_episodes: [
     ['raw_memories', 'promoted_at is null'],
     ['episodes', 'stale_at is not null'],
   ],
-  /** Episodes that no promotion has looked at. */
+  /** Episodes that no promotion has processed. */
   promote_facts: [['episodes', 'promoted_at is null']],
 } as const;
 
-/** Kinds of work for which an account is due when it has something new. */
+/** Kind of work for which an account is due when it has something new. */
 export type DueKind = keyof typeof NEW_ROWS;
 
-/** A page of accounts that a round has looked at. */
+/** A page of the accounts that a round processes. */
 export interface DuePage {
   /** Accounts to admit work for. */
   due: string[];
@@ -28,8 +28,8 @@ export interface DuePage {
 }
 
 /**
- * Lists the accounts with something new. Each step jumps to the next account in the indexes, whatever the number of its
- * rows.
+ * Lists the accounts with something new. Each step jumps to the next account in the indexes, however many rows an
+ * account has.
  */
 const accountsAfter = (kind: DueKind) => {
   const first =
@@ -71,7 +71,7 @@ const DUE_QUERIES = {
 };
 
 /**
- * Reads the next accounts with something new, by id. An active account is due unless it has such work queued or
+ * Reads the next accounts with something new, by id. An active account is due unless it has work of this kind queued or
  * running.
  */
 export async function pageOfDueAccounts(
@@ -87,9 +87,9 @@ export async function pageOfDueAccounts(
   };
 }
 
-/** Counts the accounts with something new whose ids come after `after`, up to `most`. */
-export async function countDue(pool: Pool, kind: DueKind, after: string, most: number): Promise<number> {
-  const [row] = await query<{ count: number }>(pool, DUE_QUERIES[kind].count, [after, most]);
+/** Counts the accounts with something new and ids after `after`, up to `limit`. */
+export async function countDue(pool: Pool, kind: DueKind, after: string, limit: number): Promise<number> {
+  const [row] = await query<{ count: number }>(pool, DUE_QUERIES[kind].count, [after, limit]);
   return row?.count ?? 0;
 }
 

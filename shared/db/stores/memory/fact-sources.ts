@@ -3,19 +3,19 @@ import type { FactSource } from '../../../domain/facts/source.ts';
 import type { SourceRow } from '../../../domain/facts/statement.ts';
 import { DERIVED_FROM } from './links.ts';
 
-/** Maximum number of raw rows that are read for one source. The person's own rows come first, then the oldest. */
+/** Maximum number of raw rows that are read of one source: the person's own rows first, then the oldest. */
 const ROWS_MAX = 100;
-/** Maximum number of code points that are read of a raw row. A person hardly types more. */
+/** Maximum number of code points that are read of a raw row. A person rarely types more. */
 const CONTENT_MAX = 4000;
 
 export type SourceId = Pick<FactSource, 'tier' | 'id'>;
 
 /** The episodes from which to distil facts. */
 export interface EpisodeChoice {
-  /** RFC 3339. Takes only episodes that ended then or later. */
+  /** Time in RFC 3339; takes only episodes that ended then or later. */
   since: string | undefined;
   /**
-   * Also takes episodes that were promoted before this moment. Without it, takes only those that never were promoted.
+   * Also takes episodes that were promoted before this moment. Undefined takes only episodes that were never promoted.
    */
   promotedBefore: string | undefined;
   /** Leaves out sources that are set aside for now. */
@@ -23,25 +23,25 @@ export interface EpisodeChoice {
 }
 
 /** A source, and whether a promotion of it has failed. */
-export type FoundSource = SourceId & { hasFailed: boolean };
+export type SourceToPromote = SourceId & { hasFailed: boolean };
 
 /**
- * Lists at most `limit` sources for a promotion of facts to look at: current facts that have lost their text, then
- * episodes, oldest first. Sources for which a promotion has already failed come last. Stale episodes are left out until
- * they are written anew.
+ * Lists at most `limit` sources for a promotion of facts: current facts that have lost their text, then episodes,
+ * oldest first. Sources whose promotion has failed before come last. Stale episodes are left out until they are
+ * rewritten.
  */
 export async function factSources(
   em: EntityManager,
   accountId: string,
   { since, promotedBefore, settledOnly }: EpisodeChoice,
   limit: number,
-): Promise<FoundSource[]> {
-  const chosen = [accountId, since ?? null, promotedBefore ?? null];
-  return em.execute<FoundSource[]>(
+): Promise<SourceToPromote[]> {
+  const filterValues = [accountId, since ?? null, promotedBefore ?? null];
+  return em.execute<SourceToPromote[]>(
     `select tier, id, failures > 0 as "hasFailed" from (${SOURCES_TO_PROMOTE}) s
       where not ? or coalesce(retry_at, now()) <= now()
       order by failures > 0, tier desc, case when failures > 0 then retry_at end, ended_at, id limit ?`,
-    [accountId, ...chosen, settledOnly, limit],
+    [accountId, ...filterValues, settledOnly, limit],
   );
 }
 
@@ -52,11 +52,11 @@ export async function countSetAsideSources(
   { since, promotedBefore }: Omit<EpisodeChoice, 'settledOnly'>,
   limit: number,
 ): Promise<number> {
-  const chosen = [accountId, since ?? null, promotedBefore ?? null];
+  const filterValues = [accountId, since ?? null, promotedBefore ?? null];
   const [{ count } = { count: 0 }] = await em.execute<{ count: number }[]>(
     `select count(*)::int as count from (
        select from (${SOURCES_TO_PROMOTE}) s where retry_at > now() limit ?) r`,
-    [accountId, ...chosen, limit],
+    [accountId, ...filterValues, limit],
   );
   return count;
 }
@@ -70,8 +70,8 @@ const SOURCES_TO_PROMOTE = `
      and (e.promoted_at is null or e.promoted_at < ?::timestamptz)`;
 
 /**
- * Reads these sources as they are now, in the given order. Left out are sources that are gone, episodes that have
- * become stale, and facts that have got a text again.
+ * Reads these sources as they are now, in the given order. Leaves out sources that are gone, episodes that have become
+ * stale, and facts that have a text again.
  */
 export async function sourcesOf(
   em: EntityManager,
@@ -79,13 +79,13 @@ export async function sourcesOf(
   named: readonly SourceId[],
 ): Promise<FactSource[]> {
   if (named.length === 0) return [];
-  const found = await em.execute<StoredSource[]>(READ_SOURCES, [
+  const storedSources = await em.execute<StoredSource[]>(READ_SOURCES, [
     accountId,
     JSON.stringify(named),
     CONTENT_MAX,
     ROWS_MAX,
   ]);
-  return found.map(({ rows, ...source }) => ({ ...source, rows: rows.map(toSourceRow) }));
+  return storedSources.map(({ rows, ...source }) => ({ ...source, rows: rows.map(toSourceRow) }));
 }
 
 interface StoredSource extends Omit<FactSource, 'rows'> {
@@ -97,7 +97,7 @@ function toSourceRow({ occurredMs, ...row }: StoredSource['rows'][number]): Sour
 }
 
 /**
- * Reads sources with their raw rows. A fact's raw rows are those among its sources, and those of the episodes among its
+ * Reads sources with their raw rows. The raw rows of a fact are its own sources and those of the episodes among its
  * sources.
  */
 const READ_SOURCES = `

@@ -35,7 +35,7 @@ export function addFacts(
     await checkSources(tx, accountId, FACT_LINK.to, facts);
     for (const { values, faults } of facts) await checkSuccessor(tx, accountId, values.supersededBy, faults);
     for (const { faults } of facts) faults.throwIfAny();
-    const added = facts.map(({ values, sources }, place) => {
+    const newFacts = facts.map(({ values, sources }, place) => {
       const dates = { recordedAt: now, createdAt: now, updatedAt: now };
       const invalidatedAt = values.supersededBy ? now : null;
       const columns = {
@@ -48,8 +48,8 @@ export function addFacts(
       return { row: tx.create(Fact, columns), sources };
     });
     await tx.flush();
-    await setSources(tx, accountId, FACT_LINK, added);
-    return added;
+    await setSources(tx, accountId, FACT_LINK, newFacts);
+    return newFacts;
   });
 }
 
@@ -64,8 +64,9 @@ export async function findFact(
 }
 
 /**
- * Changes the given fields. If that changes what the fact states, the former wording is kept as a fact that this one
- * supersedes. Throws `not_found`, also for a former wording, or a `ValidationError` when the result would be invalid.
+ * Changes the given fields of a fact. If that changes what the fact states, the former wording is kept as a fact that
+ * this one supersedes. Throws `not_found`, also for a former wording, or a `ValidationError` if the result would be
+ * invalid.
  */
 export function changeFact(
   em: EntityManager,
@@ -99,7 +100,9 @@ export function changeFact(
   });
 }
 
-/** Checks that a successor is a current fact of the account. As it is not superseded itself, circles are impossible. */
+/**
+ * Checks that a successor is a current fact of the account. A current fact has no successor, so circles are impossible.
+ */
 async function checkSuccessor(
   tx: EntityManager,
   accountId: string,
@@ -108,8 +111,8 @@ async function checkSuccessor(
   self?: string,
 ): Promise<void> {
   if (!id) return;
-  const current = { id, account: accountId, supersededBy: null, revisionOf: null };
-  if (id === self || (await tx.count(Fact, current)) === 0)
+  const currentFact = { id, account: accountId, supersededBy: null, revisionOf: null };
+  if (id === self || (await tx.count(Fact, currentFact)) === 0)
     faults.add('superseded_by', 'Input should be the id of another fact that is not superseded');
 }
 
@@ -119,20 +122,20 @@ async function checkSuccessor(
  */
 async function storePreviousWording(tx: EntityManager, { id, staleAt }: Fact, now: Date): Promise<void> {
   if (staleAt) return;
-  const former = newId();
+  const formerId = newId();
   await tx.execute(
     `insert into facts (id, account_id, text, kind, slot, origin, tags, confidence, valid_from, valid_to, recorded_at,
                         invalidated_at, superseded_by, revision_of, model, created_at, updated_at)
      select ?, account_id, text, kind, slot, origin, tags, confidence, valid_from, valid_to, recorded_at, ?, id, id, model,
             created_at, ?
        from facts where id = ?`,
-    [former, now, now, id],
+    [formerId, now, now, id],
   );
   await tx.execute(
     `insert into memory_links (account_id, from_id, to_id, relation, from_tier, to_tier, quote)
      select account_id, ?, to_id, relation, from_tier, to_tier, quote from memory_links
       where account_id = (select account_id from facts where id = ?) and from_id = ?`,
-    [former, id, id],
+    [formerId, id, id],
   );
 }
 
@@ -149,7 +152,7 @@ export async function addEvidence(
   factId: string,
   { quotes, episodeIds }: Evidence,
 ): Promise<boolean> {
-  const added = await tx.execute<object[]>(
+  const newLinks = await tx.execute<object[]>(
     `with quoted as (
        select ?::uuid as account_id, q."rawId" as to_id, q.words
          from json_to_recordset(?::json) q ("rawId" uuid, words text)
@@ -164,16 +167,16 @@ export async function addEvidence(
      on conflict do nothing returning 1`,
     [accountId, JSON.stringify(quotes), JSON.stringify(episodeIds), factId],
   );
-  if (added.length > 0)
+  if (newLinks.length > 0)
     await tx.execute(
       'update facts set updated_at = greatest(updated_at, now()) where account_id = ? and id = ?',
       [accountId, factId],
     );
-  return added.length > 0;
+  return newLinks.length > 0;
 }
 
 interface FactOptions {
-  /** Undefined: a new id. */
+  /** Undefined for a new id. */
   id: string | undefined;
   model: string | null;
 }
@@ -219,8 +222,8 @@ export async function reword(
 }
 
 /**
- * Marks a fact as superseded by another. `end` becomes the end of its validity; null leaves that unchanged. A fact whose
- * end is still to come remains current until then: it is not superseded, but only ended by the other.
+ * Marks a fact as superseded by another. `end` becomes the end of its validity; null leaves the end unchanged. A fact
+ * whose `end` is in the future remains current until then: it gets `ended_by` instead of `superseded_by`.
  */
 export async function supersede(
   tx: EntityManager,

@@ -5,9 +5,9 @@ import { textsOf } from '../replies/redact.ts';
 import { DERIVED_FROM } from './links.ts';
 import { compareWith, type DeletedTexts, findRepeating } from './repeats.ts';
 
-type Derived = Pick<DeletionReceipt, 'episodes' | 'facts'>;
+type DerivedCounts = Pick<DeletionReceipt, 'episodes' | 'facts'>;
 
-/** Number of derived rows whose texts are read at once. */
+/** Maximum number of derived rows whose texts are read at once. */
 const TEXTS_AT_ONCE = 100;
 
 /**
@@ -18,41 +18,45 @@ export async function forgetDerived(
   tx: EntityManager,
   accountId: string,
   { tier, id, texts, saidAt }: { tier: 'raw' | 'episode'; id: string; texts: string[]; saidAt?: Date },
-): Promise<Derived> {
-  const touched = await dropLinksTo(tx, accountId, [id]);
-  if (saidAt !== undefined) await postponeBeginnings(tx, accountId, touched.facts, saidAt);
-  if (tier === 'raw') await dropUnquotedEpisodes(tx, accountId, touched);
-  const orphans = await orphansOf(tx, accountId, touched.episodes);
+): Promise<DerivedCounts> {
+  const derived = await dropLinksTo(tx, accountId, [id]);
+  if (saidAt !== undefined) await postponeBeginnings(tx, accountId, derived.facts, saidAt);
+  if (tier === 'raw') await dropUnquotedEpisodes(tx, accountId, derived);
+  const orphans = await orphansOf(tx, accountId, derived.episodes);
   const orphanTexts = await textsOf(tx, accountId, orphans);
   await tx.execute(
     `delete from episodes where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)`,
     [accountId, JSON.stringify(orphans)],
   );
-  const remaining = [...new Set(touched.episodes).difference(new Set(orphans))];
-  const stale = await forgetEpisodes(tx, accountId, remaining, compareWith(texts));
-  const lost = await dropLinksTo(tx, accountId, orphans);
+  const remainingEpisodes = [...new Set(derived.episodes).difference(new Set(orphans))];
+  const staleCount = await forgetEpisodes(tx, accountId, remainingEpisodes, compareWith(texts));
+  const derivedFromOrphans = await dropLinksTo(tx, accountId, orphans);
   await tx.execute(
     `delete from memory_links where account_id = ? and from_id in (select json_array_elements_text(?::json)::uuid)`,
     [accountId, JSON.stringify(tier === 'episode' ? [id] : orphans)],
   );
   const facts = await forgetFacts(tx, accountId, {
-    unquoted: tier === 'raw' ? touched.facts : [],
-    touched: [...touched.facts, ...lost.facts, ...(await factsOf(tx, accountId, remaining))],
+    lostQuote: tier === 'raw' ? derived.facts : [],
+    touched: [
+      ...derived.facts,
+      ...derivedFromOrphans.facts,
+      ...(await factsOf(tx, accountId, remainingEpisodes)),
+    ],
     lost: compareWith(orphanTexts && [...texts, ...orphanTexts.map(({ text }) => text)]),
     // The words of a deleted episode are still in its raw rows.
     keepsRaw: tier === 'episode',
   });
-  return { episodes: { deleted: orphans.length, stale }, facts };
+  return { episodes: { deleted: orphans.length, stale: staleCount }, facts };
 }
 
-/** Ids of the rows that were derived from a row that is gone. */
-interface Touched {
+/** Ids of the rows that were derived from a deleted row. */
+interface DerivedIds {
   episodes: string[];
   facts: string[];
 }
 
 /** Deletes the links to these rows. Returns the ids of the rows that were derived from them. */
-async function dropLinksTo(tx: EntityManager, accountId: string, ids: string[]): Promise<Touched> {
+async function dropLinksTo(tx: EntityManager, accountId: string, ids: string[]): Promise<DerivedIds> {
   const links = await tx.execute<{ id: string; tier: string }[]>(
     `delete from memory_links where account_id = ? and to_id in (select json_array_elements_text(?::json)::uuid)
      returning from_id as id, from_tier as tier`,
@@ -63,10 +67,10 @@ async function dropLinksTo(tx: EntityManager, accountId: string, ids: string[]):
 }
 
 /**
- * Deletes the links between these facts and the episodes of a deleted raw row, unless a fact quotes another row of the
- * episode.
+ * Deletes the links between these facts and the episodes of a deleted raw row, except where a fact quotes another row
+ * of the episode.
  */
-async function dropUnquotedEpisodes(tx: EntityManager, accountId: string, { facts, episodes }: Touched) {
+async function dropUnquotedEpisodes(tx: EntityManager, accountId: string, { facts, episodes }: DerivedIds) {
   await tx.execute(
     `delete from memory_links f
       where f.account_id = ? and f.from_id in (select json_array_elements_text(?::json)::uuid)
@@ -79,8 +83,8 @@ async function dropUnquotedEpisodes(tx: EntityManager, accountId: string, { fact
 }
 
 /**
- * Postpones the beginning of facts that held since a deleted row was said: they now begin with the earliest remaining
- * row that they quote. The facts that they superseded end at the same time.
+ * Postpones the beginning of facts that held since a deleted row was said. They now begin with the earliest remaining
+ * row that they quote, and the facts that they superseded end at the same time.
  */
 async function postponeBeginnings(tx: EntityManager, accountId: string, facts: string[], saidAt: Date) {
   await tx.execute(
@@ -99,7 +103,7 @@ async function postponeBeginnings(tx: EntityManager, accountId: string, facts: s
   );
 }
 
-/** Returns those of these episodes that have no raw row left. */
+/** Returns the episodes among these that have no raw row left. */
 async function orphansOf(tx: EntityManager, accountId: string, ids: string[]): Promise<string[]> {
   const orphans = await tx.execute<{ id: string }[]>(
     `select e.id from episodes e
@@ -112,7 +116,7 @@ async function orphansOf(tx: EntityManager, accountId: string, ids: string[]): P
 }
 
 /**
- * Erases the texts of episodes that lost a raw row: those written by promotion always, the person's own only if they
+ * Erases the texts of episodes that lost a raw row: always if promotion wrote them, and if the person did, only if they
  * may repeat the deleted texts. Returns the number of episodes whose texts it erased.
  */
 async function forgetEpisodes(
@@ -122,27 +126,27 @@ async function forgetEpisodes(
   lost: DeletedTexts | undefined,
 ): Promise<number> {
   let count = 0;
-  for (const some of inPages(ids, TEXTS_AT_ONCE)) {
+  for (const page of inPages(ids, TEXTS_AT_ONCE)) {
     const episodes = await tx.execute<
       { id: string; title: string; summary: string; tags: string[]; isOwn: boolean }[]
     >(
       `select e.id, e.title, e.summary, e.tags, e.origin = 'human' as "isOwn" from episodes e
         where e.account_id = ? and e.id in (select json_array_elements_text(?::json)::uuid)`,
-      [accountId, JSON.stringify(some)],
+      [accountId, JSON.stringify(page)],
     );
     const own = episodes.filter(({ isOwn }) => isOwn);
     const texts = own.map(({ id, title, summary, tags }) => ({
       id,
       text: [title, summary, ...tags].join('\n'),
     }));
-    const others = episodes.filter(({ isOwn }) => !isOwn).map(({ id }) => id);
-    const stale = [...others, ...(await findRepeating(tx, accountId, texts, lost))];
+    const promotedIds = episodes.filter(({ isOwn }) => !isOwn).map(({ id }) => id);
+    const staleIds = [...promotedIds, ...(await findRepeating(tx, accountId, texts, lost))];
     await tx.execute(
       `update episodes set title = '', summary = '', tags = '{}', stale_at = now(), updated_at = now()
         where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)`,
-      [accountId, JSON.stringify(stale)],
+      [accountId, JSON.stringify(staleIds)],
     );
-    count += stale.length;
+    count += staleIds.length;
   }
   return count;
 }
@@ -158,7 +162,7 @@ async function factsOf(tx: EntityManager, accountId: string, ids: string[]): Pro
 
 interface LostFacts {
   /** Facts that lost a quote. */
-  unquoted: string[];
+  lostQuote: string[];
   /** Facts derived from rows that were deleted or that lost a source. */
   touched: string[];
   lost: DeletedTexts | undefined;
@@ -174,27 +178,32 @@ interface FactEvidence {
 }
 
 /**
- * Deletes facts that nothing attests any more, and erases the texts of others that may repeat deleted texts. A fact is
- * attested by any remaining source or, if it lost a quote, only by a remaining row that the person wrote.
+ * Deletes facts that nothing attests any more, and erases the texts of others that may repeat deleted texts. Any
+ * remaining source attests a fact; but if the fact lost a quote, only a remaining row that the person wrote does.
  */
 async function forgetFacts(
   tx: EntityManager,
   accountId: string,
-  { unquoted, touched, lost, keepsRaw }: LostFacts,
-): Promise<Derived['facts']> {
+  { lostQuote, touched, lost, keepsRaw }: LostFacts,
+): Promise<DerivedCounts['facts']> {
   const facts = await tx.execute<FactEvidence[]>(FACT_EVIDENCE, [accountId, JSON.stringify(touched)]);
-  const quoted = new Set(unquoted);
-  const isAttested = ({ id, hasSource, hasHuman }: FactEvidence) => (quoted.has(id) ? hasHuman : hasSource);
-  const unattested = facts.filter((fact) => !isAttested(fact)).map(({ id }) => id);
-  const { deleted, restored } = await deleteFacts(tx, accountId, unattested);
-  const doubtful = facts.filter((fact) => isAttested(fact) && !(keepsRaw && fact.hasRaw)).map(({ id }) => id);
+  const lostQuoteIds = new Set(lostQuote);
+  const isAttested = ({ id, hasSource, hasHuman }: FactEvidence) =>
+    lostQuoteIds.has(id) ? hasHuman : hasSource;
+  const unattestedIds = facts.filter((fact) => !isAttested(fact)).map(({ id }) => id);
+  const { deleted, restored } = await deleteFacts(tx, accountId, unattestedIds);
+  const doubtfulIds = facts
+    .filter((fact) => isAttested(fact) && !(keepsRaw && fact.hasRaw))
+    .map(({ id }) => id);
   let stale = 0;
-  for (const some of inPages(doubtful, TEXTS_AT_ONCE))
-    stale += await eraseRepeating(tx, accountId, some, lost);
+  for (const page of inPages(doubtfulIds, TEXTS_AT_ONCE))
+    stale += await eraseRepeating(tx, accountId, page, lost);
   return { deleted: deleted.length, stale, restored };
 }
 
-/** Erases the texts of facts that may repeat deleted texts. Returns their number, not counting former wordings. */
+/**
+ * Erases the texts of facts that may repeat deleted texts. Returns the number of these facts, without former wordings.
+ */
 async function eraseRepeating(
   tx: EntityManager,
   accountId: string,
@@ -206,13 +215,13 @@ async function eraseRepeating(
     [accountId, JSON.stringify(ids)],
   );
   const texts = facts.map(({ id, text, tags }) => ({ id, text: [text, ...tags].join('\n') }));
-  const erased = await tx.execute<{ isFormer: boolean }[]>(
+  const erasedRows = await tx.execute<{ isFormer: boolean }[]>(
     `update facts set text = '', tags = '{}', slot = null, stale_at = now(), updated_at = now()
       where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)
      returning revision_of is not null as "isFormer"`,
     [accountId, JSON.stringify(await findRepeating(tx, accountId, texts, lost))],
   );
-  return erased.filter(({ isFormer }) => !isFormer).length;
+  return erasedRows.filter(({ isFormer }) => !isFormer).length;
 }
 
 const FACT_EVIDENCE = `
@@ -226,15 +235,14 @@ const FACT_EVIDENCE = `
 
 interface DeletedFact {
   id: string;
-  /** The fact that superseded it, or that will end it. */
+  /** The fact that superseded this one, or that will end it. */
   successor: string | null;
   revisionOf: string | null;
 }
 
 /**
- * Deletes facts with their former wordings and links. Facts that they superseded hold again, or pass to the facts that
- * superseded the deleted ones. Returns the ids of the deleted facts, without former wordings, and how many facts hold
- * again.
+ * Deletes facts with their former wordings and links. Facts that they superseded hold again, or pass to the next
+ * successor. Returns the ids of the deleted facts, without former wordings, and the number of facts that hold again.
  */
 export async function deleteFacts(
   tx: EntityManager,
@@ -242,7 +250,7 @@ export async function deleteFacts(
   ids: readonly string[],
 ): Promise<{ deleted: string[]; restored: number }> {
   if (ids.length === 0) return { deleted: [], restored: 0 };
-  const named = JSON.stringify(ids);
+  const idsJson = JSON.stringify(ids);
   const facts = await tx.execute<DeletedFact[]>(
     `select id, coalesce(superseded_by, ended_by) as successor, revision_of as "revisionOf" from facts
       where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)
@@ -250,24 +258,24 @@ export async function deleteFacts(
      select id, superseded_by as successor, revision_of from facts
       where account_id = ? and superseded_by in (select json_array_elements_text(?::json)::uuid)
         and revision_of = superseded_by`,
-    [accountId, named, accountId, named],
+    [accountId, idsJson, accountId, idsJson],
   );
-  const gone = JSON.stringify(facts.map(({ id }) => id));
+  const deletedJson = JSON.stringify(facts.map(({ id }) => id));
   const restored = await restoreSuperseded(tx, accountId, facts);
   for (const statement of [
     `delete from memory_links where account_id = ? and from_id in (select json_array_elements_text(?::json)::uuid)
         and relation = '${DERIVED_FROM}'`,
     `delete from facts where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)`,
   ])
-    await tx.execute(statement, [accountId, gone]);
+    await tx.execute(statement, [accountId, deletedJson]);
   const deleted = facts.filter(({ revisionOf }) => revisionOf === null).map(({ id }) => id);
   return { deleted, restored };
 }
 
 /**
- * Passes facts that deleted ones superseded, or would have ended, to the next remaining successor, or makes them
- * current. An end of validity that equals the deleted successor's beginning goes with it. Returns how many are current
- * again.
+ * Passes facts that deleted facts superseded, or would have ended, to the next remaining successor, or makes them
+ * current. An end of validity that equals the beginning of the deleted successor is removed with it. Returns the number
+ * of facts that are current again.
  */
 async function restoreSuperseded(
   tx: EntityManager,
@@ -308,7 +316,10 @@ const RESTORE_SUPERSEDED = `
    where f.account_id = ? and f.superseded_by = c.id and f.id not in (select json_array_elements_text(?::json)::uuid)
   returning f.superseded_by is null as "isCurrent"`;
 
-/** A fact that another one ends is current until then, so it holds again only if that has come. */
+/**
+ * A fact that another one will end stays current until that moment, so a deletion restores it only if the moment has
+ * passed.
+ */
 const RESTORE_ENDED = `
   update facts f
      set ended_by = c.successor,
@@ -318,15 +329,16 @@ const RESTORE_ENDED = `
    where f.account_id = ? and f.ended_by = c.id and f.id not in (select json_array_elements_text(?::json)::uuid)
   returning f.superseded_by is null and c.ended_at <= now() as "isCurrent"`;
 
-/** Follows a chain of successors to the first that is not being deleted; null if there is none. */
+/** Follows a chain of successors to the first fact that is not being deleted; null if there is none. */
 function remainingSuccessor(successors: Map<string, string | null>, id: string): string | null {
-  const visited: string[] = [];
+  const visitedIds: string[] = [];
   let last: string | null = id;
   while (last !== null && successors.has(last)) {
-    visited.push(last);
+    visitedIds.push(last);
     last = successors.get(last) ?? null;
   }
-  // Remembers the result for every fact on the way: a chain may have thousands, and no part is walked twice.
-  for (const one of visited) successors.set(one, last);
+  // Remembers the result for every fact on the way, so that no part of the chain, which may have thousands, is walked
+  // twice.
+  for (const one of visitedIds) successors.set(one, last);
   return last;
 }

@@ -13,7 +13,7 @@ export interface RelatedFact {
   slot: string | null;
 }
 
-/** Maximum number of a text's words by which related facts are searched, and minimum length of such a word. */
+/** Maximum number of words of a text by which related facts are searched, and minimum length of such a word. */
 const WORDS_MAX = 200;
 const WORD_MIN = 3;
 
@@ -42,7 +42,7 @@ export async function relatedFacts(
   );
 }
 
-/** Reads these facts as they are now, for comparison with what a model was shown. */
+/** Reads these facts as they are now, to compare them with those that a model was shown. */
 export function currentFacts(
   tx: EntityManager,
   accountId: string,
@@ -58,7 +58,7 @@ export function currentFacts(
 
 const CANDIDATES_MAX = 30;
 
-/** Finds all facts that may say the same as a statement or contradict it, including former wordings. */
+/** Finds all facts that may repeat or contradict a statement, including former wordings. */
 export async function knownFacts(
   tx: EntityManager,
   accountId: string,
@@ -92,7 +92,7 @@ export async function knownFacts(
   }));
 }
 
-/** Makes a query for texts with all of these words. */
+/** Returns a query for texts with all of these words. */
 const allOf = (words: ReadonlySet<string>) => `(${[...words].map((word) => `'${word}'`).join(' & ')})`;
 
 interface KnownRow extends Omit<KnownFact, 'validFrom' | 'validTo'> {
@@ -126,19 +126,20 @@ const KNOWN_FACTS = `
    where f.account_id = ? and f.stale_at is null
    order by f.id`;
 
-/** Leaves out quotes from a passage if the person has deleted a fact that came from it. */
+/** Leaves out quotes from a passage if the person has deleted a fact that was made from it. */
 export async function withoutForgotten(
   tx: EntityManager,
   accountId: string,
   quotes: readonly CheckedQuote[],
   isSamePassage: (a: string, b: string) => boolean,
 ): Promise<CheckedQuote[]> {
-  const forgotten = await tx.execute<{ rawId: string; words: string }[]>(
+  const forgottenQuotes = await tx.execute<{ rawId: string; words: string }[]>(
     `select to_id as "rawId", quote as words from memory_links
       where account_id = ? and relation = '${FORGOTTEN}' and to_id in (select json_array_elements_text(?::json)::uuid)`,
     [accountId, JSON.stringify(quotes.map(({ rawId }) => rawId))],
   );
   return quotes.filter(
-    ({ rawId, words }) => !forgotten.some((one) => one.rawId === rawId && isSamePassage(one.words, words)),
+    ({ rawId, words }) =>
+      !forgottenQuotes.some((one) => one.rawId === rawId && isSamePassage(one.words, words)),
   );
 }

@@ -6,10 +6,13 @@ import { MemoryLink } from '../../entities/memory.ts';
 export type Tier = (typeof TIERS)[number];
 
 export const DERIVED_FROM = 'derived_from';
-/** Relation between a fact that the person deleted and the words that it came from. No fact is made from them again. */
+/**
+ * Relation between a fact that the person deleted and the row of the words that it was made from. No fact is made from
+ * these words again.
+ */
 export const FORGOTTEN = 'forgotten';
 
-/** A derived row and the ids of the rows that it is derived from. */
+/** A derived row, and the ids of the rows that it is derived from. */
 export interface RowWithSources<Row extends { id: string }> {
   row: Row;
   sources: readonly string[];
@@ -19,8 +22,8 @@ export interface RowWithSources<Row extends { id: string }> {
 const SOURCE_TABLES = { raw: 'raw_memories', episode: 'episodes' } as const;
 export type SourceTier = keyof typeof SOURCE_TABLES;
 
-/** The part of the links to read; all by default. */
-interface LinkTerms {
+/** Part of the links to read; all by default. */
+interface LinkRange {
   after?: Pick<MemoryLink, 'fromId' | 'toId'>;
   limit?: number;
 }
@@ -30,7 +33,7 @@ export async function linksOf(
   em: EntityManager,
   accountId: string,
   ids: string[],
-  { after, limit }: LinkTerms = {},
+  { after, limit }: LinkRange = {},
 ): Promise<MemoryLink[]> {
   const afterCondition = after && [
     { fromId: { $gt: after.fromId } },
@@ -56,18 +59,18 @@ export async function withSources<Row extends { id: string }>(
   rows: Row[],
 ): Promise<RowWithSources<Row>[]> {
   if (rows.length === 0) return [];
-  const found = await em.execute<{ id: string; sources: string[] }[]>(
+  const sourceRows = await em.execute<{ id: string; sources: string[] }[]>(
     `select f.id, ${sourceIdsSql(tier)} as sources
        from (select ?::uuid as account_id, value::uuid as id from json_array_elements_text(?::json)) f`,
     [accountId, JSON.stringify(rows.map(({ id }) => id))],
   );
-  const byRow = new Map(found.map(({ id, sources }) => [id, sources]));
+  const byRow = new Map(sourceRows.map(({ id, sources }) => [id, sources]));
   return rows.map((row) => ({ row, sources: byRow.get(row.id) ?? [] }));
 }
 
 /**
- * SQL for the ids of the sources of row `f`, as one JSON array. Reading 75,000 links as an object each would take a
- * second.
+ * Returns SQL for the ids of the sources of row `f`, as one JSON array: reading 75,000 links as an object each would
+ * take a second.
  */
 export function sourceIdsSql(tier: SourceTier): string {
   return `to_json(array(
@@ -77,8 +80,8 @@ export function sourceIdsSql(tier: SourceTier): string {
 }
 
 /**
- * Checks that the account has all sources of these rows, and adds a fault for each missing one to the faults of its
- * row. Sources of another account look as if they did not exist.
+ * Checks that the account has all sources of these rows, and adds a validation error for each missing one to the faults
+ * of its row. A source of another account gives the same error as one that does not exist.
  */
 export async function checkSources(
   tx: EntityManager,
@@ -86,22 +89,23 @@ export async function checkSources(
   tier: SourceTier,
   rows: readonly { sources?: string[]; faults: Faults }[],
 ): Promise<void> {
-  const named = rows.flatMap(({ sources = [] }) => sources);
-  if (named.length === 0) return;
-  const unknown = await tx.execute<{ id: string }[]>(
+  const sourceIds = rows.flatMap(({ sources = [] }) => sources);
+  if (sourceIds.length === 0) return;
+  const unknownRows = await tx.execute<{ id: string }[]>(
     `select distinct n.id from json_array_elements_text(?::json) n (id)
       where not exists (select from ${SOURCE_TABLES[tier]} s where s.id = n.id::uuid and s.account_id = ?)`,
-    [JSON.stringify(named), accountId],
+    [JSON.stringify(sourceIds), accountId],
   );
-  const missing = new Set(unknown.map(({ id }) => id));
+  const missingIds = new Set(unknownRows.map(({ id }) => id));
   for (const { sources = [], faults } of rows)
     for (const [index, id] of sources.entries())
-      if (missing.has(id)) faults.add([`${tier}_ids`, index], `Input should be the id of a row of the tier`);
+      if (missingIds.has(id))
+        faults.add([`${tier}_ids`, index], `Input should be the id of a row of the tier`);
 }
 
 /**
- * Replaces the rows' sources in tier `to` by the given ones; `from` is the tier of the rows. Links that stay keep their
- * quotes.
+ * Replaces the sources of rows in tier `to` by the given ones; `from` is the tier of the rows. Links that stay keep
+ * their quotes.
  */
 export async function setSources(
   tx: EntityManager,
@@ -109,7 +113,7 @@ export async function setSources(
   { from, to }: { from: Tier; to: SourceTier },
   rows: readonly RowWithSources<{ id: string }>[],
 ): Promise<void> {
-  const wanted = JSON.stringify(
+  const linksJson = JSON.stringify(
     rows.flatMap(({ row, sources }) => sources.map((source) => ({ from_id: row.id, to_id: source }))),
   );
   await tx.execute(
@@ -117,12 +121,12 @@ export async function setSources(
       where l.account_id = ? and l.from_id in (select json_array_elements_text(?::json)::uuid)
         and l.relation = ? and l.to_tier = ?
         and (l.from_id, l.to_id) not in (select w.from_id, w.to_id from json_to_recordset(?::json) w (from_id uuid, to_id uuid))`,
-    [accountId, JSON.stringify(rows.map(({ row }) => row.id)), DERIVED_FROM, to, wanted],
+    [accountId, JSON.stringify(rows.map(({ row }) => row.id)), DERIVED_FROM, to, linksJson],
   );
   await tx.execute(
     `insert into memory_links (account_id, from_id, to_id, relation, from_tier, to_tier)
      select ?, w.from_id, w.to_id, ?, ?, ? from json_to_recordset(?::json) w (from_id uuid, to_id uuid)
      on conflict do nothing`,
-    [accountId, DERIVED_FROM, from, to, wanted],
+    [accountId, DERIVED_FROM, from, to, linksJson],
   );
 }

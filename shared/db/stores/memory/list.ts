@@ -13,10 +13,10 @@ import {
   selectWhere,
 } from './search.ts';
 
-/** The rows of a tier to list, and where to start. */
-export interface ListTerms {
+/** Filter and page of a list of rows of a tier. */
+export interface ListOptions {
   limit: number;
-  /** Maximum size of the rows together as JSON, in bytes. A larger row is a page of its own. */
+  /** Maximum total size of the rows as JSON, in bytes. A larger row is a page of its own. */
   sizeMax: number;
   /** The last row of the previous page. */
   after?: Position | undefined;
@@ -30,11 +30,11 @@ export interface ListTerms {
 /** A page of a list. */
 export interface Page<Row> {
   rows: Row[];
-  /** Position of the last row, if others follow. */
+  /** Position of the last row; undefined on the last page. */
   end?: Position | undefined;
 }
 
-interface OfSession {
+interface SessionFilter {
   sessionId?: string | undefined;
 }
 
@@ -42,21 +42,21 @@ interface OfSession {
 export async function listRaw(
   em: EntityManager,
   accountId: string,
-  { sessionId, ...terms }: ListTerms & OfSession,
+  { sessionId, ...options }: ListOptions & SessionFilter,
 ): Promise<Page<RawMemory>> {
   const ofSession = sessionId === undefined ? [] : [condition('r.session_id = ?', sessionId)];
-  const { rows, end } = await findPage<RawMemory>(em, RAW_TIER, accountId, terms, ofSession);
+  const { rows, end } = await findPage<RawMemory>(em, RAW_TIER, accountId, options, ofSession);
   return { rows: rows.map(({ row }) => row), end };
 }
 
-/** Lists episodes by their end, newest first. An episode belongs to a session when one of its raw rows does. */
+/** Lists episodes by their end, newest first. An episode belongs to a session if one of its raw rows does. */
 export function listEpisodes(
   em: EntityManager,
   accountId: string,
-  { sessionId, ...terms }: ListTerms & OfSession,
+  { sessionId, ...options }: ListOptions & SessionFilter,
 ): Promise<Page<RowWithSources<Episode>>> {
   const ofSession = sessionId === undefined ? [] : [condition(EPISODE_IS_OF_SESSION, sessionId)];
-  return findPage<Episode>(em, EPISODE_TIER, accountId, terms, ofSession);
+  return findPage<Episode>(em, EPISODE_TIER, accountId, options, ofSession);
 }
 
 const EPISODE_IS_OF_SESSION = `exists (
@@ -73,15 +73,15 @@ export function listFacts(
   {
     revisionOf,
     supersededBy,
-    ...terms
-  }: ListTerms & { revisionOf?: string | undefined; supersededBy?: string | undefined },
+    ...options
+  }: ListOptions & { revisionOf?: string | undefined; supersededBy?: string | undefined },
 ): Promise<Page<RowWithSources<Fact>>> {
   const wording =
     revisionOf === undefined
       ? condition('r.revision_of is null')
       : condition('r.superseded_by = ? and r.revision_of = r.superseded_by', revisionOf);
-  const replaced = supersededBy === undefined ? [] : [condition('r.superseded_by = ?', supersededBy)];
-  return findPage<Fact>(em, FACT_TIER, accountId, terms, [wording, ...replaced]);
+  const ofSuccessor = supersededBy === undefined ? [] : [condition('r.superseded_by = ?', supersededBy)];
+  return findPage<Fact>(em, FACT_TIER, accountId, options, [wording, ...ofSuccessor]);
 }
 
 interface ListedTier<Row> extends SearchedTier {
@@ -118,34 +118,38 @@ const FACT_TIER: ListedTier<Fact> = {
   sources: sourceIdsSql('episode'),
 };
 
-/** Finds a page of rows. Throws `overloaded` for a search that takes too long. */
+/** Finds a page of rows. Throws `overloaded` if a search takes too long. */
 async function findPage<Row extends { id: string }>(
   em: EntityManager,
   tier: ListedTier<Row>,
   accountId: string,
-  { q, ...terms }: ListTerms,
+  { q, ...options }: ListOptions,
   conditions: Condition[],
 ): Promise<Page<RowWithSources<Row>>> {
-  const chosen = [condition('r.account_id = ?', accountId), ...conditions, ...conditionsOf(tier, terms)];
-  const { after, limit } = terms;
+  const allConditions = [
+    condition('r.account_id = ?', accountId),
+    ...conditions,
+    ...conditionsOf(tier, options),
+  ];
+  const { after, limit } = options;
   if (q === undefined) {
-    if (after) chosen.push(afterPosition(tier, after));
-    return readPage(em, tier, selectWhere(tier, chosen), terms);
+    if (after) allConditions.push(afterPosition(tier, after));
+    return readPage(em, tier, selectWhere(tier, allConditions), options);
   }
   return runSearch(em, async (tx) => {
-    const matches = await matchesOf(tx, tier, accountId, { q, after, most: limit + 1 }, chosen);
-    return readPage(tx, tier, matches, terms);
+    const matches = await matchesOf(tx, tier, accountId, { q, after, limit: limit + 1 }, allConditions);
+    return readPage(tx, tier, matches, options);
   });
 }
 
-/** Reads a page of rows with the ids of their sources, cut where its limit or size is reached. Runs one statement. */
+/** Reads a page of rows with the ids of their sources, up to its limit or size, in one statement. */
 async function readPage<Row extends { id: string }>(
   em: EntityManager,
   tier: ListedTier<Row>,
   matches: Condition,
-  { limit, sizeMax }: ListTerms,
+  { limit, sizeMax }: ListOptions,
 ): Promise<Page<RowWithSources<Row>>> {
-  const found = await em.execute<Listed[]>(
+  const listedRows = await em.execute<ListedRow[]>(
     `with found as materialized (
        select r.* from (${matches.sql}) r
         order by r.relevance desc, r.${tier.time} desc, r.id desc limit ?
@@ -160,15 +164,15 @@ async function readPage<Row extends { id: string }>(
       where m.place = 1 or (m.place <= ? and m.together <= ?) order by m.place`,
     [...matches.values, limit + 1, limit, sizeMax],
   );
-  const rows = found.map(({ sources, more, together, place: _, relevance, at, ...row }) => ({
+  const rows = listedRows.map(({ sources, more, together, place: _, relevance, at, ...row }) => ({
     row: em.map(tier.entity, row as Record<string, unknown> as EntityDictionary<Row>),
     sources,
   }));
-  const last = found.at(-1);
+  const last = listedRows.at(-1);
   return { rows, end: last?.more ? { ...last, at: new Date(last.at) } : undefined };
 }
 
-interface Listed extends Record<string, unknown> {
+interface ListedRow extends Record<string, unknown> {
   id: string;
   /** Unix milliseconds. */
   at: number;
@@ -177,7 +181,7 @@ interface Listed extends Record<string, unknown> {
   more: boolean;
 }
 
-function conditionsOf({ time }: SearchedTier, { since, until, tag }: ListTerms): Condition[] {
+function conditionsOf({ time }: SearchedTier, { since, until, tag }: ListOptions): Condition[] {
   const conditions: Condition[] = [];
   if (since !== undefined) conditions.push(condition(`r.${time} >= ?`, since));
   if (until !== undefined) conditions.push(condition(`r.${time} < ?`, until));

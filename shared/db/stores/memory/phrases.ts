@@ -7,24 +7,24 @@ import { type Phrase, phrasesOf } from '../../../text/phrases.ts';
 import { PRIVATE_TAG } from '../../../text/recallable.ts';
 import { query, type SqlStatement } from '../../statement.ts';
 
-/** Maximum number of rows that are read for each tail of a draft. */
+/** Maximum number of phrases that are read for each tail of a draft. */
 const RECALLED_MAX = 48;
 /**
- * Maximum length of a tail that is looked up, in UTF-16 units: a stored phrase must have room for what follows the
- * tail.
+ * Maximum length of a tail that is looked up, in UTF-16 units. A stored phrase must also have room for the words after
+ * the tail.
  */
 const TAIL_MAX = 48;
 
-type WrittenRow = { id: string } & Pick<RawValues, 'content' | 'role' | 'origin' | 'occurredAt' | 'tags'>;
+type NewRawRow = { id: string } & Pick<RawValues, 'content' | 'role' | 'origin' | 'occurredAt' | 'tags'>;
 
-/** A phrase of one of several raw rows: `row` is its index. */
+/** A phrase of a raw row; `row` is the index of that row. */
 type RowPhrase = { row: number; sample: number } & Pick<Phrase, 'words' | 'written'>;
 
 /**
  * Returns the phrases of new raw rows. Only rows that the person wrote in their own words, and that are not tagged
  * `private`, have phrases.
  */
-export function phrasesOfRows(rows: readonly WrittenRow[]): RowPhrase[] {
+export function phrasesOfRows(rows: readonly NewRawRow[]): RowPhrase[] {
   return rows.flatMap(({ id, content, tags, ...by }, row) =>
     isEvidence(by) && !tags.includes(PRIVATE_TAG)
       ? phrasesOf(content).map(({ place, ...phrase }) => ({
@@ -40,7 +40,7 @@ export function phrasesOfRows(rows: readonly WrittenRow[]): RowPhrase[] {
 export async function storePhrases(
   tx: EntityManager,
   accountId: string,
-  rows: readonly WrittenRow[],
+  rows: readonly NewRawRow[],
 ): Promise<void> {
   const phrases = phrasesOfRows(rows).map(({ row, ...phrase }) => {
     return { ...phrase, id: rows[row]?.id, at: rows[row]?.occurredAt };
@@ -54,8 +54,8 @@ const STORE_PHRASES = `
     from json_to_recordset(?::json) p (id uuid, at timestamptz, sample int, words text, written text)`;
 
 /**
- * Returns a sampling level from 0 to 4, each an eighth as frequent as the one before. A phrase always has the same
- * level.
+ * Returns the sampling level of a phrase, from 0 to 4. Each level is an eighth as frequent as the one before. A phrase
+ * always has the same level.
  */
 function samplingLevel(id: string, place: number): number {
   let hash = Number.parseInt(id.slice(-8), 16) ^ Math.imul(place + 1, 0x9e3779b1);
@@ -75,7 +75,7 @@ const RECALL_OWN = {
 };
 
 /**
- * Reads what the person behind a connection has ever written after a draft's last words (`tails`), except in other
+ * Reads what the person behind a connection has ever written after the last words of a draft (`tails`), except in other
  * connected apps.
  */
 export function recallPhrases(
@@ -86,7 +86,7 @@ export function recallPhrases(
   return recall(pool, RECALL, connectionId, tails);
 }
 
-/** Reads what an account's owner has ever written after a draft's last words (`tails`), wherever it was. */
+/** Reads what an account's owner has ever written after the last words of a draft (`tails`), in any app. */
 export function recallOwnPhrases(
   pool: Pool,
   accountId: string,

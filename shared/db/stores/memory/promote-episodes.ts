@@ -10,44 +10,44 @@ import { type AffectedRows, clearFailures } from './set-aside.ts';
 /** Raw rows that are promoted together. */
 export type Piece = { rows: readonly RawToPromote[] } & (
   | { kind: 'new' }
-  /** All rows of an episode that is written anew. */
+  /** All rows of an episode that is rewritten. */
   | { kind: 'again'; episode: EpisodeVersion }
-  /** Rows that already belong to an episode, so that they are only marked. */
+  /** Rows that already belong to an episode, so they are only marked. */
   | { kind: 'summarised' }
 );
 
-/** Thrown when the rows or the episode of a piece have changed while a model wrote about them. */
+/** Thrown if the rows or the episode of a piece have changed while a model wrote about them. */
 class PieceChanged extends Error {
   override readonly name = 'PieceChanged';
 }
 
-interface Terms {
+interface PieceOptions {
   /** See `RowFilter`. */
   promotedBefore: string | undefined;
-  /** Runs in the same transaction, with the id of the stored episode; undefined without a draft. */
+  /** Called in the same transaction, with the id of the stored episode; undefined without a draft. */
   within: (tx: EntityManager, id: string | undefined) => Promise<void>;
 }
 
 /**
- * Stores the draft of an episode with its links, and marks the rows of the piece as looked at, in one transaction.
- * Without a draft it only marks the rows. Returns false, and stores nothing, when a row has been deleted or promoted
- * meanwhile, or the episode has changed. Throws `not_authenticated` when the account is gone or being erased.
+ * Stores the draft of an episode with its links, and marks the rows of the piece as processed, in one transaction.
+ * Without a draft, only marks the rows. Returns false, and stores nothing, if a row has been deleted or promoted
+ * meanwhile, or the episode has changed. Throws `not_authenticated` if the account is gone or being erased.
  */
 export async function storePiece(
   em: EntityManager,
   accountId: string,
   piece: Piece,
   draft: EpisodeDraft | undefined,
-  { promotedBefore, within }: Terms,
+  { promotedBefore, within }: PieceOptions,
 ): Promise<boolean> {
-  const added = newId();
+  const newEpisodeId = newId();
   try {
     await changeMemory(em, accountId, async (tx) => {
       if (!(await isPieceUnchanged(tx, accountId, piece, promotedBefore))) throw new PieceChanged();
-      const id = piece.kind === 'again' ? piece.episode.id : added;
+      const id = piece.kind === 'again' ? piece.episode.id : newEpisodeId;
       if (draft !== undefined) await storeEpisode(tx, accountId, id, piece, draft);
-      await markLookedAt(tx, accountId, piece, promotedBefore);
-      await clearFailures(tx, accountId, concernedBy(piece));
+      await markProcessed(tx, accountId, piece, promotedBefore);
+      await clearFailures(tx, accountId, affectedRowsOf(piece));
       await within(tx, draft && id);
     });
     return true;
@@ -58,19 +58,19 @@ export async function storePiece(
 }
 
 /**
- * Returns the rows that record a failed promotion of a piece. An episode records that only while it is stale: at other
- * times its failures count attempts to distil facts from it, which a stale episode is not used for.
+ * Returns the rows that record a failed promotion of a piece. An episode records this failure only while it is stale:
+ * at other times its `failures` count attempts to distil facts from it, and a stale episode is not used for facts.
  */
-export function concernedBy(piece: Piece): AffectedRows {
+export function affectedRowsOf(piece: Piece): AffectedRows {
   const raw = { raw_memories: piece.rows.map(({ id }) => id) };
   return piece.kind === 'again' && piece.episode.isStale ? { ...raw, episodes: [piece.episode.id] } : raw;
 }
 
 /**
- * Marks rows as looked at. Most rows of an episode that is written anew are marked already. Rows that a client added to
- * it are not, and stay so: they are marked later, as smaller pieces of kind `summarised`.
+ * Marks rows as processed. Most rows of a rewritten episode are marked already. Rows that a client added to it are not:
+ * they are marked later, as smaller pieces of kind `summarised`.
  */
-async function markLookedAt(
+async function markProcessed(
   tx: EntityManager,
   accountId: string,
   piece: Piece,
@@ -84,7 +84,7 @@ async function markLookedAt(
   );
 }
 
-/** Reports whether a piece is still as it was read. The account's lock keeps it so until the transaction ends. */
+/** Reports whether a piece is still as it was read. The lock on the account keeps it so until the transaction ends. */
 async function isPieceUnchanged(
   tx: EntityManager,
   accountId: string,
@@ -125,8 +125,8 @@ async function isUnchanged(
       where e.account_id = ? and e.id = ? and extract(epoch from e.updated_at)::text = ? and l.to_tier = 'raw'`,
     [accountId, id, version],
   );
-  const present = new Set(sources.map((source) => source.id));
-  return present.size === piece.rows.length && piece.rows.every((row) => present.has(row.id));
+  const presentIds = new Set(sources.map((source) => source.id));
+  return presentIds.size === piece.rows.length && piece.rows.every((row) => presentIds.has(row.id));
 }
 
 async function storeEpisode(

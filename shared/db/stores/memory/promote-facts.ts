@@ -15,17 +15,17 @@ export interface ExtractedStatements {
   sources: readonly FactSource[];
   /** Facts that a model was shown along with the sources. */
   related: readonly RelatedFact[];
-  /** The statements of each source, in the order of `sources`. The most important statement comes first. */
+  /** Statements of each source, in the order of `sources`; in each, the most important statement first. */
   statements: readonly (readonly Statement[])[];
-  /** Null: the statements were found by patterns. */
+  /** Null if the statements were found by patterns. */
   model: string | null;
-  /** Maximum number of new facts, and of passages of one source that they come from. */
+  /** Maximum number of new facts, and of passages of one source that new facts come from. */
   limits: { inAll: number; ofSource: number };
 }
 
 /**
- * The outcome of storing: `ids` of the facts created or changed, and `skipped`, the number of sources that yielded
- * nothing.
+ * Outcome of storing statements: `ids` of the facts created or changed, and `skipped`, the number of sources that
+ * yielded nothing.
  */
 export interface StoreResult {
   created: number;
@@ -34,17 +34,17 @@ export interface StoreResult {
 }
 
 /**
- * Thrown when memory has changed since the sources were read: statements from them may repeat text deleted meanwhile.
+ * Thrown if memory has changed since the sources were read: statements from them may repeat texts deleted meanwhile.
  */
 export class SourcesChanged extends Error {
   override readonly name = 'SourcesChanged';
 }
 
 /**
- * Turns statements into facts, in one transaction with whatever `within` does. Each statement is compared with what
- * memory knows at that moment, and the episodes are marked as promoted. A stale fact gets the first new statement from
- * its remaining sources, or is deleted. Throws `SourcesChanged` when a source has changed, and `not_authenticated` when
- * the account is gone or being erased; then nothing is changed.
+ * Turns statements into facts, in one transaction with `within`. Each statement is compared with what memory knows at
+ * that moment, and the episodes are marked as promoted. A stale fact gets the first new statement from its remaining
+ * sources, or is deleted. Throws `SourcesChanged` if a source has changed, and `not_authenticated` if the account is
+ * gone or being erased; then nothing is changed.
  */
 export function storeStatements(
   em: EntityManager,
@@ -111,10 +111,10 @@ class StatementStorage {
 
   async store(source: FactSource, statements: readonly Statement[]): Promise<void> {
     const isFact = source.tier === 'fact';
-    // Facts that the stale fact superseded hold again, until a statement that contradicts them supersedes them anew.
+    // Facts that the stale fact superseded hold again until a statement that contradicts them supersedes them again.
     if (isFact) await deleteFacts(this.#tx, this.#accountId, [source.id]);
     const limit = isFact ? 1 : this.#limits.ofSource;
-    // Statements from one passage count once towards the limit, so that other passages of the source get their turn.
+    // Statements from one passage count once towards the limit, to leave room for other passages of the source.
     const passages: Statement[] = [];
     let hasEffect = false;
     for (const statement of statements) {
@@ -146,7 +146,7 @@ class StatementStorage {
           ? this.#update(decision.fact.id)
           : 'nothing';
       case 'rewording':
-        // This batch created that fact: its wording came first, so it is the more important one.
+        // This batch created the fact from an earlier, and so more important, statement: keeps that wording.
         if (this.#created.has(decision.fact.id)) return 'nothing';
         await reword(tx, accountId, decision.fact.id, statement, this.#model);
         await addEvidence(tx, accountId, decision.fact.id, evidence);

@@ -12,14 +12,14 @@ export interface DeletedTexts {
   shingles: ReadonlySet<string>;
   /** Lengths of the shingles, in words. */
   shingleLengths: readonly number[];
-  /** Their total length. */
+  /** Total length of the texts. */
   length: number;
-  /** Remaining budget: pairs of characters that may still be compared, here or in the database. */
+  /** Remaining budget: pairs of characters that may still be compared, in this process or in the database. */
   room: number;
 }
 
 /** A derived row that lost a source. */
-interface Derived {
+interface DerivedRow {
   id: string;
   /** All of its texts. */
   text: string;
@@ -28,7 +28,7 @@ interface Derived {
 /** Wording that a row shares with deleted texts. */
 interface SharedWording {
   shingles: Set<string>;
-  /** True if one of them contains the row's text almost word for word. */
+  /** True if a deleted text contains the row's text almost word for word. */
   isPart: boolean;
 }
 
@@ -39,26 +39,26 @@ interface RemainingSource {
   containsDerived: boolean;
 }
 
-/** `word_similarity` (pg_trgm) from which on a text counts as a part of another one. */
+/** Minimum `word_similarity` (pg_trgm) with which a text counts as a part of another one. */
 const SIMILARITY_MIN = 0.6;
 /** Maximum total length of deleted texts. Longer ones are not compared. */
 const DELETED_LENGTH_MAX = 64 * KIB;
-/** Maximum number of sources that are read of one row, in all and at once. */
-const SOURCES_MAX = { most: 200, atOnce: 20 };
+/** Maximum number of sources that are read of one row, in total and at once. */
+const SOURCES_MAX = { total: 200, atOnce: 20 };
 /**
  * Budget, in pairs of characters. `word_similarity` takes about a nanosecond per pair, so this is some 10 s, with at
  * most 3 s per statement.
  */
 const BUDGET_PAIRS = 8 * KIB * MIB;
 /**
- * Cost of reading a source, in pairs of characters: at least `character` for each of its characters, and as much again
- * as for `row` characters.
+ * Cost of reading a source, in pairs of characters: at least `character` for each of its characters, plus the cost of
+ * `row` characters for the row itself.
  */
 const READING_COST = { row: 500, character: KIB };
 
 /**
- * Prepares a comparison with deleted texts. Returns undefined for texts that are too many or too long: then everything
- * counts as repeating them. With `ofFewWords`, a text that is too short for a shingle is one as a whole.
+ * Prepares a comparison with deleted texts. Returns undefined if the texts are too many or too long: then every text
+ * counts as repeating them. With `ofFewWords`, a text that is too short for a shingle counts as one.
  */
 export function compareWith(
   texts: readonly string[] | undefined,
@@ -67,11 +67,11 @@ export function compareWith(
   if (texts === undefined) return undefined;
   const length = texts.reduce((sum, text) => sum + text.length, 0);
   if (length > DELETED_LENGTH_MAX) return undefined;
-  const deleted = texts.map(wordsOf).filter((words) => words.length > 0);
+  const wordLists = texts.map(wordsOf).filter((words) => words.length > 0);
   const lengthIn = (words: readonly string[]) =>
     ofFewWords ? Math.min(words.length, SHINGLE_WORDS) : SHINGLE_WORDS;
-  const shingles = new Set(deleted.flatMap((words) => wordNgrams(words, lengthIn(words))));
-  const shingleLengths = [...new Set(deleted.map(lengthIn))];
+  const shingles = new Set(wordLists.flatMap((words) => wordNgrams(words, lengthIn(words))));
+  const shingleLengths = [...new Set(wordLists.map(lengthIn))];
   return { texts, shingles, shingleLengths, length, room: BUDGET_PAIRS };
 }
 
@@ -83,29 +83,28 @@ function shinglesIn(text: string, { shingleLengths }: DeletedTexts): Set<string>
 
 /**
  * Returns the ids of the rows that may repeat deleted texts. Such a row shares a shingle with them, or is nearly a part
- * of one, and its remaining raw sources do not say the same. Rows that the budget does not suffice to
- * compare count as repeating.
+ * of one, and its remaining raw sources do not say the same. Rows that exceed the budget count as repeating.
  */
 export async function findRepeating(
   tx: EntityManager,
   accountId: string,
-  rows: readonly Derived[],
+  rows: readonly DerivedRow[],
   lost: DeletedTexts | undefined,
 ): Promise<string[]> {
   if (lost === undefined) return rows.map(({ id }) => id);
-  const repeating: string[] = [];
+  const repeatingIds: string[] = [];
   for (const row of rows) {
-    // Finding the words of many long texts takes seconds, so other requests get their turn in between.
+    // Lets other requests take a turn, because finding the words of many long texts takes seconds.
     await nextTurn();
-    if (await mayRepeat(tx, accountId, row, lost)) repeating.push(row.id);
+    if (await mayRepeat(tx, accountId, row, lost)) repeatingIds.push(row.id);
   }
-  return repeating;
+  return repeatingIds;
 }
 
 async function mayRepeat(
   tx: EntityManager,
   accountId: string,
-  row: Derived,
+  row: DerivedRow,
   lost: DeletedTexts,
 ): Promise<boolean> {
   lost.room -= row.text.length * lost.length;
@@ -121,31 +120,31 @@ async function mayRepeat(
 async function isSaidElsewhere(
   tx: EntityManager,
   accountId: string,
-  { id, text }: Derived,
+  { id, text }: DerivedRow,
   { shingles, isPart }: SharedWording,
   lost: DeletedTexts,
 ): Promise<boolean> {
-  const values = [id, accountId, id, accountId, DERIVED_FROM, accountId, SOURCES_MAX.most];
-  const found = await tx.execute<{ id: string }[]>(SOURCE_IDS, values);
-  const ids = found.map((source) => source.id);
+  const values = [id, accountId, id, accountId, DERIVED_FROM, accountId, SOURCES_MAX.total];
+  const sources = await tx.execute<{ id: string }[]>(SOURCE_IDS, values);
+  const ids = sources.map((source) => source.id);
   const costOfCharacter = Math.max(READING_COST.character, isPart ? text.length : 0);
-  let left = shingles;
+  let remainingShingles = shingles;
   let isPartLeft = isPart;
-  for (const some of inPages(ids, SOURCES_MAX.atOnce)) {
+  for (const page of inPages(ids, SOURCES_MAX.atOnce)) {
     if (lost.room < 0) return false;
-    const kept = await tx.execute<RemainingSource[]>(READ_SOURCES, [
+    const remainingSources = await tx.execute<RemainingSource[]>(READ_SOURCES, [
       isPart,
       text,
       SIMILARITY_MIN,
       accountId,
-      JSON.stringify(some),
+      JSON.stringify(page),
     ]);
-    for (const { content, containsDerived } of kept) {
+    for (const { content, containsDerived } of remainingSources) {
       await nextTurn();
       lost.room -= (READING_COST.row + content.length) * costOfCharacter;
-      left = left.difference(shinglesIn(content, lost));
+      remainingShingles = remainingShingles.difference(shinglesIn(content, lost));
       if (containsDerived) isPartLeft = false;
-      if (left.size === 0 && !isPartLeft) return true;
+      if (remainingShingles.size === 0 && !isPartLeft) return true;
     }
   }
   return false;
@@ -157,7 +156,9 @@ const IS_PART = `
     select from json_array_elements_text(?::json) lost (text)
      where word_similarity(search_text(?), search_text(lost.text)) >= ?) as "isPart"`;
 
-/** Finds the raw sources of a row: its own, those of its sources, and, of a prediction, the rows that it was made from. */
+/**
+ * Finds the raw sources of a row: its own, those of its sources and, for a prediction, the rows that it was made from.
+ */
 const SOURCE_IDS = `
   with recursive source (id) as (
     (select ?::uuid

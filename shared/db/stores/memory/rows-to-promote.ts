@@ -1,17 +1,17 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { RawToPromote } from '../../../domain/episodes.ts';
 
-/** The raw rows that a promotion takes. */
+/** Selects the raw rows for a promotion. */
 export interface RowFilter {
   since: string | undefined;
   limit: number;
   /** Also takes rows that were promoted before this moment. */
   promotedBefore: string | undefined;
-  /** Leaves out rows that are set aside for now; a promotion also leaves out clusters that may still grow. */
+  /** Leaves out rows that are set aside; a promotion then also leaves out clusters that may still grow. */
   settledOnly: boolean;
 }
 
-/** An episode that may be written anew. `version` changes with every change of the episode. */
+/** An episode that may be rewritten. `version` changes with every change of the episode. */
 export interface EpisodeVersion {
   id: string;
   version: string;
@@ -20,8 +20,8 @@ export interface EpisodeVersion {
 }
 
 /**
- * A raw row, with the episode that may be written anew from it, whether it belongs to any episode, and whether a
- * promotion of it has failed.
+ * A raw row, the episode that may be rewritten from it, whether it belongs to any episode, and whether a promotion of
+ * it has failed.
  */
 export type RowToPromote = RawToPromote & {
   episode: EpisodeVersion | null;
@@ -36,12 +36,12 @@ interface StoredRow extends Omit<RawToPromote, 'occurredAt'> {
 const COLUMNS = `r.id, r.session_id as "sessionId", (extract(epoch from r.occurred_at) * 1000)::float8 as "occurredMs",
   r.content, r.role, r.origin, r.agent, r.role = 'human' and r.origin = 'human' as "isHuman"`;
 
-/** Condition for drafts written by promotion. An episode that a client wrote or marked final is never written anew. */
+/** Condition for drafts written by promotion. An episode that a client wrote or marked final is never rewritten. */
 const IS_REWRITABLE = `e.origin in ('model', 'extractive') and e.status = 'draft'`;
 
 const VERSION_COLUMNS = `e.id, extract(epoch from e.updated_at)::text as version, e.stale_at is not null as "isStale"`;
 
-/** Reads the database's clock, in the form that `promotedBefore` takes. */
+/** Reads the database's clock, in the format of `promotedBefore`. */
 export async function databaseNowText(em: EntityManager): Promise<string> {
   const [row] = await em.execute<{ now: string }[]>(`select date_trunc('milliseconds', now())::text as now`);
   return row?.now ?? '';
@@ -50,15 +50,13 @@ export async function databaseNowText(em: EntityManager): Promise<string> {
 const IS_TO_PROMOTE = `r.account_id = ? and r.occurred_at >= coalesce(?::timestamptz, '-infinity')
   and (r.promoted_at is null or r.promoted_at < ?::timestamptz)`;
 
-/**
- * Reads rows that no promotion has looked at, oldest first. Rows for which a promotion has already failed come last.
- */
+/** Reads rows that no promotion has processed, oldest first. Rows whose promotion has failed before come last. */
 export async function rowsToPromote(
   em: EntityManager,
   accountId: string,
   { since, limit, promotedBefore, settledOnly }: RowFilter,
 ): Promise<RowToPromote[]> {
-  const chosen = [accountId, since ?? null, promotedBefore ?? null];
+  const filterValues = [accountId, since ?? null, promotedBefore ?? null];
   const rows = await em.execute<(StoredRow & Omit<RowToPromote, keyof RawToPromote>)[]>(
     `with found as (
        (select r.* from raw_memories r where ${IS_TO_PROMOTE} and r.failures = 0
@@ -76,7 +74,7 @@ export async function rowsToPromote(
           where ?::text is not null and l.account_id = r.account_id and l.to_id = r.id and ${IS_REWRITABLE}
           order by e.id limit 1) e on true
       order by "hasFailed", r.occurred_at, r.id limit ?`,
-    [...chosen, limit, ...chosen, settledOnly, limit, promotedBefore ?? null, limit],
+    [...filterValues, limit, ...filterValues, settledOnly, limit, promotedBefore ?? null, limit],
   );
   return rows.map(({ episode, isSummarised, hasFailed, ...row }) => ({
     ...toRow(row),
@@ -86,7 +84,7 @@ export async function rowsToPromote(
   }));
 }
 
-/** Counts the rows matching these terms that are set aside, up to `limit`. */
+/** Counts the rows that match the filter and are set aside, up to `limit`. */
 export async function countSetAside(
   em: EntityManager,
   accountId: string,
@@ -101,8 +99,8 @@ export async function countSetAside(
 }
 
 /**
- * Returns the stale episodes (a source was erased, and the text with it), longest stale first. Episodes for which a
- * promotion has already failed come last.
+ * Returns the stale episodes, whose texts were erased with a source, longest stale first. Episodes whose promotion has
+ * failed before come last.
  */
 export async function staleEpisodes(
   em: EntityManager,

@@ -20,7 +20,7 @@ export function addRaw(em: EntityManager, accountId: string, rows: RawValues[]):
   const createdAt = new Date();
   const ids = newIds(rows.length);
   return changeMemory(em, accountId, async (tx) => {
-    const added = rows.map((row, place) =>
+    const newRows = rows.map((row, place) =>
       tx.create(RawMemory, { ...row, id: ids[place], account: accountId, createdAt }),
     );
     await tx.flush();
@@ -29,7 +29,7 @@ export function addRaw(em: EntityManager, accountId: string, rows: RawValues[]):
       accountId,
       rows.map((row, place) => ({ ...row, id: ids[place] ?? '' })),
     );
-    return added;
+    return newRows;
   });
 }
 
@@ -55,7 +55,7 @@ export function addEpisodes(
   return changeMemory(em, accountId, async (tx) => {
     await checkSources(tx, accountId, EPISODE_LINK.to, episodes);
     for (const { faults } of episodes) faults.throwIfAny();
-    const added = episodes.map(({ values, sources }, place) => {
+    const newEpisodes = episodes.map(({ values, sources }, place) => {
       const dates = { createdAt: now, updatedAt: now };
       return {
         row: tx.create(Episode, { ...values, id: ids[place] ?? '', account: accountId, ...dates }),
@@ -63,8 +63,8 @@ export function addEpisodes(
       };
     });
     await tx.flush();
-    await setSources(tx, accountId, EPISODE_LINK, added);
-    return added;
+    await setSources(tx, accountId, EPISODE_LINK, newEpisodes);
+    return newEpisodes;
   });
 }
 
@@ -81,8 +81,8 @@ export async function findEpisode(
 }
 
 /**
- * Changes the given fields. Throws `not_found`, or a `ValidationError` when the episode would end before it starts or
- * have unknown sources.
+ * Changes the given fields of an episode. Throws `not_found`, or a `ValidationError` if the episode would end before it
+ * starts or have unknown sources.
  */
 export function changeEpisode(
   em: EntityManager,
@@ -97,10 +97,10 @@ export function changeEpisode(
     tx.assign(row, { ...values, updatedAt: new Date() });
     checkSpan(row.startedAt, row.endedAt, faults, EPISODE_SPAN, { sentEnd: values.endedAt !== undefined });
     await checkSources(tx, accountId, EPISODE_LINK.to, [{ sources, faults }]);
-    // All of the text is the person's own now, so promotion must not change it.
+    // The whole text is the person's own now, so promotion must not change it.
     if (values.title !== undefined && values.summary !== undefined)
       Object.assign(row, { origin: 'human', staleAt: null });
-    // Promotion would find a stale episode without rows for ever, and have nothing to write it from.
+    // Without rows, promotion would find the stale episode for ever, and have nothing to write it from.
     if (row.staleAt !== null && sources?.length === 0)
       faults.add('raw_ids', 'Input should name a row, or come with title and summary');
     faults.throwIfAny();
@@ -115,7 +115,7 @@ export async function findProfile(em: EntityManager, accountId: string): Promise
   return (await em.findOne(Profile, { account: accountId })) ?? undefined;
 }
 
-/** Replaces the given parts of the profile, which is created if there is none. */
+/** Replaces the given parts of the profile. Creates the profile if there is none. */
 export function writeProfile(
   em: EntityManager,
   accountId: string,
@@ -123,25 +123,25 @@ export function writeProfile(
 ): Promise<{ profile: Profile; isNew: boolean }> {
   return changeMemory(em, accountId, async (tx) => {
     const now = new Date();
-    const found = await tx.findOne(Profile, { account: accountId });
+    const existing = await tx.findOne(Profile, { account: accountId });
     const profile =
-      found === null
+      existing === null
         ? tx.create(Profile, { account: accountId, data: {}, ...change, createdAt: now, updatedAt: now })
         : tx.assign(
-            found,
-            { ...change, revision: found.revision + 1, updatedAt: now },
+            existing,
+            { ...change, revision: existing.revision + 1, updatedAt: now },
             { mergeObjectProperties: false },
           );
     await tx.flush();
-    return { profile, isNew: found === null };
+    return { profile, isNew: existing === null };
   });
 }
 
 /** Deletes the profile. Throws `not_found` when there is none. */
 export function deleteProfile(em: EntityManager, accountId: string): Promise<void> {
   return changeMemory(em, accountId, async (tx) => {
-    const deleted = await tx.nativeDelete(Profile, { account: accountId });
-    if (deleted === 0) throw new AppError('not_found');
+    const deletedRows = await tx.nativeDelete(Profile, { account: accountId });
+    if (deletedRows === 0) throw new AppError('not_found');
     await redactProfile(tx, accountId);
   });
 }
@@ -154,8 +154,8 @@ export interface TierCount {
 }
 
 /**
- * Counts each tier's rows, in all and those changed since a time, and reads when the tier last changed. Former wordings
- * do not count.
+ * Counts the rows of each tier, in total and those changed since a time, and reads when the tier last changed. Former
+ * wordings do not count.
  */
 export function countTiers(em: EntityManager, accountId: string, since: Date): Promise<TierCount[]> {
   return em.execute<TierCount[]>(

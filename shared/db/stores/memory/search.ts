@@ -3,7 +3,7 @@ import { AppError } from '../../../errors/app-error.ts';
 import { isCancelled } from '../../faults.ts';
 import { transaction } from '../../transaction.ts';
 
-/** The SQL by which a tier is searched. Expressions are those of its indexes. */
+/** SQL by which a tier is searched. Its expressions are those of the indexes. */
 export interface SearchedTier {
   table: string;
   time: string;
@@ -15,7 +15,7 @@ export interface SearchedTier {
   about: string;
 }
 
-/** A part of a statement about the row `r`, and its parameters. */
+/** A part of a statement about the row `r`, with its parameters. */
 export interface Condition {
   sql: string;
   values: unknown[];
@@ -34,10 +34,10 @@ export function selectWhere(tier: SearchedTier, conditions: readonly Condition[]
   return { sql: `select r.*, ${LITERAL_RELEVANCE} as relevance from ${tier.table} r where ${sql}`, values };
 }
 
-/** Time limit of a statement of a search, which compares each row that the indexes offer with each word. */
+/** Time limit of a statement of a search. It compares each row that the indexes find with each word. */
 const SEARCH_TIMEOUT_MS = 3000;
 
-/** Runs a search in a transaction. Throws `overloaded` when a statement takes too long. */
+/** Runs a search in a transaction. Throws `overloaded` if a statement takes too long. */
 export async function runSearch<Result>(
   em: EntityManager,
   run: (tx: EntityManager) => Promise<Result>,
@@ -66,27 +66,27 @@ export interface Position {
   relevance: number;
 }
 
-/** Condition for the rows behind a position, if all rows are equally relevant. An index can start there. */
+/** Condition for the rows after a position, if all rows are equally relevant. An index can start there. */
 export function afterPosition({ time }: SearchedTier, { at, id }: Position): Condition {
   return condition(`(r.${time}, r.id) < (?::timestamptz, ?::uuid)`, at, id);
 }
 
 /**
- * Selects rows that meet the conditions and match a search, from a position on, with their relevance: the latest `most`
- * rows that match literally, and rows about the question, found as for a context. These are searched among the rows
- * that meet the conditions or, if there are too many, among all of the account's rows.
+ * Selects rows that meet the conditions and match a search, after a position, with their relevance: the latest `limit`
+ * rows that match literally, and rows about the question, found as for a context. The latter are searched among the
+ * rows that meet the conditions or, if there are too many, among all rows of the account.
  */
 export async function matchesOf(
   em: EntityManager,
   tier: SearchedTier,
   accountId: string,
-  { q, after, most }: { q: string; after?: Position | undefined; most: number },
+  { q, after, limit }: { q: string; after?: Position | undefined; limit: number },
   conditions: readonly Condition[],
 ): Promise<Condition> {
-  const about = await rowsAbout(em, tier, accountId, q, joinConditions(conditions));
-  const literal = matchCondition(tier, q);
-  const onlyAbout = [condition(`(${literal.sql}) is not true`, ...literal.values)];
-  const latest = [literal];
+  const relevantRows = await rowsAbout(em, tier, accountId, q, joinConditions(conditions));
+  const isLiteral = matchCondition(tier, q);
+  const onlyAbout = [condition(`(${isLiteral.sql}) is not true`, ...isLiteral.values)];
+  const latest = [isLiteral];
   if (after !== undefined) {
     const place = `(a.relevance, r.${tier.time}, r.id) < (?::int, ?::timestamptz, ?::uuid)`;
     onlyAbout.push(condition(place, after.relevance, after.at, after.id));
@@ -102,7 +102,7 @@ export async function matchesOf(
        union all
        select r.*, a.relevance from json_to_recordset(?::json) a (id uuid, relevance int)
          join ${tier.table} r on r.id = a.id where ${rest.sql}`,
-    values: [...first.values, most, JSON.stringify(about), ...rest.values],
+    values: [...first.values, limit, JSON.stringify(relevantRows), ...rest.values],
   };
 }
 
@@ -128,20 +128,20 @@ function rowsAbout(
 }
 
 /**
- * Condition for rows that contain the search text literally, or the stems of all its words, or something similar to
- * each of its words. The cheapest check comes first.
+ * Condition for rows that contain the search text literally, the stems of all its words, or something similar to each
+ * of its words. The cheapest check comes first.
  */
 function matchCondition({ text, words }: SearchedTier, q: string): Condition {
   const searchWords = q.split(/\s+/u).filter(Boolean);
-  const nearly = searchWords.map(() => `search_text(?) <% search_text(${text})`).join(' and ') || 'false';
+  const isSimilar = searchWords.map(() => `search_text(?) <% search_text(${text})`).join(' and ') || 'false';
   const sql = `(search_text(${text}) like '%' || ${LITERAL_PATTERN} || '%'
-      or to_tsvector('english', search_text(${words})) @@ plainto_tsquery('english', search_text(?)) or (${nearly}))`;
+      or to_tsvector('english', search_text(${words})) @@ plainto_tsquery('english', search_text(?)) or (${isSimilar}))`;
   return condition(sql, q, q, ...searchWords);
 }
 
 /**
- * Pattern for the literal characters. They are escaped after `search_text`, which turns a full-width per cent sign into
- * an ordinary one.
+ * Pattern for the literal characters. Escapes them after `search_text`, which turns a full-width per cent sign into an
+ * ordinary one.
  */
 const LITERAL_PATTERN = String.raw`regexp_replace(search_text(?), '([\\%_])', '\\\1', 'g')`;
 

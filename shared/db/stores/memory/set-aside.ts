@@ -1,18 +1,22 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { transaction } from '../../transaction.ts';
 
-/** Ids of the rows that a promotion is about, by table. */
+/** Ids of the rows that a promotion affects, by table. */
 export type AffectedRows = Partial<Record<'raw_memories' | 'episodes' | 'facts', readonly string[]>>;
 
-/** Time for which the scheduler's promotions leave rows alone. Doubles with each failure, up to a day. */
+/** Time for which the scheduler's promotions skip rows. Doubles with each failure, up to a day. */
 const BACKOFF = `least(interval '10 minutes' * power(2, least(failures, 10)), interval '1 day')`;
 
-/** Records that a promotion of these rows has failed. From now on they come after all others. */
-export async function setAside(em: EntityManager, accountId: string, concerned: AffectedRows): Promise<void> {
+/** Records that a promotion of these rows has failed. From then on they come after all other rows. */
+export async function setAside(
+  em: EntityManager,
+  accountId: string,
+  affectedRows: AffectedRows,
+): Promise<void> {
   await transaction(em, async (tx) => {
     // Locks the account first, as `changeMemory` does, so that the two cannot deadlock over rows.
     await tx.execute('select from accounts where id = ? for no key update', [accountId]);
-    for (const [table, ids] of Object.entries(concerned))
+    for (const [table, ids] of Object.entries(affectedRows))
       await tx.execute(
         `update ${table} set failures = failures + 1, retry_at = now() + ${BACKOFF}
           where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)`,
@@ -25,9 +29,9 @@ export async function setAside(em: EntityManager, accountId: string, concerned: 
 export async function clearFailures(
   tx: EntityManager,
   accountId: string,
-  concerned: AffectedRows,
+  affectedRows: AffectedRows,
 ): Promise<void> {
-  for (const [table, ids] of Object.entries(concerned))
+  for (const [table, ids] of Object.entries(affectedRows))
     await tx.execute(
       `update ${table} set failures = 0, retry_at = null
         where account_id = ? and failures > 0 and id in (select json_array_elements_text(?::json)::uuid)`,

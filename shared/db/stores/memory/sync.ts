@@ -13,7 +13,7 @@ import { phrasesOfRows } from './phrases.ts';
 
 /** Maximum number of events in one transaction. */
 export const SYNC_PAGE_MAX = 200;
-/** Maximum total size of these events, in bytes. A larger event is a page of its own. */
+/** Maximum total size of the events of a page, in bytes. A larger event is a page of its own. */
 const PAGE_SIZE_MAX = 8 * MIB;
 
 /** Events of one session, in the order of their arrival. */
@@ -22,7 +22,7 @@ export interface SyncPage {
   events: { arrival: number; occurredMs: number; body: string }[];
   /** True if the session has no further events to sync. */
   last: boolean;
-  /** Arrival of the session's latest event, for a sync of all that is new; undefined if it takes only chosen events. */
+  /** Arrival of the session's latest event; undefined unless the sync takes all new events. */
   latest?: number;
 }
 
@@ -38,8 +38,8 @@ export function endOfPage({ session, events, last, latest }: SyncPage): SyncCurs
 }
 
 /**
- * Reads the next events that memory has not taken in, from the session whose latest event is the oldest; undefined when
- * there are none. The page before it, which ends at the cursor, need not have been stored yet.
+ * Reads the next events that memory has not taken in, from the session whose latest event is the oldest; undefined if
+ * there are none. The page that ends at the cursor need not have been stored yet.
  */
 export async function readUnsyncedPage(
   em: EntityManager,
@@ -70,7 +70,7 @@ async function nextUnsynced(
   return next;
 }
 
-/** Counts the account's sessions that a sync looks at. */
+/** Counts the account's sessions that a sync reads. */
 export async function sessionsToSync(
   em: EntityManager,
   accountId: string,
@@ -84,7 +84,7 @@ export async function sessionsToSync(
   return count;
 }
 
-/** Reads the next of the events that a request chooses, whether or not memory has already taken them in. */
+/** Reads the next events that a request chooses, whether or not memory has already taken them in. */
 export async function readChosenPage(
   em: EntityManager,
   accountId: string,
@@ -123,7 +123,7 @@ async function nextChosen(
 
 /**
  * Reads a session's events after a position. The account is compared with `is not distinct from`, which no index
- * serves: with old statistics the planner would otherwise read the index of all of the account's events as well.
+ * serves: with old statistics, the planner would otherwise also read the index of all events of the account.
  */
 async function readPage(
   em: EntityManager,
@@ -132,7 +132,7 @@ async function readPage(
   size: number,
   since?: string,
 ): Promise<SyncPage> {
-  const found = await em.execute<(SyncPage['events'][number] & { found: number })[]>(
+  const eventRows = await em.execute<(SyncPage['events'][number] & { found: number })[]>(
     `select arrival, "occurredMs", body, found
        from (select e.*, count(*) over ()::int as found, sum(e.size) over (order by e.arrival) - e.size as before
                from (select arrival::float8 as arrival, (extract(epoch from occurred_at) * 1000)::float8 as "occurredMs", body,
@@ -144,18 +144,18 @@ async function readPage(
       where before = 0 or before + size <= ? order by arrival`,
     [session, arrival, accountId, since ?? null, size, PAGE_SIZE_MAX],
   );
-  const isCut = found.length < (found[0]?.found ?? 0);
-  const events = found.map(({ found: _, ...event }) => event);
+  const isCut = eventRows.length < (eventRows[0]?.found ?? 0);
+  const events = eventRows.map(({ found: _, ...event }) => event);
   return { session, events, last: !isCut && events.length < size };
 }
 
-/** A page as the parameters of the statement that stores it. */
+/** A page, and the parameters of the statement that stores it. */
 export interface PreparedPage {
   page: SyncPage;
   parameters: unknown[];
 }
 
-/** Makes the raw rows of a page, of each event that contains text, and their phrases. */
+/** Makes the raw rows of a page, one for each event that contains text, and their phrases. */
 export function preparePage(page: SyncPage): PreparedPage {
   const ids = newIds(page.events.length);
   const rows = page.events.flatMap(({ body }, place) => {
@@ -163,7 +163,7 @@ export function preparePage(page: SyncPage): PreparedPage {
     const raw = rawRowOf(event);
     return raw === undefined ? [] : { ...raw, id: ids[place] ?? '', event_id: event.id };
   });
-  // In the order of their index, which is then faster to extend.
+  // Sorted like the index on phrases, which makes the inserts faster.
   const phrases = phrasesOfRows(rows).sort(
     (a, b) => a.sample - b.sample || (a.words < b.words ? -1 : Number(a.words > b.words)),
   );
@@ -181,7 +181,7 @@ export function preparePage(page: SyncPage): PreparedPage {
   return { page, parameters };
 }
 
-const SYNC_PAGE = {
+const STORE_SYNC_PAGE = {
   name: 'sync_page_v1',
   text: `select created from sync_page_v1($1::uuid, $2::int, $3::uuid, $4::uuid, $5::json, $6::text, $7::bigint,
                                           $8::uuid[], $9::timestamptz[], $10::json, $11::int[], $12::int[], $13::text[],
@@ -191,7 +191,7 @@ const SYNC_PAGE = {
 /**
  * Takes a page into memory, in one transaction with the progress of the sync. Each raw row is stored, unless memory has
  * a row for its event, or had one that was deleted. Returns the number of rows that the sync has created so far. Throws
- * `not_authenticated` when the account is gone or being erased, and `ClaimLost` when the work is another worker's.
+ * `not_authenticated` if the account is gone or being erased, and `ClaimLost` if the work is another worker's.
  */
 export async function storeSyncPage(
   pool: Pool,
@@ -201,7 +201,7 @@ export async function storeSyncPage(
 ): Promise<number> {
   try {
     const values = [id, attempt, worker, party, JSON.stringify(progress), ...parameters];
-    const [stored] = await query<{ created: number }>(pool, SYNC_PAGE, values);
+    const [stored] = await query<{ created: number }>(pool, STORE_SYNC_PAGE, values);
     if (stored === undefined) throw new AppError('not_authenticated');
     return stored.created;
   } catch (error) {

@@ -1,24 +1,24 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { RecordingSession } from '../../entities/recording.ts';
 
-/** An event of any size. A body larger than the reader's limit is left out; `readBody` reads it. */
+/** An event of any size. Omits a body that is larger than the reader's limit; `readBody` reads it. */
 export interface EventRow {
   id: string;
   receivedAt: Date;
   /** Size of the body, in bytes. */
   size: number;
-  /** The JSON text, as in `RecordingEvent.body`; undefined if it was left out. */
+  /** JSON text, as in `RecordingEvent.body`; undefined if it was omitted. */
   body: string | undefined;
 }
 
-/** Finds one of the account's events. Its body is left out if it has more than `sizeMax` bytes. */
+/** Finds one of the account's events. Omits its body if that has more than `sizeMax` bytes. */
 export async function findEvent(
   em: EntityManager,
   accountId: string,
   id: string,
   sizeMax: number,
 ): Promise<EventRow | undefined> {
-  const [row] = await em.execute<FoundRow[]>(
+  const [row] = await em.execute<EventColumns[]>(
     `select e.id, octet_length(e.body) as size, case when octet_length(e.body) <= ? then e.body end as body,
             (extract(epoch from e.received_at) * 1000)::float8 as "receivedMs"
        from recording_events e where e.account_id = ? and e.id = ?`,
@@ -27,7 +27,7 @@ export async function findEvent(
   return row && toEvent(row);
 }
 
-/** Reads the body of one of the account's events; undefined when there is no event with this id. */
+/** Reads the body of one of the account's events; undefined if there is no event with this id. */
 export async function readBody(
   em: EntityManager,
   accountId: string,
@@ -58,33 +58,33 @@ export async function findSession(
   return (await em.findOne(RecordingSession, { accountId, id })) ?? undefined;
 }
 
-/** The end of a page. The next page starts after it, whatever has been stored since. */
+/** End of a page. The next page starts after it, whatever has been stored since. */
 export interface Cursor {
   /** Time of the last event, in Unix milliseconds. */
   occurredMs: number;
   arrival: number;
 }
 
-interface FoundRow {
+interface EventColumns {
   id: string;
   size: number;
   body: string | null;
   receivedMs: number;
 }
 
-function toEvent({ id, size, body, receivedMs }: FoundRow): EventRow {
+function toEvent({ id, size, body, receivedMs }: EventColumns): EventRow {
   return { id, size, body: body ?? undefined, receivedAt: new Date(receivedMs) };
 }
 
-interface PageRow extends FoundRow, Cursor {
+interface PageRow extends EventColumns, Cursor {
   more: boolean;
 }
 
-interface PageTerms {
+interface PageOptions {
   limit: number;
   /** Maximum total size of the bodies, in bytes. */
   sizeMax: number;
-  /** Undefined: starts with the first event. */
+  /** Undefined to start with the first event. */
   after: Cursor | undefined;
 }
 
@@ -95,7 +95,7 @@ interface PageTerms {
 export async function pageOfEvents(
   em: EntityManager,
   { accountId, id }: RecordingSession,
-  { limit, sizeMax, after }: PageTerms,
+  { limit, sizeMax, after }: PageOptions,
 ): Promise<{ events: EventRow[]; next: Cursor | null }> {
   const { occurredMs, arrival } = after ?? { occurredMs: 0, arrival: 0 };
   const rows = await em.execute<PageRow[]>(

@@ -19,8 +19,8 @@ const RECORD_BATCH = {
 const ANSWER_TIMEOUT_MS = 12_000;
 
 /**
- * The number of events that were stored, and the indexes of those whose session belongs to another account. All other
- * events of the batch had been stored before.
+ * Number of events that were stored, and indexes of events whose session belongs to another account. All other events
+ * of the batch had been stored before.
  */
 export interface RecordResult {
   accepted: number;
@@ -29,11 +29,11 @@ export interface RecordResult {
 
 /**
  * Stores the new events of a batch and updates their sessions, in one transaction and one round trip. Throws
- * `not_authenticated` when the account is gone or disabled, and `quota_exceeded` when the new events do not fit into
- * the quotas; then nothing has been stored.
+ * `not_authenticated` if the account is gone or disabled, and `quota_exceeded` if the new events do not fit into the
+ * quotas; then nothing has been stored.
  *
- * Does not retry after a lost connection, since it would find its own events and report them as duplicates. Callers
- * may.
+ * Does not retry after a lost connection, since the second try would find the events of the first and report them as
+ * duplicates. Callers may retry.
  */
 export async function recordBatch(
   pool: Pool,
@@ -52,7 +52,7 @@ export async function recordBatch(
       events.map(({ occurredAt }) => occurredAt),
       events.map(({ source }) => source),
       events.map(({ sourceDetail }) => sourceDetail),
-      // Bodies go as lines of JSON: in an array, every quotation mark would have to be escaped.
+      // Sends bodies as lines of JSON: in an array, every quotation mark would have to be escaped.
       events.map(({ body }) => body).join('\n'),
       events.map(({ body }) => Buffer.byteLength(body)),
       JSON.stringify(quotas),

@@ -20,8 +20,8 @@ const BATCH_BUNDLE = {
 };
 
 /**
- * Reads the bundle of a running batch that has this part, and the present revision of memory; undefined if there is no
- * such batch. A batch that failed and runs again keeps its id but gets new parts, while parts of the first run may
+ * Reads the bundle of the running batch that has this part, and the present revision of memory; undefined if there is
+ * no such batch. A batch that failed and runs again keeps its id but gets new parts, while parts of its first run may
  * still be queued.
  */
 export async function readBatchBundle(
@@ -50,7 +50,7 @@ const BATCH_MEMORY = {
               from raw_memories r where r.account_id = $1::uuid and r.id = any ($4::uuid[])) as raw`,
 };
 
-/** Reads the rows of a batch's bundle as they are now, so that texts deleted since are not used. */
+/** Reads the rows of a batch's bundle as they are now: texts deleted since then are not used. */
 export async function readBatchMemory(
   pool: Pool,
   accountId: string,
@@ -65,9 +65,9 @@ export async function readBatchMemory(
   return row ?? { profile: null, facts: [], episodes: [], raw: [] };
 }
 
-/** Number of latest replies that a prediction learns from. */
+/** Maximum number of replies, the latest ones, that a prediction learns from. */
 const PAIRS_MAX = 500;
-/** Number of preceding rows of the session among which the prompt of a reply is looked for. */
+/** Maximum number of preceding rows of the session that are searched for the prompt of a reply. */
 const PROMPT_SEARCH_ROWS = 100;
 
 /**
@@ -77,7 +77,10 @@ export function readPairs(em: EntityManager, accountId: string): Promise<PromptR
   return em.execute<PromptReply[]>(READ_PAIRS, [accountId, PAIRS_MAX]);
 }
 
-/** A reply answers the prompt that it names or, if it names none, the last one of the same agent in its session. */
+/**
+ * Selects replies with their prompts. A reply answers the prompt that it names or, if it names none, the last prompt of
+ * the same agent in its session.
+ */
 const READ_PAIRS = `
   select r.id, coalesce(named.id, latest.id) as "promptId", r.content as reply, right(coalesce(named.content, latest.content), ${PROMPT_END_CHARS}) as prompt
     from (
@@ -98,12 +101,12 @@ const READ_PAIRS = `
    where coalesce(named.content, latest.content) is not null
    order by r.occurred_at desc, r.id desc`;
 
-/** Number of latest decisions that may support a reply. */
+/** Maximum number of decisions, the latest ones, that may support a reply. */
 const DECISIONS_MAX = 500;
 
 /**
  * Reads the person's latest decisions on predictions, latest first. Leaves out decisions that teach nothing, such as
- * one on a reply that the prompt dictated, and those whose texts were erased.
+ * one on a reply that the prompt dictated, and decisions whose texts were erased.
  */
 export function readDecisions(em: EntityManager, accountId: string): Promise<PersonDecision[]> {
   return em.execute<PersonDecision[]>(
@@ -124,8 +127,8 @@ interface StoredCalibrator {
 }
 
 /**
- * Reads the account's calibrator. If labels have changed since it was stored, fits it to them anew and stores it. A
- * calibrator depends only on the labels, so it does not matter which process fits it, or how often.
+ * Reads the account's calibrator. If labels have changed since it was stored, fits it again and stores it. A calibrator
+ * depends only on the labels, so it does not matter which process fits it, or how often.
  */
 export async function readCalibrator(em: EntityManager, accountId: string): Promise<Calibrator> {
   const [stored] = await em.execute<StoredCalibrator[]>(
@@ -135,13 +138,13 @@ export async function readCalibrator(em: EntityManager, accountId: string): Prom
   );
   if (stored === undefined) return PRIOR_CALIBRATOR;
   if (stored.weights !== null) return stored.weights;
-  const fitted = fitCalibrator(await readLabels(em, accountId));
+  const calibrator = fitCalibrator(await readLabels(em, accountId));
   // If labels have changed since the revision was read, the next prediction fits again.
   await em.execute(
     `update reply_calibrators set fitted = ?, weights = ?::jsonb where account_id = ? and coalesce(fitted, 0) < ?`,
-    [stored.revision, JSON.stringify(fitted), accountId, stored.revision],
+    [stored.revision, JSON.stringify(calibrator), accountId, stored.revision],
   );
-  return fitted;
+  return calibrator;
 }
 
 /** Reads the account's latest labels. */

@@ -4,7 +4,7 @@ import { MIB } from '../../../schemas/limits.ts';
 import { inPages } from '../../steps.ts';
 import { compareWith, type DeletedTexts, findRepeating } from '../memory/repeats.ts';
 
-/** The texts of a prediction. */
+/** Texts of a prediction. */
 interface PredictionTexts {
   id: string;
   /** The prompt. */
@@ -33,14 +33,14 @@ export async function findRowAndDerivedIds(
 /** Maximum total size of derived texts that are read at once, in bytes. */
 const TEXTS_MAX = MIB;
 
-/** Reads the texts of these episodes and facts; undefined if they are too large together. */
+/** Reads the texts of these episodes and facts; undefined if they are too large in all. */
 export async function textsOf(
   tx: EntityManager,
   accountId: string,
   ids: readonly string[],
 ): Promise<{ id: string; text: string }[] | undefined> {
-  const named = JSON.stringify(ids);
-  const values = [accountId, named, accountId, named];
+  const idsJson = JSON.stringify(ids);
+  const values = [accountId, idsJson, accountId, idsJson];
   const [{ bytes } = { bytes: 0 }] = await tx.execute<{ bytes: number }[]>(
     `select coalesce(sum(octet_length(text)), 0)::float8 as bytes from (${SELECT_TEXTS}) t`,
     values,
@@ -55,10 +55,10 @@ const SELECT_TEXTS = `
   select id, text from facts where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)`;
 
 /**
- * Erases the texts of predictions that were made from these rows of memory and may repeat the deleted `texts`;
- * undefined stands for too many texts to compare, and erases all. The predictions' numbers stay, so that statistics and
- * calibration do not change. The stored answers of drafts contain rows as they were sent, so they are deleted in any
- * case.
+ * Erases the texts of predictions that were made from these rows of memory and may repeat the deleted `texts`. Erases
+ * all of them if `texts` is undefined, because there are too many texts to compare. The predictions' numbers stay, so
+ * that statistics and calibration do not change. The stored answers of drafts contain rows as they were sent, so they
+ * are deleted in any case.
  */
 export async function redactPredictions(
   tx: EntityManager,
@@ -66,12 +66,12 @@ export async function redactPredictions(
   ids: readonly string[],
   texts: readonly string[] | undefined,
 ): Promise<void> {
-  const lost = compareWith(texts, { ofFewWords: true });
-  for (const some of inPages(ids, SOURCES_AT_ONCE)) await redactMadeFrom(tx, accountId, some, lost);
+  const deletedTexts = compareWith(texts, { ofFewWords: true });
+  for (const page of inPages(ids, SOURCES_AT_ONCE)) await redactMadeFrom(tx, accountId, page, deletedTexts);
   await tx.execute(`${FORGET_DRAFTS} and ${MADE_FROM}`, [accountId, JSON.stringify(ids)]);
 }
 
-/** Deletes the answers of drafts that contain the profile as it was sent. */
+/** Deletes the answers of drafts that were made from the profile, because they contain it as it was sent. */
 export async function redactProfile(tx: EntityManager, accountId: string): Promise<void> {
   await tx.execute(`${FORGET_DRAFTS} and h.report::json #>> '{context,profile}' = 'true'`, [accountId]);
 }
@@ -106,9 +106,9 @@ async function redactMadeFrom(
   }
 }
 
-/** Number of predictions that are read and compared at once: their prompts are long. */
+/** Maximum number of predictions that are read and compared at once: their prompts are long. */
 const PREDICTIONS_AT_ONCE = 20;
-/** Number of memory rows whose predictions are searched in one statement. */
+/** Maximum number of memory rows whose predictions one statement searches. */
 const SOURCES_AT_ONCE = 1000;
 
 async function redactRepeating(
@@ -117,13 +117,13 @@ async function redactRepeating(
   rows: readonly PredictionTexts[],
   lost: DeletedTexts | undefined,
 ): Promise<void> {
-  const repeating = async (textOf: (row: PredictionTexts) => string) => {
-    const derived = rows.map((row) => ({ id: row.id, text: textOf(row) }));
-    return JSON.stringify(await findRepeating(tx, accountId, derived, lost));
+  const findRepeatingIds = async (textOf: (row: PredictionTexts) => string) => {
+    const texts = rows.map((row) => ({ id: row.id, text: textOf(row) }));
+    return JSON.stringify(await findRepeating(tx, accountId, texts, lost));
   };
   await tx.execute(
     `update replies set agent_input = '' where id in (select json_array_elements_text(?::json)::uuid)`,
-    [await repeating(({ asked }) => asked)],
+    [await findRepeatingIds(({ asked }) => asked)],
   );
   await tx.execute(
     `update replies
@@ -131,7 +131,7 @@ async function redactRepeating(
             candidates = (
               select coalesce(jsonb_agg(c || '{"response": "", "reasoning": ""}'), '[]') from jsonb_array_elements(candidates) c)
       where id in (select json_array_elements_text(?::json)::uuid)`,
-    [await repeating(({ answered }) => answered)],
+    [await findRepeatingIds(({ answered }) => answered)],
   );
 }
 

@@ -9,12 +9,12 @@ import { query } from '../../statement.ts';
 import { transaction } from '../../transaction.ts';
 
 const EXCLUDED_FIELDS = ['agentInput', 'context', 'features'] as const;
-/** The columns that can make a listed prediction large. */
+/** Columns that can make a prediction in a list large. */
 const LARGE_COLUMNS =
   'r.id, r.agent, r.session_id, r.model, r.response, r.reasoning, r.candidates, r.actual_response';
 
-/** The predictions to list, latest first. */
-export interface ReplyListTerms {
+/** Filter and page of a list of predictions, latest first. */
+export interface ReplyListOptions {
   status?: string | undefined;
   agent?: string | undefined;
   sessionId?: string | undefined;
@@ -33,7 +33,7 @@ export async function findReply(
   return (await em.findOne(Reply, { id, accountId })) ?? undefined;
 }
 
-/** Finds those of the given predictions that belong to the account and have ended. */
+/** Finds the predictions with these ids that belong to the account and have ended. */
 export function findEndedReplies(
   em: EntityManager,
   accountId: string,
@@ -52,7 +52,7 @@ const ENDED_REPLIES = {
           where r.status <> 'pending' or r.error is not null`,
 };
 
-/** Returns which of the given predictions have ended, whatever their accounts. */
+/** Returns the ids of the predictions that have ended, among the given ids, whatever their accounts. */
 export async function findEndedIds(pool: Pool, ids: readonly string[]): Promise<Set<string>> {
   const rows = await query<{ id: string }>(pool, ENDED_REPLIES, [ids]);
   return new Set(rows.map(({ id }) => id));
@@ -72,23 +72,26 @@ export async function measureReplies(
   return measured?.size ?? 0;
 }
 
-/** Means of reading a page: the turn is held only while all rows of the account are counted. */
-interface PageReading {
+/**
+ * Limits on reading a page. `inTurn` counts the rows of the account when its turn comes; `reserve` resolves when there
+ * is room for the page.
+ */
+interface PageReadLimits {
   inTurn<T>(read: () => Promise<T>): Promise<T>;
   reserve(bytes: number): Promise<void>;
 }
 
 /**
  * Lists a page of the account's predictions, without prompts, context and features, and counts all that match. Reads
- * the rows once `reserve` has found room for them. Throws as `inTurn` and `reserve` do.
+ * the rows once `reserve` has found room for them. Throws what `inTurn` and `reserve` throw.
  */
 export async function listReplies(
   em: EntityManager,
   accountId: string,
-  terms: ReplyListTerms,
-  { inTurn, reserve }: PageReading,
+  options: ReplyListOptions,
+  { inTurn, reserve }: PageReadLimits,
 ): Promise<{ total: number; rows: ListedReply[] }> {
-  const { total, size, ids } = await inTurn(() => measurePage(em, accountId, terms));
+  const { total, size, ids } = await inTurn(() => measurePage(em, accountId, options));
   await reserve(size);
   const rows = await em.find(
     Reply,
@@ -108,9 +111,9 @@ interface MeasuredPage {
 async function measurePage(
   em: EntityManager,
   accountId: string,
-  { limit, offset, ...terms }: ReplyListTerms,
+  { limit, offset, ...filter }: ReplyListOptions,
 ): Promise<MeasuredPage> {
-  const { sql, values } = conditionsOf(accountId, terms);
+  const { sql, values } = conditionsOf(accountId, filter);
   const [measured] = await em.execute<MeasuredPage[]>(
     `select (select count(*) from replies r where ${sql})::int as total,
             coalesce(sum(octet_length(to_json(p)::text)), 0)::int as size, to_json(array_agg(p.id)) as ids
@@ -123,7 +126,7 @@ async function measurePage(
 
 function conditionsOf(
   accountId: string,
-  { status, agent, sessionId, since, until }: Omit<ReplyListTerms, 'limit' | 'offset'>,
+  { status, agent, sessionId, since, until }: Omit<ReplyListOptions, 'limit' | 'offset'>,
 ): { sql: string; values: unknown[] } {
   const conditions: [string, unknown][] = [
     ['r.account_id = ?', accountId],
@@ -133,14 +136,16 @@ function conditionsOf(
     ['r.created_at >= ?', since],
     ['r.created_at < ?', until],
   ];
-  const given = conditions.filter(([, value]) => value !== undefined);
-  return { sql: given.map(([sql]) => sql).join(' and '), values: given.map(([, value]) => value) };
+  const setConditions = conditions.filter(([, value]) => value !== undefined);
+  return {
+    sql: setConditions.map(([sql]) => sql).join(' and '),
+    values: setConditions.map(([, value]) => value),
+  };
 }
 
 /**
  * Records what a person did with a prediction. The last decision wins; repeating it changes nothing. Throws
- * `not_found`, `request_in_flight` while the prediction runs, or a `ValidationError` when the person's reply is
- * missing.
+ * `not_found`, `request_in_flight` while the prediction runs, or a `ValidationError` if the person's reply is missing.
  */
 export function recordFeedback(
   em: EntityManager,

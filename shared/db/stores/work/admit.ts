@@ -3,11 +3,11 @@ import type { Outcome } from '../../../domain/work.ts';
 import type { ErrorCode } from '../../../errors/catalogue.ts';
 import { query } from '../../statement.ts';
 import type { Subject } from './complete.ts';
-import { type FoundRow, foundAsJson, outcomeOf } from './find.ts';
+import { foundAsJson, outcomeOf, type RequestRow } from './find.ts';
 
 /** A validated request that asks to be admitted. Fingerprints are HMACs under the party's key. */
 export interface Admission<Facts = unknown> {
-  /** Id of this call, and of the work if that is new. A repeated statement recognizes its own effect by it. */
+  /** Id of this call, and of the work if that is new. By it, a repeated statement recognizes its own effect. */
   id: string;
   party: string;
   /** The request's `requestKey`. */
@@ -17,7 +17,7 @@ export interface Admission<Facts = unknown> {
   userId: string;
   connectionId: string | null;
   line: Line | null;
-  /** True to wait for the same request's live work even while other callers wait for it (`Prefer: wait`). */
+  /** True to join the same request's live work, even while other callers wait for it (`Prefer: wait`). */
   wait: boolean;
   cancelOnDisconnect: boolean;
   facts: Facts;
@@ -25,12 +25,12 @@ export interface Admission<Facts = unknown> {
   input: string;
 }
 
-/** Place of a request in its line: the requests of which only the latest counts, such as the revisions of a draft. */
+/** Place of a request in its line. Only the latest request of a line counts, such as the latest revision of a draft. */
 export interface Line {
   key: string;
   revision: number;
   textHash: Buffer;
-  /** True if it supersedes earlier requests of its line, and later ones supersede it. */
+  /** True if the request supersedes earlier requests of its line, and later ones supersede it. */
   supersedable: boolean;
 }
 
@@ -47,7 +47,7 @@ export interface AdmissionTerms {
 }
 
 /**
- * `admitted`: its work is queued. `attached`: the same request is live, wait for it. `ended`: its history has the
+ * `admitted`: the work is queued. `attached`: the same request is live, wait for it. `ended`: the history has the
  * answer. Any other value is the code of a refusal, which stored nothing: a value, not an error, because it must not
  * fail the other requests of the batch.
  */
@@ -78,7 +78,7 @@ export interface AdmissionResult {
   leftMs: number;
   /** Ids of the work that this admission cancelled. */
   superseded: string[];
-  /** Number of the party's queued pieces of the kind; null if there is no limit on it. */
+  /** Number of queued pieces of the party and kind; null if no limit is set. */
   queued: number | null;
   /** Outcome of a request that has ended. */
   outcome?: Outcome;
@@ -92,12 +92,12 @@ const ADMIT = {
                   $11::bigint) a`,
 };
 
-type Row = Omit<AdmissionResult, 'outcome'> & { found: FoundRow | null };
+type Row = Omit<AdmissionResult, 'outcome'> & { found: RequestRow | null };
 
 /**
  * Admits a batch of one party's requests, in one transaction: checks connection, idempotency, stale context, load and
- * units, supersedes, and stores the work. Outputs are in the order of the inputs. Refuses a request as `overloaded`
- * when `mostQueued` pieces of its party and kind wait already. Promise: a cap is never exceeded, and a request never
+ * units, supersedes, and stores the work. Outputs are in the order of the inputs. Refuses a request as `overloaded` if
+ * its party has `mostQueued` queued pieces of its kind already. Promise: a cap is never exceeded, and a request never
  * runs twice at the same time.
  */
 export async function admit(
@@ -114,7 +114,7 @@ export async function admit(
     first.party,
     terms.process,
     JSON.stringify(admissions.map((admission, place) => itemOf(admission, place, terms))),
-    // Inputs go beside the JSON: inside it, every quote in a text would be escaped, then unescaped.
+    // Sends inputs beside the JSON: inside it, every quote in a text would be escaped, then unescaped.
     admissions.map(({ input }) => input),
     [...new Set(connections)],
     terms.timeoutMs,
@@ -160,13 +160,13 @@ const DETACH = {
 
 /**
  * Records that no caller of this ingress waits for the work any more. Returns for each id, in its place, the work if it
- * is to be cancelled: no ingress waits for it now, and its latest caller wanted that; otherwise undefined.
+ * must be cancelled: no ingress waits for it now, and its latest caller wanted that; otherwise undefined.
  */
 export async function detach(
   pool: Pool,
   ids: readonly string[],
   process: string,
 ): Promise<(Subject | undefined)[]> {
-  const unwanted = await query<Subject>(pool, DETACH, [ids, process]);
-  return ids.map((id) => unwanted.find((one) => one.id === id));
+  const abandonedWork = await query<Subject>(pool, DETACH, [ids, process]);
+  return ids.map((id) => abandonedWork.find((one) => one.id === id));
 }

@@ -14,14 +14,16 @@ export interface Claim<Facts = unknown> extends Flow {
   worker: string;
   connectionId: string | null;
   /**
-   * JSON, as its admission wrote it. The attempt takes it from the box, so that the claim does not keep it in memory.
+   * JSON, as written at the admission. The attempt takes it from the box, so that the claim does not keep it in memory.
    */
   input: Box<string>;
   facts: Facts;
-  /** Milliseconds from the admission to the claim, and from the claim to the deadline, by the database's clock. */
+  /**
+   * Milliseconds from the admission to the claim, by the database's clock; `leftMs`: from the claim to the deadline.
+   */
   queuedMs: number;
   leftMs: number;
-  /** Time by which its flow is ordered, in Unix milliseconds. */
+  /** Time by which the pieces of its flow are ordered, in Unix milliseconds. */
   queuedAtMs: number;
   /** The latest answer of its line, while that is kept, as JSON (`latest_answer_v1`). */
   latest: string | null;
@@ -46,7 +48,7 @@ export interface ClaimTerms {
   slots: number;
   /** Kinds of which each party has at most one piece running, over all workers. */
   oneAtATime: readonly string[];
-  /** Time to look back: no queued piece of these kinds entered its flow earlier. */
+  /** Time span to search: no queued piece of these kinds entered its flow earlier. */
   reachMs: number;
 }
 
@@ -111,14 +113,17 @@ const QUEUED_FLOWS = {
   text: 'select kind, party from queued_flows_v1($1::text[])',
 };
 
-/** Reads the flows that own the oldest and the newest queued work of these kinds: up to 250 pieces of each. */
+/** Reads the flows that own the oldest and the newest queued work of these kinds: up to 250 pieces at each end. */
 export function queuedFlows(pool: Pool, kinds: readonly string[]): Promise<Flow[]> {
   return query<Flow>(pool, QUEUED_FLOWS, [kinds]);
 }
 
 const RELEASE_WORK = { name: 'release_v1', text: 'select kind, party from release_v1($1::uuid[], $2::uuid)' };
 
-/** Puts claimed, unfinished work back into the queue for another process. Consumes no attempt. Returns the flows. */
+/**
+ * Puts claimed, unfinished work back into the queue for another process. Consumes no attempt. Returns the flows of the
+ * work.
+ */
 export function release(pool: Pool, ids: readonly string[], worker: string): Promise<Flow[]> {
   return query<Flow>(pool, RELEASE_WORK, [ids, worker]);
 }
@@ -127,13 +132,13 @@ const HELD_WORK = {
   name: 'held_v3',
   text: `select id, attempt from work where id = any ($2::uuid[]) and state = 'running' and worker = $1::uuid`,
 };
-/** Reads all live work: no index names a column that a claim changes. */
+/** Reads all live work, because no index names a column that a claim changes. */
 const ALL_HELD_WORK = {
   name: 'all_held_v1',
   text: `select id, attempt from work where state = 'running' and worker = $1::uuid`,
 };
 
-/** Reads the work that a process holds, among these ids or in all: id -> attempt. */
+/** Reads the work that a process holds, among these ids or all of it, as a map from id to attempt. */
 export async function readHeldWork(
   pool: Pool,
   worker: string,
@@ -149,8 +154,8 @@ type HeldWork = Pick<Claim, 'id' | 'attempt'>;
 
 const LIVE_WORK = { name: 'live_v1', text: 'select id from work where id = any ($1::uuid[])' };
 
-/** Returns those of the ids whose work has not ended. */
-export async function liveAmong(pool: Pool, ids: readonly string[]): Promise<string[]> {
+/** Returns the ids whose work has not ended. */
+export async function findLiveIds(pool: Pool, ids: readonly string[]): Promise<string[]> {
   const rows = await query<{ id: string }>(pool, LIVE_WORK, [ids]);
   return rows.map(({ id }) => id);
 }

@@ -29,14 +29,14 @@ export type Guard =
   | { guard: 'live'; attempt?: number }
   | { guard: 'overdue' | 'abandoned' | 'detached' };
 
-/** Identifies work; `month` is the one in which its unit was reserved. */
+/** Identifies work. `month` is the month in which its unit was reserved; null if it costs none. */
 export interface Subject {
   id: string;
   party: string;
   month: string | null;
 }
 
-/** An end of work, with its guard. `queuedMs` is how long the work was queued, if that is known. */
+/** End of a piece of work, with its guard. `queuedMs` is the time for which the work was queued, if that is known. */
 export type Completion = Subject & Guard & End & { queuedMs?: number };
 
 const COMPLETE = {
@@ -54,7 +54,7 @@ const COMPLETE_AND_CLAIM = {
 /**
  * Ends work of one party and settles or refunds its units, in one transaction. Returns for each item whether it took
  * effect. Promise: each admission has one end and one settlement, whoever tries; the late answer of a worker that has
- * lost its attempt fails its guard.
+ * lost its attempt fails the guard.
  */
 export async function complete(
   pool: Pool,
@@ -66,8 +66,8 @@ export async function complete(
 }
 
 /**
- * Does the same, and claims work for the freed slots, in the same statement: both take effect, or neither. Never
- * retried after a lost connection, like any claim.
+ * Ends work as `complete` does, and claims work for the freed slots in the same statement: both take effect, or
+ * neither. Never retried after a lost connection, like any claim.
  */
 export async function completeAndClaim(
   pool: Pool,
@@ -89,17 +89,17 @@ export async function completeAndClaim(
 }
 
 function endedBy(rows: readonly { place: number | null }[], batch: readonly Completion[]): boolean[] {
-  const done = new Set(rows.map((row) => row.place));
-  return batch.map((_, place) => done.has(place));
+  const endedPlaces = new Set(rows.map((row) => row.place));
+  return batch.map((_, place) => endedPlaces.has(place));
 }
 
-/** Ends work of any parties within the caller's transaction. Returns the ids of what ended. */
+/** Ends work of any parties within the caller's transaction. Returns the ids of the ended work. */
 export async function completeWithin(
   tx: EntityManager,
   batch: readonly Completion[],
   recoveryWindowS: number,
 ): Promise<string[]> {
-  const ended: string[] = [];
+  const endedIds: string[] = [];
   // Sorted by party, so that the locks on usage are always taken in the same order.
   const byParty = [...Map.groupBy(batch, ({ party }) => party)].sort(([a], [b]) => (a < b ? -1 : 1));
   for (const [, ofParty] of byParty) {
@@ -108,9 +108,9 @@ export async function completeWithin(
       `select place from complete_v1(?::uuid, ?::json, (select array_agg(a) from json_array_elements_text(?::json) a), ?::int, ?::int)`,
       [party, items, JSON.stringify(answers), windowS, graceMs],
     );
-    ended.push(...rows.flatMap(({ place }) => ofParty[place]?.id ?? []));
+    endedIds.push(...rows.flatMap(({ place }) => ofParty[place]?.id ?? []));
   }
-  return ended;
+  return endedIds;
 }
 
 function parameters(batch: readonly Completion[], recoveryWindowS: number) {
@@ -140,7 +140,9 @@ function itemOf(completion: Completion, place: number) {
   };
 }
 
-/** Joins report and retry delay into the text of the column `report`; `splitReport` in `find.ts` separates them. */
+/**
+ * Joins the report and the retry delay into the text of the column `report`. `splitReport` in `find.ts` separates them.
+ */
 function reportText({ report, retryAfterMs }: End): string | undefined {
   if (report === undefined && retryAfterMs === undefined) return undefined;
   return JSON.stringify(retryAfterMs === undefined ? report : { ...(report as object), retryAfterMs });

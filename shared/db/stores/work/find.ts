@@ -3,7 +3,7 @@ import type { Fate, Outcome } from '../../../domain/work.ts';
 import { TOMBSTONE_DAYS } from '../../../schemas/limits.ts';
 import { query } from '../../statement.ts';
 
-/** How long after its end a request is still found: by callers that have waited for it, as a job, or in any way. */
+/** Time after its end for which a request is found: by callers that have waited for it, as a job, or in any way. */
 const FINDABLE_FOR = { waited: '1 hour', job: '24 hours', any: `${TOMBSTONE_DAYS} days` };
 
 const COLUMNS = `id, kind, party, key, month, state, code, source, attempt, units,
@@ -17,12 +17,12 @@ const FIND_REQUESTS = {
 };
 
 /**
- * Returns SQL that reads a request in any state as JSON, or null if there is none; `key` is an expression of its key.
+ * Returns SQL that reads a request in any state as JSON; null if there is no such request. `key` is an SQL expression.
  */
 export const foundAsJson = (key: string) =>
   `select to_json(f) from (select ${COLUMNS} from find_v1(array[${key}], '${FINDABLE_FOR.any}', false)) f where f.id is not null`;
 
-export type FoundRow = Omit<Outcome, 'facts' | 'report' | 'retryAfterMs'> &
+export type RequestRow = Omit<Outcome, 'facts' | 'report' | 'retryAfterMs'> &
   Pick<Job, 'kind' | 'admittedMs' | 'endedMs'> & {
     facts: string;
     progress: string | null;
@@ -30,7 +30,7 @@ export type FoundRow = Omit<Outcome, 'facts' | 'report' | 'retryAfterMs'> &
   };
 
 /**
- * Finds what became of requests whose callers still wait, by their keys; leaves out live ones. Gives up after
+ * Finds the outcomes of requests whose callers still wait, by their keys. Leaves out live requests. Gives up after
  * `withinMs`.
  */
 export async function outcomesOf(
@@ -39,13 +39,13 @@ export async function outcomesOf(
   withinMs?: number,
 ): Promise<Map<string, Fate>> {
   const values = [keys, FINDABLE_FOR.waited, true];
-  const rows = await query<FoundRow | { id: null; key: string }>(pool, FIND_REQUESTS, values, { withinMs });
+  const rows = await query<RequestRow | { id: null; key: string }>(pool, FIND_REQUESTS, values, { withinMs });
   return new Map(rows.map((row) => [row.key, row.id === null ? 'gone' : outcomeOf(row)]));
 }
 
 /** Finds a request in any state, by its key; undefined after `TOMBSTONE_DAYS`. */
 export async function findRequest(pool: Pool, key: string): Promise<Outcome | undefined> {
-  const [row] = await query<FoundRow | { id: null }>(pool, FIND_REQUESTS, [[key], FINDABLE_FOR.any, false]);
+  const [row] = await query<RequestRow | { id: null }>(pool, FIND_REQUESTS, [[key], FINDABLE_FOR.any, false]);
   return row === undefined || row.id === null ? undefined : outcomeOf(row);
 }
 
@@ -57,7 +57,9 @@ const FACTS_BEFORE = {
           order by id desc, attempt desc limit 1`,
 };
 
-/** Reads the facts with which a request's previous attempt was admitted; undefined if no earlier attempt has ended. */
+/**
+ * Reads the facts with which the previous attempt of a request was admitted; undefined if no earlier attempt has ended.
+ */
 export async function factsBefore(pool: Pool, key: string, attempt: number): Promise<unknown> {
   const [row] = await query<{ facts: string }>(pool, FACTS_BEFORE, [key, attempt]);
   return row && JSON.parse(row.facts);
@@ -66,27 +68,27 @@ export async function factsBefore(pool: Pool, key: string, attempt: number): Pro
 /** A piece of work as its party sees it. */
 export interface Job extends Pick<Outcome, 'key' | 'state' | 'code'> {
   kind: string;
-  /** Progress that the handler of a live job has stored so far; `report`: what it reported at its end. */
+  /** Progress that the handler of a live job has stored so far. `report` is what it reported at its end. */
   progress: unknown;
   report: unknown;
   admittedMs: number;
   endedMs: number | null;
 }
 
-/** A party and the key of its work. */
-export interface NamedJob {
+/** A job by its party and its key. */
+export interface JobRef {
   party: string;
   key: string;
 }
 
-/** Finds work of parties by its keys; undefined for work that is not there, or ended more than 24 hours ago. */
+/** Finds work of parties by its keys; undefined for work that does not exist, or ended more than 24 hours ago. */
 export async function findJobs(
   pool: Pool,
-  named: readonly NamedJob[],
+  named: readonly JobRef[],
   kinds: readonly string[],
 ): Promise<(Job | undefined)[]> {
   const keys = named.map(({ key }) => key);
-  const rows = await query<FoundRow | { id: null; key: string }>(pool, FIND_REQUESTS, [
+  const rows = await query<RequestRow | { id: null; key: string }>(pool, FIND_REQUESTS, [
     keys,
     FINDABLE_FOR.job,
     false,
@@ -118,7 +120,7 @@ export function outcomeOf({
   facts,
   report,
   ...row
-}: FoundRow): Outcome {
+}: RequestRow): Outcome {
   return { ...row, facts: JSON.parse(facts), ...splitReport(parseJson(report)) };
 }
 
@@ -126,7 +128,7 @@ function parseJson(json: string | null) {
   return json === null ? null : JSON.parse(json);
 }
 
-/** Separates report and retry delay, which `reportText` in `complete.ts` has joined. */
+/** Separates the report from the retry delay, which `reportText` in `complete.ts` has joined. */
 function splitReport(column: { retryAfterMs?: number } | null): Pick<Outcome, 'report' | 'retryAfterMs'> {
   if (column?.retryAfterMs === undefined) return { report: column, retryAfterMs: null };
   const { retryAfterMs, ...report } = column;
@@ -138,7 +140,7 @@ const STANDING_PARTY = {
   text: `select 1 from accounts where id = $1::uuid and erasing_at is null union all select 1 from apps where id = $1::uuid`,
 };
 
-/** Checks whether the party of admitted work is an account that has been erased since, or is being erased. */
+/** Checks whether the party of admitted work is an account that has been erased since then, or is being erased. */
 export async function isErased(pool: Pool, party: string): Promise<boolean> {
   return (await query<object>(pool, STANDING_PARTY, [party])).length === 0;
 }

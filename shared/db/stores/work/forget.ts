@@ -26,10 +26,7 @@ export async function eraseAnswers(pool: Pool, recoveryWindowS: number): Promise
   await inSteps(pool, ERASE_ANSWERS, [recoveryWindowS]);
 }
 
-/**
- * Statements that delete temporary rows that are of no more use. Each is made from a table and the condition for such
- * rows.
- */
+/** Statements that delete temporary rows of no more use. Each is made from a table and the condition for such rows. */
 const DELETE_EXPIRED_ROWS = [
   ['prediction_events', `recorded_at < now() - interval '${TOMBSTONE_DAYS} days'`],
   [
@@ -60,15 +57,15 @@ const DROP_WEEKS = { name: 'drop_weeks_v1', text: `select drop_weeks_v1(${TOMBST
 
 /**
  * Deletes history older than `TOMBSTONE_DAYS`, provider calls older than `LEDGER_DAYS`, and expired temporary rows. A
- * statement that fails does not keep the others from running.
+ * failed statement does not keep the others from running.
  */
 export async function deleteOldHistory(pool: Pool): Promise<void> {
-  const faults: unknown[] = [];
+  const errors: unknown[] = [];
   for (const statement of [...DELETE_EXPIRED_ROWS, deleteOldCalls(ROWS_AT_ONCE)])
-    await inSteps(pool, statement).catch((error: unknown) => faults.push(error));
-  await makeWeeks(pool).catch((error: unknown) => faults.push(error));
-  await query(pool, DROP_WEEKS, []).catch((error: unknown) => faults.push(error));
-  if (faults.length > 0) throw new AggregateError(faults, 'some could not be forgotten');
+    await inSteps(pool, statement).catch((error: unknown) => errors.push(error));
+  await makeWeeks(pool).catch((error: unknown) => errors.push(error));
+  await query(pool, DROP_WEEKS, []).catch((error: unknown) => errors.push(error));
+  if (errors.length > 0) throw new AggregateError(errors, 'some could not be forgotten');
 }
 
 /** Time for which one statement is repeated. A later round deletes the rest. */

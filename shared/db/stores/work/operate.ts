@@ -4,7 +4,7 @@ import { isLockTimeout } from '../../faults.ts';
 import { query } from '../../statement.ts';
 import { type Completion, complete } from './complete.ts';
 
-/** How many pieces of a kind of work wait, run, and have failed. */
+/** Numbers of waiting, running and failed pieces of a kind of work. */
 export interface KindCounts {
   kind: string;
   waiting: number;
@@ -28,7 +28,7 @@ const COUNT_KINDS = {
                from work group by kind) w on w.kind = k`,
 };
 
-/** Counts the work of these kinds, in their order. */
+/** Counts the work of these kinds. Returns the kinds in the given order. */
 export function countKinds(pool: Pool, kinds: readonly string[]): Promise<KindCounts[]> {
   return query<KindCounts>(pool, COUNT_KINDS, [kinds]);
 }
@@ -62,7 +62,10 @@ export async function readParty(pool: Pool, kinds: readonly string[], party: str
   return row;
 }
 
-/** A pool's living workers, their slots, and the time at which it was paused, in Unix milliseconds; null: it is not. */
+/**
+ * Living workers of a pool, their slots, and the time at which the pool was paused, in Unix milliseconds; null unless
+ * paused.
+ */
 export interface PoolState {
   pool: string;
   workers: number;
@@ -95,15 +98,15 @@ export async function pausePools(pool: Pool, names: readonly string[]): Promise<
   await query(pool, PAUSE_POOLS, [names]);
 }
 
-const WORKER_BEATS = {
+const READ_HEARTBEATS = {
   name: 'worker_beats_v1',
   text: `select id, (extract(epoch from alive_until) * 1000)::float8 as beat from processes
           where alive_until > now() and pools ?| $1::text[]`,
 };
 
-/** Reads the living workers of these pools, each with a number that grows with every heartbeat. */
-export async function workerBeats(pool: Pool, names: readonly string[]): Promise<Map<string, number>> {
-  const rows = await query<{ id: string; beat: number }>(pool, WORKER_BEATS, [names]);
+/** Reads the living workers of these pools, each with a number that grows with each heartbeat. */
+export async function readHeartbeats(pool: Pool, names: readonly string[]): Promise<Map<string, number>> {
+  const rows = await query<{ id: string; beat: number }>(pool, READ_HEARTBEATS, [names]);
   return new Map(rows.map(({ id, beat }) => [id, beat]));
 }
 
@@ -127,41 +130,41 @@ const QUEUED_WORK = {
           order by party, id limit ${DRAIN_BATCH_ROWS}`,
 };
 
-/** Numbers of pieces that a drain has ended, and has left because another transaction held a lock on their party. */
-export interface Drained {
+/** Numbers of pieces that a drain has ended, and has skipped because another transaction held a lock on their party. */
+export interface DrainCounts {
   ended: number;
   locked: number;
 }
 
 /**
- * Ends queued work as `service_unavailable` if it was admitted by `before` (Unix milliseconds), and refunds it. Work
- * that is claimed meanwhile goes on.
+ * Ends and refunds queued work, as `service_unavailable`, if it was admitted by `before` (Unix milliseconds). Work that
+ * is claimed meanwhile goes on.
  */
 export async function drainQueued(
   pool: Pool,
   kinds: readonly string[],
   { before, recoveryWindowS }: { before: number; recoveryWindowS: number },
-): Promise<Drained> {
+): Promise<DrainCounts> {
   type Queued = Pick<Completion, 'id' | 'party' | 'month'> & { attempt: number };
   const end = { guard: 'queued', state: 'failed', code: 'service_unavailable' } as const;
-  const drained = { ended: 0, locked: 0 };
+  const counts = { ended: 0, locked: 0 };
   for (let last: Pick<Queued, 'party' | 'id'> | undefined = { party: LOWEST_ID, id: LOWEST_ID }; last; ) {
     const rows: Queued[] = await query<Queued>(pool, QUEUED_WORK, [kinds, before, last.party, last.id]);
     for (const [, ofParty] of Map.groupBy(rows, ({ party }) => party)) {
-      const ends = ofParty.map((one) => ({ ...one, ...end }));
+      const completions = ofParty.map((one) => ({ ...one, ...end }));
       try {
-        drained.ended += (await complete(pool, ends, recoveryWindowS)).filter(Boolean).length;
+        counts.ended += (await complete(pool, completions, recoveryWindowS)).filter(Boolean).length;
       } catch (error) {
         if (!isLockTimeout(error)) throw error;
-        drained.locked += ofParty.length;
+        counts.locked += ofParty.length;
       }
     }
     last = rows.length < DRAIN_BATCH_ROWS ? undefined : rows.at(-1);
   }
-  return drained;
+  return counts;
 }
 
-/** An account's latest job of a kind, which has failed. */
+/** Latest job of a kind of an account, which has failed. */
 export interface FailedJob {
   id: string;
   party: string;
@@ -189,11 +192,11 @@ const FAILED_JOBS = {
 export interface FailedPage {
   /** Jobs of active accounts that have no later job of the kind, neither ended nor live. */
   failed: FailedJob[];
-  /** The last account looked at; undefined on the last page. */
+  /** Last account of the page; undefined on the last page. */
   last: string | undefined;
 }
 
-/** Reads the page after an account, in the order of the accounts' ids. */
+/** Reads the page after an account, in the order of account ids. */
 export async function failedJobs(pool: Pool, kind: string, after: string, size: number): Promise<FailedPage> {
   const rows = await query<FailedJob & { failed: boolean }>(pool, FAILED_JOBS, [kind, after, size]);
   return {

@@ -5,13 +5,13 @@ import { query } from '../../statement.ts';
 import type { Flow } from './claim.ts';
 import type { Subject } from './complete.ts';
 
-/** Live work that has to end without an answer, or that has lost its worker; `verdict` says why. */
+/** Live work that has to end without an answer or has lost its worker; `verdict` gives the reason. */
 export interface Casualty extends Subject {
   kind: string;
   verdict: 'overdue' | 'abandoned' | 'detached' | 'orphaned';
 }
 
-/** Place before all work, in the order of deadlines. */
+/** Start of all work, in the order of deadlines. */
 const FIRST_PLACE = { deadlineMs: 0, id: LOWEST_ID };
 
 /** A casualty, or the last row of a full page. */
@@ -28,13 +28,13 @@ const CASUALTIES = {
            from casualties_v1($1::text[], $2::float8[], $3::uuid[], $4::int, $5::uuid, $6::int, $7::int)`,
 };
 
-/** Finds work past its deadline, page by page: all, or only if the deadline passed within the last `reachMs`. */
+/** Finds work past its deadline, page by page: all of it, or only if the deadline passed within the last `reachMs`. */
 export function findOverdueWork(
   pool: Pool,
   kinds: readonly string[],
   reachMs: number | null,
 ): AsyncGenerator<Casualty[]> {
-  return casualties(pool, kinds, [reachMs, null, null]);
+  return searchCasualties(pool, kinds, [reachMs, null, null]);
 }
 
 /**
@@ -46,10 +46,10 @@ export function findCasualties(
   kind: string,
   { judge, leaseMs }: { judge: string; leaseMs: number },
 ): AsyncGenerator<Casualty[]> {
-  return casualties(pool, [kind], [null, judge, leaseMs]);
+  return searchCasualties(pool, [kind], [null, judge, leaseMs]);
 }
 
-async function* casualties(
+async function* searchCasualties(
   pool: Pool,
   kinds: readonly string[],
   terms: readonly unknown[],
@@ -61,11 +61,11 @@ async function* casualties(
       places.map((at) => at.deadlineMs),
       places.map(({ id }) => id),
     ];
-    const found = await query<CasualtyRow>(pool, CASUALTIES, [...after, ...terms, ABANDON_AFTER_MS]);
-    yield found.flatMap(({ id, kind, party, month, verdict }) =>
+    const rows = await query<CasualtyRow>(pool, CASUALTIES, [...after, ...terms, ABANDON_AFTER_MS]);
+    yield rows.flatMap(({ id, kind, party, month, verdict }) =>
       verdict === null ? [] : { id, kind, party, month, verdict },
     );
-    places = found.filter(({ isLast }) => isLast);
+    places = rows.filter(({ isLast }) => isLast);
   }
 }
 
@@ -84,8 +84,8 @@ export async function findAbandonedWork(
   reachMs: number | null,
 ): Promise<Casualty[]> {
   const values = [kinds, ABANDON_AFTER_MS, reachMs];
-  const found = await query<Subject & { kind: string }>(pool, ABANDONED_WORK, values);
-  return found.map((one) => ({ ...one, verdict: 'abandoned' }));
+  const rows = await query<Subject & { kind: string }>(pool, ABANDONED_WORK, values);
+  return rows.map((one) => ({ ...one, verdict: 'abandoned' }));
 }
 
 const RECENT_DEATHS = {
