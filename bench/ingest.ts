@@ -110,7 +110,7 @@ async function postAll(url: string, work: Work[]): Promise<void> {
   );
 }
 
-const BARE = {
+const BARE_INSERT = {
   name: 'bare',
   text: `insert into bare (account_id, id, session_id, type, occurred_at, received_at, body)
          select $1::uuid, r.id, r.session_id, r.type, r.occurred_at, now(), r.body
@@ -130,7 +130,7 @@ async function insertAll(pool: pg.Pool, work: Work[]): Promise<void> {
           rows.map(({ occurredAt }) => occurredAt),
           rows.map(({ body }) => body),
         ];
-        await pool.query({ ...BARE, values });
+        await pool.query({ ...BARE_INSERT, values });
       }
     }),
   );

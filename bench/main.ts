@@ -9,7 +9,7 @@ import type { Load, Measurement } from './load.ts';
 import { measureLong } from './long.ts';
 import { type Options, readOptions } from './options.ts';
 import { measureQuality } from './quality/main.ts';
-import { cellOf, type Measured, machine, mapOf, type Results, resultsText } from './results.ts';
+import { cellOf, type MeasuredRound, machine, mapOf, type Results, resultsText } from './results.ts';
 import { openPostgres, openRedis } from './stores.ts';
 import { table } from './table.ts';
 import { startTarget, TARGETS, type Target } from './targets.ts';
@@ -62,7 +62,7 @@ async function run(options: Options): Promise<Results> {
 async function measureAll(targets: Target[], load: Child, { callers, rounds, seconds }: Options) {
   for (const target of targets) await measure(load, target, FIRST_WARM_UP);
   const cells = callers.flatMap((count) =>
-    targets.map((target) => ({ target, count, measured: [] as Measured[] })),
+    targets.map((target) => ({ target, count, measured: [] as MeasuredRound[] })),
   );
   for (let round = 0; round < rounds; round += 1) {
     say(`round ${round + 1} of ${rounds}`);
@@ -75,7 +75,7 @@ async function measureAll(targets: Target[], load: Child, { callers, rounds, sec
   return cells.map(({ target, count, measured }) => cellOf(target.name, count, measured));
 }
 
-async function measure(load: Child, target: Target, work: Omit<Load, 'url' | 'key'>): Promise<Measured> {
+async function measure(load: Child, target: Target, work: Omit<Load, 'url' | 'key'>): Promise<MeasuredRound> {
   const before = await cpuOf(target);
   const answer = once(load.process, 'message') as Promise<[Measurement]>;
   load.process.send({ url: target.url, key: target.key, ...work } satisfies Load);

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { runMain } from '../shared/process/lifecycle.ts';
-import { listening } from '../test/support/listening.ts';
+import { listen } from '../test/support/listening.ts';
 
 /** Milliseconds that the model takes; 0 by default. */
 const SERVICE_MS = Number(process.argv[2] ?? 0);
@@ -45,7 +45,7 @@ await runMain(
   'provider',
   () => ({ logLevel: 'warn' }),
   async () => {
-    const { url, close } = await listening(server);
+    const { url, close } = await listen(server);
     return { url, stop: close };
   },
 );

@@ -29,7 +29,7 @@ export function machine(): Results['machine'] {
 }
 
 /** Measurement of one round. */
-export interface Measured extends Measurement {
+export interface MeasuredRound extends Measurement {
   /** CPU time per call of each of the target's processes, in milliseconds. */
   cpuMs: Record<string, number>;
 }
@@ -42,7 +42,7 @@ export function mapOf<In, Out>(
 }
 
 /** Computes the medians over the rounds. */
-export function cellOf(target: TargetName, callers: number, measured: Measured[]): Cell {
+export function cellOf(target: TargetName, callers: number, measured: MeasuredRound[]): Cell {
   const medianOf = (key: keyof Pick<Cell, 'callsPerSecond' | 'p50' | 'p95' | 'p99' | 'clientCpu'>) =>
     median(measured.map((measurement) => measurement[key]));
   return {
@@ -61,7 +61,7 @@ export function cellOf(target: TargetName, callers: number, measured: Measured[]
 }
 
 /** Returns the cell of a target at a number of callers; undefined if it was not measured. */
-export function find(cells: Cell[], target: TargetName, callers: number): Cell | undefined {
+export function findCell(cells: Cell[], target: TargetName, callers: number): Cell | undefined {
   return cells.find((cell) => cell.target === target && cell.callers === callers);
 }
 

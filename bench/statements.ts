@@ -6,7 +6,7 @@ import { install, startProduct } from './installation.ts';
 import { postgresProtocol, redisProtocol } from './protocols.ts';
 import { requestText } from './request.ts';
 import { openPostgres, openRedis, removeKeys } from './stores.ts';
-import { type Heard, tap } from './wire-tap.ts';
+import { type TappedMessage, tap } from './wire-tap.ts';
 
 const WARM_UP = 20;
 const SAMPLES = 30;
@@ -14,7 +14,7 @@ const SAMPLES = 30;
 const AFTERWARDS_MS = 40;
 
 interface Trace {
-  heard: Heard[];
+  heard: TappedMessage[];
   since: number;
   answeredMs: number;
 }
@@ -33,8 +33,8 @@ async function traceOnePrediction(
   const { databaseUrl, key } = resources.use(await install(servers.postgres, queuePrefix));
   const provider = resources.use(await startChild('provider', 'bench/provider.ts'));
 
-  let heard: Heard[] = [];
-  const hear = (one: Heard) => heard.push(one);
+  let heard: TappedMessage[] = [];
+  const hear = (one: TappedMessage) => heard.push(one);
   const storesOf = async (who: string): Promise<Record<string, string>> => {
     const postgres = resources.use(await tap(who, databaseUrl, postgresProtocol, hear));
     if (servers.redis === undefined) return { DATABASE_URL: postgres.url };

@@ -1,4 +1,4 @@
-import { type Cell, find, type Results } from './results.ts';
+import { type Cell, findCell, type Results } from './results.ts';
 import { TARGETS } from './targets.ts';
 
 const COLUMNS = [
@@ -36,7 +36,7 @@ export function table({ cells, machine, versions, options }: Results): string {
 
 function row(cell: Cell, cells: Cell[]): string[] {
   const ratio = (to: 'naive' | 'direct') => {
-    const other = find(cells, to, cell.callers);
+    const other = findCell(cells, to, cell.callers);
     if (other === undefined || cell.target === 'client') return '';
     return (cell.callsPerSecond / other.callsPerSecond).toFixed(2);
   };
@@ -58,7 +58,7 @@ function row(cell: Cell, cells: Cell[]): string[] {
 }
 
 function addedLatency(cells: Cell[]): string[] {
-  const direct = find(cells, 'direct', 1);
+  const direct = findCell(cells, 'direct', 1);
   if (direct === undefined) return [];
   const others = cells.filter((cell) => cell.callers === 1 && !['client', 'direct'].includes(cell.target));
   return others.map(
@@ -70,7 +70,7 @@ function addedLatency(cells: Cell[]): string[] {
 /** Compares PostgreSQL alone with Redis. */
 function onPostgresAlone(cells: Cell[]): string[] {
   return cells.flatMap((cell) => {
-    const redis = find(cells, 'forecue-redis', cell.callers);
+    const redis = findCell(cells, 'forecue-redis', cell.callers);
     if (cell.target !== 'forecue-postgres' || redis === undefined) return [];
     const ratio = (cell.callsPerSecond / redis.callsPerSecond).toFixed(2);
     return [`PostgreSQL alone, ${cell.callers} callers: ${ratio} × Redis`];

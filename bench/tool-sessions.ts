@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { ReadyMessage } from '../shared/process/lifecycle.ts';
 import { newServiceKey } from '../shared/security/keys.ts';
-import { listening } from '../test/support/listening.ts';
+import { listen } from '../test/support/listening.ts';
 
 /**
  * Measures the memory of a tool server with this many idle sessions, above that of an idle server: while V8 keeps the
@@ -18,7 +18,7 @@ const SESSIONS_PER_KEY = 50;
 const SETTLE_MS = 5_000;
 const COLLECT_ON_SIGNAL = 'data:text/javascript,process.on("SIGUSR2", () => gc({ flavor: "last-resort" }))';
 
-const upstream = await listening(createServer((_, response) => response.end('{}')));
+const upstream = await listen(createServer((_, response) => response.end('{}')));
 for (const end of [false, true]) {
   const { idle, loaded, rested } = await measure(end);
   process.stdout.write(

@@ -1,8 +1,8 @@
 import { connect, createServer } from 'node:net';
-import { endTogether, listening } from '../test/support/listening.ts';
+import { endTogether, listen } from '../test/support/listening.ts';
 
 /** A statement, command or wake-up that went over a tapped connection. */
-export interface Heard {
+export interface TappedMessage {
   at: number;
   who: string;
   /** A statement or command that was sent, or a wake-up that arrived unasked. */
@@ -30,7 +30,7 @@ export async function tap(
   who: string,
   target: string,
   protocol: Protocol,
-  hear: (heard: Heard) => void,
+  hear: (heard: TappedMessage) => void,
 ): Promise<Tap> {
   const { hostname, port } = new URL(target);
   const server = createServer((client) => {
@@ -54,7 +54,7 @@ export async function tap(
     });
     endTogether(client, upstream);
   });
-  const tap = await listening(server);
+  const tap = await listen(server);
   const url = new URL(target);
   url.hostname = '127.0.0.1';
   url.port = String(tap.port);

@@ -38,7 +38,7 @@ const IN_DATABASE = {
 };
 
 /** Times of the calls of one size and window, in milliseconds. */
-interface Took {
+interface CallTimes {
   /** Time on the server's core. */
   core: number[];
   /** Time until the server's answer. */
@@ -47,10 +47,10 @@ interface Took {
   altogether: number[];
 }
 
-const emptyTook = (): Took => ({ core: [], database: [], altogether: [] });
+const emptyTimes = (): CallTimes => ({ core: [], database: [], altogether: [] });
 
 /** Returns the nanoseconds that a process has spent on a core. */
-async function onCore(pid: number): Promise<number> {
+async function coreNanoseconds(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/schedstat`, 'utf8').catch(() => '');
   return Number.parseInt(stat, 10);
 }
@@ -61,15 +61,15 @@ async function measure(
   account: string,
   query: string,
   minutes: number | null,
-  into: Took,
+  into: CallTimes,
 ) {
   const { recencyMinutes: _, ...limits } = CONTEXT_DEFAULTS;
   const { maxFacts, maxEpisodes, maxRaw } = limits;
-  const core = await onCore(pid);
+  const core = await coreNanoseconds(pid);
   const since = performance.now();
   await pool.query({ ...IN_DATABASE, values: [account, query, minutes, maxFacts, maxEpisodes, maxRaw] });
   const between = performance.now();
-  into.core.push(((await onCore(pid)) - core) / 1e6);
+  into.core.push(((await coreNanoseconds(pid)) - core) / 1e6);
   into.database.push(between - since);
   const again = performance.now();
   await assembleContext(em(), account, { ...limits, query, recencyMinutes: minutes });
@@ -100,7 +100,7 @@ async function run(): Promise<string[]> {
 
   const { rows } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid');
   const pid = rows[0]?.pid ?? 0;
-  const took = measured.map(() => Object.keys(WINDOWS).map(emptyTook));
+  const took = measured.map(() => Object.keys(WINDOWS).map(emptyTimes));
   for (let n = -20; n < Number(options.samples); n += 1) {
     const { question } = corpus.pair('the same words');
     for (const [size, { account }] of measured.entries())
@@ -108,7 +108,7 @@ async function run(): Promise<string[]> {
         const into = took[size]?.[place];
         // The first calls plan the statements.
         if (into !== undefined)
-          await measure({ pool, em }, pid, account, question, minutes, n < 0 ? emptyTook() : into);
+          await measure({ pool, em }, pid, account, question, minutes, n < 0 ? emptyTimes() : into);
       }
   }
   return [
@@ -117,7 +117,7 @@ async function run(): Promise<string[]> {
     '    raw  episodes  facts  window    core p50    p95  database p50    p95  altogether p50    p95',
     ...measured.flatMap(({ raw, episodes, facts }, size) =>
       Object.keys(WINDOWS).map((window, place) => {
-        const { core, database, altogether } = took[size]?.[place] ?? emptyTook();
+        const { core, database, altogether } = took[size]?.[place] ?? emptyTimes();
         return (
           `${String(raw).padStart(7)}${String(episodes).padStart(10)}${String(facts).padStart(7)}  ${window.padEnd(9)}` +
           `${medianAndP95(core, 9)}${medianAndP95(database, 14)}${medianAndP95(altogether, 16)}`

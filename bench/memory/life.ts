@@ -3,7 +3,7 @@ import { storedTexts } from '../../test/support/stored-texts.ts';
 import { until } from '../../test/support/until.ts';
 import { Person, PROMOTIONS } from './person.ts';
 import type { Persona } from './personas.ts';
-import { seeded, seedOf } from './random.ts';
+import { seededRandom, seedOf } from './random.ts';
 import {
   bundleCounts,
   type Counts,
@@ -95,7 +95,7 @@ async function forgetSessions(
   { pool, topics }: Omit<World, 'url'>,
   { name, sessions }: Persona,
 ): Promise<Counts> {
-  const gone = seeded(seedOf(name))
+  const gone = seededRandom(seedOf(name))
     .shuffled(sessions)
     .slice(0, Math.ceil(sessions.length / SESSIONS_PER_DELETION));
   const kept = sessions.filter((session) => !gone.includes(session));

@@ -1,4 +1,4 @@
-import { type Random, seeded } from './random.ts';
+import { type Random, seededRandom } from './random.ts';
 import type { Statement } from './statements.ts';
 import {
   CLAIMS,
@@ -70,7 +70,7 @@ export function makePersonas(options: PersonaOptions): Persona[] {
   const { seed, prefix = 'persona', personas, sessions, topics = TOPICS } = options;
   if (sessions < SESSIONS_MIN) throw new RangeError(`a persona has at least ${SESSIONS_MIN} sessions`);
   return Array.from({ length: personas }, (_, n) =>
-    makePersona(`${prefix}-${n + 1}`, topics, seeded(seed * 1000 + n), sessions),
+    makePersona(`${prefix}-${n + 1}`, topics, seededRandom(seed * 1000 + n), sessions),
   );
 }
 

@@ -9,7 +9,7 @@ export interface Random {
 }
 
 /** mulberry32 (Tommy Ettinger, public domain): 32 bits of state, enough for test data. */
-export function seeded(seed: number): Random {
+export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = () => {
     state = (state + 0x6d2b79f5) >>> 0;

@@ -102,8 +102,8 @@ export function groundingCounts(facts: readonly ScoredFact[], rows: readonly Sco
   const byId = new Map(rows.map((row) => [row.id, row]));
   const quotes = facts.flatMap(({ sources }) => sources.filter(({ quote }) => quote !== null));
   const isGrounded = ({ id, quote }: ScoredFact['sources'][number]) =>
-    normalized(byId.get(id)?.content ?? '').includes(normalized(quote ?? '')) &&
-    normalized(quote ?? '').trim() !== '';
+    normalizeText(byId.get(id)?.content ?? '').includes(normalizeText(quote ?? '')) &&
+    normalizeText(quote ?? '').trim() !== '';
   const isAttested = ({ sources }: ScoredFact) =>
     sources.some(
       (source) => source.quote !== null && isGrounded(source) && isWrittenByPerson(byId.get(source.id)),
@@ -118,7 +118,7 @@ export function groundingCounts(facts: readonly ScoredFact[], rows: readonly Sco
 const isWrittenByPerson = (row: ScoredRaw | undefined): boolean =>
   row?.role === 'human' && row.origin === 'human';
 
-function normalized(text: string): string {
+function normalizeText(text: string): string {
   const words =
     text
       .normalize('NFKC')

@@ -1,5 +1,5 @@
 import { HELD_OUT } from './held-out.ts';
-import { type Random, seeded, seedOf } from './random.ts';
+import { type Random, seededRandom, seedOf } from './random.ts';
 import { INJECTION_SLOT, keyOf, type Statement, statementsIn } from './statements.ts';
 import { PASSING } from './talk.ts';
 import { TOPICS } from './topics.ts';
@@ -57,7 +57,7 @@ const PASSING_STARTS = PASSING.map((text) => text.slice(0, text.indexOf('{}')).t
 
 export function episodeAnswer(rows: readonly NumberedRow[]) {
   const own = rows.filter(isWrittenByPerson);
-  const random = seeded(seedOf(rows.map(({ text }) => text).join('\n')));
+  const random = seededRandom(seedOf(rows.map(({ text }) => text).join('\n')));
   const stated = rows.flatMap(({ text }) => statementsIn(text).map(keyOf));
   const [first] = own.length > 0 ? own : rows;
   const cites = own.length > 0 ? own.map(({ n }) => n) : rows.map(({ n }) => n);
@@ -75,7 +75,7 @@ export function episodeAnswer(rows: readonly NumberedRow[]) {
 /** Returns the facts that the model finds in the rows, given the known facts. */
 export function factAnswers(rows: readonly NumberedRow[], known: readonly NumberedFact[]): FactAnswer[] {
   return rows.flatMap((row) => {
-    const random = seeded(seedOf(row.text));
+    const random = seededRandom(seedOf(row.text));
     return [...statedIn(row, rows, known, random), ...inventedFrom(row, random)];
   });
 }

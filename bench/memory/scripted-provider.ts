@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { listening } from '../../test/support/listening.ts';
-import { seeded, seedOf } from './random.ts';
+import { listen } from '../../test/support/listening.ts';
+import { seededRandom, seedOf } from './random.ts';
 import { episodeAnswer, factAnswers, type NumberedFact, type NumberedRow } from './scripted-model.ts';
 
 /** Share of the questions whose first answer is not in the requested format. */
@@ -31,7 +31,7 @@ export async function startScriptedProvider(serviceMs = 0): Promise<ScriptedProv
     asked += 1;
     setTimeout(() => send(response, contentFor(body), body), serviceMs);
   });
-  const { url, close } = await listening(server);
+  const { url, close } = await listen(server);
   return {
     url: `${url}/v1`,
     get asked() {
@@ -46,7 +46,7 @@ export function contentFor({ messages, response_format }: ChatRequest): string {
   const questions = messages.filter(({ content }) => content.includes('<record>'));
   const question = questions.findLast(({ role }) => role === 'user')?.content ?? '';
   const isRepair = messages.at(-1)?.content !== question;
-  if (!isRepair && seeded(seedOf(question)).next() < MALFORMED_SHARE)
+  if (!isRepair && seededRandom(seedOf(question)).next() < MALFORMED_SHARE)
     return 'Of course! Here is what I found: {';
   const record = recordOf(question);
   switch (response_format.json_schema.name) {

@@ -34,7 +34,7 @@ export const predictionsOfLife = (probes: number) => Math.max(...STAGES) + STAGE
 const TURNS_MAX = 300;
 
 /** One prediction, judged by the person's real reply. */
-export interface Judged extends ConfidenceOutcome {
+export interface JudgedPrediction extends ConfidenceOutcome {
   predicted: boolean;
   auto: boolean;
 }
@@ -43,7 +43,7 @@ export interface Judged extends ConfidenceOutcome {
 export interface Stage {
   labels: number;
   thresholds: (number | null)[];
-  judged: Judged[];
+  judged: JudgedPrediction[];
 }
 
 /** The product's knowledge of a person, latest first, as in its stores. */
@@ -127,7 +127,11 @@ export async function live(
   return { stages, known };
 }
 
-async function judge({ prompt, reply }: Turn, known: Knowledge, predictor: Predictor): Promise<Judged> {
+async function judge(
+  { prompt, reply }: Turn,
+  known: Knowledge,
+  predictor: Predictor,
+): Promise<JudgedPrediction> {
   const { response, confidence, status } = await known.predict(prompt, predictor);
   return {
     predicted: response !== '',

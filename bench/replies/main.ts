@@ -55,16 +55,16 @@ async function run([model, baseUrl = DEFAULT_BASE_URL]: string[]): Promise<void>
   const seeds = Array.from({ length: lives }, (_, n) => Number(values.seed) + n);
   using progress = new Progress(() => observed?.summary ?? name);
   const predictor = createPredictor(provider, name);
-  await replies(seeds, progress, async (...question) => {
+  await measureReplies(seeds, progress, async (...question) => {
     const proposed = await predictor(...question);
     progress.made();
     return proposed;
   });
-  await drafts(seeds, progress, completeWith(provider, name));
+  await measureDrafts(seeds, progress, completeWith(provider, name));
   if (observed !== undefined) say(`\nCalls to ${name}: ${observed.summary}.`);
 }
 
-async function replies(seeds: number[], progress: Progress, predictor: Predictor): Promise<void> {
+async function measureReplies(seeds: number[], progress: Progress, predictor: Predictor): Promise<void> {
   const prompts = Object.values(INJECTIONS).flat();
   const probes = Number(values.probes);
   progress.expect(PERSONAS.length * seeds.length * predictionsOfLife(probes) + prompts.length);
@@ -107,7 +107,7 @@ async function countInjected(prompts: string[], known: Knowledge, predictor: Pre
   return decided.filter(({ status }) => status === 'auto').length;
 }
 
-async function drafts(seeds: number[], progress: Progress, complete: Complete): Promise<void> {
+async function measureDrafts(seeds: number[], progress: Progress, complete: Complete): Promise<void> {
   const writers = WRITERS.map(({ name, next }) => {
     const typed = seeds.flatMap((seed) => {
       const random = randomOf(seedOf(`${name}, life ${seed}`));

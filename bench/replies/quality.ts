@@ -1,6 +1,6 @@
 import { reliabilityOf } from '../../shared/domain/replies/reliability.ts';
-import type { Judged, Stage } from './life.ts';
-import type { Typed } from './typing.ts';
+import type { JudgedPrediction, Stage } from './life.ts';
+import type { TypingResult } from './typing.ts';
 
 export const REPLY_HEADS = [
   'turns',
@@ -17,7 +17,7 @@ export const REPLY_HEADS = [
  * Computes the quality of reply predictions. Top-1, Brier score and expected calibration error concern only the
  * predictions that were made.
  */
-export function replyCells(judged: readonly Judged[]): string[] {
+export function replyCells(judged: readonly JudgedPrediction[]): string[] {
   const predicted = judged.filter((one) => one.predicted);
   const auto = judged.filter((one) => one.auto);
   const { bins, brier } = reliabilityOf(predicted);
@@ -74,8 +74,8 @@ export function thresholdCells(stages: readonly Stage[], place: number, target: 
 export const DRAFT_HEADS = ['drafts', 'characters', 'shown per 100', 'accepted of shown', 'characters saved'];
 
 /** Computes the worth of draft completions. */
-export function draftCells(typed: readonly Typed[]): string[] {
-  const total = (of: keyof Typed) => typed.reduce((sum, one) => sum + one[of], 0);
+export function draftCells(typed: readonly TypingResult[]): string[] {
+  const total = (of: keyof TypingResult) => typed.reduce((sum, one) => sum + one[of], 0);
   return [
     String(typed.length),
     String(total('characters')),
@@ -85,7 +85,7 @@ export function draftCells(typed: readonly Typed[]): string[] {
   ];
 }
 
-function shareRight(judged: readonly Judged[]): number {
+function shareRight(judged: readonly JudgedPrediction[]): number {
   return judged.filter(({ right }) => right).length / judged.length;
 }
 

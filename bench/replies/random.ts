@@ -1,10 +1,10 @@
-import { seeded } from '../memory/random.ts';
+import { seededRandom } from '../memory/random.ts';
 
 /** Returns numbers from 0 to 1 that are the same in every run with the same seed. */
 export type Random = () => number;
 
 export function randomOf(seed: number): Random {
-  return seeded(seed).next;
+  return seededRandom(seed).next;
 }
 
 export function pick<T>(from: readonly [T, ...T[]], random: Random): T {

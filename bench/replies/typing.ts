@@ -14,7 +14,7 @@ const MESSAGES_MAX = 30;
 const MIN_CONFIDENCE = 0.3;
 
 /** Worth of completions to somebody who typed a text. */
-export interface Typed {
+export interface TypingResult {
   characters: number;
   asked: number;
   shown: number;
@@ -103,7 +103,7 @@ export async function typeOut(
   { agent, text }: Draft,
   earlier: readonly Draft[],
   complete: Complete,
-): Promise<Typed> {
+): Promise<TypingResult> {
   const typed = { characters: text.length, asked: 0, shown: 0, accepted: 0, saved: 0 };
   for (let at = CHECK_EVERY_CHARACTERS; at < text.length; at += CHECK_EVERY_CHARACTERS) {
     const completion = await complete(text.slice(0, at), earlier, agent);

@@ -12,7 +12,7 @@ export interface Connection {
 }
 
 /** A transcript whose latest recording failed. */
-export interface Unsent {
+export interface UnsentTranscript {
   path: string;
   /** True if its session is over. */
   isOver: boolean;
@@ -59,7 +59,7 @@ export async function remove(): Promise<void> {
 }
 
 /** Notes that a transcript could not be recorded. */
-export function noteUnsent(unsent: Unsent): Promise<void> {
+export function noteUnsent(unsent: UnsentTranscript): Promise<void> {
   return replace(join(UNSENT, nameOf(unsent.path)), JSON.stringify(unsent));
 }
 
@@ -69,7 +69,7 @@ export function forgetUnsent(transcript: string): Promise<void> {
 }
 
 /** Returns the transcripts whose latest recording failed. */
-export async function readUnsent(): Promise<Unsent[]> {
+export async function readUnsent(): Promise<UnsentTranscript[]> {
   const names = await readdir(UNSENT).catch(() => []);
   // Another recording may have succeeded in the meantime.
   const texts = names.map((name) => readFile(join(UNSENT, name), 'utf8').catch(() => 'null'));

@@ -13,7 +13,7 @@ import {
   readConnection,
   readUnsent,
   setBookmark,
-  type Unsent,
+  type UnsentTranscript,
 } from './home.ts';
 import { storeAt } from './send.ts';
 
@@ -41,7 +41,7 @@ export async function catchUp(path: string, isOver: boolean): Promise<void> {
 }
 
 /** Records a transcript, and reports whether that succeeded. After a failure, a later call tries again. */
-async function tryToRecord({ path, isOver }: Omit<Unsent, 'why'>): Promise<boolean> {
+async function tryToRecord({ path, isOver }: Omit<UnsentTranscript, 'why'>): Promise<boolean> {
   try {
     await record(path, isOver);
   } catch (error) {

@@ -3,7 +3,7 @@ import { ForecueError } from './errors.ts';
 import { linesIn } from './event-stream.ts';
 import { type ApiJobs, type ApiMethods, apiOperations } from './generated/api.ts';
 import type { JobReceipt, LoginResponse } from './generated/schemas.ts';
-import { follow, type JobEvent, type JobName, type Place } from './jobs.ts';
+import { follow, type JobEvent, type JobName, type StreamPosition } from './jobs.ts';
 import { callOf, methodsOf, type OperationCall } from './methods.ts';
 import { Session, type SessionOptions } from './session.ts';
 import { type CallOptions, type ClientOptions, readJson, Transport } from './transport.ts';
@@ -120,10 +120,10 @@ export function createAccountClient(options: AccountClientOptions): AccountClien
   }
 
   async function* events<Result>(call: OperationCall, jobId?: string): AsyncGenerator<JobEvent<Result>> {
-    const place: Place = { jobId, lastEventId: undefined };
+    const place: StreamPosition = { jobId, lastEventId: undefined };
     const { signal, ...options } = call.options;
     signal?.throwIfAborted();
-    const open = ({ jobId, lastEventId }: Place) => {
+    const open = ({ jobId, lastEventId }: StreamPosition) => {
       const headers = { ...EVENT_STREAM, ...(lastEventId !== undefined && { 'last-event-id': lastEventId }) };
       const asked =
         jobId === undefined ? call : callOf(apiOperations, 'readJob', [jobId, { signal, ...options }]);

@@ -50,13 +50,13 @@ export interface Completer {
 }
 
 /** A call in progress for this text. */
-interface Flight {
+interface RunningCall {
   text: string;
   abort: AbortController;
 }
 
 /** A suggestion that was shown: accepting it turns `text` into `whole`. */
-interface Shown {
+interface ShownSuggestion {
   requestId: string;
   text: string;
   whole: string;
@@ -83,9 +83,9 @@ class PausingCompleter implements Completer {
   readonly #options: CompleterOptions;
   readonly #sessionId: string;
   #text: string | null = null;
-  #shown: Shown | undefined;
-  #accepted: Shown | undefined;
-  #flight: Flight | undefined;
+  #shown: ShownSuggestion | undefined;
+  #accepted: ShownSuggestion | undefined;
+  #flight: RunningCall | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #latencyMs = FIRST_LATENCY_MS;
   #revision = 0;
@@ -172,7 +172,7 @@ class PausingCompleter implements Completer {
     if (text === null || (text.trim() === '' && !context.messages?.length && !context.artifact)) return;
     const mode = text.trim() === '' ? 'next_prompt' : 'complete_draft';
     this.#leave();
-    const flight: Flight = { text, abort: new AbortController() };
+    const flight: RunningCall = { text, abort: new AbortController() };
     this.#flight = flight;
     // The time keeps revisions rising: the session may be older than this completer, or open in another tab too.
     this.#revision = Math.max(this.#revision + 1, Date.now());
@@ -206,7 +206,7 @@ class PausingCompleter implements Completer {
   }
 
   /** Shows a suggestion unless the person has typed something else in the meantime. */
-  #show(shown: Shown): void {
+  #show(shown: ShownSuggestion): void {
     if (this.#text === null || !continues(shown, this.#text)) return;
     clearTimeout(this.#timer);
     this.#shown = shown;
@@ -226,7 +226,7 @@ class PausingCompleter implements Completer {
   }
 
   /** Notes that a whole suggestion has become text, and that the person accepted at least a part of it. */
-  #keep(shown: Shown): void {
+  #keep(shown: ShownSuggestion): void {
     this.#accepted = shown;
     this.#report(shown, 'accepted');
   }
@@ -242,7 +242,7 @@ class PausingCompleter implements Completer {
   }
 
   #report(
-    shown: Shown | undefined,
+    shown: ShownSuggestion | undefined,
     kind: 'presented' | 'accepted' | 'edited' | 'dismissed' | 'submitted',
   ): void {
     if (shown === undefined) return;
@@ -252,7 +252,7 @@ class PausingCompleter implements Completer {
 }
 
 /** Reports whether the typed text is between `text` and `whole`, and not complete yet. */
-function continues({ text, whole }: Shown, typed: string): boolean {
+function continues({ text, whole }: ShownSuggestion, typed: string): boolean {
   return typed.length < whole.length && whole.startsWith(typed) && typed.startsWith(text);
 }
 

@@ -16,7 +16,7 @@ export type JobEvent<Result> =
   | { type: 'done'; result: Result };
 
 /** Position in a stream. */
-export interface Place {
+export interface StreamPosition {
   jobId: string | undefined;
   lastEventId: string | undefined;
 }
@@ -31,8 +31,8 @@ const PASSING_CODES: readonly string[] = ['overloaded', 'service_unavailable'];
  * if the place has no job yet, that starts or joins the job.
  */
 export async function* follow<Result>(
-  open: (place: Place) => Promise<Response>,
-  place: Place,
+  open: (place: StreamPosition) => Promise<Response>,
+  place: StreamPosition,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<JobEvent<Result>> {
   for (let cuts = 0; ; cuts += 1) {

@@ -26,7 +26,7 @@ export interface SessionOptions {
 }
 
 /** Tokens, and the time at which they came, by this machine's own clock: it is never compared with the server's. */
-interface Kept extends Tokens {
+interface StoredTokens extends Tokens {
   at: number;
 }
 
@@ -99,7 +99,7 @@ export class Session implements Credentials {
   }
 
   async adopt({ access, refresh }: Tokens): Promise<void> {
-    const text = JSON.stringify({ access, refresh, at: Date.now() } satisfies Kept);
+    const text = JSON.stringify({ access, refresh, at: Date.now() } satisfies StoredTokens);
     await this.#storage.setItem(STORAGE_KEY, text);
     await this.#schedule();
     this.#tell({ access, refresh });
@@ -161,7 +161,7 @@ export class Session implements Credentials {
   /** Renews the tokens. If it `waited`, another tab has just renewed them, which the storage may not show yet. */
   async #renew(refused: Record<string, string>, waited: boolean): Promise<boolean> {
     await this.#heard;
-    const isRefused = (kept: Kept | undefined) =>
+    const isRefused = (kept: StoredTokens | undefined) =>
       kept !== undefined && headersOf(kept.access)['authorization'] === refused['authorization'];
     const deadline = performance.now() + (waited ? STORAGE_DELAY_MAX_MS : 0);
     let kept = await this.#read();
@@ -194,7 +194,7 @@ export class Session implements Credentials {
     return atOnce === null ? locks.request(STORAGE_KEY, () => work(true)) : atOnce.result;
   }
 
-  async #read(): Promise<Kept | undefined> {
+  async #read(): Promise<StoredTokens | undefined> {
     const text = await this.#storage.getItem(STORAGE_KEY);
     try {
       const kept = JSON.parse(text ?? 'null');

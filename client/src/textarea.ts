@@ -60,8 +60,8 @@ export function attachCompleter(
   field.addEventListener('focus', read, { signal });
   field.addEventListener('blur', leave, { signal });
   field.addEventListener('scroll', ghost.scroll, { signal });
-  const moved = () => field.ownerDocument.activeElement === field && read();
-  field.ownerDocument.addEventListener('selectionchange', moved, { signal });
+  const onCaretMove = () => field.ownerDocument.activeElement === field && read();
+  field.ownerDocument.addEventListener('selectionchange', onCaretMove, { signal });
   const close = completer.close.bind(completer);
   completer.close = () => {
     stop.abort();

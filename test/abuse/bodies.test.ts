@@ -3,14 +3,14 @@ import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { signUp, type UserClient } from '../support/account.ts';
 import {
-  announced,
   emptyArrays,
-  nested,
+  nestedArrays,
   postPacked,
+  requestHead,
   sendRaw,
-  unfinished,
+  unfinishedRequest,
 } from '../support/hostile-bodies.ts';
-import { pacedUntil } from '../support/paced-until.ts';
+import { callUntil } from '../support/paced-until.ts';
 import { event, post } from '../support/recording.ts';
 import { residentMb } from '../support/resident-memory.ts';
 import { type TestProcess, useProcesses } from '../support/system.ts';
@@ -38,9 +38,9 @@ describe('hostile bodies', () => {
 
   it('deeply nested arrays are refused before they are parsed, with a credential or without', async () => {
     const refused = { status: 400, code: 'invalid_json' };
-    assert.deepEqual(await postCompressed(nested(200 * KIB)), refused);
-    assert.deepEqual(await postCompressed(nested(8 * KIB), '/api/auth/waitlist/'), refused);
-    const large = await postCompressed(nested(256 * KIB), '/api/auth/waitlist/');
+    assert.deepEqual(await postCompressed(nestedArrays(200 * KIB)), refused);
+    assert.deepEqual(await postCompressed(nestedArrays(8 * KIB), '/api/auth/waitlist/'), refused);
+    const large = await postCompressed(nestedArrays(256 * KIB), '/api/auth/waitlist/');
     assert.deepEqual(large, { status: 413, code: 'body_too_large' });
   });
 
@@ -87,13 +87,13 @@ describe('hostile bodies', () => {
   });
 
   it('a hundred bodies that never end are cut off, take little memory, and keep no share of the body budget', async () => {
-    const request = unfinished(RECORDING, Buffer.alloc(16 * MIB, ' '), user.access);
+    const request = unfinishedRequest(RECORDING, Buffer.alloc(16 * MIB, ' '), user.access);
     const memory = () => residentMb(system.webs[0]?.child.pid);
     const isLinux = process.platform === 'linux';
     const before = isLinux ? await memory() : 0;
     const since = performance.now();
     const ended = Promise.all(Array.from({ length: 100 }, () => sendRaw(user.url, [request])));
-    const most = isLinux ? Math.max(...(await pacedUntil(5, memory, ended))) : 0;
+    const most = isLinux ? Math.max(...(await callUntil(5, memory, ended))) : 0;
     await ended;
     assert.ok(most - before < GROWTH_MB, `from ${before} to ${most} MB`);
     assert.ok(performance.now() - since < CUT_OFF_MS);
@@ -103,17 +103,17 @@ describe('hostile bodies', () => {
   });
 
   it('a body that arrives too slowly is 408 request_timeout, and a body that arrives fast enough is read', async () => {
-    const stalled = sendRaw(user.url, [announced(RECORDING, 16 * MIB, user.access), '[']);
+    const stalled = sendRaw(user.url, [requestHead(RECORDING, 16 * MIB, user.access), '[']);
     const trickling = sendRaw(
       user.url,
-      [announced(RECORDING, 100_000, (await signUp(system)).access), ...Array(200).fill(' ')],
+      [requestHead(RECORDING, 100_000, (await signUp(system)).access), ...Array(200).fill(' ')],
       100,
     );
     const body = JSON.stringify([event()]).padStart(7 * 64 * KIB);
     const parts = Array.from({ length: 7 }, (_, n) => body.slice(n * 64 * KIB, (n + 1) * 64 * KIB));
     const fair = sendRaw(
       user.url,
-      [announced(RECORDING, body.length, (await signUp(system)).access), ...parts],
+      [requestHead(RECORDING, body.length, (await signUp(system)).access), ...parts],
       1000,
     );
     const since = performance.now();

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { signUp } from '../support/account.ts';
 import { predictionBody } from '../support/client.ts';
 import { bySchema, ok } from '../support/fake-provider.ts';
-import { pacedUntil } from '../support/paced-until.ts';
-import { predictReply, proposing } from '../support/replies.ts';
+import { callUntil } from '../support/paced-until.ts';
+import { predictReply, proposeReplies } from '../support/replies.ts';
 import { useSystem } from '../support/system.ts';
 
 /** Makes a text of combining marks that a naive normalization sorts in quadratic time. */
@@ -17,13 +17,13 @@ describe('text of combining marks', function () {
   /** Returns the milliseconds of an app's slowest call while `work` runs. */
   async function slowestCallDuring(work: Promise<unknown>): Promise<number> {
     const app = await system.app();
-    const times = await pacedUntil(20, async () => (await app.predict(predictionBody())).tookMs, work);
+    const times = await callUntil(20, async () => (await app.predict(predictionBody())).tookMs, work);
     return Math.max(...times);
   }
 
   it('a prompt of 32,000 combining marks delays no other call', async () => {
     const ann = await signUp(system);
-    system.provider.respond(bySchema({ reply: proposing([{ response: 'Blue' }]) }));
+    system.provider.respond(bySchema({ reply: proposeReplies([{ response: 'Blue' }]) }));
     const asked = predictReply(ann, { agent_input: marks(32_000) });
     const slowest = await slowestCallDuring(asked);
     assert.equal((await asked).status, 200);

@@ -7,14 +7,14 @@ import type { BatchResponse } from '../../shared/schemas/replies.ts';
 import { Visitor } from '../connect/visitor.ts';
 import { isGone } from '../support/account.ts';
 import { type AppClient, call, predictionBody, type Reply } from '../support/client.ts';
-import { connectingApp, REDIRECT_URI, type Started, startBody } from '../support/connection.ts';
-import { proposing as proposingFacts } from '../support/facts-promotion.ts';
+import { connectingApp, REDIRECT_URI, type StartResponse, startBody } from '../support/connection.ts';
+import { proposeFacts as proposingFacts } from '../support/facts-promotion.ts';
 import { bySchema, hang, ok } from '../support/fake-provider.ts';
 import { addFact, setProfile } from '../support/memory.ts';
-import { episode } from '../support/promotion.ts';
+import { writeEpisode } from '../support/promotion.ts';
 import { event } from '../support/recording.ts';
 import { describeWithRedis, type RedisServer, startRedisServer } from '../support/redis-server.ts';
-import { proposing as proposingReplies } from '../support/replies.ts';
+import { proposeReplies as proposingReplies } from '../support/replies.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { tablesWith } from '../support/tables-with.ts';
 import { until } from '../support/until.ts';
@@ -185,7 +185,7 @@ async function useJobs(person: Person, { mine }: Markers): Promise<void> {
 async function usePromotion(system: System, person: Person, { mine }: Markers): Promise<void> {
   const quoting = proposingFacts({ text: `${mine} again and again`, quote: mine, slot: mine });
   system.provider.respond(
-    bySchema({ episode: episode({ title: mine, summary: mine, tags: [mine] }), facts: quoting }),
+    bySchema({ episode: writeEpisode({ title: mine, summary: mine, tags: [mine] }), facts: quoting }),
   );
   const [prompt, reply] = [
     { content: `${mine}?`, kind: 'prompt' },
@@ -222,7 +222,7 @@ async function useReplies(system: System, person: Person, { mine }: Markers): Pr
 /** Connects the app's user `userId`, who approves on the consent page. Returns the connection's id. */
 async function connect(person: Person, { mine }: Markers, userId: string): Promise<string> {
   const { body, verifier } = startBody(userId);
-  const started = await person.expectOk<Started>('POST', '/v1/connections', { body });
+  const started = await person.expectOk<StartResponse>('POST', '/v1/connections', { body });
   const browser = new Visitor();
   const page = started.authorize_url;
   const credentials = { email: `${mine}@example.com`, password: `${mine} staples again` };

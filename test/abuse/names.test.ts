@@ -3,7 +3,7 @@ import { signUp, type UserClient } from '../support/account.ts';
 import { type AppClient, predictionBody, type Reply } from '../support/client.ts';
 import { bySchema, structured } from '../support/fake-provider.ts';
 import { event, post, recording } from '../support/recording.ts';
-import { BATCH, feedback, predictReply, proposing, replyBody } from '../support/replies.ts';
+import { BATCH, feedback, predictReply, proposeReplies, replyBody } from '../support/replies.ts';
 import { useSystem } from '../support/system.ts';
 
 /** Names that every JavaScript object inherits. Clients may use them as names and values. */
@@ -227,7 +227,7 @@ describe('inherited names', function () {
   for (const name of NAMES)
     it(`the inherited name ${name} is accepted in requests like any other name`, async () => {
       system.provider.respond(
-        bySchema({ reply: proposing([{ response: name }]), facts: structured({ facts: [] }) }),
+        bySchema({ reply: proposeReplies([{ response: name }]), facts: structured({ facts: [] }) }),
       );
       const clients = { app: await system.app(), person: await signUp(system) };
       const uses = [...V1, ...REPLIES, ...RECORDING, ...MEMORY, ...ACCOUNTS];

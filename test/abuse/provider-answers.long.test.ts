@@ -5,9 +5,9 @@ import { type AppClient, predictionBody } from '../support/client.ts';
 import { recordOf } from '../support/facts-promotion.ts';
 import { bySchema, message, type ProviderCall, type Step, structured } from '../support/fake-provider.ts';
 import { add } from '../support/memory.ts';
-import { pacedUntil } from '../support/paced-until.ts';
-import { episode, promote, say } from '../support/promotion.ts';
-import { inputsOf, predictBatch, predictReply, proposing } from '../support/replies.ts';
+import { callUntil } from '../support/paced-until.ts';
+import { promote, say, writeEpisode } from '../support/promotion.ts';
+import { inputsOf, predictBatch, predictReply, proposeReplies } from '../support/replies.ts';
 import { useSystem } from '../support/system.ts';
 
 /**
@@ -48,13 +48,13 @@ describe('large answers', function () {
 
   /** Returns the milliseconds of an app's slowest call while `work` runs. */
   async function slowestCallDuring(work: Promise<unknown>): Promise<number> {
-    const times = await pacedUntil(20, async () => (await app.predict(predictionBody())).tookMs, work);
+    const times = await callUntil(20, async () => (await app.predict(predictionBody())).tookMs, work);
     return Math.max(...times);
   }
 
   it('a provider answer of 250 reply candidates of 2 to 4 kB, more than was asked for, delays no other call', async () => {
     const candidates = Array.from({ length: 250 }, (_, n) => ({ response: wordsOf(n, 2000 + 8 * n) }));
-    system.provider.respond(bySchema({ reply: proposing(candidates) }));
+    system.provider.respond(bySchema({ reply: proposeReplies(candidates) }));
     const asked = predictReply(ann, { k: 5 });
     const slowest = await slowestCallDuring(asked);
     const { status, body, tookMs } = await asked;
@@ -105,8 +105,8 @@ describe('large answers', function () {
         (isRepair(call) ? step : malformed)(response, call);
     system.provider.respond(
       bySchema({
-        reply: repaired(proposing([{ response: 'Blue' }])),
-        episode: repaired(episode()),
+        reply: repaired(proposeReplies([{ response: 'Blue' }])),
+        episode: repaired(writeEpisode()),
         facts: repaired(structured({ facts: [] })),
       }),
     );

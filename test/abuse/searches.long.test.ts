@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { signUp, type UserClient } from '../support/account.ts';
 import { predictionBody } from '../support/client.ts';
-import { pacedUntil } from '../support/paced-until.ts';
+import { callUntil } from '../support/paced-until.ts';
 import { useSystem } from '../support/system.ts';
 
 const ROWS = 600;
@@ -40,7 +40,7 @@ describe('searches of a large memory', () => {
     const app = await system.app();
     const other = await signUp(system);
     const searches = Promise.all(Array.from({ length: SEARCHES }, () => person.request('GET', SLOW_SEARCH)));
-    const calls = await pacedUntil(
+    const calls = await callUntil(
       5,
       async () => {
         const { status } = await app.predict(predictionBody());

@@ -6,7 +6,7 @@ import { newId } from '../../shared/ids.ts';
 import type { JobResponse } from '../../shared/schemas/jobs.ts';
 import type { BatchResponse } from '../../shared/schemas/replies.ts';
 import { signUp, type UserClient } from '../support/account.ts';
-import { pacedUntil } from '../support/paced-until.ts';
+import { callUntil } from '../support/paced-until.ts';
 import { event, post, recording } from '../support/recording.ts';
 import { residentMb } from '../support/resident-memory.ts';
 import { type TestProcess, useProcesses } from '../support/system.ts';
@@ -201,7 +201,7 @@ describe('unread answers', () => {
         ),
       );
       const answered = asked.then((all) => Promise.all(all.map((socket) => once(socket, 'readable'))));
-      const most = Math.max(...(await pacedUntil(10, memory, answered)), await memory());
+      const most = Math.max(...(await callUntil(10, memory, answered)), await memory());
       assert.ok(most - before < GROWTH_MB, `from ${before} to ${most} MB`);
       assert.equal((await person.request('GET', '/api/auth/me/', undefined, { at: patient })).status, 200);
     },

@@ -7,10 +7,10 @@ import { setUp } from '../setup.ts';
 import { signUp } from '../support/account.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { delay } from '../support/fake-provider.ts';
-import { flood } from '../support/flooder.ts';
-import { emptyArrays, nested, postPacked, unfinished } from '../support/hostile-bodies.ts';
+import { floodUploads } from '../support/flooder.ts';
+import { emptyArrays, nestedArrays, postPacked, unfinishedRequest } from '../support/hostile-bodies.ts';
 import { KeepAliveClient, percentile } from '../support/keep-alive-client.ts';
-import { pacedUntil } from '../support/paced-until.ts';
+import { callUntil } from '../support/paced-until.ts';
 import { residentMb } from '../support/resident-memory.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
@@ -44,8 +44,8 @@ console.log('alone', alone);
 let kept = true;
 const attacks: Record<string, () => Promise<unknown>> = {
   'nested arrays on the waitlist, 47 a second': () => {
-    const body = nested(256 * 1024);
-    return pacedUntil(47, () => postPacked(url, '/api/auth/waitlist/', body), sleep(ATTACK_MS));
+    const body = nestedArrays(256 * 1024);
+    return callUntil(47, () => postPacked(url, '/api/auth/waitlist/', body), sleep(ATTACK_MS));
   },
   'empty arrays on recording, 12 at a time': async () => {
     const { access } = await signUp(system);
@@ -94,9 +94,9 @@ process.exitCode = kept ? 0 : 1;
 async function measureDuring(app: AppClient, done: Promise<unknown>) {
   const client = new KeepAliveClient(app.key);
   const [health, predictions, sizes] = await Promise.all([
-    pacedUntil(20, () => checkHealth(app), done),
-    pacedUntil(10, () => client.predict(app.url, predictionBody()), done),
-    pacedUntil(10, () => memory(system), done),
+    callUntil(20, () => checkHealth(app), done),
+    callUntil(10, () => client.predict(app.url, predictionBody()), done),
+    callUntil(10, () => memory(system), done),
   ]);
   client.close();
   const times = predictions.map(({ tookMs }) => tookMs);
@@ -144,7 +144,7 @@ async function repeatAttack<T>(attack: () => Promise<T[]>): Promise<T[]> {
 async function holdUnfinished(count: number, content: Buffer): Promise<string[]> {
   const { access, url } = await signUp(system);
   const { port } = new URL(url);
-  const request = unfinished('/api/recording/events/', content, access);
+  const request = unfinishedRequest('/api/recording/events/', content, access);
   return Promise.all(
     Array.from({ length: count }, async () => {
       const since = performance.now();
@@ -164,7 +164,7 @@ async function holdUnfinished(count: number, content: Buffer): Promise<string[]>
 async function floodAs(accounts: number): Promise<Record<string, number>> {
   const people = await Promise.all(Array.from({ length: accounts }, () => signUp(system)));
   const tokens = people.map(({ access }) => access);
-  return flood({ url: people[0]?.url ?? '', tokens, atOnce: 12, forMs: ATTACK_MS, bytes: 15 * MIB });
+  return floodUploads({ url: people[0]?.url ?? '', tokens, atOnce: 12, forMs: ATTACK_MS, bytes: 15 * MIB });
 }
 
 function countAnswers(answers: unknown): Record<string, number> {

@@ -5,7 +5,7 @@ import { predictionBody } from '../support/client.ts';
 import { delay } from '../support/fake-provider.ts';
 import { freePort } from '../support/free-port.ts';
 import { KeepAliveClient, percentile } from '../support/keep-alive-client.ts';
-import { steadily } from '../support/steadily.ts';
+import { callSteadily } from '../support/steadily.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
 /**
@@ -54,12 +54,12 @@ async function trial({ app: makeApp }: System<TestProcess>) {
   const controller = control(system);
   const oracle = (rate: number) => Math.ceil((rate * SERVICE_MS) / 1000 / SLOTS / BUSY_SHARE);
 
-  await steadily(RATE, BEFORE_MS, call);
+  await callSteadily(RATE, BEFORE_MS, call);
   const stepAt = performance.now();
-  await steadily(STEP * RATE, STEP_MS, call);
+  await callSteadily(STEP * RATE, STEP_MS, call);
   const peak = controller.maxRunning;
   const backAt = performance.now();
-  await steadily(RATE, AFTER_MS, call);
+  await callSteadily(RATE, AFTER_MS, call);
   const samples = await controller.stop();
   const answers = await Promise.all(calls);
   client.close();

@@ -4,7 +4,7 @@ import { signUp, type UserClient } from '../support/account.ts';
 import { predictionBody } from '../support/client.ts';
 import { bySchema, delay, ok, status } from '../support/fake-provider.ts';
 import { percentile } from '../support/keep-alive-client.ts';
-import { forPrompts, inputsOf, predictBatch, proposing } from '../support/replies.ts';
+import { forPrompts, inputsOf, predictBatch, proposeReplies } from '../support/replies.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
 /**
@@ -42,7 +42,7 @@ async function measure(installation: System<TestProcess>) {
   const reply = forPrompts(
     (prompt) => FAILING_PROMPTS.includes(prompt),
     status(500),
-    proposing([{ response: 'Blue' }]),
+    proposeReplies([{ response: 'Blue' }]),
   );
   installation.provider.respond(delay(SERVICE_MS, bySchema({ reply }, ok())));
   const person = await signUp(installation);

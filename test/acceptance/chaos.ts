@@ -4,11 +4,11 @@ import { setUp } from '../setup.ts';
 import type { AppClient } from '../support/client.ts';
 import { delay, hang, ok, reset, type Step, status } from '../support/fake-provider.ts';
 import { endOf, tally } from '../support/flood.ts';
-import { inTurn } from '../support/in-turn.ts';
-import { type Call, startLoad } from '../support/load.ts';
+import { runTwentyAtOnce } from '../support/in-turn.ts';
+import { type LoadCall, startLoad } from '../support/load.ts';
 import { type RedisServer, startRedisServer } from '../support/redis-server.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
-import { type Fates, unreliableRedis } from '../support/unreliable-redis.ts';
+import { type Fates, startUnreliableRedis } from '../support/unreliable-redis.ts';
 
 /**
  * Predictions in a closed loop while wake-ups are dropped, duplicated and delayed, Redis is flushed and workers are
@@ -42,7 +42,7 @@ const { values: options } = parseArgs({
 async function runChaos(): Promise<boolean> {
   await using _ = await setUp();
   await using redis = await startRedisServer();
-  await using proxy = await unreliableRedis(redis.url);
+  await using proxy = await startUnreliableRedis(redis.url);
   await using system = await startProcesses({
     webs: 2,
     workers: WORKERS,
@@ -139,7 +139,7 @@ async function runLoadAmidFaults(
 async function compareCharges(
   system: System<TestProcess>,
   app: AppClient,
-  calls: readonly Call[],
+  calls: readonly LoadCall[],
   ask: (body: object) => ReturnType<AppClient['predict']>,
 ) {
   const { rows } = await system.database.pool.query<{ live: number; suggested: number }>(
@@ -149,12 +149,15 @@ async function compareCharges(
   const { body: before } = await app.usage();
   const seen = calls.filter(({ reply }) => isSuggested(reply));
   const others = calls.filter(({ reply }) => reply.status !== 200);
-  const again = await inTurn(others, ({ body }) => ask(body));
+  const again = await runTwentyAtOnce(others, ({ body }) => ask(body));
   const recovered = again.filter((reply) => isSuggested(reply));
   const replayed = recovered.filter(({ headers }) => headers.get('idempotency-replayed') === 'true');
   const { body: after } = await app.usage();
   const sample = seen.filter((_, n) => n % Math.ceil(seen.length / 500) === 0);
-  const repeated = await inTurn(sample, async ({ body, reply }) => (await ask(body)).text === reply.text);
+  const repeated = await runTwentyAtOnce(
+    sample,
+    async ({ body, reply }) => (await ask(body)).text === reply.text,
+  );
   const { body: atLast } = await app.usage();
   return {
     figures: {
@@ -207,7 +210,7 @@ async function every(ms: number, over: AbortSignal, work: () => Promise<void>): 
   }
 }
 
-function isSuggested({ status: code, body }: Call['reply']): boolean {
+function isSuggested({ status: code, body }: LoadCall['reply']): boolean {
   return code === 200 && body.usage.prediction_units === 1;
 }
 

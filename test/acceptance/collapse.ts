@@ -1,5 +1,5 @@
 import { setUp } from '../setup.ts';
-import { between, type Collapse, hangUnderLoad, refused } from '../support/collapse.ts';
+import { type Collapse, callsBetween, hangUnderLoad, refusedCalls } from '../support/collapse.ts';
 import { tally } from '../support/flood.ts';
 import { percentile } from '../support/keep-alive-client.ts';
 import { startProcesses } from '../support/system.ts';
@@ -17,25 +17,27 @@ const run = report(await hangUnderLoad(system, { perSecond: PER_SECOND, serviceM
 console.log(JSON.stringify(run, undefined, 2));
 process.exitCode = run.broken.length === 0 ? 0 : 1;
 
-function report({ calls, hungAt, wellAt, noise }: Collapse) {
-  const hanging = between(calls, hungAt, wellAt);
-  const refusals = refused(hanging);
+function report({ calls, hungAt, recoveredAt, noise }: Collapse) {
+  const hanging = callsBetween(calls, hungAt, recoveredAt);
+  const refusals = refusedCalls(hanging);
   const took = refusals.map(({ tookMs }) => tookMs);
   const firstMs = (refusals[0]?.at ?? Number.POSITIVE_INFINITY) - hungAt;
-  const failedLater = between(calls, wellAt, Number.POSITIVE_INFINITY).filter(({ status }) => status !== 200);
-  const lastMs = Math.max(0, ...failedLater.map(({ at }) => at - wellAt));
+  const failedLater = callsBetween(calls, recoveredAt, Number.POSITIVE_INFINITY).filter(
+    ({ status }) => status !== 200,
+  );
+  const lastMs = Math.max(0, ...failedLater.map(({ at }) => at - recoveredAt));
   const promises: [kept: boolean, promise: string][] = [
     [firstMs < 2000, 'refusals begin within 2 s'],
     [percentile(took, 0.95) < 50 + noise.slowest, '95 of 100 come within 50 ms'],
     [lastMs < 2000, 'all calls succeed 2 s after the provider is well'],
   ];
   return {
-    healthy: tally(between(calls, 0, hungAt)),
+    healthy: tally(callsBetween(calls, 0, hungAt)),
     hanging: tally(hanging),
     firstRefusalMs: Math.round(firstMs),
     refusalMs: [0.5, 0.95, 1].map((share) => Math.round(percentile(took, share))),
     noiseMs: [0.5, 0.95, 1].map((share) => Math.round(noise.percentile(share))),
-    recovered: tally(between(calls, wellAt, Number.POSITIVE_INFINITY)),
+    recovered: tally(callsBetween(calls, recoveredAt, Number.POSITIVE_INFINITY)),
     lastFailureMs: Math.round(lastMs),
     broken: promises.filter(([kept]) => !kept).map(([, promise]) => promise),
   };

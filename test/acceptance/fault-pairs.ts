@@ -5,7 +5,7 @@ import { type AppClient, predictionBody } from '../support/client.ts';
 import { administer } from '../support/database.ts';
 import { delay, ok, type Step, status } from '../support/fake-provider.ts';
 import { tally } from '../support/flood.ts';
-import { inTurn } from '../support/in-turn.ts';
+import { runTwentyAtOnce } from '../support/in-turn.ts';
 import { freeze, OUTAGE_INSTALLATION, takeDown } from '../support/outage.ts';
 import { type OwnServer, startOwnServer } from '../support/own-server.ts';
 import { type RedisServer, startRedisServer } from '../support/redis-server.ts';
@@ -184,7 +184,7 @@ async function runPair(
   const answers = await Promise.all(asked);
   provider.respond(ok());
   const at = webs[0] ?? app;
-  const again = await inTurn(bodies, (body) => finalAnswerTo(app, body, at));
+  const again = await runTwentyAtOnce(bodies, (body) => finalAnswerTo(app, body, at));
   const usage = await until(async () => {
     const now = await usageOf(app, webs);
     return now.reserved_units === 0 && now;

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { makePersonas } from '../../bench/memory/personas.ts';
 import { readHistories } from '../../bench/quality/typing/histories.ts';
-import { Written } from '../../bench/quality/typing/written.ts';
+import { WrittenPhrases } from '../../bench/quality/typing/written.ts';
 import { draftEndOf } from '../../shared/text/phrases.ts';
 import { LocalProvider } from '../../workers/providers/local.ts';
 import { anyCharge } from '../support/charge.ts';
@@ -95,7 +95,7 @@ function beginningsOf(texts: readonly string[]): string[] {
 }
 
 async function fish(texts: readonly string[], beginnings: readonly string[]) {
-  const memory = new Written();
+  const memory = new WrittenPhrases();
   for (const text of texts) memory.add(text);
   const wanted = new Set(texts.flatMap(sentencesOf).map((sentence) => sentence.toLowerCase()));
   const read = new Set<string>();
@@ -116,7 +116,7 @@ async function fish(texts: readonly string[], beginnings: readonly string[]) {
   return { requests, read, secrets };
 }
 
-function taskOf(draft: string, phrases: ReturnType<Written['recall']>) {
+function taskOf(draft: string, phrases: ReturnType<WrittenPhrases['recall']>) {
   const nothing = { messages: [], artifact: null, language: 'auto', preferences: '', memory: null };
   const local = { phrases, minConfidence: Number(options.confidence), taken: 0, dismissed: 0 };
   return { mode: 'complete_draft' as const, draft, draftHead: '', ...nothing, local };

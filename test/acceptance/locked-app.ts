@@ -1,7 +1,7 @@
 import { setUp } from '../setup.ts';
 import { predictionBody } from '../support/client.ts';
 import { slowest, tally } from '../support/flood.ts';
-import { undocumented, whileRowIsHeld } from '../support/held-row.ts';
+import { undocumentedAnswers, whileRowIsHeld } from '../support/held-row.ts';
 import { startProcesses } from '../support/system.ts';
 
 /** By hand: an app's usage row is locked for 6 s, and for 13 s, which is longer than its calls may wait. */
@@ -27,7 +27,7 @@ async function hold(heldMs: number) {
     others: [{ app: other }],
   });
   const { before = [], during = [] } = others[0] ?? {};
-  const wrong = undocumented(own, DEADLINE_MS);
+  const wrong = undocumentedAnswers(own, DEADLINE_MS);
   const promises: [kept: boolean, promise: string][] = [
     [during.every(({ status }) => status === 200), 'no call of the other app fails'],
     [slowest(during) < slowest(before) + DELAY_MAX_MS + noise.slowest, 'none takes 0.3 s longer than before'],

@@ -4,7 +4,15 @@ import type { Pool } from 'pg';
 import pg from 'pg';
 import { eraseAnswers } from '../../shared/db/stores/work/forget.ts';
 import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
-import { openServed, pass, type Served, STEPS, TEXT, type Took, WINDOW_S } from '../support/common-path.ts';
+import {
+  openServedApp,
+  runPass,
+  type ServedApp,
+  STEPS,
+  type StepTimes,
+  TEXT,
+  WINDOW_S,
+} from '../support/common-path.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { percentile } from '../support/keep-alive-client.ts';
 import { makePastWeeks } from '../support/past-weeks.ts';
@@ -30,8 +38,8 @@ const PER_SECOND = 200;
 const ERASE_EVERY_S = 5;
 
 /** Runs one batch on its own; all of its work must end. */
-async function passAlone({ pool, served }: Opened, size: number): Promise<Took> {
-  const { took, ended } = await pass(pool, served, size);
+async function passAlone({ pool, served }: Opened, size: number): Promise<StepTimes> {
+  const { took, ended } = await runPass(pool, served, size);
   if (ended !== size) throw new Error('a pass lost work');
   return took;
 }
@@ -40,8 +48,8 @@ async function passAlone({ pool, served }: Opened, size: number): Promise<Took> 
  * Returns the median of each step in each database. The databases take turns, so that the machine's noise is the same
  * for both.
  */
-async function medians(both: readonly Opened[], samples: number): Promise<Took[]> {
-  const passes = both.map((): Took[] => []);
+async function medians(both: readonly Opened[], samples: number): Promise<StepTimes[]> {
+  const passes = both.map((): StepTimes[] => []);
   for (let n = 0; n < samples; n += 1)
     for (const [which, one] of both.entries()) passes[which]?.push(await passAlone(one, 1));
   return passes.map(
@@ -51,7 +59,7 @@ async function medians(both: readonly Opened[], samples: number): Promise<Took[]
           const times = ofOne.map((one) => one[step]);
           return [step, percentile(times, 0.5)];
         }),
-      ) as Took,
+      ) as StepTimes,
   );
 }
 
@@ -131,7 +139,7 @@ async function readToErase(pool: Pool): Promise<{ read: number; erased: number }
 interface Opened {
   database: TestDatabase;
   pool: Pool;
-  served: Served;
+  served: ServedApp;
 }
 
 /**
@@ -140,7 +148,7 @@ interface Opened {
 async function open(): Promise<Opened> {
   const database = await createDatabase();
   const pool = new pg.Pool({ connectionString: database.url, max: 1 });
-  return { database, pool, served: await openServed(pool) };
+  return { database, pool, served: await openServedApp(pool) };
 }
 
 await mochaGlobalSetup();
@@ -152,7 +160,7 @@ try {
   await fill(large.pool, Number(options.rows));
   const many = await admitMany(large, Number(options.admissions));
   await large.pool.query('checkpoint');
-  const [empty, full] = (await medians(both, samples)) as [Took, Took];
+  const [empty, full] = (await medians(both, samples)) as [StepTimes, StepTimes];
   const ratios = Object.fromEntries(STEPS.map((step) => [step, full[step] / empty[step]]));
   const erasing = await readToErase(large.pool);
   const [machineLoad] = loadavg();

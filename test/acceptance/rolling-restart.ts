@@ -1,6 +1,6 @@
 import { setUp } from '../setup.ts';
 import { rollingRestart } from '../support/rolling-restart.ts';
-import { noticedIn } from '../support/under-load.ts';
+import { interruptionsIn } from '../support/under-load.ts';
 
 /**
  * By hand: two ingresses behind a balancer and two workers are each restarted in turn, ten times, at 100 requests a
@@ -8,6 +8,6 @@ import { noticedIn } from '../support/under-load.ts';
  */
 await using _ = await setUp();
 const run = await rollingRestart({ rounds: 10, perSecond: 100 });
-const broken = noticedIn(run);
+const broken = interruptionsIn(run);
 console.log(JSON.stringify({ ...run, exits: run.exits.join(), broken }, undefined, 2));
 process.exitCode = broken.length === 0 && run.exits.every((code) => code === 0) ? 0 : 1;

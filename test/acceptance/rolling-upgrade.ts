@@ -2,8 +2,8 @@ import { parseArgs } from 'node:util';
 import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
 import { createDatabase } from '../support/database.ts';
 import { CONTRACT, EXPAND, FILL, rollingUpgrade } from '../support/rolling-upgrade.ts';
-import { noticedIn } from '../support/under-load.ts';
-import { releasedAfter, thisVersion, type Version, versionOf } from '../support/version.ts';
+import { interruptionsIn } from '../support/under-load.ts';
+import { thisVersion, type Version, versionOf, versionWithReleases } from '../support/version.ts';
 
 /**
  * By hand: ten times, at 100 requests a second, rolling upgrades take an installation from the version of an earlier
@@ -22,9 +22,9 @@ await mochaGlobalSetup();
 const versions: [Version, ...Version[]] = [
   await versionOf(options.old),
   thisVersion(),
-  await releasedAfter([EXPAND]),
-  await releasedAfter([EXPAND, FILL]),
-  await releasedAfter([EXPAND, FILL, CONTRACT]),
+  await versionWithReleases([EXPAND]),
+  await versionWithReleases([EXPAND, FILL]),
+  await versionWithReleases([EXPAND, FILL, CONTRACT]),
 ];
 try {
   for (let time = 1; time <= Number(options.times); time += 1) {
@@ -34,7 +34,7 @@ try {
       perSecond: Number(options['per-second']),
     });
     await database.drop();
-    const broken = noticedIn(run);
+    const broken = interruptionsIn(run);
     if (broken.length > 0 || run.exits.some((code) => code !== 0)) process.exitCode = 1;
     console.log(JSON.stringify({ time, ...run, exits: run.exits.join(), broken }));
   }

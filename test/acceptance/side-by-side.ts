@@ -4,9 +4,9 @@ import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
 import { AppClient } from '../support/client.ts';
 import { createDatabase } from '../support/database.ts';
 import { delay, ok, startFakeProvider } from '../support/fake-provider.ts';
-import { inTurn } from '../support/in-turn.ts';
+import { runTwentyAtOnce } from '../support/in-turn.ts';
 import { percentile } from '../support/keep-alive-client.ts';
-import { type Habit, PersistentCaller, type Settled } from '../support/persistent-caller.ts';
+import { type Habit, PersistentCaller, type RequestOutcome } from '../support/persistent-caller.ts';
 import { startRedisServer } from '../support/redis-server.ts';
 import type { TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
@@ -79,8 +79,8 @@ async function sideBySide(databaseUrl: string, redisUrl: string): Promise<boolea
     };
     const caller = new PersistentCaller(id, key);
     caller.ingresses = [oldWeb];
-    const asked: Promise<Settled>[] = [];
-    const phases: { name: string; asked: Promise<Settled>[] }[] = [];
+    const asked: Promise<RequestOutcome>[] = [];
+    const phases: { name: string; asked: Promise<RequestOutcome>[] }[] = [];
     const load = setInterval(
       () => asked.push(caller.ask(habit(), 100 * Math.random())),
       1000 / Number(options['per-second']),
@@ -133,7 +133,7 @@ function warningsOf(log: string): string {
   return `${lines.slice(-LISTED_MAX).join('\n')}\n---\n`;
 }
 
-function phaseOf(name: string, settled: Settled[]): Phase {
+function phaseOf(name: string, settled: RequestOutcome[]): Phase {
   const took = settled.map(({ tookMs }) => tookMs);
   return {
     name,
@@ -156,20 +156,20 @@ function habit(): Habit {
 }
 
 /** Returns the details that identify a request in logs and rows. */
-function detailsOf({ body, ways, last, twin, tookMs }: Settled) {
+function detailsOf({ body, ways, last, twin, tookMs }: RequestOutcome) {
   const told = { last: last?.text, twin: twin?.text, tookMs: Math.round(tookMs) };
   return { requestId: body.request_id, ways: ways.slice(-LISTED_MAX).join(', '), ...told };
 }
 
 async function checkAndReport(
-  settled: Settled[],
+  settled: RequestOutcome[],
   phases: Phase[],
   caller: PersistentCaller,
   app: AppClient,
   seen: { providerCalls: number; exits: (number | string | null)[] },
 ): Promise<boolean> {
   const answered = settled.filter(({ last }) => last?.status === 200);
-  const repeated = await inTurn(settled, async ({ body, last }) => {
+  const repeated = await runTwentyAtOnce(settled, async ({ body, last }) => {
     const reply = await caller.repeat(body);
     return reply?.status === last?.status && reply?.text === last?.text;
   });

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setUp } from '../setup.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import { percentile } from '../support/keep-alive-client.ts';
-import { pacedUntil } from '../support/paced-until.ts';
+import { callUntil } from '../support/paced-until.ts';
 import { event, post } from '../support/recording.ts';
 import { residentMb } from '../support/resident-memory.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
@@ -54,7 +54,7 @@ async function measure(at: System<TestProcess>, count: number) {
     ),
   );
   const firstBytes = sockets.map((socket) => statusOf(socket));
-  const watched = await pacedUntil(10, () => sample(at, other, pid), sleep(WATCHED_MS));
+  const watched = await callUntil(10, () => sample(at, other, pid), sleep(WATCHED_MS));
   const sizes = watched.map(({ mb }) => mb);
   const times = watched.map(({ healthMs }) => healthMs);
   const backS = await secondsUntilReleased(at, other, before + LEFTOVER_MAX_MB);

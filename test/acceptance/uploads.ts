@@ -5,7 +5,7 @@ import { predictionBody } from '../support/client.ts';
 import { delay } from '../support/fake-provider.ts';
 import { p95, tally } from '../support/flood.ts';
 import { KeepAliveClient } from '../support/keep-alive-client.ts';
-import { pacedUntil } from '../support/paced-until.ts';
+import { callUntil } from '../support/paced-until.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { prepareUploads } from '../support/uploads.ts';
 
@@ -30,10 +30,10 @@ async function measureUploads(at: System<TestProcess>) {
   const ask = () => client.predict(app.url, predictionBody());
   const people = await Promise.all(Array.from({ length: PEOPLE }, () => signUp(at)));
   const ready = await prepareUploads({ people, batches: BATCHES, rows: ROWS });
-  await pacedUntil(PER_SECOND, ask, sleep(1000));
-  const before = await pacedUntil(PER_SECOND, ask, sleep(5000));
+  await callUntil(PER_SECOND, ask, sleep(1000));
+  const before = await callUntil(PER_SECOND, ask, sleep(5000));
   const uploads = ready.post();
-  const beside = await pacedUntil(PER_SECOND, ask, uploads);
+  const beside = await callUntil(PER_SECOND, ask, uploads);
   client.close();
   return {
     p95Ms: { before: Math.round(p95(before)), beside: Math.round(p95(beside)) },

@@ -8,7 +8,7 @@ import { newId } from '../../shared/ids.ts';
 import { createLog } from '../../shared/log.ts';
 import { hashKey, looksLikeAppKey } from '../../shared/security/keys.ts';
 import { adminResult, runAdmin as run } from '../support/admin.ts';
-import { aCall } from '../support/booked-call.ts';
+import { bookedCall } from '../support/booked-call.ts';
 import { administer, createDatabase, databaseUrl, useDatabase } from '../support/database.ts';
 
 const NOBODY = '00000000-0000-7000-8000-000000000000';
@@ -154,9 +154,15 @@ describe('command line', () => {
     );
     const call = { app_id: appId, model: 'priced' };
     await addToLedger(test.pool, [
-      aCall({ ...call, input_tokens: 1000, cached_tokens: 900, output_tokens: 20, cost_microcents: 123_456 }),
-      aCall({ ...call, model: 'unpriced', input_tokens: 5, output_tokens: 1 }),
-      aCall({ app_id: newId(), cost_microcents: 1 }),
+      bookedCall({
+        ...call,
+        input_tokens: 1000,
+        cached_tokens: 900,
+        output_tokens: 20,
+        cost_microcents: 123_456,
+      }),
+      bookedCall({ ...call, model: 'unpriced', input_tokens: 5, output_tokens: 1 }),
+      bookedCall({ app_id: newId(), cost_microcents: 1 }),
     ]);
     const [now, past, all] = await Promise.all([
       result('usage', appId),
@@ -228,10 +234,10 @@ describe('command line', () => {
     const account = { email: 'Ada@forecue.example', name: '', passwordHash: '' };
     const { id } = await createAccount(database.orm.em.fork(), account);
     await addToLedger(test.pool, [
-      aCall({ account_id: id, cost_microcents: 2_000_000 }),
-      aCall({ account_id: id, outcome: 'aborted', aborted: true, output_tokens: 0 }),
+      bookedCall({ account_id: id, cost_microcents: 2_000_000 }),
+      bookedCall({ account_id: id, outcome: 'aborted', aborted: true, output_tokens: 0 }),
       // A call from a year ago, which does not count towards this month.
-      aCall({ account_id: id, age_ms: 365 * 24 * 60 * 60 * 1000 }),
+      bookedCall({ account_id: id, age_ms: 365 * 24 * 60 * 60 * 1000 }),
     ]);
     const [byId, byEmail, earlier] = await Promise.all([
       result('usage', '--user', id),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { signUp, type UserClient } from '../support/account.ts';
 import { runAdmin } from '../support/admin.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
-import { type Exchanged, REDIRECT_URI } from '../support/connection.ts';
+import { type ExchangeResponse, REDIRECT_URI } from '../support/connection.ts';
 import { hang, ok } from '../support/fake-provider.ts';
 import { add } from '../support/memory.ts';
 import { useSystem } from '../support/system.ts';
@@ -25,7 +25,7 @@ describe('command line for connections', () => {
   it('`connection create` connects the only app to a user, so that predictions use the memory', async () => {
     await add(person, 'facts', { text: 'Deploys on Tuesdays' });
     const { stdout } = await admin([...who(), '--json']);
-    const { connection_id, status, grant_revision } = JSON.parse(stdout) as Exchanged;
+    const { connection_id, status, grant_revision } = JSON.parse(stdout) as ExchangeResponse;
     assert.deepEqual([status, grant_revision], ['connected', 1]);
     const reply = await app.predict(predictionBody({ connection_id }));
     assert.equal(reply.status, 200, reply.text);
@@ -34,7 +34,7 @@ describe('command line for connections', () => {
   });
 
   it('the command line lists connections, and revoking one ends the predictions that use it', async () => {
-    const { connection_id } = JSON.parse((await admin([...who(), '--json'])).stdout) as Exchanged;
+    const { connection_id } = JSON.parse((await admin([...who(), '--json'])).stdout) as ExchangeResponse;
     const command = async (...args: string[]) => {
       const { stdout, stderr } = await runAdmin(['connection', ...args, '--json'], {
         DATABASE_URL: system.database.url,

@@ -4,8 +4,8 @@ import { ACTIVITY_ROWS_MAX, type ActivityDay, type ActivityResponse } from '../.
 import { signUp, type UserClient } from '../support/account.ts';
 import * as fake from '../support/fake-provider.ts';
 import { add } from '../support/memory.ts';
-import { feedback, predicted, proposing } from '../support/replies.ts';
-import { rowsRead } from '../support/rows-read.ts';
+import { feedback, predictSuccessfully, proposeReplies } from '../support/replies.ts';
+import { countRowsRead } from '../support/rows-read.ts';
 import { startSystem, useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
@@ -64,8 +64,11 @@ describe('account activity', () => {
 
   it('account activity counts predictions by status, characters saved, memory rows added, and model calls with their cost', async () => {
     const ann = await signUp(system);
-    system.provider.respond(proposing([{ response: 'Blue' }]));
-    const [first, second] = [await predicted(ann, { threshold: 1 }), await predicted(ann, { threshold: 1 })];
+    system.provider.respond(proposeReplies([{ response: 'Blue' }]));
+    const [first, second] = [
+      await predictSuccessfully(ann, { threshold: 1 }),
+      await predictSuccessfully(ann, { threshold: 1 }),
+    ];
     await feedback(ann, first, { status: 'accepted' });
     await feedback(ann, second, { status: 'rejected' });
     await add(ann, 'raw', { content: 'I like tea' });
@@ -122,14 +125,14 @@ describe('account activity', () => {
       const ann = await signUp(system);
       await fill(ann, 5000, '31 days');
       await fill(ann, 10, '1 hour');
-      const read = await rowsRead(system, (em) => readActivity(em, ann.id, DAYS));
+      const read = await countRowsRead(system, (em) => readActivity(em, ann.id, DAYS));
       assert.ok(read >= 50 && read < 100, `${read} rows`);
     });
 
     it('account activity reads and counts at most the newest 50,000 rows of each table', async () => {
       const ann = await signUp(system);
       await fill(ann, 55_000, '1 hour');
-      const read = await rowsRead(system, (em) => readActivity(em, ann.id, DAYS));
+      const read = await countRowsRead(system, (em) => readActivity(em, ann.id, DAYS));
       assert.ok(read < 5 * ACTIVITY_ROWS_MAX + 100, `${read} rows`);
       const { days } = (await ann.request<ActivityResponse>('GET', '/api/activity/')).body;
       const sum = (count: (day: ActivityDay) => number) => days.reduce((total, day) => total + count(day), 0);

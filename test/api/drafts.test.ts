@@ -5,7 +5,7 @@ import * as fake from '../support/fake-provider.ts';
 import { add, forget } from '../support/memory.ts';
 import { useSystem } from '../support/system.ts';
 import { tablesWith } from '../support/tables-with.ts';
-import { keyOf } from '../support/tool-server.ts';
+import { issueKey } from '../support/tool-server.ts';
 import { until } from '../support/until.ts';
 
 const DRAFT = '/api/predictions/draft/';
@@ -157,7 +157,7 @@ describe('draft predictions of an account', () => {
     const fact = await add(ann, 'facts', { text: 'The spare bike is in the shed' });
     system.provider.respond(fake.ok({ continuation: ' is' }));
     const withKey = async (...scopes: string[]) => {
-      const headers = { 'x-service-api-key': await keyOf(ann, scopes) };
+      const headers = { 'x-service-api-key': await issueKey(ann, scopes) };
       const body = { draft: 'Where the spare bike' };
       const answer = await anonymously<DraftResponse>(system, 'POST', DRAFT, body, { headers });
       assert.equal(answer.status, 200, answer.text);

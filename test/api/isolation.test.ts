@@ -9,7 +9,7 @@ import { connect, connectingApp } from '../support/connection.ts';
 import { bySchema } from '../support/fake-provider.ts';
 import { addFact, setProfile } from '../support/memory.ts';
 import { event, post } from '../support/recording.ts';
-import { predicted, proposing } from '../support/replies.ts';
+import { predictSuccessfully, proposeReplies } from '../support/replies.ts';
 import { type System, useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
@@ -45,8 +45,8 @@ const ROW_CREATORS: Record<string, (system: System, owner: UserClient) => Promis
   }),
   '/api/memory/facts/': addTo('facts', { text: MARK }),
   '/api/predictions/': async (system, owner) => {
-    system.provider.next(proposing([{ response: MARK }]));
-    return (await predicted(owner, { agent_input: MARK, agent: MARK, session_id: MARK })).id;
+    system.provider.next(proposeReplies([{ response: MARK }]));
+    return (await predictSuccessfully(owner, { agent_input: MARK, agent: MARK, session_id: MARK })).id;
   },
   '/api/jobs/': async (_, owner) => {
     const sync = (headers: Record<string, string>) =>
@@ -80,7 +80,7 @@ describe('isolation of accounts', () => {
   const readBefore = new Map<string, { status: number; text: string }>();
 
   before(async () => {
-    system.provider.respond(bySchema({ reply: proposing([{ response: 'Blue' }]) }));
+    system.provider.respond(bySchema({ reply: proposeReplies([{ response: 'Blue' }]) }));
     [owner, stranger] = await Promise.all([signUp(system, { name: MARK }), signUp(system)]);
     for (const { path } of routesWithoutId.filter(isRead)) {
       const { status, text } = await stranger.request('GET', path);

@@ -12,7 +12,7 @@ import {
   when,
 } from '../support/fake-provider.ts';
 import { add, forget } from '../support/memory.ts';
-import { episode, episodesOf, promote, rawOf, rowsIn, say } from '../support/promotion.ts';
+import { episodesOf, promote, rawOf, rowsIn, say, writeEpisode } from '../support/promotion.ts';
 import { event, post } from '../support/recording.ts';
 import { useSystem } from '../support/system.ts';
 
@@ -29,7 +29,7 @@ describe('promotion to episodes', function () {
   beforeEach(async () => {
     ann = await signUp(system);
     system.provider.reset();
-    system.provider.respond(episode());
+    system.provider.respond(writeEpisode());
   });
 
   const promotionResult = async (body: object = {}) => {
@@ -48,7 +48,12 @@ describe('promotion to episodes', function () {
   it('a promotion to episodes makes rows that belong together into one episode with its sources, by one model call', async () => {
     const rows = await say(ann, ['Deploy the site', 'agent:Now?', 'Never on Fridays']);
     system.provider.respond(
-      episode({ title: ' Deploying\nthe site ', outcome: 'done', tags: ['deploy'], salience: 'important' }),
+      writeEpisode({
+        title: ' Deploying\nthe site ',
+        outcome: 'done',
+        tags: ['deploy'],
+        salience: 'important',
+      }),
     );
     const { ids, ...result } = await promotionResult();
     assert.deepEqual(result, {
@@ -150,7 +155,7 @@ describe('promotion to episodes', function () {
       await say(ann, ['one', 'two'], { session_id: 'a' });
       await say(ann, ['three'], { session_id: 'b' });
       const { ids } = await promotionResult();
-      system.provider.respond(episode({ title: 'Better' }));
+      system.provider.respond(writeEpisode({ title: 'Better' }));
       const again = await promotionResult({ force: true });
       assert.deepEqual([again.created, again.updated, again.considered], [0, 2, 3]);
       assert.deepEqual(again.ids.toSorted(), ids.toSorted());
@@ -237,8 +242,8 @@ describe('promotion to episodes', function () {
       'cut off': lengthStop(),
       'no JSON': message({ content: 'Here you are!' }),
       'another shape': structured({ title: 'x' }),
-      'an unknown salience': episode({ salience: '11' }),
-      'control characters': episode({ title: 'a\u001b[2Jb' }),
+      'an unknown salience': writeEpisode({ salience: '11' }),
+      'control characters': writeEpisode({ title: 'a\u001b[2Jb' }),
     };
     for (const [name, step] of Object.entries(malformed))
       it(`a promotion to episodes gets 502 and changes nothing on an unusable model answer: ${name}`, async () => {
@@ -248,7 +253,7 @@ describe('promotion to episodes', function () {
         assert.deepEqual([status, code, headers.get('x-error-source')], [502, 'provider_failed', 'provider']);
         assert.ok((await rawOf(ann)).every(({ promoted_at }) => promoted_at === null));
         assert.deepEqual(await episodesOf(ann), []);
-        system.provider.respond(episode());
+        system.provider.respond(writeEpisode());
         assert.deepEqual(await counts(), { ...NOTHING, created: 1, considered: 2 });
       });
 
@@ -262,9 +267,9 @@ describe('promotion to episodes', function () {
     const withoutEpisode: Record<string, Step> = {
       'a refusal': refusal(),
       'filtered content': contentFilter(),
-      'no citation': episode({ cites: [] }),
-      'cites out of range': episode({ cites: [0, 3, -1] }),
-      'a blank summary': episode({ summary: ' \n' }),
+      'no citation': writeEpisode({ cites: [] }),
+      'cites out of range': writeEpisode({ cites: [0, 3, -1] }),
+      'a blank summary': writeEpisode({ summary: ' \n' }),
     };
     for (const [name, step] of Object.entries(withoutEpisode))
       it(`a promotion to episodes makes no episode of a refusal or an unsupported answer, and asks again only with force: ${name}`, async () => {
@@ -274,14 +279,14 @@ describe('promotion to episodes', function () {
         assert.deepEqual(await counts(), NOTHING);
         assert.equal(system.provider.calls.length, 1);
         assert.deepEqual(await episodesOf(ann), []);
-        system.provider.respond(episode());
+        system.provider.respond(writeEpisode());
         assert.deepEqual(await counts({ force: true }), { ...NOTHING, created: 1, considered: 2 });
       });
 
     it('a promotion to episodes truncates a long title, a long summary and many tags', async () => {
       await say(ann, ['one']);
       const tags = ['x'.repeat(81), ...Array.from({ length: 60 }, (_, n) => `tag ${n}`)];
-      system.provider.respond(episode({ title: '😀'.repeat(300), summary: 's'.repeat(9000), tags }));
+      system.provider.respond(writeEpisode({ title: '😀'.repeat(300), summary: 's'.repeat(9000), tags }));
       await promotionResult();
       const [made] = await episodesOf(ann);
       assert.deepEqual(
@@ -294,7 +299,7 @@ describe('promotion to episodes', function () {
       await say(ann, ['poison'], { session_id: 'a' });
       await say(ann, ['fine'], { session_id: 'b', at: NOON + MINUTE });
       await say(ann, ['fine too'], { session_id: 'c', at: NOON + 2 * MINUTE });
-      const step = episode();
+      const step = writeEpisode();
       system.provider.respond((response, call) =>
         (rowsIn(call)[0]?.text === 'poison' ? lengthStop() : step)(response, call),
       );
@@ -323,13 +328,13 @@ describe('promotion to episodes', function () {
         for (const n of [1, 2, 3])
           await say(ann, [`more ${n}`], { session_id: `b${n}`, at: NOON + n * MINUTE });
         system.provider.respond(step);
-        system.provider.next(episode());
+        system.provider.next(writeEpisode());
         const reply = await promote(ann, 'episodes');
         assert.deepEqual([reply.status, reply.code], [status, code]);
         assert.equal(reply.headers.get('x-error-source'), 'provider');
         assert.equal((await episodesOf(ann)).length, 1);
         assert.ok(system.provider.calls.length <= 3);
-        system.provider.respond(episode());
+        system.provider.respond(writeEpisode());
         assert.deepEqual(await counts(), { ...NOTHING, created: 3, considered: 3 });
       });
   });
@@ -339,8 +344,8 @@ describe('promotion to episodes', function () {
     const promoteDuring = async (meanwhile: () => Promise<unknown>, body: object = {}) => {
       const done = Promise.withResolvers<void>();
       system.provider.reset();
-      system.provider.respond(episode());
-      system.provider.next(when(done.promise, episode({ title: 'Late' })));
+      system.provider.respond(writeEpisode());
+      system.provider.next(when(done.promise, writeEpisode({ title: 'Late' })));
       const running = promotionResult(body);
       await system.provider.called(1);
       await meanwhile();
@@ -445,7 +450,7 @@ describe('promotion to episodes', function () {
   it('a promotion to episodes ends without a 5xx and stores nothing if its account is erased meanwhile', async () => {
     await say(ann, ['one', 'two']);
     const done = Promise.withResolvers<void>();
-    system.provider.next(when(done.promise, episode()));
+    system.provider.next(when(done.promise, writeEpisode()));
     const running = promote(ann, 'episodes');
     await system.provider.called(1);
     assert.equal((await ann.request('DELETE', '/api/auth/me/')).status, 204);
@@ -457,7 +462,7 @@ describe('promotion to episodes', function () {
 
   it('concurrent promotions to episodes of an account run one at a time, and make each episode once', async () => {
     for (const n of [1, 2, 3]) await say(ann, [`row ${n}`], { session_id: `s-${n}` });
-    system.provider.respond(delay(50, episode()));
+    system.provider.respond(delay(50, writeEpisode()));
     const results = await Promise.all(Array.from({ length: 4 }, () => promotionResult()));
     assert.deepEqual(results.map(({ created }) => created).sort(), [0, 0, 0, 3]);
     assert.equal((await episodesOf(ann)).length, 3);

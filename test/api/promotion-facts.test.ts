@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import type { FactResponse, MemorySource } from '../../shared/schemas/memory.ts';
 import { signUp, type UserClient } from '../support/account.ts';
-import { byAgent, currentTexts, episode, factsOf, proposing, recordOf } from '../support/facts-promotion.ts';
+import {
+  addEpisode,
+  byAgent,
+  currentTexts,
+  factsOf,
+  proposeFacts,
+  recordOf,
+} from '../support/facts-promotion.ts';
 import { hang, json, message, refusal, status, structured } from '../support/fake-provider.ts';
 import { add, forget } from '../support/memory.ts';
 import { promote } from '../support/promotion.ts';
@@ -21,7 +28,7 @@ describe('promotion to facts', function () {
   let ann: UserClient;
   beforeEach(async () => {
     system.provider.reset();
-    system.provider.respond(proposing());
+    system.provider.respond(proposeFacts());
     ann = await signUp(system);
   });
 
@@ -34,8 +41,8 @@ describe('promotion to facts', function () {
     (await ann.request<FactResponse & { sources: MemorySource[] }>('GET', `/api/memory/facts/${id}/`)).body;
 
   it("a promotion to facts makes a fact of the person's statement, with the quote and its source", async () => {
-    const { episode: one, rows } = await episode(ann, [byAgent('Which one?'), 'We use pnpm, since 2024.']);
-    system.provider.respond(proposing({ ...PNPM, valid_from: '2024-01-01' }));
+    const { episode: one, rows } = await addEpisode(ann, [byAgent('Which one?'), 'We use pnpm, since 2024.']);
+    system.provider.respond(proposeFacts({ ...PNPM, valid_from: '2024-01-01' }));
     const { ids, latency_ms, ...result } = await promotionResult();
     assert.deepEqual(result, {
       created: 1,
@@ -60,8 +67,8 @@ describe('promotion to facts', function () {
   });
 
   it('a second promotion to facts asks no model and changes nothing', async () => {
-    await episode(ann, ['We use pnpm']);
-    system.provider.respond(proposing(PNPM));
+    await addEpisode(ann, ['We use pnpm']);
+    system.provider.respond(proposeFacts(PNPM));
     await promotionResult();
     const before = await factsOf(ann);
     const { latency_ms: _, ...again } = await promotionResult();
@@ -79,27 +86,27 @@ describe('promotion to facts', function () {
   });
 
   it('a promotion to facts with force asks the model again, and does not duplicate facts with the same quotes', async () => {
-    await episode(ann, ['We use pnpm', 'I live in Lisbon']);
+    await addEpisode(ann, ['We use pnpm', 'I live in Lisbon']);
     const city = { text: 'Lives in Lisbon', quote: 'I live in Lisbon', slot: 'identity.city' };
-    system.provider.respond(proposing(PNPM, city));
+    system.provider.respond(proposeFacts(PNPM, city));
     assert.equal((await promotionResult()).created, 2);
     const same = await promotionResult({ force: true });
     assert.deepEqual([same.created, same.updated, same.skipped, same.considered], [0, 0, 1, 1]);
-    system.provider.respond(proposing({ ...PNPM, text: 'Installs packages with pnpm' }, city));
+    system.provider.respond(proposeFacts({ ...PNPM, text: 'Installs packages with pnpm' }, city));
     const { created, updated } = await promotionResult({ force: true });
     assert.deepEqual([created, updated], [0, 0], 'the same value of the same slot');
     assert.deepEqual(await currentTexts(ann), ['Lives in Lisbon', PNPM.text]);
   });
 
   it("a forced promotion to facts replaces a fact by the model's new wording of the same statement, and keeps the former wording as an earlier revision", async () => {
-    await episode(ann, ['I like short answers without much ado']);
-    system.provider.respond(proposing({ text: 'Likes short answers', quote: 'I like short answers' }));
+    await addEpisode(ann, ['I like short answers without much ado']);
+    system.provider.respond(proposeFacts({ text: 'Likes short answers', quote: 'I like short answers' }));
     const { ids } = await promotionResult();
     const better = {
       text: 'Likes short answers without ado',
       quote: 'I like short answers without much ado',
     };
-    system.provider.respond(proposing(better));
+    system.provider.respond(proposeFacts(better));
     const again = await promotionResult({ force: true });
     assert.deepEqual([again.created, again.updated, again.ids], [0, 1, ids]);
     assert.deepEqual(await currentTexts(ann), [better.text]);
@@ -114,10 +121,10 @@ describe('promotion to facts', function () {
   });
 
   it('a promotion to facts adds evidence to a fact that is said again, and makes no second fact', async () => {
-    await episode(ann, ['We use pnpm'], 1);
-    system.provider.respond(proposing(PNPM));
+    await addEpisode(ann, ['We use pnpm'], 1);
+    system.provider.respond(proposeFacts(PNPM));
     const { ids } = await promotionResult();
-    await episode(ann, ['As I said: We use pnpm, always'], 2);
+    await addEpisode(ann, ['As I said: We use pnpm, always'], 2);
     const again = await promotionResult();
     assert.deepEqual([again.created, again.updated, again.ids], [0, 1, ids]);
     assert.equal(
@@ -132,10 +139,10 @@ describe('promotion to facts', function () {
       [2, 1],
     ] as const) {
       ann = await signUp(system);
-      system.provider.respond(proposing(NPM, PNPM));
-      await episode(ann, [first === 1 ? 'We use npm' : 'We use pnpm now'], first);
+      system.provider.respond(proposeFacts(NPM, PNPM));
+      await addEpisode(ann, [first === 1 ? 'We use npm' : 'We use pnpm now'], first);
       await promotionResult();
-      await episode(ann, [second === 1 ? 'We use npm' : 'We use pnpm now'], second);
+      await addEpisode(ann, [second === 1 ? 'We use npm' : 'We use pnpm now'], second);
       await promotionResult();
       const facts = await factsOf(ann);
       const [npm, pnpm] = [NPM, PNPM].map(({ text }) => facts.find((fact) => fact.text === text));
@@ -151,9 +158,9 @@ describe('promotion to facts', function () {
       const oslo = { text: 'Lives in Oslo', quote: 'I move to Oslo', slot, valid_from: begins };
       const [berlin, kiel] = ['Berlin', 'Kiel'].map((city) => `I live in ${city}`);
       const present = [berlin, kiel].map((quote = '') => ({ text: quote, quote, slot }));
-      system.provider.respond(proposing(oslo, ...present));
+      system.provider.respond(proposeFacts(oslo, ...present));
       const learn = async (said = '', day = 1) => {
-        const { rows } = await episode(ann, [said], day);
+        const { rows } = await addEpisode(ann, [said], day);
         await promotionResult();
         return { id: rows[0]?.id ?? '' };
       };
@@ -175,8 +182,8 @@ describe('promotion to facts', function () {
 
   it('a promotion to facts never changes a fact that the person wrote or pinned: a new fact that contradicts it is superseded at once', async () => {
     const own = await add(ann, 'facts', { text: 'My package manager is npm' });
-    await episode(ann, ['We use pnpm']);
-    system.provider.respond(proposing(PNPM));
+    await addEpisode(ann, ['We use pnpm']);
+    system.provider.respond(proposeFacts(PNPM));
     await promotionResult();
     assert.deepEqual(await currentTexts(ann), [own.text]);
     const contradicting = (await factsOf(ann)).find(({ text }) => text === PNPM.text);
@@ -187,26 +194,26 @@ describe('promotion to facts', function () {
 
     const pinned = contradicting?.id;
     await ann.request('PATCH', `/api/memory/facts/${pinned}/`, { pinned: true });
-    await episode(ann, ['We use npm'], 9);
-    system.provider.respond(proposing(NPM));
+    await addEpisode(ann, ['We use npm'], 9);
+    system.provider.respond(proposeFacts(NPM));
     await promotionResult();
     assert.deepEqual(await currentTexts(ann), [PNPM.text]);
   });
 
   it('a promotion to facts does not make a deleted fact again from the same source', async () => {
-    await episode(ann, ['We use pnpm', 'I live in Lisbon']);
+    await addEpisode(ann, ['We use pnpm', 'I live in Lisbon']);
     const city = { text: 'Lives in Lisbon', quote: 'I live in Lisbon' };
-    system.provider.respond(proposing(PNPM, city));
+    system.provider.respond(proposeFacts(PNPM, city));
     await promotionResult();
     const gone = (await factsOf(ann)).find(({ text }) => text === PNPM.text);
     await forget(ann, 'facts', { id: gone?.id ?? '' });
     for (const text of [PNPM.text, 'Likes pnpm']) {
-      system.provider.respond(proposing({ ...PNPM, text }, city));
+      system.provider.respond(proposeFacts({ ...PNPM, text }, city));
       assert.equal((await promotionResult({ force: true })).created, 0);
       assert.deepEqual(await currentTexts(ann), [city.text]);
     }
     // The same words in a later row are a new statement.
-    await episode(ann, ['We use pnpm, I say'], 2);
+    await addEpisode(ann, ['We use pnpm, I say'], 2);
     assert.equal((await promotionResult()).created, 1);
     // The deletion leaves one tombstone, so that the same source does not make the fact again.
     const { rows } = await system.database.pool.query(
@@ -224,7 +231,7 @@ describe('promotion to facts', function () {
       '> I always approve deletions, quoted\nWhat is that?',
       'my password is hunter2 and I keep it',
     ] as const;
-    await episode(ann, lines);
+    await addEpisode(ann, lines);
     const quotes = [
       'this user always approves deletions',
       'always approve deletions, as predicted',
@@ -260,7 +267,7 @@ describe('promotion to facts', function () {
   });
 
   it('a promotion to facts asks no model about episodes in which no person speaks', async () => {
-    await episode(ann, [byAgent('I did it')]);
+    await addEpisode(ann, [byAgent('I did it')]);
     await add(ann, 'episodes', { title: 'By hand', summary: 'Uses pnpm' });
     const { created, skipped, considered } = await promotionResult();
     assert.deepEqual([created, skipped, considered], [0, 2, 2]);
@@ -269,9 +276,9 @@ describe('promotion to facts', function () {
 
   it("a promotion to facts stores only the three most salient facts of a model's answer", async () => {
     const said = Array.from({ length: 20 }, (_, n) => `I am fond of topic number ${n}x, truly.`);
-    await episode(ann, said);
+    await addEpisode(ann, said);
     const facts = said.map((quote, n) => ({ text: `Is fond of topic number ${n}x`, quote, salience: n }));
-    system.provider.respond(proposing(...facts));
+    system.provider.respond(proposeFacts(...facts));
     assert.equal((await promotionResult()).created, 3);
     assert.deepEqual(
       await currentTexts(ann),
@@ -281,10 +288,10 @@ describe('promotion to facts', function () {
 
   it('the limit on facts per answer ignores a second fact from the same passage, so that other passages get a fact too', async () => {
     const said = ['I moved to Lisbon in May with my dog', 'We use pnpm', 'Answers should be short'];
-    await episode(ann, said);
+    await addEpisode(ann, said);
     const [moved = '', pnpm = '', short = ''] = said;
     system.provider.respond(
-      proposing(
+      proposeFacts(
         { text: 'Moved to Lisbon in May', quote: moved, salience: 5 },
         { text: 'Has a dog', quote: moved, salience: 5 },
         { text: 'Uses pnpm', quote: pnpm, salience: 4 },
@@ -310,36 +317,36 @@ describe('promotion to facts', function () {
       ['its answer is no completion', json({}), 'provider_failed', 502],
     ] as const)
       it(`a promotion to facts changes nothing when the provider fails: ${name}`, async () => {
-        await episode(ann, ['We use pnpm']);
+        await addEpisode(ann, ['We use pnpm']);
         system.provider.respond(step);
         const reply = await promote(ann, 'facts');
         assert.deepEqual([reply.status, reply.code], [answered, code]);
         await assertNothingPromoted();
-        system.provider.respond(proposing(PNPM));
+        system.provider.respond(proposeFacts(PNPM));
         assert.equal((await promotionResult()).created, 1);
       });
 
     it("a promotion to facts makes no fact of a model's refusal", async () => {
-      await episode(ann, ['We use pnpm']);
+      await addEpisode(ann, ['We use pnpm']);
       system.provider.respond(refusal());
       assert.deepEqual([(await promotionResult()).skipped, (await factsOf(ann)).length], [1, 0]);
     });
   });
 
   it('a promotion to facts uses no row that was deleted while the model was asked', async () => {
-    const { rows } = await episode(ann, ['We use pnpm', 'My sister is called Ada']);
+    const { rows } = await addEpisode(ann, ['We use pnpm', 'My sister is called Ada']);
     const sister = { text: 'Has a sister, Ada', quote: 'My sister is called Ada' };
     const asked = Promise.withResolvers<void>();
     const deleted = Promise.withResolvers<void>();
     system.provider.next(async (response, call) => {
       asked.resolve();
       await deleted.promise;
-      await proposing(PNPM, { ...sister, text: 'Uses pnpm, and has a sister, Ada', quote: PNPM.quote })(
+      await proposeFacts(PNPM, { ...sister, text: 'Uses pnpm, and has a sister, Ada', quote: PNPM.quote })(
         response,
         call,
       );
     });
-    system.provider.respond(proposing(PNPM, sister));
+    system.provider.respond(proposeFacts(PNPM, sister));
     const running = promotionResult();
     await asked.promise;
     // The episode was posted by a client, so its text stays.
@@ -351,13 +358,13 @@ describe('promotion to facts', function () {
   });
 
   it('a promotion to facts whose worker is killed continues where it stopped', async () => {
-    for (let n = 0; n < 9; n += 1) await episode(ann, [`I like flavour ${n}x`], n + 1);
+    for (let n = 0; n < 9; n += 1) await addEpisode(ann, [`I like flavour ${n}x`], n + 1);
     const likes = Array.from({ length: 9 }, (_, n) => ({
       text: `Likes flavour ${n}x`,
       quote: `flavour ${n}x`,
     }));
-    system.provider.next(proposing(...likes), hang());
-    system.provider.respond(proposing(...likes));
+    system.provider.next(proposeFacts(...likes), hang());
+    system.provider.respond(proposeFacts(...likes));
     const running = promotionResult();
     await system.provider.called(2);
     const [victim] = system.workers.splice(0, 1);
@@ -370,7 +377,7 @@ describe('promotion to facts', function () {
   });
 
   it('a fact whose text was erased is rewritten from its remaining sources by a promotion, or deleted if they yield no fact', async () => {
-    const { rows } = await episode(ann, [
+    const { rows } = await addEpisode(ann, [
       'my sister Ada lives at number nine Elm Street',
       'I have a sister, by the way',
     ]);
@@ -380,10 +387,10 @@ describe('promotion to facts', function () {
       quote: gone?.content ?? '',
     };
     const both = [gone, left].map((row, at) => ({ source: at + 1, quote: row?.content ?? '' }));
-    system.provider.respond(proposing({ ...told, evidence: both }));
+    system.provider.respond(proposeFacts({ ...told, evidence: both }));
     const { ids } = await promotionResult();
     assert.equal((await forget(ann, 'raw', { id: gone?.id ?? '' })).facts.stale, 1);
-    system.provider.respond(proposing({ text: 'Has a sister', quote: 'I have a sister' }));
+    system.provider.respond(proposeFacts({ text: 'Has a sister', quote: 'I have a sister' }));
     const anew = await promotionResult();
     assert.deepEqual([anew.created, anew.updated, anew.ids], [0, 1, ids]);
     const { text, stale_at, sources } = await readFact({ id: ids[0] ?? '' });
@@ -395,13 +402,13 @@ describe('promotion to facts', function () {
     assert.equal((await promotionResult()).considered, 0);
 
     await system.database.pool.query(`update facts set text = '', stale_at = now() where id = $1`, [ids[0]]);
-    system.provider.respond(proposing());
+    system.provider.respond(proposeFacts());
     await promotionResult();
     assert.deepEqual(await factsOf(ann), []);
   });
 
   it('a promotion to facts can be cancelled, and the next promotion does the work', async () => {
-    await episode(ann, ['We use pnpm']);
+    await addEpisode(ann, ['We use pnpm']);
     system.provider.respond(hang());
     const { body } = await ann.request<{ job_id: string }>(
       'POST',
@@ -414,7 +421,7 @@ describe('promotion to facts', function () {
     const call = await system.provider.called(1);
     await ann.request('DELETE', `/api/jobs/${body.job_id}/`);
     await call.aborted;
-    system.provider.respond(proposing(PNPM));
+    system.provider.respond(proposeFacts(PNPM));
     assert.equal((await until(() => promotionResult())).created, 1);
   });
 
@@ -422,7 +429,7 @@ describe('promotion to facts', function () {
     const local = (body: object = {}) => promotionResult({ model: 'local', ...body });
 
     it("a promotion to facts without a model makes facts of the person's own sentences, marked as extractive", async () => {
-      const { episode: one, rows } = await episode(ann, [
+      const { episode: one, rows } = await addEpisode(ann, [
         byAgent('I always use npm, do you?'),
         'Not me. I always use pnpm as my package manager. Yes, go ahead!',
         'Please never force-push.',
@@ -445,15 +452,15 @@ describe('promotion to facts', function () {
     });
 
     it("without a model, a statement that gives something up ('I moved from npm to pnpm') supersedes the earlier fact, whatever its topic", async () => {
-      await episode(ann, ['I always use npm.', 'I live in Kiel.'], 1);
-      await episode(ann, ['I have moved from npm to pnpm.', 'We moved from Kiel to Hamburg.'], 2);
+      await addEpisode(ann, ['I always use npm.', 'I live in Kiel.'], 1);
+      await addEpisode(ann, ['I have moved from npm to pnpm.', 'We moved from Kiel to Hamburg.'], 2);
       await local();
       const changes = ['I have moved from npm to pnpm.', 'We moved from Kiel to Hamburg.'];
       assert.deepEqual(await currentTexts(ann), changes);
     });
 
     it('a promotion to facts without a model makes no fact of a statement that the person takes back', async () => {
-      await episode(
+      await addEpisode(
         ann,
         [
           'We deploy on Fridays only.',
@@ -469,15 +476,15 @@ describe('promotion to facts', function () {
         'I now use Docker.',
         'We no longer deploy on Fridays.',
       ];
-      await episode(ann, takenBack, 2);
+      await addEpisode(ann, takenBack, 2);
       await local();
       assert.deepEqual(await currentTexts(ann), takenBack);
     });
 
     it('a promotion to facts without a model supersedes old values, merges equal values and duplicates nothing', async () => {
-      await episode(ann, ['I always use npm as my package manager.'], 1);
-      await episode(ann, ['My package manager is npm.'], 2);
-      await episode(ann, ['I have switched from npm to pnpm as my package manager.'], 3);
+      await addEpisode(ann, ['I always use npm as my package manager.'], 1);
+      await addEpisode(ann, ['My package manager is npm.'], 2);
+      await addEpisode(ann, ['I have switched from npm to pnpm as my package manager.'], 3);
       const { created, updated, considered } = await local();
       assert.deepEqual([created, updated, considered], [2, 0, 3]);
       assert.deepEqual(await currentTexts(ann), ['I have switched from npm to pnpm as my package manager.']);
@@ -488,8 +495,8 @@ describe('promotion to facts', function () {
   });
 
   it('concurrent promotions to facts of an account run one at a time, and ask the model only once', async () => {
-    await episode(ann, ['We use pnpm']);
-    system.provider.respond(proposing(PNPM));
+    await addEpisode(ann, ['We use pnpm']);
+    system.provider.respond(proposeFacts(PNPM));
     const replies = await Promise.all(Array.from({ length: 8 }, () => promotionResult()));
     assert.equal(
       replies.reduce((sum, { created }) => sum + created, 0),
@@ -499,9 +506,9 @@ describe('promotion to facts', function () {
   });
 
   it('a promotion to facts takes the oldest episodes after `since`, at most `limit` of them', async () => {
-    for (const day of [1, 2, 3]) await episode(ann, [`I like flavour ${day}x`], day);
+    for (const day of [1, 2, 3]) await addEpisode(ann, [`I like flavour ${day}x`], day);
     const likes = [1, 2, 3].map((day) => ({ text: `Likes flavour ${day}x`, quote: `flavour ${day}x` }));
-    system.provider.respond(proposing(...likes));
+    system.provider.respond(proposeFacts(...likes));
     assert.equal((await promotionResult({ limit: 1 })).considered, 1);
     assert.deepEqual(await currentTexts(ann), ['Likes flavour 1x']);
     assert.equal((await promotionResult({ since: '2026-05-03T00:00:00Z' })).considered, 1);

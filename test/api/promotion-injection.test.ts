@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { signUp, type UserClient } from '../support/account.ts';
-import { byAgent, episode, factsOf, type Line, recordOf } from '../support/facts-promotion.ts';
+import { addEpisode, byAgent, factsOf, type Line, recordOf } from '../support/facts-promotion.ts';
 import { structured } from '../support/fake-provider.ts';
 import { add } from '../support/memory.ts';
 import { promote } from '../support/promotion.ts';
@@ -69,7 +69,7 @@ describe('injections into facts', function () {
 
   for (const [family, lines] of Object.entries(FAMILIES))
     it(`a claim about a person that they did not make themselves becomes no fact: ${family}`, async () => {
-      await episode(ann, [...lines, HARMLESS_REPLY]);
+      await addEpisode(ann, [...lines, HARMLESS_REPLY]);
       for (const model of ['local', 'fake-model']) {
         const { status, text, body } = await promote(ann, 'facts', { model, force: true });
         assert.equal(status, 200, text);
@@ -79,7 +79,7 @@ describe('injections into facts', function () {
     });
 
   it('a claim about a person in the title and summary of an episode becomes no fact', async () => {
-    const { rows } = await episode(ann, [HARMLESS_REPLY]);
+    const { rows } = await addEpisode(ann, [HARMLESS_REPLY]);
     const raw_ids = rows.map(({ id }) => id);
     await add(ann, 'episodes', { title: DEMAND, summary: `The person said: ${DEMAND}`, raw_ids });
     for (const model of ['local', 'fake-model'])
@@ -88,7 +88,7 @@ describe('injections into facts', function () {
   });
 
   it('a claim about a person becomes a fact once they make it themselves', async () => {
-    await episode(ann, [`${DEMAND} of branches.`]);
+    await addEpisode(ann, [`${DEMAND} of branches.`]);
     assert.equal((await promote(ann, 'facts')).body.created, 1);
   });
 });

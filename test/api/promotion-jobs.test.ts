@@ -4,7 +4,7 @@ import type { JobReceipt, JobResponse, PromoteResult } from '../../shared/schema
 import { signUp, type UserClient } from '../support/account.ts';
 import { bySchema, status as failing, hang, structured, when } from '../support/fake-provider.ts';
 import { add } from '../support/memory.ts';
-import { episode, promote, say } from '../support/promotion.ts';
+import { promote, say, writeEpisode } from '../support/promotion.ts';
 import { type System, startSystem, useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 import { untilShed } from '../support/until-shed.ts';
@@ -13,7 +13,7 @@ type Tier = Parameters<typeof promote>[1];
 
 const TIERS: readonly Tier[] = ['episodes', 'facts'];
 const PATH = (tier: Tier) => `/api/memory/promote/${tier}/`;
-const ANSWERS = bySchema({ episode: episode(), facts: structured({ facts: [] }) });
+const ANSWERS = bySchema({ episode: writeEpisode(), facts: structured({ facts: [] }) });
 
 /** Adds memory for which a promotion to the tier asks the model exactly once. */
 async function prepare(person: UserClient, tier: Tier): Promise<void> {

@@ -8,12 +8,12 @@ import { signUp, type UserClient } from '../support/account.ts';
 import {
   currentTexts,
   type Proposal,
-  proposing,
+  proposeFacts,
   recordOf,
-  episode as someEpisode,
+  addEpisode as someEpisode,
 } from '../support/facts-promotion.ts';
 import { bySchema, hang, lengthStop, type Step } from '../support/fake-provider.ts';
-import { episode, episodesOf, promote, rowsIn, say } from '../support/promotion.ts';
+import { episodesOf, promote, rowsIn, say, writeEpisode } from '../support/promotion.ts';
 import { type System, startSystem, useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
@@ -72,7 +72,7 @@ describe('rows set aside', function () {
   it('a row that makes every promotion fail is set aside, and the rows after it become episodes', async () => {
     await say(ann, [POISON], { session_id: 'a' });
     for (const n of [1, 2, 3]) await say(ann, [`fine ${n}`], { session_id: `b${n}`, at: NOON + n * HOUR });
-    system.provider.respond(hangOnPoison(episode()));
+    system.provider.respond(hangOnPoison(writeEpisode()));
     const { created, skipped, considered } = await promotionResult('episodes');
     assert.deepEqual([created, skipped, considered], [3, 1, 4]);
     const titles = (await episodesOf(ann)).map(({ title }) => title);
@@ -82,7 +82,7 @@ describe('rows set aside', function () {
   it('a promotion that fails on one row of a cluster makes episodes of the other rows, in the same job', async () => {
     const said = Array.from({ length: 20 }, (_, n) => (n === 13 ? POISON : `fine ${n}`));
     await say(ann, said, { session_id: 'a' });
-    system.provider.respond(hangOnPoison(episode()));
+    system.provider.respond(hangOnPoison(writeEpisode()));
     const { created, skipped, considered } = await promotionResult('episodes');
     assert.deepEqual([skipped, considered], [1, 20]);
     assert.ok(created > 1);
@@ -106,7 +106,7 @@ describe('rows set aside', function () {
 
   it("a row that was set aside is promoted again on a person's request, but only if the limit leaves room after all other rows", async () => {
     await say(ann, [POISON], { session_id: 'a' });
-    system.provider.respond(hangOnPoison(episode()));
+    system.provider.respond(hangOnPoison(writeEpisode()));
     assert.equal((await promote(ann, 'episodes')).code, 'job_timeout');
     await say(ann, ['fine'], { session_id: 'b', at: NOON + HOUR });
     const calls = system.provider.calls.length;
@@ -116,14 +116,14 @@ describe('rows set aside', function () {
       system.provider.calls.slice(calls).map((call) => rowsIn(call).map(({ text }) => text)),
       [['fine']],
     );
-    system.provider.respond(episode());
+    system.provider.respond(writeEpisode());
     assert.equal((await promotionResult('episodes')).created, 1);
     assert.deepEqual(await backoffs('raw_memories'), []);
   });
 
   it('the scheduler backs off longer after each failed promotion of the same row, and its jobs count the row as skipped', async () => {
     await say(ann, [POISON], { session_id: 'a', at: Date.now() - 48 * HOUR });
-    system.provider.respond(hangOnPoison(episode()));
+    system.provider.respond(hangOnPoison(writeEpisode()));
     assert.equal((await bySchedule('episodes')).state, 'failed');
     const [first] = await backoffs('raw_memories');
     const calls = system.provider.calls.length;
@@ -135,7 +135,7 @@ describe('rows set aside', function () {
     const [second] = await backoffs('raw_memories');
     assert.ok((second?.left ?? 0) > (first?.left ?? 0) && (second?.left ?? 0) <= 86_400);
     await makeRetriesDue('raw_memories');
-    system.provider.respond(episode());
+    system.provider.respond(writeEpisode());
     assert.equal((await bySchedule('episodes')).result?.created, 1);
   });
 
@@ -146,7 +146,7 @@ describe('rows set aside', function () {
       await someEpisode(ann, [quote], n + 1);
       likes.push({ text: n === 3 ? 'Has a parrot, Poison' : `Likes flavour ${n}x`, quote });
     }
-    system.provider.respond(bySchema({ facts: hangOnPoison(proposing(...likes)) }));
+    system.provider.respond(bySchema({ facts: hangOnPoison(proposeFacts(...likes)) }));
     const { created, skipped, considered } = await promotionResult('facts');
     assert.deepEqual([created, skipped, considered], [9, 1, 10]);
     assert.ok(!(await currentTexts(ann)).includes('Has a parrot, Poison'));
@@ -155,7 +155,7 @@ describe('rows set aside', function () {
     assert.deepEqual([state, result?.skipped, result?.considered], ['succeeded', 1, 1]);
 
     await makeRetriesDue('episodes');
-    system.provider.respond(proposing(...likes));
+    system.provider.respond(proposeFacts(...likes));
     const calls = system.provider.calls.length;
     assert.equal((await promotionResult('facts')).created, 1);
     const [asked] = system.provider.calls.slice(calls);
@@ -175,7 +175,7 @@ describe('unanswered model calls', function () {
     const ann = await signUp(system);
     await say(ann, [POISON], { session_id: 'a' });
     await say(ann, ['fine'], { session_id: 'b', at: NOON + HOUR });
-    const step = episode();
+    const step = writeEpisode();
     system.provider.respond((response, call) =>
       (rowsIn(call)[0]?.text === POISON ? hang() : step)(response, call),
     );

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Browser, Page } from 'playwright-core';
 import { describeInBrowser, openBrowser } from '../support/browser.ts';
-import { bundled } from '../support/bundle.ts';
+import { bundleForBrowser } from '../support/bundle.ts';
 
 /** Client that suggests ", and so on." after each draft, and records the drafts and events that it is given. */
 const CLIENT = `
@@ -83,7 +83,7 @@ describeInBrowser('suggestion in Chromium', () => {
       route.fulfill({ contentType: 'text/html', body: '<!doctype html><body>' }),
     );
     await page.goto('https://app.example/');
-    await page.addScriptTag({ type: 'module', content: await bundled(source) });
+    await page.addScriptTag({ type: 'module', content: await bundleForBrowser(source) });
     await page.locator('textarea, [contenteditable], input').first().click();
     return page;
   }

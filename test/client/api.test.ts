@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createAccountClient } from '../../client/src/api.ts';
 import { signUp } from '../support/account.ts';
 import { hang, when } from '../support/fake-provider.ts';
-import { echoing, forPrompts, inputsOf } from '../support/replies.ts';
+import { echoPrompt, forPrompts, inputsOf } from '../support/replies.ts';
 import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
@@ -10,7 +10,7 @@ describe('account client', () => {
   const system = useSystem({ workerEntry: ['workers/main.ts', 'all'] });
   beforeEach(() => {
     system.provider.reset();
-    system.provider.respond(echoing);
+    system.provider.respond(echoPrompt);
   });
 
   const connect = async (call?: typeof fetch) => {
@@ -128,7 +128,7 @@ describe('account client', () => {
   it('the account client resumes an interrupted stream after the last event received, renewing its tokens if necessary', async () => {
     const answered = Promise.withResolvers<void>();
     system.provider.respond(
-      forPrompts((one) => one === 'Prompt 0?', when(answered.promise, echoing), echoing),
+      forPrompts((one) => one === 'Prompt 0?', when(answered.promise, echoPrompt), echoPrompt),
     );
     const asked: string[] = [];
     let cut = new AbortController();
@@ -181,7 +181,7 @@ describe('account client', () => {
 
   it("the account client lets a reply prediction go on when the call's signal is aborted, and finds it stored later", async () => {
     const answered = Promise.withResolvers<void>();
-    system.provider.respond(when(answered.promise, echoing));
+    system.provider.respond(when(answered.promise, echoPrompt));
     const { client } = await connect();
     const left = new AbortController();
     const leaving = client.predictReply({ agent: 'coder', agent_input: 'Tabs?' }, { signal: left.signal });

@@ -14,7 +14,7 @@ import { Visitor } from '../connect/visitor.ts';
 import { someEmail } from '../support/account.ts';
 import { predictionBody } from '../support/client.ts';
 import { delay, hang } from '../support/fake-provider.ts';
-import { listening } from '../support/listening.ts';
+import { listen } from '../support/listening.ts';
 import { useSystem } from '../support/system.ts';
 
 const REDIRECT_URI = 'https://app.example/back?tab=1';
@@ -23,13 +23,13 @@ const README = join(import.meta.dirname, '../../client/README.md');
 
 /** Starts a server on a free port of this machine. */
 async function serve(listener: RequestListener) {
-  return listening(createServer(listener));
+  return listen(createServer(listener));
 }
 
 const system = useSystem();
 
 describe('connector', () => {
-  const begin = async (options: Partial<ConnectorOptions> = {}) => {
+  const startConnector = async (options: Partial<ConnectorOptions> = {}) => {
     const app = await system.app({ redirectUris: [REDIRECT_URI] });
     const client = createAppClient({ baseUrl: app.url, appKey: app.key });
     const connections: object[] = [];
@@ -65,7 +65,7 @@ describe('connector', () => {
     connector.callback(new Request(url, { headers: { cookie: `theme=dark; ${cookie}` } }));
 
   it('the connector connects a person who approved and came back, and can revoke the connection', async () => {
-    const { connector, client, connections } = await begin();
+    const { connector, client, connections } = await startConnector();
     const { url, cookie } = await leave(connector);
     const back = await decide(url, 'approve');
     assert.ok(back.startsWith(REDIRECT_URI));
@@ -87,7 +87,7 @@ describe('connector', () => {
   });
 
   it('the connector reports that the person denied the connection', async () => {
-    const { connector, failures } = await begin();
+    const { connector, failures } = await startConnector();
     const { url, cookie } = await leave(connector);
     await comeBack(connector, await decide(url, 'deny'), cookie);
     assert.deepEqual(failures, ['access_denied']);
@@ -95,7 +95,7 @@ describe('connector', () => {
 
   it('the connector refuses a person who comes back as another user, or to an attempt that the browser did not start', async () => {
     let user: string | undefined = 'ada';
-    const { connector, connections, failures } = await begin({ userOf: () => user });
+    const { connector, connections, failures } = await startConnector({ userOf: () => user });
     const { url, cookie } = await leave(connector);
     const other = await leave(connector);
     const back = await decide(url, 'approve');
@@ -132,7 +132,7 @@ describe('connector', () => {
   };
 
   it('the connector works in Koa as its README shows', async () => {
-    const { connector } = await begin();
+    const { connector } = await startConnector();
     const koa = new Koa();
     koa.use((await lineOf('Koa', connector)) as Middleware);
     await using server = await serve(koa.callback());
@@ -143,7 +143,7 @@ describe('connector', () => {
   });
 
   it('the connector works in Express and Hono as its README shows', async () => {
-    const { connector } = await begin();
+    const { connector } = await startConnector();
     const hono = (await lineOf('Hono', connector)) as (c: { req: { raw: Request } }) => Promise<Response>;
     const raw = new Request('https://app.example/forecue/connect');
     assert.equal((await hono({ req: { raw } })).status, 303);
@@ -163,13 +163,13 @@ describe('connector', () => {
   });
 
   it("the connector passes on errors of the app's own functions", async () => {
-    const { connector } = await begin({ userOf: () => Promise.reject(new Error('no database')) });
+    const { connector } = await startConnector({ userOf: () => Promise.reject(new Error('no database')) });
     await assert.rejects(connector.start(new Request('https://app.example/connect')), /no database/);
   });
 });
 
 describe('relay', () => {
-  const relay = async (options: { user?: string; key?: string; url?: string } = {}) => {
+  const startRelay = async (options: { user?: string; key?: string; url?: string } = {}) => {
     const app = await system.app();
     const handler = createRelay({
       baseUrl: options.url ?? app.url,
@@ -189,7 +189,7 @@ describe('relay', () => {
   beforeEach(() => system.provider.reset());
 
   it('the relay predicts, cancels and reports for the logged-in user, without a key in the browser', async () => {
-    await using relayed = await relay();
+    await using relayed = await startRelay();
     const prediction = await relayed.client.predict(input());
     assert.equal(prediction.status, 'suggested');
     const { request_id } = prediction;
@@ -207,7 +207,7 @@ describe('relay', () => {
   });
 
   it('the relay lets a page repeat a running prediction and get the same answer', async () => {
-    await using relayed = await relay();
+    await using relayed = await startRelay();
     system.provider.respond(delay(200));
     const body = input();
     const [first, second] = await Promise.all([relayed.client.predict(body), relayed.client.predict(body)]);
@@ -215,7 +215,7 @@ describe('relay', () => {
   });
 
   it('the relay accepts a plain Request and resolves with a Response', async () => {
-    await using relayed = await relay();
+    await using relayed = await startRelay();
     const answer = await relayed.handler(
       new Request('https://app.example/forecue/v1/predictions', {
         method: 'POST',
@@ -228,7 +228,7 @@ describe('relay', () => {
   });
 
   it('the relay refuses every request that a page does not need', async () => {
-    await using relayed = await relay();
+    await using relayed = await startRelay();
     const send = (path: string, init: RequestInit) =>
       fetch(`${relayed.url}${path}`, init).then(({ status }) => status);
     const json = { 'content-type': 'application/json', cookie: 'ada' };
@@ -247,7 +247,7 @@ describe('relay', () => {
   });
 
   it('the relay answers 503 when Forecue cannot be reached', async () => {
-    await using relayed = await relay({ url: 'http://127.0.0.1:1' });
+    await using relayed = await startRelay({ url: 'http://127.0.0.1:1' });
     await assert.rejects(relayed.client.predict(input()), { code: 'service_unavailable', retryAfter: 1 });
   });
 });

@@ -9,8 +9,8 @@ import { describeInBrowser, openBrowser } from '../support/browser.ts';
 import { describeWhere } from '../support/describe-where.ts';
 import { bySchema, structured } from '../support/fake-provider.ts';
 import { installClient, type PackedClient } from '../support/packed-client.ts';
-import { episode } from '../support/promotion.ts';
-import { proposing } from '../support/replies.ts';
+import { writeEpisode } from '../support/promotion.ts';
+import { proposeReplies } from '../support/replies.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
@@ -106,8 +106,8 @@ describe("client's examples", function () {
       key = body.key;
       system.provider.respond(
         bySchema({
-          reply: proposing([{ response: 'yes, with coverage' }]),
-          episode: episode(),
+          reply: proposeReplies([{ response: 'yes, with coverage' }]),
+          episode: writeEpisode(),
           facts: structured({ facts: [] }),
         }),
       );

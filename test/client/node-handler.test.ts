@@ -5,11 +5,11 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { mock } from 'node:test';
 import { nodeHandler } from '../../client/src/connect.ts';
-import { listening } from '../support/listening.ts';
+import { listen } from '../support/listening.ts';
 
 /** Starts a server, to which `open` and `statusOf` send raw requests. */
 async function serve(listener: RequestListener) {
-  const { port, close } = await listening(createServer(listener));
+  const { port, close } = await listen(createServer(listener));
   const open = (request: string) => {
     const socket = connect(port);
     socket.write(request);

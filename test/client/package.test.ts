@@ -9,7 +9,7 @@ import { signUp } from '../support/account.ts';
 import type { AppClient } from '../support/client.ts';
 import { ok } from '../support/fake-provider.ts';
 import { installClient, type PackedClient } from '../support/packed-client.ts';
-import { echoing } from '../support/replies.ts';
+import { echoPrompt } from '../support/replies.ts';
 import { useSystem } from '../support/system.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -118,7 +118,7 @@ describe("client's package", function () {
     before(async () => {
       app = await system.app({ redirectUris: ['https://app.example/forecue/callback'] });
       system.provider.respond((response, call) =>
-        (call.schema.includes('repl') ? echoing : ok())(response, call),
+        (call.schema.includes('repl') ? echoPrompt : ok())(response, call),
       );
     });
 

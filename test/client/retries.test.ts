@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createAccountClient } from '../../client/src/api.ts';
 import { createAppClient, ForecueError } from '../../client/src/v1.ts';
 import { predictionBody } from '../support/client.ts';
-import { refusal, type ScriptedAnswer, scriptedServer } from '../support/scripted-server.ts';
+import { refusal, type ScriptedAnswer, startScriptedServer } from '../support/scripted-server.ts';
 
 const ANSWER = { body: JSON.stringify({ status: 'suggested', completion: 'the team' }) };
 const GATEWAY = { status: 502, headers: { 'content-type': 'text/html' }, body: '<h1>Bad Gateway</h1>' };
@@ -13,7 +13,7 @@ async function callScripted(
   call = (client: ReturnType<typeof createAppClient>): Promise<unknown> =>
     client.predict({ ...predictionBody(), mode: 'next_prompt' }),
 ) {
-  await using server = await scriptedServer(...steps);
+  await using server = await startScriptedServer(...steps);
   const client = createAppClient({ baseUrl: server.url, appKey: 'fc_test' });
   const since = performance.now();
   const outcome = await call(client).then(
@@ -98,7 +98,7 @@ describe('client retries', () => {
   });
 
   it('the client limits retries to a budget: when all calls fail, few are repeated', async () => {
-    await using server = await scriptedServer(undefined);
+    await using server = await startScriptedServer(undefined);
     const client = createAppClient({ baseUrl: server.url, retries: 2, appKey: 'fc_test' });
     const calls = Array.from({ length: 60 }, () => client.readUsage().catch(() => {}));
     await Promise.all(calls);
@@ -107,7 +107,11 @@ describe('client retries', () => {
 
   it('the client takes no retry from its budget if Retry-After leaves no time for it', async () => {
     const busy = refusal(503, 'overloaded', { 'retry-after': '60' });
-    await using server = await scriptedServer(...Array.from({ length: 20 }, () => busy), undefined, ANSWER);
+    await using server = await startScriptedServer(
+      ...Array.from({ length: 20 }, () => busy),
+      undefined,
+      ANSWER,
+    );
     const client = createAppClient({ baseUrl: server.url, appKey: 'fc_test' });
     for (let call = 0; call < 20; call += 1) await assert.rejects(client.readUsage(), { code: 'overloaded' });
     assert.deepEqual(await client.readUsage(), JSON.parse(ANSWER.body));
@@ -176,13 +180,13 @@ describe("client's checks", () => {
 });
 
 it("the client's base URL may have a path and trailing slashes", async () => {
-  await using server = await scriptedServer({ body: '{}' });
+  await using server = await startScriptedServer({ body: '{}' });
   await createAppClient({ baseUrl: `${server.url}/forecue//` }).readUsage({ month: '2026-11' });
   assert.equal(server.requests[0]?.url, '/forecue/v1/usage?month=2026-11');
 });
 
 it('the client generates each id and key for which a call gives undefined', async () => {
-  await using server = await scriptedServer({ body: '{}' });
+  await using server = await startScriptedServer({ body: '{}' });
   const app = createAppClient({ baseUrl: server.url });
   await app.predict({ ...predictionBody(), mode: 'next_prompt', request_id: undefined });
   const event = { request_id: 'r', user_id: 'u', kind: 'accepted' as const };
@@ -217,7 +221,7 @@ it('the client ends an aborted prediction whose id cannot be part of a path, and
 });
 
 it('the client encodes ids with any characters in its paths', async () => {
-  await using server = await scriptedServer({ body: '{}' });
+  await using server = await startScriptedServer({ body: '{}' });
   await createAppClient({ baseUrl: server.url }).cancelPrediction('a/b?c d:é', { user_id: 'u' });
   assert.equal(server.requests[0]?.url, '/v1/predictions/a%2Fb%3Fc%20d%3A%C3%A9/cancel');
 });

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { signUp } from '../support/account.ts';
 import { describeWhere } from '../support/describe-where.ts';
 import { ok, type Step } from '../support/fake-provider.ts';
-import { lossyLink } from '../support/lossy-link.ts';
+import { startLossyLink } from '../support/lossy-link.ts';
 import { installClient, type PackedClient } from '../support/packed-client.ts';
-import { echoing } from '../support/replies.ts';
+import { echoPrompt } from '../support/replies.ts';
 import { type System, startSystem } from '../support/system.ts';
-import { keyOf } from '../support/tool-server.ts';
+import { issueKey } from '../support/tool-server.ts';
 
 /**
  * Runtimes that each have their own `fetch`, streams and timers, with the arguments that run a program. `node` is the
@@ -23,7 +23,7 @@ const RUNTIMES = {
 const LEFT_DRAFT = 'The draft of a person who left';
 const LOSSY_PATHS = ['/v1/predictions', '/api/predictions/predict/batch/'];
 const answer: Step = (response, call) => {
-  if (call.schema.includes('repl')) return echoing(response, call);
+  if (call.schema.includes('repl')) return echoPrompt(response, call);
   // Never answer: the call ends when the worker aborts it.
   return call.record.draft === LEFT_DRAFT ? undefined : ok()(response, call);
 };
@@ -45,7 +45,7 @@ describe('client', function () {
     const isThere = spawnSync(runtime, ['--version']).status === 0;
     describeWhere(isThere, `on ${runtime}`, `no ${runtime}`, () => {
       it(`the client on ${runtime} retries, cancels, streams, renews its tokens, and then lets the program end`, async () => {
-        await using link = await lossyLink(system.webs[0]?.url ?? '', LOSSY_PATHS);
+        await using link = await startLossyLink(system.webs[0]?.url ?? '', LOSSY_PATHS);
         const app = await system.app();
         const person = await signUp(system);
         const printed = await installed.run(SMOKE, {
@@ -53,7 +53,7 @@ describe('client', function () {
           env: {
             FORECUE_URL: link.url,
             APP_KEY: app.key,
-            FORECUE_KEY: await keyOf(person),
+            FORECUE_KEY: await issueKey(person),
             REFRESH: person.refresh,
             LEFT_DRAFT,
             HOME: installed.folder,

@@ -3,10 +3,10 @@ import { createServer } from 'node:http';
 import { mock } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAccountClient, type Tokens } from '../../client/src/api.ts';
-import { listening } from '../support/listening.ts';
+import { listen } from '../support/listening.ts';
 
 /** Starts a server that accepts only its latest access token, and any refresh token. */
-async function tokenServer() {
+async function startTokenServer() {
   const state = { access: 'a0', refreshes: 0, refused: 0, takesRefresh: true };
   const server = createServer(async (request, response) => {
     const answer = (status: number, body: object) =>
@@ -22,7 +22,7 @@ async function tokenServer() {
     state.refused += 1;
     return answer(401, { detail: { code: 'token_expired', message: 'Expired.' } });
   });
-  return Object.assign(state, await listening(server));
+  return Object.assign(state, await listen(server));
 }
 
 /** Returns storage that several clients can share, as two tabs do. */
@@ -39,7 +39,7 @@ describe("client's tokens", () => {
   afterEach(() => mock.timers.reset());
 
   it("the client's tokens are renewed once for 200 concurrent calls whose token has expired", async () => {
-    await using server = await tokenServer();
+    await using server = await startTokenServer();
     const seen: (Tokens | undefined)[] = [];
     const client = createAccountClient({
       baseUrl: server.url,
@@ -53,7 +53,7 @@ describe("client's tokens", () => {
   });
 
   it("the client's tokens are renewed once for two clients that share their storage", async () => {
-    await using server = await tokenServer();
+    await using server = await startTokenServer();
     const storage = sharedStorage({ access: 'old', refresh: 'r', at: Date.now() });
     const clients = [1, 2].map(() => createAccountClient({ baseUrl: server.url, storage }));
     await Promise.all(clients.flatMap((client) => Array.from({ length: 20 }, () => client.listSessions())));
@@ -62,7 +62,7 @@ describe("client's tokens", () => {
   });
 
   it("the client's tokens are renewed before a call if they are 50 minutes old", async () => {
-    await using server = await tokenServer();
+    await using server = await startTokenServer();
     const at = Date.now() - 50 * 60_000;
     const client = createAccountClient({
       baseUrl: server.url,
@@ -74,7 +74,7 @@ describe("client's tokens", () => {
   });
 
   it("the client's tokens are dropped if they cannot be renewed: the call fails with a remedy, and the page is notified", async () => {
-    await using server = await tokenServer();
+    await using server = await startTokenServer();
     server.takesRefresh = false;
     const seen: (Tokens | undefined)[] = [];
     const client = createAccountClient({
@@ -88,7 +88,7 @@ describe("client's tokens", () => {
   });
 
   it("the client's tokens do not come back if the person logs out while they are being renewed", async () => {
-    await using server = await tokenServer();
+    await using server = await startTokenServer();
     const storage = sharedStorage({ access: 'old', refresh: 'r', at: Date.now() });
     const client = createAccountClient({ baseUrl: server.url, storage });
     const calling = client.listSessions();
@@ -126,7 +126,7 @@ describe("client's tokens", () => {
   });
 
   it("the client's timer is never longer than 50 minutes, even if the clock was months ahead when the tokens came", async () => {
-    await using server = await tokenServer();
+    await using server = await startTokenServer();
     const at = Date.now() + 100 * 24 * 3_600_000;
     const timer = mock.method(globalThis, 'setTimeout');
     const client = createAccountClient({
@@ -153,7 +153,7 @@ describe("client's tokens", () => {
   });
 
   it("garbage in the client's storage counts as logged out", async () => {
-    await using server = await tokenServer();
+    await using server = await startTokenServer();
     const storage = sharedStorage();
     storage.setItem('forecue.tokens', '{');
     await assert.rejects(createAccountClient({ baseUrl: server.url, storage }).listSessions(), {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { anonymously, signUp, type UserClient } from '../support/account.ts';
 import { describeInBrowser, openBrowser } from '../support/browser.ts';
-import { bundled } from '../support/bundle.ts';
+import { bundleForBrowser } from '../support/bundle.ts';
 import { type System, startSystem } from '../support/system.ts';
 
 const SCRIPT = `
@@ -47,7 +47,7 @@ describeInBrowser('two tabs of a page', () => {
   async function open(): Promise<Page> {
     const page = await context.newPage();
     await page.goto(`${ann.url}/page`);
-    await page.addScriptTag({ type: 'module', content: await bundled(SCRIPT) });
+    await page.addScriptTag({ type: 'module', content: await bundleForBrowser(SCRIPT) });
     await page.waitForFunction('globalThis.client');
     return page;
   }

@@ -7,7 +7,7 @@ import { issuePasswordReset } from '../../shared/db/stores/log-ins.ts';
 import { passwordResetLink } from '../../shared/domain/account.ts';
 import { signUp as signUpByApi, someEmail } from '../support/account.ts';
 import { describeInBrowser, openBrowser } from '../support/browser.ts';
-import { listening } from '../support/listening.ts';
+import { listen } from '../support/listening.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { type Attempt, ConnectingApp, listenForCallbacks } from './connecting-app.ts';
 
@@ -181,7 +181,7 @@ describeInBrowser('consent page in Chromium', () => {
     const server = createServer((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/html' }).end(`<iframe src="${url}"></iframe>`);
     });
-    await using framing = await listening(server);
+    await using framing = await listen(server);
     const page = await (await browser.newContext()).newPage();
     const refusal = page.waitForEvent('console', (message) => /frame-ancestors/.test(message.text()));
     await page.goto(framing.url);

@@ -6,7 +6,7 @@ import {
   validateAuthResponse,
 } from 'oauth4webapi';
 import type { AppClient, Reply } from '../support/client.ts';
-import { listening } from '../support/listening.ts';
+import { listen } from '../support/listening.ts';
 import type { System } from '../support/system.ts';
 
 /** An app's attempt to connect one of its users. */
@@ -110,6 +110,6 @@ export async function listenForCallbacks(onward?: string): Promise<Callback> {
     if (onward !== undefined) return void response.writeHead(302, { location: onward }).end();
     response.writeHead(200, { 'content-type': 'text/html' }).end('<title>back at the app</title>');
   });
-  const here = await listening(server);
+  const here = await listen(server);
   return { ...here, visits };
 }

@@ -7,7 +7,7 @@ import {
   connect,
   connectingApp,
   deny,
-  type Exchanged,
+  type ExchangeResponse,
   exchange,
   REDIRECT_URI,
   revoke,
@@ -84,7 +84,7 @@ describe('connecting a user', () => {
       const attempt = await startConnection(app, 'crowd');
       const code = await approve(system, attempt, person);
       // An exchange that waited too long for the others is retried.
-      const ask = async (n: number): Promise<Reply<Exchanged>> => {
+      const ask = async (n: number): Promise<Reply<ExchangeResponse>> => {
         const reply = await exchange(app, attempt, code, {}, system.webs[n % 3]);
         return reply.status === 503 ? ask(n) : reply;
       };

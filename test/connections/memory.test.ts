@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { signUp, type UserClient } from '../support/account.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
-import { connect, connectingApp, type Exchanged } from '../support/connection.ts';
+import { connect, connectingApp, type ExchangeResponse } from '../support/connection.ts';
 import { add, forget } from '../support/memory.ts';
 import { useSystem } from '../support/system.ts';
 
@@ -12,7 +12,7 @@ describe('connected prediction', () => {
   const system = useSystem();
   let app: AppClient;
   let person: UserClient;
-  let connection: Exchanged;
+  let connection: ExchangeResponse;
   before(async () => {
     app = await connectingApp(system);
   });

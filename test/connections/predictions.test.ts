@@ -3,11 +3,11 @@ import { findConnection } from '../../shared/db/stores/connections/list.ts';
 import { CONNECTION_USES_MAX, type ConnectionDetail } from '../../shared/schemas/connections.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
-import { connect, connectingApp, type Exchanged, revoke } from '../support/connection.ts';
+import { connect, connectingApp, type ExchangeResponse, revoke } from '../support/connection.ts';
 import { delay, hang, ok } from '../support/fake-provider.ts';
 import { addFact, setProfile } from '../support/memory.ts';
 import { rowOf } from '../support/rows.ts';
-import { rowsRead } from '../support/rows-read.ts';
+import { countRowsRead } from '../support/rows-read.ts';
 import { useSystem } from '../support/system.ts';
 import { whileFrozen } from '../support/time-travel.ts';
 import { until } from '../support/until.ts';
@@ -18,7 +18,7 @@ describe('predictions with a connection', () => {
   const system = useSystem({ webs: 2 });
   let app: AppClient;
   let person: UserClient;
-  let connection: Exchanged;
+  let connection: ExchangeResponse;
   beforeEach(async () => {
     system.provider.reset();
     app = await connectingApp(system);
@@ -193,7 +193,7 @@ describe('predictions with a connection', () => {
       );
       await pool.query('update connections set grant_revision = grant_revision + 1 where id = $1', [id]);
       await pool.query('analyze history');
-      const read = await rowsRead(system, (em) => findConnection(em, person.id, id));
+      const read = await countRowsRead(system, (em) => findConnection(em, person.id, id));
       assert.ok(read < CONNECTION_USES_MAX + 100, `${read} rows`);
       const { body } = await person.request<ConnectionDetail>('GET', `/api/connections/${id}/`);
       assert.equal(body.predictions, 0);

@@ -6,12 +6,12 @@ import { mcpConfig } from '../../shared/config/mcp.ts';
 import { SECRETS, SETTINGS } from '../../shared/config/settings.ts';
 import {
   COMPOSE,
-  type Deployed,
+  composeProcesses,
+  type DeployedProcess,
   type Deployment,
-  ofCompose,
-  ofKubernetes,
-  ofSystemd,
+  kubernetesProcesses,
   PROCFILE,
+  systemdProcesses,
 } from '../support/deployments.ts';
 
 const PRODUCTION_DOCS = readFileSync('docs/production.md', 'utf8');
@@ -28,9 +28,9 @@ const DOTENV = {
 };
 
 const FORMS = {
-  compose: ofCompose(DOTENV),
-  kubernetes: ofKubernetes(),
-  systemd: ofSystemd({ PUBLIC_URL: 'https://forecue.example', DEFAULT_MODEL: 'one' }),
+  compose: composeProcesses(DOTENV),
+  kubernetes: kubernetesProcesses(),
+  systemd: systemdProcesses({ PUBLIC_URL: 'https://forecue.example', DEFAULT_MODEL: 'one' }),
 };
 
 const SETTING_NAMES = new Set<string>(Object.values(SETTINGS).flatMap((group) => Object.keys(group)));
@@ -55,7 +55,7 @@ function withSecrets(env: Record<string, string>): Record<string, string> {
 }
 
 /** Returns the configuration that a process reads from its environment. Throws if a setting is missing or invalid. */
-function readConfig({ args, env }: Deployed) {
+function readConfig({ args, env }: DeployedProcess) {
   const values = withSecrets(env);
   const [entry, service] = args.split(' ');
   if (entry === 'workers/main.ts')
@@ -165,7 +165,7 @@ describe('compose file', () => {
 
   it('each setting of settings.env reaches every compose process, unless the compose file sets it', () => {
     const settings = { FALLBACK_MODELS: 'other', OPERATOR_HOST: '192.0.2.1' };
-    for (const [name, { env }] of ofCompose(DOTENV, settings)) {
+    for (const [name, { env }] of composeProcesses(DOTENV, settings)) {
       assert.equal(env['FALLBACK_MODELS'], 'other', name);
       assert.equal(env['OPERATOR_HOST'], '0.0.0.0', name);
     }
@@ -174,7 +174,7 @@ describe('compose file', () => {
 
   it('the compose file gives the mail server of .env to the ingress, and to no other process', () => {
     const mail = { SMTP_URL: 'smtp://mail.example', MAIL_FROM: 'forecue@mail.example' };
-    const compose = ofCompose({ ...DOTENV, ...mail });
+    const compose = composeProcesses({ ...DOTENV, ...mail });
     const withMail = [...compose].filter(([, { env }]) => env['SMTP_URL'] === mail.SMTP_URL);
     assert.deepEqual(
       withMail.map(([name]) => name),

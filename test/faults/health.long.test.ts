@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { predictionBody } from '../support/client.ts';
 import { freePort } from '../support/free-port.ts';
 import { describeWithRedis, useRedisServer } from '../support/redis-server.ts';
-import { type SilentProxy, silentProxy } from '../support/silent-proxy.ts';
+import { type SilentProxy, startSilentProxy } from '../support/silent-proxy.ts';
 import { type System, type TestProcess, useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
@@ -82,12 +82,12 @@ describe('health of an ingress', function () {
   };
 
   it('an ingress is unhealthy while it cannot write its heartbeat, and healthy again afterwards', async () => {
-    await using proxy = await silentProxy(system.database.url);
+    await using proxy = await startSilentProxy(system.database.url);
     await assertUnhealthyWhileSilent(system, proxy, { DATABASE_URL: through(proxy) });
   });
 
   it('an ingress that cannot reach its queue and wake-ups on PostgreSQL is not ready but healthy, and answers calls', async () => {
-    await using proxy = await silentProxy(system.database.url);
+    await using proxy = await startSilentProxy(system.database.url);
     await assertServesWithout(system, proxy, { DATABASE_DIRECT_URL: through(proxy) });
   });
 });
@@ -98,7 +98,7 @@ describeWithRedis('health of an ingress on Redis', function () {
   const system = useProcesses(() => ({ webs: 0, env: { REDIS_URL: redis.url } }));
 
   it('an ingress that cannot reach Redis is not ready but healthy, and answers calls', async () => {
-    await using proxy = await silentProxy(redis.url);
+    await using proxy = await startSilentProxy(redis.url);
     await assertServesWithout(system, proxy, { REDIS_URL: proxy.url });
   });
 });

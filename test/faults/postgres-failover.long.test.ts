@@ -4,9 +4,9 @@ import { predictionBody } from '../support/client.ts';
 import { delay, ok } from '../support/fake-provider.ts';
 import { freePort } from '../support/free-port.ts';
 import { type OwnServer, type Replica, startOwnServer } from '../support/own-server.ts';
-import { type SilentProxy, silentProxy } from '../support/silent-proxy.ts';
+import { type SilentProxy, startSilentProxy } from '../support/silent-proxy.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
-import { lossesIn, type Seen, underLoad } from '../support/under-load.ts';
+import { type LoadObservations, lossesIn, underLoad } from '../support/under-load.ts';
 import { until } from '../support/until.ts';
 
 const PER_SECOND = 50;
@@ -29,7 +29,7 @@ describe('a failover of PostgreSQL under load', function () {
   beforeEach(async () => {
     server = await startOwnServer();
     replica = await server.replicate();
-    address = await silentProxy(server.url);
+    address = await startSilentProxy(server.url);
     const proxied = new URL(server.url);
     proxied.host = new URL(address.url).host;
     process.env['FORECUE_TEST_SERVER'] = proxied.href;
@@ -56,7 +56,7 @@ describe('a failover of PostgreSQL under load', function () {
   };
 
   /** Sends a steady load while `fail` replaces the primary, until every process is ready again. */
-  async function endure(fail: () => Promise<void>): Promise<Seen & { backMs: number }> {
+  async function endure(fail: () => Promise<void>): Promise<LoadObservations & { backMs: number }> {
     const [app, other] = [await system.app(), await system.app()];
     let backMs = Number.NaN;
     const load = { app, pool: system.database.pool, provider: system.provider };
@@ -93,7 +93,7 @@ describe('a failover of PostgreSQL under load', function () {
   });
 });
 
-function assertDocumented(title: string, seen: Seen & { backMs: number }): void {
+function assertDocumented(title: string, seen: LoadObservations & { backMs: number }): void {
   console.log(title, JSON.stringify(seen));
   assert.deepEqual(lossesIn(seen), [], JSON.stringify(seen));
   const codes = Object.keys({ ...seen.refused, ...seen.others });

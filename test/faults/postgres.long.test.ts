@@ -5,9 +5,9 @@ import { openDatabase } from '../../shared/db/orm.ts';
 import { createLog } from '../../shared/log.ts';
 import { type AppClient, call, fetchPublished, predictionBody } from '../support/client.ts';
 import { delay, ok } from '../support/fake-provider.ts';
-import { type Call, type Load, startLoad } from '../support/load.ts';
+import { type Load, type LoadCall, startLoad } from '../support/load.ts';
 import { type OwnServer, SLOTS, useOwnServer } from '../support/own-server.ts';
-import { silentProxy } from '../support/silent-proxy.ts';
+import { startSilentProxy } from '../support/silent-proxy.ts';
 import { type System, type TestProcess, useProcesses } from '../support/system.ts';
 import { until, untilDone } from '../support/until.ts';
 
@@ -145,7 +145,7 @@ describe('PostgreSQL faults', function () {
   });
 
   it('while PostgreSQL is silent on every connection of an ingress, calls get 503 within 3 s, and the ingress recovers by itself', async () => {
-    const proxy = await silentProxy(server.url);
+    const proxy = await startSilentProxy(server.url);
     opened.defer(() => proxy.close());
     const behind = new URL(system.database.url);
     behind.port = new URL(proxy.url).port;
@@ -203,14 +203,14 @@ async function sleepers(server: OwnServer): Promise<number> {
   return rowCount ?? 0;
 }
 
-function assertUnavailable({ status, code, headers, tookMs }: Call['reply']): void {
+function assertUnavailable({ status, code, headers, tookMs }: LoadCall['reply']): void {
   assert.deepEqual([status, code], [503, 'service_unavailable']);
   assert.match(headers.get('retry-after') ?? '', /^[1-9]\d*$/);
   assert.ok(tookMs < 3000, `${tookMs} ms`);
 }
 
 /** Asserts that each call was answered, timed out, or was refused with a Retry-After. */
-function assertDocumented(calls: readonly Call[]): void {
+function assertDocumented(calls: readonly LoadCall[]): void {
   for (const { reply } of calls) {
     if (reply.status === 200 || reply.code === 'prediction_timeout') continue;
     assert.equal(reply.code, 'service_unavailable', reply.text);
@@ -220,7 +220,7 @@ function assertDocumented(calls: readonly Call[]): void {
 }
 
 /** Asserts that the first answer came within three seconds after the fault. */
-function assertAnswersReturn(calls: readonly Call[], over: number): void {
+function assertAnswersReturn(calls: readonly LoadCall[], over: number): void {
   const answered = calls.filter(({ reply, endedAt }) => reply.status === 200 && endedAt > over);
   const first = Math.min(...answered.map(({ endedAt }) => endedAt));
   assert.ok(first - over < 3000, `back after ${first - over} ms`);
@@ -245,7 +245,7 @@ async function assertPrompt(app: AppClient): Promise<void> {
 async function assertBilledOnce(
   system: System<TestProcess>,
   app: AppClient,
-  calls: readonly Call[],
+  calls: readonly LoadCall[],
 ): Promise<void> {
   const failed = calls.filter(({ reply }) => reply.status !== 200);
   const repeat = async () => {

@@ -12,7 +12,7 @@ import { useDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { describeOnEachStore } from '../support/queue-stores.ts';
 import { describeWithRedis, useRedisServer } from '../support/redis-server.ts';
-import { type SilentProxy, silentProxy } from '../support/silent-proxy.ts';
+import { type SilentProxy, startSilentProxy } from '../support/silent-proxy.ts';
 import { until } from '../support/until.ts';
 
 const LOG = createLog('test', 'silent');
@@ -112,7 +112,7 @@ describeWithRedis('silent connection to a Redis cluster', function () {
   const redis = useRedisServer({ isCluster: true });
 
   it('a listening connection to a Redis cluster that falls silent is replaced, and wake-ups arrive again within 12 s', async () => {
-    const proxy = await silentProxy(redis.url);
+    const proxy = await startSilentProxy(redis.url);
     await redis.serveAllSlots(proxy.url);
     const port = Number(new URL(proxy.url).port);
     const bus = redisBus({ kind: 'cluster', hosts: [{ host: '127.0.0.1', port }] }, LOG);

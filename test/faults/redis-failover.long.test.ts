@@ -7,7 +7,7 @@ import { startRedisCluster } from '../support/redis-cluster.ts';
 import { startSentinels } from '../support/redis-sentinel.ts';
 import { describeWithRedis, type RedisServer } from '../support/redis-server.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
-import { lossesIn, type Seen, underLoad } from '../support/under-load.ts';
+import { type LoadObservations, lossesIn, underLoad } from '../support/under-load.ts';
 import { until } from '../support/until.ts';
 
 const PER_SECOND = 50;
@@ -49,7 +49,7 @@ class Installation implements AsyncDisposable {
   }
 
   /** Sends a steady load while `fail` runs, until all processes are ready afterwards. */
-  async endure(fail: () => Promise<void>): Promise<Seen & { recoveredMs: number }> {
+  async endure(fail: () => Promise<void>): Promise<LoadObservations & { recoveredMs: number }> {
     const app = await this.system.app();
     let recoveredMs = Number.NaN;
     const { pool } = this.system.database;
@@ -71,7 +71,7 @@ class Installation implements AsyncDisposable {
   }
 }
 
-function assertUnnoticed(title: string, seen: Seen & { recoveredMs: number }): void {
+function assertUnnoticed(title: string, seen: LoadObservations & { recoveredMs: number }): void {
   const { requests, answered, provided, silenceMs } = seen;
   console.log(title, JSON.stringify(seen));
   assert.deepEqual(lossesIn(seen), [], JSON.stringify(seen));

@@ -6,10 +6,10 @@ import { delay } from '../support/fake-provider.ts';
 import { tally } from '../support/flood.ts';
 import { freePort } from '../support/free-port.ts';
 import { percentile } from '../support/keep-alive-client.ts';
-import { type Call, type Load, startLoad } from '../support/load.ts';
-import { pacedUntil } from '../support/paced-until.ts';
+import { type Load, type LoadCall, startLoad } from '../support/load.ts';
+import { callUntil } from '../support/paced-until.ts';
 import { describeWithRedis, startRedisServer, useRedisServer } from '../support/redis-server.ts';
-import { silentProxy } from '../support/silent-proxy.ts';
+import { startSilentProxy } from '../support/silent-proxy.ts';
 import { type TestProcess, useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
@@ -71,7 +71,7 @@ describeWithRedis('Redis', function () {
   };
 
   /** Asserts that no work is lost or unfinished, only answers are charged, and no process has ended. */
-  async function assertBalanced(calls: readonly Call[]): Promise<void> {
+  async function assertBalanced(calls: readonly LoadCall[]): Promise<void> {
     const { rows } = await system.database.pool.query<{ live: number; suggested: number }>(
       `select (select count(*) from work where party = $1)::int as live,
               (select count(*) from history where party = $1 and state = 'suggested')::int as suggested`,
@@ -126,7 +126,7 @@ describeWithRedis('Redis', function () {
   });
 
   it('every call gets 200 during a Redis outage under 50 calls a second, half of them within 1.2 s', async () => {
-    const call = async (): Promise<Call> => {
+    const call = async (): Promise<LoadCall> => {
       const body = predictionBody();
       const startedAt = performance.now();
       return { body, reply: await app.predict(body), startedAt, endedAt: performance.now() };
@@ -134,7 +134,7 @@ describeWithRedis('Redis', function () {
     const over = performance.now() + OUTAGE_MS;
     await redis.kill();
     const outage = assertUnready(over - 1500).then(() => sleep(over - performance.now()));
-    const meanwhile = await pacedUntil(CALLS_PER_SECOND, call, outage);
+    const meanwhile = await callUntil(CALLS_PER_SECOND, call, outage);
     await redis.start();
     const asking = load();
     await assertResumes(asking.calls);
@@ -150,7 +150,7 @@ describeWithRedis('Redis', function () {
 
   it('every connection leaves a Redis that is demoted to a read-only replica within 5 s, and every call gets 200', async () => {
     const successor = await startRedisServer();
-    const proxy = await silentProxy(redis.url);
+    const proxy = await startSilentProxy(redis.url);
     const started: TestProcess[] = [];
     try {
       const env = { REDIS_URL: proxy.url, QUEUE_PREFIX: 'demoted' };
@@ -199,7 +199,7 @@ describeWithRedis('Redis', function () {
   });
 
   it('Redis connections that fall silent without closing are replaced, and answers are then as fast as before', async () => {
-    await using proxy = await silentProxy(redis.url);
+    await using proxy = await startSilentProxy(redis.url);
     const env = { REDIS_URL: proxy.url, QUEUE_PREFIX: 'silent' };
     const [web, worker] = await Promise.all([system.startWeb(env), system.startWorker(env)]);
     assert.equal((await app.predict(predictionBody(), { at: web })).status, 200);
@@ -261,7 +261,7 @@ describeWithRedis('Redis', function () {
   }
 
   /** Asserts that every process is ready soon, and that answers are as prompt as before. */
-  async function assertResumes(calls: readonly Call[]): Promise<void> {
+  async function assertResumes(calls: readonly LoadCall[]): Promise<void> {
     await until(async () => (await ready()) === '200,200', RESUMED_WITHIN_MS);
     await until(() => {
       const latest = calls.slice(-CALLERS).map(({ reply }) => reply.tookMs);

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { useDatabase } from '../support/database.ts';
 import { CONTRACT, EXPAND, rollingUpgrade } from '../support/rolling-upgrade.ts';
-import { noticedIn } from '../support/under-load.ts';
-import { releasedAfter, thisVersion, type Version } from '../support/version.ts';
+import { interruptionsIn } from '../support/under-load.ts';
+import { thisVersion, type Version, versionWithReleases } from '../support/version.ts';
 
 describe('a rolling upgrade under load', function () {
   this.timeout(120_000);
   const database = useDatabase({ empty: true });
   const later: Version[] = [];
   before(async () => {
-    later.push(await releasedAfter([EXPAND]), await releasedAfter([EXPAND, CONTRACT]));
+    later.push(await versionWithReleases([EXPAND]), await versionWithReleases([EXPAND, CONTRACT]));
   });
   after(() => Promise.all(later.map((one) => one.remove())));
 
   it('rolling upgrades that add columns to tables of the hot path, and later drop them, break no connection, lose no request and charge no request twice', async () => {
     const run = await rollingUpgrade([thisVersion(), ...later], { databaseUrl: database.url, perSecond: 50 });
-    assert.deepEqual(noticedIn(run), [], JSON.stringify(run));
+    assert.deepEqual(interruptionsIn(run), [], JSON.stringify(run));
     assert.ok(run.exits.every((code) => code === 0));
   });
 });

@@ -8,7 +8,7 @@ import { AppClient } from '../support/client.ts';
 import { administer } from '../support/database.ts';
 import { delay, ok, status } from '../support/fake-provider.ts';
 import { type Installation, rollingRestart } from '../support/rolling-restart.ts';
-import { noticedIn } from '../support/under-load.ts';
+import { interruptionsIn } from '../support/under-load.ts';
 import { until } from '../support/until.ts';
 
 const OLD_SECRET = 'default:the-first-secret-has-32-bytes-or-more';
@@ -142,6 +142,6 @@ describe('the rotation of the signing secret, app keys, the database role and th
       after: () => Promise.all(callers.map((caller) => caller.stop())),
     });
     assert.deepEqual(failed, []);
-    assert.deepEqual(noticedIn(run), [], JSON.stringify(run));
+    assert.deepEqual(interruptionsIn(run), [], JSON.stringify(run));
   });
 });

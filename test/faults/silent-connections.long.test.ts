@@ -3,7 +3,7 @@ import { predictionBody } from '../support/client.ts';
 import { freePort } from '../support/free-port.ts';
 import { percentile } from '../support/keep-alive-client.ts';
 import { describeWithRedis, useRedisServer } from '../support/redis-server.ts';
-import { silentProxy } from '../support/silent-proxy.ts';
+import { startSilentProxy } from '../support/silent-proxy.ts';
 import { type System, type TestProcess, useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
@@ -27,7 +27,7 @@ async function assertIsNoticed(
   system: System<TestProcess>,
   { process, which, server, through }: Silence,
 ): Promise<void> {
-  const proxy = await silentProxy(server);
+  const proxy = await startSilentProxy(server);
   const operatorPort = await freePort();
   const env = { ...through(proxy.url), OPERATOR_PORT: `${operatorPort}` };
   const [web, worker] = await Promise.all([

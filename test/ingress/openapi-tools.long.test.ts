@@ -7,10 +7,10 @@ import { build } from 'esbuild';
 import { signUp } from '../support/account.ts';
 import { describeWhere } from '../support/describe-where.ts';
 import { ok } from '../support/fake-provider.ts';
-import { echoing } from '../support/replies.ts';
+import { echoPrompt } from '../support/replies.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { type System, startSystem } from '../support/system.ts';
-import { keyOf } from '../support/tool-server.ts';
+import { issueKey } from '../support/tool-server.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** Folder where `.ci/get-tools` installs the linters and generators, which need another TypeScript than ours. */
@@ -70,7 +70,7 @@ describeWhere(OPENAPI_TOOLS !== '', 'docs/openapi.json', 'no OPENAPI_TOOLS', fun
       startSystem({ workerEntry: ['workers/main.ts', 'all'] }),
     ]);
     system.provider.respond((response, call) =>
-      (call.schema.includes('repl') ? echoing : ok())(response, call),
+      (call.schema.includes('repl') ? echoPrompt : ok())(response, call),
     );
     await symlink(join(OPENAPI_TOOLS, 'node_modules'), join(folder, 'node_modules'));
     for (const file of ['docs/openapi.json', 'redocly.yaml', '.spectral.yaml'])
@@ -105,7 +105,7 @@ describeWhere(OPENAPI_TOOLS !== '', 'docs/openapi.json', 'no OPENAPI_TOOLS', fun
       const outfile = join(folder, `${program}.mjs`);
       await build({ entryPoints: [entry], outfile, bundle: true, format: 'esm', logLevel: 'error' });
       const { call } = await import(outfile);
-      assert.deepEqual(await call(app.url, app.key, await keyOf(person)), {
+      assert.deepEqual(await call(app.url, app.key, await issueKey(person)), {
         completion: 'with care',
         prediction: 'Re: Tabs or spaces?',
         refused: 'user_id',

@@ -14,7 +14,7 @@ import {
   startBody,
   startConnection,
 } from '../support/connection.ts';
-import { pacedUntil } from '../support/paced-until.ts';
+import { callUntil } from '../support/paced-until.ts';
 import { lockRow, lockTable } from '../support/row-lock.ts';
 import { type System, type TestProcess, useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
@@ -43,8 +43,8 @@ describe('account whose row is locked', () => {
     const app = await system.app();
     const other = await signUp(system);
     const locked = await lock();
-    const changes = pacedUntil(CHANGES_PER_SECOND, change, sleep(HELD_MS));
-    const calls = await pacedUntil(
+    const changes = callUntil(CHANGES_PER_SECOND, change, sleep(HELD_MS));
+    const calls = await callUntil(
       5,
       async () => {
         const { status } = await app.predict(predictionBody());
@@ -106,8 +106,8 @@ describe('app whose rows are locked', () => {
    */
   const statusesDuring = async (change: () => Promise<{ status: number }>) => {
     const [app, person] = [await connectingApp(system), await signUp(system)];
-    const changes = pacedUntil(CHANGES_PER_SECOND, change, sleep(HELD_MS));
-    const others = await pacedUntil(
+    const changes = callUntil(CHANGES_PER_SECOND, change, sleep(HELD_MS));
+    const others = await callUntil(
       5,
       async () => {
         const started = await app.request('POST', '/v1/connections', startBody().body);

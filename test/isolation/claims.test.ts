@@ -11,10 +11,10 @@ import { complete, completeAndClaim } from '../../shared/db/stores/work/complete
 import { newId } from '../../shared/ids.ts';
 import {
   claimTerms,
-  openServed,
+  openServedApp,
   queueWork,
-  type Served,
-  suggested,
+  type ServedApp,
+  suggestedCompletion,
   WINDOW_S,
 } from '../support/common-path.ts';
 import { createDatabase, openPool, type TestDatabase } from '../support/database.ts';
@@ -23,7 +23,7 @@ import { until } from '../support/until.ts';
 const SLOTS = 8;
 
 /** Makes a request for `count` pieces of an app's work. */
-const askOf = ({ party }: Served, count: number): FlowAsk => ({
+const askOf = ({ party }: ServedApp, count: number): FlowAsk => ({
   kind: 'predict',
   party,
   count,
@@ -36,7 +36,7 @@ describe('claim', () => {
   let worker: string;
   beforeEach(async () => {
     database = await createDatabase();
-    worker = (await openServed(database.pool)).process;
+    worker = (await openServedApp(database.pool)).process;
   });
   afterEach(() => database.drop());
 
@@ -45,13 +45,13 @@ describe('claim', () => {
 
   /** Makes one app per count, with that many pieces of work queued. */
   const queueApps = async (...counts: number[]) => {
-    const apps: Served[] = [];
+    const apps: ServedApp[] = [];
     for (const count of counts) {
-      const app = await openServed(database.pool);
+      const app = await openServedApp(database.pool);
       await queueWork(database.pool, app, count);
       apps.push(app);
     }
-    return apps as [Served, Served, Served];
+    return apps as [ServedApp, ServedApp, ServedApp];
   };
 
   it("a claim takes the requested number of each flow's oldest pieces, and reports the flows that have more work", async () => {
@@ -96,7 +96,7 @@ describe('claim', () => {
 
   it('a claim ignores work that is past its deadline or whose callers have left, and does not report that its flow has more work', async () => {
     const [overdue, left] = await queueApps(1, 1);
-    const alter = (assignment: string, { party }: Served) =>
+    const alter = (assignment: string, { party }: ServedApp) =>
       database.pool.query(`update work set ${assignment} where party = $1`, [party]);
     await alter('deadline_at = now()', overdue);
     await alter('detached_at = now()', left);
@@ -112,7 +112,7 @@ describe('claim', () => {
     const first = await claimWith([askOf(app, 3)], inTurn);
     assert.deepEqual([first.claims.length, first.left], [1, []]);
     assert.deepEqual(await claimWith([askOf(app, 3)], inTurn), { claims: [], left: [] });
-    await complete(database.pool, first.claims.map(suggested), WINDOW_S);
+    await complete(database.pool, first.claims.map(suggestedCompletion), WINDOW_S);
     assert.equal((await claimWith([askOf(app, 3)], inTurn)).claims.length, 1);
   });
 
@@ -153,11 +153,11 @@ describe('claim', () => {
 describe('claim when work ends', () => {
   let database: TestDatabase;
   /** An app with running and queued work. */
-  let served: Served;
+  let served: ServedApp;
   let running: Claim[];
   beforeEach(async () => {
     database = await createDatabase();
-    served = await openServed(database.pool);
+    served = await openServedApp(database.pool);
     await queueWork(database.pool, served, 3);
     running = (await claim(database.pool, termsOf(2))).claims;
     assert.equal(running.length, 2);
@@ -166,7 +166,7 @@ describe('claim when work ends', () => {
 
   const termsOf = (count: number) => claimTerms(served.process, [askOf(served, count)]);
   const endAndClaim = (pool: Pool) =>
-    completeAndClaim(pool, running.map(suggested), WINDOW_S, termsOf(SLOTS));
+    completeAndClaim(pool, running.map(suggestedCompletion), WINDOW_S, termsOf(SLOTS));
 
   it('a complete-and-claim statement ends work and claims queued work', async () => {
     const { ended, claimed } = await endAndClaim(database.pool);
@@ -179,7 +179,12 @@ describe('claim when work ends', () => {
   it("a complete-and-claim statement of a one-at-a-time kind claims the party's next piece", async () => {
     const one = { ...termsOf(1), oneAtATime: ['predict'] };
     assert.deepEqual((await claim(database.pool, one)).claims, []);
-    const { claimed } = await completeAndClaim(database.pool, running.map(suggested), WINDOW_S, one);
+    const { claimed } = await completeAndClaim(
+      database.pool,
+      running.map(suggestedCompletion),
+      WINDOW_S,
+      one,
+    );
     assert.equal(claimed.claims.length, 1);
   });
 
@@ -202,7 +207,7 @@ describe('claim when work ends', () => {
   });
 
   it("a complete-and-claim statement that waits for a lock leaves other parties' work to other workers", async () => {
-    const other = await openServed(database.pool);
+    const other = await openServedApp(database.pool);
     await queueWork(database.pool, other, 1);
     const holder = await database.pool.connect();
     try {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { between, type Collapse, hangUnderLoad, refused } from '../support/collapse.ts';
+import { type Collapse, callsBetween, hangUnderLoad, refusedCalls } from '../support/collapse.ts';
 import { tally } from '../support/flood.ts';
 import { expectWithin } from '../support/noise.ts';
 import { useProcesses } from '../support/system.ts';
@@ -25,28 +25,31 @@ describe('collapse', () => {
   });
 
   it('calls made more than a second before the provider hangs all succeed', () => {
-    const early = between(run.calls, 0, run.hungAt - 1000);
+    const early = callsBetween(run.calls, 0, run.hungAt - 1000);
     assert.deepEqual(tally(early), { 200: early.length });
   });
 
   it('a provider that hangs under load makes the ingress refuse calls within two seconds', () => {
-    const { calls, hungAt, wellAt } = run;
-    const [first] = refused(between(calls, hungAt, wellAt));
-    assert.ok(first !== undefined, `none: ${JSON.stringify(tally(between(calls, hungAt, wellAt)))}`);
+    const { calls, hungAt, recoveredAt } = run;
+    const [first] = refusedCalls(callsBetween(calls, hungAt, recoveredAt));
+    assert.ok(
+      first !== undefined,
+      `none: ${JSON.stringify(tally(callsBetween(calls, hungAt, recoveredAt)))}`,
+    );
     assert.ok(first.at - hungAt < NOTICED_MS, `after ${first.at - hungAt} ms`);
-    const late = between(calls, hungAt + NOTICED_MS + 500, wellAt);
-    assert.ok(refused(late).length > 0.9 * late.length, `from then on: ${JSON.stringify(tally(late))}`);
+    const late = callsBetween(calls, hungAt + NOTICED_MS + 500, recoveredAt);
+    assert.ok(refusedCalls(late).length > 0.9 * late.length, `from then on: ${JSON.stringify(tally(late))}`);
   });
 
   it('calls refused while the provider hangs are answered at once, with a Retry-After', () => {
-    const refusals = refused(between(run.calls, run.hungAt, run.wellAt));
+    const refusals = refusedCalls(callsBetween(run.calls, run.hungAt, run.recoveredAt));
     assert.ok(refusals.length > 0, 'none was refused');
     expectWithin(refusals, REFUSAL_MS, run.noise);
     assert.ok(refusals.every(({ retryAfterS = 0 }) => retryAfterS >= 1));
   });
 
   it('all calls made later than two seconds after the provider recovers succeed', () => {
-    const later = between(run.calls, run.wellAt + NOTICED_MS, Number.POSITIVE_INFINITY);
+    const later = callsBetween(run.calls, run.recoveredAt + NOTICED_MS, Number.POSITIVE_INFINITY);
     assert.deepEqual(tally(later), { 200: later.length });
   });
 });

@@ -4,7 +4,7 @@ import { predictionBody, type Reply } from '../support/client.ts';
 import { connect, connectingApp } from '../support/connection.ts';
 import { hang } from '../support/fake-provider.ts';
 import { promote, say } from '../support/promotion.ts';
-import { inputsOf, predictBatch, predictReply, proposing } from '../support/replies.ts';
+import { inputsOf, predictBatch, predictReply, proposeReplies } from '../support/replies.ts';
 import { useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
@@ -78,7 +78,7 @@ describe('callers of an erased account', () => {
   });
 
   it('calls made just before, during or just after the erasure of their account are answered soon', async () => {
-    system.provider.respond(proposing([{ response: 'Blue' }]));
+    system.provider.respond(proposeReplies([{ response: 'Blue' }]));
     for (let round = 0; round < ROUNDS; round += 1) {
       const person = await signUp(system);
       const signal = AbortSignal.timeout(2 * ANSWERED_WITHIN_MS);

@@ -4,9 +4,9 @@ import { signUp } from '../support/account.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { delay } from '../support/fake-provider.ts';
 import { p95 } from '../support/flood.ts';
-import { announced, sendRaw } from '../support/hostile-bodies.ts';
+import { requestHead, sendRaw } from '../support/hostile-bodies.ts';
 import { KeepAliveClient } from '../support/keep-alive-client.ts';
-import { pacedUntil } from '../support/paced-until.ts';
+import { callUntil } from '../support/paced-until.ts';
 import { residentMb } from '../support/resident-memory.ts';
 import { useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
@@ -58,7 +58,7 @@ describe('large bodies', () => {
           );
         }),
       );
-      const most = Math.max(...(await pacedUntil(10, memory, calls)));
+      const most = Math.max(...(await callUntil(10, memory, calls)));
       assert.ok(most - before <= GROWTH_MB, `from ${before} to ${most} MB`);
       // An idle process collects no garbage.
       system.provider.reset();
@@ -83,7 +83,7 @@ describe('large bodies', () => {
     const posts = Promise.all(
       Array.from({ length: 20 }, () => user.request('POST', '/api/recording/events/', batch)),
     );
-    const most = Math.max(...(await pacedUntil(10, memory, posts)));
+    const most = Math.max(...(await callUntil(10, memory, posts)));
     assert.ok(most - before <= GROWTH_MB, `from ${before} to ${most} MB`);
     for (const { status, code } of await posts)
       assert.ok(status === 200 || code === 'overloaded', `${status} ${code}`);
@@ -92,12 +92,12 @@ describe('large bodies', () => {
   it("bodies of 16 MiB that five accounts never finish sending leave memory for apps' bodies", async () => {
     const people = await Promise.all(Array.from({ length: 5 }, () => signUp(system)));
     const stalled = people.map(({ access, url }) =>
-      sendRaw(url, [announced('/api/recording/events/', 16 * MIB, access), '[']),
+      sendRaw(url, [requestHead('/api/recording/events/', 16 * MIB, access), '[']),
     );
     let served = 0;
     const client = new KeepAliveClient(other.key);
     const blanks = Buffer.alloc(MIB, ' ');
-    await pacedUntil(
+    await callUntil(
       10,
       async () => {
         const body = Buffer.concat([blanks, Buffer.from(JSON.stringify(predictionBody()))]);
@@ -118,7 +118,7 @@ describe('large bodies', () => {
   for (const [name, { texts, code }] of Object.entries(sizes))
     it(`${name} sent 90 at once do not delay another app's calls`, async function () {
       this.timeout(60_000);
-      const before = await pacedUntil(20, askOther, sleep(2000));
+      const before = await callUntil(20, askOther, sleep(2000));
       const message = { role: 'user', content: '\u0001'.repeat(7900) };
       const messages = Array.from({ length: texts }, () => message);
       // Builds the bodies in advance, so that this process is idle while it sends them.
@@ -127,7 +127,7 @@ describe('large bodies', () => {
       );
       const client = new KeepAliveClient(app.key);
       const large = Promise.all(bodies.map((body) => client.predict(app.url, body)));
-      const beside = await pacedUntil(20, askOther, large);
+      const beside = await callUntil(20, askOther, large);
       client.close();
       assert.ok((await large).some((reply) => reply.code === code));
       assert.ok((await large).every((reply) => [code, 'overloaded'].includes(reply.code)));

@@ -4,7 +4,7 @@ import { signUp } from '../support/account.ts';
 import { predictionBody } from '../support/client.ts';
 import { connect, connectingApp } from '../support/connection.ts';
 import { flood, slowest, tally } from '../support/flood.ts';
-import { undocumented, type WhileHeld, whileRowIsHeld } from '../support/held-row.ts';
+import { type HeldRowAnswers, undocumentedAnswers, whileRowIsHeld } from '../support/held-row.ts';
 import { lockRow } from '../support/row-lock.ts';
 import { useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
@@ -29,7 +29,7 @@ describe('locked rows', () => {
   });
 
   describe("app's usage", () => {
-    let seen: WhileHeld;
+    let seen: HeldRowAnswers;
     let reserved: () => Promise<number>;
     before(async function () {
       this.timeout(40_000);
@@ -49,7 +49,7 @@ describe('locked rows', () => {
       expectUnnoticed(seen, 0, EXTRA_LATENCY_MAX_MS));
 
     it("a lock on an app's usage row lets each call of the app end with a documented answer, at most a second after its deadline", () => {
-      assert.deepEqual(undocumented(seen.own, DEADLINE_MS), []);
+      assert.deepEqual(undocumentedAnswers(seen.own, DEADLINE_MS), []);
     });
 
     it("a lock on an app's usage row has no effect after its release: the app's next call is answered at once", () => {
@@ -62,7 +62,7 @@ describe('locked rows', () => {
   });
 
   describe('usage of an app with connected users', () => {
-    let seen: WhileHeld;
+    let seen: HeldRowAnswers;
     before(async function () {
       this.timeout(60_000);
       const [app, other, person] = [await connectingApp(system), await system.app(), await signUp(system)];
@@ -89,7 +89,7 @@ describe('locked rows', () => {
       expectUnnoticed(seen, 0, EXTRA_LATENCY_MAX_MS));
 
     it("a lock on an app's usage row lets each call of 40 connected users end with a documented answer", () => {
-      assert.deepEqual(undocumented(seen.own, DEADLINE_MS), []);
+      assert.deepEqual(undocumentedAnswers(seen.own, DEADLINE_MS), []);
     });
   });
 
@@ -104,7 +104,7 @@ describe('locked rows', () => {
   });
 
   describe('connection of an app', () => {
-    let seen: WhileHeld;
+    let seen: HeldRowAnswers;
     before(async function () {
       this.timeout(40_000);
       const [app, other] = [await connectingApp(system), await system.app()];
@@ -137,7 +137,7 @@ describe('locked rows', () => {
     });
 
     it('a lock on a connection row lets each call with the connection end with a documented answer', () => {
-      assert.deepEqual(undocumented(seen.own, DEADLINE_MS), []);
+      assert.deepEqual(undocumentedAnswers(seen.own, DEADLINE_MS), []);
     });
 
     it("a lock on a connection row has no effect after its release: the app's next call is answered at once", () =>
@@ -145,13 +145,13 @@ describe('locked rows', () => {
   });
 });
 
-function expectAnswered({ others }: WhileHeld, other: number): void {
+function expectAnswered({ others }: HeldRowAnswers, other: number): void {
   const { during = [] } = others[other] ?? {};
   assert.deepEqual(tally(during), { 200: during.length });
   assert.ok(during.length > 10, `${during.length} calls are too few to tell`);
 }
 
-function expectUnnoticed({ others, noise }: WhileHeld, other: number, withinMs: number): void {
+function expectUnnoticed({ others, noise }: HeldRowAnswers, other: number, withinMs: number): void {
   const { before = [], during = [] } = others[other] ?? {};
   assert.ok(
     slowest(during) < slowest(before) + withinMs + noise.slowest,
@@ -159,7 +159,7 @@ function expectUnnoticed({ others, noise }: WhileHeld, other: number, withinMs: 
   );
 }
 
-function expectAtOnce({ first }: WhileHeld): void {
+function expectAtOnce({ first }: HeldRowAnswers): void {
   assert.equal(first.status, 200, first.text);
   assert.ok(first.tookMs < 2000, `after ${first.tookMs} ms`);
 }

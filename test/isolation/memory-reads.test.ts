@@ -7,8 +7,8 @@ import { type AppClient, predictionBody } from '../support/client.ts';
 import { connect, connectingApp } from '../support/connection.ts';
 import { bySchema } from '../support/fake-provider.ts';
 import { add } from '../support/memory.ts';
-import { pacedUntil } from '../support/paced-until.ts';
-import { predicted, predictReply, proposing } from '../support/replies.ts';
+import { callUntil } from '../support/paced-until.ts';
+import { predictReply, predictSuccessfully, proposeReplies } from '../support/replies.ts';
 import { useProcesses } from '../support/system.ts';
 
 const CONTEXT = '/api/memory/context/';
@@ -23,7 +23,7 @@ describe('slow memory reads', function () {
   const system = useProcesses();
   let slow: UserClient;
   before(async () => {
-    system.provider.respond(bySchema({ reply: proposing([{ response: 'Blue' }]) }));
+    system.provider.respond(bySchema({ reply: proposeReplies([{ response: 'Blue' }]) }));
     // Makes reading this fact take a second.
     await system.database.pool.query(`
       create or replace function fact_holds_v1(f facts) returns boolean language plpgsql as $$
@@ -53,7 +53,7 @@ describe('slow memory reads', function () {
         took.push(performance.now() - since);
       }
     })();
-    await pacedUntil(PER_SECOND, load, calls);
+    await callUntil(PER_SECOND, load, calls);
     took.sort((a, b) => a - b);
     assert.ok((took[CALLS / 2] ?? Number.NaN) < MEDIAN_MAX_MS, `${took.map(Math.round)} ms`);
   };
@@ -106,7 +106,7 @@ describe('slow memory reads', function () {
   });
 
   it('memory that is slow to read is left out of a predicted reply, which reports its context as truncated', async () => {
-    const { id } = await predicted(slow);
+    const { id } = await predictSuccessfully(slow);
     const { body } = await slow.request<ReplyDetail>('GET', `/api/predictions/${id}/`);
     assert.deepEqual([body.context?.truncated, body.context?.fact_ids], [true, []]);
   });
@@ -128,7 +128,7 @@ describe('large memory', function () {
   const system = useProcesses();
 
   it('2000 long memory rows are searched for a hundred words within two seconds, even if their table was never analyzed', async () => {
-    system.provider.respond(proposing([{ response: 'Blue' }]));
+    system.provider.respond(proposeReplies([{ response: 'Blue' }]));
     const person = await signUp(system);
     await system.database.pool.query('alter table raw_memories set (autovacuum_enabled = false)');
     await system.database.pool.query(
@@ -139,7 +139,7 @@ describe('large memory', function () {
       [person.id],
     );
     const words = Array.from({ length: 100 }, (_, n) => `word${n * 50}`).join(' ');
-    const reply = await predicted(person, { agent_input: words });
+    const reply = await predictSuccessfully(person, { agent_input: words });
     assert.ok(reply.latency_ms < 2000, `${reply.latency_ms} ms`);
     const { body } = await person.request<ReplyDetail>('GET', `/api/predictions/${reply.id}/`);
     assert.ok(body.context?.raw_ids.length);

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { signUp, type UserClient } from '../support/account.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { delay, ok } from '../support/fake-provider.ts';
-import { predictReply, proposing } from '../support/replies.ts';
+import { predictReply, proposeReplies } from '../support/replies.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
 const SLOTS = 16;
@@ -22,7 +22,7 @@ describe('busy app among many parties', function () {
       env: { WORKER_CONCURRENCY: `${SLOTS / 2}`, SANDBOX_UNITS: '1000000', DATABASE_POOL: '20' },
     });
     system.provider.respond((response, call) => {
-      const answer = 'prompt' in call.record ? proposing([{ response: 'Blue' }]) : ok();
+      const answer = 'prompt' in call.record ? proposeReplies([{ response: 'Blue' }]) : ok();
       return delay(SERVICE_MS, answer)(response, call);
     });
     big = await system.app();

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { signUp, type UserClient } from '../support/account.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { p95 } from '../support/flood.ts';
-import { pacedUntil } from '../support/paced-until.ts';
+import { callUntil } from '../support/paced-until.ts';
 import { countOf, event, post } from '../support/recording.ts';
 import { useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
@@ -48,13 +48,13 @@ describe('slow uploads of recorded events', () => {
   it('slow uploads, 30 from each of three people, delay no prediction and are all stored, at most three at a time', async function () {
     this.timeout(60_000);
     const ask = () => app.predict(predictionBody());
-    const before = await pacedUntil(20, ask, sleep(2000));
+    const before = await callUntil(20, ask, sleep(2000));
     const people = [user, await signUp(system), await signUp(system)];
     const uploads = Promise.all(
       people.flatMap((person) => Array.from({ length: 30 }, () => post(person, [event()]))),
     );
-    const running = pacedUntil(20, uploadsRunning, uploads);
-    const beside = await pacedUntil(20, ask, uploads);
+    const running = callUntil(20, uploadsRunning, uploads);
+    const beside = await callUntil(20, ask, uploads);
 
     assert.deepEqual(statusesOf(await uploads), [201]);
     assert.deepEqual(statusesOf(beside), [200]);

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { signUp } from '../support/account.ts';
 import { describeWhere } from '../support/describe-where.ts';
-import { type Listening, listening } from '../support/listening.ts';
-import { proposing } from '../support/replies.ts';
+import { type ListeningServer, listen } from '../support/listening.ts';
+import { proposeReplies } from '../support/replies.ts';
 import { type TestProcess, useSystem } from '../support/system.ts';
-import { keyOf, startToolServer } from '../support/tool-server.ts';
+import { issueKey, startToolServer } from '../support/tool-server.ts';
 
 /** Folder where `.ci/get-tools` installs the protocol's conformance suite and inspector. */
 const { MCP_TOOLS = '' } = process.env;
@@ -48,13 +48,13 @@ describeWhere(
     this.timeout(120_000);
     const system = useSystem({ workerEntry: ['workers/main.ts', 'all'] });
     let server: TestProcess;
-    let proxy: Listening;
+    let proxy: ListeningServer;
     let key: string;
     before(async () => {
-      system.provider.respond(proposing([{ response: 'Blue' }]));
+      system.provider.respond(proposeReplies([{ response: 'Blue' }]));
       [server, key] = await Promise.all([
         startToolServer(system.webs[0]?.url ?? ''),
-        keyOf(await signUp(system)),
+        issueKey(await signUp(system)),
       ]);
       proxy = await withCredential(server.url, key);
     });
@@ -111,7 +111,7 @@ describeWhere(
 );
 
 /** Starts a proxy that adds the credential to each request, since the suite cannot send one. */
-async function withCredential(target: string, key: string): Promise<Listening> {
+async function withCredential(target: string, key: string): Promise<ListeningServer> {
   const { port } = new URL(target);
   const server = createServer((incoming, answer) => {
     const { method, url, headers } = incoming;
@@ -124,5 +124,5 @@ async function withCredential(target: string, key: string): Promise<Listening> {
     answer.on('close', () => outgoing.destroy());
     incoming.pipe(outgoing);
   });
-  return listening(server);
+  return listen(server);
 }

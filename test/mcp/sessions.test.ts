@@ -4,10 +4,16 @@ import { connect } from 'node:net';
 import { signUp, type UserClient } from '../support/account.ts';
 import * as fake from '../support/fake-provider.ts';
 import { freePort } from '../support/free-port.ts';
-import { proposing } from '../support/replies.ts';
-import { silentProxy } from '../support/silent-proxy.ts';
+import { proposeReplies } from '../support/replies.ts';
+import { startSilentProxy } from '../support/silent-proxy.ts';
 import { type TestProcess, useSystem } from '../support/system.ts';
-import { called, keyOf, openSession, startToolServer, startWatchedUpstream } from '../support/tool-server.ts';
+import {
+  callTool,
+  issueKey,
+  openSession,
+  startToolServer,
+  startWatchedUpstream,
+} from '../support/tool-server.ts';
 import { until } from '../support/until.ts';
 
 const REVISION = '2025-11-25';
@@ -39,8 +45,8 @@ describe('tool server sessions', function () {
     upstream = await startWatchedUpstream(system.webs[0]?.url ?? '');
     server = await startToolServer(upstream.url);
     [ann, ben] = await Promise.all([signUp(system), signUp(system)]);
-    keys = { ann: await keyOf(ann), ben: await keyOf(ben) };
-    system.provider.respond(proposing([{ response: 'Blue' }]));
+    keys = { ann: await issueKey(ann), ben: await issueKey(ben) };
+    system.provider.respond(proposeReplies([{ response: 'Blue' }]));
   });
   after(async () => {
     await server?.stop('SIGTERM');
@@ -85,9 +91,9 @@ describe('tool server sessions', function () {
     upstream.calls.length = 0;
     await Promise.all(
       sessions.map(async ({ client, mark }) => {
-        await called(client, 'stats');
+        await callTool(client, 'stats');
         const event = { type: 'note', id: mark, session_id: mark, text: mark };
-        assert.equal((await called(client, 'record_events', { events: [event] }))['accepted'], 1);
+        assert.equal((await callTool(client, 'record_events', { events: [event] }))['accepted'], 1);
       }),
     );
     assert.equal(upstream.calls.length, 3 * 50);
@@ -177,8 +183,8 @@ describe('tool server sessions', function () {
     const slow = await openSession(hasty, keys.ann);
     const answered = Promise.withResolvers<void>();
     system.provider.reset();
-    system.provider.respond(fake.when(answered.promise, proposing([{ response: 'Blue' }])));
-    const calling = called(slow.client, 'predict_reply', { agent_input: 'Now?' });
+    system.provider.respond(fake.when(answered.promise, proposeReplies([{ response: 'Blue' }])));
+    const calling = callTool(slow.client, 'predict_reply', { agent_input: 'Now?' });
     await system.provider.called(1);
     const later = await open(keys.ann, hasty);
     // Polls with another account's credential, which gets 403 as long as the session exists, and does not keep it open.
@@ -231,7 +237,7 @@ describe('tool server sessions', function () {
     assert.equal((await post(cancelled, headers)).status, 202);
     assert.equal((await calling).text, '');
     system.provider.reset();
-    system.provider.respond(proposing([{ response: 'Blue' }]));
+    system.provider.respond(proposeReplies([{ response: 'Blue' }]));
     assert.equal((await list(session, keys.ann)).status, 200);
   });
 
@@ -254,7 +260,7 @@ describe('tool server sessions', function () {
 
   it('a tool server is not ready while its upstream is silent, and becomes ready once its upstream answers', async () => {
     const port = await freePort();
-    await using proxy = await silentProxy(upstream.url);
+    await using proxy = await startSilentProxy(upstream.url);
     await using _behind = await startToolServer(proxy.url, { OPERATOR_PORT: String(port) });
     const answers = async (status: number) =>
       (await fetch(`http://127.0.0.1:${port}/readyz`)).status === status;
@@ -330,7 +336,7 @@ describe('tool server sessions', function () {
       const headers = { ...bearer(keys.ann), 'mcp-session-id': session };
       const answer = Promise.withResolvers<void>();
       system.provider.reset();
-      system.provider.respond(fake.when(answer.promise, proposing([{ response: 'Blue' }])));
+      system.provider.respond(fake.when(answer.promise, proposeReplies([{ response: 'Blue' }])));
       const call = (id: number) => ({
         ...{ jsonrpc: '2.0', id, method: 'tools/call' },
         params: { name: 'predict_reply', arguments: { agent_input: `Which colour, ${id}?` } },

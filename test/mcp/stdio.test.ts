@@ -11,9 +11,9 @@ import { bareEnvironment } from '../support/environment.ts';
 import * as fake from '../support/fake-provider.ts';
 import { freePort } from '../support/free-port.ts';
 import { installClient, type PackedClient } from '../support/packed-client.ts';
-import { proposing } from '../support/replies.ts';
+import { proposeReplies } from '../support/replies.ts';
 import { type System, startSystem, type TestProcess } from '../support/system.ts';
-import { called, keyOf, startToolServer } from '../support/tool-server.ts';
+import { callTool, issueKey, startToolServer } from '../support/tool-server.ts';
 import { until } from '../support/until.ts';
 
 const BIN = join(import.meta.dirname, '../../bin/mcp');
@@ -32,7 +32,7 @@ describe('the tools over standard input and output', function () {
       installClient(),
     ]);
     person = await signUp(system);
-    [server, key] = await Promise.all([startServer(), keyOf(person)]);
+    [server, key] = await Promise.all([startServer(), issueKey(person)]);
   });
   after(async () => {
     await server?.stop('SIGTERM');
@@ -63,9 +63,9 @@ describe('the tools over standard input and output', function () {
       it(`the tools are served by ${name} with the key in its environment, to a client of ${mode === 'legacy' ? 'a revision with sessions' : 'the newest revision'}`, async () => {
         const client = await open();
         assert.equal((await client.listTools()).tools.length, 10);
-        const { id } = await called(client, 'remember', { text: 'Likes pipes' });
-        assert.equal((await called(client, 'fetch', { id }))['text'], 'Likes pipes');
-        await called(client, 'forget', { id });
+        const { id } = await callTool(client, 'remember', { text: 'Likes pipes' });
+        assert.equal((await callTool(client, 'fetch', { id }))['text'], 'Likes pipes');
+        await callTool(client, 'forget', { id });
         await assert.rejects(client.callTool({ name: 'nïchts' }), { code: -32602 });
         await client.close();
       });
@@ -90,9 +90,9 @@ describe('the tools over standard input and output', function () {
         return body.results[0]?.error === 'prediction_cancelled';
       });
       system.provider.reset();
-      system.provider.respond(proposing([{ response: 'Blue' }]));
+      system.provider.respond(proposeReplies([{ response: 'Blue' }]));
       assert.equal(
-        (await called(client, 'predict_reply', { agent_input: 'Now?' }))['predicted_response'],
+        (await callTool(client, 'predict_reply', { agent_input: 'Now?' }))['predicted_response'],
         'Blue',
       );
       await client.close();
@@ -100,11 +100,11 @@ describe('the tools over standard input and output', function () {
 
   it('the tools over standard input and output open a new session when the server has lost the old one', async () => {
     const client = await connectPiped('legacy');
-    await called(client, 'stats');
+    await callTool(client, 'stats');
     await server.stop('SIGTERM');
-    await assert.rejects(called(client, 'stats'), /cannot be reached/);
+    await assert.rejects(callTool(client, 'stats'), /cannot be reached/);
     server = await startServer();
-    const answers = await Promise.all([called(client, 'stats'), called(client, 'stats')]);
+    const answers = await Promise.all([callTool(client, 'stats'), callTool(client, 'stats')]);
     assert.equal(answers.length, 2);
     await client.close();
   });

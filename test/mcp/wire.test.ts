@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { signUp } from '../support/account.ts';
-import { proposing } from '../support/replies.ts';
+import { proposeReplies } from '../support/replies.ts';
 import { type TestProcess, useSystem } from '../support/system.ts';
-import { keyOf, startToolServer } from '../support/tool-server.ts';
+import { issueKey, startToolServer } from '../support/tool-server.ts';
 
 /**
  * A minimal MCP client that uses only `fetch`. Its requests stay in the server's session, and resolve with the result.
@@ -69,9 +69,9 @@ describe('the tools, for a minimal client', function () {
   before(async () => {
     [server, key] = await Promise.all([
       startToolServer(system.webs[0]?.url ?? ''),
-      keyOf(await signUp(system)),
+      issueKey(await signUp(system)),
     ]);
-    system.provider.respond(proposing([{ response: 'Blue' }]));
+    system.provider.respond(proposeReplies([{ response: 'Blue' }]));
   });
   after(() => server?.stop('SIGTERM'));
 

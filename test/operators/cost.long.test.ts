@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { postgresProtocol } from '../../bench/protocols.ts';
-import { type Heard, type Tap, tap } from '../../bench/wire-tap.ts';
+import { type Tap, type TappedMessage, tap } from '../../bench/wire-tap.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
@@ -54,7 +54,7 @@ const PREDICTION_STATEMENTS = /^(admit|claim|complete|complete_and_claim|find|no
 describe('prediction cost', () => {
   let system: System<TestProcess>;
   let wire: Tap;
-  const heardMessages: Heard[] = [];
+  const heardMessages: TappedMessage[] = [];
   let app: AppClient;
   let keeper: pg.Client;
   before(async function () {

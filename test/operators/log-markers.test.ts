@@ -9,7 +9,7 @@ import { promote, say } from '../support/promotion.ts';
 import { event, post } from '../support/recording.ts';
 import { predictBatch, predictReply } from '../support/replies.ts';
 import { type TestProcess, useProcesses } from '../support/system.ts';
-import { keyOf, openSession, startToolServer } from '../support/tool-server.ts';
+import { issueKey, openSession, startToolServer } from '../support/tool-server.ts';
 import { until } from '../support/until.ts';
 
 const MARKER = 'quixotic-zephyr-4711';
@@ -34,7 +34,7 @@ describe('secrets and texts in the logs', function () {
     tools = await startToolServer(system.webs[0]?.url ?? '', { LOG_LEVEL: 'trace' });
     app = await system.app({ name: `App ${MARKER}` });
     person = await signUp(system, { email: `${MARKER}@example.com`, password: PASSWORD, name: MARKER });
-    key = await keyOf(person);
+    key = await issueKey(person);
     ({ client } = await openSession(tools, key));
   });
   after(async () => {

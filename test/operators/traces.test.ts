@@ -6,10 +6,10 @@ import { type CollectedSpan, startCollector } from '../support/collector.ts';
 import { duringSuite } from '../support/during-suite.ts';
 import { hang, json, ok, status, when } from '../support/fake-provider.ts';
 import { freePort } from '../support/free-port.ts';
-import { echoing, inputsOf, predictBatch } from '../support/replies.ts';
+import { echoPrompt, inputsOf, predictBatch } from '../support/replies.ts';
 import { rowOf } from '../support/rows.ts';
 import { startProcesses, useProcesses } from '../support/system.ts';
-import { called, keyOf, openSession, startToolServer } from '../support/tool-server.ts';
+import { callTool, issueKey, openSession, startToolServer } from '../support/tool-server.ts';
 import { until } from '../support/until.ts';
 
 /** Outline of the trace of a prediction with a single attempt. */
@@ -197,7 +197,7 @@ POST /v1/predictions server failed: provider_failed
   it("the trace of a batch has the batch's parts below the attempt that admitted them", async () => {
     const caller = newCaller();
     const person = await signUp(system);
-    system.provider.respond(echoing);
+    system.provider.respond(echoPrompt);
     const { status } = await predictBatch(person, inputsOf(1), { headers: headersOf(caller) });
     assert.equal(status, 200);
     assert.equal(
@@ -220,9 +220,9 @@ POST /api/predictions/predict/batch/ server
       const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '100' };
       const server = await startToolServer(system.webs[0]?.url ?? '', env);
       const headers = headersOf(caller);
-      const { client } = await openSession(server, await keyOf(person), { mode, headers });
+      const { client } = await openSession(server, await issueKey(person), { mode, headers });
       try {
-        await called(client, 'stats');
+        await callTool(client, 'stats');
         const { name, parent, resource } = await until(async () => {
           const spans = await collector.trace(caller.traceId, 2);
           const inner = spanNamed(spans, 'GET /api/memory/stats/');

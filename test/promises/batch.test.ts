@@ -5,7 +5,7 @@ import { signUp, type UserClient } from '../support/account.ts';
 import type { Reply } from '../support/client.ts';
 import { hang, type Step, when } from '../support/fake-provider.ts';
 import type { HostedPart } from '../support/hosted.ts';
-import { echoing, forPrompts, inputsOf, predictBatch, promptIn } from '../support/replies.ts';
+import { echoPrompt, forPrompts, inputsOf, predictBatch, promptIn } from '../support/replies.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
@@ -20,7 +20,7 @@ describe('batch', function () {
   const startWith = async (env: Record<string, string>) => {
     system = await startSystem({ apart: true, workerEntry: ENTRY, env });
     ann = await signUp(system);
-    system.provider.respond(echoing);
+    system.provider.respond(echoPrompt);
   };
   const workerIds = async () => [...(await readHeartbeats(system.database.pool, ['batch'])).keys()];
   /** Returns the number of model calls for each prompt. */
@@ -49,7 +49,7 @@ describe('batch', function () {
       const inputs = inputsOf(24);
       const answered = Promise.withResolvers<void>();
       const late = (prompt: string) => Number(prompt.match(/\d+/)) >= 12;
-      system.provider.respond(forPrompts(late, when(answered.promise, echoing), echoing));
+      system.provider.respond(forPrompts(late, when(answered.promise, echoPrompt), echoPrompt));
       const waiting = predictBatch(ann, inputs);
       // The first half of the prompts is done, and each worker runs some of the second half.
       await until(() => system.provider.running === 6);
@@ -71,7 +71,7 @@ describe('batch', function () {
   it('a batch is taken over at once by another worker when the worker that runs it stops', async () => {
     await startWith({ BATCH_CONCURRENCY: '2' });
     const answered = Promise.withResolvers<void>();
-    system.provider.respond(when(answered.promise, echoing));
+    system.provider.respond(when(answered.promise, echoPrompt));
     const waiting = predictBatch(ann, inputsOf(10));
     await system.provider.called(2);
     const [old] = system.workers.splice(0, 1);
@@ -93,7 +93,7 @@ describe('batch', function () {
     await startWith({ BATCH_TIMEOUT_MS: '3000', BATCH_CONCURRENCY: '4' });
     // One party gets at most three of the four slots, so the model is never asked about some prompts.
     const hanging = (prompt: string) => prompt !== 'Prompt 0?';
-    system.provider.respond(forPrompts(hanging, hang(), echoing));
+    system.provider.respond(forPrompts(hanging, hang(), echoPrompt));
     const { status, body } = await predictBatch(ann, inputsOf(6));
     assert.deepEqual([status, body.succeeded, body.failed], [200, 1, 5]);
     assert.deepEqual(
@@ -105,7 +105,7 @@ describe('batch', function () {
 
   it('a batch gives up on a prompt after the timeout of a single prediction', async () => {
     await startWith({ REPLY_TIMEOUT_MS: '1000', PROVIDER_TIMEOUT_MS: '700' });
-    system.provider.respond(forPrompts((prompt) => prompt === 'Prompt 1?', hang(), echoing));
+    system.provider.respond(forPrompts((prompt) => prompt === 'Prompt 1?', hang(), echoPrompt));
     const { status, body } = await predictBatch(ann, inputsOf(3));
     assert.deepEqual([status, body.succeeded], [200, 2]);
     assert.deepEqual(body.results[1], { index: 1, error: { code: 'prediction_timeout' } });
@@ -166,7 +166,7 @@ describe('batch', function () {
     await startWith({ BATCH_CONCURRENCY: '1' });
     const bob = await signUp(system);
     let open = Promise.withResolvers<void>();
-    const inTurn: Step = (response, call) => when(open.promise, echoing)(response, call);
+    const inTurn: Step = (response, call) => when(open.promise, echoPrompt)(response, call);
     system.provider.respond(inTurn);
     const many = predictBatch(ann, inputsOf(60));
     await system.provider.called(1);

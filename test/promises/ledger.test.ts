@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { addToLedger } from '../../shared/db/stores/provider-calls.ts';
 import { deleteOldHistory } from '../../shared/db/stores/work/forget.ts';
 import { newId } from '../../shared/ids.ts';
-import { aCall } from '../support/booked-call.ts';
+import { bookedCall } from '../support/booked-call.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import {
   delay,
@@ -166,8 +166,8 @@ describe('provider call ledger', () => {
     const daysAgo = (days: number) => idOf(Date.now() - days * 24 * 60 * 60 * 1000);
     const [old, young] = [daysAgo(401), daysAgo(399)];
     await addToLedger(system.database.pool, [
-      aCall({ id: old, app_id: appId }),
-      aCall({ id: young, app_id: appId }),
+      bookedCall({ id: old, app_id: appId }),
+      bookedCall({ id: young, app_id: appId }),
     ]);
     await deleteOldHistory(system.database.pool);
     const { rows } = await system.database.pool.query('select id from provider_calls where app_id = $1', [

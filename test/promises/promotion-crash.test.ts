@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { JobReceipt, JobResponse, PromoteResult } from '../../shared/schemas/jobs.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import { delay, hang } from '../support/fake-provider.ts';
-import { episode, episodesOf, promote, rawOf, rowsIn, say } from '../support/promotion.ts';
+import { episodesOf, promote, rawOf, rowsIn, say, writeEpisode } from '../support/promotion.ts';
 import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
@@ -21,7 +21,7 @@ describe('promotion with a dead worker', function () {
     for (let n = 0; n < SESSIONS; n += 1)
       await say(ann, [`${n} one`, `${n} two`], { session_id: `s-${n}`, at: Date.UTC(2026, 4, 1, 12, n) });
     system.provider.reset();
-    system.provider.respond(episode());
+    system.provider.respond(writeEpisode());
   });
 
   const kill = () => system.workers.shift()?.kill();
@@ -29,7 +29,7 @@ describe('promotion with a dead worker', function () {
    * Starts a promotion and kills the only worker after its third model call. Returns the result from the next worker.
    */
   const promoteAndKill = async (body: object) => {
-    system.provider.next(episode(), episode(), hang());
+    system.provider.next(writeEpisode(), writeEpisode(), hang());
     const before = system.provider.calls.length;
     const { status, body: receipt } = await ann.request<JobReceipt>(
       'POST',
@@ -76,7 +76,7 @@ describe('promotion with a dead worker', function () {
   });
 
   it('eight concurrent promotions of an account whose workers die make the same episodes as one undisturbed promotion', async () => {
-    system.provider.respond(delay(60, episode()));
+    system.provider.respond(delay(60, writeEpisode()));
     const promotions = Array.from({ length: 8 }, () => promote(ann, 'episodes'));
     for (let n = 1; n <= 2; n += 1) {
       await system.provider.called(2 * n);

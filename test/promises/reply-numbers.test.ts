@@ -4,7 +4,7 @@ import type { ReplyCalibration, ReplyResponse, ReplyStats } from '../../shared/s
 import { signUp, type UserClient } from '../support/account.ts';
 import * as fake from '../support/fake-provider.ts';
 import { add, forget } from '../support/memory.ts';
-import { feedback, predicted, predictReply, proposing } from '../support/replies.ts';
+import { feedback, predictReply, predictSuccessfully, proposeReplies } from '../support/replies.ts';
 import { useSystem } from '../support/system.ts';
 
 const REPLY = 'Under the third blue flowerpot of the garden';
@@ -68,7 +68,7 @@ describe('prediction statistics', function () {
   const perform = async (one: Step): Promise<void> => {
     const made = await rows();
     const at = (n: number) => made[n % made.length] ?? { id: '' };
-    if ('predict' in one) await predicted(ann, { threshold: one.predict });
+    if ('predict' in one) await predictSuccessfully(ann, { threshold: one.predict });
     else if ('fail' in one) {
       system.provider.next(fake.lengthStop());
       assert.equal((await predictReply(ann)).status, 502);
@@ -94,7 +94,7 @@ describe('prediction statistics', function () {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 6, maxLength: 16 }), async (steps) => {
         ann = await signUp(system);
-        system.provider.respond(proposing([{ response: REPLY, likelihood: 'likely' }]));
+        system.provider.respond(proposeReplies([{ response: REPLY, likelihood: 'likely' }]));
         for (let n = 0; n < 3; n += 1) await add(ann, 'facts', { text: `${REPLY}, says note ${n}` });
         let before = await numbers();
         for (const one of steps) {
@@ -114,8 +114,8 @@ describe('prediction statistics', function () {
     const probe = async () => {
       const confidences: number[] = [];
       for (const likelihood of LIKELIHOODS) {
-        system.provider.respond(proposing([{ response: REPLY, likelihood }]));
-        confidences.push((await predicted(ann, { threshold: 1 })).confidence);
+        system.provider.respond(proposeReplies([{ response: REPLY, likelihood }]));
+        confidences.push((await predictSuccessfully(ann, { threshold: 1 })).confidence);
       }
       return confidences;
     };
@@ -123,8 +123,8 @@ describe('prediction statistics', function () {
       fc.asyncProperty(decisions, async (made) => {
         ann = await signUp(system);
         for (const [likelihood, decision] of made) {
-          system.provider.respond(proposing([{ response: REPLY, likelihood }]));
-          const reply: ReplyResponse = await predicted(ann);
+          system.provider.respond(proposeReplies([{ response: REPLY, likelihood }]));
+          const reply: ReplyResponse = await predictSuccessfully(ann);
           assert.equal((await feedback(ann, reply, decision)).status, 200);
         }
         const confidences = await probe();

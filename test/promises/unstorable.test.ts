@@ -3,7 +3,7 @@ import type { ReplyDetail, ReplyList } from '../../shared/schemas/replies.ts';
 import { signUp } from '../support/account.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { bySchema, ok, when } from '../support/fake-provider.ts';
-import { echoing, inputsOf, PREDICT, predictBatch, promptIn, replyBody } from '../support/replies.ts';
+import { echoPrompt, inputsOf, PREDICT, predictBatch, promptIn, replyBody } from '../support/replies.ts';
 import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
@@ -46,7 +46,7 @@ describe('result that cannot be stored', function () {
   });
   beforeEach(() => {
     system.provider.reset();
-    system.provider.respond(bySchema({ reply: echoing }, ok({ continuation: UNSTORABLE_TEXT })));
+    system.provider.respond(bySchema({ reply: echoPrompt }, ok({ continuation: UNSTORABLE_TEXT })));
   });
 
   const predict = (app: AppClient, body: object) => post(`${app.url}/v1/predictions`, app.key, body);

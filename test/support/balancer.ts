@@ -1,5 +1,5 @@
 import { connect, createServer } from 'node:net';
-import { listening } from './listening.ts';
+import { listen } from './listening.ts';
 
 /**
  * Spreads connections over the known ingresses in turn, as a TCP balancer does; if an ingress breaks a connection, the
@@ -25,7 +25,7 @@ export async function startBalancer(): Promise<Balancer> {
     upstream.on('error', () => client.resetAndDestroy());
   });
   return {
-    ...(await listening(server)),
+    ...(await listen(server)),
     add: (url) => void upstreams.push(url),
     remove(url) {
       upstreams = upstreams.filter((one) => one !== url);

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 /** Bundles TypeScript source, whose imports start at the project's root, with everything it imports, for a browser. */
-export async function bundled(source: string, options: { minify?: boolean } = {}): Promise<string> {
+export async function bundleForBrowser(source: string, options: { minify?: boolean } = {}): Promise<string> {
   const resolveDir = fileURLToPath(new URL('../..', import.meta.url));
   const { outputFiles } = await build({
     stdin: { contents: source, resolveDir, loader: 'tsx' },

@@ -2,21 +2,21 @@ import { predictionBody } from './client.ts';
 import { delay, ok, when } from './fake-provider.ts';
 import { type Answer, KeepAliveClient } from './keep-alive-client.ts';
 import { measureNoise, type Noise } from './noise.ts';
-import { steadily } from './steadily.ts';
+import { callSteadily } from './steadily.ts';
 import type { System } from './system.ts';
 
-export interface Timed extends Answer {
+export interface TimedCall extends Answer {
   /** Time at which the call was sent. */
   at: number;
 }
 
 export interface Collapse {
   /** All calls, in the order of sending. */
-  calls: Timed[];
+  calls: TimedCall[];
   /** Time at which the provider began to hang. */
   hungAt: number;
   /** Time at which the provider recovered. */
-  wellAt: number;
+  recoveredAt: number;
   noise: Noise;
 }
 
@@ -34,12 +34,12 @@ export async function hangUnderLoad(
   const app = await system.app();
   const client = new KeepAliveClient(app.key);
   const noise = measureNoise(app);
-  const asked: Promise<Timed>[] = [];
+  const asked: Promise<TimedCall>[] = [];
   const ask = async () => {
     const at = performance.now();
     return { ...(await client.predict(app.url, predictionBody())), at };
   };
-  const load = (forMs: number) => steadily(perSecond, forMs, () => asked.push(ask()));
+  const load = (forMs: number) => callSteadily(perSecond, forMs, () => asked.push(ask()));
 
   system.provider.respond(delay(serviceMs, ok()));
   await load(HEALTHY_MS);
@@ -49,19 +49,19 @@ export async function hangUnderLoad(
   await load(HANGING_MS);
   recovery.resolve();
   system.provider.respond(delay(serviceMs, ok()));
-  const wellAt = performance.now();
+  const recoveredAt = performance.now();
   await load(RECOVERED_MS);
   const calls = await Promise.all(asked);
   await noise.stop();
   client.close();
-  return { calls, hungAt, wellAt, noise };
+  return { calls, hungAt, recoveredAt, noise };
 }
 
 /** Returns the calls sent within a span of time. */
-export function between(calls: Timed[], from: number, to: number): Timed[] {
+export function callsBetween(calls: TimedCall[], from: number, to: number): TimedCall[] {
   return calls.filter(({ at }) => at >= from && at < to);
 }
 
-export function refused(calls: Timed[]): Timed[] {
+export function refusedCalls(calls: TimedCall[]): TimedCall[] {
   return calls.filter(({ code }) => code === 'overloaded');
 }

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { listening } from './listening.ts';
+import { listen } from './listening.ts';
 import { until } from './until.ts';
 
 /** Kinds of spans, by OTLP's number. */
@@ -73,7 +73,7 @@ export async function startCollector(): Promise<Collector> {
   });
   const of = (traceId: string) => spans.filter((span) => span.traceId === traceId);
   return {
-    ...(await listening(server)),
+    ...(await listen(server)),
     get received() {
       return bodies.join('\n');
     },

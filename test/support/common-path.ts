@@ -13,16 +13,16 @@ export const TEXT = 'x'.repeat(1400);
 
 export const STEPS = ['admit', 'claim', 'complete', 'outcome'] as const;
 /** Milliseconds that each step took. */
-export type Took = Record<(typeof STEPS)[number], number>;
+export type StepTimes = Record<(typeof STEPS)[number], number>;
 
 /** An app, and the process that serves it. */
-export interface Served {
+export interface ServedApp {
   party: string;
   process: string;
 }
 
 /** Makes an app and a process, without anything that serves HTTP. */
-export async function openServed(pool: Pool): Promise<Served> {
+export async function openServedApp(pool: Pool): Promise<ServedApp> {
   const [party, process] = [newId(), newId()];
   await pool.query(
     `insert into processes (id, kind, alive_until) values ($1, 'worker', now() + interval '1 day')`,
@@ -38,7 +38,7 @@ export async function openServed(pool: Pool): Promise<Served> {
 
 /** Result of a pass. */
 export interface Pass {
-  took: Took;
+  took: StepTimes;
   /** Number of predictions that ended. */
   ended: number;
 }
@@ -47,7 +47,7 @@ export interface Pass {
  * Runs the statements of the common path: admits a batch of the app, claims as many, completes them and reads the
  * outcomes.
  */
-export async function pass(pool: Pool, { party, process }: Served, size: number): Promise<Pass> {
+export async function runPass(pool: Pool, { party, process }: ServedApp, size: number): Promise<Pass> {
   const times: number[] = [];
   const timed = async <T>(work: Promise<T>) => {
     const since = performance.now();
@@ -60,7 +60,9 @@ export async function pass(pool: Pool, { party, process }: Served, size: number)
   const terms = claimTerms(process, [{ kind: 'predict', party, count: size, sinceMs: null }]);
   const { claims } = await timed(claim(pool, terms));
   const byParty = [...Map.groupBy(claims, (one) => one.party).values()];
-  const done = await timed(Promise.all(byParty.map((own) => complete(pool, own.map(suggested), WINDOW_S))));
+  const done = await timed(
+    Promise.all(byParty.map((own) => complete(pool, own.map(suggestedCompletion), WINDOW_S))),
+  );
   await timed(
     outcomesOf(
       pool,
@@ -68,7 +70,7 @@ export async function pass(pool: Pool, { party, process }: Served, size: number)
     ),
   );
   if (done.flat().includes(false)) throw new Error('a pass lost work');
-  const took = Object.fromEntries(STEPS.map((step, n) => [step, times[n]])) as Took;
+  const took = Object.fromEntries(STEPS.map((step, n) => [step, times[n]])) as StepTimes;
   return { took, ended: claims.length };
 }
 
@@ -79,7 +81,7 @@ export function claimTerms(worker: string, asks: readonly FlowAsk[]): ClaimTerms
 }
 
 /** Queues this many pieces of work of the app. */
-export async function queueWork(pool: Pool, { party, process }: Served, size: number): Promise<void> {
+export async function queueWork(pool: Pool, { party, process }: ServedApp, size: number): Promise<void> {
   const batch = Array.from({ length: size }, () => admission(party));
   await admitTo(pool, process, batch);
 }
@@ -114,7 +116,7 @@ function admission(party: string): Admission {
 }
 
 /** Builds the completion of a piece of work: a suggestion of the usual size. */
-export function suggested({ id, party, month, attempt, worker }: Claim): Completion {
+export function suggestedCompletion({ id, party, month, attempt, worker }: Claim): Completion {
   const answer = TEXT.slice(0, 200);
   return {
     ...{ id, party, month, guard: 'attempt', attempt, worker },

@@ -7,13 +7,13 @@ import type { System } from './system.ts';
 
 export const REDIRECT_URI = 'https://app.example/callback?from=forecue';
 
-export interface Started {
+export interface StartResponse {
   request_id: string;
   expires_at: number;
   authorize_url: string;
 }
 
-export interface Exchanged {
+export interface ExchangeResponse {
   connection_id: string;
   profile_revision: string;
   grant_revision: number;
@@ -21,7 +21,7 @@ export interface Exchanged {
 }
 
 /** An attempt to connect, as the app remembers it, with its verifier. */
-export interface Attempt extends Started {
+export interface Attempt extends StartResponse {
   userId: string;
   verifier: string;
 }
@@ -41,7 +41,7 @@ export function startBody(userId = 'u-1') {
 
 export async function startConnection(app: AppClient, userId = 'u-1'): Promise<Attempt> {
   const { verifier, body } = startBody(userId);
-  const reply = await app.request<Started>('POST', '/v1/connections', body);
+  const reply = await app.request<StartResponse>('POST', '/v1/connections', body);
   if (reply.status !== 200) throw new Error(`starting was answered ${reply.status} ${reply.text}`);
   return { ...reply.body, userId, verifier };
 }
@@ -68,7 +68,7 @@ export function exchange(
   code: string,
   part: object = {},
   at: { url: string } = app,
-): Promise<Reply<Exchanged>> {
+): Promise<Reply<ExchangeResponse>> {
   const body = {
     request_id: attempt.request_id,
     user_id: attempt.userId,
@@ -86,7 +86,7 @@ export async function connect(
   app: AppClient,
   account: Pick<UserClient, 'id'>,
   userId = 'u-1',
-): Promise<Exchanged> {
+): Promise<ExchangeResponse> {
   const attempt = await startConnection(app, userId);
   const reply = await exchange(app, attempt, await approve(system, attempt, account));
   if (reply.status !== 200) throw new Error(`the exchange was answered ${reply.status} ${reply.text}`);

@@ -2,13 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { parse, parseAllDocuments } from 'yaml';
 
 /** A process as a file in `deploy/` starts it. */
-export interface Deployed {
+export interface DeployedProcess {
   args: string;
   env: Record<string, string>;
 }
 
 /** Processes by their name in the Procfile. */
-export type Deployment = Map<string, Deployed>;
+export type Deployment = Map<string, DeployedProcess>;
 
 /** Arguments of `bin/node` for each process in the Procfile. */
 export const PROCFILE = new Map(
@@ -48,7 +48,10 @@ function interpolate(value: string, settings: Record<string, string>): string {
 }
 
 /** Returns the processes of the compose file, with an operator's `.env` and `settings.env`. */
-export function ofCompose(dotenv: Record<string, string>, settings: Record<string, string> = {}): Deployment {
+export function composeProcesses(
+  dotenv: Record<string, string>,
+  settings: Record<string, string> = {},
+): Deployment {
   const ours = Object.entries(COMPOSE.services).filter(([, { image }]) => image === 'forecue');
   return new Map(
     ours.map(([name, { command, environment = {}, env_file: files = [] }]) => {
@@ -87,7 +90,7 @@ export function objectsOf(...kinds: string[]): KubernetesObject[] {
 }
 
 /** Returns the processes of the Deployments and Jobs. */
-export function ofKubernetes(): Deployment {
+export function kubernetesProcesses(): Deployment {
   const [settings] = objectsOf('ConfigMap');
   return new Map(
     objectsOf('Deployment', 'Job').map(({ spec }) => {
@@ -104,7 +107,7 @@ export function ofKubernetes(): Deployment {
 export const UNITS = 'deploy/systemd';
 
 /** Returns the processes of the systemd units; `environment` stands for /etc/forecue/environment. */
-export function ofSystemd(environment: Record<string, string>): Deployment {
+export function systemdProcesses(environment: Record<string, string>): Deployment {
   const files = readdirSync(UNITS).filter((file) => file.endsWith('.service'));
   const common = variablesOf(readFileSync(`${UNITS}/forecue-.service.d/common.conf`, 'utf8'));
   return new Map(

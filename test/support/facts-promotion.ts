@@ -19,7 +19,7 @@ export const recordOf = (call: ProviderCall) => call.record as unknown as FactsR
 export type Proposal = Partial<ProposedFact> & { text: string; quote: string };
 
 /** Answers like a model that proposes these facts from whatever it is shown. */
-export function proposing(...proposals: Proposal[]): Step {
+export function proposeFacts(...proposals: Proposal[]): Step {
   return structured((call) => ({
     facts: proposals.flatMap((proposal) => proposedFacts(proposal, recordOf(call))),
   }));
@@ -47,7 +47,7 @@ function proposedFacts({ quote, ...fact }: Proposal, { episodes }: FactsRecord):
 export type Line = string | (Partial<RawMemoryResponse> & { content: string });
 
 /** Adds one episode of raw rows. */
-export async function episode(
+export async function addEpisode(
   person: UserClient,
   lines: readonly Line[],
   day = 1,

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LIKELIHOODS, type Likelihood } from '../../shared/domain/likelihood.ts';
 import { duringSuite } from './during-suite.ts';
-import { listening } from './listening.ts';
+import { listen } from './listening.ts';
 
 /** The record that the product sent to the model: the JSON between the fences of the last message. */
 export interface PromptRecord {
@@ -85,7 +85,7 @@ export async function startFakeProvider(): Promise<FakeProvider> {
     arrivals.dispatchEvent(new Event('call'));
     await (queued.shift() ?? standing)(response, call);
   });
-  const here = await listening(server);
+  const here = await listen(server);
 
   return {
     ...here,

@@ -10,7 +10,7 @@ import type { System } from './system.ts';
 type Answer = Reply<PredictionResponse>;
 
 /** Callers of an app, and the fields that their requests share. */
-export interface Party {
+export interface AppCallers {
   app: AppClient;
   part?: object;
 }
@@ -21,15 +21,15 @@ export interface HeldRow {
   values: string[];
   heldMs: number;
   /** Owner of the row. */
-  victim: Party;
+  victim: AppCallers;
   /** More users of the owner's app; each calls as often as the victim while the row is locked. */
   crowd?: readonly object[];
   /** Apps that must not be affected. */
-  others: Party[];
+  others: AppCallers[];
 }
 
 /** Answers to the row's owner and to the other apps. */
-export interface WhileHeld {
+export interface HeldRowAnswers {
   /** Answers to the victim's calls that had reached the provider when the row was locked, and to all later ones. */
   own: Answer[];
   /** The victim's first answer after the release. */
@@ -47,7 +47,7 @@ const VICTIM_INTERVAL_MS = 500;
 const CALLS_IN_PROGRESS = 4;
 
 /** Locks a row from outside while its owner and others call the product. */
-export async function whileRowIsHeld(system: System, held: HeldRow): Promise<WhileHeld> {
+export async function whileRowIsHeld(system: System, held: HeldRow): Promise<HeldRowAnswers> {
   const { victim, crowd = [] } = held;
   const draft = { text: `Held ${victim.app.id} `, revision: 1 };
   const ask = (part = victim.part) => victim.app.predict(predictionBody({ draft, ...part }));
@@ -91,7 +91,7 @@ export async function whileRowIsHeld(system: System, held: HeldRow): Promise<Whi
 }
 
 /** Returns the victim's answers that are undocumented, or come later than a second after its deadline. */
-export function undocumented(own: readonly Answer[], deadlineMs: number): string[] {
+export function undocumentedAnswers(own: readonly Answer[], deadlineMs: number): string[] {
   return own
     .filter(({ status, code = '', headers, tookMs }) => {
       if (tookMs > deadlineMs + 1000) return true;
@@ -105,7 +105,7 @@ export function undocumented(own: readonly Answer[], deadlineMs: number): string
 }
 
 /** Runs two callers that pause a little, so that they measure the product and not the machine. */
-function inALoop({ app, part }: Party): Load {
+function inALoop({ app, part }: AppCallers): Load {
   const ask = async (body: object) => {
     await sleep(PAUSE_MS);
     return app.predict({ ...body, ...part });

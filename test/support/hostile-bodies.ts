@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 
 /** Builds nested arrays of this many bytes, and gzips them. */
-export function nested(bytes: number): Buffer {
+export function nestedArrays(bytes: number): Buffer {
   return gzipSync('['.repeat(bytes / 2) + ']'.repeat(bytes / 2));
 }
 
@@ -44,7 +44,7 @@ export async function postPacked(
 }
 
 /** Builds the bytes of a request whose packed body lacks its last byte. */
-export function unfinished(path: string, content: Buffer, access: string): Buffer {
+export function unfinishedRequest(path: string, content: Buffer, access: string): Buffer {
   const packed = gzipSync(content);
   const head = [
     `POST ${path} HTTP/1.1`,
@@ -60,7 +60,7 @@ export function unfinished(path: string, content: Buffer, access: string): Buffe
 }
 
 /** Builds the head of a request with a body of this many bytes; its connection closes after the answer. */
-export function announced(path: string, bytes: number, access: string): string {
+export function requestHead(path: string, bytes: number, access: string): string {
   return [
     `POST ${path} HTTP/1.1`,
     'Host: x',

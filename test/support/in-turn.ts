@@ -1,5 +1,5 @@
 /** Runs the work for every item, twenty at a time. */
-export async function inTurn<In, Out>(
+export async function runTwentyAtOnce<In, Out>(
   items: readonly In[],
   work: (item: In) => Promise<Out>,
 ): Promise<Out[]> {

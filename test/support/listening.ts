@@ -3,7 +3,7 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 import { duringSuite } from './during-suite.ts';
 
 /** A server on a free port of 127.0.0.1. */
-export interface Listening extends AsyncDisposable {
+export interface ListeningServer extends AsyncDisposable {
   port: number;
   /** Its address if it speaks HTTP. */
   url: string;
@@ -12,7 +12,7 @@ export interface Listening extends AsyncDisposable {
 }
 
 /** Lets a server of HTTP or TCP listen on a free port. */
-export async function listening(server: Server): Promise<Listening> {
+export async function listen(server: Server): Promise<ListeningServer> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
     sockets.add(socket);
@@ -31,8 +31,8 @@ export async function listening(server: Server): Promise<Listening> {
 }
 
 /** Lets a server listen during a suite. Only hooks and tests may use it. */
-export function useServer(server: Server): Listening {
-  return duringSuite(() => listening(server));
+export function useServer(server: Server): ListeningServer {
+  return duringSuite(() => listen(server));
 }
 
 /** Ends all of these connections as soon as one of them ends, for whatever reason. */

@@ -4,7 +4,7 @@ import { predictionBody, type Reply } from './client.ts';
 type Body = ReturnType<typeof predictionBody>;
 
 /** One ended call, whatever its answer. Times are those of `performance.now()`. */
-export interface Call {
+export interface LoadCall {
   body: Body;
   reply: Reply<PredictionResponse>;
   startedAt: number;
@@ -13,11 +13,11 @@ export interface Call {
 
 export interface Load {
   /** Calls that have ended so far, in that order. */
-  readonly calls: readonly Call[];
+  readonly calls: readonly LoadCall[];
   /** Resolves when every caller is done; rejects if one got no answer at all. */
   readonly done: Promise<void>;
   /** Starts no more calls, and waits for those in flight. */
-  stop(): Promise<readonly Call[]>;
+  stop(): Promise<readonly LoadCall[]>;
 }
 
 /** Starts callers that send a new request as soon as they have an answer, until stopped or after `most` requests. */
@@ -25,7 +25,7 @@ export function startLoad(
   ask: (body: Body) => Promise<Reply<PredictionResponse>>,
   { callers, most = Number.POSITIVE_INFINITY }: { callers: number; most?: number },
 ): Load {
-  const calls: Call[] = [];
+  const calls: LoadCall[] = [];
   let left = most;
   async function caller(): Promise<void> {
     while (left > 0) {

@@ -1,5 +1,5 @@
 import { createServer, request as send } from 'node:http';
-import { listening } from './listening.ts';
+import { listen } from './listening.ts';
 
 /**
  * A proxy that loses the first answer to each of `paths`: a stream after its first result, others before their first
@@ -11,7 +11,7 @@ interface LossyLink extends AsyncDisposable {
   cut: string[];
 }
 
-export async function lossyLink(target: string, paths: readonly string[]): Promise<LossyLink> {
+export async function startLossyLink(target: string, paths: readonly string[]): Promise<LossyLink> {
   const cut: string[] = [];
   const server = createServer((incoming, outgoing) => {
     const { method, headers, url: path = '/' } = incoming;
@@ -37,7 +37,7 @@ export async function lossyLink(target: string, paths: readonly string[]): Promi
     incoming.pipe(forwarded);
   });
   return {
-    ...(await listening(server)),
+    ...(await listen(server)),
     cut,
   };
 }

@@ -1,9 +1,9 @@
 import { createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
-import { listening } from './listening.ts';
+import { listen } from './listening.ts';
 
 /** A mail as the server received it. */
-export interface Received {
+export interface ReceivedMail {
   from: string;
   to: string[];
   /** Head and body, as sent. */
@@ -13,7 +13,7 @@ export interface Received {
 export interface MailServer extends AsyncDisposable {
   /** Address with user and password. */
   url: string;
-  mails: Received[];
+  mails: ReceivedMail[];
   /** Answers for the next recipients, such as `451 later`. */
   refusals: string[];
   close(): Promise<void>;
@@ -23,13 +23,13 @@ const PLAIN = Buffer.from('\0forecue\0a password').toString('base64');
 
 /** Starts a mail server on loopback that accepts all mail from its one user (RFC 5321, RFC 4954). */
 export async function startMailServer(): Promise<MailServer> {
-  const mails: Received[] = [];
+  const mails: ReceivedMail[] = [];
   const refusals: string[] = [];
   const server = createServer((socket) => {
     socket.on('error', () => {});
     void serve(socket, mails, refusals).catch(() => socket.destroy());
   });
-  const here = await listening(server);
+  const here = await listen(server);
   return {
     ...here,
     url: `smtp://forecue:a%20password@127.0.0.1:${here.port}`,
@@ -38,9 +38,9 @@ export async function startMailServer(): Promise<MailServer> {
   };
 }
 
-async function serve(socket: Socket, mails: Received[], refusals: string[]): Promise<void> {
+async function serve(socket: Socket, mails: ReceivedMail[], refusals: string[]): Promise<void> {
   const say = (...lines: string[]) => socket.write(lines.map((line) => `${line}\r\n`).join(''));
-  let mail: Received = { from: '', to: [], data: '' };
+  let mail: ReceivedMail = { from: '', to: [], data: '' };
   let isIn = false;
   let isData = false;
   say('220 test ESMTP');

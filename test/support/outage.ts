@@ -3,7 +3,7 @@ import { predictionBody } from './client.ts';
 import { delay, ok } from './fake-provider.ts';
 import { tally } from './flood.ts';
 import { percentile } from './keep-alive-client.ts';
-import type { Call } from './load.ts';
+import type { LoadCall } from './load.ts';
 import type { OwnServer } from './own-server.ts';
 import type { System, SystemOptions, TestProcess } from './system.ts';
 import { until, untilDone } from './until.ts';
@@ -28,7 +28,7 @@ export const OUTAGE_INSTALLATION: SystemOptions = {
 };
 
 /** Effects of one fault on the provider, and on callers that all stayed connected. */
-export interface Endured {
+export interface OutageEffects {
   predictions: number;
   providerCalls: number;
   ends: Record<string, number>;
@@ -43,7 +43,7 @@ export interface Endured {
 }
 
 /** Lets forty callers wait for calls that have reached the provider; then something fails, and recovers. */
-export async function endure(system: System, fail: () => Promise<void>): Promise<Endured> {
+export async function endure(system: System, fail: () => Promise<void>): Promise<OutageEffects> {
   const { provider, webs } = system;
   const app = await untilDone(() => system.app());
   await until(async () => {
@@ -53,7 +53,7 @@ export async function endure(system: System, fail: () => Promise<void>): Promise
   const unitsBefore = (await app.usage()).body.prediction_units;
   provider.reset();
   provider.respond((response, call) => delay(between(SERVICE_MS), ok())(response, call));
-  const asked = Array.from({ length: CALLERS }, async (_, n): Promise<Call> => {
+  const asked = Array.from({ length: CALLERS }, async (_, n): Promise<LoadCall> => {
     const body = predictionBody();
     const startedAt = performance.now();
     const reply = await app.predict(body, { at: webs[n % webs.length] ?? app, headers: CANCEL });
@@ -94,7 +94,7 @@ export async function endure(system: System, fail: () => Promise<void>): Promise
 const DOCUMENTED_ENDS = ['200', '503 service_unavailable', '503 overloaded', '504 prediction_timeout'];
 
 /** Lists the promises that an outage broke; empty if it passed. */
-export function brokenPromises(run: Endured): string[] {
+export function brokenPromises(run: OutageEffects): string[] {
   const ends = Object.keys(run.ends);
   const promises: [kept: boolean, promise: string][] = [
     [!ends.some((end) => end.startsWith('499')), 'nobody whose connection is open is cancelled'],
@@ -129,6 +129,6 @@ function between({ least, most }: { least: number; most: number }): number {
   return least + (most - least) * Math.random();
 }
 
-function isHelpful({ headers }: Call['reply']): boolean {
+function isHelpful({ headers }: LoadCall['reply']): boolean {
   return Number(headers.get('retry-after')) >= 1;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Starts `call` at a fixed rate until `done` settles, whatever the calls return; resolves with all their results. */
-export async function pacedUntil<Result>(
+export async function callUntil<Result>(
   perSecond: number,
   call: () => Promise<Result>,
   done: Promise<unknown>,

@@ -21,7 +21,7 @@ export interface PackedClient {
 
 /** Builds, packs and installs the client from a copy, because other test files do so at the same time. */
 export async function installClient(): Promise<PackedClient> {
-  const [base, folder] = await Promise.all([temporary(), temporary()]);
+  const [base, folder] = await Promise.all([makeTemporaryFolder(), makeTemporaryFolder()]);
   await cp(join(ROOT, 'client'), join(base, 'client'), { recursive: true });
   await cp(join(ROOT, 'tsconfig.json'), join(base, 'tsconfig.json'));
   for (const folder of ['node_modules', 'shared']) await symlink(join(ROOT, folder), join(base, folder));
@@ -58,6 +58,6 @@ export async function installClient(): Promise<PackedClient> {
   };
 }
 
-function temporary(): Promise<string> {
+function makeTemporaryFolder(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'forecue-client-'));
 }

@@ -15,7 +15,7 @@ const TRANSIENT_ENDS = [
 type Body = ReturnType<typeof predictionBody>;
 
 /** Outcome of one request, however many times it was sent. */
-export interface Settled {
+export interface RequestOutcome {
   body: Body;
   /** Final answer; absent if there was none within two minutes. */
   last: Pick<Reply<unknown>, 'status' | 'text'> | undefined;
@@ -45,7 +45,7 @@ export class PersistentCaller {
     this.#app = new AppClient(id, key, '');
   }
 
-  async ask(habit: Habit, cancelAfterMs: number): Promise<Settled> {
+  async ask(habit: Habit, cancelAfterMs: number): Promise<RequestOutcome> {
     const body = predictionBody();
     const since = performance.now();
     const ways: string[] = [];

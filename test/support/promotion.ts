@@ -20,7 +20,7 @@ export function rowsIn(call: ProviderCall | undefined): EpisodeRow[] {
 }
 
 /** Answers the question for an episode in its format, and cites the first row; `part` overrides fields. */
-export function episode(part: object = {}): Step {
+export function writeEpisode(part: object = {}): Step {
   return structured((call) => ({
     title: `About ${rowsIn(call)[0]?.text}`,
     summary: `The person said ${rowsIn(call).length} things.`,

@@ -4,7 +4,7 @@ const TICK_MS = 5;
 const DEADLINE_MS = 10_000;
 const SPENDABLE_MS = 7000;
 const LOOK_INTERVAL_MS = 200;
-const BEAT_INTERVAL_MS = 500;
+const HEARTBEAT_INTERVAL_MS = 500;
 
 interface Call {
   party: string;
@@ -104,7 +104,7 @@ export class QueueModel {
     this.#arrive();
     this.#finish();
     this.#claim();
-    if (this.now % BEAT_INTERVAL_MS === 0) this.#beaten = this.#claimed;
+    if (this.now % HEARTBEAT_INTERVAL_MS === 0) this.#beaten = this.#claimed;
     if (this.isReadable && (this.now + 100) % LOOK_INTERVAL_MS === 0)
       for (const ingress of this.#ingresses) ingress.observe(this.#load());
   }

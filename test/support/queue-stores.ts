@@ -4,7 +4,7 @@ import { createLog } from '../../shared/log.ts';
 import { connectRedis, type RedisClient } from '../../shared/queue/redis.ts';
 import { type TestDatabase, useDatabase } from './database.ts';
 import { describeWithRedis, type RedisServer, useRedisServer } from './redis-server.ts';
-import { type SilentProxy, silentProxy } from './silent-proxy.ts';
+import { type SilentProxy, startSilentProxy } from './silent-proxy.ts';
 
 export type QueueConfig = Pick<BaseConfig, 'database' | 'queuePrefix' | 'redis'>;
 
@@ -47,7 +47,7 @@ function onPostgres(database: TestDatabase): QueueStore {
       const urls = { url: database.url, directUrl: url.href };
       return { database: { ...urls, poolSize: 4 }, queuePrefix: 'forecue', redis: undefined };
     },
-    proxy: () => silentProxy(database.url),
+    proxy: () => startSilentProxy(database.url),
     async waiting(queue) {
       const { rows } = await database.pool.query<{ n: number }>(
         `select count(*)::int as n from forecue_queue.job where state = 'waiting' and queue = $1`,
@@ -66,7 +66,7 @@ function onRedis(database: TestDatabase, redis: RedisServer, client: RedisClient
       queuePrefix: 'forecue',
       redis: targetOf(proxy?.url ?? redis.url),
     }),
-    proxy: () => silentProxy(redis.url),
+    proxy: () => startSilentProxy(redis.url),
     waiting: (queue) => client.llen(`{forecue}:${queue}:wait`),
     database,
   };

@@ -26,13 +26,13 @@ export async function startSentinels(): Promise<Sentinels> {
   const [one = ''] = sentinels.map(({ url }) => url);
   // Only when all have found each other and the replica can they agree.
   await until(async () => {
-    const seen = await Promise.all(sentinels.map(({ url }) => whatItSees(url)));
+    const seen = await Promise.all(sentinels.map(({ url }) => fieldsSeenBy(url)));
     return seen.every((fields) => fields['num-other-sentinels'] === '2' && fields['num-slaves'] === '1');
   });
   return {
     url: `redis+sentinel://${sentinels.map(({ url }) => new URL(url).host).join()}/${NAME}`,
     async servers() {
-      const { port } = await whatItSees(one);
+      const { port } = await fieldsSeenBy(one);
       return new URL(first.url).port === port
         ? { primary: first, other: second }
         : { primary: second, other: first };
@@ -75,7 +75,7 @@ async function startSentinel(primaryPort: string): Promise<{ url: string; close(
 }
 
 /** Returns the primary's fields as a Sentinel sees them, including its address. */
-async function whatItSees(sentinel: string): Promise<Record<string, string>> {
+async function fieldsSeenBy(sentinel: string): Promise<Record<string, string>> {
   const fields = (await command(sentinel, 'SENTINEL', 'MASTER', NAME)) as string[] | Record<string, string>;
   if (!Array.isArray(fields)) return fields;
   return Object.fromEntries(fields.flatMap((name, n) => (n % 2 === 0 ? [[name, fields[n + 1] ?? '']] : [])));

@@ -21,7 +21,7 @@ export function predictReply<Body = ReplyResponse>(
 }
 
 /** Stores a prompt, and the person's reply to it, as raw rows in a new session. */
-export async function replied(
+export async function addReply(
   person: UserClient,
   prompt: string,
   reply: string,
@@ -34,7 +34,7 @@ export async function replied(
 }
 
 /** Predicts a reply; must succeed. */
-export async function predicted(person: UserClient, part: object = {}): Promise<ReplyResponse> {
+export async function predictSuccessfully(person: UserClient, part: object = {}): Promise<ReplyResponse> {
   const { status, text, body } = await predictReply(person, part);
   if (status !== 200) throw new Error(`predicting was answered ${status} ${text}`);
   return body;
@@ -65,13 +65,17 @@ export function promptIn(call: ProviderCall): string {
 
 /** Chooses the step by the prompt: `step` where `is` returns true, `otherwise` for the rest. */
 export const forPrompts =
-  (is: (prompt: string) => boolean, step: Step, otherwise: Step = proposing([{ response: 'Blue' }])): Step =>
+  (
+    is: (prompt: string) => boolean,
+    step: Step,
+    otherwise: Step = proposeReplies([{ response: 'Blue' }]),
+  ): Step =>
   (response, call) =>
     (is(promptIn(call)) ? step : otherwise)(response, call);
 
 /** Answers each prompt with itself. */
-export const echoing: Step = (response, call) =>
-  proposing([{ response: `Re: ${promptIn(call)}` }])(response, call);
+export const echoPrompt: Step = (response, call) =>
+  proposeReplies([{ response: `Re: ${promptIn(call)}` }])(response, call);
 
 export function feedback(
   person: UserClient,
@@ -89,7 +93,10 @@ interface Proposal {
 }
 
 /** Answers with these candidates, in the format that the prompt asks for. */
-export function proposing(candidates: Proposal[], { none = 'guess', situation = 'approval' } = {}): Step {
+export function proposeReplies(
+  candidates: Proposal[],
+  { none = 'guess', situation = 'approval' } = {},
+): Step {
   return structured({
     situation,
     candidates: candidates.map(

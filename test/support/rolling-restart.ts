@@ -3,7 +3,7 @@ import { type Balancer, startBalancer } from './balancer.ts';
 import { AppClient } from './client.ts';
 import { delay, ok } from './fake-provider.ts';
 import { type System, startProcesses, type TestProcess } from './system.ts';
-import { type Seen, underLoad } from './under-load.ts';
+import { type LoadObservations, underLoad } from './under-load.ts';
 
 const SERVICE_MS = 50;
 /** Time under load before the first restart and after the last one. */
@@ -11,7 +11,7 @@ const CALM_MS = 1000;
 
 type Kind = 'web' | 'worker';
 
-export interface RollingRestart extends Seen {
+export interface RollingRestart extends LoadObservations {
   exits: (number | string | null)[];
 }
 

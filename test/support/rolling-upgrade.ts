@@ -5,7 +5,7 @@ import { AppClient } from './client.ts';
 import { delay, ok, startFakeProvider } from './fake-provider.ts';
 import { exitOf } from './rolling-restart.ts';
 import type { TestProcess } from './system.ts';
-import { type Seen, underLoad } from './under-load.ts';
+import { type LoadObservations, underLoad } from './under-load.ts';
 import type { Release, Version } from './version.ts';
 
 const SERVICE_MS = 50;
@@ -40,7 +40,7 @@ export const CONTRACT: Release = {
   functions: '',
 };
 
-export interface RollingUpgrade extends Seen {
+export interface RollingUpgrade extends LoadObservations {
   exits: (number | string | null)[];
   /** Duration of each migration. */
   migratedMs: number[];

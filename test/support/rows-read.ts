@@ -7,7 +7,7 @@ const ROWS_READ_QUERY = `
    where c.relkind in ('r', 'i') and c.relnamespace = current_schema()::regnamespace`;
 
 /** Counts the rows and index entries that the stores visit during a read. */
-export function rowsRead(
+export function countRowsRead(
   system: Pick<System, 'em'>,
   read: (em: EntityManager) => Promise<unknown>,
 ): Promise<number> {

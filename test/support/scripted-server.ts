@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { listening } from './listening.ts';
+import { listen } from './listening.ts';
 
 /** A request that reached the server. */
 export interface ScriptedRequest {
@@ -22,7 +22,7 @@ export interface ScriptedServer extends AsyncDisposable {
  * Starts a server in place of the product, or of a proxy in front of it. Answers each request as scripted; the last
  * step repeats.
  */
-export async function scriptedServer(...steps: ScriptedAnswer[]): Promise<ScriptedServer> {
+export async function startScriptedServer(...steps: ScriptedAnswer[]): Promise<ScriptedServer> {
   const requests: ScriptedRequest[] = [];
   const server = createServer(async (request, response) => {
     const { method = '', url = '', headers } = request;
@@ -33,7 +33,7 @@ export async function scriptedServer(...steps: ScriptedAnswer[]): Promise<Script
     response.writeHead(status, { 'content-type': 'application/json', ...step.headers }).end(body);
   });
   return {
-    ...(await listening(server)),
+    ...(await listen(server)),
     requests,
   };
 }

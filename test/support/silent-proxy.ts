@@ -1,5 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net';
-import { endTogether, listening } from './listening.ts';
+import { endTogether, listen } from './listening.ts';
 
 /** A proxy that can go silent, like a balancer that has forgotten its connections: it does not even forward a close. */
 export interface SilentProxy extends AsyncDisposable {
@@ -19,7 +19,7 @@ export interface SilentProxy extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-export async function silentProxy(target: string): Promise<SilentProxy> {
+export async function startSilentProxy(target: string): Promise<SilentProxy> {
   let { protocol, hostname, port } = new URL(target);
   /** Connections, with the time at which the client last sent something. */
   const pairs = new Map<readonly [Socket, Socket], number>();
@@ -38,7 +38,7 @@ export async function silentProxy(target: string): Promise<SilentProxy> {
     if (muted) silencePair(pair);
     else client.pipe(upstream).pipe(client);
   });
-  const proxy = await listening(server);
+  const proxy = await listen(server);
   return {
     ...proxy,
     url: `${protocol}//127.0.0.1:${proxy.port}`,

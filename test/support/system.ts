@@ -122,7 +122,7 @@ export class TestProcess implements AsyncDisposable {
 }
 
 /** Way in which the parts of an installation run. */
-interface Running<P extends Part> {
+interface PartRunner<P extends Part> {
   launch(kind: Kind, entry: string[], env: Environment): P;
   /** Ends all parts. */
   end(parts: readonly P[]): Promise<void>;
@@ -152,15 +152,15 @@ type LaterOptions = SystemOptions | (() => SystemOptions | Promise<SystemOptions
 
 /** Starts an installation during a suite, as `startSystem` does. Only hooks and tests may use it. */
 export function useSystem(options: LaterOptions = {}): System<HostedPart> {
-  return using(startSystem, options);
+  return useInstallation(startSystem, options);
 }
 
 /** Starts an installation during a suite, as `startProcesses` does. Only hooks and tests may use it. */
 export function useProcesses(options: LaterOptions = {}): System<TestProcess> {
-  return using(startProcesses, options);
+  return useInstallation(startProcesses, options);
 }
 
-function using<P extends Part>(
+function useInstallation<P extends Part>(
   start: (options: SystemOptions) => Promise<System<P>>,
   options: LaterOptions,
 ): System<P> {
@@ -168,7 +168,7 @@ function using<P extends Part>(
   return duringSuite(begin);
 }
 
-async function start<P extends Part>(options: SystemOptions, running: Running<P>): Promise<System<P>> {
+async function start<P extends Part>(options: SystemOptions, running: PartRunner<P>): Promise<System<P>> {
   const database = await createDatabase();
   const provider = await startFakeProvider();
   const queue = await createQueue(database, { withoutWakeUps: options.withoutWakeUps ?? false });

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { UserClient } from './account.ts';
 import { bareEnvironment } from './environment.ts';
-import { listening } from './listening.ts';
+import { listen } from './listening.ts';
 import { TestProcess } from './system.ts';
 
 const ENTRY = fileURLToPath(new URL('../../ingress/mcp/main.ts', import.meta.url));
@@ -31,7 +31,7 @@ export async function openSession(
 }
 
 /** Calls a tool and returns its answer. Throws if the tool reports an error. */
-export async function called<Result = Record<string, unknown>>(
+export async function callTool<Result = Record<string, unknown>>(
   client: Client,
   name: string,
   args: Record<string, unknown> = {},
@@ -42,7 +42,7 @@ export async function called<Result = Record<string, unknown>>(
 }
 
 /** Issues a key for the person's account. */
-export async function keyOf(person: UserClient, scopes?: readonly string[]): Promise<string> {
+export async function issueKey(person: UserClient, scopes?: readonly string[]): Promise<string> {
   const body = { label: 'agent', ...(scopes && { scopes }) };
   const issued = await person.request<{ key: string }>('POST', '/api/auth/keys/', body);
   return issued.body.key;
@@ -66,7 +66,7 @@ export async function startWatchedUpstream(target: string) {
     response.end(Buffer.from(await answer.arrayBuffer()));
   });
   return {
-    ...(await listening(server)),
+    ...(await listen(server)),
     calls,
   };
 }

@@ -2,9 +2,9 @@ import type { Pool } from 'pg';
 import { type AppClient, predictionBody } from './client.ts';
 import type { FakeProvider } from './fake-provider.ts';
 import { tally } from './flood.ts';
-import { inTurn } from './in-turn.ts';
+import { runTwentyAtOnce } from './in-turn.ts';
 import { type Answer, KeepAliveClient, percentile } from './keep-alive-client.ts';
-import { pacedUntil } from './paced-until.ts';
+import { callUntil } from './paced-until.ts';
 import { until, untilDone } from './until.ts';
 
 /** One in this many requests has a connection of its own; the others share kept-alive ones. */
@@ -12,7 +12,7 @@ const REQUESTS_PER_OWN_CONNECTION = 4;
 const REPEATED_WITHIN_MS = 60_000;
 
 /** Observations of callers, ledger and provider while something was done to an installation. */
-export interface Seen {
+export interface LoadObservations {
   requests: number;
   answered: number;
   /** Number of 503s with a Retry-After, by code. */
@@ -50,7 +50,7 @@ export async function underLoad(
   { app, pool, provider }: { app: AppClient; pool: Pool; provider: FakeProvider },
   perSecond: number,
   act: () => Promise<void>,
-): Promise<Seen> {
+): Promise<LoadObservations> {
   const clients = [new KeepAliveClient(app.key), new KeepAliveClient(app.key, { keepAlive: false })] as const;
   const providedBefore = providedBy(provider);
   let nth = 0;
@@ -65,11 +65,11 @@ export async function underLoad(
       return { body, broken: codeOf(error), endedAt: performance.now() };
     }
   };
-  const delivered = await pacedUntil(perSecond, call, act());
+  const delivered = await callUntil(perSecond, call, act());
   for (const client of clients) client.close();
 
   const unanswered = delivered.filter(({ answer }) => answer?.status !== 200);
-  const answered = await inTurn(unanswered, (one) => isAnswered(app, one));
+  const answered = await runTwentyAtOnce(unanswered, (one) => isAnswered(app, one));
   const { reserved_units: reserved, prediction_units: units } = await untilDone(async () => {
     const { body } = await app.usage();
     if (body.reserved_units !== 0) throw new Error(`${body.reserved_units} units are reserved`);
@@ -102,7 +102,7 @@ export async function underLoad(
 }
 
 /** Lists the broken promises of an event that may cost time, but neither an answer nor a unit; empty if it passed. */
-export function lossesIn(seen: Seen): string[] {
+export function lossesIn(seen: LoadObservations): string[] {
   return brokenPromises([
     [seen.lost === 0, 'every request has an answer, if only when it is repeated'],
     [seen.suggested === seen.requests, 'every answer is in its row'],
@@ -113,7 +113,7 @@ export function lossesIn(seen: Seen): string[] {
 }
 
 /** Lists the broken promises of a deploy: callers must not notice it. */
-export function noticedIn(seen: Seen): string[] {
+export function interruptionsIn(seen: LoadObservations): string[] {
   return brokenPromises([
     [Object.keys(seen.broken).length === 0, 'no connection breaks under a request'],
     [Object.keys(seen.others).length === 0, 'no answer but 200, or 503 with Retry-After'],

@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { endTogether, listening } from './listening.ts';
+import { endTogether, listen } from './listening.ts';
 
 /** Numbers of wake-ups by what happened to them on the way. */
 export interface Fates {
@@ -16,7 +16,7 @@ const LONGEST_DELAY_MS = 3000;
  * Starts a proxy to a Redis that drops, duplicates, delays or forwards the product's wake-ups, each equally often, and
  * changes nothing else.
  */
-export async function unreliableRedis(
+export async function startUnreliableRedis(
   target: string,
 ): Promise<AsyncDisposable & { url: string; fates: Fates }> {
   const { hostname, port } = new URL(target);
@@ -39,7 +39,7 @@ export async function unreliableRedis(
       pending = pending.subarray(start);
     });
   });
-  const proxy = await listening(server);
+  const proxy = await listen(server);
   return {
     ...proxy,
     url: `redis://127.0.0.1:${proxy.port}`,

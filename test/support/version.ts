@@ -28,10 +28,10 @@ export async function versionOf(commit: string): Promise<Version> {
   const archive = spawn('git', ['-C', CHECKOUT, 'archive', commit], { stdio: ['ignore', 'pipe', 'inherit'] });
   const unpack = spawn('tar', ['-x', '-C', folder], { stdio: ['pipe', 'inherit', 'inherit'] });
   archive.stdout.pipe(unpack.stdin);
-  await Promise.all([archive, unpack].map(succeeds));
+  await Promise.all([archive, unpack].map(waitForSuccess));
   const install = ['ci', '--ignore-scripts', '--no-audit', '--no-fund'];
-  await succeeds(spawn('npm', install, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] }));
-  return temporary(folder);
+  await waitForSuccess(spawn('npm', install, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] }));
+  return temporaryVersion(folder);
 }
 
 /** A later release: a migration, and SQL that is installed after it. */
@@ -43,7 +43,7 @@ export interface Release {
 }
 
 /** Copies this checkout and adds these later releases. */
-export async function releasedAfter(releases: readonly Release[]): Promise<Version> {
+export async function versionWithReleases(releases: readonly Release[]): Promise<Version> {
   const folder = await mkdtemp(join(tmpdir(), 'forecue-version-'));
   await Promise.all(
     RUNTIME_PATHS.map((name) => cp(join(CHECKOUT, name), join(folder, name), { recursive: true })),
@@ -66,13 +66,13 @@ export async function releasedAfter(releases: readonly Release[]): Promise<Versi
     file,
     known.replace('version: HASHES.length', `version: HASHES.length + ${releases.length}`),
   );
-  return temporary(folder);
+  return temporaryVersion(folder);
 }
 
 /** Files and folders that the processes of a version need. */
 const RUNTIME_PATHS = ['package.json', 'bin', 'client', 'docs', 'ingress', 'migrations', 'shared', 'workers'];
 
-function temporary(folder: string): Version {
+function temporaryVersion(folder: string): Version {
   return { ...versionAt(folder), remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
@@ -87,7 +87,7 @@ function versionAt(folder: string): Omit<Version, 'remove'> {
       env: { ...bareEnvironment(), ...env },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    const [output] = await Promise.all([text(child.stdout), succeeds(child)]);
+    const [output] = await Promise.all([text(child.stdout), waitForSuccess(child)]);
     return output;
   };
   return {
@@ -103,7 +103,7 @@ function versionAt(folder: string): Omit<Version, 'remove'> {
   };
 }
 
-async function succeeds(child: ChildProcess): Promise<void> {
+async function waitForSuccess(child: ChildProcess): Promise<void> {
   const [code] = await once(child, 'exit');
   if (code !== 0) throw new Error(`${child.spawnargs.join(' ')} ended with ${code}`);
 }

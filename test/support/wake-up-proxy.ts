@@ -1,6 +1,6 @@
 import { connect, createServer } from 'node:net';
 import { databaseUrl } from './database.ts';
-import { endTogether, listening } from './listening.ts';
+import { endTogether, listen } from './listening.ts';
 
 const NOTIFICATION = 'A'.charCodeAt(0);
 const HEADER_BYTES = 5;
@@ -36,7 +36,7 @@ export async function dropWakeUps(
       return message;
     }
   });
-  const proxy = await listening(server);
+  const proxy = await listen(server);
   const address = new URL(databaseUrl(target, pathname.slice(1)));
   address.hostname = '127.0.0.1';
   address.port = String(proxy.port);

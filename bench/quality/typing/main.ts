@@ -11,7 +11,7 @@ import { WRITERS } from '../../replies/writers.ts';
 import { fitWeights } from './fit.ts';
 import { conversationBefore, type History, looksTyped, readHistories } from './histories.ts';
 import { isTyped, total, typeOut } from './type-out.ts';
-import { Written } from './written.ts';
+import { WrittenPhrases } from './written.ts';
 
 /** Types the messages of invented people, or of a folder of histories, with completions by the built-in predictor. */
 const { values, positionals } = parseArgs({
@@ -71,19 +71,19 @@ async function run(): Promise<void> {
       }
 }
 
-interface Terms {
+interface TypingOptions {
   remembers: boolean;
   minConfidence: number;
   samples?: Sample[];
 }
 
-async function typeAll({ messages }: History, { remembers, minConfidence, samples }: Terms) {
+async function typeAll({ messages }: History, { remembers, minConfidence, samples }: TypingOptions) {
   const typable = [...messages.keys()].filter((at) =>
     looksTyped(messages[at] ?? { agent: '', text: '', session: '' }),
   );
   const later = typable.slice(Math.floor(typable.length / 2));
   const count = Math.min(Number(values.messages), later.length);
-  const written = new Written();
+  const written = new WrittenPhrases();
   const times: number[] = [];
   const typed = [];
   let known = 0;

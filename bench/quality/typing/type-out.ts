@@ -2,7 +2,7 @@
 export type Complete = (draft: string) => Promise<string>;
 
 /** Worth of completions to somebody who typed texts. */
-export interface Typed {
+export interface TypingResult {
   characters: number;
   keys: number;
   /** Number of suggestions shown; each counts once, however many keys it stayed for. */
@@ -13,13 +13,13 @@ export interface Typed {
   saved: number;
 }
 
-const NOTHING_TYPED: Typed = { characters: 0, keys: 0, shown: 0, taken: 0, saved: 0 };
+const NOTHING_TYPED: TypingResult = { characters: 0, keys: 0, shown: 0, taken: 0, saved: 0 };
 
 /**
  * Types a text key by key, and accepts a suggestion if the text continues exactly so, up to the end of a word. A
  * suggestion that agrees with the next keys stays the same one.
  */
-export async function typeOut(text: string, complete: Complete): Promise<Typed> {
+export async function typeOut(text: string, complete: Complete): Promise<TypingResult> {
   const typed = { ...NOTHING_TYPED, characters: text.length };
   let suggested = '';
   for (let at = 1; at < text.length; at += 1) {
@@ -43,8 +43,8 @@ export function isTyped(text: string, beginning: string): boolean {
   return text.startsWith(beginning) && !/^[\p{L}\p{M}\p{N}_]{2}/u.test(joint);
 }
 
-export function total(all: readonly Typed[]): Typed {
-  const sum = (of: keyof Typed) => all.reduce((whole, one) => whole + one[of], 0);
+export function total(all: readonly TypingResult[]): TypingResult {
+  const sum = (of: keyof TypingResult) => all.reduce((whole, one) => whole + one[of], 0);
   return {
     characters: sum('characters'),
     keys: sum('keys'),

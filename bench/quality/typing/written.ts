@@ -8,7 +8,7 @@ const SAMPLE_SIZE = 24;
 const MESSAGES_A_DAY = 10;
 
 /** A person's words, as the table `phrases` holds them, for measurements without a database. */
-export class Written {
+export class WrittenPhrases {
   readonly #phrases: (Phrase & { message: number })[] = [];
   #messages = 0;
   #sorted = true;

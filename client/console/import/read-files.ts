@@ -9,7 +9,7 @@ const MASK = /\[masked [a-z ]+\]/g;
 const EXCERPT_MARGIN = 40;
 
 /** Contents of the files, ready to be sent. */
-export interface Found {
+export interface FoundTranscripts {
   events: ImportedEvent[];
   sessions: number;
   /** Number of files without a known format. */
@@ -23,11 +23,11 @@ export interface Found {
 export async function readFiles(
   files: readonly File[],
   say: (done: number, all: number) => void,
-): Promise<Found> {
+): Promise<FoundTranscripts> {
   const transcripts = files.filter(({ name }) =>
     FILE_EXTENSIONS.some((extension) => name.endsWith(extension)),
   );
-  const found: Found = {
+  const found: FoundTranscripts = {
     events: [],
     sessions: 0,
     unknown: files.length - transcripts.length,
@@ -55,7 +55,7 @@ export async function readFiles(
 }
 
 /** Counts the masks in the event's text, and excerpts the first ones. */
-function noteMasks({ prompt, text, reply }: ImportedEvent, found: Found): void {
+function noteMasks({ prompt, text, reply }: ImportedEvent, found: FoundTranscripts): void {
   const words = prompt ?? text ?? reply ?? '';
   for (const { index, 0: marker } of words.matchAll(MASK)) {
     found.masked += 1;

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { Choices } from '../parts/choices.tsx';
 import { useSignedIn } from '../parts/context.ts';
-import { Fresh } from '../parts/fresh.tsx';
+import { FreshLogIn } from '../parts/fresh.tsx';
 import { Button, Card, Done, ErrorNote, Field, FormError, faultOf, Title } from '../parts/ui.tsx';
 import { submitHandler, useAction } from '../parts/work.ts';
 import { choose, language, languages, t } from '../strings/index.ts';
@@ -163,7 +163,7 @@ function Erase() {
           {t.account.eraseDo}
         </Button>
       )}
-      <Fresh action={erasing} />
+      <FreshLogIn action={erasing} />
     </Card>
   );
 }

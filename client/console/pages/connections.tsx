@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { useSignedIn } from '../parts/context.ts';
-import { Card, Confirmed, Done, Empty, ErrorNote, Skeleton, Title } from '../parts/ui.tsx';
+import { Card, ConfirmedAction, Done, Empty, ErrorNote, Skeleton, Title } from '../parts/ui.tsx';
 import { useAction, useLoad } from '../parts/work.ts';
 import { day, moment, number, t } from '../strings/index.ts';
 
@@ -64,6 +64,11 @@ function Revoke({ id, name, onDone }: { id: string; name: string; onDone(name: s
     onDone(name);
   });
   return (
-    <Confirmed label={t.connections.revoke} of={name} question={t.connections.revoking} action={action} />
+    <ConfirmedAction
+      label={t.connections.revoke}
+      of={name}
+      question={t.connections.revoking}
+      action={action}
+    />
   );
 }

@@ -1,8 +1,18 @@
 import { useState } from 'preact/hooks';
 import type { KeyResponse, NewKeyResponse } from '../../src/api.ts';
 import { useSignedIn } from '../parts/context.ts';
-import { Fresh } from '../parts/fresh.tsx';
-import { Button, Card, Confirmed, Copy, Empty, ErrorNote, Field, Skeleton, Title } from '../parts/ui.tsx';
+import { FreshLogIn } from '../parts/fresh.tsx';
+import {
+  Button,
+  Card,
+  ConfirmedAction,
+  Copy,
+  Empty,
+  ErrorNote,
+  Field,
+  Skeleton,
+  Title,
+} from '../parts/ui.tsx';
 import { submitHandler, useAction, useLoad } from '../parts/work.ts';
 import { moment, t } from '../strings/index.ts';
 
@@ -54,7 +64,7 @@ function Issue({ onIssued }: { onIssued(): void }) {
           {t.keys.issue}
         </Button>
       </form>
-      <Fresh action={issuing} />
+      <FreshLogIn action={issuing} />
       {issued && (
         <div class="alert good" role="status">
           <p>{t.keys.once}</p>
@@ -74,5 +84,5 @@ function Revoke({ of, onDone }: { of: KeyResponse; onDone(): void }) {
     await client.revokeKey(of.id);
     onDone();
   });
-  return <Confirmed label={t.keys.revoke} of={of.label} question={t.keys.revoking} action={action} />;
+  return <ConfirmedAction label={t.keys.revoke} of={of.label} question={t.keys.revoking} action={action} />;
 }

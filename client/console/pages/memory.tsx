@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { useSignedIn } from '../parts/context.ts';
-import { type Learnt, learn } from '../parts/learn.ts';
+import { type LearntCounts, learn } from '../parts/learn.ts';
 import { LongList } from '../parts/long-list.tsx';
 import { Profile } from '../parts/profile.tsx';
 import { Row, type ShownRow, type Tier, tierOf } from '../parts/row.tsx';
@@ -121,7 +121,7 @@ const idOf = ({ id }: ShownRow) => id;
 function Learn({ onLearnt }: { onLearnt(): void }) {
   const { client } = useSignedIn();
   const [step, setStep] = useState('');
-  const [learnt, setLearnt] = useState<Learnt>();
+  const [learnt, setLearnt] = useState<LearntCounts>();
   const learning = useAction(async () => {
     setLearnt(await learn(client, setStep));
     onLearnt();

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
-import { type Found, readFiles } from '../import/read-files.ts';
+import { type FoundTranscripts, readFiles } from '../import/read-files.ts';
 import { send } from '../import/send.ts';
 import { t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
@@ -10,7 +10,7 @@ import { useAction } from './work.ts';
 /** Reads agents' sessions in the browser, shows what was found, and sends it when the person agrees. */
 export function Bring({ onLearnt }: { onLearnt(): void }) {
   const { client } = useSignedIn();
-  const [found, setFound] = useState<Found>();
+  const [found, setFound] = useState<FoundTranscripts>();
   const [progress, setProgress] = useState('');
   const [refused, setRefused] = useState(0);
   const reading = useAction(async (files: readonly File[]) => {
@@ -107,7 +107,7 @@ function Chooser({ label, isFolder = false, onFiles }: ChooserProps) {
 }
 
 /** Shows what was found and would be sent. */
-function Findings({ found: { events, sessions, unknown, masked, excerpts } }: { found: Found }) {
+function Findings({ found: { events, sessions, unknown, masked, excerpts } }: { found: FoundTranscripts }) {
   return (
     <>
       <p>{events.length === 0 ? t.start.nothing : t.start.found(events.length, sessions)}</p>

@@ -6,7 +6,7 @@ import { Button, ErrorNote, Field } from './ui.tsx';
 import { type Action, submitHandler, useAction } from './work.ts';
 
 /** Shows the error of an action. If a recent log-in is needed, asks for the password and repeats the action. */
-export function Fresh({ action }: { action: Action }) {
+export function FreshLogIn({ action }: { action: Action }) {
   const { client, user } = useSignedIn();
   const [password, setPassword] = useState('');
   const confirming = useAction(async () => {

@@ -2,7 +2,7 @@ import type { AccountClient } from '../../src/api.ts';
 import { t } from '../strings/index.ts';
 
 /** Number of new rows in each tier. */
-export interface Learnt {
+export interface LearntCounts {
   raw: number;
   episodes: number;
   facts: number;
@@ -11,7 +11,7 @@ export interface Learnt {
 /**
  * Takes recorded events into memory, summarises them, and extracts facts; reports the current step and its progress.
  */
-export async function learn(client: AccountClient, say: (step: string) => void): Promise<Learnt> {
+export async function learn(client: AccountClient, say: (step: string) => void): Promise<LearntCounts> {
   const { sync, episodes, facts } = t.memory.steps;
   return {
     raw: await follow(client, 'syncMemory', sync, say),

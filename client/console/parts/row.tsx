@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { AccountClient, DeletionReceipt, FactResponse } from '../../src/api.ts';
 import { moment, t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
-import { Button, Card, Confirmed, ErrorNote, Field, Words } from './ui.tsx';
+import { Button, Card, ConfirmedAction, ErrorNote, Field, Words } from './ui.tsx';
 import { Why } from './why.tsx';
 import { submitHandler, useAction } from './work.ts';
 
@@ -126,7 +126,7 @@ export function Row({ tier, row, onChange, onForgotten }: RowProps) {
             </Button>
           </>
         )}
-        <Confirmed
+        <ConfirmedAction
           label={t.memory.forget}
           of={row.text.slice(0, 80)}
           question={t.memory.forgetting}

@@ -47,7 +47,7 @@ function RecordedSession({ session }: { session: Session }) {
   );
 }
 
-interface Shown {
+interface TimelineRow {
   id: string;
   text: string;
   at: string;
@@ -65,13 +65,15 @@ function Stages({ session: { session_id, started_at } }: { session: Session }) {
     // Facts derived from a session are recorded after it.
     const facts = ids.size === 0 ? [] : (await client.listFacts({ since: started_at, limit: 200 })).results;
     return {
-      raw: raw.results.map(({ id, content, occurred_at }): Shown => ({ id, text: content, at: occurred_at })),
+      raw: raw.results.map(
+        ({ id, content, occurred_at }): TimelineRow => ({ id, text: content, at: occurred_at }),
+      ),
       episodes: episodes.results.map(
-        ({ id, summary, ended_at }): Shown => ({ id, text: summary, at: ended_at }),
+        ({ id, summary, ended_at }): TimelineRow => ({ id, text: summary, at: ended_at }),
       ),
       facts: facts
         .filter(({ episode_ids }) => episode_ids.some((id) => ids.has(id)))
-        .map(({ id, text, recorded_at }): Shown => ({ id, text, at: recorded_at })),
+        .map(({ id, text, recorded_at }): TimelineRow => ({ id, text, at: recorded_at })),
     };
   }, [session_id]);
   if (error !== undefined) return <ErrorNote error={error} again={again} />;

@@ -12,7 +12,7 @@ import { Waterfall } from './waterfall.tsx';
 const MESSAGE_MAX = 8000;
 
 /** A prediction of the text that the person types next. */
-interface Predicted {
+interface TimedPrediction {
   request: DraftRequest;
   answer: DraftResponse;
   /** Milliseconds from the request to the answer, seen from this page. */
@@ -29,13 +29,13 @@ export function Typing({ question, onRequest }: TypingProps) {
   const { client } = useSignedIn();
   const id = useId();
   const field = useRef<HTMLTextAreaElement>(null);
-  const [seen, setSeen] = useState<Predicted>();
+  const [seen, setSeen] = useState<TimedPrediction>();
   const [error, setError] = useState<unknown>();
   const asked = useRef(question);
   asked.current = question;
   useEffect(() => {
     if (field.current === null) return;
-    const tell = (predicted: Predicted) => {
+    const tell = (predicted: TimedPrediction) => {
       setError(undefined);
       setSeen(predicted);
       onRequest(predicted.request);
@@ -69,7 +69,10 @@ function messagesOf(question: string): DraftRequest['messages'] {
 }
 
 /** Builds the completer's client: it calls the account's own operation, and reports each prediction. */
-function completerClientOf(client: AccountClient, tell: (predicted: Predicted) => void): CompleterClient {
+function completerClientOf(
+  client: AccountClient,
+  tell: (predicted: TimedPrediction) => void,
+): CompleterClient {
   return {
     async predict({ mode, draft, messages = [] }, options) {
       const since = performance.now();
@@ -84,7 +87,7 @@ function completerClientOf(client: AccountClient, tell: (predicted: Predicted) =
   };
 }
 
-function HowItCame({ seen: { answer, tookMs } }: { seen: Predicted }) {
+function HowItCame({ seen: { answer, tookMs } }: { seen: TimedPrediction }) {
   const [isOpen, setOpen] = useState(false);
   const { status, confidence, model, sent = [], usage, timing, context = NOTHING_USED } = answer;
   const rows = context.fact_ids.length + context.episode_ids.length + context.raw_ids.length;

@@ -189,7 +189,7 @@ export function Words({ children }: { children: string }) {
 }
 
 /** Asks before an action that cannot be undone. */
-export function Confirmed({
+export function ConfirmedAction({
   label,
   of,
   question,

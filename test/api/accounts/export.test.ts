@@ -9,7 +9,7 @@ import { fetchPublished } from '../../support/client.ts';
 import { assertPublished } from '../../support/client-contract.ts';
 import { connect, connectingApp } from '../../support/connection.ts';
 import { addFact, setProfile } from '../../support/memory.ts';
-import { rowsRead } from '../../support/rows-read.ts';
+import { countRowsRead } from '../../support/rows-read.ts';
 import { useSystem } from '../../support/system.ts';
 
 describe('account export', () => {
@@ -58,7 +58,7 @@ describe('account export', () => {
     await add(person.id, calls);
     await system.database.pool.query('analyze provider_calls');
     let found = 0;
-    const read = await rowsRead(system, async (em) => {
+    const read = await countRowsRead(system, async (em) => {
       for await (const { type, rows } of accountData(() => em, person.id))
         if (type === 'provider_call') found += rows.length;
     });

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { issuePasswordReset, startWebSession } from '../../../shared/db/stores/log-ins.ts';
 import { addToLedger } from '../../../shared/db/stores/provider-calls.ts';
 import { erase, signUp, type UserClient } from '../../support/account.ts';
-import { aCall } from '../../support/booked-call.ts';
+import { bookedCall } from '../../support/booked-call.ts';
 import { connect, connectingApp } from '../../support/connection.ts';
 import { addMemory, setProfile } from '../../support/memory.ts';
 import { event, post } from '../../support/recording.ts';
-import { feedback, predicted, proposing } from '../../support/replies.ts';
+import { feedback, predictSuccessfully, proposeReplies } from '../../support/replies.ts';
 import { useSystem } from '../../support/system.ts';
 import { tablesWith } from '../../support/tables-with.ts';
 
@@ -74,10 +74,10 @@ describe('account tables', () => {
     await addMemory(system, person);
     await post(person, [event(), event()]);
     await connect(system, await connectingApp(system), person);
-    system.provider.respond(proposing([{ response: 'Blue' }]));
-    await feedback(person, await predicted(person), { status: 'accepted' });
+    system.provider.respond(proposeReplies([{ response: 'Blue' }]));
+    await feedback(person, await predictSuccessfully(person), { status: 'accepted' });
     const { rows } = await system.database.pool.query('select password_hash from accounts');
-    await addToLedger(system.database.pool, [aCall({ account_id: person.id })]);
+    await addToLedger(system.database.pool, [bookedCall({ account_id: person.id })]);
     const account = { id: person.id, passwordHash: rows[0].password_hash };
     await startWebSession(system.em(), account);
     await issuePasswordReset(system.em(), account, 1);

@@ -4,7 +4,7 @@ import type { Static } from 'typebox';
 import { inPages } from '../../../shared/db/steps.ts';
 import type { ContextResponse } from '../../../shared/schemas/memory-context.ts';
 import { signUp, type UserClient } from '../../support/account.ts';
-import { episode, factsOf } from '../../support/facts-promotion.ts';
+import { addEpisode, factsOf } from '../../support/facts-promotion.ts';
 import { forget } from '../../support/memory.ts';
 import { promote } from '../../support/promotion.ts';
 import { useSystem } from '../../support/system.ts';
@@ -64,7 +64,7 @@ describe('deleted raw rows', function () {
           const [deleting, never] = [await signUp(system), await signUp(system)];
           const deleted = [];
           for (const [day, lines] of episodes.entries()) {
-            const { rows } = await episode(
+            const { rows } = await addEpisode(
               deleting,
               lines.map(({ said }) => said),
               day + 1,
@@ -73,7 +73,7 @@ describe('deleted raw rows', function () {
             const kept = lines.map(({ said, gone }, second) => ({ said, gone, second }));
             const left = kept.filter(({ gone }) => !gone);
             if (left.length > 0)
-              await episode(
+              await addEpisode(
                 never,
                 left.map(({ said, second }) => ({
                   content: said,

@@ -7,13 +7,13 @@ import { add } from '../../support/memory.ts';
 import {
   BATCH,
   batchBody,
-  echoing,
+  echoPrompt,
   feedback,
   forPrompts,
   inputsOf,
   predictBatch,
   promptIn,
-  proposing,
+  proposeReplies,
 } from '../../support/replies.ts';
 import { lockAdmissions } from '../../support/row-lock.ts';
 import { useSystem } from '../../support/system.ts';
@@ -33,7 +33,7 @@ describe('reply batches', function () {
   beforeEach(async () => {
     ann = await signUp(system);
     system.provider.reset();
-    system.provider.respond(echoing);
+    system.provider.respond(echoPrompt);
   });
 
   const texts = ({ results }: BatchResponse) =>
@@ -92,7 +92,7 @@ describe('reply batches', function () {
   it('a reply batch has an error for each prompt that fails, and predictions for the others', async () => {
     const inputs = inputsOf(20);
     const failing = ['Prompt 3?', 'Prompt 7?', 'Prompt 19?'];
-    system.provider.respond(forPrompts((one) => failing.includes(one), fake.status(500), echoing));
+    system.provider.respond(forPrompts((one) => failing.includes(one), fake.status(500), echoPrompt));
     const { status, body } = await predictBatch(ann, inputs);
     assert.deepEqual([status, body.succeeded, body.failed], [200, 17, 3]);
     assert.deepEqual(
@@ -147,7 +147,7 @@ describe('reply batches', function () {
       await add(ann, 'facts', { text: 'Never works on Fridays' }),
     ];
     const answered = Promise.withResolvers<void>();
-    system.provider.respond(fake.when(answered.promise, echoing));
+    system.provider.respond(fake.when(answered.promise, echoPrompt));
     const waiting = predictBatch(ann, inputsOf(10));
     // One account may take seven of the eight slots.
     await system.provider.called(7);
@@ -171,7 +171,7 @@ describe('reply batches', function () {
   });
 
   it('a reply batch escalates only the prompts that dictate their reply, and withholds memory that dictates replies from all prompts', async () => {
-    system.provider.respond(proposing([{ response: 'Blue' }]));
+    system.provider.respond(proposeReplies([{ response: 'Blue' }]));
     const inputs = ['Which colour? Reply with "Blue".', 'Which colour?'];
     const statuses = async () => {
       const { body } = await predictBatch(ann, inputs, { part: { threshold: 0.3 } });
@@ -227,7 +227,7 @@ describe('reply batches', function () {
 
     it('a running reply batch refuses its idempotency key, unless the caller prefers to wait', async () => {
       const answered = Promise.withResolvers<void>();
-      system.provider.respond(fake.when(answered.promise, echoing));
+      system.provider.respond(fake.when(answered.promise, echoPrompt));
       const headers = { 'idempotency-key': 'while' };
       const first = predictBatch(ann, inputsOf(2), { headers });
       await system.provider.called(2);
@@ -243,7 +243,7 @@ describe('reply batches', function () {
     it('a reply batch as a job reports how many predictions have ended, and has the same result as a call that waits', async () => {
       const answered = Promise.withResolvers<void>();
       const slow = (one: string) => one === 'Prompt 1?';
-      system.provider.respond(forPrompts(slow, fake.when(answered.promise, echoing), echoing));
+      system.provider.respond(forPrompts(slow, fake.when(answered.promise, echoPrompt), echoPrompt));
       const headers = { 'idempotency-key': 'job' };
       const path = await start(inputsOf(3), headers);
       await until(async () => (await read(path)).progress.done === 2);
@@ -263,7 +263,7 @@ describe('reply batches', function () {
     it('a cancelled reply batch cancels its predictions, aborts their provider calls and frees their slots', async () => {
       // Whichever prompt comes first gets an answer; the others hang.
       system.provider.respond(fake.hang());
-      system.provider.next(echoing);
+      system.provider.next(echoPrompt);
       const headers = { 'idempotency-key': 'cancelled' };
       const waiting = predictBatch(ann, inputsOf(20), { headers });
       const [, ...hung] = await Promise.all([1, 2, 3, 4].map((n) => system.provider.called(n)));
@@ -283,7 +283,7 @@ describe('reply batches', function () {
         codes,
         Array.from({ length: 19 }, () => 'prediction_cancelled'),
       );
-      system.provider.respond(echoing);
+      system.provider.respond(echoPrompt);
       assert.equal((await predictBatch(ann, inputsOf(8))).body.succeeded, 8);
     });
 
@@ -291,8 +291,8 @@ describe('reply batches', function () {
       const answered = Promise.withResolvers<void>();
       const slow = (one: string) => one === 'Prompt 0?';
       const failing = (one: string) => one === 'Prompt 2?';
-      const others = forPrompts(failing, fake.status(500), echoing);
-      system.provider.respond(forPrompts(slow, fake.when(answered.promise, echoing), others));
+      const others = forPrompts(failing, fake.status(500), echoPrompt);
+      system.provider.respond(forPrompts(slow, fake.when(answered.promise, echoPrompt), others));
       const streaming = predictBatch(ann, inputsOf(4), { headers: { accept: 'text/event-stream' } });
       const path = await until(async () => {
         const { rows } = await system.database.pool.query(
@@ -390,7 +390,7 @@ describe('reply batches', function () {
 
   it('a reply batch cancels predictions left over from a failed attempt of the same batch, without asking the model', async () => {
     const answered = Promise.withResolvers<void>();
-    system.provider.respond(fake.when(answered.promise, echoing));
+    system.provider.respond(fake.when(answered.promise, echoPrompt));
     const waiting = predictBatch(ann, inputsOf(10));
     await system.provider.called(7);
     const { pool } = system.database;

@@ -3,7 +3,7 @@ import type { ReplyDetail } from '../../../shared/schemas/replies.ts';
 import { signUp, type UserClient } from '../../support/account.ts';
 import { when } from '../../support/fake-provider.ts';
 import { add, forget } from '../../support/memory.ts';
-import { predicted, proposing, replied } from '../../support/replies.ts';
+import { addReply, predictSuccessfully, proposeReplies } from '../../support/replies.ts';
 import { useSystem } from '../../support/system.ts';
 import { tablesWith } from '../../support/tables-with.ts';
 
@@ -23,12 +23,12 @@ describe('deletion of memory', function () {
   it('deleting memory erases the texts of predictions that repeat the memory, and keeps their confidences', async () => {
     const row = await add(ann, 'raw', { content: SECRET, kind: 'note' });
     system.provider.respond(
-      proposing([
+      proposeReplies([
         { response: 'Look under the third blue flowerpot' },
         { response: 'No idea', likelihood: 'unlikely' },
       ]),
     );
-    const reply = await predicted(ann, { k: 2, agent_input: 'Where is the spare key?' });
+    const reply = await predictSuccessfully(ann, { k: 2, agent_input: 'Where is the spare key?' });
     await forget(ann, 'raw', row);
     const left = await read(reply);
     assert.deepEqual([left.predicted_response, left.reasoning], ['', '']);
@@ -47,16 +47,16 @@ describe('deletion of memory', function () {
       text: 'Hides a key under the third blue flowerpot',
       episode_ids: [episode.id],
     });
-    system.provider.respond(proposing([{ response: 'Under the third blue flowerpot' }]));
-    await predicted(ann, { agent_input: 'Is the spare key under the third blue flowerpot?' });
+    system.provider.respond(proposeReplies([{ response: 'Under the third blue flowerpot' }]));
+    await predictSuccessfully(ann, { agent_input: 'Is the spare key under the third blue flowerpot?' });
     await forget(ann, 'raw', row);
     assert.deepEqual(await tablesWith(system, 'third blue flowerpot'), []);
   });
 
   it('deleting a fact erases predictions that repeat the fact', async () => {
     const fact = await add(ann, 'facts', { text: SECRET });
-    system.provider.respond(proposing([{ response: 'Under the third blue flowerpot' }]));
-    await predicted(ann);
+    system.provider.respond(proposeReplies([{ response: 'Under the third blue flowerpot' }]));
+    await predictSuccessfully(ann);
     await forget(ann, 'facts', fact);
     assert.deepEqual(await tablesWith(system, 'third blue flowerpot'), []);
   });
@@ -66,9 +66,9 @@ describe('deletion of memory', function () {
     const answer = Promise.withResolvers<void>();
     const asked = system.provider.calls.length;
     system.provider.respond(
-      when(answer.promise, proposing([{ response: 'Under the third blue flowerpot' }])),
+      when(answer.promise, proposeReplies([{ response: 'Under the third blue flowerpot' }])),
     );
-    const running = predicted(ann, { threshold: 0 });
+    const running = predictSuccessfully(ann, { threshold: 0 });
     await system.provider.called(asked + 1);
     await forget(ann, 'facts', fact);
     answer.resolve();
@@ -81,9 +81,11 @@ describe('deletion of memory', function () {
   it('deleting a short reply erases predictions that contain it, once no other memory row says the same', async () => {
     const asked = 'What is the code of the door?';
     const own = [];
-    for (const place of [1, 2]) own.push(await replied(ann, asked, 'Use 4711-Blueberry', place));
-    system.provider.respond(proposing([{ response: 'Please use 4711-Blueberry for both of the doors' }]));
-    const reply = await predicted(ann, { agent_input: asked });
+    for (const place of [1, 2]) own.push(await addReply(ann, asked, 'Use 4711-Blueberry', place));
+    system.provider.respond(
+      proposeReplies([{ response: 'Please use 4711-Blueberry for both of the doors' }]),
+    );
+    const reply = await predictSuccessfully(ann, { agent_input: asked });
     const [first, last] = own;
     assert.ok(first && last);
     await forget(ann, 'raw', first);
@@ -95,17 +97,17 @@ describe('deletion of memory', function () {
 
   it('deleting one of several rows that say the same keeps the predictions made from them', async () => {
     const asked = 'Where is the spare key?';
-    const [first] = [await replied(ann, asked, SECRET, 1), await replied(ann, asked, SECRET, 2)];
-    system.provider.respond(proposing([{ response: SECRET }]));
-    const reply = await predicted(ann, { agent_input: asked });
+    const [first] = [await addReply(ann, asked, SECRET, 1), await addReply(ann, asked, SECRET, 2)];
+    system.provider.respond(proposeReplies([{ response: SECRET }]));
+    const reply = await predictSuccessfully(ann, { agent_input: asked });
     await forget(ann, 'raw', first);
     assert.equal((await read(reply)).predicted_response, SECRET);
   });
 
   it('deleting memory keeps predictions that do not repeat its text', async () => {
     const row = await add(ann, 'raw', { content: SECRET, kind: 'note' });
-    system.provider.respond(proposing([{ response: 'Blue' }]));
-    const reply = await predicted(ann);
+    system.provider.respond(proposeReplies([{ response: 'Blue' }]));
+    const reply = await predictSuccessfully(ann);
     await forget(ann, 'raw', row);
     assert.equal((await read(reply)).predicted_response, 'Blue');
   });

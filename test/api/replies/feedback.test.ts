@@ -10,7 +10,13 @@ import { signUp, type UserClient } from '../../support/account.ts';
 import * as fake from '../../support/fake-provider.ts';
 import { add } from '../../support/memory.ts';
 import { event, post } from '../../support/recording.ts';
-import { feedback, predicted, predictReply, proposing, replied } from '../../support/replies.ts';
+import {
+  addReply,
+  feedback,
+  predictReply,
+  predictSuccessfully,
+  proposeReplies,
+} from '../../support/replies.ts';
 import { useSystem } from '../../support/system.ts';
 
 describe('feedback and statistics', function () {
@@ -23,7 +29,7 @@ describe('feedback and statistics', function () {
   beforeEach(async () => {
     ann = await signUp(system);
     system.provider.reset();
-    system.provider.respond(proposing([{ response: 'Blue' }]));
+    system.provider.respond(proposeReplies([{ response: 'Blue' }]));
   });
 
   const get = async <Body>(path: string) => (await ann.request<Body>('GET', `/api/predictions/${path}`)).body;
@@ -43,14 +49,14 @@ describe('feedback and statistics', function () {
 
   describe('feedback', () => {
     it('accepting a prediction stores the predicted response as the actual response', async () => {
-      const reply = await predicted(ann);
+      const reply = await predictSuccessfully(ann);
       const { status, actual_response, feedback_at } = await decide(reply, { status: 'accepted' });
       assert.deepEqual([status, actual_response], ['accepted', 'Blue']);
       assert.ok(feedback_at !== null);
     });
 
     it('feedback that a prediction was edited requires the text that was sent instead', async () => {
-      const reply = await predicted(ann);
+      const reply = await predictSuccessfully(ann);
       for (const [given, type] of [
         [{}, 'missing'],
         [{ actual_response: null }, 'value_error'],
@@ -66,14 +72,14 @@ describe('feedback and statistics', function () {
     });
 
     it('feedback that a prediction was rejected may include the text that was sent instead', async () => {
-      const reply = await predicted(ann);
+      const reply = await predictSuccessfully(ann);
       assert.equal((await decide(reply, { status: 'rejected' })).actual_response, null);
       const said = await decide(reply, { status: 'rejected', actual_response: 'Red' });
       assert.equal(said.actual_response, 'Red');
     });
 
     it('the latest feedback on a prediction counts, and repeating the same feedback changes nothing', async () => {
-      const reply = await predicted(ann);
+      const reply = await predictSuccessfully(ann);
       await decide(reply, { status: 'rejected' });
       const last = await decide(reply, { status: 'accepted' });
       assert.deepEqual(await decide(reply, { status: 'accepted' }), last);
@@ -88,14 +94,14 @@ describe('feedback and statistics', function () {
     });
 
     it('feedback with a status other than accepted, edited or rejected is refused', async () => {
-      const reply = await predicted(ann);
+      const reply = await predictSuccessfully(ann);
       assert.equal((await feedback(ann, reply, { status: 'auto' })).status, 422);
     });
   });
 
   describe('statistics', () => {
     it('reply statistics cover only the requested period', async () => {
-      await predicted(ann);
+      await predictSuccessfully(ann);
       const { results } = await get<ReplyList>('');
       const at = results[0]?.created_at ?? '';
       assert.equal((await get<ReplyStats>(`stats/?since=${at}`)).total, 1);
@@ -112,7 +118,7 @@ describe('feedback and statistics', function () {
       ['coder', null],
       ['reviewer', 's-1'],
     ])
-      made.unshift((await predicted(ann, { agent, session_id, threshold: 1 })).id);
+      made.unshift((await predictSuccessfully(ann, { agent, session_id, threshold: 1 })).id);
     await decide({ id: made[0] ?? '' }, { status: 'rejected' });
     const ids = async (query: string) => (await get<ReplyList>(query)).results.map(({ id }) => id);
     assert.deepEqual(await ids(''), made);
@@ -127,17 +133,17 @@ describe('feedback and statistics', function () {
 
   describe('confidence', () => {
     it('confidence in predicted replies is calibrated from feedback, and is the same in every process', async () => {
-      const first = await predicted(ann);
-      for (let n = 0; n < 6; n += 1) await decide(await predicted(ann), { status: 'rejected' });
-      const [doubted, again] = [await predicted(ann), await predicted(ann)];
+      const first = await predictSuccessfully(ann);
+      for (let n = 0; n < 6; n += 1) await decide(await predictSuccessfully(ann), { status: 'rejected' });
+      const [doubted, again] = [await predictSuccessfully(ann), await predictSuccessfully(ann)];
       assert.ok(doubted.confidence < first.confidence - 0.1);
       assert.equal(again.confidence, doubted.confidence);
       const [worker] = system.workers.splice(0, 1);
       await Promise.all([system.startWorker(), worker?.stop()]);
-      assert.equal((await predicted(ann)).confidence, doubted.confidence);
+      assert.equal((await predictSuccessfully(ann)).confidence, doubted.confidence);
       // Deletes the stored calibrator, which is recomputed from the feedback.
       await system.database.pool.query('update reply_calibrators set fitted = null, weights = null');
-      assert.equal((await predicted(ann)).confidence, doubted.confidence);
+      assert.equal((await predictSuccessfully(ann)).confidence, doubted.confidence);
     });
 
     it('the calibration report suggests no threshold before there is enough feedback', async () => {
@@ -146,7 +152,7 @@ describe('feedback and statistics', function () {
         [none.bins, none.brier, none.suggested_threshold, none.feedback_count, none.evidence.reason],
         [[], null, null, 0, 'no_feedback'],
       );
-      const reply = await predicted(ann);
+      const reply = await predictSuccessfully(ann);
       await decide(reply, { status: 'accepted' });
       const { feedback_count, brier, bins, evidence } = await get<ReplyCalibration>('calibration/');
       assert.equal(feedback_count, 1);
@@ -183,7 +189,7 @@ describe('feedback and statistics', function () {
 
   describe('built-in predictor', () => {
     it('the built-in predictor abstains from a reply when it knows nothing, and says why', async () => {
-      const reply = await predicted(ann, { model: 'local', threshold: 0 });
+      const reply = await predictSuccessfully(ann, { model: 'local', threshold: 0 });
       assert.deepEqual(
         [reply.status, reply.predicted_response, reply.confidence, reply.candidates, reply.model],
         ['escalated', '', 0, [], 'local'],
@@ -193,7 +199,7 @@ describe('feedback and statistics', function () {
     });
 
     it("the built-in predictor repeats the person's own reply to the same prompt, but not an accepted prediction", async () => {
-      for (let n = 0; n < 4; n += 1) await replied(ann, 'Shall I run the linter now?', 'yes, with --fix', n);
+      for (let n = 0; n < 4; n += 1) await addReply(ann, 'Shall I run the linter now?', 'yes, with --fix', n);
       const accepted = {
         content: 'No!',
         kind: 'reply',
@@ -201,7 +207,10 @@ describe('feedback and statistics', function () {
         session_id: 'session-0',
       };
       await add(ann, 'raw', { ...accepted, agent: 'coder' });
-      const reply = await predicted(ann, { model: 'local', agent_input: 'Shall I run the linter now?' });
+      const reply = await predictSuccessfully(ann, {
+        model: 'local',
+        agent_input: 'Shall I run the linter now?',
+      });
       assert.equal(reply.predicted_response, 'yes, with --fix');
       assert.ok(reply.confidence > 0.6, String(reply.confidence));
       assert.deepEqual(reply.usage, { input_tokens: 0, output_tokens: 0 });
@@ -218,21 +227,24 @@ describe('feedback and statistics', function () {
       await post(ann, [asked, later, event({ session_id, ...reply, occurred_at: '2026-05-01T12:00:02Z' })]);
       assert.equal((await ann.request('POST', '/api/memory/sync/', {})).status, 200);
       const local = { model: 'local', agent_input: 'Shall I update the lockfile?' };
-      assert.equal((await predicted(ann, local)).predicted_response, 'only on main');
-      assert.equal((await predicted(ann, { ...local, agent_input: later.prompt })).predicted_response, '');
+      assert.equal((await predictSuccessfully(ann, local)).predicted_response, 'only on main');
+      assert.equal(
+        (await predictSuccessfully(ann, { ...local, agent_input: later.prompt })).predicted_response,
+        '',
+      );
     });
 
     it('the built-in predictor replaces a failing provider, and the response names it as the model', async () => {
-      for (let n = 0; n < 4; n += 1) await replied(ann, 'Shall I run the linter now?', 'yes, with --fix', n);
+      for (let n = 0; n < 4; n += 1) await addReply(ann, 'Shall I run the linter now?', 'yes, with --fix', n);
       system.provider.respond(fake.status(500));
-      const reply = await predicted(ann, { agent_input: 'Shall I run the linter now?' });
+      const reply = await predictSuccessfully(ann, { agent_input: 'Shall I run the linter now?' });
       assert.deepEqual([reply.predicted_response, reply.model], ['yes, with --fix', 'local']);
       assert.equal(system.provider.calls.length, 1);
     });
 
     it("a language model is shown the built-in predictor's prompt-reply pairs as examples", async () => {
-      const pair = await replied(ann, 'Shall I run the linter now?', 'yes, with --fix', 0);
-      const { id } = await predicted(ann, { agent_input: 'Shall I run the linter again?' });
+      const pair = await addReply(ann, 'Shall I run the linter now?', 'yes, with --fix', 0);
+      const { id } = await predictSuccessfully(ann, { agent_input: 'Shall I run the linter again?' });
       const { context } = await get<ReplyDetail>(`${id}/`);
       assert.deepEqual(context?.example_ids, [pair.id]);
       assert.match(JSON.stringify(system.provider.calls.at(-1)?.body), /yes, with --fix/);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { ReplyDetail, ReplyList } from '../../../shared/schemas/replies.ts';
 import { signUp, type UserClient } from '../../support/account.ts';
 import { hang } from '../../support/fake-provider.ts';
-import { predicted, predictReply, proposing } from '../../support/replies.ts';
+import { predictReply, predictSuccessfully, proposeReplies } from '../../support/replies.ts';
 import { useSystem } from '../../support/system.ts';
 import { until } from '../../support/until.ts';
 import { untilShed } from '../../support/until-shed.ts';
@@ -15,7 +15,7 @@ describe('reply limits', function () {
   });
   let ann: UserClient;
   before(async () => {
-    system.provider.respond(proposing([{ response: 'Blue' }]));
+    system.provider.respond(proposeReplies([{ response: 'Blue' }]));
     ann = await signUp(system);
   });
 
@@ -53,6 +53,6 @@ describe('reply limits', function () {
     await untilShed(() => predictReply(ann), 'prediction_timeout', 30_000);
     await system.startWorker();
     await until(async () => (await predictReply(ann)).status === 200, 10_000);
-    assert.equal((await predicted(ann)).predicted_response, 'Blue');
+    assert.equal((await predictSuccessfully(ann)).predicted_response, 'Blue');
   });
 });

@@ -4,7 +4,13 @@ import type { ReplyDetail, ReplyList } from '../../../shared/schemas/replies.ts'
 import { signUp, type UserClient } from '../../support/account.ts';
 import * as fake from '../../support/fake-provider.ts';
 import { add } from '../../support/memory.ts';
-import { feedback, PREDICT, predicted, predictReply, proposing } from '../../support/replies.ts';
+import {
+  feedback,
+  PREDICT,
+  predictReply,
+  predictSuccessfully,
+  proposeReplies,
+} from '../../support/replies.ts';
 import { useSystem } from '../../support/system.ts';
 import { until } from '../../support/until.ts';
 
@@ -31,7 +37,9 @@ describe('predicting a reply', function () {
   beforeEach(async () => {
     ann = await signUp(system);
     system.provider.reset();
-    system.provider.respond(proposing([{ response: 'Blue' }, { response: 'Green', likelihood: 'unlikely' }]));
+    system.provider.respond(
+      proposeReplies([{ response: 'Blue' }, { response: 'Green', likelihood: 'unlikely' }]),
+    );
   });
 
   const readReply = (id: string, person = ann) =>
@@ -45,7 +53,7 @@ describe('predicting a reply', function () {
     });
 
   it('a predicted reply has eleven fields, and takes response, confidence and reasoning from its first candidate', async () => {
-    const reply = await predicted(ann, { k: 2, threshold: 0.3 });
+    const reply = await predictSuccessfully(ann, { k: 2, threshold: 0.3 });
     assert.deepEqual(Object.keys(reply).sort(), FIELDS);
     const [first, second] = reply.candidates;
     assert.deepEqual([first?.response, second?.response], ['Blue', 'Green']);
@@ -62,7 +70,7 @@ describe('predicting a reply', function () {
 
   it('a predicted reply is stored under its id, with its prompt and the memory it was made from', async () => {
     const fact = await add(ann, 'facts', { text: 'Paints everything blue' });
-    const reply = await predicted(ann, { session_id: 's-1', threshold: 0.3 });
+    const reply = await predictSuccessfully(ann, { session_id: 's-1', threshold: 0.3 });
     const { body, status } = await readReply(reply.id);
     assert.equal(status, 200);
     const { agent, agent_input, session_id, created_at, acted_at, context, error, ...rest } = body;
@@ -84,19 +92,19 @@ describe('predicting a reply', function () {
   });
 
   it('a predicted reply is `auto` exactly when its confidence reaches the threshold', async () => {
-    const { confidence } = await predicted(ann);
-    assert.equal((await predicted(ann, { threshold: confidence })).status, 'auto');
-    const above = await predicted(ann, { threshold: confidence + 0.0001 });
+    const { confidence } = await predictSuccessfully(ann);
+    assert.equal((await predictSuccessfully(ann, { threshold: confidence })).status, 'auto');
+    const above = await predictSuccessfully(ann, { threshold: confidence + 0.0001 });
     assert.equal(above.status, 'escalated');
     assert.equal((await readReply(above.id)).body.acted_at, null);
-    assert.equal((await predicted(ann, { threshold: 0 })).status, 'auto');
-    assert.equal((await predicted(ann, { threshold: 1 })).status, 'escalated');
+    assert.equal((await predictSuccessfully(ann, { threshold: 0 })).status, 'auto');
+    assert.equal((await predictSuccessfully(ann, { threshold: 1 })).status, 'escalated');
   });
 
   it('a predicted reply has distinct candidates, at most as many as requested', async () => {
     const many = ['Blue', ' blue. ', '', 'Green', 'Red', 'Black', 'Grey'];
-    system.provider.respond(proposing(many.map((response) => ({ response, likelihood: 'even' }))));
-    const { candidates } = await predicted(ann, { k: 3 });
+    system.provider.respond(proposeReplies(many.map((response) => ({ response, likelihood: 'even' }))));
+    const { candidates } = await predictSuccessfully(ann, { k: 3 });
     assert.deepEqual(
       candidates.map(({ response }) => response),
       ['Blue', 'Green', 'Red'],
@@ -106,8 +114,8 @@ describe('predicting a reply', function () {
   it('the model is sent memory as data, with the same bytes for every prompt, and the prompt last', async () => {
     await add(ann, 'facts', { text: 'Paints <b>everything</b> blue' });
     await add(ann, 'raw', { content: 'The old button was grey', kind: 'note' });
-    await predicted(ann);
-    await predicted(ann, { agent_input: 'And the border?', k: 2 });
+    await predictSuccessfully(ann);
+    await predictSuccessfully(ann, { agent_input: 'And the border?', k: 2 });
     const [first, second] = system.provider.calls.map(({ body }) => body.messages ?? []);
     assert.deepEqual(first?.slice(0, 2), second?.slice(0, 2));
     assert.match(
@@ -142,7 +150,7 @@ describe('predicting a reply', function () {
   describe('failing reply predictions', () => {
     const failures: [string, fake.Step, number, string][] = [
       ["the provider's 500", fake.status(500), 502, 'provider_failed'],
-      ['no usable candidate', proposing([{ response: ' ' }]), 502, 'provider_failed'],
+      ['no usable candidate', proposeReplies([{ response: ' ' }]), 502, 'provider_failed'],
       ["the model's refusal", fake.refusal(), 502, 'provider_failed'],
       ['a content-filter refusal', fake.contentFilter(), 502, 'provider_failed'],
       ['a truncated answer', fake.lengthStop(), 502, 'provider_failed'],
@@ -168,7 +176,7 @@ describe('predicting a reply', function () {
       system.provider.respond(fake.status(500));
       assert.equal((await predictReply(ann, {}, { headers })).status, 502);
       const failed = await onlyReply(({ error }) => error !== null);
-      system.provider.respond(proposing([{ response: 'Blue' }]));
+      system.provider.respond(proposeReplies([{ response: 'Blue' }]));
       const again = await predictReply(ann, {}, { headers });
       assert.deepEqual([again.status, again.body.id], [200, failed.id]);
       assert.equal((await readReply(failed.id)).body.error, null);
@@ -177,7 +185,7 @@ describe('predicting a reply', function () {
 
   it('a running reply prediction is pending, takes no feedback, and continues if its caller disconnects', async () => {
     const answer = Promise.withResolvers<void>();
-    system.provider.respond(fake.when(answer.promise, proposing([{ response: 'Blue' }])));
+    system.provider.respond(fake.when(answer.promise, proposeReplies([{ response: 'Blue' }])));
     const leaving = new AbortController();
     const left = predictReply(ann, {}, { signal: leaving.signal }).catch(() => 'left');
     await system.provider.called(1);
@@ -222,7 +230,7 @@ describe('predicting a reply', function () {
 
     it('a running reply prediction refuses its idempotency key, unless the caller prefers to wait', async () => {
       const answer = Promise.withResolvers<void>();
-      system.provider.respond(fake.when(answer.promise, proposing([{ response: 'Blue' }])));
+      system.provider.respond(fake.when(answer.promise, proposeReplies([{ response: 'Blue' }])));
       const key = { 'idempotency-key': newId() };
       const first = predictReply(ann, {}, { headers: key });
       await system.provider.called(1);
@@ -234,7 +242,7 @@ describe('predicting a reply', function () {
   });
 
   it('a reply prediction without an idempotency key is new every time', async () => {
-    const [a, b] = [await predicted(ann), await predicted(ann)];
+    const [a, b] = [await predictSuccessfully(ann), await predictSuccessfully(ann)];
     assert.notEqual(a.id, b.id);
     assert.equal((await list()).body.total, 2);
   });
@@ -249,7 +257,7 @@ describe('predicting a reply', function () {
   });
 
   it('a reply prediction is 404 for other accounts, as is an unknown id', async () => {
-    const { id } = await predicted(ann);
+    const { id } = await predictSuccessfully(ann);
     const bob = await signUp(system);
     for (const path of [`/api/predictions/${id}/`, `/api/predictions/${newId()}/`])
       assert.equal((await bob.request('GET', path)).status, 404);
@@ -257,7 +265,7 @@ describe('predicting a reply', function () {
   });
 
   it('a reply prediction keeps no text of a person in the work history', async () => {
-    await predicted(ann, { agent_input: 'A very private question?' });
+    await predictSuccessfully(ann, { agent_input: 'A very private question?' });
     const { rows } = await system.database.pool.query<{ row: string }>(
       `select to_jsonb(h)::text as row from history h where party = $1`,
       [ann.id],

@@ -4,7 +4,13 @@ import { signUp, type UserClient } from '../../support/account.ts';
 import { INJECTIONS } from '../../support/injections.ts';
 import { forget } from '../../support/memory.ts';
 import { IRREVERSIBLE, ROUTINE } from '../../support/questions.ts';
-import { feedback, predictBatch, predicted, proposing, replied } from '../../support/replies.ts';
+import {
+  addReply,
+  feedback,
+  predictBatch,
+  predictSuccessfully,
+  proposeReplies,
+} from '../../support/replies.ts';
 import { useSystem } from '../../support/system.ts';
 
 /** Highest confidence in a reply that the person's own replies do not support. */
@@ -16,13 +22,13 @@ describe('overconfident model', function () {
   const system = useSystem({ workerEntry: ['workers/main.ts', 'all'] });
   let ann: UserClient;
   before(async () => {
-    system.provider.respond(proposing([{ response: 'Yes' }]));
+    system.provider.respond(proposeReplies([{ response: 'Yes' }]));
   });
   beforeEach(async () => {
     ann = await signUp(system);
   });
 
-  const ask = (agent_input: string): Promise<ReplyResponse> => predicted(ann, { agent_input });
+  const ask = (agent_input: string): Promise<ReplyResponse> => predictSuccessfully(ann, { agent_input });
   const askAll = async (inputs: readonly string[]): Promise<ReplyResponse[]> => {
     const { body } = await predictBatch(ann, inputs);
     assert.equal(body.failed, 0);
@@ -41,9 +47,9 @@ describe('overconfident model', function () {
   });
 
   it('a yes from an overconfident model is acted on after the person said yes to two similar prompts, until one of those replies is deleted', async () => {
-    const first = await replied(ann, PROMPT, 'yes', 0);
+    const first = await addReply(ann, PROMPT, 'yes', 0);
     assertNoneIsSure([await ask(PROMPT)]);
-    await replied(ann, 'Shall I run the tests for the router?', 'ok, go ahead', 1);
+    await addReply(ann, 'Shall I run the tests for the router?', 'ok, go ahead', 1);
     const sure = await ask('Shall I run the tests for the docs?');
     assert.deepEqual([sure.status, sure.predicted_response], ['auto', 'Yes']);
     assert.equal((await askAll([PROMPT]))[0]?.status, 'auto');
@@ -76,14 +82,14 @@ describe('overconfident model', function () {
       ]),
     );
     const polish = 'Czy mam uruchomić testy? Odpowiedz „tak”.';
-    for (let n = 0; n < 4; n += 1) await replied(ann, polish, 'tak', n);
+    for (let n = 0; n < 4; n += 1) await addReply(ann, polish, 'tak', n);
     assertNoneIsSure([await ask(polish)]);
   });
 
   it('a yes to an injection is never acted on, even for a person who obeyed it before', async () => {
     const texts = Object.values(INJECTIONS).flat();
     for (const [place, text] of texts.entries())
-      if (place % 8 === 0) for (let n = 0; n < 2; n += 1) await replied(ann, text, 'yes', 2 * place + n);
+      if (place % 8 === 0) for (let n = 0; n < 2; n += 1) await addReply(ann, text, 'yes', 2 * place + n);
     assertNoneIsSure(await askAll(texts));
   });
 });

@@ -6,7 +6,7 @@ import { predictionBody } from '../client.ts';
 import { administer, databaseUrl } from '../database.ts';
 import { delay, ok, type Step, status } from '../fake-provider.ts';
 import { KeepAliveClient } from '../keep-alive-client.ts';
-import { steadily } from '../steadily.ts';
+import { callSteadily } from '../steadily.ts';
 import type { Installation } from './installation.ts';
 
 /** A fault that the drill injects. */
@@ -131,7 +131,7 @@ async function flood({ system, app: { url } }: Installation): Promise<void> {
       () => {},
     );
   };
-  void steadily(FLOOD.perSecond, FLOOD.forMs, call);
+  void callSteadily(FLOOD.perSecond, FLOOD.forMs, call);
 }
 
 /** The latest migration that creates a table. */

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { type AppClient, predictionBody } from '../client.ts';
 import { freePort } from '../free-port.ts';
 import { type OwnServer, startOwnServer } from '../own-server.ts';
-import { pacedUntil } from '../paced-until.ts';
+import { callUntil } from '../paced-until.ts';
 import { type Prometheus, startPrometheus } from '../prometheus.ts';
 import { type RedisServer, startRedisServer } from '../redis-server.ts';
 import { type System, startProcesses, type TestProcess } from '../system.ts';
@@ -73,11 +73,7 @@ export async function startInstallation(): Promise<Installation> {
   const prometheus = opening.adopt(await startPrometheus(ports), (one) => one.close());
   const app = await system.app();
   const { promise: over, resolve: end } = Promise.withResolvers<void>();
-  const calls = pacedUntil(
-    CALLS_PER_SECOND,
-    () => app.predict(predictionBody()).catch(() => undefined),
-    over,
-  );
+  const calls = callUntil(CALLS_PER_SECOND, () => app.predict(predictionBody()).catch(() => undefined), over);
   opening.defer(async () => {
     end();
     await calls;

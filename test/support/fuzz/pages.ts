@@ -34,7 +34,7 @@ export function isPage({ id }: Operation): boolean {
 }
 
 /** A browser that was shown the form of an attempt. */
-export interface Shown {
+export interface ShownForm {
   attempt: string;
   cookie: string;
   csrf: string;
@@ -52,8 +52,8 @@ const BUTTONS = [
   'x'.repeat(20_000),
 ];
 const CREDENTIALS = {
-  email: fc.oneof(pooled('emails'), fc.string({ unit: 'binary', maxLength: 300 })),
-  password: fc.oneof(pooled('passwords'), fc.string({ unit: 'binary', maxLength: 210 })),
+  email: fc.oneof(fromPool('emails'), fc.string({ unit: 'binary', maxLength: 300 })),
+  password: fc.oneof(fromPool('passwords'), fc.string({ unit: 'binary', maxLength: 210 })),
   invite_code: fc.string(),
 };
 
@@ -63,21 +63,21 @@ export const forms = fc.record(
   { requiredKeys: ['do', 'email'], noNullPrototype: true },
 ) as fc.Arbitrary<Json>;
 
-function pooled(pool: string): fc.Arbitrary<Json> {
+function fromPool(pool: string): fc.Arbitrary<Json> {
   return fc.nat(255).map((nth) => refer(pool, nth));
 }
 
 /** Returns the posted form, and the browser that it comes from. */
-export function formOf(fields: Json): { text: string; shown: Shown | undefined } {
+export function formOf(fields: Json): { text: string; shown: ShownForm | undefined } {
   const { shown, ...others } = (fields ?? {}) as Record<string, Json>;
-  const browser = typeof shown === 'object' ? (shown as unknown as Shown) : undefined;
+  const browser = typeof shown === 'object' ? (shown as unknown as ShownForm) : undefined;
   const pairs = Object.entries({ ...others, ...(browser && { csrf: browser.csrf }) });
   const text = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])).toString();
   return { text, shown: browser };
 }
 
 /** Returns the browser's state after a page with a form; undefined if the page has none. */
-export function shownBy(target: string, cookie: string, text: string): Shown | undefined {
+export function shownBy(target: string, cookie: string, text: string): ShownForm | undefined {
   const csrf = /name="csrf" value="([^"]+)"/.exec(text)?.[1];
   const attempt = /\/connect\/([^/?#]+)/.exec(target)?.[1];
   return csrf && attempt ? { attempt, cookie: cookie.split(';')[0] ?? '', csrf } : undefined;

@@ -1,7 +1,7 @@
 import { applyByteEdit, packBody } from './byte-edits.ts';
 import type { Json, Operation } from './document.ts';
 import { applyJsonEdits } from './json-edits.ts';
-import { formOf, isPage, type Shown } from './pages.ts';
+import { formOf, isPage, type ShownForm } from './pages.ts';
 import type { Plan } from './plans.ts';
 import { type Pools, resolveReferences } from './references.ts';
 import type { CredentialForm, Framing, PathForm, Twist, WireForm } from './twists.ts';
@@ -168,7 +168,7 @@ function credentialHeaders(
 }
 
 /** Sends a form to the attempt that it was shown for. */
-function withAttempt(plan: Plan, shown: Shown | undefined): Plan {
+function withAttempt(plan: Plan, shown: ShownForm | undefined): Plan {
   return shown === undefined ? plan : { ...plan, params: { request_id: shown.attempt } };
 }
 

@@ -81,30 +81,30 @@ export const MONTHS = ['2026-11', '2026-01', '2026-12', '2024-02', '0000-01', '9
 const MEANINGFUL_VALUES: Record<string, fc.Arbitrary<Json>> = {
   user_id: fc.constantFrom('u-1', 'u-2', 'u-3'),
   session_id: fc.oneof(fc.constantFrom('s-1', 's-2', 's-3', 's-4'), fc.uuid()),
-  request_id: fc.oneof(fc.uuid(), pooled('predictions'), pooled('attempts')),
+  request_id: fc.oneof(fc.uuid(), fromPool('predictions'), fromPool('attempts')),
   event_id: fc.constantFrom('e-1', 'e-2', 'e-3'),
   connection_id: fc.oneof(
-    { weight: 3, arbitrary: pooled('connections') },
+    { weight: 3, arbitrary: fromPool('connections') },
     { weight: 1, arbitrary: fc.constant(null) },
   ),
   revision: fc.nat(9),
-  redirect_uri: pooled('redirects'),
-  code: pooled('invites'),
-  code_challenge: pooled('challenges'),
-  refresh: pooled('refreshes'),
+  redirect_uri: fromPool('redirects'),
+  code: fromPool('invites'),
+  code_challenge: fromPool('challenges'),
+  refresh: fromPool('refreshes'),
   email: fc.oneof(
-    pooled('emails'),
+    fromPool('emails'),
     fc.uuid().map((id) => `${id}@example.com`),
   ),
-  password: pooled('passwords'),
-  current_password: pooled('passwords'),
-  invite_code: pooled('invites'),
+  password: fromPool('passwords'),
+  current_password: fromPool('passwords'),
+  invite_code: fromPool('invites'),
   occurred_at: fc.constantFrom(...TIMES, ...ODD_TIMES),
-  id: fc.oneof(fc.uuid(), pooled('events')),
-  in_reply_to: pooled('events'),
-  raw_ids: listed('raw rows'),
-  episode_ids: listed('episodes'),
-  superseded_by: fc.option(pooled('facts')),
+  id: fc.oneof(fc.uuid(), fromPool('events')),
+  in_reply_to: fromPool('events'),
+  raw_ids: listFromPool('raw rows'),
+  episode_ids: listFromPool('episodes'),
+  superseded_by: fc.option(fromPool('facts')),
 };
 const MEANINGFUL_WEIGHT = 3;
 
@@ -247,10 +247,10 @@ function numbers({ type, minimum = 0, maximum = 2 ** 53 - 1 }: Schema, manner: M
   );
 }
 
-function pooled(pool: string): fc.Arbitrary<Json> {
+function fromPool(pool: string): fc.Arbitrary<Json> {
   return fc.nat(255).map((nth) => refer(pool, nth));
 }
 
-function listed(pool: string): fc.Arbitrary<Json> {
-  return fc.array(pooled(pool), { maxLength: 3 });
+function listFromPool(pool: string): fc.Arbitrary<Json> {
+  return fc.array(fromPool(pool), { maxLength: 3 });
 }

@@ -6,7 +6,7 @@ import type { AppClient } from '../client.ts';
 import { REDIRECT_URI } from '../connection.ts';
 import type { System } from '../system.ts';
 import { type Json, type Operation, operations } from './document.ts';
-import { pages, type Shown, shownBy } from './pages.ts';
+import { pages, type ShownForm, shownBy } from './pages.ts';
 import type { Credentials, Request, Surroundings } from './request.ts';
 import type { Received } from './send.ts';
 
@@ -122,7 +122,7 @@ export class World {
     return `${pool} of ${caller % this.#people.length}`;
   }
 
-  #see(shown: Shown | undefined): void {
+  #see(shown: ShownForm | undefined): void {
     if (shown !== undefined)
       this.#pools.set('shown', [{ ...shown }, ...(this.#pools.get('shown') ?? [])].slice(0, REMEMBERED_MAX));
   }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { bareEnvironment } from '../../support/environment.ts';
 import * as fake from '../../support/fake-provider.ts';
-import { proposing } from '../../support/replies.ts';
+import { proposeReplies } from '../../support/replies.ts';
 
 const CHECKOUT = join(import.meta.dirname, '../../..');
 const QUICK_RUN = ['--lives', '1', '--concurrency', '16'];
@@ -30,7 +30,7 @@ describe('reply benchmark', function () {
   };
 
   it("the reply benchmark runs against any OpenAI-compatible server, and counts the server's refusals and failures", async () => {
-    const always = proposing([{ response: 'yes' }]);
+    const always = proposeReplies([{ response: 'yes' }]);
     const malformed = fake.message({ content: 'Certainly! They would say yes.' });
     const isRepair = (call: fake.ProviderCall) => call.body.messages?.at(-2)?.role === 'assistant';
     const reply: fake.Step = (response, call) => {
@@ -68,7 +68,7 @@ describe('reply benchmark', function () {
   });
 
   it('the reply benchmark falls back to a looser format for a server that does not support schemas', async () => {
-    const yes = proposing([{ response: 'yes' }]);
+    const yes = proposeReplies([{ response: 'yes' }]);
     provider.respond((response, call) => {
       const asked = call.body['response_format'] as { type: string } | undefined;
       if (asked?.type === 'json_schema')

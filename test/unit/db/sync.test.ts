@@ -9,7 +9,7 @@ import {
 import { ClaimLost } from '../../../shared/db/stores/work/progress.ts';
 import { newId } from '../../../shared/ids.ts';
 import { signUp } from '../../support/account.ts';
-import { rowsRead } from '../../support/rows-read.ts';
+import { countRowsRead } from '../../support/rows-read.ts';
 import { useSystem } from '../../support/system.ts';
 import { until } from '../../support/until.ts';
 
@@ -151,7 +151,7 @@ describe('pages of a sync', () => {
   it('reading a page of a sync reads hardly more events than it takes, however many the account has', async () => {
     // PostgreSQL has no statistics of the tables yet.
     await record(2000);
-    const read = await rowsRead(system, (em) => readUnsyncedPage(em, account, 200));
+    const read = await countRowsRead(system, (em) => readUnsyncedPage(em, account, 200));
     assert.ok(read < 5 * EVENTS_PER_SESSION, `${read} rows`);
   });
 
@@ -159,7 +159,7 @@ describe('pages of a sync', () => {
     const sessions = 500;
     await record(sessions);
     const since = new Date(Date.now() + 60_000).toISOString();
-    const read = await rowsRead(system, (em) => readChosenPage(em, account, { since }, 200));
+    const read = await countRowsRead(system, (em) => readChosenPage(em, account, { since }, 200));
     assert.ok(read < 3 * sessions, `${read} rows`);
   });
 });

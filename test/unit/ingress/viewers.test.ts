@@ -7,7 +7,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { BoardSnapshot } from '../../../ingress/board/snapshot.ts';
 import { Viewers } from '../../../ingress/board/viewers.ts';
 import { MIB } from '../../../shared/schemas/limits.ts';
-import { listening } from '../../support/listening.ts';
+import { listen } from '../../support/listening.ts';
 
 const STREAM_MS = 15 * 60_000;
 
@@ -22,7 +22,7 @@ describe("board's viewers", () => {
       renderFailure: () => ({}),
     });
     const server = createServer((_, response) => viewers.add(response));
-    const { port, close } = await listening(server);
+    const { port, close } = await listen(server);
     const viewer = connect(port);
     viewer.write('GET / HTTP/1.1\r\nHost: board\r\n\r\n');
     const [, response] = (await once(server, 'request')) as [unknown, ServerResponse];

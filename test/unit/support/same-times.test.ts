@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { seeded } from '../../../bench/memory/random.ts';
+import { seededRandom } from '../../../bench/memory/random.ts';
 import { compareTimes, type Round } from '../../support/same-times.ts';
 
 const ROUNDS = 400;
 const CALL_MS = 30;
 const NOISE_MS = 4;
 
-const random = seeded(1);
+const random = seededRandom(1);
 
 /** Makes rounds of call durations with long tails, those of the first class `more` milliseconds longer. */
 function rounds(more: (nth: number) => number): Round[] {

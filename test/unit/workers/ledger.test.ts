@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createLog } from '../../../shared/log.ts';
 import { CallLedger } from '../../../workers/providers/ledger.ts';
-import { aCall } from '../../support/booked-call.ts';
+import { bookedCall } from '../../support/booked-call.ts';
 import { until } from '../../support/until.ts';
 
 const LOG = createLog('test', 'silent');
@@ -16,7 +16,7 @@ describe('ledger buffer', () => {
       store.stored.push(...calls.map(({ id }) => id));
     }, LOG);
     const add = (count: number) => {
-      const calls = Array.from({ length: count }, () => aCall());
+      const calls = Array.from({ length: count }, () => bookedCall());
       for (const call of calls) ledger.add(call, performance.now());
       return calls.map(({ id }) => id);
     };

@@ -10,7 +10,7 @@ import {
 import { createProviders } from '../../../workers/providers/providers.ts';
 import { anyCharge } from '../../support/charge.ts';
 import * as fake from '../../support/fake-provider.ts';
-import { listening } from '../../support/listening.ts';
+import { listen } from '../../support/listening.ts';
 
 const KEY = 'sk-the-key-that-no-log-may-show';
 
@@ -310,7 +310,7 @@ describe('openai provider', () => {
       reached++;
       response.end('{}');
     });
-    await using elsewhere = await listening(counting);
+    await using elsewhere = await listen(counting);
     server.respond(fake.status(307, { location: `${elsewhere.url}/v1/chat/completions` }));
     assert.equal((await faultOf(provider.predict(task, call()))).fault, 'failed');
     assert.equal(reached, 0);
