@@ -28,7 +28,7 @@ const SECURITY_SCHEMES = {
     scheme: 'bearer',
     bearerFormat: 'JWT',
     description:
-      'An access token, which logging in returns. Valid for an hour. It is checked as RFC 8725 asks: algorithm, type, issuer, audience.',
+      'An access token, which logging in returns. Valid for an hour. It is checked as RFC8725 asks: algorithm, type, issuer, audience.',
   },
   serviceKey: {
     type: 'apiKey',
