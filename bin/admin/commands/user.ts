@@ -56,7 +56,7 @@ export const userCreate = command({
 });
 
 export const userResetPassword = command({
-  summary: 'Create a one-time password reset link, or set a new password, which ends all log-ins',
+  summary: 'Create a password reset link, or set a password; a new one ends all log-ins',
   synopsis: 'USER_ID [--password-stdin [--revoke-keys]]',
   example: EXAMPLE_ID,
   options: {
