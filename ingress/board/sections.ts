@@ -22,7 +22,7 @@ export const SECTIONS = {
   pools: 'Pools',
   failures: 'Failures of the last hour',
   processes: 'Processes',
-  parties: 'Who holds the most',
+  parties: 'Parties with the most work',
   models: 'Models',
   spend: 'Provider, by hour',
   schedules: 'Recurring work',

@@ -27,12 +27,12 @@ export interface Session {
 /** The sessions of this process. A client that has to open a new session loses nothing. */
 export class Sessions {
   readonly #byId = new Map<string, Session>();
-  readonly #limits: { most: number; idleMs: number };
+  readonly #limits: { max: number; idleMs: number };
   readonly #sweep = every(SWEEP_EVERY_MS, () => this.#endIdle(), { ref: false });
   /** Number of sessions that are being opened. */
   #opening = 0;
 
-  constructor(limits: { most: number; idleMs: number }) {
+  constructor(limits: { max: number; idleMs: number }) {
     this.#limits = limits;
   }
 
@@ -49,7 +49,7 @@ export class Sessions {
     server: Server,
     answer: (session: Session) => Promise<T>,
   ): Promise<T> {
-    if (this.#byId.size + this.#opening >= this.#limits.most)
+    if (this.#byId.size + this.#opening >= this.#limits.max)
       throw new AppError('overloaded', { retryAfterS: FULL_RETRY_S });
     const transport: WebStandardStreamableHTTPServerTransport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,

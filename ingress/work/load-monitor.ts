@@ -77,9 +77,9 @@ export class LoadMonitor {
   }
 
   /** Returns the maximum number of pieces that a party may have queued for one more to be answered in time. */
-  mostQueued(kind: string): number {
+  maxQueued(kind: string): number {
     const { estimate, kind: declared } = this.#of(kind);
-    return estimate.mostQueued(SPENDABLE_SHARE * this.#steps.deadlineMs(declared), performance.now());
+    return estimate.maxQueued(SPENDABLE_SHARE * this.#steps.deadlineMs(declared), performance.now());
   }
 
   /** Returns the seconds after which new work of a party with `queued` pieces could be answered in time; at least 1. */

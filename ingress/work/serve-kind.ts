@@ -55,7 +55,7 @@ export function serveKind(
   const terms = admissionTerms(kind, { process, timeoutMs, recoveryWindowS, units: config });
   const admitTogether = (batch: Admission[]) => {
     batches.observe({ statement: 'admit' }, batch.length);
-    return admit(pool, batch, terms, load.mostQueued(kind.name));
+    return admit(pool, batch, terms, load.maxQueued(kind.name));
   };
   return {
     kind,

@@ -212,7 +212,7 @@ export class WorkService {
     const queued = result.queued ?? 0;
     if (result.decision === 'overloaded') {
       await load.poll();
-      if (load.mostQueued(name) > queued) result = await served.admit(admission, gone);
+      if (load.maxQueued(name) > queued) result = await served.admit(admission, gone);
     }
     describeAdmission(name, result);
     if (result.attempt > 1 && result.decision === 'admitted' && isTraced())

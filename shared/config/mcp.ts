@@ -26,7 +26,7 @@ export function mcpConfig(values: NodeJS.ProcessEnv) {
     /** Address at which the tool server reaches `/api`. */
     upstream: env.url('MCP_UPSTREAM_URL', ['http:', 'https:']) ?? publicUrl,
     sessions: {
-      most: env.integer('MCP_MAX_SESSIONS', 5000, { min: 1, max: 1_000_000 }),
+      max: env.integer('MCP_MAX_SESSIONS', 5000, { min: 1, max: 1_000_000 }),
       idleMs: 1000 * env.integer('MCP_SESSION_IDLE_S', 1800, { min: 1, max: 86_400 }),
     },
   });

@@ -106,7 +106,7 @@ export class LoadEstimate {
    * while no queue stands or slots are free, 0 without a worker. If slots are free although work waits, the fair order
    * withholds them from parties that have their full share. So they count as free only for a party with nothing queued.
    */
-  mostQueued(withinMs: number, now: number): number {
+  maxQueued(withinMs: number, now: number): number {
     if (this.answerMs(0, now) > withinMs) return 0;
     const latest = this.#latest;
     if (latest === undefined || this.answerMs(Number.MAX_SAFE_INTEGER, now) <= withinMs)

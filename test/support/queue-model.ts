@@ -121,7 +121,7 @@ export class QueueModel {
     this.#calls += 1;
     const ingress = this.#ingresses[this.#calls % this.#ingresses.length] as LoadEstimate;
     const queued = this.queuedOf(party);
-    if (queued >= ingress.mostQueued(SPENDABLE_MS, this.now)) {
+    if (queued >= ingress.maxQueued(SPENDABLE_MS, this.now)) {
       this.fates.push({ party, at: this.now, fate: 'refused' });
       return;
     }

@@ -18,8 +18,8 @@ const TERMS = {
 describe('admission of a batch', () => {
   const system = useSystem({ workers: 0 });
 
-  const admitAs = (kind: string, price: number | null, batch: Admission[], mostQueued?: number) =>
-    admit(system.database.pool, batch, { ...TERMS, kind, unitPriceMicrocents: price }, mostQueued);
+  const admitAs = (kind: string, price: number | null, batch: Admission[], maxQueued?: number) =>
+    admit(system.database.pool, batch, { ...TERMS, kind, unitPriceMicrocents: price }, maxQueued);
 
   function requestOf(party: string, line: string | null = null, revision = 1, id = newId()): Admission {
     return {

@@ -38,7 +38,7 @@ describe('load estimate', () => {
     assert.equal(load.answerMs(1000, 0), 0);
     load.observe(loadAt(0, { oldestMs: 5 }));
     assert.equal(load.answerMs(1000, 0), 0);
-    assert.equal(load.mostQueued(0, 0), Number.POSITIVE_INFINITY);
+    assert.equal(load.maxQueued(0, 0), Number.POSITIVE_INFINITY);
   });
 
   it('the load estimate divides the work ahead by the measured claim rate', () => {
@@ -73,18 +73,18 @@ describe('load estimate', () => {
   it('the load estimate lets a party queue exactly as much as can be answered in time', () => {
     for (const more of [{}, { standing: 7, queues: [1, 5, 90], others: 40 }]) {
       const load = measuredEstimate(more);
-      const most = load.mostQueued(7000, 1000);
+      const most = load.maxQueued(7000, 1000);
       assert.ok(load.answerMs(most - 1, 1000) <= 7000);
       assert.ok(load.answerMs(most, 1000) > 7000);
     }
-    assert.equal(measuredEstimate({ standing: 1000 }).mostQueued(7000, 1000), 0);
+    assert.equal(measuredEstimate({ standing: 1000 }).maxQueued(7000, 1000), 0);
   });
 
   it('the load estimate predicts no wait for a new party while a slot that flooding parties may not take is free', () => {
     const load = measuredEstimate({ running: 14, standing: 1000 });
     assert.ok(load.answerMs(1, 1000) > 10_000);
     assert.equal(load.answerMs(0, 1000), 0);
-    assert.equal(load.mostQueued(7000, 1000), 1);
+    assert.equal(load.maxQueued(7000, 1000), 1);
   });
 
   it('the load estimate learns the service time', () => {
@@ -128,7 +128,7 @@ describe('load estimate', () => {
     const load = new LoadEstimate();
     load.observe(loadAt(0, { ...idle, workers: 0, slots: 0 }));
     assert.equal(load.answerMs(0, 0), Number.POSITIVE_INFINITY);
-    assert.equal(load.mostQueued(7000, 0), 0);
+    assert.equal(load.maxQueued(7000, 0), 0);
     assert.equal(load.isStrained, true);
     load.observe(loadAt(200, idle));
     assert.equal(load.answerMs(0, 200), 0);
@@ -144,7 +144,7 @@ describe('load estimate', () => {
       load.observe(loadAt(0, more));
       assert.ok(load.answerMs(100, 2000) > 7000);
       assert.equal(load.answerMs(100, 2100), 0);
-      assert.equal(load.mostQueued(7000, 2100), Number.POSITIVE_INFINITY);
+      assert.equal(load.maxQueued(7000, 2100), Number.POSITIVE_INFINITY);
       load.observe(loadAt(2200, more));
       assert.ok(load.answerMs(100, 2200) > 7000);
     }

@@ -46,28 +46,28 @@ describe('load monitor', () => {
   it('the load monitor refuses calls from its first read without a worker, and accepts them soon after one starts', async () => {
     let now = NO_WORKER;
     const load = monitorOf(async () => now);
-    assert.equal(load.mostQueued('predict'), Number.POSITIVE_INFINITY);
+    assert.equal(load.maxQueued('predict'), Number.POSITIVE_INFINITY);
     await load.poll();
-    assert.equal(load.mostQueued('predict'), 0);
+    assert.equal(load.maxQueued('predict'), 0);
     assert.equal(load.retryAfterS('predict', 0), 10);
     now = [rowOf(predict)];
-    await until(() => load.mostQueued('predict') > 0, 1000);
+    await until(() => load.maxQueued('predict') > 0, 1000);
   });
 
   it('the load monitor refuses no call for lack of a worker while an outage may have stopped heartbeats', async () => {
     canJudge = false;
     const load = monitorOf(async () => NO_WORKER);
     await load.poll();
-    assert.equal(load.mostQueued('predict'), Number.POSITIVE_INFINITY);
+    assert.equal(load.maxQueued('predict'), Number.POSITIVE_INFINITY);
     canJudge = true;
     await load.poll();
-    assert.equal(load.mostQueued('predict'), 0);
+    assert.equal(load.maxQueued('predict'), 0);
   });
 
   it('the load monitor computes how much a party may queue, and when a refused party should try again', async () => {
     const load = monitorOf(async () => [rowOf(predict, FLOODED_LOAD)]);
     await load.poll();
-    assert.equal(load.mostQueued('predict'), 650);
+    assert.equal(load.maxQueued('predict'), 650);
     assert.equal(load.retryAfterS('predict', 900), 3);
     assert.equal(load.retryAfterS('predict', 0), 1);
   });
@@ -76,9 +76,9 @@ describe('load monitor', () => {
     const halves = { ...FLOODED_LOAD, queued: 450, running: 8 };
     const load = monitorOf(async () => [rowOf(predict, halves), rowOf(reply, halves), rowOf(batchReply)]);
     await load.poll();
-    assert.equal(load.mostQueued('predict'), 325, 'the other class gets every second slot');
-    assert.equal(load.mostQueued('reply'), 325);
-    assert.equal(load.mostQueued('batch_reply'), Number.POSITIVE_INFINITY);
+    assert.equal(load.maxQueued('predict'), 325, 'the other class gets every second slot');
+    assert.equal(load.maxQueued('reply'), 325);
+    assert.equal(load.maxQueued('batch_reply'), Number.POSITIVE_INFINITY);
   });
 
   it('the load monitor derives from ended work how long a kind is queued, and how much of it a party may queue', async () => {
@@ -86,7 +86,7 @@ describe('load monitor', () => {
     await load.poll();
     for (let n = 0; n < 100; n += 1) load.noteServed('predict', 6000, 4000);
     assert.equal(load.queuedMs('predict'), 4000);
-    assert.equal(load.mostQueued('predict'), 500);
+    assert.equal(load.maxQueued('predict'), 500);
   });
 
   it('the load monitor reads the load often while its process is busy, and seldom while it is idle', async () => {
@@ -114,7 +114,7 @@ describe('load monitor', () => {
     await load.poll();
     reachable = false;
     await load.poll();
-    assert.equal(load.mostQueued('predict'), 0, 'the last load holds for two seconds');
-    await until(() => load.mostQueued('predict') > 0, 4000);
+    assert.equal(load.maxQueued('predict'), 0, 'the last load holds for two seconds');
+    await until(() => load.maxQueued('predict') > 0, 4000);
   });
 });

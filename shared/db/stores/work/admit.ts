@@ -97,14 +97,14 @@ type Row = Omit<AdmissionResult, 'outcome'> & { found: RequestRow | null };
 /**
  * Admits a batch of one party's requests, in one transaction: checks connection, idempotency, stale context, load and
  * units, supersedes, and stores the work. Outputs are in the order of the inputs. Refuses a request as `overloaded` if
- * its party has `mostQueued` queued pieces of its kind already. Promise: a cap is never exceeded, and a request never
+ * its party has `maxQueued` queued pieces of its kind already. Promise: a cap is never exceeded, and a request never
  * runs twice at the same time.
  */
 export async function admit(
   pool: Pool,
   admissions: readonly Admission[],
   terms: AdmissionTerms,
-  mostQueued = Number.POSITIVE_INFINITY,
+  maxQueued = Number.POSITIVE_INFINITY,
 ): Promise<AdmissionResult[]> {
   const [first] = admissions;
   if (first === undefined) return [];
@@ -119,7 +119,7 @@ export async function admit(
     [...new Set(connections)],
     terms.timeoutMs,
     terms.recoveryWindowS,
-    mostQueued === Number.POSITIVE_INFINITY ? null : mostQueued,
+    maxQueued === Number.POSITIVE_INFINITY ? null : maxQueued,
     terms.sandboxUnits,
     terms.unitPriceMicrocents,
     admissions.map(({ key }) => key),
