@@ -1,4 +1,4 @@
-import { normalForm } from '../../text/words.ts';
+import { plainOf, toLatin } from '../../text/plain.ts';
 
 /*
  * Texts written by others may try to dictate a reply in the person's name. The patterns below cannot be complete; they
@@ -133,15 +133,6 @@ function matches(text: string, patterns: readonly RegExp[]): boolean {
   return patterns.some((pattern) => readings.some((reading) => pattern.test(reading)));
 }
 
-/**
- * Letters of other alphabets, each with the Latin letter that it looks like (Unicode Technical Standard 39,
- * confusables; the common ones).
- */
-const LOOKALIKES = new Map(
-  [...'аaеeоoрpсcуyхxіiјjѕsԁdһhԛqԝwпnтtкkмmгrвbοoαaεeιiκkνvρpτtυuχxωwηnβb'].flatMap((letter, at, all) =>
-    at % 2 === 0 ? [[letter, all[at + 1] ?? ''] as const] : [],
-  ),
-);
 const DIGIT_LETTERS = new Map(
   [...'0o1i3e4a5s7t@a$s!i'].flatMap((sign, at, all) =>
     at % 2 === 0 ? [[sign, all[at + 1] ?? ''] as const] : [],
@@ -159,31 +150,9 @@ const HEX_RUN = /(?:[0-9a-f]{2}[\s:]?){8,}/gi;
 export function readingsOf(text: string): string[] {
   const plain = plainOf(text);
   const decoded = decodedRunsIn(text).map(plainOf);
-  const latin = plain.replaceAll(/\p{L}+/gu, toLatin);
+  const latin = toLatin(plain);
   const hidden = plain.length <= HIDDEN_CHARS_MAX ? [rot13(plain), [...plain].reverse().join('')] : [];
   return [...new Set([plain, latin, withoutDigits(latin), joinSpacedLetters(plain), ...hidden, ...decoded])];
-}
-
-function plainOf(text: string): string {
-  return (
-    normalForm(decodeEntities(text), 'NFKD')
-      .replaceAll(/\p{M}|\p{Default_Ignorable_Code_Point}|[^\P{Cc}\n]/gu, (sign) =>
-        sign === '\t' ? ' ' : '',
-      )
-      .normalize('NFC')
-      .toLowerCase()
-      // The patterns take quadratic time in long runs of white space.
-      .replaceAll(/\s{3,}/g, (run) => (run.includes('\n') ? '\n' : ' '))
-  );
-}
-
-/**
- * Replaces the look-alike letters of a word by Latin letters, if the whole word is Latin then. Any other word belongs
- * to another alphabet, and is kept.
- */
-function toLatin(word: string): string {
-  const latin = [...word].map((letter) => LOOKALIKES.get(letter) ?? letter).join('');
-  return /[^\p{Script=Latin}]/u.test(latin) ? word : latin;
 }
 
 function withoutDigits(text: string): string {
@@ -201,19 +170,6 @@ function rot13(text: string): string {
   return text.replaceAll(/[a-z]/g, (letter) =>
     String.fromCharCode(((letter.charCodeAt(0) - 97 + 13) % 26) + 97),
   );
-}
-
-function decodeEntities(text: string): string {
-  return text
-    .replaceAll(/&#(?:x([0-9a-f]{1,6})|(\d{1,7}));/gi, (sign, hex: string, decimal: string) =>
-      characterOf(hex === undefined ? Number(decimal) : Number.parseInt(hex, 16), sign),
-    )
-    .replaceAll(/%([2-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
-    .replaceAll(/\\u([0-9a-f]{4})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-}
-
-function characterOf(code: number, otherwise: string): string {
-  return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : otherwise;
 }
 
 /** Returns the readable texts that runs of base64 or hexadecimal digits in a text decode to. */

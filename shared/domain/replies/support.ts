@@ -1,7 +1,8 @@
 import { meaningOf } from '../../text/meaning.ts';
 import { TextCollection } from '../../text/similarity.ts';
-import { normalForm, wordNgrams, wordsOf } from '../../text/words.ts';
+import { wordNgrams, wordsOf } from '../../text/words.ts';
 import { isDictation } from './dictation.ts';
+import { isRisky } from './risk.ts';
 import { PROMPT_END_CHARS, type PromptReply } from './vote.ts';
 
 /** A person's decision on a prediction. */
@@ -75,30 +76,6 @@ export class Precedents {
       );
     };
   }
-}
-
-/** Words for harm that cannot be undone, without accents: in English, and the most common ones of other languages. */
-const RISKY_WORDS = new RegExp(
-  [
-    String.raw`\b(?:delet(?:e[sd]?|ing|ion)|drop(?:s|ped|ping)?|truncat(?:e[sd]?|ing)|wip(?:e[sd]?|ing)|eras(?:e[sd]?|ing)|destroy(?:s|ed|ing)?|purg(?:e[sd]?|ing)|overwrit(?:e|es|ing|ten)|shred(?:s|ded|ding)?)\b`,
-    String.raw`\brm -\w*[rf]|\bforce[- ]?push|--force\b|\breset --hard\b|\b(?:re)?deplo[yi]|\bproduction\b|\broll(?:ing|ed)? ?back\b|\b(?:publish|releas|terminat|revok|unsubscrib)(?:e[sd]?|ing)?\b`,
-    String.raw`\b(?:pay(?:s|ing|ments?)?|paid|purchas(?:e[sd]?|ing)|buy(?:ing)?|refund(?:s|ed|ing)?|invoices?|transfer(?:s|red|ring)?|wire|money)\b`,
-    String.raw`\b(?:credentials?|passwords?|secrets?|tokens?|api keys?|private keys?|permissions?|sudo|root access|chmod|grant(?:s|ed|ing)?|access rights?)\b`,
-    String.raw`\b(?:legal(?:ly)?|contracts?|liabilit(?:y|ies)|nda|sign(?:ed|ing)? (?:the|this|an?)|lawsuits?|terms of service|licen[cs]e agreement)\b`,
-    String.raw`losch|vernicht|bezahl|uberweis|kundig|supprim|effac|ecras|virement|payer\b|\b(?:borr|elimin|destru|apag|exclu|cancell)(?:ar|are|ir|a|o)\b|\bpagar\b|\bpagare\b|\b(?:usun|skasu|smaz|vymaz|wyczysc|zaplac)`,
-    String.raw`ausroll|veroffentlich|\b(?:des(?:plieg|pleg)|rilasci|pubb?lic(?:o|a|ar|are)\b|publi(?:e|er|ez)\b|rader|slett|poist|torol|torl|sterg)`,
-    'разверн|деплой|опублик|удал|сотре|стере|оплат|перевед|перечисл|видал|διαγραψ|διαγραφ|πληρωσ|מחק|מחוק|מחיק|לשלם|حذف|امسح|دفع|हटा|मिटा|xoa|hapus|sil(?:ey|mek|sin)|verwijder|betal|ลบ|จาย',
-    '删|刪|清空|销毁|銷毀|付款|支付|转账|轉賬|部署|发布|發布|デプロイ|リリース|送金|削除|消去|支払|삭제|지우|지울|결제|송금|배포',
-  ]
-    .join('|')
-    .normalize('NFD')
-    .replaceAll(/\p{M}/gu, ''),
-  'iu',
-);
-
-/** Reports whether a prompt or a reply has words for harm that cannot be undone. */
-export function isRisky(text: string): boolean {
-  return RISKY_WORDS.test(normalForm(text, 'NFKD').replaceAll(/\p{M}/gu, ''));
 }
 
 /**

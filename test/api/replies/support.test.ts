@@ -68,6 +68,16 @@ describe('overconfident model', function () {
     assertNoneIsSure(await askAll(IRREVERSIBLE));
   });
 
+  it('a yes from an overconfident model to an irreversible question needs five earlier replies, however the question is spelt', async () => {
+    const prompts = ['Shall I dеlеte the log?', 'Shall I wi\u200bpe the disk?', 'Merge it into main now?'];
+    for (const [at, prompt] of prompts.entries()) {
+      for (let n = 0; n < 2; n += 1) await replied(ann, prompt, 'yes', 10 * at + n);
+      assertNoneIsSure([await ask(prompt)]);
+      for (let n = 2; n < 5; n += 1) await replied(ann, prompt, 'yes', 10 * at + n);
+      assert.equal((await ask(prompt)).status, 'auto', prompt);
+    }
+  });
+
   it('a yes from an overconfident model is not acted on if the person rejected the same yes, or changed it into another reply', async () => {
     for (const decision of [{ status: 'rejected' }, { status: 'edited', actual_response: 'not now' }])
       for (let n = 0; n < 3; n += 1) await feedback(ann, await ask(PROMPT), decision);

@@ -1,10 +1,5 @@
 import assert from 'node:assert/strict';
-import {
-  isRisky,
-  type PersonDecision,
-  Precedents,
-  repeatsPrompt,
-} from '../../../../shared/domain/replies/support.ts';
+import { type PersonDecision, Precedents, repeatsPrompt } from '../../../../shared/domain/replies/support.ts';
 import { INJECTIONS } from '../../../support/injections.ts';
 import { IRREVERSIBLE, ROUTINE } from '../../../support/questions.ts';
 
@@ -98,47 +93,5 @@ describe('supplied reply', () => {
       ["I've changed the parser, it's done. Shall I go on?", 'yes'],
     ] as const)
       assert.ok(!repeatsPrompt(prompt, reply), prompt);
-  });
-});
-
-describe('irreversible words', () => {
-  it('irreversible actions are recognised in several languages', () => {
-    for (const text of [
-      'Shall I delete it?',
-      'git push --force?',
-      'Deploy now?',
-      'Transfer 5 €?',
-      'rm -rf build',
-      'Soll ich die Datenbank löschen?',
-      '¿Lo quiere borrar?',
-      'Удалить базу?',
-      '要删除数据库吗？',
-      '데이터베이스를 삭제할까요?',
-      'Soll ich jetzt ausrollen?',
-      'Soll ich es deployen?',
-      'Darf ich das Paket veröffentlichen?',
-      'Je déploie maintenant ?',
-      '¿Despliego la nueva versión?',
-      'Pubblico il pacchetto?',
-      'Развернуть сейчас?',
-      '今すぐデプロイしますか？',
-      '现在发布吗？',
-      'Ska jag radera databasen?',
-      'Skal jeg slette databasen?',
-      'Poistanko tietokannan?',
-      'Töröljem az adatbázist?',
-      'Șterg baza de date?',
-      'Mám vymazať databázu?',
-    ])
-      assert.ok(isRisky(text), text);
-    for (const text of [
-      'Which colour?',
-      'Shall I add a test?',
-      'pnpm or npm?',
-      'Shall I open the page?',
-      'Use platinum?',
-      'Is it the third column?',
-    ])
-      assert.ok(!isRisky(text), text);
   });
 });

@@ -1,0 +1,53 @@
+import { normalForm } from './words.ts';
+
+/**
+ * Returns a text as a person reads it: lower-cased, without diacritics, compatibility forms, invisible characters and
+ * escapes of HTML, URLs and JSON.
+ */
+export function plainOf(text: string): string {
+  return (
+    normalForm(decodeEntities(text), 'NFKD')
+      .replaceAll(/\p{M}|\p{Default_Ignorable_Code_Point}|[^\P{Cc}\n]/gu, (sign) =>
+        sign === '\t' ? ' ' : '',
+      )
+      .normalize('NFC')
+      .toLowerCase()
+      // Patterns may take quadratic time in long runs of white space.
+      .replaceAll(/\s{3,}/g, (run) => (run.includes('\n') ? '\n' : ' '))
+  );
+}
+
+/**
+ * Letters of other alphabets and rare Latin ones, each with the Latin letter that it looks like (Unicode Technical
+ * Standard 39, confusables; the common ones), and Latin ones whose stroke is no mark.
+ */
+const LOOKALIKES = new Map(
+  [
+    ...'аaеeоoрpсcуyхxіiјjѕsԁdһhԛqԝwпnтtкkмmгrвbьbӏlѵv',
+    ...'οoαaεeιiκkνvρpτtυuχxωwηnβbօoսuոnցgհhıiɡgɑaɩiłløođd',
+  ].flatMap((letter, at, all) => (at % 2 === 0 ? [[letter, all[at + 1] ?? ''] as const] : [])),
+);
+
+/**
+ * Replaces the look-alike letters in each word of a plain text by Latin letters, if the whole word is Latin then. Any
+ * other word belongs to another alphabet, and is kept.
+ */
+export function toLatin(plain: string): string {
+  return plain.replaceAll(/\p{L}+/gu, (word) => {
+    const latin = [...word].map((letter) => LOOKALIKES.get(letter) ?? letter).join('');
+    return /[^\p{Script=Latin}]/u.test(latin) ? word : latin;
+  });
+}
+
+function decodeEntities(text: string): string {
+  return text
+    .replaceAll(/&#(?:x([0-9a-f]{1,6})|(\d{1,7}));/gi, (sign, hex: string, decimal: string) =>
+      characterOf(hex === undefined ? Number(decimal) : Number.parseInt(hex, 16), sign),
+    )
+    .replaceAll(/%([2-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+    .replaceAll(/\\u([0-9a-f]{4})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}
+
+function characterOf(code: number, otherwise: string): string {
+  return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : otherwise;
+}
