@@ -1,6 +1,6 @@
 /** A pattern by which a kind of secret is recognised. */
 interface SecretPattern {
-  name: 'private key' | 'token' | 'key' | 'password' | 'card number';
+  name: 'private key' | 'token' | 'key' | 'password' | 'account number' | 'card number';
   /** Matches a secret. The first group, if any, matches the label before the secret; the label is kept. */
   pattern: RegExp;
   /** Decides whether a match is a secret, if the pattern alone does not prove it. */
@@ -27,6 +27,36 @@ function labelledSecret(label: string): RegExp {
     `(${label}(?<!\\[masked (?:password|private key)(?=\\]))(?:${assigned}|${named}))${VALUE}`,
     'gi',
   );
+}
+
+/** Lengths of the IBANs of all countries that have them (the registry of ISO 13616). */
+const IBAN_COUNTRIES: Record<number, string> = {
+  15: 'NO',
+  16: 'BE',
+  18: 'DK|FI|FK|FO|GL|NL|SD',
+  19: 'MK|SI',
+  20: 'AT|BA|EE|KZ|LT|LU|MN|XK',
+  21: 'CH|HR|LI|LV',
+  22: 'BG|BH|CR|DE|GB|GE|IE|ME|RS|VA',
+  23: 'AE|GI|IL|IQ|OM|SO|TL',
+  24: 'AD|CZ|ES|MD|PK|RO|SA|SE|SK|TN|VG',
+  25: 'LY|PT|ST',
+  26: 'IS|TR',
+  27: 'BI|DJ|FR|GR|IT|MC|MR|SM',
+  28: 'AL|AZ|BY|CY|DO|GT|HN|HU|LB|NI|PL|SV',
+  29: 'BR|EG|PS|QA|UA',
+  30: 'JO|KW|MU|YE',
+  31: 'MT|SC',
+  32: 'LC',
+  33: 'RU',
+};
+
+/** Returns a pattern for what has the length of its country's IBANs, with or without spaces or hyphens. */
+function ibanPattern(): RegExp {
+  const ibans = Object.entries(IBAN_COUNTRIES).map(
+    ([length, countries]) => `(?:${countries})\\d\\d(?:[ \\u00a0-]?[a-z\\d]){${Number(length) - 4}}`,
+  );
+  return new RegExp(`(?<!\\w)(?:${ibans.join('|')})(?!\\w)`, 'gi');
 }
 
 /**
@@ -88,6 +118,7 @@ const SECRET_PATTERNS: readonly SecretPattern[] = [
     name: 'password',
     pattern: /(\bpin(?: code| number)?[ \t]{0,4}(?:is|ist|:|=)[ \t]{0,4})\d{3,12}(?!\w)/gi,
   },
+  { name: 'account number', pattern: ibanPattern(), isSecret: isIban },
   { name: 'card number', pattern: /(?<![\w.-])[2-6](?:[ -]?\d){12,18}(?!\w)/g, isSecret: isCardNumber },
   { name: 'token', pattern: /(?<![\w+/=-])[\w+/=-]{24,}/g, isSecret: isRandom },
 ];
@@ -126,6 +157,17 @@ function isCardNumber(number: string): boolean {
     sum += doubled > 9 ? doubled - 9 : doubled;
   }
   return sum % 10 === 0;
+}
+
+/** Reports whether an IBAN's check digits are right: as a number, letters from 10 on, it is 1 modulo 97 (ISO 7064). */
+function isIban(iban: string): boolean {
+  const signs = iban.replaceAll(/[^a-z\d]/gi, '');
+  let rest = 0;
+  for (const sign of signs.slice(4) + signs.slice(0, 4)) {
+    const value = Number.parseInt(sign, 36);
+    rest = (rest * (value < 10 ? 10 : 100) + value) % 97;
+  }
+  return rest === 1;
 }
 
 /**

@@ -34,6 +34,7 @@ const SECRETS: [name: string, words: string, secret: string][] = [
   ['a card number', '4111 1111 1111 1111', '1111'],
   ['a card number without spaces', '5105105105105100', '5105105105105100'],
   ['a card number of 15 digits', '3782-822463-10005', '822463'],
+  ['an IBAN', 'IBAN DE89 3704 0044 0532 0130 00', '0532'],
   ['a private key', `-----BEGIN RSA PRIVATE KEY-----${SMALL}-----END RSA PRIVATE KEY-----`, SMALL],
   ['a PGP key', `-----BEGIN PGP PRIVATE KEY BLOCK-----${SMALL}`, SMALL],
   ['a JWT', 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcdefgh', 'eyJzdWIiOiIxMjM0In0'],

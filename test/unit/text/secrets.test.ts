@@ -61,6 +61,29 @@ describe('masking credentials', () => {
     for (const [text, expected] of texts) assert.equal(maskSecrets(text), expected);
   });
 
+  it('masking credentials replaces an IBAN with the right length and check digits, however it is grouped', () => {
+    for (const iban of [
+      'DE89 3704 0044 0532 0130 00',
+      'DE89370400440532013000',
+      'de89 3704 0044 0532 0130 00',
+      'GB29 NWBK 6016 1331 9268 19',
+      'FR14-2004-1010-0505-0001-3M02-606',
+      'NO93 8601 1117 947',
+      'BE68 5390 0754 7034',
+      'NL91 ABNA 0417 1643 00',
+      'CH93 0076 2011 6238 5295 7',
+      'ES91 2100 0418 4502 0005 1332',
+      'PL61\u00a01090\u00a01014\u00a00000\u00a00712\u00a01981\u00a02874',
+      'MT84MALT011000012345MTLCAST001S',
+    ])
+      for (const [before, after] of [
+        ['my account is ', ' IN TOTAL'],
+        ['IBAN:', '.'],
+        ['', ''],
+      ] as const)
+        assert.equal(maskSecrets(`${before}${iban}${after}`), `${before}[masked account number]${after}`);
+  });
+
   it('masking credentials leaves texts without credentials unchanged', () => {
     for (const text of [
       'commit 3f786850e387550fdab836ed7e6dc881de23001b',
@@ -71,6 +94,7 @@ describe('masking credentials', () => {
       'at 12:30@home',
       'getUserById2FromDatabaseAsync in src/components/Button2/IndexPage',
       'order 4111 1111 1111 1112 at 1700000000000',
+      'DE88 3704 0044 0532 0130 00, DE89 3704 0044 0532 0130 0, XDE89370400440532013000',
       'the secret is that there is none, my password is wrong',
       'const secret: string;',
       'the password is long, and the passwords: none',
@@ -100,6 +124,7 @@ describe('masking credentials', () => {
         'authorization: basic abcdef',
         'PIN: 1234',
         '4111 1111 1111 1111',
+        'DE89 3704 0044 0532 0130 00',
         'Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MA',
       ),
     );
@@ -130,6 +155,8 @@ describe('masking credentials', () => {
       'eyJaaaaaaaaa.a.',
       '4',
       '4 ',
+      'DE89 3',
+      'de89',
       'aB3',
       'aB3/',
       'service_',
