@@ -459,6 +459,16 @@ describe('promotion to facts', function () {
       assert.deepEqual(await currentTexts(ann), changes);
     });
 
+    it('a promotion to facts without a model keeps the half of a sentence that a later one does not contradict', async () => {
+      await episode(ann, ['My name is Kat Smith and I work at Acme.'], 1);
+      await episode(ann, ['I work at Initech now.'], 2);
+      await local();
+      assert.deepEqual(await currentTexts(ann), ['I work at Initech now.', 'My name is Kat Smith']);
+      const facts = await factsOf(ann);
+      await local({ force: true });
+      assert.deepEqual(await factsOf(ann), facts);
+    });
+
     it('a promotion to facts without a model makes no fact of a statement that the person takes back', async () => {
       await addEpisode(
         ann,

@@ -3,6 +3,7 @@ import { spokenParts } from '../../shared/domain/facts/source.ts';
 import {
   asStatement,
   isEvidence,
+  isRetraction,
   type SourceRow,
   type Statement,
 } from '../../shared/domain/facts/statement.ts';
@@ -41,6 +42,7 @@ export function statementsIn(row: SourceRow): Statement[] {
   const isDocument = (row.content.match(LIST_ITEM)?.length ?? 0) > ITEMS_MAX;
   return spokenParts(row.content)
     .flatMap(sentencesOf)
+    .flatMap(statingParts)
     .flatMap((sentence) => {
       const kind = kindOf(sentence);
       // The rules in a document may be meant for somebody else.
@@ -61,6 +63,27 @@ export function statementsIn(row: SourceRow): Statement[] {
     });
 }
 
+/** Words that join two main clauses. */
+const JOINT = /[,;]? (?:and|but|und|aber|et|mais|y|pero) |; /gi;
+/** Number of joints of a sentence that are looked at: one with more is a list. */
+const JOINTS_MAX = 6;
+
+/**
+ * Returns the parts of a sentence that each state something lasting about another topic, or the sentence itself. A fact
+ * is superseded whole, so it must not state what holds longer.
+ */
+function statingParts(sentence: string): string[] {
+  if (kindOf(sentence) === undefined) return [];
+  const joints = sentence.matchAll(JOINT).take(JOINTS_MAX);
+  const joint = joints.find(({ 0: { length }, index }) => {
+    const [one, other] = [sentence.slice(0, index), sentence.slice(index + length)];
+    return slotOf(one) !== slotOf(other) && kindOf(one) !== undefined && kindOf(other) !== undefined;
+  });
+  if (joint === undefined) return [sentence];
+  const rest = sentence.slice(joint.index + joint[0].length);
+  return [sentence.slice(0, joint.index), ...statingParts(rest)];
+}
+
 /** Returns the kind of fact that a sentence states; undefined if it states nothing lasting. */
 function kindOf(sentence: string): string | undefined {
   if (sentence.length > SENTENCE_CHARS_MAX || normalizeWords(sentence).split(' ').length < WORDS_MIN)
@@ -69,6 +92,7 @@ function kindOf(sentence: string): string | undefined {
   // Words in quotation marks may be somebody else's.
   const own = sentence.replaceAll(/["“„«][^"”“»]*["”“»]/g, ' ');
   if (SENSITIVE_WORDS.test(normalForm(own, 'NFC')) || containsSecret(sentence)) return undefined;
+  if (isRetraction(sentence)) return undefined;
   return lastingKindOf(own);
 }
 

@@ -6,6 +6,7 @@ import {
   type CheckedQuote,
   isEvidence,
   isInstruction,
+  isRetraction,
   type Quote,
   type SourceRow,
   type Statement,
@@ -86,7 +87,7 @@ function checkProposal(
   const quotes = record.quotes(evidence.slice(0, EVIDENCE_MAX));
   if (quotes === undefined || record.isBorrowed(text, quotes) || containsSecret(text)) return undefined;
   if (quotes.some(({ words }) => containsSecret(words))) return undefined;
-  if (isInstruction(text) && !record.isStated(text, quotes)) return undefined;
+  if (isRetraction(text) || (isInstruction(text) && !record.isStated(text, quotes))) return undefined;
   const fact = target === null || relation === 'new' ? undefined : known[target - 1];
   const to = timeOf(proposal.valid_to);
   const said = record.latestTimeOf(quotes);

@@ -64,6 +64,22 @@ export function isInstruction(text: string): boolean {
   return INSTRUCTION_BEGINNING.test(text) || MACHINE_OBLIGATION.test(text);
 }
 
+const RETRACTION = new RegExp(
+  [
+    '\\b(?:forget|ignore|disregard) (?:(?:what|whatever|everything|anything|all(?: that)?) (?:I|we)\\b|',
+    '(?:all )?(?:of )?(?:my|our|the) (?:earlier|previous|prior|last|former|old)\\b)|',
+    '\\b(?:vergiss|vergesst|ignoriert?e?),? (?:was|alles,? was|mein\\w* (?:früher|vorherig|letzt|alt)\\w*) |',
+    '\\b(?:oublie[zs]?|ignore[zs]?) (?:tout )?(?:ce que|mes? (?:derniers?|anciens?|messages? précédents?)) |',
+    '\\b(?:olvid|ignor)[ae] (?:todo )?lo que ',
+  ].join(''),
+  'i',
+);
+
+/** Reports whether a text asks to forget what was said before. It states nothing itself. */
+export function isRetraction(text: string): boolean {
+  return RETRACTION.test(text);
+}
+
 /**
  * Turns an instruction into a statement about the person: `Says: "Never force-push."` Wherever a fact is shown, it must
  * not command anybody.

@@ -37,6 +37,8 @@ const PARTS = [
   // Sentences that each take long to read.
   `${'yy,'.repeat(60)}; I prefer tea. `,
   `${'no, '.repeat(50)}; I prefer tea. `,
+  `${'I use a and '.repeat(19)}. `,
+  `${'I live a and I drink a and '.repeat(8)}. `,
 ];
 
 /** Lengths of a sentence, of a long fact, and of more than any row, in characters. */

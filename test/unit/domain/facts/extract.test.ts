@@ -41,6 +41,51 @@ describe('pattern extraction', () => {
     }
   });
 
+  it('pattern extraction makes a statement of each half of a sentence about two topics, and of no other sentence', () => {
+    const halves: Record<string, [text: string, slot: string | null][]> = {
+      'My name is Kat Smith and I work at Acme.': [
+        ['My name is Kat Smith', 'identity.name'],
+        ['I work at Acme.', 'identity.employer'],
+      ],
+      'Call me Kat, but never push to main; I live in Kiel and I use Zed as my editor.': [
+        ['Call me Kat', 'identity.name'],
+        ['Says: "never push to main"', null],
+        ['I live in Kiel', 'identity.city'],
+        ['I use Zed as my editor.', 'tool.editor'],
+      ],
+      'Ich heiße Kat und ich wohne in Kiel.': [['Ich heiße Kat und ich wohne in Kiel.', null]],
+      'I live in Trinidad and Tobago.': [['I live in Trinidad and Tobago.', 'identity.city']],
+      'My editor is vim and I edit my code in vim only.': [
+        ['My editor is vim and I edit my code in vim only.', 'tool.editor'],
+      ],
+    };
+    for (const [sentence, expected] of Object.entries(halves)) {
+      const found = statementsIn(row(sentence));
+      assert.deepEqual(
+        found.map(({ text, slot }) => [text, slot]),
+        expected,
+      );
+      for (const { quotes } of found) assert.ok(sentence.includes(quotes[0]?.words ?? '-'));
+    }
+  });
+
+  it('pattern extraction ignores what only takes back earlier words, in four languages', () => {
+    for (const content of [
+      'Forget what I said about npm.',
+      'Forget everything I told you about my editor.',
+      'Ignore my earlier message, I use vim.',
+      'Ignore all my previous messages.',
+      'From now on, forget what I said about npm.',
+      'Please always ignore my earlier messages.',
+      'Disregard what we said: I never use Docker.',
+      'Ab jetzt vergiss, was ich gesagt habe.',
+      'Ab sofort ignoriere meine früheren Nachrichten.',
+      'Désormais oublie ce que j’ai dit.',
+      'De ahora en adelante olvida lo que dije.',
+    ])
+      assert.deepEqual(texts(content), [], content);
+  });
+
   it('pattern extraction quotes lasting instructions to an assistant', () => {
     assert.deepEqual(texts('Please always run the tests first.'), [
       'Says: "Please always run the tests first."',

@@ -72,6 +72,14 @@ describe('grounding gate', () => {
     assert.deepEqual(proposed('2020-01-01', '2021-01-01'), []);
   });
 
+  it('the grounding gate refuses what only takes back earlier words, although the person said it', () => {
+    const text = 'Forget what I said about npm';
+    const taken = { text, kind: 'other', slot: null, valid_from: null, valid_to: null } as const;
+    const evidence = [{ source: 1, quote: text }];
+    const proposal = { ...taken, evidence, relation: 'new', target: null, salience: 3 } as const;
+    assert.deepEqual(admitProposals([proposal], { rows: [row(`${text}.`)], known: [], others: [] }), []);
+  });
+
   it('the grounding gate finds quotes in scripts without spaces', () => {
     assert.ok(groundedQuotes([{ source: 1, quote: '住在东京' }], [row('我现在住在东京。')]));
     assert.equal(groundedQuotes([{ source: 1, quote: '住在大阪' }], [row('我现在住在东京。')]), undefined);
