@@ -26,6 +26,10 @@ describe('facts', () => {
     assert.equal(status, 200, text);
     return body;
   };
+  const memoryRevision = async (): Promise<number> => {
+    const sql = 'select memory_revision::int as revision from accounts where id = $1';
+    return (await system.database.pool.query(sql, [person.id])).rows[0].revision;
+  };
   const validationErrorsOf = async (method: string, path: string, body: object) => {
     const reply = await person.request<ValidationErrorBody>(method, path, body);
     assert.equal(reply.status, 422, reply.text);
@@ -63,6 +67,19 @@ describe('facts', () => {
     await patch(fact.id, { pinned: true, tags: ['x'], text: 'Likes tea', confidence: 0.5 });
     assert.equal((await list(`?revision_of=${fact.id}`)).length, 0);
     assert.deepEqual([(await read(fact.id)).pinned, (await read(fact.id)).tags], [true, ['x']]);
+  });
+
+  it('a PATCH of a fact without fields changes nothing, not even the revision of the memory', async () => {
+    const episode = await add(person, 'episodes', { title: 'Tea', summary: 'Tea' });
+    const fact = await add(person, 'facts', { text: 'Likes tea', episode_ids: [episode.id] });
+    const before = await memoryRevision();
+    assert.deepEqual(await patch(fact.id, {}), fact);
+    assert.equal(await memoryRevision(), before);
+    const former = await add(person, 'facts', { text: 'Likes mate' });
+    await patch(former.id, { text: 'Likes cocoa' });
+    const [wording] = await list(`?revision_of=${former.id}`);
+    for (const id of [newId(), wording?.id])
+      assert.equal((await person.request('PATCH', `${FACTS}${id}/`, {})).status, 404);
   });
 
   it('a fact shows its sources, with the quotes that support it', async () => {
@@ -168,22 +185,18 @@ describe('facts', () => {
   });
 
   it('concurrent changes of memory are all kept, and each increments the revision', async () => {
-    const readCounts = async () => {
-      const sql = 'select memory_revision::int as revision from accounts where id = $1';
-      return (await system.database.pool.query(sql, [person.id])).rows[0].revision;
-    };
     const fact = await add(person, 'facts', { text: 'Wording 0' });
-    const before = await readCounts();
+    const before = await memoryRevision();
     const wordings = Array.from({ length: 8 }, (_, place) => `Wording ${place + 1}`);
     await Promise.all(
       wordings.flatMap((text) => [patch(fact.id, { text }), add(person, 'raw', { content: text })]),
     );
-    assert.equal(await readCounts(), before + 16);
+    assert.equal(await memoryRevision(), before + 16);
     const history = await list(`?revision_of=${fact.id}`);
     const all = [await read(fact.id), ...history].map(({ text }) => text);
     assert.deepEqual(all.sort(), ['Wording 0', ...wordings]);
     await person.request('PATCH', `${FACTS}${fact.id}/`, { text: '' });
-    assert.equal(await readCounts(), before + 16);
+    assert.equal(await memoryRevision(), before + 16);
   });
 
   it('facts and profile are used in connected predictions, and every write changes the profile revision', async () => {

@@ -221,7 +221,8 @@ describe('memory rows', () => {
       const { body } = await person.request<EpisodeResponse>('PATCH', path, { status: 'final', tags: [] });
       const { updated_at } = body;
       assert.deepEqual(body, { ...episode, status: 'final', tags: [], updated_at });
-      assert.equal((await person.request('PATCH', path, {})).status, 200);
+      assert.deepEqual((await person.request('PATCH', path, {})).body, body);
+      assert.equal((await person.request('PATCH', `${EPISODES}${newId()}/`, {})).status, 404);
       for (const field of ['id', 'promoted_at', 'created_at', 'origin', 'stale_at'])
         assert.deepEqual(await validationErrorsOf(path, { [field]: MOMENT }, 'PATCH'), [
           `body.${field} extra_forbidden`,

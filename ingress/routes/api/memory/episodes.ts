@@ -1,9 +1,8 @@
 import { deleteEpisode } from '../../../../shared/db/stores/memory/delete.ts';
 import { listEpisodes } from '../../../../shared/db/stores/memory/list.ts';
-import { addEpisodes, changeEpisode, findEpisode } from '../../../../shared/db/stores/memory/rows.ts';
+import { addEpisodes, changeEpisode, readEpisode } from '../../../../shared/db/stores/memory/rows.ts';
 import { checkRows } from '../../../../shared/domain/faults.ts';
 import { episodeValues, newEpisode } from '../../../../shared/domain/memory-rows.ts';
-import { AppError } from '../../../../shared/errors/app-error.ts';
 import {
   EpisodeChange,
   EpisodePage,
@@ -59,11 +58,9 @@ export const readMemoryEpisode = endpoint('user', {
   errors: ['not_found'],
   status: 200,
   response: EpisodeResponse,
-}).handle(async ({ user, params }, { em }: Parts) => {
-  const episode = await findEpisode(em(), user.id, params.id);
-  if (episode === undefined) throw new AppError('not_found');
-  return { body: presentEpisode(episode) };
-});
+}).handle(async ({ user, params }, { em }: Parts) => ({
+  body: presentEpisode(await readEpisode(em(), user.id, params.id)),
+}));
 
 export const changeMemoryEpisode = endpoint('user', {
   operationId: 'changeEpisode',

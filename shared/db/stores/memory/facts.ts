@@ -74,6 +74,7 @@ export function changeFact(
   id: string,
   { sources, ...values }: FactValues,
 ): Promise<RowWithSources<Fact>> {
+  if (sources === undefined && Object.keys(values).length === 0) return readFact(em, accountId, id);
   return changeMemory(em, accountId, async (tx) => {
     const now = new Date();
     const row = await tx.findOne(Fact, { id, account: accountId, revisionOf: null });
@@ -95,9 +96,15 @@ export function changeFact(
     tx.assign(row, { ...values, updatedAt: now });
     await tx.flush();
     if (sources !== undefined) await setSources(tx, accountId, FACT_LINK, [{ row, sources }]);
-    const [changed] = await withSources(tx, accountId, FACT_LINK.to, [row]);
-    return changed ?? { row, sources: [] };
+    return readFact(tx, accountId, id);
   });
+}
+
+/** Reads a fact that may be changed. Throws `not_found`, also for a former wording. */
+async function readFact(em: EntityManager, accountId: string, id: string): Promise<RowWithSources<Fact>> {
+  const row = await em.findOne(Fact, { id, account: accountId, revisionOf: null });
+  if (row === null) throw new AppError('not_found');
+  return (await withSources(em, accountId, FACT_LINK.to, [row]))[0] ?? { row, sources: [] };
 }
 
 /**

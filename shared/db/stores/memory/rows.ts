@@ -68,16 +68,15 @@ export function addEpisodes(
   });
 }
 
-/** Finds one of the account's episodes. */
-export async function findEpisode(
+/** Reads one of the account's episodes. Throws `not_found`. */
+export async function readEpisode(
   em: EntityManager,
   accountId: string,
   id: string,
-): Promise<RowWithSources<Episode> | undefined> {
+): Promise<RowWithSources<Episode>> {
   const row = await em.findOne(Episode, { id, account: accountId });
-  if (row === null) return undefined;
-  const [episode] = await withSources(em, accountId, EPISODE_LINK.to, [row]);
-  return episode;
+  if (row === null) throw new AppError('not_found');
+  return (await withSources(em, accountId, EPISODE_LINK.to, [row]))[0] ?? { row, sources: [] };
 }
 
 /**
@@ -90,6 +89,7 @@ export function changeEpisode(
   id: string,
   { sources, ...values }: EpisodeValues,
 ): Promise<RowWithSources<Episode>> {
+  if (sources === undefined && Object.keys(values).length === 0) return readEpisode(em, accountId, id);
   return changeMemory(em, accountId, async (tx) => {
     const row = await tx.findOne(Episode, { id, account: accountId });
     if (row === null) throw new AppError('not_found');
@@ -106,8 +106,7 @@ export function changeEpisode(
     faults.throwIfAny();
     await tx.flush();
     if (sources !== undefined) await setSources(tx, accountId, EPISODE_LINK, [{ row, sources }]);
-    const [changed] = await withSources(tx, accountId, EPISODE_LINK.to, [row]);
-    return changed ?? { row, sources: [] };
+    return readEpisode(tx, accountId, id);
   });
 }
 
