@@ -25,8 +25,8 @@ interface DerivedRow {
   text: string;
 }
 
-/** Wording that a row shares with deleted texts. */
-interface SharedWording {
+/** A row with the wording that it shares with deleted texts. */
+interface Suspect extends DerivedRow {
   shingles: Set<string>;
   /** True if a deleted text contains the row's text almost word for word. */
   isPart: boolean;
@@ -50,6 +50,8 @@ const SOURCES_MAX = { total: 200, atOnce: 20 };
  * most 3 s per statement.
  */
 const BUDGET_PAIRS = 8 * KIB * MIB;
+/** Pairs of characters that one statement compares, unless a single row has more: less than 0.1 s. */
+const PAIRS_AT_ONCE = 64 * MIB;
 /**
  * Cost of reading a source, in pairs of characters: at least `character` for each of its characters, plus the cost of
  * `row` characters for the row itself.
@@ -92,45 +94,82 @@ export async function findRepeating(
   lost: DeletedTexts | undefined,
 ): Promise<string[]> {
   if (lost === undefined) return rows.map(({ id }) => id);
-  const repeatingIds: string[] = [];
+  const repeating: string[] = [];
+  for (const some of inGroups(rows, lost)) {
+    const suspects = await findSuspects(tx, some, lost);
+    const sources = await sourcesOf(tx, accountId, suspects);
+    for (const row of suspects)
+      if (!(await isSaidElsewhere(tx, accountId, row, sources.get(row.id) ?? [], lost)))
+        repeating.push(row.id);
+  }
+  return repeating;
+}
+
+/** Divides rows into groups that one statement may compare: of at least one row. */
+function* inGroups(rows: readonly DerivedRow[], lost: DeletedTexts): Generator<DerivedRow[]> {
+  let group: DerivedRow[] = [];
+  let pairs = 0;
+  for (const row of rows) {
+    pairs += row.text.length * lost.length;
+    if (group.length > 0 && pairs > PAIRS_AT_ONCE) {
+      yield group;
+      [group, pairs] = [[], row.text.length * lost.length];
+    }
+    group.push(row);
+  }
+  if (group.length > 0) yield group;
+}
+
+/** Returns the rows that share wording with deleted texts, and those that the budget does not suffice to compare. */
+async function findSuspects(
+  tx: EntityManager,
+  rows: readonly DerivedRow[],
+  lost: DeletedTexts,
+): Promise<Suspect[]> {
+  const compared = rows.filter(({ text }) => {
+    lost.room -= text.length * lost.length;
+    return lost.room >= 0;
+  });
+  const values = [JSON.stringify(compared), JSON.stringify(lost.texts), SIMILARITY_MIN];
+  const found = compared.length === 0 ? [] : await tx.execute<{ id: string }[]>(PARTS, values);
+  const parts = new Set(found.map(({ id }) => id));
+  const suspects: Suspect[] = [];
   for (const row of rows) {
     // Lets other requests take a turn, because finding the words of many long texts takes seconds.
     await nextTurn();
-    if (await mayRepeat(tx, accountId, row, lost)) repeatingIds.push(row.id);
+    const isCompared = compared.includes(row);
+    const shingles = isCompared ? shinglesIn(row.text, lost).intersection(lost.shingles) : new Set<string>();
+    const isPart = parts.has(row.id);
+    if (shingles.size > 0 || isPart || !isCompared) suspects.push({ ...row, shingles, isPart });
   }
-  return repeatingIds;
+  return suspects;
 }
 
-async function mayRepeat(
+/** Finds the raw sources of rows, at most `SOURCES_MAX.total` of each. */
+async function sourcesOf(
   tx: EntityManager,
   accountId: string,
-  row: DerivedRow,
-  lost: DeletedTexts,
-): Promise<boolean> {
-  lost.room -= row.text.length * lost.length;
-  if (lost.room < 0) return true;
-  const values = [JSON.stringify(lost.texts), row.text, SIMILARITY_MIN];
-  const [{ isPart } = { isPart: false }] = await tx.execute<{ isPart: boolean }[]>(IS_PART, values);
-  const shingles = shinglesIn(row.text, lost).intersection(lost.shingles);
-  if (shingles.size === 0 && !isPart) return false;
-  return !(await isSaidElsewhere(tx, accountId, row, { shingles, isPart }, lost));
+  rows: readonly DerivedRow[],
+): Promise<Map<string, string[]>> {
+  if (rows.length === 0) return new Map();
+  const ids = JSON.stringify(rows.map(({ id }) => id));
+  const values = [ids, accountId, ids, accountId, DERIVED_FROM, accountId, SOURCES_MAX.total, ids];
+  const found = await tx.execute<{ id: string; sources: string[] }[]>(SOURCE_IDS, values);
+  return new Map(found.map(({ id, sources }) => [id, sources]));
 }
 
 /** Reports whether a row's remaining sources contain everything that it shares with deleted texts. */
 async function isSaidElsewhere(
   tx: EntityManager,
   accountId: string,
-  { id, text }: DerivedRow,
-  { shingles, isPart }: SharedWording,
+  { text, shingles, isPart }: Suspect,
+  sources: readonly string[],
   lost: DeletedTexts,
 ): Promise<boolean> {
-  const values = [id, accountId, id, accountId, DERIVED_FROM, accountId, SOURCES_MAX.total];
-  const sources = await tx.execute<{ id: string }[]>(SOURCE_IDS, values);
-  const ids = sources.map((source) => source.id);
   const costOfCharacter = Math.max(READING_COST.character, isPart ? text.length : 0);
   let remainingShingles = shingles;
   let isPartLeft = isPart;
-  for (const page of inPages(ids, SOURCES_MAX.atOnce)) {
+  for (const page of inPages(sources, SOURCES_MAX.atOnce)) {
     if (lost.room < 0) return false;
     const remainingSources = await tx.execute<RemainingSource[]>(READ_SOURCES, [
       isPart,
@@ -150,27 +189,32 @@ async function isSaidElsewhere(
   return false;
 }
 
-/** Checks whether a text is nearly a part of a deleted one. */
-const IS_PART = `
-  select exists (
-    select from json_array_elements_text(?::json) lost (text)
-     where word_similarity(search_text(?), search_text(lost.text)) >= ?) as "isPart"`;
+/** Finds the rows whose text is nearly a part of a deleted one. */
+const PARTS = `
+  select r.id from json_to_recordset(?::json) r (id text, text text)
+   where exists (
+     select from json_array_elements_text(?::json) lost (text)
+      where word_similarity(search_text(r.text), search_text(lost.text)) >= ?)`;
 
 /**
- * Finds the raw sources of a row: its own, those of its sources and, for a prediction, the rows that it was made from.
+ * Finds the raw sources of rows: their own, those of their sources and, for a prediction, the rows that it was made from.
  */
 const SOURCE_IDS = `
-  with recursive source (id) as (
-    (select ?::uuid
+  with recursive source (of, id) as (
+    (select value::uuid, value::uuid from json_array_elements_text(?::json)
       union
-     select used.id::uuid
+     select r.id, used.id::uuid
        from replies r
       cross join unnest(array['fact_ids', 'episode_ids', 'raw_ids', 'example_ids']) tier
       cross join jsonb_array_elements_text(r.context -> tier) used (id)
-      where r.account_id = ? and r.id = ?)
+      where r.account_id = ? and r.id in (select json_array_elements_text(?::json)::uuid))
     union
-    select l.to_id from source s join memory_links l on l.account_id = ? and l.from_id = s.id and l.relation = ?)
-  select r.id from raw_memories r join source s on s.id = r.id where r.account_id = ? order by r.id limit ?`;
+    select s.of, l.to_id
+      from source s join memory_links l on l.account_id = ? and l.from_id = s.id and l.relation = ?)
+  select value as id, array(
+           select r.id::text from source s join raw_memories r on r.id = s.id
+            where s.of = value::uuid and r.account_id = ? order by r.id limit ?) as sources
+    from json_array_elements_text(?::json)`;
 
 const READ_SOURCES = `
   select r.content, ?::boolean and word_similarity(search_text(?), search_text(r.content)) >= ? as "containsDerived"

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { LOWEST_ID } from '../../../ids.ts';
 import { MIB } from '../../../schemas/limits.ts';
-import { inPages } from '../../steps.ts';
+import { inPages, ROWS_AT_ONCE } from '../../steps.ts';
 import { compareWith, type DeletedTexts, findRepeating } from '../memory/repeats.ts';
 
 /** Texts of a prediction. */
@@ -93,21 +93,20 @@ async function redactMadeFrom(
   lost: DeletedTexts | undefined,
 ): Promise<void> {
   for (let after = LOWEST_ID; ; ) {
-    const rows = await tx.execute<PredictionTexts[]>(PREDICTIONS_MADE_FROM, [
-      accountId,
-      JSON.stringify(ids),
-      after,
-      PREDICTIONS_AT_ONCE,
-    ]);
-    await redactRepeating(tx, accountId, rows, lost);
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < PREDICTIONS_AT_ONCE) return;
-    after = last.id;
+    const values = [accountId, JSON.stringify(ids), after, ROWS_AT_ONCE];
+    const found = (await tx.execute<{ id: string }[]>(PREDICTIONS_MADE_FROM, values)).map(({ id }) => id);
+    for (const some of inPages(found, PREDICTIONS_AT_ONCE)) {
+      const rows = await tx.execute<PredictionTexts[]>(PREDICTION_TEXTS, [JSON.stringify(some)]);
+      await redactRepeating(tx, accountId, rows, lost);
+    }
+    const last = found.at(-1);
+    if (last === undefined || found.length < ROWS_AT_ONCE) return;
+    after = last;
   }
 }
 
 /** Maximum number of predictions that are read and compared at once: their prompts are long. */
-const PREDICTIONS_AT_ONCE = 20;
+const PREDICTIONS_AT_ONCE = 50;
 /** Maximum number of memory rows whose predictions one statement searches. */
 const SOURCES_AT_ONCE = 1000;
 
@@ -117,34 +116,40 @@ async function redactRepeating(
   rows: readonly PredictionTexts[],
   lost: DeletedTexts | undefined,
 ): Promise<void> {
-  const findRepeatingIds = async (textOf: (row: PredictionTexts) => string) => {
-    const texts = rows.map((row) => ({ id: row.id, text: textOf(row) }));
-    return JSON.stringify(await findRepeating(tx, accountId, texts, lost));
-  };
-  await tx.execute(
-    `update replies set agent_input = '' where id in (select json_array_elements_text(?::json)::uuid)`,
-    [await findRepeatingIds(({ asked }) => asked)],
-  );
-  await tx.execute(
+  for (const [textOf, erase] of ERASURES) {
+    const derived = rows.map((row) => ({ id: row.id, text: textOf(row) }));
+    const repeating = await findRepeating(tx, accountId, derived, lost);
+    if (repeating.length > 0) await tx.execute(`${erase} ${NAMED}`, [JSON.stringify(repeating)]);
+  }
+}
+
+const NAMED = 'where id in (select json_array_elements_text(?::json)::uuid)';
+/** Texts of a prediction that are erased together, and the statement that erases them. */
+const ERASURES: readonly (readonly [textOf: (row: PredictionTexts) => string, erase: string])[] = [
+  [({ asked }) => asked, "update replies set agent_input = ''"],
+  [
+    ({ answered }) => answered,
     `update replies
         set response = '', reasoning = '', actual_response = null,
             candidates = (
-              select coalesce(jsonb_agg(c || '{"response": "", "reasoning": ""}'), '[]') from jsonb_array_elements(candidates) c)
-      where id in (select json_array_elements_text(?::json)::uuid)`,
-    [await findRepeatingIds(({ answered }) => answered)],
-  );
-}
+              select coalesce(jsonb_agg(c || '{"response": "", "reasoning": ""}'), '[]') from jsonb_array_elements(candidates) c)`,
+  ],
+];
 
 /** Finds the predictions made from these rows, by the index on `context`. */
 const PREDICTIONS_MADE_FROM = `
-  select distinct on (r.id) r.id, r.agent_input as asked,
-         concat_ws(E'\\n', r.response, r.reasoning, r.actual_response,
-                   jsonb_path_query_array(r.candidates, '$[*].*')) as answered
+  select distinct r.id
     from (select ?::uuid as id) a
    cross join json_array_elements_text(?::json) row (id)
    cross join unnest(array['fact_ids', 'episode_ids', 'raw_ids', 'example_ids']) tier
    cross join lateral (
-     select * from replies r
+     select r.id from replies r
       where r.account_id = a.id and r.context @> jsonb_build_object(tier, jsonb_build_array(row.id)) offset 0) r
    where r.id > ?::uuid
    order by r.id limit ?`;
+
+const PREDICTION_TEXTS = `
+  select r.id, r.agent_input as asked,
+         concat_ws(E'\\n', r.response, r.reasoning, r.actual_response,
+                   jsonb_path_query_array(r.candidates, '$[*].*')) as answered
+    from replies r ${NAMED}`;
