@@ -163,7 +163,7 @@ class PausingCompleter implements Completer {
     if (this.#text === null) return;
     const quiet = Math.min(maxDelayMs, Math.max(minDelayMs, this.#latencyMs / 2));
     const call = () => this.#call().catch((error) => this.#options.onError?.(error));
-    this.#timer = setTimeout(call, Math.max(quiet, this.#notBefore - Date.now()));
+    this.#timer = setTimeout(call, Math.max(quiet, this.#notBefore - performance.now()));
   }
 
   async #call(): Promise<void> {
@@ -176,7 +176,7 @@ class PausingCompleter implements Completer {
     this.#flight = flight;
     // The time keeps revisions rising: the session may be older than this completer, or open in another tab too.
     this.#revision = Math.max(this.#revision + 1, Date.now());
-    const since = Date.now();
+    const since = performance.now();
     try {
       const prediction = await this.#client.predict(
         {
@@ -190,7 +190,7 @@ class PausingCompleter implements Completer {
         { signal: flight.abort.signal, timeoutMs: CALL_TIMEOUT_MS },
       );
       if (prediction.status === 'suggested' || prediction.status === 'abstained')
-        this.#latencyMs += LATENCY_WEIGHT * (Date.now() - since - this.#latencyMs);
+        this.#latencyMs += LATENCY_WEIGHT * (performance.now() - since - this.#latencyMs);
       if (prediction.status !== 'suggested' || this.#flight !== flight) return;
       const { request_id: requestId, completion } = prediction;
       this.#show({ requestId, text, whole: text + completion, isTaken: false });
@@ -198,7 +198,7 @@ class PausingCompleter implements Completer {
       if (flight.abort.signal.aborted) return;
       const known = error instanceof ForecueError ? error : undefined;
       const seconds = known?.retryAfter ?? (known?.remedy === 'retry' ? PAUSE_S : LONG_PAUSE_S);
-      this.#notBefore = Date.now() + seconds * 1000;
+      this.#notBefore = performance.now() + seconds * 1000;
       this.#options.onError?.(error);
     } finally {
       if (this.#flight === flight) this.#flight = undefined;

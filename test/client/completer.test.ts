@@ -60,8 +60,12 @@ function completerFor(options: Partial<Parameters<typeof createCompleter>[1]> = 
 }
 
 describe('completer', () => {
-  beforeEach(() => mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_000_000 }));
-  afterEach(() => mock.timers.reset());
+  beforeEach(() => {
+    mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_000_000 });
+    const { now } = Date;
+    mock.method(performance, 'now', () => now());
+  });
+  afterEach(() => mock.reset());
 
   it('a completer makes one call when the person pauses, and shows the completion', async () => {
     const { completer, calls, events } = completerFor();
@@ -273,6 +277,23 @@ describe('completer', () => {
     assert.deepEqual([calls.length, errors.length], [1, 1]);
     await pass(600);
     assert.equal(calls.length, 2);
+  });
+
+  it('a completer pauses after an error as long as ever, and measures its calls, though the clock is set', async () => {
+    const { completer, calls } = completerFor();
+    completer.update('a');
+    await pass(150);
+    const { now } = Date;
+    await calls[0]?.fail(new ForecueError('rate_limited', { retryAfter: 7 }));
+    const setBack = mock.method(Date, 'now', () => now() - 3_600_000);
+    completer.update('ab');
+    await pass(7000);
+    assert.equal(calls.length, 2);
+    setBack.mock.restore();
+    await calls[1]?.answer('c');
+    completer.update('ad');
+    await pass(150);
+    assert.equal(calls.length, 3);
   });
 
   it('a completer reports an error of its `context` function, and calls the function again at the next pause', async () => {
