@@ -45,6 +45,7 @@ export const HASHES = [
   'c235a69376c7d076',
   'e9d5195886adce1d',
   '527d98118199b8e1',
+  '506da514ff56c7a1',
 ];
 
 /**

@@ -149,6 +149,33 @@ describe('predictions with a connection', () => {
     assert.deepEqual(statusOf(await ending), REVOKED);
   });
 
+  it("an answer made with one account's memory is not given again once another account has connected", async () => {
+    await setProfile(system, person, 'Signs as Max', {});
+    const [body, abstaining] = [connectedBody(), connectedBody({ draft: { text: ' ', revision: 2 } })];
+    const first = await app.predict(body);
+    await app.predict(abstaining);
+    await connect(system, app, person);
+    assert.equal((await app.predict(body)).text, first.text);
+    const later = connectedBody({ draft: { text: 'Later', revision: 3 } });
+    const { text } = await app.predict(later);
+
+    const other = await signUp(system);
+    await connect(system, app, other);
+    for (const one of [body, abstaining, later, { ...body, language: 'de' }])
+      assert.deepEqual(statusOf(await app.predict(one)), [410, 'recovery_window_expired']);
+    const cancelled = (await app.cancel(body.request_id, body.user_id)).body;
+    assert.deepEqual(cancelled, { status: 'suggested', prediction_units: 1 });
+    const own = connectedBody({ draft: { text: 'Own', revision: 4 } });
+    const answer = await app.predict(own);
+    assert.equal(answer.body.grant_revision, 3);
+    await connect(system, app, other);
+    assert.equal((await app.predict(own)).text, answer.text);
+
+    await connect(system, app, person);
+    assert.deepEqual(statusOf(await app.predict(later)), [410, 'recovery_window_expired'], text);
+    assert.deepEqual(statusOf(await app.predict(own)), [410, 'recovery_window_expired']);
+  });
+
   it('predictions sent just before or after a revoke are answered or refused, and leave no units reserved', async () => {
     system.provider.respond(delay(50, ok()));
     const calls = Array.from({ length: 60 }, async (_, n) => {

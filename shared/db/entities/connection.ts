@@ -17,6 +17,8 @@ export const Connection = defineEntity({
     status: p.enum(['connected', 'revoked']),
     /** Number of grants so far, which is also the number of the present grant. */
     grantRevision: p.integer(),
+    /** Number of the grant since which it has belonged to this account; 0 if no other account is known. */
+    accountGrant: p.integer().default(0),
     createdAt: p.datetime(3),
     grantedAt: p.datetime(3),
     revokedAt: p.datetime(3).nullable(),

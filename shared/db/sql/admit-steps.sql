@@ -57,13 +57,17 @@ begin
            w.attachment as live_attachment, w.fingerprint as live_fingerprint, w.waiters as live_waiters,
            w.deadline_at::timestamptz as live_deadline,
            h.id as past_id, h.attempt as past_attempt, h.admission as past_admission, h.state as past_state,
-           h.fingerprint as past_fingerprint, h.expires_at::timestamptz as past_expires_at,
+           h.fingerprint as past_fingerprint,
+           -- An answer made with the memory of an account that the connection has no longer is over.
+           case when h.state in ('suggested', 'abstained') and h.connection_id = c.id
+                 and (h.report::json ->> 'grantRevision')::int between 1 and c.account_grant - 1
+                then now() else h.expires_at end::timestamptz as past_expires_at,
            r.revision as known_revision, r.text_hash as known_text_hash, i.superseded
       from items i
       -- `offset 0` keeps each of these a look-up by key: a join planned for an empty table would read all of a large
       -- one.
       left join lateral (
-        select n.id, n.user_id, n.status from connections n
+        select n.id, n.user_id, n.status, n.account_grant from connections n
          where n.id = i.connection_id and n.app_id = _party offset 0) c on true
       left join lateral (select l.* from work l where l.key = i.key offset 0) w on true
       -- Orders by id and attempt, not by time: if the clock was set back, an earlier end may have the later time.

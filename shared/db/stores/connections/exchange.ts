@@ -187,7 +187,8 @@ async function makeGrant(
   const [granted] = await tx.execute<{ grantRevision: number; profileRevision: string }[]>(
     `update connections c
         set account_id = a.id, status = 'connected', grant_revision = c.grant_revision + 1, granted_at = now(),
-            revoked_at = null
+            revoked_at = null,
+            account_grant = case when c.account_id = a.id then c.account_grant else c.grant_revision + 1 end
        from accounts a where a.id = ? and c.id = ?
      returning c.grant_revision as "grantRevision", profile_revision(a.id, a.memory_revision) as "profileRevision"`,
     [accountId, before.id],
