@@ -460,8 +460,8 @@ describe('promotion to facts', function () {
     });
 
     it('a promotion to facts without a model keeps the half of a sentence that a later one does not contradict', async () => {
-      await episode(ann, ['My name is Kat Smith and I work at Acme.'], 1);
-      await episode(ann, ['I work at Initech now.'], 2);
+      await addEpisode(ann, ['My name is Kat Smith and I work at Acme.'], 1);
+      await addEpisode(ann, ['I work at Initech now.'], 2);
       await local();
       assert.deepEqual(await currentTexts(ann), ['I work at Initech now.', 'My name is Kat Smith']);
       const facts = await factsOf(ann);

@@ -26,7 +26,7 @@ describe('facts', () => {
     assert.equal(status, 200, text);
     return body;
   };
-  const memoryRevision = async (): Promise<number> => {
+  const readMemoryRevision = async (): Promise<number> => {
     const sql = 'select memory_revision::int as revision from accounts where id = $1';
     return (await system.database.pool.query(sql, [person.id])).rows[0].revision;
   };
@@ -72,9 +72,9 @@ describe('facts', () => {
   it('a PATCH of a fact without fields changes nothing, not even the revision of the memory', async () => {
     const episode = await add(person, 'episodes', { title: 'Tea', summary: 'Tea' });
     const fact = await add(person, 'facts', { text: 'Likes tea', episode_ids: [episode.id] });
-    const before = await memoryRevision();
+    const before = await readMemoryRevision();
     assert.deepEqual(await patch(fact.id, {}), fact);
-    assert.equal(await memoryRevision(), before);
+    assert.equal(await readMemoryRevision(), before);
     const former = await add(person, 'facts', { text: 'Likes mate' });
     await patch(former.id, { text: 'Likes cocoa' });
     const [wording] = await list(`?revision_of=${former.id}`);
@@ -186,17 +186,17 @@ describe('facts', () => {
 
   it('concurrent changes of memory are all kept, and each increments the revision', async () => {
     const fact = await add(person, 'facts', { text: 'Wording 0' });
-    const before = await memoryRevision();
+    const before = await readMemoryRevision();
     const wordings = Array.from({ length: 8 }, (_, place) => `Wording ${place + 1}`);
     await Promise.all(
       wordings.flatMap((text) => [patch(fact.id, { text }), add(person, 'raw', { content: text })]),
     );
-    assert.equal(await memoryRevision(), before + 16);
+    assert.equal(await readMemoryRevision(), before + 16);
     const history = await list(`?revision_of=${fact.id}`);
     const all = [await read(fact.id), ...history].map(({ text }) => text);
     assert.deepEqual(all.sort(), ['Wording 0', ...wordings]);
     await person.request('PATCH', `${FACTS}${fact.id}/`, { text: '' });
-    assert.equal(await memoryRevision(), before + 16);
+    assert.equal(await readMemoryRevision(), before + 16);
   });
 
   it('facts and profile are used in connected predictions, and every write changes the profile revision', async () => {

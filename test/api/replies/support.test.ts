@@ -71,9 +71,9 @@ describe('overconfident model', function () {
   it('a yes from an overconfident model to an irreversible question needs five earlier replies, however the question is spelt', async () => {
     const prompts = ['Shall I dеlеte the log?', 'Shall I wi\u200bpe the disk?', 'Merge it into main now?'];
     for (const [at, prompt] of prompts.entries()) {
-      for (let n = 0; n < 2; n += 1) await replied(ann, prompt, 'yes', 10 * at + n);
+      for (let n = 0; n < 2; n += 1) await addReply(ann, prompt, 'yes', 10 * at + n);
       assertNoneIsSure([await ask(prompt)]);
-      for (let n = 2; n < 5; n += 1) await replied(ann, prompt, 'yes', 10 * at + n);
+      for (let n = 2; n < 5; n += 1) await addReply(ann, prompt, 'yes', 10 * at + n);
       assert.equal((await ask(prompt)).status, 'auto', prompt);
     }
   });

@@ -216,14 +216,8 @@ export async function reword(
   const fact = await tx.findOneOrFail(Fact, { id, account: accountId });
   await storePreviousWording(tx, fact, now);
   tx.assign(fact, {
-    text,
-    kind,
-    slot: slot ?? fact.slot ?? null,
-    origin,
-    confidence,
-    model,
-    recordedAt: now,
-    updatedAt: now,
+    ...{ text, kind, slot: slot ?? fact.slot ?? null, origin, confidence, model },
+    ...{ recordedAt: now, updatedAt: now },
   });
   await tx.flush();
 }

@@ -77,7 +77,7 @@ describe('grounding gate', () => {
     const taken = { text, kind: 'other', slot: null, valid_from: null, valid_to: null } as const;
     const evidence = [{ source: 1, quote: text }];
     const proposal = { ...taken, evidence, relation: 'new', target: null, salience: 3 } as const;
-    assert.deepEqual(admitProposals([proposal], { rows: [row(`${text}.`)], known: [], others: [] }), []);
+    assert.deepEqual(checkProposals([proposal], { rows: [row(`${text}.`)], known: [], others: [] }), []);
   });
 
   it('the grounding gate finds quotes in scripts without spaces', () => {
