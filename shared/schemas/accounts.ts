@@ -105,7 +105,7 @@ export type KeyListQuery = Static<typeof KeyListQuery>;
 
 export const KeyList = closedObject({ results: Type.Array(KeyResponse) });
 
-/** One line of an export: `type` names the shape of `data`. */
+/** One line of an export: `type` names the kind of row in `data`. */
 export const ExportLine = closedObject({
   type: Type.String(),
   data: Type.Record(Type.String(), Type.Unknown()),

@@ -133,7 +133,7 @@ function newAjv(allErrors: boolean): Ajv2020 {
 }
 
 /**
- * Defines `minLength` or `maxLength` anew: Ajv's own counts the code points of every text. A code point has one or two
+ * Replaces Ajv's `minLength` or `maxLength`, which counts the code points of every text. A code point has one or two
  * UTF-16 units, so the number of units usually decides.
  */
 function lengthLimit(keyword: string): CodeKeywordDefinition {

@@ -42,8 +42,8 @@ export function screenBeside(
 }
 
 /** Returns the ids of the rows that are not among the remaining rows. */
-function withheldFrom(rows: readonly { id: string }[], left: readonly object[]): string[] {
-  const kept = new Set(left);
+function withheldFrom(rows: readonly { id: string }[], remaining: readonly object[]): string[] {
+  const kept = new Set(remaining);
   return rows.flatMap((row) => (kept.has(row) ? [] : row.id));
 }
 

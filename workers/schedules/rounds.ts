@@ -95,7 +95,7 @@ export class Rounds {
     for (const account of due)
       await this.#admit(step, account, page.tick).catch((error: unknown) => {
         if (isUnavailable(error)) throw error;
-        // A fault with one account, such as a lock on its rows, must not hold up the others.
+        // A fault with one account, such as a lock on its rows, must not delay the others.
         log.warn({ err: error, schedule: name }, 'an account is left to the next tick');
       });
     if (due.length > 0) queues.queue(step.kind.pool).add([]);

@@ -68,11 +68,11 @@ export function* continuations(
     text += next.word;
     const { depth, share } = next;
     yield { text, basis: { probability, support, words, length: text.length, depth, share, begun, typed } };
-    places = next.places.map(({ following, least, most, ...place }) => ({
+    places = next.places.map(({ following, minWords, maxWords, ...place }) => ({
       ...place,
       following: following.slice(next.word.length),
-      least: least + 1,
-      most: most + 1,
+      minWords: minWords + 1,
+      maxWords: maxWords + 1,
     }));
   }
 }
@@ -108,8 +108,8 @@ function likeliest(places: readonly ContinuationEvidence[], begun: boolean): Nex
     const follower = followers.get(key) ?? { word, places: [], depth: 0, weights: [] };
     followers.set(key, follower);
     follower.places.push(place);
-    if (place.most > follower.depth) Object.assign(follower, { word, depth: place.most });
-    for (let depth = place.least; depth <= place.most; depth += 1) {
+    if (place.maxWords > follower.depth) Object.assign(follower, { word, depth: place.maxWords });
+    for (let depth = place.minWords; depth <= place.maxWords; depth += 1) {
       if (follower.weights[depth] === undefined) kinds[depth] = (kinds[depth] ?? 0) + 1;
       follower.weights[depth] = (follower.weights[depth] ?? 0) + place.weight;
       totals[depth] = (totals[depth] ?? 0) + place.weight;

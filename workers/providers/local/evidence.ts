@@ -7,11 +7,11 @@ export interface ContinuationEvidence {
   /** Text that follows the place, up to the end of the line. */
   following: string;
   /** Minimum number of the draft's last words for which the place is evidence. */
-  least: number;
+  minWords: number;
   /**
    * Maximum number of the draft's last words for which the place is evidence: those that also stand before the place.
    */
-  most: number;
+  maxWords: number;
   weight: number;
   /** Id of the text of the place: the id of a memory row, or the number of a text of the request. */
   source: string;
@@ -46,21 +46,21 @@ export function isWrittenByPerson(message: Message): boolean {
 export function evidenceFor(task: PredictionTask, end: DraftEnd): ContinuationEvidence[] {
   const found = (task.local?.phrases ?? []).map(({ following, words, scale, days, source }) => ({
     following,
-    least: words,
-    most: words,
+    minWords: words,
+    maxWords: words,
     weight: scale * (OLD_PHRASE_WEIGHT + (1 - OLD_PHRASE_WEIGHT) * 0.5 ** (days / HALF_LIFE_DAYS)),
     source,
     remembered: true,
   }));
-  const least = end.tails[0] === '' ? 1 : 0;
-  const nearest = end.tails[least] ?? '';
+  const minWords = end.tails[0] === '' ? 1 : 0;
+  const nearest = end.tails[minWords] ?? '';
   let left = READ_MAX;
   for (const [place, { text, weight, remembered }] of textsOf(task, nearest).entries()) {
     if (left <= 0) break;
     const read = text.slice(-left);
     left -= read.length;
     found.push(
-      ...placesIn(read, end.tails, least, { weight, source: String(place), remembered: remembered ?? false }),
+      ...placesIn(read, end.tails, minWords, { weight, source: String(place), remembered: remembered ?? false }),
     );
   }
   return found;
@@ -116,12 +116,12 @@ function textsOf(
 function placesIn(
   text: string,
   tails: readonly string[],
-  least: number,
+  minWords: number,
   origin: Pick<ContinuationEvidence, 'weight' | 'source' | 'remembered'>,
 ): ContinuationEvidence[] {
   const lines = `\n${phraseLinesOf(text).trim()}\n`;
   const lower = lowerCaseInPlace(lines);
-  const nearest = tails[least] ?? '';
+  const nearest = tails[minWords] ?? '';
   const places: ContinuationEvidence[] = [];
   for (
     let at = lower.indexOf(nearest);
@@ -130,10 +130,10 @@ function placesIn(
   ) {
     if (!isWordStart(lines, at)) continue;
     const end = at + nearest.length;
-    let most = least;
-    while (most + 1 < tails.length && endsWith(lower, tails[most + 1] ?? '', end)) most += 1;
+    let maxWords = minWords;
+    while (maxWords + 1 < tails.length && endsWith(lower, tails[maxWords + 1] ?? '', end)) maxWords += 1;
     const following = lines.slice(end, Math.min(lines.indexOf('\n', end), end + FOLLOWING_MAX));
-    places.push({ following, least, most, ...origin });
+    places.push({ following, minWords, maxWords, ...origin });
   }
   return places;
 }
