@@ -60,7 +60,11 @@ export function evidenceFor(task: PredictionTask, end: DraftEnd): ContinuationEv
     const read = text.slice(-left);
     left -= read.length;
     found.push(
-      ...placesIn(read, end.tails, minWords, { weight, source: String(place), remembered: remembered ?? false }),
+      ...placesIn(read, end.tails, minWords, {
+        weight,
+        source: String(place),
+        remembered: remembered ?? false,
+      }),
     );
   }
   return found;
