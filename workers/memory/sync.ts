@@ -45,7 +45,7 @@ export function createSyncHandler({ pool, em }: Stores): Handler<typeof sync> {
           progress = progressAfter(progress, prepared.page);
           const before = stored;
           stored = storeSyncPage(pool, claim, prepared, progress);
-          // Its error is thrown when its turn comes.
+          // An error is thrown later, where `stored` is awaited.
           stored.catch(() => undefined);
           await before;
         }

@@ -39,7 +39,7 @@ const NO_NEWS: UnreportedNews = {
  */
 export class Circuit {
   readonly #model: string;
-  readonly #terms: CircuitSettings;
+  readonly #settings: CircuitSettings;
   #streak = NO_FAILURE;
   /** Fault of refused calls. It is never `timeout`, after which callers retry at once. */
   #fault: 'failed' | 'rate_limited' = 'failed';
@@ -51,9 +51,9 @@ export class Circuit {
   #isClaimed = false;
   #unreported: UnreportedNews | undefined;
 
-  constructor(model: string, terms: CircuitSettings) {
+  constructor(model: string, settings: CircuitSettings) {
     this.#model = model;
-    this.#terms = terms;
+    this.#settings = settings;
   }
 
   get isOpen(): boolean {
@@ -81,7 +81,7 @@ export class Circuit {
 
   /** Postpones the next probe by one interval, because this worker or another is probing. */
   postponeProbe(): void {
-    this.#probeAt = performance.now() + this.#terms.probeEveryMs;
+    this.#probeAt = performance.now() + this.#settings.probeEveryMs;
   }
 
   /**
@@ -117,7 +117,7 @@ export class Circuit {
       const urgent = seen.urgent || (this.isOpen && !includesParty(this.#streak, party));
       this.#streak = joinStreaks(this.#streak, failure);
       this.#unreported = { ...seen, streak: joinStreaks(seen.streak, failure), urgent };
-      if (this.#streak.failures >= this.#terms.failuresToOpen && !this.isOpen) this.postponeProbe();
+      if (this.#streak.failures >= this.#settings.failuresToOpen && !this.isOpen) this.postponeProbe();
     } else {
       this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + retryAfterMs);
       this.#unreported = { ...seen, pausedUntil: this.#pausedUntil, urgent: true };
@@ -152,9 +152,9 @@ export class Circuit {
     this.#streak = joinStreaks(own?.succeeded ? NO_FAILURE : streakOf(state), own?.streak ?? NO_FAILURE);
     if (state !== undefined && own === undefined) this.#fault = faultOf(state.fault);
     this.#pausedUntil = Math.max(this.#pausedUntil, now + plausibleMs(state?.pausedMs, LONGEST_PAUSE_MS));
-    if (this.#streak.failures < this.#terms.failuresToOpen) this.#probeAt = undefined;
+    if (this.#streak.failures < this.#settings.failuresToOpen) this.#probeAt = undefined;
     else if (typeof state?.probeMs === 'number') {
-      const probeAt = now + plausibleMs(state.probeMs, this.#terms.probeEveryMs);
+      const probeAt = now + plausibleMs(state.probeMs, this.#settings.probeEveryMs);
       // A state that was read before the claim does not include the claim.
       this.#probeAt = this.#isClaimed ? Math.max(probeAt, this.#probeAt ?? probeAt) : probeAt;
     } else if (!this.isOpen) this.postponeProbe();

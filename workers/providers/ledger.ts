@@ -20,7 +20,7 @@ const CLOSE_TIMEOUT_MS = 2000;
 const RETRY = { firstMs: 100, longestMs: 100 };
 
 /** Stores calls in the ledger. `age_ms` is the time since the call was sent. Safe to repeat. */
-export type BookCalls = (calls: (LedgerEntry & { age_ms: number })[]) => Promise<void>;
+export type StoreEntries = (calls: (LedgerEntry & { age_ms: number })[]) => Promise<void>;
 
 /**
  * The ledger of calls to providers. No call waits for the database: rows are buffered, and stored together five times a
@@ -28,14 +28,14 @@ export type BookCalls = (calls: (LedgerEntry & { age_ms: number })[]) => Promise
  * `BUFFER_MAX`: the ledger is an estimate, not a bill.
  */
 export class CallLedger {
-  readonly #book: BookCalls;
+  readonly #storeEntries: StoreEntries;
   readonly #log: Log;
   readonly #flushes: Repetition;
   #buffer: { call: LedgerEntry; sentAt: number }[] = [];
   #lost = 0;
 
-  constructor(book: BookCalls, log: Log) {
-    this.#book = book;
+  constructor(storeEntries: StoreEntries, log: Log) {
+    this.#storeEntries = storeEntries;
     this.#log = log;
     const onError = (error: unknown) =>
       log.warn({ err: error, calls: this.#buffer.length }, 'could not book calls to the provider yet');
@@ -64,7 +64,7 @@ export class CallLedger {
     while (this.#buffer.length > 0) {
       const batch = this.#buffer.slice(0, BATCH_MAX);
       const now = performance.now();
-      await this.#book(batch.map(({ call, sentAt }) => ({ ...call, age_ms: now - sentAt })));
+      await this.#storeEntries(batch.map(({ call, sentAt }) => ({ ...call, age_ms: now - sentAt })));
       this.#buffer.splice(0, batch.length);
     }
     if (this.#lost > 0) this.#log.warn({ calls: this.#lost }, 'calls to the provider are lost to the ledger');
@@ -90,7 +90,7 @@ export function withLedger(chat: Chat, ledger: Pick<CallLedger, 'add'>, prices: 
         latencyMs: performance.now() - sentAt,
       };
       observeCall({ model: call.model, ...row });
-      ledger.add(bookedCall(call, row), sentAt);
+      ledger.add(ledgerEntryOf(call, row), sentAt);
     };
     try {
       const completion = await chat(request, call);
@@ -148,7 +148,7 @@ function describeCall(outcome: CallOutcome, usage: Usage | null, answeredBy?: st
   if (finish === undefined && outcome !== 'aborted') failSpan(outcome);
 }
 
-interface Booking {
+interface CallResult {
   outcome: CallOutcome;
   usage: Usage;
   aborted: boolean;
@@ -156,9 +156,9 @@ interface Booking {
   latencyMs: number;
 }
 
-function bookedCall(
+function ledgerEntryOf(
   { model, charge }: CallLimits,
-  { outcome, usage, aborted, cost, latencyMs }: Booking,
+  { outcome, usage, aborted, cost, latencyMs }: CallResult,
 ): LedgerEntry {
   return {
     id: newId(),

@@ -30,7 +30,7 @@ export interface SharedPolicyState {
 }
 
 export interface PolicyOptions {
-  terms: CircuitSettings;
+  settings: CircuitSettings;
   /** Maximum number of concurrent calls of all workers together. */
   concurrency: number | undefined;
   /** Minimum time limit of a call whose timeout counts as a failure of the provider. */
@@ -162,7 +162,7 @@ export class ProviderPolicy {
   #circuitOf(model: string): Circuit {
     const known = this.#circuits.get(model);
     if (known !== undefined) return known;
-    const circuit = new Circuit(model, this.#options.terms);
+    const circuit = new Circuit(model, this.#options.settings);
     this.#circuits.set(model, circuit);
     return circuit;
   }
@@ -191,14 +191,14 @@ export class ProviderPolicy {
   }
 
   async #report(circuit: Circuit): Promise<void> {
-    const { shared, terms, log } = this.#options;
+    const { shared, settings, log } = this.#options;
     const news = circuit.takeNews();
     if (news === undefined) return;
     const failures = await shared.report(news).catch((error: unknown) => {
       circuit.returnNews(news);
       throw error;
     });
-    const opened = failures >= terms.failuresToOpen && failures - news.failures < terms.failuresToOpen;
+    const opened = failures >= settings.failuresToOpen && failures - news.failures < settings.failuresToOpen;
     if (opened || news.urgent)
       await shared
         .announce()

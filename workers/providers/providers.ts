@@ -78,19 +78,19 @@ export async function openProviders(
   if (openai.proxy !== undefined) opening.defer(setGlobalProxyFromEnv({ ...openai.proxy }));
   const ledger = opening.adopt(new CallLedger((calls) => addToLedger(pool, calls), log), closePart);
   const channel = `${config.queuePrefix}_providers`;
-  const terms = {
+  const settings = {
     provider: providerFingerprint(openai.baseUrl),
     failuresToOpen: FAILURES_TO_OPEN,
     probeEveryMs: provider.probeEveryMs,
   };
   const policy = new ProviderPolicy({
-    terms,
+    settings,
     concurrency: provider.concurrency,
     fairTimeoutMs: config.providerTimeoutMs / 2,
     shared: {
-      report: (news) => reportCircuit(pool, terms, news),
-      read: () => readCircuits(pool, terms),
-      claimProbe: (model) => claimProbe(pool, terms, model),
+      report: (news) => reportCircuit(pool, settings, news),
+      read: () => readCircuits(pool, settings),
+      claimProbe: (model) => claimProbe(pool, settings, model),
       countWorkers: () => countWorkers(pool),
       announce: () => bus.publish([{ channel, payload: '' }]),
     },

@@ -9,7 +9,7 @@ import { until } from '../../support/until.ts';
 
 const LOG = createLog('test', 'silent');
 const PROBE_EVERY_MS = 300;
-const TERMS = { provider: 'p', failuresToOpen: 5, probeEveryMs: PROBE_EVERY_MS };
+const SETTINGS = { provider: 'p', failuresToOpen: 5, probeEveryMs: PROBE_EVERY_MS };
 const USAGE = { inputTokens: 1, cachedTokens: 0, outputTokens: 1 };
 const ANSWER: Completion = { state: 'written', text: 'x', usage: USAGE };
 const QUESTION = {
@@ -47,7 +47,7 @@ describe('provider policy', () => {
   afterEach(() => Promise.all(policies.map((policy) => policy.close())));
 
   function start(shared: SharedPolicyState, concurrency?: number) {
-    const options = { terms: TERMS, concurrency, fairTimeoutMs: 1000, shared, log: LOG };
+    const options = { settings: SETTINGS, concurrency, fairTimeoutMs: 1000, shared, log: LOG };
     const policy = new ProviderPolicy(options);
     policies.push(policy);
     const chat = withPolicy(() => {
@@ -281,7 +281,7 @@ describe('provider policy', () => {
   /** A circuit that other workers have opened for all parties. */
   const open: CircuitState = {
     model: 'm',
-    failures: TERMS.failuresToOpen,
+    failures: SETTINGS.failuresToOpen,
     // More parties than the policy distinguishes, so the circuit is open for all.
     parties: Array.from({ length: 101 }, (_, n) => `${n}`),
     fault: 'failed',
@@ -304,7 +304,7 @@ describe('provider policy', () => {
         const before = succeeded ? undefined : rows.get(model);
         const total = (before?.failures ?? 0) + failures;
         const whose = [...(before?.parties ?? []), ...parties];
-        const probeMs = total >= TERMS.failuresToOpen ? PROBE_EVERY_MS : null;
+        const probeMs = total >= SETTINGS.failuresToOpen ? PROBE_EVERY_MS : null;
         rows.set(model, { model, failures: total, parties: whose, fault, pausedMs: null, probeMs });
         return total;
       },
