@@ -30,7 +30,7 @@ export function table({ cells, machine, versions, options }: Results): string {
     '',
     ...alignColumns([COLUMNS], ...groups),
     ...addedLatency(cells),
-    ...onPostgresAlone(cells),
+    ...comparisonWithRedis(cells),
   ].join('\n');
 }
 
@@ -68,7 +68,7 @@ function addedLatency(cells: Cell[]): string[] {
 }
 
 /** Compares PostgreSQL alone with Redis. */
-function onPostgresAlone(cells: Cell[]): string[] {
+function comparisonWithRedis(cells: Cell[]): string[] {
   return cells.flatMap((cell) => {
     const redis = findCell(cells, 'forecue-redis', cell.callers);
     if (cell.target !== 'forecue-postgres' || redis === undefined) return [];

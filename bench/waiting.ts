@@ -81,7 +81,7 @@ try {
     while (calls.length < due) calls.push(call(url, key, `w${calls.length}`));
     await sleep(10);
   }
-  // All have been sent, and none has been answered yet.
+  // All calls have been sent, and none has been answered yet.
   await sleep(Math.max(0, SERVICE_MS - (performance.now() - since) - 1000));
   const grown = (await memoryOf(pid)) - before;
   const ended = await Promise.all(calls);

@@ -43,7 +43,7 @@ export const echoInTurn: Kind<typeof EchoInput, EchoFacts, EchoReport> = {
 
 export const kinds = { ...productKinds, echo, echoInTurn };
 
-/** Not an async function: it throws synchronously on bad input. */
+/** Performs an echo. Is not async, so that it throws synchronously on bad input. */
 const performEcho: Handler<typeof echo> = ({ input, attempt }, allowance) => {
   const asked = input.take();
   if (asked.text === '') throw new Error('nothing to say');

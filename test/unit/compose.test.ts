@@ -36,7 +36,7 @@ describe('composition root', () => {
   };
 
   /** Makes `close` of a part throw after it has closed the part. */
-  const failingToClose = <Part extends { close(): Promise<void> }>(part: Part, message: string): Part => ({
+  const failOnClose = <Part extends { close(): Promise<void> }>(part: Part, message: string): Part => ({
     ...part,
     async close() {
       await part.close();
@@ -61,8 +61,8 @@ describe('composition root', () => {
 
   it('if some parts of a process fail to close, all others are closed and each failure is reported', async () => {
     const ingress = await startIngress(ingressConfig(values()), LOG, {
-      openUploads: async (...args) => failingToClose(await openUploads(...args), 'uploads'),
-      openQueues: async (...args) => failingToClose(await openQueues(...args), 'queues'),
+      openUploads: async (...args) => failOnClose(await openUploads(...args), 'uploads'),
+      openQueues: async (...args) => failOnClose(await openQueues(...args), 'queues'),
     });
     const stopped = await ingress.stop().catch((error: unknown) => [...errorsOf(error)]);
     assert.deepEqual(stopped, [new Error('uploads'), new Error('queues')]);

@@ -26,7 +26,7 @@ interface ChartProps {
 const SIZE = { height: 168, left: 64, right: 8, top: 10, bottom: 24 };
 const GAP = 0.2;
 
-/** Charts a number of days, with the figures in a table as well. */
+/** Charts daily values, and lists them in a table as well. */
 export function Chart({ title, dates, series, kind = 'columns', lead, format }: ChartProps) {
   return (
     <Card title={title}>

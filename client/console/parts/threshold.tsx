@@ -3,10 +3,10 @@ import type { ReplyCalibration } from '../../src/api.ts';
 import { percent, t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
 import { Card, ErrorNote } from './ui.tsx';
-import { useLoad, useSettled } from './work.ts';
+import { useDebounced, useLoad } from './work.ts';
 
 /** Time after which the slider counts as at rest. */
-const SETTLED_MS = 150;
+const DEBOUNCE_MS = 150;
 const TARGETS = { least: 50, most: 99, first: 95 };
 
 /** Lets the person choose how often predictions should be right, and shows the effect on past ones. */
@@ -14,7 +14,7 @@ export function Threshold() {
   const { client } = useSignedIn();
   const id = useId();
   const [target, setTarget] = useState(TARGETS.first);
-  const asked = useSettled(target, SETTLED_MS);
+  const asked = useDebounced(target, DEBOUNCE_MS);
   const { value, error, again } = useLoad(
     () => client.readReplyCalibration({ target: asked / 100 }),
     [asked],

@@ -72,7 +72,7 @@ export function submitHandler(run: () => void): (event: Event) => void {
 }
 
 /** Returns the value once it has not changed for a while. */
-export function useSettled<T>(value: T, forMs: number): T {
+export function useDebounced<T>(value: T, forMs: number): T {
   const [settled, setSettled] = useState(value);
   useEffect(() => {
     const timer = setTimeout(() => setSettled(value), forMs);

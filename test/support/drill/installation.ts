@@ -29,7 +29,7 @@ const DISK = '2500m';
 
 const run = promisify(execFile);
 
-/** An installation that the drill breaks and its operator mends: under usual calls, watched by a Prometheus. */
+/** An installation under usual calls, watched by a Prometheus, which the drill breaks and its operator mends. */
 export interface Installation {
   system: System<TestProcess>;
   server: OwnServer;

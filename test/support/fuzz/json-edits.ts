@@ -17,7 +17,7 @@ export interface JsonEdit {
 
 const nested = (open: string, close: string, depth: number) => open.repeat(depth) + close.repeat(depth);
 
-/** Legal JSON, however odd, and some illegal. */
+/** Odd but legal JSON texts, and some illegal ones. */
 const TEXTS = [
   'null',
   'true',

@@ -167,7 +167,7 @@ function credentialHeaders(
   }
 }
 
-/** Sends a form to the attempt that it was shown for. */
+/** Addresses a form to the attempt for which it was shown. */
 function withAttempt(plan: Plan, shown: ShownForm | undefined): Plan {
   return shown === undefined ? plan : { ...plan, params: { request_id: shown.attempt } };
 }

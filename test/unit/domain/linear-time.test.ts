@@ -41,7 +41,7 @@ const PARTS = [
   `${'I live a and I drink a and '.repeat(8)}. `,
 ];
 
-/** Lengths of a sentence, of a long fact, and of more than any row, in characters. */
+/** Lengths of texts in characters: of a sentence, of a long fact, and beyond the limit of any row. */
 const LENGTHS = [200, 8 * 1024, 256 * 1024];
 /** Limit of CPU time. The longest text takes a tenth of it in linear time, several times as much in quadratic time. */
 const LIMIT_MS = 2000;

@@ -8,7 +8,7 @@ const NOISE_MS = 4;
 
 const random = seededRandom(1);
 
-/** Makes rounds of call durations with long tails, those of the first class `more` milliseconds longer. */
+/** Makes rounds of long-tailed call durations, in which calls of the first class take `more` milliseconds longer. */
 function rounds(more: (nth: number) => number): Round[] {
   const call = () => CALL_MS - NOISE_MS * Math.log(1 - random.next());
   return Array.from({ length: ROUNDS }, (_, nth) => [
