@@ -14,7 +14,7 @@ const NAMES_MAX = 1000;
 export interface BatcherOptions<In> {
   /** Maximum number of items in one statement. */
   maxItems: number;
-  /** Party of an item. A batch holds items of one party, and a slow party delays no other. One party by default. */
+  /** Party of an item. A batch holds items of one party, and a slow party delays no other. By default, one for all. */
   partyOf?: (item: In) => string;
   /**
    * Lane of an item in its party. An item takes a lock that only items of its lane take; null, the default, for no such

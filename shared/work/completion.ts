@@ -34,7 +34,7 @@ export interface NextClaim extends ClaimTerms {
   onLost(): void;
 }
 
-/** Hooks with which a worker joins claims to the ends of its attempts. */
+/** Hooks of a worker, which let the statement that ends its attempts also claim work. */
 export interface WorkerHooks {
   /** Checks whether attempts end so often that they may share a statement. */
   isBusy(): boolean;

@@ -27,7 +27,7 @@ export const Account = defineEntity({
     active: p.boolean().default(true),
     /** Number of times that all log-ins were ended: an access token of an earlier generation does not work. */
     loginGeneration: p.integer().default(0),
-    /** Number of changes to the account's profile and facts. */
+    /** Number of changes of the account's memory: profile, facts, episodes and raw rows. */
     memoryRevision: p.bigint('number').default(0),
     createdAt: p.datetime(3),
     updatedAt: p.datetime(3),

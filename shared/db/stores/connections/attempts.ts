@@ -59,7 +59,7 @@ export interface AttemptView {
   appName: string;
   userId: string;
   redirectUri: string;
-  /** Value of the app, which gets it back in the redirect. */
+  /** Opaque value of the app, which is returned to it in the redirect. */
   state: string;
   standing: 'open' | 'expired' | 'used';
 }

@@ -54,7 +54,7 @@ export async function exchange(
     if (!(await isGranted(tx, attempt.id))) throw new AppError('connection_revoked');
     return { answer: attempt.answer, ended: [] };
   });
-  // Thrown outside the transaction: the count of mismatches must be committed.
+  // Throws outside the transaction, so that the count of mismatches is committed.
   if (result === undefined) throw new AppError('invalid_grant');
   return result;
 }
