@@ -7,7 +7,7 @@ const WATCHED_MS = 12_000;
 /** Maximum number of transactions a second. */
 const MAX_PER_SECOND = { onPostgres: 20, onRedis: 10 };
 /** Time in which the processes finish the reads of their start. */
-const DEBOUNCE_MS = 10_000;
+const SETTLED_MS = 10_000;
 
 /** Options of an ingress and a worker of all pools, with default schedules. */
 const installationOptions = (redisUrl: string) => ({
@@ -31,7 +31,7 @@ async function assertIdle(
     await sleep(WATCHED_MS);
     return (1000 * ((await transactions()) - before)) / (performance.now() - since);
   };
-  await sleep(DEBOUNCE_MS);
+  await sleep(SETTLED_MS);
   // Takes the lower of two rates, since PostgreSQL also counts its own autovacuum.
   const least = Math.min(await perSecond(), await perSecond());
   const lines = [...webs, ...workers].flatMap(({ log }) => log.split('\n'));
