@@ -13,7 +13,7 @@ export function readListening(env: Env, production: boolean) {
     trustProxy: env.parsed('TRUST_PROXY', parseTrustedProxies, TRUST_PROXY) ?? [],
     /** Origins whose pages may use `/api` and the tool server. */
     corsOrigins: env.parsed('CORS_ORIGINS', parseOrigins, CORS_ORIGINS) ?? [],
-    /** Maximum number of open connections of the process, and of those from one address or IPv6 network. */
+    /** Maximum number of open connections: of the process, and from one address or IPv6 network. */
     connections: {
       atOnce: env.integer('MAX_CONNECTIONS', 5000, { min: 1, max: 1_000_000 }),
       perNetwork: env.integer('MAX_CONNECTIONS_PER_ADDRESS', 500, { min: 1, max: 1_000_000 }),

@@ -1,8 +1,8 @@
 import { normalForm } from './words.ts';
 
 /**
- * Returns a text as a person reads it: lower-cased, without diacritics, compatibility forms, invisible characters and
- * escapes of HTML, URLs and JSON.
+ * Returns a text as a person reads it, for a search by patterns: in lower case, without diacritics, compatibility forms
+ * and invisible characters, and with escapes of HTML, URLs and JSON decoded.
  */
 export function plainOf(text: string): string {
   return (
@@ -18,8 +18,8 @@ export function plainOf(text: string): string {
 }
 
 /**
- * Letters of other alphabets and rare Latin ones, each with the Latin letter that it looks like (Unicode Technical
- * Standard 39, confusables; the common ones), and Latin ones whose stroke is no mark.
+ * Letters of other alphabets and rare Latin letters, each with the Latin letter that it looks like (Unicode Technical
+ * Standard 39, the most common confusables). Normalization does not remove a stroke, so letters with one are listed.
  */
 const LOOKALIKES = new Map(
   [

@@ -29,7 +29,7 @@ function labelledSecret(label: string): RegExp {
   );
 }
 
-/** Lengths of the IBANs of all countries that have them (the registry of ISO 13616). */
+/** Countries with IBANs, by the length of their IBANs (registry of ISO 13616). */
 const IBAN_COUNTRIES: Record<number, string> = {
   15: 'NO',
   16: 'BE',
@@ -51,7 +51,7 @@ const IBAN_COUNTRIES: Record<number, string> = {
   33: 'RU',
 };
 
-/** Returns a pattern for what has the length of its country's IBANs, with or without spaces or hyphens. */
+/** Returns a pattern for texts with the length of their country's IBANs, with or without spaces or hyphens. */
 function ibanPattern(): RegExp {
   const ibans = Object.entries(IBAN_COUNTRIES).map(
     ([length, countries]) => `(?:${countries})\\d\\d(?:[ \\u00a0-]?[a-z\\d]){${Number(length) - 4}}`,
@@ -159,7 +159,7 @@ function isCardNumber(number: string): boolean {
   return sum % 10 === 0;
 }
 
-/** Reports whether an IBAN's check digits are right: as a number, letters from 10 on, it is 1 modulo 97 (ISO 7064). */
+/** Reports whether an IBAN has valid check digits (ISO 7064, MOD 97-10). */
 function isIban(iban: string): boolean {
   const signs = iban.replaceAll(/[^a-z\d]/gi, '');
   let rest = 0;

@@ -42,7 +42,7 @@ export function statementsIn(row: SourceRow): Statement[] {
   const isDocument = (row.content.match(LIST_ITEM)?.length ?? 0) > ITEMS_MAX;
   return spokenParts(row.content)
     .flatMap(sentencesOf)
-    .flatMap(statingParts)
+    .flatMap(splitByTopic)
     .flatMap((sentence) => {
       const kind = kindOf(sentence);
       // The rules in a document may be meant for somebody else.
@@ -63,25 +63,25 @@ export function statementsIn(row: SourceRow): Statement[] {
     });
 }
 
-/** Words that join two main clauses. */
-const JOINT = /[,;]? (?:and|but|und|aber|et|mais|y|pero) |; /gi;
-/** Number of joints of a sentence that are looked at: one with more is a list. */
-const JOINTS_MAX = 6;
+/** Conjunctions between two main clauses. */
+const CONJUNCTION = /[,;]? (?:and|but|und|aber|et|mais|y|pero) |; /gi;
+/** Maximum number of conjunctions at which a sentence may be split. A sentence with more conjunctions is a list. */
+const CONJUNCTIONS_MAX = 6;
 
 /**
- * Returns the parts of a sentence that each state something lasting about another topic, or the sentence itself. A fact
- * is superseded whole, so it must not state what holds longer.
+ * Splits a sentence into parts that state something lasting about different topics. A fact is superseded as a whole, so
+ * it must not also state something that stays valid. Returns no part if the sentence states nothing lasting.
  */
-function statingParts(sentence: string): string[] {
+function splitByTopic(sentence: string): string[] {
   if (kindOf(sentence) === undefined) return [];
-  const joints = sentence.matchAll(JOINT).take(JOINTS_MAX);
-  const joint = joints.find(({ 0: { length }, index }) => {
+  const conjunctions = sentence.matchAll(CONJUNCTION).take(CONJUNCTIONS_MAX);
+  const separator = conjunctions.find(({ 0: { length }, index }) => {
     const [one, other] = [sentence.slice(0, index), sentence.slice(index + length)];
     return slotOf(one) !== slotOf(other) && kindOf(one) !== undefined && kindOf(other) !== undefined;
   });
-  if (joint === undefined) return [sentence];
-  const rest = sentence.slice(joint.index + joint[0].length);
-  return [sentence.slice(0, joint.index), ...statingParts(rest)];
+  if (separator === undefined) return [sentence];
+  const rest = sentence.slice(separator.index + separator[0].length);
+  return [sentence.slice(0, separator.index), ...splitByTopic(rest)];
 }
 
 /** Returns the kind of fact that a sentence states; undefined if it states nothing lasting. */

@@ -75,7 +75,7 @@ const RETRACTION = new RegExp(
   'i',
 );
 
-/** Reports whether a text asks to forget what was said before. It states nothing itself. */
+/** Reports whether a text asks to forget an earlier statement. Such a text states nothing itself. */
 export function isRetraction(text: string): boolean {
   return RETRACTION.test(text);
 }
