@@ -51,12 +51,12 @@ const IBAN_COUNTRIES: Record<number, string> = {
   33: 'RU',
 };
 
-/** Returns a pattern for texts with the length of their country's IBANs, with or without spaces or hyphens. */
+/** Returns a pattern for texts with the length of their country's IBANs, with or without spaces, but for parts of ids. */
 function ibanPattern(): RegExp {
   const ibans = Object.entries(IBAN_COUNTRIES).map(
-    ([length, countries]) => `(?:${countries})\\d\\d(?:[ \\u00a0-]?[a-z\\d]){${Number(length) - 4}}`,
+    ([length, countries]) => `(?:${countries})\\d\\d(?:[ \\u00a0]?[a-z\\d]){${Number(length) - 4}}`,
   );
-  return new RegExp(`(?<!\\w)(?:${ibans.join('|')})(?!\\w)`, 'gi');
+  return new RegExp(`(?<![\\w-])(?:${ibans.join('|')})(?![\\w-])`, 'gi');
 }
 
 /**
@@ -159,8 +159,9 @@ function isCardNumber(number: string): boolean {
   return sum % 10 === 0;
 }
 
-/** Reports whether an IBAN has valid check digits (ISO 7064, MOD 97-10). */
+/** Reports whether an IBAN has valid check digits (ISO 7064, MOD 97-10). Small letters without spaces are a hash. */
 function isIban(iban: string): boolean {
+  if (/^[a-z\d]+$/.test(iban)) return false;
   const signs = iban.replaceAll(/[^a-z\d]/gi, '');
   let rest = 0;
   for (const sign of signs.slice(4) + signs.slice(0, 4)) {

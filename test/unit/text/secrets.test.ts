@@ -67,7 +67,7 @@ describe('masking credentials', () => {
       'DE89370400440532013000',
       'de89 3704 0044 0532 0130 00',
       'GB29 NWBK 6016 1331 9268 19',
-      'FR14-2004-1010-0505-0001-3M02-606',
+      'FR14 2004 1010 0505 0001 3M02 606',
       'NO93 8601 1117 947',
       'BE68 5390 0754 7034',
       'NL91 ABNA 0417 1643 00',
@@ -95,6 +95,9 @@ describe('masking credentials', () => {
       'getUserById2FromDatabaseAsync in src/components/Button2/IndexPage',
       'order 4111 1111 1111 1112 at 1700000000000',
       'DE88 3704 0044 0532 0130 00, DE89 3704 0044 0532 0130 0, XDE89370400440532013000',
+      // An id and a hash that have the length, country and check digits of an IBAN by accident.
+      '01a21a84-bc5e-7c03-be12-10000016f562',
+      'be1210000016f562',
       'the secret is that there is none, my password is wrong',
       'const secret: string;',
       'the password is long, and the passwords: none',
