@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import type { ImportedEvent } from '../../shared/transcripts/conversation.ts';
 import { eventsOf } from '../../shared/transcripts/import-file.ts';
-import { objectOf, parseObject, textOf } from '../../shared/transcripts/json.ts';
+import { objectOf, parseObject, stringOf } from '../../shared/transcripts/json.ts';
 import { Recorder } from '../../shared/transcripts/recorder.ts';
 import { FileReport } from '../../shared/transcripts/report.ts';
 import { ForecueError } from '../src/api.ts';
@@ -23,7 +23,7 @@ import { storeAt } from './send.ts';
  */
 export async function hook(): Promise<void> {
   const called = objectOf(parseObject(await text(process.stdin)));
-  const path = textOf(called['transcript_path']);
+  const path = stringOf(called['transcript_path']);
   if (path === undefined) return;
   const over = called['hook_event_name'] === 'SessionEnd' ? ['--over'] : [];
   const args = [process.argv[1] ?? '', 'catch-up', ...over, '--', path];

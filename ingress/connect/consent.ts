@@ -62,9 +62,9 @@ export class ConsentPages {
 
   async show(ctx: PageContext): Promise<void> {
     const attempt = await this.#openAttempt(ctx);
-    const browser = this.#cookie.read(ctx) ?? this.#cookie.write(ctx);
-    const page = { attempt, csrf: this.#forms.issue(browser, attempt.id) };
-    const person = await findWebSession(this.#parts.em(), browser);
+    const browserToken = this.#cookie.read(ctx) ?? this.#cookie.write(ctx);
+    const page = { attempt, csrf: this.#forms.issue(browserToken, attempt.id) };
+    const person = await findWebSession(this.#parts.em(), browserToken);
     if (person !== undefined)
       return send(ctx, attempt, consentPage({ ...page, email: person.email, revokeUrl: this.#revokeUrl() }));
     send(ctx, attempt, ctx.query['view'] === 'sign-up' ? this.#signUpPage(page) : signInPage(page));
@@ -82,25 +82,25 @@ export class ConsentPages {
 
   async act(ctx: PageContext): Promise<void> {
     const form = await readForm(ctx);
-    const browser = this.#forms.check(ctx, form, this.#cookie.read(ctx), ctx.params['request_id'] ?? '');
+    const browserToken = this.#forms.check(ctx, form, this.#cookie.read(ctx), ctx.params['request_id'] ?? '');
     const attempt = await this.#openAttempt(ctx);
     switch (form.get('do')) {
       case 'sign-in':
-        return this.#enter(ctx, { attempt, browser, form, enter: signIn, renderForm: signInPage });
+        return this.#enter(ctx, { attempt, browserToken, form, enter: signIn, renderForm: signInPage });
       case 'sign-up':
         return this.#enter(ctx, {
           attempt,
-          browser,
+          browserToken,
           form,
           enter: signUp,
           renderForm: (page) => this.#signUpPage(page),
         });
       case 'switch':
-        await endWebSession(this.#parts.em(), browser);
+        await endWebSession(this.#parts.em(), browserToken);
         this.#cookie.write(ctx);
         break;
       case 'approve':
-        return this.#approve(ctx, attempt, browser);
+        return this.#approve(ctx, attempt, browserToken);
       case 'deny':
         return this.#deny(ctx, attempt);
     }
@@ -128,24 +128,24 @@ export class ConsentPages {
 
   async #enter(
     ctx: PageContext,
-    { attempt, browser, form, enter, renderForm }: SignInAttempt,
+    { attempt, browserToken, form, enter, renderForm }: SubmittedSignIn,
   ): Promise<void> {
     const { em, accounts } = this.#parts;
     const signInResult = await enter(accounts, form, ctx.state);
     if ('faults' in signInResult) {
       setRefusal(ctx, signInResult);
-      const csrf = this.#forms.issue(browser, attempt.id);
+      const csrf = this.#forms.issue(browserToken, attempt.id);
       const email = form.get('email') ?? '';
       return send(ctx, attempt, renderForm({ attempt, csrf, email, faults: signInResult.faults }));
     }
     ctx.state.accountId = signInResult.id;
-    await endWebSession(em(), browser);
+    await endWebSession(em(), browserToken);
     this.#cookie.write(ctx, await startWebSession(em(), signInResult));
     redirectToPage(ctx, attempt);
   }
 
-  async #approve(ctx: PageContext, attempt: AttemptView, browser: string): Promise<void> {
-    const person = await findWebSession(this.#parts.em(), browser);
+  async #approve(ctx: PageContext, attempt: AttemptView, browserToken: string): Promise<void> {
+    const person = await findWebSession(this.#parts.em(), browserToken);
     if (person === undefined) return redirectToPage(ctx, attempt);
     ctx.state.accountId = person.accountId;
     const code = await approveAttempt(this.#parts.em(), attempt.id, person.accountId);
@@ -173,10 +173,10 @@ export class ConsentPages {
   }
 }
 
-/** An attempt to sign in or up: `enter` makes it, `renderForm` shows the form again after a refusal. */
-interface SignInAttempt {
+/** A submitted form: `enter` signs the person in or up, `renderForm` shows the form again after a refusal. */
+interface SubmittedSignIn {
   attempt: AttemptView;
-  browser: string;
+  browserToken: string;
   form: URLSearchParams;
   enter: typeof signIn;
   renderForm: (page: CredentialsPageData) => Html;

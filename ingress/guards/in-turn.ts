@@ -103,7 +103,7 @@ export class ConnectionTurns {
       return;
     }
     if (connection.close === undefined && connection.waiting.length < WAITING_MAX) release(connection);
-    // Clears the timeout for reading the previous answer.
+    // Clears the timeout that limits how slowly the client may read the previous answer.
     next.request.socket.setTimeout(0);
     this.#start(connection, next);
   }

@@ -133,11 +133,11 @@ async function drain(server: Server, graceMs: number): Promise<void> {
   const closed = once(server, 'close');
   // `http.Server.close` would close idle connections at once, even one whose next request is already on its way.
   NetServer.prototype.close.call(server);
-  const idleUntil = performance.now() + LAST_REQUEST_MS;
+  const keepIdleUntil = performance.now() + LAST_REQUEST_MS;
   const sweep = every(SWEEP_EVERY_MS, async () => {
     // Data that has arrived is read after the timers: only then is it known which connections are idle.
     await nextTurn();
-    if (performance.now() > idleUntil) server.closeIdleConnections();
+    if (performance.now() > keepIdleUntil) server.closeIdleConnections();
   });
   const cut = setTimeout(() => server.closeAllConnections(), graceMs);
   await closed;

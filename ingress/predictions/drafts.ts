@@ -25,8 +25,7 @@ export class DraftService {
 
   /**
    * Resolves with the prediction when its work has ended. Cancels it when the caller leaves, because the person has
-   * typed on. Throws `context_too_large`, and the error that the work ends with. Not async, so that the body is not
-   * held while the caller waits.
+   * typed on. Throws `context_too_large`; rejects with the error that the work ends with.
    */
   predict(accountId: string, body: DraftRequest, gone: AbortSignal): Promise<DraftResponse> {
     const { draft: text, messages } = body;

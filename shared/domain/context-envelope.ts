@@ -85,7 +85,7 @@ export function envelopeSize(request: RequestTexts): number {
 }
 
 /** Maximum size of the question to memory: UTF-16 units of the draft's end and of each message's end, and messages. */
-const QUESTION_SIZE = { draft: 1000, message: 500, messages: 2 };
+const QUESTION_MAX = { draftLength: 1000, messageLength: 500, messageCount: 2 };
 
 /** Number of a draft's first words in the question. It doubles as the draft grows; a shorter draft is left out. */
 const FIRST_QUESTION_WORDS = 4;
@@ -96,14 +96,14 @@ const FIRST_QUESTION_WORDS = 4;
  */
 export function questionOf({ draft, messages }: Pick<RequestTexts, 'draft' | 'messages'>): string {
   const said = messages
-    .slice(-QUESTION_SIZE.messages)
-    .map(({ content }) => content.slice(-QUESTION_SIZE.message));
+    .slice(-QUESTION_MAX.messageCount)
+    .map(({ content }) => content.slice(-QUESTION_MAX.messageLength));
   const words = [...draft.text.matchAll(/(?<!\S)\S+\s+/g)];
   let asked = FIRST_QUESTION_WORDS;
   while (2 * asked <= words.length) asked *= 2;
   const last = words[asked - 1];
   const typed = draft.text.slice(0, last === undefined ? 0 : last.index + last[0].length);
-  return [...said, typed.trimEnd().slice(-QUESTION_SIZE.draft)].join('\n').toWellFormed();
+  return [...said, typed.trimEnd().slice(-QUESTION_MAX.draftLength)].join('\n').toWellFormed();
 }
 
 /** Share of the budget that an account's memory may take. */

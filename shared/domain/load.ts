@@ -112,7 +112,7 @@ export class LoadEstimate {
     if (latest === undefined || this.answerMs(Number.MAX_SAFE_INTEGER, now) <= withinMs)
       return Number.POSITIVE_INFINITY;
     // The estimate grows with the queue, so bisection finds the largest number that fits.
-    let [fits, exceeds] = [0, Math.ceil(withinMs * this.#perMs(latest)) + 1];
+    let [fits, exceeds] = [0, Math.ceil(withinMs * this.#claimsPerMs(latest)) + 1];
     while (exceeds - fits > 1) {
       const middle = Math.floor((fits + exceeds) / 2);
       if (this.answerMs(middle, now) <= withinMs) fits = middle;
@@ -134,7 +134,7 @@ export class LoadEstimate {
     const others = Math.max(0, latest.standing - (own > 0 ? 1 : 0));
     let turnsUpToIt = (own + 1) * (1 + others);
     for (const queued of latest.queues) turnsUpToIt += Math.min(queued, own + 1);
-    return (turnsUpToIt + Math.min(latest.others, turnsUpToIt)) / this.#perMs(latest) + this.#serviceMs;
+    return (turnsUpToIt + Math.min(latest.others, turnsUpToIt)) / this.#claimsPerMs(latest) + this.#serviceMs;
   }
 
   #measure(at: number, claimed: number): void {
@@ -144,21 +144,21 @@ export class LoadEstimate {
     );
     this.#steps = this.#steps.filter((step) => at - step.at <= windowMs);
     const latest = this.#steps.at(-1);
-    // There is nothing to measure before the first claim, so the measurement starts at the last read before that claim.
+    // Idle time must not lower the rate: until there is a claim, the measurement starts anew with each read.
     if (latest?.claimed === claimed && this.#steps.length === 1) this.#steps = [];
     if (latest?.claimed !== claimed || this.#steps.length === 0) this.#steps.push({ at, claimed });
   }
 
-  #perMs({ queued, oldestMs, lastClaimMs }: KindLoad): number {
+  #claimsPerMs({ queued, oldestMs, lastClaimMs }: KindLoad): number {
     const [first] = this.#steps;
     const last = this.#steps.at(-1);
     const isMeasured = first !== undefined && last !== undefined && last.at - first.at >= SPAN_MIN_MS;
-    const perMs = isMeasured
+    const claimsPerMs = isMeasured
       ? (last.claimed - first.claimed) / (last.at - first.at)
       : Math.max(1, queued) / oldestMs;
     const silentMs = lastClaimMs ?? 0;
     const isSilent = silentMs > Math.max(SILENT_MIN_MS, SILENT_SERVICE_TIMES * this.#serviceMs);
-    return isSilent ? Math.min(perMs, UNSEEN_CLAIMS_MAX / silentMs) : perMs;
+    return isSilent ? Math.min(claimsPerMs, UNSEEN_CLAIMS_MAX / silentMs) : claimsPerMs;
   }
 }
 

@@ -20,11 +20,11 @@ export async function waitForDatabase(
   config: Pick<BaseConfig, 'redis' | 'queuePrefix'>,
   log: Log,
 ): Promise<void> {
-  const found = { missing: 0 };
-  const watch = watchMigrations(found);
+  const migrations = { missing: 0 };
+  const watch = watchMigrations(migrations);
   try {
     for (let loggedAt = Number.NEGATIVE_INFINITY; ; await sleep(POLL_EVERY_MS)) {
-      const missing = await whatIsMissing(database, config, found);
+      const missing = await whatIsMissing(database, config, migrations);
       if (missing === undefined) return;
       if (performance.now() - loggedAt < LOG_EVERY_MS) continue;
       loggedAt = performance.now();

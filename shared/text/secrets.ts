@@ -159,13 +159,13 @@ function isCardNumber(number: string): boolean {
   return sum % 10 === 0;
 }
 
-/** Reports whether an IBAN has valid check digits (ISO 7064, MOD 97-10). Small letters without spaces are a hash. */
+/** Reports whether an IBAN has valid check digits (ISO 7064, MOD 97-10). A run of small letters and digits is a hash. */
 function isIban(iban: string): boolean {
   if (/^[a-z\d]+$/.test(iban)) return false;
-  const signs = iban.replaceAll(/[^a-z\d]/gi, '');
+  const characters = iban.replaceAll(/[^a-z\d]/gi, '');
   let rest = 0;
-  for (const sign of signs.slice(4) + signs.slice(0, 4)) {
-    const value = Number.parseInt(sign, 36);
+  for (const character of characters.slice(4) + characters.slice(0, 4)) {
+    const value = Number.parseInt(character, 36);
     rest = (rest * (value < 10 ? 10 : 100) + value) % 97;
   }
   return rest === 1;

@@ -38,7 +38,7 @@ export function shinglesOf(text: string): Set<string> {
  */
 const BACKGROUND_TEXT_COUNT = 10;
 
-/** A collection of texts with which other texts are compared by common terms. Rarer terms have more weight. */
+/** A collection of texts with which other texts are compared by the terms that they share. Rarer terms have more weight. */
 export class TextCollection {
   readonly #texts: readonly ReadonlySet<string>[];
   readonly #textsWithTerm = new Map<string, number>();
@@ -52,7 +52,7 @@ export class TextCollection {
   }
 
   /**
-   * Returns the similarity of each text of the collection to `text`, from 0 to 1: the weight of their common terms,
+   * Returns the similarity of each text of the collection to `text`, from 0 to 1: the weight of their shared terms,
    * divided by the weight of all terms of the heavier text.
    */
   similarities(text: string): number[] {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { maskSecrets } from '../text/secrets.ts';
-import { objectsOf, textOf } from './json.ts';
+import { objectsOf, stringOf } from './json.ts';
 
 /** The session to which an entry belongs. */
 export interface Session {
@@ -82,9 +82,9 @@ export class UtteranceIds {
 /** Returns a question and its answer options as one text. */
 export function questionText(question: string, options: unknown): string {
   const lines = objectsOf(options).flatMap(({ label, description }) => {
-    const name = textOf(label);
+    const name = stringOf(label);
     if (name === undefined) return [];
-    const meaning = textOf(description);
+    const meaning = stringOf(description);
     return [meaning ? `- ${name}: ${meaning}` : `- ${name}`];
   });
   return [question, ...lines].join('\n');

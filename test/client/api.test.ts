@@ -44,7 +44,7 @@ describe('account client', () => {
     client.close();
   });
 
-  it('the account client sends a key and a token each in the header for it', async () => {
+  it('the account client sends a service key in X-Service-API-Key, and an access token in Authorization', async () => {
     const { client, url } = await connect();
     const { key } = await client.issueKey({ label: 'test' });
     const byKey = createAccountClient({ baseUrl: url, credential: key });

@@ -135,7 +135,7 @@ describe('forgotten password', () => {
     assert.deepEqual([status, location], [303, 'new-password']);
   });
 
-  it("a link for a forgotten password ends when the account's password changes or the account is erased", async () => {
+  it("a password reset link stops working when the account's password changes or the account is erased", async () => {
     const person = await signUp(system);
     await ask(person.email);
     const opened = await open(await mailedLink());

@@ -81,7 +81,7 @@ describe('a failover of PostgreSQL under load', function () {
     assertDocumented('crash', seen);
   });
 
-  it('a process whose address leads to a demoted primary is not ready, and keeps no connection to that server', async () => {
+  it('a process whose database address leads to a demoted primary is not ready, and keeps no connection to that server', async () => {
     const seen = await endure(async () => {
       await server.stop('fast');
       await replica.promote();

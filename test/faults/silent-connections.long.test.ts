@@ -86,13 +86,13 @@ describe('silent connections to PostgreSQL', function () {
       },
     });
 
-  it("calls are normal 12 s after a worker's PostgreSQL queue connections fell silent, or the worker is unhealthy", () =>
+  it('a worker whose PostgreSQL queue connections fall silent answers again within 12 s, or reports that it is unhealthy', () =>
     fallSilent('worker', 'all'));
 
-  it("calls are normal 12 s after an ingress's PostgreSQL queue connections fell silent, or the ingress is unhealthy", () =>
+  it('an ingress whose PostgreSQL queue connections fall silent answers again within 12 s, or reports that it is unhealthy', () =>
     fallSilent('web', 'all'));
 
-  it("calls are normal 12 s after an ingress's listening PostgreSQL connection fell silent, or the ingress is unhealthy", () =>
+  it('an ingress whose listening PostgreSQL connection falls silent answers again within 12 s, or reports that it is unhealthy', () =>
     fallSilent('web', 'listening'));
 });
 
@@ -113,9 +113,9 @@ describeWithRedis('silent connections to Redis', function () {
       through: (proxyUrl) => ({ REDIS_URL: proxyUrl }),
     });
 
-  it("calls are normal 12 s after a worker's Redis connections fell silent, or the worker is unhealthy", () =>
+  it('a worker whose Redis connections fall silent answers again within 12 s, or reports that it is unhealthy', () =>
     fallSilent('worker'));
 
-  it("calls are normal 12 s after an ingress's Redis connections fell silent, or the ingress is unhealthy", () =>
+  it('an ingress whose Redis connections fall silent answers again within 12 s, or reports that it is unhealthy', () =>
     fallSilent('web'));
 });

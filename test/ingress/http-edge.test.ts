@@ -766,7 +766,7 @@ describe('refusals by the HTTP parser', () => {
     });
   }
 
-  it('an error of the HTTP parser has a message if the path is under /api', async () => {
+  it('a URL that is too long has an error message if its path is under /api', async () => {
     const { status, body } = await rawCall('GET', `/api/auth/me/?${'x'.repeat(17_000)}`);
     const { message } = catalogue.uri_too_long;
     assert.deepEqual([status, JSON.parse(body)], [414, { detail: { code: 'uri_too_long', message } }]);

@@ -53,7 +53,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 );
 
 describe('published document', () => {
-  it('the published document is the committed one', () => {
+  it('the OpenAPI document is the committed one', () => {
     const committed = readFileSync(DOCUMENT_FILE, 'utf8');
     assert.ok(
       committed === text,
@@ -61,26 +61,26 @@ describe('published document', () => {
     );
   });
 
-  it('the published document is valid OpenAPI 3.1', async () => {
+  it('the OpenAPI document is valid OpenAPI 3.1', async () => {
     const validator = new OpenApiValidator();
     const { valid, errors } = await validator.validate(JSON.parse(text));
     assert.ok(valid, JSON.stringify(errors));
     assert.equal(validator.version, '3.1');
   });
 
-  it('the published document describes exactly the declared endpoints', () => {
+  it('the OpenAPI document describes exactly the declared endpoints', () => {
     const declared = endpoints.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`);
     assert.deepEqual(operations.map(({ name }) => name).sort(), declared.sort());
   });
 
-  it('the published document gives each operation a unique name and a listed section', () => {
+  it('the OpenAPI document gives each operation a unique name and a listed section', () => {
     const names = operations.map(({ operationId }) => operationId);
     assert.deepEqual([...new Set(names)], names);
     const sections = document.tags.map(({ name }) => name);
     for (const { name, tags } of operations) for (const tag of tags) assert.ok(sections.includes(tag), name);
   });
 
-  it('the published document contains every component that it refers to', () => {
+  it('the OpenAPI document contains every component that it refers to', () => {
     const references = [...text.matchAll(/"\$ref": "#\/([^"]+)"/g)].map(([, pointer = '']) => pointer);
     assert.notEqual(references.length, 0);
     for (const pointer of new Set(references))
@@ -124,7 +124,7 @@ describe('published document', () => {
       }
   });
 
-  it('the published document names the schema of every body, so that generated clients have type names', () => {
+  it('the OpenAPI document names the schema of every body, so that generated clients have type names', () => {
     for (const { name, requestBody, responses } of operations) {
       const contents = [requestBody, responses['200'], responses['201']].flatMap((one) =>
         Object.values(one?.content ?? {}),
@@ -138,7 +138,7 @@ describe('published document', () => {
     }
   });
 
-  it('the published document names the kinds of credentials that each surface accepts', () => {
+  it('the OpenAPI document names the kinds of credentials that each surface accepts', () => {
     for (const { name, security } of operations) {
       // A key is listed once for each sufficient scope.
       const schemes = [...new Set(security.flatMap((one) => Object.keys(one)))];
@@ -149,7 +149,7 @@ describe('published document', () => {
     }
   });
 
-  it('the published document lists the headers of refusals and replays', () => {
+  it('the OpenAPI document lists the headers of refusals and replays', () => {
     const { responses } = document.paths['/v1/predictions']?.['post'] ?? assert.fail();
     const headersOf = (status: number) => Object.keys(responses[status]?.headers ?? {});
     assert.ok(headersOf(401).includes('WWW-Authenticate'));
@@ -165,7 +165,7 @@ describe('published document', () => {
     assert.match(JSON.stringify(responses['400']), /"invalid_month"/);
   });
 
-  it('the published document names the server that it was built for', () => {
+  it('the OpenAPI document names the server that it was built for', () => {
     const described = describeEndpoints(endpoints, 'https://forecue.example/base') as Document;
     assert.deepEqual(described.servers, [{ url: 'https://forecue.example/base' }]);
   });

@@ -66,7 +66,7 @@ describe('slow memory reads', function () {
     );
   });
 
-  it("memory that is slow to read and connected four times to one app delays no other app's predictions", async () => {
+  it("an app connected to four people whose memory is slow to read delays no other app's predictions", async () => {
     const [app, other] = [await connectingApp(system), await connectingApp(system)];
     const connectionOf = async (to: AppClient, person: UserClient, userId: string) =>
       (await connect(system, to, person, userId)).connection_id;

@@ -3,7 +3,7 @@ import { createLog } from '../../shared/log.ts';
 
 describe('log', () => {
   for (const code of ['EPIPE', 'EBUSY', 'EPERM', 'ECONNREFUSED'])
-    it(`the log contains the message of an error ${code}, which does not come from PostgreSQL`, () => {
+    it(`the log keeps the message of an ${code} error, which PostgreSQL does not report`, () => {
       assert.equal(
         loggedError(Object.assign(new Error('write failed'), { code }))['message'],
         'write failed',

@@ -5,7 +5,7 @@ import {
   type EpisodeVersion,
   type RowFilter,
   type RowToPromote,
-  rowsOf,
+  readSourceRows,
   rowsToPromote,
   staleEpisodes,
 } from '../../shared/db/stores/memory/rows-to-promote.ts';
@@ -160,7 +160,7 @@ async function piecesOf(
   let count = 0;
   for (const episode of episodes) {
     if (count >= limit) break;
-    const rows = await rowsOf(em, accountId, episode.id);
+    const rows = await readSourceRows(em, accountId, episode.id);
     if (rows.length > 0) pieces.push({ kind: 'again', rows, episode });
     count += rows.length;
   }

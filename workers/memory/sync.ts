@@ -27,8 +27,8 @@ interface SyncProgress extends Omit<SyncResult, 'skipped'> {
 }
 
 /**
- * Creates the handler that takes recorded events into an account's memory, page by page, two at a time. Each page is
- * stored in one transaction with the progress, so that a later attempt continues where this attempt ended.
+ * Creates the handler that takes recorded events into an account's memory in pages, two of which are stored at once.
+ * Each page is stored in one transaction with the progress, so that a later attempt continues where this attempt ended.
  */
 export function createSyncHandler({ pool, em }: Stores): Handler<typeof sync> {
   return async (claim, { signal, leftMs }) => {

@@ -113,7 +113,7 @@ export class Circuit {
     const seen = this.#unreported ?? NO_NEWS;
     if (retryAfterMs === undefined) {
       const failure = { failures: 1, parties: [party] };
-      // The circuit opens for one more party.
+      // The open circuit now blocks this party too, which other workers must learn at once.
       const urgent = seen.urgent || (this.isOpen && !includesParty(this.#streak, party));
       this.#streak = joinStreaks(this.#streak, failure);
       this.#unreported = { ...seen, streak: joinStreaks(seen.streak, failure), urgent };

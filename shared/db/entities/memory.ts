@@ -137,7 +137,7 @@ export const Fact = defineEntity({
     recordedAt: p.datetime(3).defaultRaw('now()'),
     invalidatedAt: p.datetime(3).nullable(),
     supersededBy: p.uuid().nullable(),
-    /** The fact that ends this one: announced in advance, it begins at `validTo`. Until then, this one holds. */
+    /** The announced fact that will replace this one at `validTo`. Until then this one holds, and is not superseded. */
     endedBy: p.uuid().nullable(),
     /**
      * Set on a former wording, which a PATCH replaced: the fact with the new wording, which also supersedes this row.

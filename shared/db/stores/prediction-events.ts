@@ -118,13 +118,13 @@ export async function verdictsFor(
   const events = await query<{ kind: string; requestId: string }>(pool, VERDICTS, [appId, user_id]);
   const dismissed = events.filter(({ kind }) => kind === 'dismissed');
   const keys = dismissed.slice(0, DISMISSED_MAX).map(({ requestId }) => predictionKey(appId, requestId));
-  const refused =
+  const answers =
     keys.length === 0
       ? []
       : await query<{ answer: string }>(pool, DISMISSED_ANSWERS, [keys, session_id, context_revision]);
   return {
     taken: events.length - dismissed.length,
     dismissed: dismissed.length,
-    refused: refused.map(({ answer }) => answer),
+    refused: answers.map(({ answer }) => answer),
   };
 }

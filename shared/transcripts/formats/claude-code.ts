@@ -6,7 +6,7 @@ import {
   objectsOf,
   parseObject,
   propertyOf,
-  textOf,
+  stringOf,
   tryParseObject,
 } from '../json.ts';
 import { stripToolWrappers } from '../wrappers.ts';
@@ -29,11 +29,11 @@ export const claudeCode: Format = {
 };
 
 function passageOf(record: JsonObject): Passage | undefined {
-  const sessionId = textOf(record['sessionId']);
+  const sessionId = stringOf(record['sessionId']);
   if (sessionId === undefined) return undefined;
   const entries = entriesOf(record);
   if (entries.length === 0) return undefined;
-  const session = { id: `${NAME}:${sessionId}`, agent: NAME, detail: textOf(record['cwd']) };
+  const session = { id: `${NAME}:${sessionId}`, agent: NAME, detail: stringOf(record['cwd']) };
   return { session, entries };
 }
 
@@ -97,9 +97,9 @@ function fromToolResult(record: JsonObject, result: JsonObject): Entry[] {
   const { questions, answers, annotations } = objectOf(record['toolUseResult']);
   const { at, id } = idAndTime(record);
   const replies = objectsOf(questions).flatMap(({ question }, place): Entry[] => {
-    const answer = textOf(propertyOf(answers, String(question)));
+    const answer = stringOf(propertyOf(answers, String(question)));
     if (answer === undefined) return [];
-    const notes = textOf(objectOf(propertyOf(annotations, String(question)))['notes']);
+    const notes = stringOf(objectOf(propertyOf(annotations, String(question)))['notes']);
     const text = notes ? `${answer}\n${notes}` : answer;
     const asked = questionId(result['tool_use_id'], place);
     return [{ kind: 'user', id: `${id}:${place}`, at, text, answers: asked }];
@@ -140,7 +140,7 @@ function fromAgent(record: JsonObject): Entry[] {
 
 /** Returns a record's id and time. A message has the same `uuid` in the files of resumed and forked sessions. */
 function idAndTime(record: JsonObject): { id: string; at: string | undefined } {
-  return { id: `${NAME}:${String(record['uuid'])}`, at: textOf(record['timestamp']) };
+  return { id: `${NAME}:${String(record['uuid'])}`, at: stringOf(record['timestamp']) };
 }
 
 function questionId(toolUseId: unknown, place: number): string {

@@ -1,6 +1,6 @@
 import type { Entry, Format, Passage, Reader, Session } from '../format.ts';
 import { digest, questionText } from '../format.ts';
-import { type JsonObject, objectsOf, textOf, tryParseObject } from '../json.ts';
+import { type JsonObject, objectsOf, stringOf, tryParseObject } from '../json.ts';
 import { stripToolWrappers } from '../wrappers.ts';
 
 const NAME = 'cline';
@@ -36,7 +36,7 @@ function passageOf(messages: JsonObject[]): Passage | undefined {
   const [first] = messages;
   if (first === undefined) return undefined;
   // The task's id is only in the name of its directory, so the time and the text of the first message replace the id.
-  const id = `${NAME}:${String(first['ts'])}:${digest(textOf(first['text']) ?? '')}`;
+  const id = `${NAME}:${String(first['ts'])}:${digest(stringOf(first['text']) ?? '')}`;
   const session: Session = { id, agent: NAME };
   return { session, entries: messages.flatMap((message, place) => entriesOf(message, id, place === 0)) };
 }
@@ -45,7 +45,7 @@ function entriesOf(message: JsonObject, scope: string, isFirst: boolean): Entry[
   const { ts, type, partial } = message;
   if (typeof ts !== 'number' || partial === true) return [];
   const what = String(type === 'ask' ? message['ask'] : message['say']);
-  const text = (textOf(message['text']) ?? '').trim();
+  const text = (stringOf(message['text']) ?? '').trim();
   const said = { id: `${scope}:${ts}`, at: timeOf(ts) };
   if (type === 'ask' && ASK_TYPES.includes(what))
     return [{ kind: 'question', ...said, text: questionIn(text) }];
@@ -64,7 +64,7 @@ function entriesOf(message: JsonObject, scope: string, isFirst: boolean): Entry[
 /** Returns the question in a message: a plain text, or a JSON object with answer options in one of two formats. */
 function questionIn(text: string): string {
   const { question, response, options, suggest } = tryParseObject(text) ?? {};
-  const asked = textOf(question) ?? textOf(response);
+  const asked = stringOf(question) ?? stringOf(response);
   if (asked === undefined) return text;
   const labels = Array.isArray(options) ? options.map((label) => ({ label })) : [];
   const suggested = objectsOf(suggest).map(({ answer }) => ({ label: answer }));

@@ -6,7 +6,7 @@ import {
   objectsOf,
   parseObject,
   propertyOf,
-  textOf,
+  stringOf,
   tryParseObject,
 } from '../json.ts';
 import { stripToolWrappers } from '../wrappers.ts';
@@ -51,16 +51,16 @@ class CodexReader implements Reader {
   }
 
   #begin(meta: JsonObject): void {
-    const id = textOf(meta['id']);
+    const id = stringOf(meta['id']);
     if (id === undefined) return;
-    this.#root = `${NAME}:${textOf(meta['forked_from_id']) ?? id}`;
+    this.#root = `${NAME}:${stringOf(meta['forked_from_id']) ?? id}`;
     if (this.#session !== undefined) return;
-    this.#session = { id: `${NAME}:${id}`, agent: NAME, detail: textOf(meta['cwd']) };
+    this.#session = { id: `${NAME}:${id}`, agent: NAME, detail: stringOf(meta['cwd']) };
     this.#subagent = meta['thread_source'] === 'subagent' || 'subagent' in objectOf(meta['source']);
   }
 
   #entriesOf({ type, timestamp }: JsonObject, payload: JsonObject): Entry[] {
-    const at = textOf(timestamp);
+    const at = stringOf(timestamp);
     if (type === 'event_msg') return this.#fromEvent(payload, at);
     if (type !== 'response_item') return [];
     const kind = String(payload['type']);
@@ -70,7 +70,7 @@ class CodexReader implements Reader {
   }
 
   #fromEvent(payload: JsonObject, at: string | undefined): Entry[] {
-    const message = textOf(payload['message']) ?? '';
+    const message = stringOf(payload['message']) ?? '';
     switch (payload['type']) {
       case 'user_message': {
         const text = stripToolWrappers(message.slice(startOfRequest(message)));
@@ -97,7 +97,7 @@ class CodexReader implements Reader {
   }
 
   #questions(call: JsonObject, at: string | undefined): Entry[] {
-    const { questions } = tryParseObject(textOf(call['arguments']) ?? '') ?? {};
+    const { questions } = tryParseObject(stringOf(call['arguments']) ?? '') ?? {};
     const open = objectsOf(questions).filter(({ isSecret }) => isSecret !== true);
     const callId = String(call['call_id']);
     this.#asked.set(
@@ -114,7 +114,7 @@ class CodexReader implements Reader {
 
   #answers(result: JsonObject, at: string | undefined): Entry[] {
     const callId = String(result['call_id']);
-    const { answers } = tryParseObject(textOf(result['output']) ?? '') ?? {};
+    const { answers } = tryParseObject(stringOf(result['output']) ?? '') ?? {};
     const replies = (this.#asked.get(callId) ?? []).flatMap((question): Entry[] => {
       const given = objectOf(propertyOf(answers, question))['answers'];
       const text = Array.isArray(given) ? given.filter((one) => typeof one === 'string').join('\n') : '';

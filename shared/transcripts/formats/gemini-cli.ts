@@ -5,7 +5,7 @@ import {
   objectOf,
   objectsOf,
   parseObject,
-  textOf,
+  stringOf,
   tryParseObject,
 } from '../json.ts';
 import { stripToolWrappers } from '../wrappers.ts';
@@ -97,7 +97,7 @@ class GeminiReader implements Reader {
 }
 
 function entriesOf({ type, timestamp, content, displayContent }: JsonObject, id: string): Entry[] {
-  const at = textOf(timestamp);
+  const at = stringOf(timestamp);
   if (type === 'gemini') {
     const text = textOfParts(content).trim();
     return text === '' ? [] : [{ kind: 'agent', id, at, text }];
@@ -118,7 +118,7 @@ function textOfParts(content: unknown): string {
   return parts
     .map(
       (part) =>
-        textOf(part) ?? (isObject(part) && part['thought'] !== true ? textOf(part['text']) : '') ?? '',
+        stringOf(part) ?? (isObject(part) && part['thought'] !== true ? stringOf(part['text']) : '') ?? '',
     )
     .join('');
 }

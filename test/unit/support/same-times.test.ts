@@ -18,7 +18,7 @@ function rounds(more: (nth: number) => number): Round[] {
 }
 
 describe('timing comparison', () => {
-  it('the timing comparison finds no difference between calls with equal distributions, nor in the control', () => {
+  it('the timing comparison finds no difference between calls whose times have the same distribution, nor between mixed groups of calls', () => {
     const { classes, control } = compareTimes(rounds(() => 0));
     for (const { p, pOfAdvantage } of [classes, control]) {
       assert.ok(p > 0.01, `p ${p}`);

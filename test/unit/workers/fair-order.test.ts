@@ -210,7 +210,7 @@ describe('fair order', () => {
     }
   });
 
-  it('the fair order gives a one-at-a-time flow one slot, and its next piece as soon as the slot is free', () => {
+  it('the fair order gives a one-at-a-time flow at most one slot, which its next piece gets as soon as it is free', () => {
     const [mine, yours] = [oneAtATimeFlow('mine'), oneAtATimeFlow('yours')];
     const worker = filledWorker(8, MEMORY, [mine, yours], 2);
     assert.deepEqual(

@@ -99,7 +99,7 @@ describe('provider policy', () => {
     await until(() => send().catch(() => undefined));
   });
 
-  it('the provider policy does not count failures caused by the request, the key or a shortened time limit', async () => {
+  it('failures caused by the request, the key or a shortened time limit do not open the circuit breaker', async () => {
     const send = start(NO_DATABASE);
     for (const error of [
       new ProviderError('failed', '400'),

@@ -114,7 +114,7 @@ describe('prediction answer', () => {
     assert.deepEqual(readAnswer(answer(''), base), { completion: '', confidence: 0 });
   });
 
-  it('a next prompt read from a prediction answer is a whole message', () => {
+  it('a predicted next prompt is a whole message: the draft and the continuation by the model', () => {
     const next = { mode: 'next_prompt' } as const;
     assert.equal(completionOf('', 'Send it', next), 'Send it');
     assert.equal(completionOf(' ', ' Send it', next), 'Send it');

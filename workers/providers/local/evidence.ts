@@ -60,7 +60,7 @@ export function evidenceFor(task: PredictionTask, end: DraftEnd): ContinuationEv
     const read = text.slice(-left);
     left -= read.length;
     found.push(
-      ...placesIn(read, end.tails, minWords, {
+      ...findContinuations(read, end.tails, minWords, {
         weight,
         source: String(place),
         remembered: remembered ?? false,
@@ -117,7 +117,8 @@ function textsOf(
   ];
 }
 
-function placesIn(
+/** Finds the places of a text at which a draft's last words (`tails`) occur, with what follows them. */
+function findContinuations(
   text: string,
   tails: readonly string[],
   minWords: number,

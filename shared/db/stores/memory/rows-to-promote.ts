@@ -116,7 +116,7 @@ export async function staleEpisodes(
 }
 
 /** Reads the raw rows that an episode is derived from, oldest first. */
-export async function rowsOf(
+export async function readSourceRows(
   em: EntityManager,
   accountId: string,
   episodeId: string,

@@ -91,7 +91,7 @@ describe('irreversible words', () => {
     ],
   };
   for (const [kind, texts] of Object.entries(IRREVERSIBLE_BY_KIND))
-    it(`irreversible words of ${kind} are recognised in several languages`, () => {
+    it(`a question about ${kind} is judged irreversible in several languages`, () => {
       assert.deepEqual(
         texts.filter((text) => !isRisky(text)),
         [],
