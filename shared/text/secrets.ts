@@ -119,7 +119,7 @@ const SECRET_PATTERNS: readonly SecretPattern[] = [
     pattern: /(\bpin(?: code| number)?[ \t]{0,4}(?:is|ist|:|=)[ \t]{0,4})\d{3,12}(?!\w)/gi,
   },
   { name: 'account number', pattern: ibanPattern(), isSecret: isIban },
-  { name: 'card number', pattern: /(?<![\w.-])[2-6](?:[ -]?\d){12,18}(?!\w)/g, isSecret: isCardNumber },
+  { name: 'card number', pattern: /(?<![\w.-])[2-6](?:[ -]?\d){12,18}(?!-?\w)/g, isSecret: isCardNumber },
   { name: 'token', pattern: /(?<![\w+/=-])[\w+/=-]{24,}/g, isSecret: isRandom },
 ];
 

@@ -98,6 +98,8 @@ describe('masking credentials', () => {
       // An id and a hash that have the length, country and check digits of an IBAN by accident.
       '01a21a84-bc5e-7c03-be12-10000016f562',
       'be1210000016f562',
+      // An id whose first groups are a card number by accident.
+      '47357949-9839-4540-b390-a80419fd4fbe',
       'the secret is that there is none, my password is wrong',
       'const secret: string;',
       'the password is long, and the passwords: none',
