@@ -49,11 +49,14 @@ describe('comparison with deleted texts', () => {
 function memoryOf(sources: string[]) {
   let count = 0;
   const execute = async (sql: string, values: unknown[]): Promise<object[]> => {
-    if (sql.includes('"isPart"')) return [{ isPart: false }];
-    if (sql.includes('select r.id')) return sources.slice(0, Number(values.at(-1))).map((_, id) => ({ id }));
-    const kept: unknown[] = JSON.parse(String(values.at(-1)));
-    count += kept.length;
-    return kept.map((id) => ({ content: sources[Number(id)], near: false }));
+    const ids: string[] = JSON.parse(String(values.at(-1)));
+    if (sql.includes('as sources')) {
+      const places = Object.keys(sources).slice(0, Number(values.at(-2)));
+      return ids.map((id) => ({ id, sources: places }));
+    }
+    if (!sql.includes('"containsDerived"')) return [];
+    count += ids.length;
+    return ids.map((place) => ({ content: sources[Number(place)], containsDerived: false }));
   };
   return { tx: { execute } as unknown as EntityManager, read: () => count };
 }
