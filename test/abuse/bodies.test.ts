@@ -36,7 +36,7 @@ describe('hostile bodies', () => {
   const postCompressed = (body: Buffer, path = RECORDING) =>
     postPacked(user.url, path, body, { access: user.access });
 
-  it('deeply nested arrays are refused before they are parsed, with a credential or without', async () => {
+  it('a body of thousands of nested arrays is refused (400, or 413 over the size limit), with a credential or without', async () => {
     const refused = { status: 400, code: 'invalid_json' };
     assert.deepEqual(await postCompressed(nestedArrays(200 * KIB)), refused);
     assert.deepEqual(await postCompressed(nestedArrays(8 * KIB), '/api/auth/waitlist/'), refused);
@@ -44,7 +44,7 @@ describe('hostile bodies', () => {
     assert.deepEqual(large, { status: 413, code: 'body_too_large' });
   });
 
-  it('JSON with more values than the endpoint can need is refused before it is parsed', async () => {
+  it('a JSON body with more values than its endpoint can need is 400 invalid_json', async () => {
     const { text } = emptyArrays(MIB);
     assert.equal((await post(user, text)).code, 'invalid_json');
     const values = (count: number) => JSON.stringify([event({ more: Array(count).fill(0) })]);
@@ -52,7 +52,7 @@ describe('hostile bodies', () => {
     assert.equal((await post(user, values(100_000))).code, 'invalid_json');
   });
 
-  it('JSON nested 64 levels deep is accepted, one level more is refused, and brackets in strings do not count', async () => {
+  it('a JSON body may be nested 64 levels deep, one level more is 400 invalid_json, and brackets in strings do not count', async () => {
     const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
     const text = `\\"${'['.repeat(1000)}\\\\`;
     // The batch and the event are the first two levels.
@@ -62,14 +62,14 @@ describe('hostile bodies', () => {
     assert.equal((await post(user, batch(63))).code, 'invalid_json');
   });
 
-  it('a body that decompresses to more than a hundred times its size is refused', async () => {
+  it('a gzip body that decompresses to more than a hundred times its size is 413', async () => {
     const bomb = await postCompressed(gzipSync(`${' '.repeat(MIB)}[]`));
     assert.deepEqual(bomb, { status: 413, code: 'body_too_large' });
     const text = JSON.stringify(Array.from({ length: 1000 }, () => event()));
     assert.equal((await postCompressed(gzipSync(text))).status, 201);
   });
 
-  it('compressed bytes that decompress to nothing are refused once they exceed the size limit of a body', async () => {
+  it('a gzip body that decompresses to nothing is 413 once its compressed bytes exceed the size limit of a body', async () => {
     const head = [
       'POST /api/auth/waitlist/ HTTP/1.1',
       'Host: x',
@@ -86,7 +86,7 @@ describe('hostile bodies', () => {
     assert.match(answer, /^HTTP\/1.1 413 [\s\S]*"body_too_large"/);
   });
 
-  it('a hundred bodies that never end are cut off, take little memory, and keep no share of the body budget', async () => {
+  it('a hundred bodies that never end are cut off, take less than 300 MB, and give back their share of the body budget', async () => {
     const request = unfinishedRequest(RECORDING, Buffer.alloc(16 * MIB, ' '), user.access);
     const memory = () => residentMb(system.webs[0]?.child.pid);
     const isLinux = process.platform === 'linux';
@@ -140,7 +140,7 @@ describe('size of a body', () => {
   /** Makes a body of `bytes` that is refused with 422: an empty array. */
   const body = (bytes: number) => '[]'.padStart(bytes);
 
-  it('a body costs a rate-limit point for each 512 KiB of its uncompressed size, and every answer states the remaining points', async () => {
+  it('a body costs a rate-limit point for each 512 KiB begun of its uncompressed size, as the RateLimit header shows', async () => {
     const user = await signUp({ webs: [web] });
     const left = async (answer: Promise<{ headers: Headers }>) =>
       Number(/r=(\d+)/.exec((await answer).headers.get('ratelimit') ?? '')?.[1]);
@@ -160,7 +160,7 @@ describe('size of a body', () => {
     assert.equal(await left(packed), POINTS - 9);
   });
 
-  it('a body that costs more points than are left is 429, unless it is the first request of its window', async () => {
+  it('a body that costs more rate-limit points than are left is 429, unless its request is the first of its window', async () => {
     const user = await signUp({ webs: [web] });
     assert.equal((await post(user, body(16 * MIB))).status, 422);
     const other = await signUp({ webs: [web] });

@@ -37,16 +37,19 @@ describe('connections', () => {
     return results.filter(Boolean).length;
   };
 
-  (process.platform === 'linux' ? it : it.skip)('connections are limited per address', async () => {
-    web = await system.startWeb({ MAX_CONNECTIONS_PER_ADDRESS: '5' });
-    assert.equal(await countServed(8), 5);
-    assert.equal(await countServed(8, '127.0.0.2'), 5);
-    sockets[0]?.destroy();
-    assert.ok(await until(async () => isServed(await open())));
-    assert.equal(web.log.match(/connections are refused/g)?.length, 1);
-  });
+  (process.platform === 'linux' ? it : it.skip)(
+    'HTTP connections are limited per client address',
+    async () => {
+      web = await system.startWeb({ MAX_CONNECTIONS_PER_ADDRESS: '5' });
+      assert.equal(await countServed(8), 5);
+      assert.equal(await countServed(8, '127.0.0.2'), 5);
+      sockets[0]?.destroy();
+      assert.ok(await until(async () => isServed(await open())));
+      assert.equal(web.log.match(/connections are refused/g)?.length, 1);
+    },
+  );
 
-  it('connections of a trusted proxy are limited per process, not per address', async () => {
+  it('HTTP connections of a trusted proxy are limited per process, not per address', async () => {
     const limits = { MAX_CONNECTIONS: '8', MAX_CONNECTIONS_PER_ADDRESS: '5' };
     web = await system.startWeb({ ...limits, TRUST_PROXY: 'loopback' });
     assert.equal(await countServed(12), 8);

@@ -30,7 +30,7 @@ describe('truncated compression', () => {
       body,
     });
 
-  it('a compressed form just over the size limit, whole or truncated, is 400 and does not crash the process', async () => {
+  it('a gzip body of an HTML form just over the size limit, whole or truncated, is 400 and does not crash the process', async () => {
     for (const excess of EXCESS_BYTES) {
       const packed = gzipSync(Buffer.alloc(16 * 1024 + excess, 'x'));
       for (const body of [packed.subarray(0, CUT_BYTES), packed]) {
@@ -45,7 +45,7 @@ describe('truncated compression', () => {
     assert.equal((await postForm(Buffer.from('do=approve'), 'identity')).status, 403);
   });
 
-  it('a truncated compressed JSON body just over the size limit does not crash the process', async () => {
+  it('a truncated gzip body of JSON just over the size limit is refused and does not crash the process', async () => {
     const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
     for (const limit of [8 * 1024, 256 * 1024])
       for (const excess of EXCESS_BYTES) {

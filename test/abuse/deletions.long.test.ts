@@ -18,7 +18,7 @@ describe('large deletions', () => {
     person = await signUp(system);
   });
 
-  it('a deletion that compares 40 episodes with 1200 long rows delays no other request, and succeeds', async () => {
+  it('deleting a raw row, which compares 40 episodes with 1200 long rows, succeeds and delays no other request', async () => {
     const secret = await add(person, 'raw', { content: SECRET, kind: 'reply' });
     await repeatSecret();
     let isDone = false;

@@ -32,7 +32,7 @@ describe('disabling an account', () => {
       return rows.length >= count;
     });
 
-  it('consent given while the account is being disabled is refused or revoked', async () => {
+  it('consent that a person gives while their account is being disabled is refused or revoked', async () => {
     const [person, app] = await Promise.all([signUp(system), connectingApp(system)]);
     const earlier = await connect(system, app, person, 'u-1');
     const [granted, approved] = [await startConnection(app, 'u-2'), await startConnection(app, 'u-3')];
@@ -50,7 +50,7 @@ describe('disabling an account', () => {
     assert.deepEqual(await consentOf(person.id), []);
   });
 
-  it('consent that is being stored when the account is disabled is revoked', async () => {
+  it('consent that is being stored when its account is disabled is revoked', async () => {
     const [person, app] = await Promise.all([signUp(system), connectingApp(system)]);
     const attempt = await startConnection(app);
     const lock = await lockRow(system, 'connection_attempts', 'id = $1', [attempt.request_id]);

@@ -327,7 +327,7 @@ function defineTests(open: () => Promise<{ system: System; redis?: RedisServer }
     await redis?.kill();
   });
 
-  it("erasing an account leaves nothing of it in tables, queue, Redis and logs, except the app's tombstones", async () => {
+  it("erasing an account leaves none of its data in tables, queue, Redis and logs, except in the app's tombstones", async () => {
     const before = await tablesWith(system, markers.mine);
     assert.ok(before.length > 3, `only ${before.join()} had anything of the account`);
     const exported = await fetch(`${system.webs[0]?.url}/api/export/`, {

@@ -82,7 +82,7 @@ describe('wrong passwords of strangers', () => {
     assert.equal((await logIn(person.email, shared)).status, 200);
   });
 
-  it('wrong passwords for an e-mail address without an account are limited as for one with an account', async () => {
+  it('wrong passwords for an e-mail address without an account are limited like those for an account', async () => {
     assert.deepEqual(await guessFromEverywhere(someEmail(), PER_ACCOUNT + 1), [
       ...Array(PER_ACCOUNT).fill(401),
       429,
@@ -98,7 +98,7 @@ describe('wrong passwords of strangers', () => {
     assert.equal(status, 200, text);
   });
 
-  it('networks that an account logged in from are remembered through a rotation of the signing secret', async () => {
+  it('networks that an account has logged in from stay exempt from its lock-out during a rotation of the signing secret', async () => {
     const { email } = await signUpAtHome();
     const [old, next] = [`default:${'o'.repeat(32)}`, `b:${'n'.repeat(32)}`];
     const logInWith = async (secrets: string) => {
@@ -111,7 +111,7 @@ describe('wrong passwords of strangers', () => {
     for (const secrets of [`${next},${old}`, next]) assert.equal((await logInWith(secrets)).status, 200);
   });
 
-  it('networks that an account logged in from are remembered until they expire, without storing their addresses', async () => {
+  it('networks that an account has logged in from are exempt from its lock-out until they expire, and no address is stored', async () => {
     const person = await signUpAtHome();
     for (const text of [HOME, person.email.replace('@', ' ')])
       assert.deepEqual(await tablesWith(system, text), []);

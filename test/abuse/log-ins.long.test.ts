@@ -20,7 +20,7 @@ describe('storm of sign-ups', () => {
     ['another', VICTIM],
     ['the same', STRANGER],
   ] as const)
-    it(`a log-in from ${whose} network overtakes a storm of 60 sign-ups from one network`, async () => {
+    it(`a log-in from ${whose} network is answered before most of 60 concurrent sign-ups from one network`, async () => {
       const { email, password } = await signUp(system);
       const storm = new AbortController();
       let made = 0;

@@ -225,7 +225,7 @@ describe('inherited names', function () {
   });
 
   for (const name of NAMES)
-    it(`the inherited name ${name} is accepted in requests like any other name`, async () => {
+    it(`the name ${name}, which JavaScript objects inherit, is handled in requests like any other name`, async () => {
       system.provider.respond(
         bySchema({ reply: proposeReplies([{ response: name }]), facts: structured({ facts: [] }) }),
       );

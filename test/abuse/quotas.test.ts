@@ -101,7 +101,7 @@ describe('account', () => {
       assert.deepEqual({ ...(await usage()), bytes: 0 }, { sessions: 1, events: EVENTS, bytes: 0 });
     });
 
-    it('a batch stores nothing if its new events do not all fit into the quota', async () => {
+    it('a batch of events is not stored at all if its new events do not all fit into the quota', async () => {
       const session = randomUUID();
       const stored = inSession(session, EVENTS - 5);
       assert.equal((await post(user, stored)).status, 201);
@@ -129,7 +129,7 @@ describe('account', () => {
       );
     });
 
-    it('an account stores as many bytes as its quota allows, counted in the UTF-8 of the events as the API returns them', async () => {
+    it('an account stores as many bytes of events as its quota allows, counted in UTF-8 as the API returns the events', async () => {
       const session = randomUUID();
       const large = () => inSession(session, 1, { prompt: 'é'.repeat(BYTES / 5) });
       assert.equal((await post(user, large())).status, 201);

@@ -15,7 +15,7 @@ describe('leases on rate limits', () => {
   const env = { RATE_LIMIT_RPS: '1', RATE_LIMIT_BURST: `${POINTS}` };
   const system = useSystem({ webs: 2, workers: 0, env });
 
-  it('rate limits counted by leases let two ingresses together exceed the limit by at most their leases, and refuse no call below it', async () => {
+  it('with a leased rate limit, two ingresses together exceed the limit by at most their leases, and refuse no call below it', async () => {
     const app = await system.app();
     const answers: Reply<unknown>[] = [];
     for (let batch = 0; batch < 15; batch += 1)
@@ -26,7 +26,7 @@ describe('leases on rate limits', () => {
     assert.deepEqual(refused, []);
   });
 
-  it('rate limits counted by leases are exact for a caller of one ingress, including the headers', async () => {
+  it('a leased rate limit is exact for a caller of a single ingress, in the RateLimit header too', async () => {
     const app = await system.app();
     for (let left = POINTS - 1; left >= 0; left -= 1) {
       const { status, headers } = await usage(app, at(0));
@@ -38,7 +38,7 @@ describe('leases on rate limits', () => {
     assert.ok(retryAfterS > WINDOW_S / 2 && retryAfterS <= WINDOW_S);
   });
 
-  it('with rate limits counted by leases, the headers of an ingress include calls to another ingress', async () => {
+  it('with a leased rate limit, the RateLimit header of one ingress counts calls to another ingress', async () => {
     const app = await system.app();
     for (let n = 0; n < 50; n += 1) await usage(app, at(0));
     const { headers } = await usage(app, at(1));
@@ -55,7 +55,7 @@ describeWithRedis('rate limit on Redis', () => {
     env: { RATE_LIMIT_RPS: '10000', RATE_LIMIT_BURST: '100000', REDIS_URL: redis.url },
   }));
 
-  it('a rate limit on Redis runs far fewer scripts than it counts calls', async () => {
+  it('a rate limit on Redis runs less than one script per four calls', async () => {
     const [web] = system.webs as [HostedPart];
     const app = await system.app();
     const before = await scriptsOf(redis);

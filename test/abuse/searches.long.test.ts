@@ -36,7 +36,7 @@ describe('searches of a large memory', () => {
     );
   });
 
-  it('30 slow searches of a large memory are 503 overloaded and delay no other account or app', async () => {
+  it('30 concurrent slow searches of a large memory are 503 overloaded, while calls of other accounts and apps succeed', async () => {
     const app = await system.app();
     const other = await signUp(system);
     const searches = Promise.all(Array.from({ length: SEARCHES }, () => person.request('GET', SLOW_SEARCH)));

@@ -46,7 +46,7 @@ describe('event streams', () => {
     return answer.status;
   };
 
-  it('event streams are limited to 20 per account, and a stream that ends makes room for another', async () => {
+  it('event streams (text/event-stream) are limited to 20 per account, and closing them makes room for a new stream', async () => {
     const cut = new AbortController();
     for (let n = 0; n < STREAMS; n += 1) assert.equal(await open(person, cut.signal), 200);
     assert.equal(await open(person, cut.signal), 503);

@@ -54,7 +54,7 @@ describe('unread answers', () => {
     '/api/export/',
   ];
 
-  it('unread answers are cut off, and their memory is free for the next answer', async () => {
+  it('an answer that its client does not read, or reads too slowly, is cut off, and its memory serves the next answer', async () => {
     for (const bytes of [0, 1000]) {
       const holding = await Promise.all(
         [1, 2].map(() => askWithoutReading(person, '/api/recording/events/large/')),
@@ -73,14 +73,14 @@ describe('unread answers', () => {
     }
   });
 
-  it('a large answer that is read slowly arrives whole', async () => {
+  it('a large answer arrives whole if its client keeps reading, even for more than twice the send timeout', async () => {
     const since = performance.now();
     const length = await sip(await askWithoutReading(person, '/api/recording/events/large/'), 150_000);
     assert.ok(performance.now() - since > 2 * SEND_TIMEOUT_MS, 'the answer was not read slowly');
     assert.ok(length > LARGE_BYTES, `${length} bytes`);
   });
 
-  it("unread answers use up only their account's share: its other large answers are 503, but its small answers and other accounts' answers arrive", async () => {
+  it("unread answers block only other large answers to the same account (503), not its small answers or other accounts' answers", async () => {
     const at = { at: patient };
     for (const socket of await Promise.all(
       [1, 2].map(() => askWithoutReading(person, '/api/recording/events/large/', patient.url)),
@@ -99,7 +99,7 @@ describe('unread answers', () => {
     assert.equal((await other.request('GET', '/api/recording/events/large/', undefined, at)).status, 200);
   });
 
-  it("unread lists use up only their account's share: its other large lists are 503, but its small lists and other accounts' lists arrive", async () => {
+  it("unread lists block only other large lists of the same account (503), not its small lists or other accounts' lists", async () => {
     const at = { at: patient };
     const one = await signUp(system);
     await system.database.pool.query(
@@ -129,7 +129,7 @@ describe('unread answers', () => {
     assert.equal((await person.request('GET', replies, undefined, at)).status, 200);
   });
 
-  it("unread batch results use up only their account's share: its further batch results are 503 until the unread results are closed", async () => {
+  it('unread batch results block only further batch results of the same account (503), until their connections are closed', async () => {
     const at = { at: patient };
     const one = await signUp(system);
     const id = newId();
@@ -167,7 +167,7 @@ describe('unread answers', () => {
     assert.equal((body.result as BatchResponse).succeeded, 100);
   });
 
-  it("unread answers to posted lists use up only their account's share: its next large list is 503 and stores nothing, but its single rows and other accounts' lists are stored", async () => {
+  it('unread answers to posted lists block only further large lists of the account (503, not stored), not single rows or other accounts', async () => {
     const at = { at: patient };
     const path = '/api/memory/raw/';
     const one = await signUp(system);

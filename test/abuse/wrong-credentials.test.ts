@@ -55,7 +55,7 @@ describe('wrong credentials', function () {
     }
   });
 
-  it('wrong credentials do not lock out valid ones that were used before from the same network', async () => {
+  it('wrong credentials do not lock out valid credentials that were used before from the same network', async () => {
     const from = newNetwork();
     const app = await system.app();
     const person = await signUp(system);
@@ -72,7 +72,7 @@ describe('wrong credentials', function () {
     assert.deepEqual(await honest(), [200, 200, 200]);
   });
 
-  it('wrong credentials do not lock out valid ones that are used for the first time from the same network, even during the flood', async () => {
+  it('a flood of wrong credentials does not lock out valid credentials that are used for the first time from the same network', async () => {
     const from = newNetwork();
     const person = await signUp(system);
     const made = await person.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'new' });
@@ -85,7 +85,7 @@ describe('wrong credentials', function () {
     await flooded;
   });
 
-  it('neither valid new credentials nor missing ones count as wrong: 100 new apps of one network get in at once', async () => {
+  it("neither valid new credentials nor missing credentials count towards a network's limit on wrong credentials", async () => {
     const from = newNetwork();
     const apps: AppClient[] = [];
     for (let n = 0; n < 2 * LIMIT; n += 1) apps.push(await system.app());

@@ -76,7 +76,7 @@ describe('command line', () => {
     assert.deepEqual(rows, [{ plan: 'sandbox', cap_cents: null, redirect_uris: [] }]);
   });
 
-  it('the command line changes only the named fields of an app', async () => {
+  it('the command line changes only those fields of an app that its options name', async () => {
     const { appId } = await makeApp();
     const before = await result('app', 'show', appId);
     const changed = await result(
@@ -111,7 +111,7 @@ describe('command line', () => {
     assert.ok(await works(key));
   });
 
-  it('a key that the command line rotates stops working at once, or after the given grace period', async () => {
+  it('an app key that the command line rotates stops working at once, or after the given grace period', async () => {
     const { appId, key: first } = await makeApp();
     const { key: second } = await result('key', 'rotate', appId, '--grace', '60');
     assert.deepEqual(await Promise.all([first, second].map(works)), [true, true]);
@@ -124,7 +124,7 @@ describe('command line', () => {
     assert.deepEqual(await Promise.all([first, second, third].map(works)), [false, false, true]);
   });
 
-  it('concurrent rotations of a key by the command line leave one working key', async () => {
+  it("concurrent rotations of an app's key leave one working key", async () => {
     const { appId } = await makeApp();
     const keys = await Promise.all(
       Array.from({ length: 4 }, () => rotateKey(database.orm.em.fork(), appId, 0)),
@@ -308,14 +308,14 @@ describe('command line', () => {
     assert.doesNotMatch(unreachable ?? '', /secret/);
   });
 
-  it('the command line lists its commands when it is given an unknown command', async () => {
+  it('the command line lists its commands when it is given no command or an unknown command', async () => {
     for (const { code, stdout, stderr } of await Promise.all([admin(), admin('app', 'destroy')])) {
       assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
       assert.match(stderr, /^Usage: npm run -s admin -- .*\n\n {2}app create +Create an app/);
     }
   });
 
-  it('the command line explains all commands or one command, or shows its version, on request', async () => {
+  it('the command line explains all commands or one command with --help, and shows its version with --version', async () => {
     const [all, short, one, version] = await Promise.all([
       admin('--help'),
       admin('-h'),

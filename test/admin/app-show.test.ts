@@ -17,7 +17,7 @@ describe('admin app show', () => {
 
   const show = (id: string): Promise<ShownApp> => adminResult(['app', 'show', id], system.env);
 
-  it('`admin app show` reports what the app has used and is using now', async () => {
+  it('`admin app show` reports the units that the app has used and reserved, and its queued and running work', async () => {
     const app = await system.app();
     assert.equal((await app.predict(predictionBody())).status, 200);
     system.provider.respond(hang());

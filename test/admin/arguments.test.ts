@@ -48,13 +48,13 @@ describe('command-line arguments', () => {
       );
   });
 
-  it('the command line accepts a confidence from 0 to 1', () => {
+  it('the command line accepts a minimum confidence from 0 to 1', () => {
     for (const value of ['0', '0.25', '1', '1.0']) accepts(appUpdate, ID, '--min-confidence', value);
     for (const value of ['', '1.01', '-0.1', '.5', '1e-1', 'Infinity', '0,5', '50%'])
       refuses(appUpdate, [ID, `--min-confidence=${value}`], /^--min-confidence must be a number from 0 to 1/);
   });
 
-  it('the command line accepts a grace in whole seconds, a month as YYYY-MM, and usage of either an app or a user', () => {
+  it('the command line accepts a grace period in whole seconds, a month as YYYY-MM, and usage of either an app or a user', () => {
     accepts(keyRotate, ID, '--grace', '2592000');
     for (const grace of ['', '1.5', '1m', '-1', '2592001'])
       refuses(keyRotate, [ID, `--grace=${grace}`], /^--grace must be/);
@@ -98,7 +98,7 @@ describe('command-line arguments', () => {
       refuses(appCreate, ['--name', 'x', `--redirect-uri=${uri}`], /^--redirect-uri must be/);
   });
 
-  it('the command line accepts a name of 1 to 200 characters', () => {
+  it('the command line accepts an app name of 1 to 200 characters that is not blank and has no control characters', () => {
     for (const name of ['x', '💬'.repeat(200)]) accepts(appCreate, '--name', name);
     for (const name of ['', '  ', 'a\nb', '\u001b[31m', 'x'.repeat(201)])
       refuses(appCreate, [`--name=${name}`], /^--name must be 1 to 200 characters/);
@@ -134,7 +134,7 @@ describe('command-line arguments', () => {
 });
 
 describe('command-line configuration', () => {
-  it('the command line needs no configured model, except for the doctor', () => {
+  it('the command line needs no DEFAULT_MODEL, even with an API key or in production', () => {
     const DATABASE_URL = 'postgres://127.0.0.1/forecue';
     const modelOf = (values: Record<string, string>) => adminConfig({ DATABASE_URL, ...values }).defaultModel;
     assert.equal(modelOf({}), 'local');

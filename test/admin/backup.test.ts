@@ -65,7 +65,7 @@ describe('backup', function () {
   const countIn = async ({ pool }: TestDatabase, table: string) =>
     (await pool.query<{ count: number }>(`select count(*)::int from ${table}`)).rows[0]?.count;
 
-  it('a backup taken while calls run can be restored elsewhere, where a repeated request gets the same bytes', async () => {
+  it('a backup taken while calls run can be restored into another database, where a repeated request gets the same bytes', async () => {
     const app = await system.app({ name: 'Écran\tmit\\N "Zeilen"\n' });
     const body = predictionBody();
     const first = await app.predict(body);
@@ -222,7 +222,7 @@ describe('backup', function () {
     assert.deepEqual(await filesOf(file), []);
   });
 
-  it('moving a database requires the address of another database', async () => {
+  it('moving a database requires DATABASE_URL, the address of the target database', async () => {
     const { code, stderr } = await runAdmin(['move'], { ...system.env, DATABASE_URL: '' });
     assert.deepEqual([code, stderr.split('\n')[0]], [1, 'configuration: DATABASE_URL is required']);
   });

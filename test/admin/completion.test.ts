@@ -43,7 +43,7 @@ describe('shell completion', () => {
   });
 
   for (const shell of ['bash', 'zsh', 'fish'])
-    it(`shell completion knows every command in ${shell}`, async () => {
+    it(`the ${shell} completion script contains every command`, async () => {
       const script = await scriptFor(shell);
       for (const name of COMMANDS.keys()) assert.ok(script.includes(`'${name}'`), name);
     });

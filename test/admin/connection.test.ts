@@ -22,7 +22,7 @@ describe('command line for connections', () => {
     runAdmin(['connection', 'create', ...args], { DATABASE_URL: system.database.url, ...more });
   const who = () => ['--email', person.email, '--user-id', 'u-1'];
 
-  it('`connection create` connects the only app to a user, so that predictions use the memory', async () => {
+  it('`connection create` without an app id connects the only app to a user, whose memory its predictions then use', async () => {
     await add(person, 'facts', { text: 'Deploys on Tuesdays' });
     const { stdout } = await admin([...who(), '--json']);
     const { connection_id, status, grant_revision } = JSON.parse(stdout) as ExchangeResponse;
@@ -33,7 +33,7 @@ describe('command line for connections', () => {
     assert.deepEqual(call.record.known?.facts, ['Deploys on Tuesdays']);
   });
 
-  it('the command line lists connections, and revoking one ends the predictions that use it', async () => {
+  it("`connection list` filters connections by app or user, and `connection revoke` ends the connection's running predictions", async () => {
     const { connection_id } = JSON.parse((await admin([...who(), '--json'])).stdout) as ExchangeResponse;
     const command = async (...args: string[]) => {
       const { stdout, stderr } = await runAdmin(['connection', ...args, '--json'], {

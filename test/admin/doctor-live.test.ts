@@ -35,7 +35,7 @@ describe('`doctor --live`', function () {
     return [stage, status, code];
   };
 
-  it('`doctor --live` sends one prediction through ingress, queue and provider, and charges it to an app of its own', async () => {
+  it("`doctor --live` sends one prediction through ingress, queue and provider, and charges it to the doctor's own app", async () => {
     const app = await system.app();
     const first = await runLiveDoctor();
     // Ignores the exit code: the fake provider has no list of models, which another check reports.
@@ -83,7 +83,7 @@ describe('`doctor --live`', function () {
     }
   });
 
-  it('`doctor --live` names the connection as the failed stage when the address does not answer, or is not that of an ingress', async () => {
+  it('`doctor --live` names the connection as the failed stage when no server, or a server other than an ingress, answers', async () => {
     const nothing = await runLiveDoctor({}, `http://127.0.0.1:${await freePort()}`);
     assert.deepEqual(stageOf(nothing), ['connection', null, null]);
     assert.match(nothing.found, /ECONNREFUSED/);

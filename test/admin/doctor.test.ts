@@ -55,7 +55,7 @@ describe('doctor', function () {
     assert.deepEqual([...names, 'docs/operating.md#doctor-live'].sort(), PAGES.sort());
   });
 
-  it('the doctor reads what ingress and worker report about themselves, without addresses or secrets', async () => {
+  it('the doctor reads the settings that ingress and worker report about themselves, which contain no addresses or secrets', async () => {
     const { ok, found } = await check('processes');
     assert.deepEqual(
       [ok, found.replace(/version \S+,/, 'version,')],
@@ -110,7 +110,7 @@ describe('doctor', function () {
     assert.match(found, /another queue/);
   });
 
-  it('the doctor detects that the processes may open more connections than PostgreSQL accepts', async () => {
+  it('the doctor detects that the processes may open more database connections than PostgreSQL accepts', async () => {
     assert.equal((await check('connections')).ok, true);
     await state({ connections: 100_000 });
     const { ok, found, to_do } = await check('connections');
@@ -119,14 +119,14 @@ describe('doctor', function () {
     assert.match(to_do ?? '', /DATABASE_POOL/);
   });
 
-  it('the doctor detects that PostgreSQL has few connections left', () => {
+  it('the doctor detects that more than 90 % of the connections of PostgreSQL are in use', () => {
     const found = judgeSessions('', 91, 100);
     assert.equal(found.ok, false);
     assert.match(`${found.found}: ${found.to_do}`, /91 are in use: end sessions/);
     assert.equal(judgeSessions('', 90, 100).ok, true);
   });
 
-  it('the doctor counts the sessions of all roles and databases, even if its own role may not see the others', async () => {
+  it('the doctor counts the PostgreSQL sessions of all roles, even if its own role may not see those of other roles', async () => {
     const { url, pool } = system.database;
     const name = `forecue_${randomBytes(6).toString('hex')}`;
     await pool.query(

@@ -73,7 +73,7 @@ describe('transcript import', function () {
     return files[0] ?? assert.fail('no file was reported');
   };
 
-  it('importing transcripts again, in any of three formats, stores nothing twice, and a sync adds them to memory', async () => {
+  it('importing the same transcripts again, in any of three formats, stores no event twice; a sync adds the events to memory', async () => {
     const [claude, codex, story] = [newSession(), newSession(), newSession()];
     // The file names do not show the format.
     const paths = await Promise.all([
@@ -129,7 +129,7 @@ describe('transcript import', function () {
       assert.ok(roles.includes(expected), expected);
   });
 
-  it('importing a transcript again stores what was added to it since', async () => {
+  it('importing a transcript again stores the lines that were added to its file since the first import', async () => {
     const session = newSession();
     const record = (number: number, content: object) =>
       `${JSON.stringify(claudeRecord(session, number, content))}\n`;
@@ -151,7 +151,7 @@ describe('transcript import', function () {
     assert.equal(body.session.ended_at, '2026-05-01T10:03:00.000Z');
   });
 
-  it('an import that is interrupted several times still reports, and repeating it stores the rest and nothing twice', async () => {
+  it('an import interrupted by several SIGINTs still prints its report, and repeating it stores the remaining events, none twice', async () => {
     const session = newSession();
     const count = 30_000;
     const lines = Array.from({ length: count }, (_, n) => {
@@ -194,7 +194,7 @@ describe('transcript import', function () {
     assert.deepEqual(await countOf(system, ann), { events: count + 2, ids: count + 2 });
   });
 
-  it('importing a transcript names the lines that cannot be stored, and stores the others', async () => {
+  it('importing a transcript reports the lines that cannot be stored, and stores the other lines', async () => {
     const session = newSession();
     const userLine = (number: number, more: object) =>
       JSON.stringify(
@@ -263,7 +263,7 @@ describe('transcript import', function () {
     );
   });
 
-  it('importing transcripts prints a table, and fails if a file failed', async () => {
+  it('importing transcripts prints a table with a row per file, and exits with 1 if a file cannot be read', async () => {
     const path = await file('a', claudeCodeFile(newSession()));
     const { code, stdout, stderr } = await run([
       '--user',

@@ -25,7 +25,7 @@ describe("doctor's provider check", () => {
     return finding;
   };
 
-  it("the doctor uses the key to request the provider's list of models", async () => {
+  it("the doctor checks the API key by requesting the provider's list of models", async () => {
     const { ok, found } = await checkKey(200);
     assert.ok(ok);
     assert.match(found, /^m at 127\.0\.0\.1:\d+, which accepts the key$/);
@@ -46,7 +46,7 @@ describe("doctor's provider check", () => {
       assert.match(to_do ?? '', toDo);
     });
 
-  it('the doctor reports that no provider answers', async () => {
+  it('the doctor reports that the provider does not answer', async () => {
     const baseUrl = 'http://127.0.0.1:9/v1';
     const finding = await checkProvider({ defaultModel: 'm', openai: { apiKey: 'sk-secret', baseUrl } });
     assert.equal(finding.ok, false);

@@ -75,7 +75,7 @@ describe('queue commands', function () {
     assert.match(stdout, /^promotion +0 0 1 1 \* +none +\S+-01-01T00:00:00\.000Z$/m);
   });
 
-  it('`queue pause` pauses a pool: its callers get the usual 504, and other pools continue', async () => {
+  it('`queue pause` pauses a pool: calls for the pool get 504 at their deadline, and other pools continue', async () => {
     const app = await system.app();
     assert.deepEqual(await queue('pause', 'predict'), { paused: ['predict'], unaware_workers: 0 });
     const { status, code } = await app.predict(predictionBody());
@@ -86,7 +86,7 @@ describe('queue commands', function () {
     await until(async () => (await app.predict(predictionBody())).status === 200);
   });
 
-  it('`queue resume` resumes a pool with the work that was waiting', async () => {
+  it('`queue resume` lets a paused pool perform the work that was queued during the pause', async () => {
     const app = await system.app();
     await post(ann, [note()]);
     await queue('pause');
@@ -126,7 +126,7 @@ describe('queue commands', function () {
     assert.deepEqual((await queue('retry-failed', 'memory')).retried, { ...again, sync: 0 });
   });
 
-  it('`queue retry-failed` skips a locked account and retries all others; a later call retries the skipped one', async () => {
+  it('`queue retry-failed` skips a locked account and retries all other accounts; a later call retries the skipped account', async () => {
     const people = 130;
     const { rows } = await system.database.pool.query<{ party: string }>(
       `with a as (
@@ -156,7 +156,7 @@ describe('queue commands', function () {
     assert.deepEqual([code, second.retried.sync, second.locked.sync], [0, 1, 0]);
   });
 
-  it('`queue drain` skips locked work and ends all other waiting work; a later call ends the rest', async () => {
+  it('`queue drain` skips locked work and ends all other waiting work; a later call ends the skipped work', async () => {
     await queue('pause', 'memory');
     await queue('drain', 'memory');
     const people = await Promise.all([1, 2, 3].map(() => signUp(system)));
@@ -179,7 +179,7 @@ describe('queue commands', function () {
     await queue('resume');
   });
 
-  it('queue commands list the pools when given no pool, or an unknown one', async () => {
+  it('queue commands refuse a missing or unknown pool, and answer an unknown pool with the names of all pools', async () => {
     const refusals = await Promise.all([
       runAdmin(['queue', 'pause', 'lane'], system.env),
       runAdmin(['queue', 'drain'], system.env),

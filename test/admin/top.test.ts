@@ -72,7 +72,7 @@ describe('`admin top`', function () {
     await calls;
   });
 
-  it('`admin top` prints once when there is no terminal', async () => {
+  it('`admin top` prints its table once when its output is not a terminal', async () => {
     const child = spawn(process.execPath, COMMAND, { env: { ...bareEnvironment(), ...system.env } });
     const [printed, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
     assert.equal(code, 0);

@@ -67,7 +67,7 @@ describe('users and invitations', () => {
     }
   });
 
-  it('the command line escapes terminal sequences in names', async () => {
+  it('the command line escapes terminal control sequences in the names of users', async () => {
     const name = 'a\u001b]0;b\u0007\nc\u009b2J\u202ed';
     const { id } = await result(['user', 'create', '--email', someEmail(), '--name', name]);
     const { stdout } = await admin(['user', 'list']);
@@ -151,7 +151,7 @@ describe('users and invitations', () => {
     assert.ok(!JSON.stringify(list).includes(code));
   });
 
-  it('the command line resets a password by a one-time link, or from standard input; the link ends every log-in, and keys are revoked only on request', async () => {
+  it('the command line resets a password by a one-time link or from standard input, and revokes keys only with --revoke-keys', async () => {
     const email = someEmail();
     const { id } = await result(['user', 'create', '--email', email, '--password-stdin'], PASSWORD);
     const { access, refresh } = (await login(email, PASSWORD)).body;

@@ -143,14 +143,14 @@ describe('account activity', () => {
     });
   });
 
-  it('account activity refuses a query that is out of range', async () => {
+  it('account activity is 422 if `days` or `utc_offset_minutes` is out of range', async () => {
     const ann = await signUp(system);
     for (const query of ['?days=0', '?days=91', '?utc_offset_minutes=900', '?utc_offset_minutes=x'])
       assert.equal((await read(ann, query)).status, 422, query);
     assert.equal((await read(ann, '?utc_offset_minutes=-480')).status, 200);
   });
 
-  it('account activity has no cost if a model has no price', async () => {
+  it('account activity shows a cost of null for a day with calls to a model without a price', async () => {
     await using other = await startSystem();
     const ann = await signUp(other);
     other.provider.next(fake.ok({ continuation: ' x' }));

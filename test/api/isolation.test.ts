@@ -122,7 +122,7 @@ describe('isolation of accounts', () => {
     return who.request<unknown>(method, path, body && JSON.stringify(example));
   };
 
-  it('the isolation of accounts is tested on every route of /api', () => {
+  it('the isolation tests cover every route with an id that acts for a user', () => {
     const prefixes = new Set(routesWithId.map(prefixOf));
     assert.deepEqual(
       [...prefixes].sort(),
@@ -166,7 +166,7 @@ describe('isolation of accounts', () => {
     });
   }
 
-  it('the owner can read every path that another account cannot', async () => {
+  it('the owner can read their own row on every path that answers 404 to another account', async () => {
     for (const endpoint of routesWithId.filter(isRead)) {
       const { status, text } = await owner.request(
         'GET',

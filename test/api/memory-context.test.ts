@@ -51,7 +51,7 @@ describe('memory context', () => {
     }
   };
 
-  it("a new account's memory context is empty, and its meta says so", async () => {
+  it("a new account's memory context is empty, and its `meta` counts no rows", async () => {
     const { meta, ...tiers } = await bundle();
     assert.deepEqual(tiers, { profile: null, facts: [], episodes: [], raw: [] });
     const none = { matched: 0, returned: 0 };
@@ -242,7 +242,7 @@ describe('memory context', () => {
     assert.match(unasked.raw[0]?.content ?? '', /Note 399/);
   });
 
-  it('the memory context finds rows about a question, even if they are old or have its words in other grammatical forms', async () => {
+  it('the memory context finds rows about the query, even if the rows are old or have other grammatical forms of its words', async () => {
     const ago = (days: number) => minutesAgo(days * 24 * 60);
     const say = (content: string, days: number, session_id: string) => ({
       content,
@@ -284,7 +284,7 @@ describe('memory context', () => {
     assert.equal(meta.counts.raw.matched, 62);
   });
 
-  it('the memory context has the same bytes whenever memory is the same', async () => {
+  it('the memory context returns the same bytes for the same request while memory does not change', async () => {
     await addAll(
       'facts',
       Array.from({ length: 60 }, (_, n) => ({ text: `Fact ${n} of many`, pinned: n % 7 === 0 })),

@@ -74,7 +74,7 @@ describe('sync with workers', function () {
     assert.deepEqual([again.scanned, again.created], [5, 0]);
   });
 
-  it('a sync makes one raw row, with its speaker, of each event that has content', async () => {
+  it('a sync makes one raw row, with the role of its speaker, of each event that has content', async () => {
     const session_id = randomUUID();
     const at = (second: number) => ({ session_id, occurred_at: `2026-05-01T12:00:0${second}Z` });
     const prompt = event({ ...at(1), prompt: 'Shall I deploy?' });
@@ -119,7 +119,7 @@ describe('sync with workers', function () {
     assert.deepEqual(second?.metadata, { in_reply_to: prompt.id });
   });
 
-  it('a second sync does nothing, and a later sync stores the events that have arrived since', async () => {
+  it('a second sync scans no event, and a later sync stores the events that have arrived since', async () => {
     const session_id = randomUUID();
     await post(ann, notes(3, session_id));
     assert.equal((await sync()).body.created, 3);
@@ -179,7 +179,7 @@ describe('sync with workers', function () {
     return [scanned, created];
   };
 
-  it('a sync stops at its limit, and the next sync continues there', async () => {
+  it('a sync stops after `limit` events, and the next sync continues with the event after them', async () => {
     await post(ann, notes(5));
     assert.deepEqual(await counts({ limit: 2 }), [2, 2]);
     assert.deepEqual(await counts({ limit: 2 }), [2, 2]);
@@ -222,7 +222,7 @@ describe('sync with workers', function () {
   });
 
   describe('sync as a job', () => {
-    it('a sync as a job is answered at once, and only its owner can read the job', async () => {
+    it('a sync with respond-async is answered 202 with a job, which only its owner can read', async () => {
       await post(ann, notes(3));
       const id = await start();
       const { kind, state, result, error, progress } = await untilEnded(id);
@@ -234,7 +234,7 @@ describe('sync with workers', function () {
       assert.equal((await job(randomUUID())).status, 404);
     });
 
-    it('a sync can be cancelled as a job: its waiting caller gets 499, and another sync stores the rest', async () => {
+    it('deleting the job of a sync cancels the sync: its waiting caller gets 499, and the next sync stores the events', async () => {
       await post(ann, notes(3));
       const lock = await lockRow(system, 'accounts', 'id = $1', [ann.id]);
       const key = randomUUID();
@@ -261,7 +261,7 @@ describe('sync with workers', function () {
       assert.equal((await sync()).body.created, 3);
     });
 
-    it('a sync runs once for each idempotency key', async () => {
+    it('a sync runs once for each Idempotency-Key of an account', async () => {
       const headers = { 'idempotency-key': 'Ann’s first sync'.replace('’', "'") };
       await post(ann, notes(2));
       const first = await sync({}, headers);
@@ -302,7 +302,7 @@ describe('sync with workers', function () {
       }
     });
 
-    it('a sync refuses the same idempotency key while it runs, unless the caller prefers to wait', async () => {
+    it('a repeated sync request is 409 while the sync runs, unless it has `Prefer: wait`', async () => {
       await post(ann, notes(1));
       const lock = await lockRow(system, 'accounts', 'id = $1', [ann.id]);
       const headers = { 'idempotency-key': randomUUID() };
@@ -317,7 +317,7 @@ describe('sync with workers', function () {
       assert.equal((await attached).text, (await first).text);
     });
 
-    it('a sync streams its progress to callers that accept events', async () => {
+    it('a sync streams its progress and its result to a caller that accepts text/event-stream', async () => {
       await post(ann, notes(3));
       const { status, text, headers } = await sync({}, { accept: 'text/event-stream' });
       assert.equal(status, 200);
@@ -332,7 +332,7 @@ describe('sync with workers', function () {
     });
   });
 
-  it('a sync refuses invalid requests', async () => {
+  it('a sync with an invalid `since`, `limit` or `session_id`, or an unknown field, is 422', async () => {
     for (const body of [
       { since: 'yesterday' },
       { since: '1999-12-31T23:59:59Z' },
@@ -359,7 +359,7 @@ describe('sync deadlines', () => {
     });
     after(() => system.stop());
 
-    it('syncs are refused as overload while no worker serves them', () => untilShed(sync, 'job_timeout'));
+    it('syncs are 503 overloaded while no worker serves them', () => untilShed(sync, 'job_timeout'));
   });
 
   describe('with a memory worker', () => {
@@ -371,7 +371,7 @@ describe('sync deadlines', () => {
     });
     after(() => system.stop());
 
-    it('a sync ends at its deadline, and the next sync stores the remaining events', async () => {
+    it('a sync is 504 job_timeout at its deadline, and the next sync stores the remaining events', async () => {
       await post(ann, [event()]);
       const lock = await lockRow(system, 'accounts', 'id = $1', [ann.id]);
       const { status, code } = await sync();
@@ -380,7 +380,7 @@ describe('sync deadlines', () => {
       assert.equal((await sync()).body.created, 1);
     });
 
-    it('a sync cannot be replayed after its recovery window, but the rows that it stored remain', async () => {
+    it('a repeated sync request is 410 after the recovery window, but the rows that the sync stored remain', async () => {
       await post(ann, [event()]);
       const headers = { 'idempotency-key': 'k' };
       assert.equal((await sync(headers)).body.created, 1);

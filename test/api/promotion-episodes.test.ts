@@ -45,7 +45,7 @@ describe('promotion to episodes', function () {
   };
   const NOTHING = { created: 0, updated: 0, skipped: 0, considered: 0 };
 
-  it('a promotion to episodes makes rows that belong together into one episode with its sources, by one model call', async () => {
+  it('a promotion to episodes makes one episode, with its sources, of rows that belong together, in one model call', async () => {
     const rows = await say(ann, ['Deploy the site', 'agent:Now?', 'Never on Fridays']);
     system.provider.respond(
       writeEpisode({
@@ -95,7 +95,7 @@ describe('promotion to episodes', function () {
     assert.equal(system.provider.calls.length, 1);
   });
 
-  it('a promotion to episodes puts rows added since the last one into a new episode', async () => {
+  it('a promotion to episodes puts rows that were added since the last promotion into a new episode', async () => {
     await say(ann, ['one', 'two']);
     await promotionResult();
     await say(ann, ['three'], { at: NOON + MINUTE });
@@ -136,7 +136,7 @@ describe('promotion to episodes', function () {
     assert.equal((await episodesOf(ann)).length, 5);
   });
 
-  it('a promotion to episodes skips rows that a client has already summarised', async () => {
+  it('a promotion to episodes skips rows that a client has already summarised in an episode', async () => {
     const rows = await say(ann, ['one', 'two']);
     const own = await add(ann, 'episodes', {
       title: 'Mine',
@@ -151,7 +151,7 @@ describe('promotion to episodes', function () {
   });
 
   describe('with force', () => {
-    it('a promotion to episodes with force rewrites the existing episode of the same rows', async () => {
+    it('a forced promotion to episodes rewrites the existing episodes of its rows', async () => {
       await say(ann, ['one', 'two'], { session_id: 'a' });
       await say(ann, ['three'], { session_id: 'b' });
       const { ids } = await promotionResult();
@@ -166,14 +166,14 @@ describe('promotion to episodes', function () {
       assert.deepEqual(await counts(), NOTHING);
     });
 
-    it('a promotion to episodes with force rewrites an episode from all its rows, even beyond the limit', async () => {
+    it('a forced promotion to episodes rewrites an episode from all of its rows, even if they exceed `limit`', async () => {
       await say(ann, ['one', 'two', 'three'], { session_id: 'a' });
       await say(ann, ['four'], { session_id: 'b' });
       await promotionResult();
       assert.deepEqual(await counts({ force: true, limit: 1 }), { ...NOTHING, updated: 1, considered: 3 });
     });
 
-    it('a promotion to episodes with force makes a deleted episode again, and a second episode of the new rows', async () => {
+    it('a forced promotion to episodes makes a deleted episode again, and a second episode of new rows', async () => {
       await say(ann, ['one', 'two']);
       const { ids } = await promotionResult();
       await forget(ann, 'episodes', { id: ids[0] ?? '' });
@@ -182,7 +182,7 @@ describe('promotion to episodes', function () {
       assert.deepEqual(await counts({ force: true }), { ...NOTHING, created: 2, considered: 3 });
     });
 
-    it('a promotion to episodes with force keeps episodes that a person rewrote or marked final', async () => {
+    it('a forced promotion to episodes keeps episodes that a person rewrote or marked final', async () => {
       await say(ann, ['one'], { session_id: 'a' });
       await say(ann, ['two'], { session_id: 'b' });
       const { ids } = await promotionResult();
@@ -223,7 +223,7 @@ describe('promotion to episodes', function () {
       assert.equal(system.provider.calls.length, 0);
     });
 
-    it('a promotion to episodes with force replaces an episode made without a model with one written by a model', async () => {
+    it('a forced promotion to episodes replaces an episode made without a model by an episode that a model writes', async () => {
       await say(ann, ['one', 'two']);
       await promotionResult({ model: 'local' });
       assert.deepEqual(await counts({ force: true, model: 'other-model' }), {
@@ -272,7 +272,7 @@ describe('promotion to episodes', function () {
       'a blank summary': writeEpisode({ summary: ' \n' }),
     };
     for (const [name, step] of Object.entries(withoutEpisode))
-      it(`a promotion to episodes makes no episode of a refusal or an unsupported answer, and asks again only with force: ${name}`, async () => {
+      it(`a promotion to episodes makes no episode of a refusal or an unsupported answer, and asks the model again only if forced: ${name}`, async () => {
         await say(ann, ['one', 'two']);
         system.provider.respond(step);
         assert.deepEqual(await counts(), { ...NOTHING, skipped: 2, considered: 2 });
@@ -353,7 +353,7 @@ describe('promotion to episodes', function () {
       return running;
     };
 
-    it('a promotion to episodes summarises only the remaining rows if a row is deleted meanwhile', async () => {
+    it('a promotion to episodes summarises only the remaining rows if a row is deleted while the model is asked', async () => {
       const [secret] = await say(ann, ['a secret', 'two', 'three']);
       const result = await promoteDuring(() => forget(ann, 'raw', secret ?? assert.fail()));
       assert.deepEqual([result.created, result.considered], [1, 2]);
@@ -399,7 +399,7 @@ describe('promotion to episodes', function () {
       assert.equal((await forget(ann, 'raw', secret ?? assert.fail())).episodes.stale, 1);
     };
 
-    it('an episode whose text was erased along with one of its rows is rewritten once, from the remaining rows', async () => {
+    it('an episode whose text was erased with one of its rows is rewritten from the remaining rows by the next promotion, once', async () => {
       await stale();
       assert.deepEqual(await counts(), { ...NOTHING, updated: 1, considered: 2 });
       const [made] = await episodesOf(ann);
@@ -447,7 +447,7 @@ describe('promotion to episodes', function () {
     assert.equal(call?.body.messages?.at(-1)?.content.split('</record>').length, 2);
   });
 
-  it('a promotion to episodes ends without a 5xx and stores nothing if its account is erased meanwhile', async () => {
+  it('a promotion to episodes ends without a 5xx and stores no episode if its account is erased while the model is asked', async () => {
     await say(ann, ['one', 'two']);
     const done = Promise.withResolvers<void>();
     system.provider.next(when(done.promise, writeEpisode()));
@@ -468,7 +468,7 @@ describe('promotion to episodes', function () {
     assert.equal((await episodesOf(ann)).length, 3);
   });
 
-  it('promotions refuse invalid requests', async () => {
+  it('a promotion with an invalid `since`, `limit`, `model`, `force` or unknown field is 422, and the error names the field', async () => {
     for (const [body, place] of [
       [{ since: 'yesterday' }, 'since'],
       [{ since: '1999-12-31T23:59:59Z' }, 'since'],

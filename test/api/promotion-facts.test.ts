@@ -85,7 +85,7 @@ describe('promotion to facts', function () {
     assert.deepEqual(await factsOf(ann), before);
   });
 
-  it('a promotion to facts with force asks the model again, and does not duplicate facts with the same quotes', async () => {
+  it('a forced promotion to facts asks the model again, and does not duplicate facts with the same quotes', async () => {
     await addEpisode(ann, ['We use pnpm', 'I live in Lisbon']);
     const city = { text: 'Lives in Lisbon', quote: 'I live in Lisbon', slot: 'identity.city' };
     system.provider.respond(proposeFacts(PNPM, city));
@@ -120,7 +120,7 @@ describe('promotion to facts', function () {
     );
   });
 
-  it('a promotion to facts adds evidence to a fact that is said again, and makes no second fact', async () => {
+  it('a promotion to facts adds a second quote to a fact that the person states again, and makes no second fact', async () => {
     await addEpisode(ann, ['We use pnpm'], 1);
     system.provider.respond(proposeFacts(PNPM));
     const { ids } = await promotionResult();
@@ -286,7 +286,7 @@ describe('promotion to facts', function () {
     );
   });
 
-  it('the limit on facts per answer ignores a second fact from the same passage, so that other passages get a fact too', async () => {
+  it('the limit of three facts per model answer does not count a second fact from the same passage', async () => {
     const said = ['I moved to Lisbon in May with my dog', 'We use pnpm', 'Answers should be short'];
     await addEpisode(ann, said);
     const [moved = '', pnpm = '', short = ''] = said;
@@ -407,7 +407,7 @@ describe('promotion to facts', function () {
     assert.deepEqual(await factsOf(ann), []);
   });
 
-  it('a promotion to facts can be cancelled, and the next promotion does the work', async () => {
+  it('deleting the job of a promotion to facts aborts its model call, and the next promotion makes the facts', async () => {
     await addEpisode(ann, ['We use pnpm']);
     system.provider.respond(hang());
     const { body } = await ann.request<{ job_id: string }>(
@@ -459,7 +459,7 @@ describe('promotion to facts', function () {
       assert.deepEqual(await currentTexts(ann), changes);
     });
 
-    it('a promotion to facts without a model keeps the half of a sentence that a later one does not contradict', async () => {
+    it('a promotion to facts without a model keeps the half of a sentence that a later sentence does not contradict', async () => {
       await addEpisode(ann, ['My name is Kat Smith and I work at Acme.'], 1);
       await addEpisode(ann, ['I work at Initech now.'], 2);
       await local();

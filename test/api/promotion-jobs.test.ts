@@ -55,7 +55,7 @@ for (const tier of TIERS)
         return body.finished_at !== null && body;
       });
 
-    it(`a promotion to ${tier} as a job is answered at once, and only its owner can read the job`, async () => {
+    it(`a promotion to ${tier} with respond-async is answered 202 with a job, which only its owner can read`, async () => {
       const path = await start();
       const { kind, state, progress, result, error } = await untilEnded(path);
       assert.deepEqual([kind, state, error], [`promote_${tier}`, 'succeeded', null]);
@@ -65,7 +65,7 @@ for (const tier of TIERS)
       assert.equal((await bob.request('GET', path)).status, 404);
     });
 
-    it(`a promotion to ${tier} streams its result or its failure to callers that accept events`, async () => {
+    it(`a promotion to ${tier} streams its result or its failure to a caller that accepts text/event-stream`, async () => {
       const accept = { accept: 'text/event-stream' };
       system.provider.next(failing(500));
       const failed = await promote(ann, tier, {}, accept);
@@ -84,7 +84,7 @@ for (const tier of TIERS)
       assert.equal(JSON.parse(data).considered, 1);
     });
 
-    it(`a promotion to ${tier} runs once for each idempotency key`, async () => {
+    it(`a promotion to ${tier} runs once for each Idempotency-Key`, async () => {
       const headers = { 'idempotency-key': 'once' };
       const first = await promote(ann, tier, {}, headers);
       assert.equal(first.headers.get('idempotency-replayed'), null);
@@ -95,7 +95,7 @@ for (const tier of TIERS)
       assert.equal(system.provider.calls.length, 1);
     });
 
-    it(`a promotion to ${tier} is replayed to a repeated request that states the default values`, async () => {
+    it(`a promotion to ${tier} is replayed to a repeated request that spells out the default values`, async () => {
       const headers = { 'idempotency-key': randomUUID() };
       const first = await promote(ann, tier, {}, headers);
       const again = await promote(ann, tier, { limit: 100, force: false }, headers);
@@ -103,7 +103,7 @@ for (const tier of TIERS)
       assert.equal(again.headers.get('idempotency-replayed'), 'true');
     });
 
-    it(`a failed promotion to ${tier} runs again under the same idempotency key`, async () => {
+    it(`a failed promotion to ${tier} runs again under the same Idempotency-Key`, async () => {
       const headers = { 'idempotency-key': 'again' };
       system.provider.next(failing(429));
       assert.equal((await promote(ann, tier, {}, headers)).code, 'provider_rate_limited');
@@ -111,7 +111,7 @@ for (const tier of TIERS)
       assert.deepEqual([again.status, again.body.considered], [200, 1]);
     });
 
-    it(`a promotion to ${tier} refuses the same idempotency key while it runs, unless the caller prefers to wait`, async () => {
+    it(`a repeated request for a promotion to ${tier} is 409 while the promotion runs, unless the caller prefers to wait`, async () => {
       const answered = Promise.withResolvers<void>();
       system.provider.next(when(answered.promise, ANSWERS));
       const headers = { 'idempotency-key': randomUUID() };
@@ -150,7 +150,7 @@ for (const tier of TIERS)
     };
     afterEach(() => system?.stop());
 
-    it(`promotions to ${tier} are refused as overload while no worker serves them`, async () => {
+    it(`promotions to ${tier} are 503 overloaded while no worker serves them`, async () => {
       await begin({ env: { PROMOTE_TIMEOUT_MS: '1000' } });
       await untilShed(() => promote(ann, tier), 'job_timeout');
     });

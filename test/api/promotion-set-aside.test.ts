@@ -69,7 +69,7 @@ describe('rows set aside', function () {
       [ann.id],
     );
 
-  it('a row that makes every promotion fail is set aside, and the rows after it become episodes', async () => {
+  it('a row for which every model call times out is set aside, and the rows after it become episodes', async () => {
     await say(ann, [POISON], { session_id: 'a' });
     for (const n of [1, 2, 3]) await say(ann, [`fine ${n}`], { session_id: `b${n}`, at: NOON + n * HOUR });
     system.provider.respond(hangOnPoison(writeEpisode()));
@@ -79,7 +79,7 @@ describe('rows set aside', function () {
     assert.deepEqual(titles, ['About fine 1', 'About fine 2', 'About fine 3']);
   });
 
-  it('a promotion that fails on one row of a cluster makes episodes of the other rows, in the same job', async () => {
+  it('a promotion whose model calls time out on one row of a cluster makes episodes of the other rows, in the same job', async () => {
     const said = Array.from({ length: 20 }, (_, n) => (n === 13 ? POISON : `fine ${n}`));
     await say(ann, said, { session_id: 'a' });
     system.provider.respond(hangOnPoison(writeEpisode()));
@@ -93,7 +93,7 @@ describe('rows set aside', function () {
     assert.ok(asked > 1 && asked <= 6, `asked ${asked} times`);
   });
 
-  it('a promotion stops splitting a cluster if the provider fails on every part', async () => {
+  it('a promotion stops splitting a cluster of rows if the model gives an unusable answer to every part', async () => {
     await say(
       ann,
       Array.from({ length: 20 }, () => POISON),
@@ -169,7 +169,7 @@ describe('unanswered model calls', function () {
   let system: System;
   afterEach(() => system?.stop());
 
-  it('a row whose model call uses up the time of its promotion is set aside', async () => {
+  it('a row whose model call lasts until the deadline of its promotion is set aside in the next promotion', async () => {
     const env = { PROMOTE_TIMEOUT_MS: '3000', PROVIDER_TIMEOUT_MS: '60000' };
     system = await startSystem({ workerEntry: ['workers/main.ts', 'memory'], env });
     const ann = await signUp(system);

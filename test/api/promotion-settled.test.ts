@@ -28,14 +28,14 @@ describe('settled rows', () => {
     assert.deepEqual(await pieces(false), [THREE_TEXTS, ['four', 'five', 'six']]);
   });
 
-  it("the scheduler promotes yesterday's small talk, but not today's", async () => {
+  it('the scheduler promotes a session of a single row after a day, not after an hour', async () => {
     await say(ann, ['hello'], { session_id: 'today', at: Date.now() - 60 * MINUTE });
     await say(ann, ['bye'], { session_id: 'yesterday', at: Date.now() - 25 * 60 * MINUTE });
     assert.deepEqual(await pieces(true), [['bye']]);
     assert.deepEqual(await pieces(false), [['bye'], ['hello']]);
   });
 
-  it('a promotion stops at its limit, and splits only its first cluster to keep within it', async () => {
+  it('a promotion takes whole clusters of rows up to its limit, and splits only a first cluster that exceeds the limit', async () => {
     await say(ann, THREE_TEXTS, { session_id: 'a', at: Date.now() - 90 * MINUTE });
     await say(ann, ['four', 'five'], { session_id: 'b', at: Date.now() - 80 * MINUTE });
     assert.deepEqual(await pieces(false, 5), [THREE_TEXTS, ['four', 'five']]);

@@ -137,7 +137,7 @@ describeInBrowser('suggestion in Chromium', () => {
       });
     });
 
-  it('a suggestion in a textarea is shown after the text, and only while the caret is there', async () => {
+  it('a suggestion in a textarea is shown after the text, and only while the caret is at the end of the text', async () => {
     const page = await open(FIELDS['a textarea']);
     await page.keyboard.type('Tea');
     await waitForSuggestion(page, ', and so on.');

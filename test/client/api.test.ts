@@ -60,7 +60,7 @@ describe('account client', () => {
       });
   });
 
-  it('the account client reads and writes every kind of row', async () => {
+  it('the account client reads and writes facts, episodes, the profile and events, and exports the account', async () => {
     const { client } = await connect();
     const fact = await client.addFacts({ text: 'Likes tea' });
     const [episode] = await client.addEpisodes([
@@ -207,7 +207,7 @@ describe('account client', () => {
     assert.equal(calls, 0);
   });
 
-  it("the account client reports a failed job with the job's error code", async () => {
+  it('following an unknown or cancelled job, the account client rejects with the error code not_found or job_cancelled', async () => {
     const { client } = await connect();
     await assert.rejects(collect(client.follow('8f6b2d1e-3c4b-5a60-9d55-0f6f3f6e2a10')), {
       code: 'not_found',

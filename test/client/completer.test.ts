@@ -138,7 +138,7 @@ describe('completer', () => {
     assert.equal(completer.suggestion, '');
   });
 
-  it('a completer aborts a call when the person changes its draft', async () => {
+  it('a completer aborts its call when the person changes the draft that was sent', async () => {
     const { completer, calls, errors } = completerFor();
     completer.update('Hel');
     await pass(400);
@@ -237,7 +237,7 @@ describe('completer', () => {
     assert.equal(other.completer.suggestion, 'ue, please');
   });
 
-  it("a completer sends the context's revision, or one of its own if the context has none", async () => {
+  it('a completer sends the context_revision that its `context` function returns, or 0 by default', async () => {
     for (const context_revision of ['7', undefined]) {
       const { completer, calls } = completerFor({ context: () => ({ context_revision }) });
       completer.update('a');
@@ -246,7 +246,7 @@ describe('completer', () => {
     }
   });
 
-  it('a completer waits longer before calls if answers take longer, within its limits', async () => {
+  it('a completer waits longer before calls if answers take longer, between `minDelayMs` and `maxDelayMs`', async () => {
     const { completer, calls } = completerFor({ minDelayMs: 20, maxDelayMs: 1000 });
     let text = '';
     const delayAfter = async (latency: number) => {
@@ -267,7 +267,7 @@ describe('completer', () => {
     assert.ok((await delayAfter(9000)) <= 1010);
   });
 
-  it('a completer makes no call after an error for as long as the server says', async () => {
+  it('a completer makes no call after an error until its Retry-After time has passed', async () => {
     const { completer, calls, errors } = completerFor();
     completer.update('a');
     await pass(400);
@@ -279,7 +279,7 @@ describe('completer', () => {
     assert.equal(calls.length, 2);
   });
 
-  it('a completer pauses after an error as long as ever, and measures its calls, though the clock is set', async () => {
+  it("a completer's pause after an error, and its measure of how long calls take, do not change when the clock is set back", async () => {
     const { completer, calls } = completerFor();
     completer.update('a');
     await pass(150);

@@ -162,7 +162,7 @@ describe('connector', () => {
     );
   });
 
-  it("the connector passes on errors of the app's own functions", async () => {
+  it("the connector rejects with the error of the app's own `userOf` function", async () => {
     const { connector } = await startConnector({ userOf: () => Promise.reject(new Error('no database')) });
     await assert.rejects(connector.start(new Request('https://app.example/connect')), /no database/);
   });

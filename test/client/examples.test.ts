@@ -139,7 +139,7 @@ describe("client's examples", function () {
       });
     });
 
-    it('the example cron job reports the code with which it failed', async () => {
+    it('the example cron job prints the error code with which it failed', async () => {
       key = 'service_unknown';
       const { code, printed } = await run(['promote.ts']);
       assert.equal(code, 1);

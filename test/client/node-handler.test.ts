@@ -26,7 +26,7 @@ const HEAD = 'Host: app.example\r\nConnection: close\r\n';
 const GET = `GET / HTTP/1.1\r\n${HEAD}\r\n`;
 
 describe('nodeHandler', () => {
-  it('nodeHandler answers 400 to a request that `Request` cannot express, and serves the next one', async () => {
+  it('nodeHandler answers 400 to a request that `Request` cannot express, and serves the next request', async () => {
     await using server = await serve(nodeHandler(async () => new Response('ok')));
     for (const request of [
       `GET // HTTP/1.1\r\n${HEAD}\r\n`,
@@ -38,7 +38,7 @@ describe('nodeHandler', () => {
     assert.equal(await server.statusOf(GET), '200');
   });
 
-  it('nodeHandler drops a request whose client disconnects while it sends, or before the answer has begun', async () => {
+  it('nodeHandler reports no error for a request whose client disconnects while sending, or before the answer has begun', async () => {
     const { promise: called, resolve: call } = Promise.withResolvers<void>();
     const handled: Promise<void>[] = [];
     const handler = nodeHandler(async ({ signal }) => {
@@ -61,7 +61,7 @@ describe('nodeHandler', () => {
     assert.deepEqual([await Promise.all(handled), failures], [[undefined, undefined], []]);
   });
 
-  it('nodeHandler gives an error of the handler to Express, and elsewhere logs it and answers 500', async () => {
+  it("nodeHandler passes the handler's error to Express, and without Express logs the error and answers 500", async () => {
     const fault = new Error('no database');
     const handler = nodeHandler(() => Promise.reject(fault));
     const { promise: given, resolve: next } = Promise.withResolvers<unknown>();
@@ -80,7 +80,7 @@ describe('nodeHandler', () => {
     assert.deepEqual(log.mock.calls[0]?.arguments, [fault]);
   });
 
-  it('nodeHandler cuts an answer whose body fails after it has begun', async () => {
+  it('nodeHandler cuts off an answer whose body fails in the middle', async () => {
     const handler = nodeHandler(async () => {
       const parts = (async function* () {
         yield new TextEncoder().encode('half');

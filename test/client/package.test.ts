@@ -49,7 +49,7 @@ describe("client's package", function () {
       20,
     ],
   ] as const)
-    it(`the client's package is at most ${most} kB for ${name}, as its README says`, async () => {
+    it(`the client's package has at most ${most} kB, compressed, for ${name}, as its README says`, async () => {
       const { outputFiles } = await bundle(source);
       const size = gzipSync(outputFiles[0]?.contents ?? '').length / KB;
       assert.ok(size <= most, `${size} kB`);

@@ -152,7 +152,7 @@ describe('npx forecue record', function () {
     assert.equal((await triggerHook('Stop', next.path)).stdout, '');
   });
 
-  it('npx forecue record records existing transcripts of every format once', async () => {
+  it('npx forecue record with a folder records its Claude Code and Codex transcripts, each event once', async () => {
     await transcript(claudeCodeFile);
     await transcript(codexFile, 'rollout.jsonl');
     const { code, stdout } = await record([join(home, '.claude/projects')]);
@@ -165,7 +165,7 @@ describe('npx forecue record', function () {
     assert.deepEqual(await countOf(system, ann), { events: 21, ids: 21 });
   });
 
-  it('npx forecue record can be removed, and leaves nothing behind', async () => {
+  it("npx forecue record --remove removes its own hooks and files, and keeps the person's own hooks", async () => {
     await writeFile(join(home, '.claude/settings.json'), JSON.stringify({ hooks: { Stop: [OTHER_HOOK] } }));
     await record(['--yes']);
     assert.equal((await record(['--remove'], { FORECUE_KEY: '' })).code, 0);

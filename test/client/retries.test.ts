@@ -25,7 +25,7 @@ async function callScripted(
 }
 
 describe('client retries', () => {
-  it('the client retries a prediction whose connection is cut, under the same id and waiting for the same answer', async () => {
+  it('the client retries a prediction whose connection is cut, with the same body and `Prefer: wait`', async () => {
     const { answer, requests } = await callScripted([undefined, undefined, ANSWER]);
     assert.deepEqual(answer, JSON.parse(ANSWER.body));
     assert.equal(requests.length, 3);
@@ -33,7 +33,7 @@ describe('client retries', () => {
     for (const { headers } of requests) assert.equal(headers['prefer'], 'wait');
   });
 
-  it("the client retries a prediction if a proxy answers with a page of its own, and reports the proxy's page if it persists", async () => {
+  it('the client retries a prediction that a proxy answers with its own page (502), and at last fails with unexpected_response', async () => {
     assert.deepEqual((await callScripted([GATEWAY, ANSWER])).answer, JSON.parse(ANSWER.body));
     const { error, requests } = await callScripted([GATEWAY]);
     assert.deepEqual([error?.code, error?.status, requests.length], ['unexpected_response', 502, 4]);
@@ -57,7 +57,7 @@ describe('client retries', () => {
     assert.ok(tookMs < 1000);
   });
 
-  it("the client reads a date in Retry-After by its sender's clock", async () => {
+  it('the client measures a date in Retry-After from the Date of the same answer', async () => {
     const anHourAgo = Date.now() - 3_600_000;
     const { error } = await callScripted([
       refusal(503, 'overloaded', {
@@ -68,7 +68,7 @@ describe('client retries', () => {
     assert.equal(error?.retryAfter, 90);
   });
 
-  it('the client does not retry errors that a retry cannot fix', async () => {
+  it('the client does not retry an error that a retry cannot fix, such as 401, 402, 409 or 502 provider_failed', async () => {
     for (const [status, code] of [
       [401, 'invalid_app_key'],
       [402, 'sandbox_exhausted'],
@@ -80,7 +80,7 @@ describe('client retries', () => {
     }
   });
 
-  it('the client retries a call that is not repeatable only if the server refused it before doing anything', async () => {
+  it('the client retries a call that is not idempotent only if the server refused it before doing anything (429)', async () => {
     const start = (client: ReturnType<typeof createAppClient>) =>
       client.startConnection({
         user_id: 'u',
@@ -97,7 +97,7 @@ describe('client retries', () => {
     );
   });
 
-  it('the client limits retries to a budget: when all calls fail, few are repeated', async () => {
+  it('the client limits retries to a budget: when all of 60 calls fail, it makes only 20 retries', async () => {
     await using server = await startScriptedServer(undefined);
     const client = createAppClient({ baseUrl: server.url, retries: 2, appKey: 'fc_test' });
     const calls = Array.from({ length: 60 }, () => client.readUsage().catch(() => {}));
@@ -126,7 +126,7 @@ describe('client retries', () => {
     await assert.rejects(client.readUsage({}, { timeoutMs: 50 }), { code: 'timeout', status: 0 });
   });
 
-  it('the client treats a time limit that is longer than a timer can count as no limit', async () => {
+  it('the client treats a time limit that is longer than a timer can count, such as 2^31 ms, as no limit', async () => {
     for (const timeoutMs of [Number.POSITIVE_INFINITY, 2 ** 31]) {
       const { answer } = await callScripted([ANSWER], (client) => client.readUsage({}, { timeoutMs }));
       assert.deepEqual(answer, JSON.parse(ANSWER.body), `${timeoutMs}`);
@@ -185,7 +185,7 @@ it("the client's base URL may have a path and trailing slashes", async () => {
   assert.equal(server.requests[0]?.url, '/forecue/v1/usage?month=2026-11');
 });
 
-it('the client generates each id and key for which a call gives undefined', async () => {
+it('the client generates a request_id, event_id or idempotency key that a call gives as undefined', async () => {
   await using server = await startScriptedServer({ body: '{}' });
   const app = createAppClient({ baseUrl: server.url });
   await app.predict({ ...predictionBody(), mode: 'next_prompt', request_id: undefined });
@@ -202,7 +202,7 @@ it('the client generates each id and key for which a call gives undefined', asyn
   for (const one of generated) assert.match(String(one), /^[0-9a-f-]{36}$/);
 });
 
-it('the client ends an aborted prediction whose id cannot be part of a path, and nothing else fails', async () => {
+it('aborting a prediction whose request_id cannot be part of a path, such as `..`, ends its request with AbortError', async () => {
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   const fetch = (_: unknown, init?: RequestInit) =>
     new Promise<Response>((_, reject) =>

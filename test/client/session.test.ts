@@ -38,7 +38,7 @@ function sharedStorage(kept?: object) {
 describe("client's tokens", () => {
   afterEach(() => mock.timers.reset());
 
-  it("the client's tokens are renewed once for 200 concurrent calls whose token has expired", async () => {
+  it("the client's tokens are renewed once for 200 concurrent calls whose access token has expired", async () => {
     await using server = await startTokenServer();
     const seen: (Tokens | undefined)[] = [];
     const client = createAccountClient({
@@ -98,7 +98,7 @@ describe("client's tokens", () => {
     assert.equal(storage.getItem('forecue.tokens'), null);
   });
 
-  it("a failed renewal of the client's tokens is repeated after a minute, and no longer once the client is closed", async () => {
+  it("a failed renewal of the client's tokens is repeated after a minute, and not repeated once the client is closed", async () => {
     mock.timers.enable({ apis: ['setTimeout', 'Date'] });
     let renewals = 0;
     const options = {
@@ -125,7 +125,7 @@ describe("client's tokens", () => {
     assert.equal(renewals, 2);
   });
 
-  it("the client's timer is never longer than 50 minutes, even if the clock was months ahead when the tokens came", async () => {
+  it("the client's timer for renewing tokens is at most 50 minutes, even if the clock was months ahead when they were stored", async () => {
     await using server = await startTokenServer();
     const at = Date.now() + 100 * 24 * 3_600_000;
     const timer = mock.method(globalThis, 'setTimeout');

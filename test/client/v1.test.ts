@@ -33,7 +33,7 @@ describe('app client', () => {
     });
   });
 
-  it('the app client gets the same answer after its connection was cut: one prediction, one unit', async () => {
+  it('the app client whose connection is cut gets the answer of the same prediction, which costs one unit', async () => {
     system.provider.respond(delay(300));
     let calls = 0;
     const { app, client } = await connect(async (url, init) => {
@@ -82,7 +82,7 @@ describe('app client', () => {
     assert.equal((await app.usage()).body.reserved_units, 0);
   });
 
-  it('the app client cancels a prediction even if the cancellation reaches the server first', async () => {
+  it('the app client cancels a prediction even if the cancellation reaches the server before the prediction', async () => {
     const arrived = Promise.withResolvers<void>();
     const { app, client } = await connect(async (url, init) => {
       const isCancel = String(url).endsWith('/cancel');
@@ -130,7 +130,7 @@ describe('app client', () => {
     await assert.rejects(client.predict({ ...input(), user_id: '' }), /^ForecueError: user_id: /);
   });
 
-  it('the app client has every operation for connecting an account', async () => {
+  it('the app client starts a connection, and reports an early exchange and the revoking of an unknown connection as errors', async () => {
     const { client } = await connect();
     const started = await client.startConnection({
       user_id: 'u-1',

@@ -121,7 +121,7 @@ describeInBrowser('consent page in Chromium', () => {
     app.check(await backAtTheApp(page), attempt);
   });
 
-  it('a person switches to another account on the consent page in Chromium, and continues with it', async () => {
+  it('a person switches to another account on the consent page in Chromium, and the app is connected to that account', async () => {
     const attempt = await app.start('switches');
     const page = await visit(attempt);
     const first = await signUp(page);
@@ -189,7 +189,7 @@ describeInBrowser('consent page in Chromium', () => {
     assert.equal(await page.frameLocator('iframe').getByText('Forecue').count(), 0);
   });
 
-  it("a forgotten password can be replaced without JavaScript, and the browser's address shows no token", async () => {
+  it('a forgotten password can be replaced without JavaScript, and the address bar shows no reset token', async () => {
     const person = await signUpByApi(system);
     const account = await findByEmail(system.em(), person.email);
     assert.ok(account);
@@ -225,7 +225,7 @@ describeInBrowser('consent page in Chromium', () => {
   });
 
   for (const colorScheme of ['light', 'dark'] as const) {
-    it(`the consent page in Chromium is readable and labelled in ${colorScheme}, and obeys its content security policy`, async () => {
+    it(`the consent page in Chromium is readable and labelled in ${colorScheme} mode, and obeys its content security policy`, async () => {
       const attempt = await app.start();
       const page = await visit(attempt, { colorScheme });
       const refused: string[] = [];
@@ -250,7 +250,7 @@ describeInBrowser('consent page in Chromium', () => {
     });
   }
 
-  it('the consent page in Chromium fits 320 pixels and doubled text, even with extremely long names', async () => {
+  it('the consent page in Chromium fits a width of 320 pixels, even with doubled text and extremely long names', async () => {
     const name = `${'W'.repeat(120)}\u202Egnp.exe <b>&amp;</b> ${'i'.repeat(50)}`;
     await using long = await ConnectingApp.register(system, { name });
     const attempt = await long.start();

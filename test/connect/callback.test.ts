@@ -47,7 +47,7 @@ describe('callback page', () => {
   });
 });
 
-it('the callback page does not exist in production', async () => {
+it('the callback page is 404 in production', async () => {
   await using system = await startSystem({
     workers: 0,
     env: {

@@ -69,7 +69,7 @@ describe('consent page', () => {
     assert.deepEqual([body.status, body.grant_revision], ['connected', 1]);
   });
 
-  it('the consent page returns access_denied with state and iss when the person denies', async () => {
+  it('the consent page redirects to the app with access_denied, state and iss when the person denies', async () => {
     const attempt = await app.start('denies');
     const { visitor } = await signUpVisitor(attempt);
     const back = await decide(attempt, visitor, 'deny');
@@ -108,7 +108,7 @@ describe('consent page', () => {
     assertPage(await new Visitor().get(`${url}/`), 404, /There is no such request/);
   });
 
-  it('the consent page is a 410 page once the attempt has expired, for every button, and never redirects', async () => {
+  it('the consent page is a 410 page once the connection attempt has expired, for every button, and never redirects', async () => {
     const attempt = await app.start();
     const { visitor } = await signUpVisitor(attempt);
     const { csrf } = await visitor.get(attempt.url);
@@ -121,7 +121,7 @@ describe('consent page', () => {
     }
   });
 
-  it('the consent page approves an attempt once: further clicks get a 410 page with an explanation', async () => {
+  it('the consent page approves a connection attempt once: further clicks get a 410 page with an explanation', async () => {
     const attempt = await app.start('clicks twice');
     const { visitor } = await signUpVisitor(attempt);
     const { csrf } = await visitor.get(attempt.url);
@@ -160,7 +160,7 @@ describe('consent page', () => {
     }
   });
 
-  it('a path such as /connected gets a 404 of the API, not a consent page', async () => {
+  it('a path such as /connected gets a 404 in JSON, not a consent page', async () => {
     const { status, headers } = await new Visitor().get(`${system.webs[0]?.url}/connected`);
     assert.equal(status, 404);
     assert.match(headers.get('content-type') ?? '', /json/);
@@ -178,7 +178,7 @@ describe('consent page', () => {
 });
 
 describe('signing in on the consent page', () => {
-  it('the consent page accepts an account of the API, and keeps the typed e-mail address when the password is wrong', async () => {
+  it('the consent page accepts an account that signed up in the API, and keeps the typed e-mail address if the password is wrong', async () => {
     const person = await signUpByApi(system);
     const attempt = await app.start();
     const visitor = new Visitor();
@@ -258,7 +258,7 @@ describe('signing in on the consent page', () => {
     assert.ok(!seen.text.includes(email));
   });
 
-  it('a sign-in on the consent page is valid for later attempts in the same browser', async () => {
+  it('a sign-in on the consent page is valid for later connection attempts in the same browser', async () => {
     const { visitor, email } = await signUpVisitor(await app.start());
     const next = await app.start('another user');
     assert.ok((await visitor.get(next.url)).text.includes(email));
@@ -292,7 +292,7 @@ describe('signing in on the consent page', () => {
     assertPage(await visitor.get(url), 200, /Sign in to continue/);
   });
 
-  it('the consent page shows at the form that too many wrong passwords were entered', async () => {
+  it('the consent page is 429 and says at its form when too many wrong passwords were entered', async () => {
     const { email } = await signUpByApi(system);
     const { url } = await app.start();
     const visitor = new Visitor();
@@ -306,7 +306,7 @@ describe('signing in on the consent page', () => {
 });
 
 describe('forged requests', () => {
-  it('the consent page answers 403 to a form whose token is missing, wrong, or from another browser or attempt', async () => {
+  it('the consent page answers 403 to a form whose CSRF token is missing, wrong, or from another browser or attempt', async () => {
     const attempt = await app.start();
     const { visitor } = await signUpVisitor(attempt);
     const { csrf: others } = await new Visitor().get(attempt.url);
@@ -382,7 +382,7 @@ describe('forged requests', () => {
     assert.equal(own.status, 303);
   });
 
-  it('the consent page prevents session fixation: cookie and token change at sign-in', async () => {
+  it('the consent page prevents session fixation: its cookie and its CSRF token change at sign-in', async () => {
     const attempt = await app.start();
     const planted = new Visitor();
     const { csrf } = await planted.get(attempt.url);
@@ -422,7 +422,7 @@ describe('forged requests', () => {
 describe('cookie of the consent page', () => {
   const attributes = (seen: ReceivedPage) => seen.headers.getSetCookie()[0]?.split('; ').slice(1).sort();
 
-  it("the consent page's cookie is HttpOnly, SameSite=Lax, limited to /connect, and ends with the browser session", async () => {
+  it("the consent page's cookie is HttpOnly, SameSite=Lax, limited to /connect, and expires with the browser session", async () => {
     const { url } = await app.start();
     const seen = await new Visitor().get(url);
     assert.match(seen.headers.get('set-cookie') ?? '', /^forecue=[\w-]{43};/);
@@ -499,7 +499,7 @@ describe('page headers', () => {
     }
   });
 
-  it("the consent page's content security policy allows forms only to itself and the redirect URI's scheme, and no forms on a page without one", async () => {
+  it("the consent page's content security policy allows forms only to itself and to the redirect URI's scheme, on error pages none", async () => {
     const formAction = (seen: ReceivedPage) =>
       /form-action ([^;]*);/.exec(seen.headers.get('content-security-policy') ?? '')?.[1];
     const client = await system.app({ redirectUris: ['https://app.example.com/cb', 'http://[::1]:9/cb'] });
@@ -520,7 +520,7 @@ describe('page headers', () => {
 });
 
 describe('consent page under load', () => {
-  it('the consent page limits requests per address, and answers 429 pages beyond the limit', async () => {
+  it('the consent page limits requests per address, and answers requests beyond the limit with a 429 page', async () => {
     const limited = await system.startWeb({ RATE_LIMIT_RPS: '1', RATE_LIMIT_BURST: '3' });
     const { requestId } = await app.start();
     let seen = await new Visitor().get(`${limited.url}/connect/${requestId}`);

@@ -61,7 +61,7 @@ describe('forgotten password', () => {
   const logIn = async (email: string, password: string) =>
     (await anonymously(system, 'POST', '/api/auth/login/', { email, password })).status;
 
-  it('a forgotten password can be replaced through a mailed link, which ends every log-in', async () => {
+  it('a forgotten password can be replaced through a mailed reset link, and every log-in of the account then ends', async () => {
     const person = await signUp(system);
     const asked = await ask(person.email.toUpperCase());
     assert.equal(asked.status, 200);
@@ -82,7 +82,7 @@ describe('forgotten password', () => {
     assert.equal((await anonymously(system, 'POST', '/api/auth/token/refresh/', { refresh })).status, 401);
   });
 
-  it('replacing a forgotten password ends its link and every other link of the account', async () => {
+  it('once a forgotten password is replaced, every password reset link of the account is 410', async () => {
     const { email } = await signUp(system);
     await ask(email);
     const first = await open(await mailedLink());
@@ -98,7 +98,7 @@ describe('forgotten password', () => {
     assert.equal(await logIn(email, NEW_PASSWORD), 200);
   });
 
-  it('only one of many concurrent uses of a link replaces the forgotten password', async () => {
+  it('only one of many concurrent uses of a password reset link replaces the password', async () => {
     const { email } = await signUp(system);
     await ask(email);
     const link = await mailedLink();
@@ -115,7 +115,7 @@ describe('forgotten password', () => {
     assert.equal(await logIn(email, `${NEW_PASSWORD} ${saved.indexOf(200)}`), 200);
   });
 
-  it('an expired or unknown link for a forgotten password shows that the link has ended', async () => {
+  it('an expired or unknown password reset link gets a 410 page that says so', async () => {
     const { email } = await signUp(system);
     await ask(email);
     const opened = await open(await mailedLink());
@@ -129,7 +129,7 @@ describe('forgotten password', () => {
     assert.equal(await logIn(email, NEW_PASSWORD), 401);
   });
 
-  it('a link for a forgotten password redirects to its page even if the Host header is malformed', async () => {
+  it('a password reset link redirects to the page for the new password even if the Host header is malformed', async () => {
     const link = `${url}new-password?token=${'x'.repeat(43)}`;
     const { status, location } = await getAtHost(link, 'x:y');
     assert.deepEqual([status, location], [303, 'new-password']);
@@ -151,7 +151,7 @@ describe('forgotten password', () => {
     assert.equal((await save(left, { password: NEW_PASSWORD })).status, 410);
   });
 
-  it("replacing a forgotten password keeps the account's keys, unless the person wants them revoked", async () => {
+  it("replacing a forgotten password keeps the account's keys, unless the person chooses to revoke the keys", async () => {
     const keyOf = async (person: UserClient) =>
       (await person.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'k' })).body.key;
     for (const revoke of [false, true]) {
@@ -169,7 +169,7 @@ describe('forgotten password', () => {
     }
   });
 
-  it('a forgotten password cannot be replaced by a weak one, and the link stays valid', async () => {
+  it('a forgotten password cannot be replaced by a weak password, and the reset link stays valid', async () => {
     const { email } = await signUp(system);
     await ask(email);
     const opened = await open(await mailedLink());
@@ -186,7 +186,7 @@ describe('forgotten password', () => {
     assert.equal((await save(opened, { password: NEW_PASSWORD })).status, 200);
   });
 
-  it('asking for a password link gets the same page for an address without an account, and sends no mail there', async () => {
+  it('a request for a password reset link gets the same page for an address without an account, and mails nothing there', async () => {
     const { email } = await signUp(system);
     const nobody = someEmail();
     const strangers = await ask(nobody);
@@ -203,7 +203,7 @@ describe('forgotten password', () => {
     );
   });
 
-  it('asking for a password link is answered before the account is looked up, so that the response time reveals nothing', async () => {
+  it('a request for a password reset link is answered before the account is looked up, so the response time reveals nothing', async () => {
     const { email, id } = await signUp(system);
     const lock = await system.database.pool.connect();
     try {
@@ -218,7 +218,7 @@ describe('forgotten password', () => {
     await mailedLink();
   });
 
-  it('a password link can be requested for an address at most five times an hour, with or without an account, and requests are limited per network too', async () => {
+  it('password reset links can be requested five times an hour per e-mail address, with or without an account, and 50 times per network', async () => {
     for (const email of [(await signUp(system)).email, someEmail()]) {
       const answers: ReceivedPage[] = [];
       for (let nth = 0; nth < 6; nth += 1) answers.push(await ask(email));
@@ -235,7 +235,7 @@ describe('forgotten password', () => {
     assert.equal((await ask(someEmail())).status, 200);
   });
 
-  it('a password link is mailed again if the mail server was busy, but not if it refuses the address', async () => {
+  it('a password reset link is mailed again if the mail server was busy, but not if the server refuses the address', async () => {
     const { email } = await signUp(system);
     mail.refusals.push('451 later');
     await ask(email);
@@ -249,7 +249,7 @@ describe('forgotten password', () => {
     assert.ok(!system.webs[0]?.log.includes(other.email));
   });
 
-  it('a password link is mailed to exactly one address, even if the address contains a comma', async () => {
+  it('a password reset link is mailed to exactly one address, even if the address contains a comma', async () => {
     const odd = `"a,b"-${someEmail()}`;
     const { email } = await signUp(system, { email: odd });
     await ask(email);
@@ -260,7 +260,7 @@ describe('forgotten password', () => {
     );
   });
 
-  it('the pages for a forgotten password accept only their own forms, and do not leak the link', async () => {
+  it('the pages for a forgotten password accept only their own forms, and do not leak the token of the reset link', async () => {
     const { email } = await signUp(system);
     await ask(email);
     const link = await mailedLink();
@@ -299,7 +299,7 @@ describe('forgotten password', () => {
     assert.match(nonsense.text, /Enter an e-mail address/);
   });
 
-  it('without a mail server, the page for a forgotten password refers to the operator', async () => {
+  it('without a mail server, the page for a forgotten password tells people to ask the operator for a reset link', async () => {
     const { url: silent } = await system.startWeb({ SMTP_URL: '', CONSOLE: 'off' });
     const visitor = new Visitor();
     for (const answer of [

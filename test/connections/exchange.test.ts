@@ -50,7 +50,7 @@ describe('connecting a user', () => {
       }
     });
 
-    it('starting or exchanging a connection is 404 if the operator turned connections off', async () => {
+    it('starting a connection or exchanging its code is 404 feature_disabled if the operator turned connections off', async () => {
       const off = await connectingApp(system);
       await system.database.pool.query(`update apps set disabled = '{connections}' where id = $1`, [off.id]);
       const attempt = await startConnection(app);
@@ -63,7 +63,7 @@ describe('connecting a user', () => {
   });
 
   describe('exchanging a code', () => {
-    it('an exchange makes the connection, and repeating it returns the same bytes', async () => {
+    it('an exchange makes the connection, and repeating the exchange returns the same bytes', async () => {
       const attempt = await startConnection(app, 'first');
       const code = await approve(system, attempt, person);
       assert.match(code, /^[A-Za-z0-9_-]{43}$/);
@@ -80,7 +80,7 @@ describe('connecting a user', () => {
       for (let n = 0; n < 3; n++) assert.equal((await exchange(app, attempt, code)).text, reply.text);
     });
 
-    it('a thousand concurrent exchanges of one code make one connection and one grant, and get the same answer', async () => {
+    it('a thousand concurrent exchanges of one code make one connection with one grant, and all get the same answer', async () => {
       const attempt = await startConnection(app, 'crowd');
       const code = await approve(system, attempt, person);
       // An exchange that waited too long for the others is retried.
@@ -183,7 +183,7 @@ describe('connecting a user', () => {
       assert.equal((await exchange(app, attempt, code)).status, 200);
     });
 
-    it('an exchange is refused if the attempt was started with the plain verifier as its challenge', async () => {
+    it('an exchange is refused if its attempt was started with the PKCE verifier itself as the challenge', async () => {
       const { body, verifier } = startBody(attempt.userId);
       const plain = { ...body, code_challenge: verifier };
       const started = await app.request<Attempt>('POST', '/v1/connections', plain);
@@ -192,7 +192,7 @@ describe('connecting a user', () => {
       assert.deepEqual([reply.status, reply.code], [400, 'invalid_grant']);
     });
 
-    it('after five wrong exchanges of an attempt, all its exchanges are refused for good', async () => {
+    it('after five wrong exchanges, a connection attempt refuses every exchange for good', async () => {
       for (let n = 0; n < 5; n++)
         assert.deepEqual(await refusalOf({ code: 'x'.repeat(43) }), [400, 'invalid_grant']);
       assert.deepEqual(await refusalOf({}), [400, 'invalid_grant']);
@@ -237,7 +237,7 @@ describe('connecting a user', () => {
       assert.deepEqual(await refusalOf({}), [403, 'connection_revoked']);
     });
 
-    it('an exchange is refused if the account was erased before it', async () => {
+    it('an exchange is 404 if the account that approved the attempt was erased', async () => {
       const gone = await signUp(system);
       attempt = await startConnection(app, attempt.userId);
       code = await approve(system, attempt, gone);

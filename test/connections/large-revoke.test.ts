@@ -85,7 +85,7 @@ describe('large revoke', function () {
     assert.ok((await largestDelete(system)) <= STEP_ROWS);
   });
 
-  it('revoking a connection ends thousands of queued predictions, even if the ingress dies halfway', async () => {
+  it('revoking a connection ends thousands of queued predictions, even if the revoking ingress dies halfway', async () => {
     const [victim, survivor] = system.webs;
     const last = 'id = (select id from work where connection_id = $1 order by id desc limit 1)';
     const lock = await lockRow(system, 'work', last, [connectionId]);

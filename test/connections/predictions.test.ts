@@ -29,7 +29,7 @@ describe('predictions with a connection', () => {
     predictionBody({ connection_id: connection.connection_id, ...part });
   const statusOf = ({ status, code }: { status: number; code: string | undefined }) => [status, code];
 
-  it('a connected prediction uses the profile and the facts that currently hold, and returns the revisions used', async () => {
+  it('a connected prediction uses the profile and the facts that are valid now, and returns the profile and grant revisions used', async () => {
     await setProfile(system, person, 'Writes short, friendly mails', { team: 'sales' });
     await addFact(system, person, { text: 'Reports to Ada', confidence: 0.8 });
     await addFact(system, person, { text: 'Signs as Max', pinned: true, confidence: 0.5 });
@@ -119,7 +119,7 @@ describe('predictions with a connection', () => {
     assert.equal(system.provider.calls.length, 1);
   });
 
-  it('a prediction that a revoke has not ended yet is given no memory', async () => {
+  it('a queued prediction of a revoked connection that the revoke has not ended yet is given no memory', async () => {
     await setProfile(system, person, 'Writes short, friendly mails', { team: 'sales' });
     const body = connectedBody();
     const { waiting } = await whileFrozen(system.workers, async () => {
@@ -135,7 +135,7 @@ describe('predictions with a connection', () => {
     assert.equal((await system.provider.called(1)).record.known, null);
   });
 
-  it('running predictions of a connection continue if the same account reconnects, and end if another account does', async () => {
+  it('running predictions of a connection continue if the same account reconnects, and are 403 if another account connects', async () => {
     system.provider.next(delay(300, ok()), hang());
     const going = app.predict(connectedBody());
     await system.provider.called(1);
@@ -149,7 +149,7 @@ describe('predictions with a connection', () => {
     assert.deepEqual(statusOf(await ending), REVOKED);
   });
 
-  it("an answer made with one account's memory is not given again once another account has connected", async () => {
+  it("an answer made with one account's memory is 410 once another account has taken over the connection", async () => {
     await setProfile(system, person, 'Signs as Max', {});
     const [body, abstaining] = [connectedBody(), connectedBody({ draft: { text: ' ', revision: 2 } })];
     const first = await app.predict(body);
@@ -191,7 +191,7 @@ describe('predictions with a connection', () => {
   });
 
   describe('connections as the person sees them', () => {
-    it('a person can read what an app used a connection for, and nobody else can', async () => {
+    it('a person can read how often an app used their connection and when last, and other accounts cannot', async () => {
       const path = `/api/connections/${connection.connection_id}/`;
       const unused = await person.request<ConnectionDetail>('GET', path);
       assert.deepEqual(
@@ -226,7 +226,7 @@ describe('predictions with a connection', () => {
       assert.equal(body.predictions, 0);
     });
 
-    it('a person sees only their own connections, and revoking one ends the predictions that use it', async () => {
+    it('a person sees only their own connections, and revoking a connection ends the predictions that use it', async () => {
       const other = await signUp(system);
       const list = await person.request<{ results: object[] }>('GET', '/api/connections/');
       const [{ created_at, ...summary }] = list.body.results as [{ created_at: string }];

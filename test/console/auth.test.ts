@@ -22,7 +22,7 @@ describe('logging in to the console', () => {
     return { email, given, cookie: given.split(';')[0] ?? '', ...body };
   }
 
-  it("the console's log-in keeps the refresh token in a cookie for its own endpoints, and out of the body", async () => {
+  it("the console's log-in keeps the refresh token in a cookie for its own endpoints, and out of the answer's body", async () => {
     const { given, refresh, access, email } = await signUpInConsole();
     assert.match(
       given,
@@ -64,7 +64,7 @@ describe('logging in to the console', () => {
     assert.equal((await post('token/refresh', IN_COOKIE, { cookie: other })).status, 200);
   });
 
-  it('the console can log the person out everywhere', async () => {
+  it('logging out everywhere in the console ends all log-ins of the person, in the console and in /api', async () => {
     const { email, cookie, access } = await signUpInConsole();
     const there = await anonymously<LoginResponse>(system, 'POST', '/api/auth/login/', {
       email,
@@ -81,7 +81,7 @@ describe('logging in to the console', () => {
     assert.equal(refresh.status, 401);
   });
 
-  it("the console's log-in takes the refresh token only from its cookie, and /api never takes one from there", async () => {
+  it("the console's log-in takes a refresh token only from its cookie, and /api takes no token from that cookie", async () => {
     const { refresh, access } = await signUp(system);
     assert.equal((await post('token/refresh', { refresh })).status, 401);
     const { cookie } = await signUpInConsole();
@@ -99,7 +99,7 @@ describe('logging in to the console', () => {
     assert.equal((await post('token/refresh', IN_COOKIE, { cookie })).status, 200);
   });
 
-  it("the console's log-in refuses requests from pages of other origins, sibling hosts too", async () => {
+  it("the console's log-in answers 403 to requests from pages of sibling hosts (Sec-Fetch-Site: same-site)", async () => {
     const { cookie, access, email } = await signUpInConsole();
     const calls: [string, object][] = [
       ['signup', { email: someEmail(), password: PASSWORD }],
@@ -116,7 +116,7 @@ describe('logging in to the console', () => {
     assert.equal((await post('token/refresh', IN_COOKIE, { cookie })).status, 200);
   });
 
-  it("the console's log-in reports errors like /api", async () => {
+  it("the console's log-in reports errors with the same status and code as /api", async () => {
     const { email } = await signUpInConsole();
     const wrong = await post('login', { email, password: 'not the password' });
     assert.deepEqual([wrong.status, wrong.code], [401, 'invalid_credentials']);

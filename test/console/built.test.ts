@@ -19,7 +19,7 @@ describe('console as served', () => {
     assert.ok(length > 10_000 && length <= SCRIPT_MAX, `${length} bytes`);
   });
 
-  it('the console is served uncompressed on request, and as a 304 to browsers that have it', async () => {
+  it('the console is served uncompressed on request, and with 304 to a browser that has the current version', async () => {
     const plain = await fetch(`${url}/console/app.css`, { headers: { 'accept-encoding': 'identity' } });
     assert.equal(plain.headers.get('content-encoding'), null);
     const text = await plain.text();
@@ -30,7 +30,7 @@ describe('console as served', () => {
     assert.equal((await fetch(`${url}/console/app.css`, { headers })).status, 304);
   });
 
-  it("the console's content security policy allows only its own scripts and styles, no inline code, and no markup from text", async () => {
+  it("the console's content security policy allows only its own scripts and styles, no inline code, and requires trusted types", async () => {
     const { headers } = await fetch(`${url}/console/`);
     const policy = headers.get('content-security-policy') ?? '';
     assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self';/);

@@ -31,13 +31,13 @@ describeInBrowser('console inbox', () => {
   const question = (nth: number) =>
     page.locator('blockquote').getByText(QUESTIONS.at(-1 - nth) ?? '', { exact: true });
 
-  it("the console's inbox says when nothing waits, and where to go", async () => {
+  it("the console's inbox says when no prediction waits, and links to the page Try it", async () => {
     await goTo(page, 'Inbox');
     await page.getByText('Nothing waits for you.').waitFor();
     await page.getByRole('main').getByRole('link', { name: 'Try it' }).waitFor();
   });
 
-  it("the console's inbox shows what waits, with candidates, confidence and the memory behind them", async () => {
+  it("the console's inbox shows waiting predictions with their candidates, their confidence and the memory behind them", async () => {
     await ask();
     await page.reload();
     await question(0).waitFor();
@@ -47,7 +47,7 @@ describeInBrowser('console inbox', () => {
     assert.deepEqual(await faultsOn(page), []);
   });
 
-  it("the console's inbox moves with j and k, but not while the person types", async () => {
+  it("the keys j and k move through the console's inbox, but not while the person types", async () => {
     await page.keyboard.press('j');
     await question(1).waitFor();
     await page.keyboard.press('k');
@@ -62,7 +62,7 @@ describeInBrowser('console inbox', () => {
     await field.waitFor({ state: 'detached' });
   });
 
-  it("the console's inbox sends a decision only after a delay, in which it can be undone", async () => {
+  it("the console's inbox sends a decision only after a delay, during which the person can undo the decision", async () => {
     await page.getByRole('region', { name: 'Waiting for you' }).focus();
     await page.keyboard.press('x');
     await page.getByText('Rejected.').waitFor();
@@ -74,7 +74,7 @@ describeInBrowser('console inbox', () => {
     assert.deepEqual(await statuses(), ['escalated', 'escalated', 'escalated']);
   });
 
-  it("the console's inbox accepts, edits and rejects by keyboard, and sends the last decision by itself", async () => {
+  it("predictions in the console's inbox can be accepted, edited and rejected by keyboard, and the last decision is sent too", async () => {
     await page.keyboard.press('1');
     await question(1).waitFor();
     await page.keyboard.press('e');

@@ -34,7 +34,7 @@ describeInBrowser('console pages', () => {
     }
   }
 
-  it("the console's pages have no fault that axe can find while they are empty, in both themes and widths", async () => {
+  it("the console's pages have no accessibility fault that axe finds while they are empty, in both themes and widths", async () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await assertAccessible('signing in');
     await signUp(page, person.email);
@@ -45,7 +45,7 @@ describeInBrowser('console pages', () => {
     }
   }).timeout(60_000);
 
-  it("the console's pages have no fault that axe can find when they are full", async () => {
+  it("the console's pages have no accessibility fault that axe finds when they show data", async () => {
     await goTo(page, 'First minute');
     await loadSample(page);
     await goTo(page, 'Try it');

@@ -18,7 +18,7 @@ describeInBrowser('person in the console', () => {
     page = await person.open();
   });
 
-  it('a person in the console signs up, and is led to the first minute', async () => {
+  it('a person in the console signs up, and is led to the page First minute', async () => {
     await signUp(page, person.email);
     await page.getByText('Nothing yet: begin with step 1.').waitFor();
   });
@@ -43,7 +43,7 @@ describeInBrowser('person in the console', () => {
     assert.ok(rows.every(({ body }) => !body.includes(SECRET)));
   });
 
-  it("a person in the console who uploads another account's session learns how much was refused", async () => {
+  it("a person in the console who uploads another account's session learns how many messages were refused", async () => {
     const other = await personIn(at);
     const tab = await other.open();
     await signUp(tab, other.email);
@@ -84,7 +84,7 @@ describeInBrowser('person in the console', () => {
     await page.getByText('await forecue.predictDraft({').waitFor();
   });
 
-  it('a person in the console adds a profile field, which only they can change', async () => {
+  it('a person in the console adds a field to their profile, and the field is there after a reload', async () => {
     await goTo(page, 'Memory');
     await page.getByRole('link', { name: 'Profile' }).click();
     await page.getByText('All of it is locked').waitFor();
@@ -134,7 +134,7 @@ describeInBrowser('person in the console', () => {
     );
   });
 
-  it('a person in the console opens a second tab without signing in, and signing out in either signs out both', async () => {
+  it('a person in the console opens a second tab without signing in, and signing out there signs out both tabs', async () => {
     const other = await person.open('#/account');
     await other.getByText(`You are ${person.email}.`).waitFor();
     await press(other, 'Sign out');

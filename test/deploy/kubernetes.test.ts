@@ -21,13 +21,13 @@ const podsWith = (labels: object) =>
 const portsOf = (pod: KubernetesObject) => pod.spec.containers[0].ports ?? [];
 
 describe('Kubernetes objects', () => {
-  it('the Kubernetes base lists exactly the files of its folder', async () => {
+  it('the kustomization.yaml for Kubernetes lists exactly the other files of its folder', async () => {
     const { resources } = parse(await readFile('deploy/kubernetes/kustomization.yaml', 'utf8'));
     const files = (await readdir('deploy/kubernetes')).filter((file) => file !== 'kustomization.yaml');
     assert.deepEqual([...resources].sort(), files.sort());
   });
 
-  it('the Kubernetes objects have only fields of their kinds', async () => {
+  it('the Kubernetes objects have only fields that the Kubernetes API defines for their kinds', async () => {
     const own = OBJECTS.filter(({ apiVersion }) => !UNTYPED_APIS.includes(apiVersion));
     // The folder is inside the checkout, where the compiler finds the types.
     const folder = await mkdtemp('node_modules/.forecue-kubernetes-');

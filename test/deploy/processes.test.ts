@@ -74,7 +74,7 @@ for (const [form, deployment] of Object.entries(FORMS))
       for (const pool of POOLS) assert.ok(deployment.has(pool), pool);
     });
 
-    it(`the processes of ${form} set only variables that exist, and can start with them in production`, () => {
+    it(`the processes of ${form} set only settings that exist, and have a valid configuration for production`, () => {
       for (const [name, process] of deployment) {
         const unknown = Object.keys(process.env).filter(
           (key) => !SETTING_NAMES.has(key) && !SECRET_FILES.has(key),
@@ -117,7 +117,7 @@ function portsOf(deployment: Deployment): Map<string, Ports> {
 }
 
 describe('container ports', () => {
-  it('containers serve operators on port 9460 and the public on their exposed ports, and both can be reached from outside', () => {
+  it('containers serve the operator port 9460, and the public port 8080 or 8090, on all their addresses', () => {
     for (const form of ['compose', 'kubernetes'] as const)
       for (const [name, { operator, host, port }] of portsOf(FORMS[form])) {
         assert.deepEqual(operator, { host: '0.0.0.0', port: 9460 }, `${form} ${name}`);

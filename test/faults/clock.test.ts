@@ -52,7 +52,7 @@ describe('clock set back', () => {
       app = await system.app();
     });
 
-    it('a prediction is claimed and answered after the database clock was set back an hour, even if it was admitted before', async () => {
+    it('a prediction is answered after the database clock was set back an hour, even if it was admitted before that', async () => {
       const early = predictionBody();
       const answered = await whileFrozen(system.workers, async () => {
         const waiting = app.predict(early);
@@ -67,7 +67,7 @@ describe('clock set back', () => {
       assert.equal((await app.predict(predictionBody())).status, 200);
     });
 
-    it('a prediction that ran again after the database clock was set back is replayed to a repeated request, for one unit', async () => {
+    it('a prediction that ran again after the database clock was set back is replayed to a repeated request, and costs one unit', async () => {
       const body = predictionBody();
       system.provider.respond(status(400));
       assert.equal((await app.predict(body)).code, 'provider_failed');

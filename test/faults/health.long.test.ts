@@ -81,7 +81,7 @@ describe('health of an ingress', function () {
     return url.href;
   };
 
-  it('an ingress is unhealthy while it cannot write its heartbeat, and healthy again afterwards', async () => {
+  it('an ingress is unhealthy (503) about 10 s after PostgreSQL stops answering it, and healthy again afterwards', async () => {
     await using proxy = await startSilentProxy(system.database.url);
     await assertUnhealthyWhileSilent(system, proxy, { DATABASE_URL: through(proxy) });
   });

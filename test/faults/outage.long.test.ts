@@ -20,15 +20,15 @@ describe('outages', function () {
     assert.deepEqual(brokenPromises(run), [], JSON.stringify(run));
   }
 
-  it('waiting callers get their answers across 3 s without PostgreSQL, and no provider call is repeated', () =>
+  it('calls that wait during 3 s without PostgreSQL end with 200 or a documented error, and succeed when repeated, for one unit', () =>
     assertEndures(() => takeDown(server, 3000, 'fast')));
 
-  it('waiting callers get their answers across a PostgreSQL crash and 4 s without PostgreSQL, and no provider call is repeated', () =>
+  it('calls that wait during a PostgreSQL crash of 4 s end with 200 or a documented error, and succeed when repeated, for one unit', () =>
     assertEndures(() => takeDown(server, 4000, 'immediate')));
 
-  it('waiting callers get their answers although the ingress is frozen for 4 s, and no provider call is repeated', () =>
+  it('calls that wait while an ingress is frozen for 4 s end with 200 or a documented error, and succeed when repeated, for one unit', () =>
     assertEndures(() => freeze(system.webs[0], 4000)));
 
-  it('waiting callers get their answers although the worker is frozen for 4 s, and no provider call is repeated', () =>
+  it('calls that wait while a worker is frozen for 4 s end with 200 or a documented error, and succeed when repeated, for one unit', () =>
     assertEndures(() => freeze(system.workers[0], 4000)));
 });

@@ -112,7 +112,7 @@ describeWithPgBouncer('PgBouncer in transaction mode', function () {
     }
   });
 
-  it('recording through PgBouncer gives up on a locked account like recording on a direct connection', async () => {
+  it('recording through PgBouncer gives up on a locked account with a lock timeout (SQLSTATE 55P03)', async () => {
     const account = await createAccount(database.orm.em.fork(), {
       email: 'locked@example.com',
       name: '',
@@ -127,7 +127,7 @@ describeWithPgBouncer('PgBouncer in transaction mode', function () {
     assert.deepEqual(await recordBatch(database.pool, account.id, [], {}), { accepted: 0, foreign: [] });
   });
 
-  it('callers behind PgBouncer get 503 while PostgreSQL is down, and 200 within 8 s of its return', async () => {
+  it('callers of a system behind PgBouncer get 503 while PostgreSQL is down, and 200 within 8 s after PostgreSQL is started', async () => {
     await using system = await startSystem();
     const app = await system.app();
     assert.equal((await app.predict(predictionBody())).status, 200);

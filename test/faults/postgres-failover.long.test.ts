@@ -81,7 +81,7 @@ describe('a failover of PostgreSQL under load', function () {
     assertDocumented('crash', seen);
   });
 
-  it('a process whose database address leads to a demoted primary is not ready, and keeps no connection to that server', async () => {
+  it('an ingress and a worker whose database address leads to a demoted primary are not ready, and no answer is lost', async () => {
     const seen = await endure(async () => {
       await server.stop('fast');
       await replica.promote();

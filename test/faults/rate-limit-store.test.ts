@@ -49,7 +49,7 @@ describe('rate-limit store outage', function () {
       await pool?.end();
     });
 
-    it('while the rate-limit store on PostgreSQL is down, the ingress enforces limits itself and logs the outage once; it uses the store again once the store is back', async () => {
+    it('while PostgreSQL is down, an ingress counts rate limits itself and logs the outage once; afterwards it uses PostgreSQL again', async () => {
       const limiter = limits.open({ name: 'app', points: POINTS, windowS: 600 });
       await limiter.take('early');
       await server.stop('fast');
@@ -73,7 +73,7 @@ describe('rate-limit store outage', function () {
   describe('locked table', () => {
     const system = useSystem({ workers: 0, env: { ...LIMITS, REDIS_URL: '', QUEUE_PREFIX: '' } });
 
-    it('a locked rate-limit table delays no request noticeably, and the limit still holds', async () => {
+    it('a locked rate-limit table delays no request by 3 s, and the rate limit still holds', async () => {
       const [web] = system.webs as [HostedPart];
       const app = await system.app();
       const locker = await system.database.pool.connect();
@@ -121,7 +121,7 @@ describe('rate-limit store outage', function () {
       for (const { log } of webs) assert.equal(occurrences(log, STORE_LOST_MESSAGE), 1);
     });
 
-    it('a frozen Redis with the rate limits delays no request noticeably, and the limit still holds', async () => {
+    it('a frozen Redis that stores the rate limits delays no request by 3 s, and the rate limit still holds', async () => {
       const app = await system.app();
       await redis.pause(4000);
       assertCounted(await usages(app, 2 * POINTS));

@@ -43,7 +43,7 @@ describe('the rotation of the signing secret, app keys, the database role and th
     made = [];
   });
 
-  it('rotating the signing secret, an app key, the database role and the provider key by rolling restarts fails no request', async () => {
+  it('rotating the signing secret, app key, database role and provider key by rolling restarts fails no call with a valid credential', async () => {
     const roles = [await makeRole(server()), await makeRole(server())] as const;
     made = roles.map(({ name }) => name);
     const failed: string[] = [];

@@ -86,13 +86,13 @@ describe('silent connections to PostgreSQL', function () {
       },
     });
 
-  it('a worker whose PostgreSQL queue connections fall silent answers again within 12 s, or reports that it is unhealthy', () =>
+  it("within 12 s after a worker's queue connections to PostgreSQL fall silent, calls take under 150 ms, or the worker is unhealthy", () =>
     fallSilent('worker', 'all'));
 
-  it('an ingress whose PostgreSQL queue connections fall silent answers again within 12 s, or reports that it is unhealthy', () =>
+  it("within 12 s after an ingress's queue connections to PostgreSQL fall silent, calls take under 150 ms, or it is unhealthy", () =>
     fallSilent('web', 'all'));
 
-  it('an ingress whose listening PostgreSQL connection falls silent answers again within 12 s, or reports that it is unhealthy', () =>
+  it("within 12 s after an ingress's listening connection to PostgreSQL falls silent, calls take under 150 ms, or it is unhealthy", () =>
     fallSilent('web', 'listening'));
 });
 
@@ -113,9 +113,9 @@ describeWithRedis('silent connections to Redis', function () {
       through: (proxyUrl) => ({ REDIS_URL: proxyUrl }),
     });
 
-  it('a worker whose Redis connections fall silent answers again within 12 s, or reports that it is unhealthy', () =>
+  it("within 12 s after a worker's connections to Redis fall silent, calls take under 150 ms, or the worker is unhealthy", () =>
     fallSilent('worker'));
 
-  it('an ingress whose Redis connections fall silent answers again within 12 s, or reports that it is unhealthy', () =>
+  it("within 12 s after an ingress's connections to Redis fall silent, calls take under 150 ms, or the ingress is unhealthy", () =>
     fallSilent('web'));
 });

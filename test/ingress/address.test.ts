@@ -65,7 +65,7 @@ describe("client's address", () => {
     return ((await answer.json()) as { address: string }).address;
   }
 
-  it("a client's address is that of its connection, whatever its headers claim", async () => {
+  it("a client's address is that of its connection unless that is a trusted proxy's, whatever the headers claim", async () => {
     assert.equal(await addressSeen([]), '127.0.0.1');
     assert.equal(await addressSeen([], '203.0.113.9'), '127.0.0.1');
     assert.equal(await addressSeen(['10.0.0.0/8'], '203.0.113.9'), '127.0.0.1');
@@ -106,7 +106,7 @@ describe("client's address", () => {
     ]);
   });
 
-  it('an IP address belongs to the same network in each of its spellings', () => {
+  it('networkOf returns the same network for each spelling of an IP address', () => {
     const networks: Record<string, string> = {
       '203.0.113.9': '203.0.113.9',
       '::1': '0:0:0:0::/64',

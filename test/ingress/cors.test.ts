@@ -18,7 +18,7 @@ describe('pages of other origins', () => {
   const ask = (path: string, method: string, headers: Record<string, string>, at = url) =>
     fetch(at + path, { method, headers });
 
-  it('pages of listed origins may send preflight requests for any path of /api, without a credential', async () => {
+  it('pages of the origins in CORS_ORIGINS may send preflight requests to /api, without a credential', async () => {
     const answer = await ask('/api/connections/', 'OPTIONS', PREFLIGHT);
     assert.equal(answer.status, 204);
     assert.equal(answer.headers.get('access-control-allow-origin'), PAGE);
@@ -45,7 +45,7 @@ describe('pages of other origins', () => {
     assert.equal(answer.headers.get('access-control-allow-credentials'), null);
   });
 
-  it('pages of listed origins may read the answers and errors of /api, and their headers', async () => {
+  it('pages of the origins in CORS_ORIGINS may read the answers and errors of /api, and their headers', async () => {
     const answer = await ask('/api/connections/', 'GET', { origin: 'http://localhost:5173' });
     assert.equal(answer.status, 401);
     assert.equal(answer.headers.get('access-control-allow-origin'), 'http://localhost:5173');
@@ -66,7 +66,7 @@ describe('pages of other origins', () => {
     assert.deepEqual([nothing.status, nothing.headers.get('access-control-allow-origin')], [404, PAGE]);
   });
 
-  it('pages of unlisted origins get no CORS headers, and 405 for OPTIONS', async () => {
+  it('pages of origins that are not in CORS_ORIGINS get no CORS headers, and 405 for OPTIONS', async () => {
     for (const origin of ['https://evil.example', `${PAGE}.evil.example`, 'http://app.example', 'null']) {
       const preflight = await ask('/api/connections/', 'OPTIONS', { ...PREFLIGHT, origin });
       assert.equal(preflight.status, 405);
@@ -77,7 +77,7 @@ describe('pages of other origins', () => {
     }
   });
 
-  it('pages of listed origins get no CORS headers outside /api', async () => {
+  it('pages of the origins in CORS_ORIGINS get no CORS headers outside /api', async () => {
     for (const [path, status] of [['/v1/usage', 405] as const, ['/healthz', 405] as const]) {
       const preflight = await ask(path, 'OPTIONS', PREFLIGHT);
       assert.equal(preflight.status, status);

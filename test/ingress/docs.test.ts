@@ -26,7 +26,7 @@ describe('GET /openapi.json', () => {
 describe('GET /docs', () => {
   const FILES = ['/docs', '/docs/', '/docs/init.js', '/docs/swagger-ui-bundle.js', '/docs/swagger-ui.css'];
 
-  it('GET /docs serves a page and its files, which browsers cache and revalidate', async () => {
+  it('GET /docs serves a page and its files, which browsers may cache and must revalidate (ETag, 304)', async () => {
     for (const path of FILES) {
       const first = await fetch(url + path);
       assert.equal(first.status, 200, path);
@@ -47,7 +47,7 @@ describe('GET /docs', () => {
     assert.ok(bytes > 100_000 && bytes < 600_000, `${bytes} bytes`);
   });
 
-  it('GET /docs answers HEAD like GET without the body, and 405 to other methods', async () => {
+  it('the page at /docs and its files answer HEAD like GET without the body, and 405 to POST', async () => {
     for (const path of [...FILES, '/openapi.json']) {
       const [get, head] = [await fetch(url + path), await fetch(url + path, { method: 'HEAD' })];
       assert.deepEqual([head.status, await head.text()], [200, ''], path);
@@ -68,7 +68,7 @@ describe('GET /docs', () => {
       assert.equal((await fetch(url + path)).status, 404, path);
   });
 
-  it('GET /docs allows the page only its own files, and nothing inline', async () => {
+  it("the content security policy of GET /docs allows only the page's own files, and no inline code", async () => {
     const policy = (await fetch(`${url}/docs`)).headers.get('content-security-policy') ?? '';
     assert.match(policy, /^default-src 'none'; script-src 'self';/);
     assert.doesNotMatch(policy, /https?:|unsafe/);

@@ -122,7 +122,7 @@ describe('every endpoint', () => {
       for (const { loc } of detail) assert.equal(loc[0], 'body');
     });
 
-    it(`${name} is 413 for a body over its limit, before reading it`, async () => {
+    it(`${name} is 413 for a body over the endpoint's size limit, before the body is read`, async () => {
       const request = announce(at, endpoint, { over: 1 });
       const [response]: IncomingMessage[] = await once(request, 'response');
       assert.equal((await readPublished(at, endpoint, response)).status, 413);
@@ -197,7 +197,7 @@ describe('every endpoint', () => {
     const [{ params = {} } = {}] = siblings;
     const methods = siblings.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 
-    it(`${path} is 405 with an Allow header for other methods, even without a credential`, async () => {
+    it(`${path} is 405 with an Allow header for methods that it does not have, even without a credential`, async () => {
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
         if (methods.includes(method)) continue;
         const reply = await fetchPublished(at.url + pathOf({ path, params }), { method });
@@ -271,7 +271,7 @@ describe('every endpoint without a database', () => {
     });
 
   for (const endpoint of endpoints.filter(({ possible }) => !possible.includes('service_unavailable')))
-    it(`${endpoint.name} answers as usual while the database is unreachable`, async () => {
+    it(`${endpoint.name} answers with its usual status while the database is unreachable`, async () => {
       assert.equal((await send(at, endpoint)).status, endpoint.status);
     });
 });

@@ -17,7 +17,7 @@ before(async () => {
 });
 
 describe('GET /', () => {
-  it('GET / tells programs in JSON whether the service is ready, and its addresses', async () => {
+  it('GET / returns as JSON to programs whether the service is ready, and where its docs and its console are', async () => {
     for (const accept of ['*/*', 'application/json', 'text/plain']) {
       const response = await fetch(`${url}/`, { headers: { accept } });
       assert.equal(response.status, 200);
@@ -56,7 +56,7 @@ describe('GET /', () => {
     assert.ok(!(await (await fetch(`${other}/`, { headers: BROWSER })).text()).includes('console/'));
   });
 
-  it('the icon is served at its own address and at /favicon.ico, which browsers request', async () => {
+  it('the icon is served at /favicon.svg, and at /favicon.ico, which browsers request', async () => {
     for (const path of ['/favicon.svg', '/favicon.ico']) {
       const response = await fetch(url + path);
       assert.equal(response.headers.get('content-type'), 'image/svg+xml');
@@ -73,7 +73,7 @@ describeInBrowser('page at /', () => {
   after(() => browser?.close());
 
   for (const colorScheme of ['light', 'dark'] as const)
-    it(`the page at / has no fault that axe can find, and obeys its content security policy, in ${colorScheme}`, async () => {
+    it(`the page at / has no accessibility fault that axe finds, and obeys its content security policy, in ${colorScheme}`, async () => {
       const page = await browser.newPage({ colorScheme, viewport: { width: 390, height: 844 } });
       const refused: string[] = [];
       page.on('console', (message) => refused.push(message.text()));

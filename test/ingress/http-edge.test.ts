@@ -297,7 +297,7 @@ beforeEach(() => {
 });
 
 describe('200', () => {
-  it("a handler gets the body with defaults filled in, and the key's app", async () => {
+  it("a handler gets the request's body with defaults filled in, and the app of the request's key", async () => {
     const { status, text: answer, headers } = await post('/v1/predictions', JSON.stringify(valid));
     const { request, app } = JSON.parse(answer);
     assert.deepEqual([status, app, request.language, request.draft.text], [200, 'app-1', 'auto', 'héllo']);
@@ -320,7 +320,7 @@ describe('200', () => {
     assert.equal((await call('/v1/usage', { method: 'HEAD', headers: {} })).status, 401);
   });
 
-  it('a gzip body is accepted, whatever the case of the header', async () => {
+  it('a gzip body is accepted, whatever the case of its Content-Encoding', async () => {
     const packed = gzipSync(JSON.stringify(valid));
     for (const encoding of ['gzip', 'GZIP'])
       assert.equal(
@@ -347,7 +347,7 @@ describe('200', () => {
       );
   });
 
-  it('a body of exactly the size limit is accepted', async () => {
+  it("a body of exactly the endpoint's size limit is accepted, compressed or not", async () => {
     const body = requestOfSize(4 * MIB);
     assert.equal((await post('/v1/predictions', body)).status, 200);
     // Adds noise, since blanks alone would compress too well to be accepted.
@@ -498,7 +498,7 @@ describe('400', () => {
     }
   });
 
-  it('a connection stays usable after a body that is refused as broken before all of it has arrived', async () => {
+  it('a connection stays usable after a body with broken compression is refused before all of it has arrived', async () => {
     const socket = connect(server.port, '127.0.0.1');
     const packed = Buffer.concat([Buffer.from('nothing packed'), Buffer.alloc(MIB)]);
     const more = [
@@ -540,7 +540,7 @@ describe('401', () => {
     assert.equal(reply.headers.get('www-authenticate'), 'Bearer');
   });
 
-  it('a credential that cannot be a key is 401 without a look-up', async () => {
+  it('a credential that cannot be an app key is 401 invalid_app_key without a look-up', async () => {
     const typo = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
     for (const authorization of [
       '',
@@ -556,7 +556,7 @@ describe('401', () => {
     assert.equal(lookUps, 0);
   });
 
-  it('a well-formed but unknown key is 401', async () => {
+  it('a well-formed but unknown app key is 401 invalid_app_key', async () => {
     assertCode(
       await call('/v1/usage', { headers: { authorization: `Bearer ${newAppKey().key}` } }),
       401,
@@ -565,12 +565,12 @@ describe('401', () => {
     assert.equal(lookUps, 1);
   });
 
-  it('the scheme of a credential may have any case', async () => {
+  it('the scheme Bearer in an Authorization header may have any case', async () => {
     for (const scheme of ['bearer', 'BEARER', 'bEaReR'])
       assert.equal((await call('/v1/usage', { headers: { authorization: `${scheme} ${key}` } })).status, 200);
   });
 
-  it('a request without a valid key is 401 whatever its body', async () => {
+  it('a request without an app key is 401 invalid_app_key, whatever its body', async () => {
     for (const [body, type] of [
       ['x'.repeat(5 * MIB), 'text/plain'],
       ['{', 'application/json'],
@@ -599,12 +599,12 @@ describe('404', () => {
       assert.equal((await rawCall('GET', path)).status, 404, path);
   });
 
-  it('an id with malformed percent-encoding is 404 not_found, even where ids may be any text', async () => {
+  it('an id in the path with malformed percent-encoding is 404 not_found, even where ids may be any text', async () => {
     for (const path of ['/api/recording/events/100%/', '/api/recording/sessions/a%zz/events/'])
       assert.equal((await rawCall('GET', path)).status, 404, path);
   });
 
-  it('a malformed id is 404 not_found', async () => {
+  it('a malformed request id in the path is 404 not_found', async () => {
     for (const id of [
       'a%2Fb',
       '%ZZ',
@@ -766,13 +766,13 @@ describe('refusals by the HTTP parser', () => {
     });
   }
 
-  it('a URL that is too long has an error message if its path is under /api', async () => {
+  it('the 414 for a URL that is too long has a message if the path is under /api', async () => {
     const { status, body } = await rawCall('GET', `/api/auth/me/?${'x'.repeat(17_000)}`);
     const { message } = catalogue.uri_too_long;
     assert.deepEqual([status, JSON.parse(body)], [414, { detail: { code: 'uri_too_long', message } }]);
   });
 
-  it('an error of the HTTP parser has a message for a path under /api even if the request target includes the host', async () => {
+  it('a 404 or 414 has a message for a path under /api even if the request target includes the host', async () => {
     for (const [target, status] of [
       ['http://x/api/nowhere/', 404],
       ['HTTP://x/api/nowhere/', 404],
@@ -871,7 +871,7 @@ describe('422', () => {
 });
 
 describe('other errors', () => {
-  it('an error answer has its status, code, source, and a Retry-After in whole seconds', async () => {
+  it("an error's answer has the error's status and code, an X-Error-Source, and a Retry-After in whole seconds", async () => {
     const expected = [
       ['conflict', 409, 'request_in_flight', 'ingress', '1'],
       ['provider', 503, 'provider_rate_limited', 'provider', '3'],
@@ -896,7 +896,7 @@ describe('other errors', () => {
     }
   });
 
-  it('a request is 503 if the database in which its key would be looked up is unreachable', async () => {
+  it('a request is 503 service_unavailable if the database in which its app key is looked up is unreachable', async () => {
     assertCode(
       await call('/v1/usage', { headers: { authorization: `Bearer ${broken.key}` } }),
       503,
@@ -946,7 +946,7 @@ describe('every request', () => {
     assert.ok(!logLines.join('').includes(key));
   });
 
-  it('a request that is refused before or by routing also logs one access line', async () => {
+  it('a request that is 404 or 405 by routing also logs one access line, without its path', async () => {
     await call('/v1/secret-path');
     await call('/v1/usage', { method: 'DELETE' });
     const parsed = logLines.map((line) => JSON.parse(line));
@@ -985,7 +985,7 @@ describe('server shutdown', () => {
     shuttingDown = false;
   });
 
-  it('a stopping server answers running requests with Connection: close, accepts no more, and ends', async () => {
+  it('a stopping server answers running requests with Connection: close, accepts no new connection, and ends', async () => {
     const other = await start();
     const reply = fetch(`${other.url}/v1/wait`);
     await waiting;

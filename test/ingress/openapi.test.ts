@@ -53,7 +53,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 );
 
 describe('published document', () => {
-  it('the OpenAPI document is the committed one', () => {
+  it('docs/openapi.json is exactly the OpenAPI document that the endpoints declare', () => {
     const committed = readFileSync(DOCUMENT_FILE, 'utf8');
     assert.ok(
       committed === text,
@@ -73,7 +73,7 @@ describe('published document', () => {
     assert.deepEqual(operations.map(({ name }) => name).sort(), declared.sort());
   });
 
-  it('the OpenAPI document gives each operation a unique name and a listed section', () => {
+  it('the OpenAPI document gives each operation a unique operationId and a listed tag', () => {
     const names = operations.map(({ operationId }) => operationId);
     assert.deepEqual([...new Set(names)], names);
     const sections = document.tags.map(({ name }) => name);
@@ -90,7 +90,7 @@ describe('published document', () => {
       );
   });
 
-  it("the published document's schemas compile in a strict validator, and accept their examples", () => {
+  it("the OpenAPI document's schemas compile in a strict validator, and accept their examples", () => {
     const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true });
     formats.default(ajv);
     ajv.addSchema({ $id: 'document', components: document.components }, undefined, false, false);
@@ -115,7 +115,7 @@ describe('published document', () => {
     }
   });
 
-  it("the published document's examples pass the endpoints' own validators", () => {
+  it("the OpenAPI document's examples pass the endpoints' own validators", () => {
     for (const { method, path, body, response } of endpoints)
       for (const schema of [body, response]) {
         if (schema === undefined) continue;
@@ -138,7 +138,7 @@ describe('published document', () => {
     }
   });
 
-  it('the OpenAPI document names the kinds of credentials that each surface accepts', () => {
+  it('the OpenAPI document names the kinds of credentials that each operation accepts', () => {
     for (const { name, security } of operations) {
       // A key is listed once for each sufficient scope.
       const schemes = [...new Set(security.flatMap((one) => Object.keys(one)))];
@@ -149,7 +149,7 @@ describe('published document', () => {
     }
   });
 
-  it('the OpenAPI document lists the headers of refusals and replays', () => {
+  it('the OpenAPI document lists WWW-Authenticate, Retry-After and Idempotency-Replayed for POST /v1/predictions', () => {
     const { responses } = document.paths['/v1/predictions']?.['post'] ?? assert.fail();
     const headersOf = (status: number) => Object.keys(responses[status]?.headers ?? {});
     assert.ok(headersOf(401).includes('WWW-Authenticate'));
@@ -165,7 +165,7 @@ describe('published document', () => {
     assert.match(JSON.stringify(responses['400']), /"invalid_month"/);
   });
 
-  it('the OpenAPI document names the server that it was built for', () => {
+  it('the OpenAPI document names the server URL that it was built for', () => {
     const described = describeEndpoints(endpoints, 'https://forecue.example/base') as Document;
     assert.deepEqual(described.servers, [{ url: 'https://forecue.example/base' }]);
   });

@@ -36,12 +36,12 @@ describe('published answers', () => {
     'no 405 for a method that the path does not have': { method: 'PUT', text: '{}' },
   };
   for (const [name, part] of Object.entries(cases))
-    it(`an answer that the OpenAPI document does not list is refused: ${name}`, () => {
+    it(`assertPublished refuses an answer that the OpenAPI document does not list: ${name}`, () => {
       assert.throws(() => assertPublished({ ...USAGE_ANSWER, ...part }), { name: 'AssertionError' });
       assert.equal(takeUnpublished().length, 1);
     });
 
-  it('an answer is accepted if the OpenAPI document lists it for its operation, for routing, or for HTTP itself', () => {
+  it('assertPublished accepts an answer that the OpenAPI document lists for its operation, for routing, or for HTTP itself', () => {
     assertPublished({ ...USAGE_ANSWER, status: 400, text: code('invalid_month') });
     assertPublished({ ...USAGE_ANSWER, url: 'http://localhost/v1/x', status: 404, text: code('not_found') });
     assertPublished({ ...USAGE_ANSWER, method: 'PUT', status: 405, text: code('method_not_allowed') });

@@ -60,7 +60,7 @@ describe('rate limits', () => {
     assert.equal(refused.headers.get('x-error-source'), 'ingress');
   });
 
-  it('rate limits are checked after route and credential, and before the body', async () => {
+  it("a request's rate limit is checked after its route and its credential, and before its body", async () => {
     await exhaust(app);
     const cancel = '/v1/predictions/r-1/cancel';
     const outcomes = [
@@ -123,7 +123,7 @@ describe('rate limits', () => {
     assert.equal(policyOf(await connections(another.keys[0])).remaining, POINTS - 1);
   });
 
-  it('rate limits store no ids of apps', async () => {
+  it('rate limits are stored under keys without ids of apps', async () => {
     await system.queue.listen();
     await usage(app);
     const { rows } = await system.database.pool.query('select key from rate_limits');

@@ -81,7 +81,7 @@ describe('account whose row is locked', () => {
 describe('connection with slow usage reads', () => {
   const system = useProcesses();
 
-  it("a connection whose usage is slow to read blocks no changes of its owner's or other accounts, however often the usage is read", async () => {
+  it("many waiting reads of a connection's usage block no changes of its owner's account or of other accounts", async () => {
     const [person, other] = [await signUp(system), await signUp(system)];
     const { connection_id } = await connect(system, await connectingApp(system), person);
     await assertChangesGoOn(system, [person, other], 'history', `/api/connections/${connection_id}/`);
@@ -91,7 +91,7 @@ describe('connection with slow usage reads', () => {
 describe('account whose predictions are slow to count', () => {
   const system = useProcesses();
 
-  it('an account that reads many lists of predictions that are slow to count gets 503 overloaded, and blocks no changes of its own or other accounts', async () => {
+  it("many waiting reads of an account's prediction list get 503 overloaded, and block no changes of this or other accounts", async () => {
     const [person, other] = [await signUp(system), await signUp(system)];
     await assertChangesGoOn(system, [person, other], 'replies', '/api/predictions/');
   });

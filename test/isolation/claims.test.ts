@@ -54,7 +54,7 @@ describe('claim', () => {
     return apps as [ServedApp, ServedApp, ServedApp];
   };
 
-  it("a claim takes the requested number of each flow's oldest pieces, and reports the flows that have more work", async () => {
+  it("a claim takes the requested number of each flow's oldest queued pieces, and reports the flows that have more work", async () => {
     const [many, few, none] = await queueApps(5, 1, 0);
     const { claims, left } = await claimWith([many, few, none].map((app) => askOf(app, 3)));
     assert.deepEqual(partiesOf(claims).sort(), [many, many, many, few].map(({ party }) => party).sort());
@@ -67,7 +67,7 @@ describe('claim', () => {
     assert.ok(rest.claims.length === 2 && rest.claims.every((one) => one.queuedAtMs >= newest));
   });
 
-  it('a claim takes no more pieces than it has slots, and serves the flows in the order in which it names them', async () => {
+  it('a claim takes no more pieces than there are free slots, and serves the flows in the order in which it names them', async () => {
     const apps = await queueApps(2, 2, 2);
     const { claims, left } = await claimWith(
       apps.map((app) => askOf(app, 2)),
@@ -94,7 +94,7 @@ describe('claim', () => {
     }
   });
 
-  it('a claim ignores work that is past its deadline or whose callers have left, and does not report that its flow has more work', async () => {
+  it('a claim ignores work that is past its deadline or whose callers have left, and does not count it as more work of its flow', async () => {
     const [overdue, left] = await queueApps(1, 1);
     const alter = (assignment: string, { party }: ServedApp) =>
       database.pool.query(`update work set ${assignment} where party = $1`, [party]);
@@ -116,7 +116,7 @@ describe('claim', () => {
     assert.equal((await claimWith([askOf(app, 3)], inTurn)).claims.length, 1);
   });
 
-  it('a claim stops at the piece with which the inputs of its pieces exceed 256 KiB', async () => {
+  it('a claim stops after the piece whose input brings the total of its inputs above 256 KiB', async () => {
     const apps = await queueApps(1, 1, 1);
     await database.pool.query(`update work set input = repeat('x', 200000)`);
     const { claims, left } = await claimWith(apps.map((app) => askOf(app, 1)));
@@ -176,7 +176,7 @@ describe('claim when work ends', () => {
     assert.deepEqual(claimed.left, []);
   });
 
-  it("a complete-and-claim statement of a one-at-a-time kind claims the party's next piece", async () => {
+  it("a complete-and-claim statement of a one-at-a-time kind claims the party's next piece as it ends the running one", async () => {
     const one = { ...termsOf(1), oneAtATime: ['predict'] };
     assert.deepEqual((await claim(database.pool, one)).claims, []);
     const { claimed } = await completeAndClaim(
@@ -188,7 +188,7 @@ describe('claim when work ends', () => {
     assert.equal(claimed.claims.length, 1);
   });
 
-  it('a complete-and-claim statement waits for the disk, unlike a claim alone', async () => {
+  it('a complete-and-claim statement commits only after the disk write, unlike a claim alone', async () => {
     const single = openPool(database.url, 1);
     const settingAfter = async (work: () => Promise<unknown>) => {
       await single.query('begin');

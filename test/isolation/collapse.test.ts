@@ -48,7 +48,7 @@ describe('collapse', () => {
     assert.ok(refusals.every(({ retryAfterS = 0 }) => retryAfterS >= 1));
   });
 
-  it('all calls made later than two seconds after the provider recovers succeed', () => {
+  it('all calls made later than two seconds after a hanging provider recovers succeed', () => {
     const later = callsBetween(run.calls, run.recoveredAt + NOTICED_MS, Number.POSITIVE_INFINITY);
     assert.deepEqual(tally(later), { 200: later.length });
   });

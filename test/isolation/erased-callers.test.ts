@@ -30,7 +30,7 @@ describe('callers of an erased account', () => {
       [id],
     );
 
-  it('a call that waits for a reply, batch, promotion or prediction is answered soon after another process erases its account', async () => {
+  it("a call that waits for a reply, batch, promotion or prediction is answered within 8 s of its account's erasure by another process", async () => {
     const person = await signUp(system);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);
@@ -77,7 +77,7 @@ describe('callers of an erased account', () => {
     );
   });
 
-  it('calls made just before, during or just after the erasure of their account are answered soon', async () => {
+  it('calls made just before, during or just after the erasure of their account are answered within 16 s', async () => {
     system.provider.respond(proposeReplies([{ response: 'Blue' }]));
     for (let round = 0; round < ROUNDS; round += 1) {
       const person = await signUp(system);

@@ -174,7 +174,7 @@ describe('any kind of work', function () {
       });
       after(() => hurried.close());
 
-      it('work that is running at its deadline is aborted, and its caller gets the timeout in time', async () => {
+      it('work that is running at its deadline is aborted, and its caller gets job_timeout within a second', async () => {
         gate.shut();
         const waiting = expectTimeout(hurried);
         const visit = await gate.visited(1);
@@ -182,7 +182,7 @@ describe('any kind of work', function () {
         await until(() => visit.aborted);
       });
 
-      it('work that is still queued at its deadline never runs, and its caller gets the timeout in time', async () => {
+      it('work that is still queued at its deadline never runs, and its caller gets job_timeout within a second', async () => {
         const filling = await fillSlots();
         await expectTimeout(hurried);
         assert.equal(gate.visits.length, SLOTS);
@@ -191,7 +191,7 @@ describe('any kind of work', function () {
       });
     });
 
-    it('predictions are answered promptly while all slots of another pool are taken', async () => {
+    it('predictions are answered within a second while all slots of another pool are taken', async () => {
       await system.startWeb();
       const app = await system.app();
       const filling = await fillSlots();

@@ -113,10 +113,10 @@ describe('large bodies', () => {
 
   const sizes = {
     'bodies of 670 kB': { texts: 14, code: undefined },
-    'bodies of 1.4 MB (over the envelope)': { texts: 30, code: 'context_too_large' },
+    'bodies of 1.4 MB (context_too_large)': { texts: 30, code: 'context_too_large' },
   };
   for (const [name, { texts, code }] of Object.entries(sizes))
-    it(`${name} sent 90 at once do not delay another app's calls`, async function () {
+    it(`90 concurrent ${name} do not delay another app's calls`, async function () {
       this.timeout(60_000);
       const before = await callUntil(20, askOther, sleep(2000));
       const message = { role: 'user', content: '\u0001'.repeat(7900) };

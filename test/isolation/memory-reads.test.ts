@@ -111,7 +111,7 @@ describe('slow memory reads', function () {
     assert.deepEqual([body.context?.truncated, body.context?.fact_ids], [true, []]);
   });
 
-  it('memory that is slow to read is left out of a connected prediction, but nothing of the request is', async () => {
+  it('memory that is slow to read is left out of a connected prediction, whose request is not truncated', async () => {
     const app: AppClient = await connectingApp(system);
     const { connection_id, profile_revision } = await connect(system, app, slow);
     const { status, body } = await app.predict(predictionBody({ connection_id }));
@@ -127,7 +127,7 @@ describe('large memory', function () {
   this.timeout(90_000);
   const system = useProcesses();
 
-  it('2000 long memory rows are searched for a hundred words within two seconds, even if their table was never analyzed', async () => {
+  it('a reply prediction that searches 2000 long raw rows for a hundred words takes less than two seconds, even on an unanalyzed table', async () => {
     system.provider.respond(proposeReplies([{ response: 'Blue' }]));
     const person = await signUp(system);
     await system.database.pool.query('alter table raw_memories set (autovacuum_enabled = false)');

@@ -44,7 +44,7 @@ describe('repair', () => {
     );
   }
 
-  it('each overdue piece of work of other parties is found once, even behind 1001 pieces of a locked app', async () => {
+  it('each overdue piece of work of other parties is found once, even behind 1001 overdue pieces of a locked app', async () => {
     const others = [newId(), newId()];
     for (const other of others) await addWork('predict', other, { deadline: '-1 second' });
     const found = await foundIn(findOverdueWork(database.pool, ['predict', 'sync'], null));
@@ -64,7 +64,7 @@ describe('repair', () => {
     await database.pool.query("delete from work where kind = 'of another version'");
   });
 
-  it("a party's orphaned work is found even behind 1001 pieces of another party", async () => {
+  it("a party's orphaned work is found even behind 1001 orphaned pieces of another party", async () => {
     const [mine, other] = [newId(), newId()];
     await addWork('promote_facts', mine, { count: MANY_PIECES });
     await addWork('promote_facts', other, { deadline: '2 hours' });

@@ -33,7 +33,7 @@ describe('slots of a worker', function () {
   });
   afterEach(() => enough.resolve());
 
-  it("an app with slow calls never takes all slots of a worker, so that another app's call is answered meanwhile", async () => {
+  it("an app with slow calls never takes all slots of a worker, so that another app's calls are answered in the meantime", async () => {
     const [slow, other] = [await system.app(), await system.app()];
     const flooded = flood(slow, SLOW_CALLS, { draft: SLOW_DRAFT });
     await untilSlotsAreTaken();
@@ -42,7 +42,7 @@ describe('slots of a worker', function () {
     assert.deepEqual(tally(await flooded), { 200: SLOW_CALLS });
   });
 
-  it("two apps with slow calls never take all slots of a worker, so that a third app's call is answered meanwhile", async () => {
+  it("two apps with slow calls never take all slots of a worker, so that a third app's calls are answered in the meantime", async () => {
     const [slow, slower, third] = [await system.app(), await system.app(), await system.app()];
     const floods = [slow, slower].map((app) => flood(app, SLOW_CALLS, { draft: SLOW_DRAFT }));
     await untilSlotsAreTaken();

@@ -22,7 +22,7 @@ describe('past work of an app', function () {
     },
   });
 
-  it('past work does not count against an app after the worker that ran it was replaced and forgotten', async () => {
+  it("work that has ended does not lower its app's share of slots after its worker was replaced and forgotten", async () => {
     const app = await system.app();
     system.provider.respond(ok());
     assert.deepEqual(tally(await flood(app, PAST_CALLS)), { 200: PAST_CALLS });
@@ -33,7 +33,7 @@ describe('past work of an app', function () {
     await expectFairShare(app);
   });
 
-  it('past work that was cancelled before it ran does not count against an app', async () => {
+  it("work that was cancelled before it ran does not lower its app's share of slots", async () => {
     const app = await system.app();
     system.provider.respond(delay(SERVICE_MS, ok()));
     const bodies = Array.from({ length: PAST_CALLS }, (_, n) => predictionBody({ user_id: `u-${n}` }));

@@ -65,7 +65,7 @@ describe('slow uploads of recorded events', () => {
     for (const person of people) assert.equal((await countOf(system, person)).events, 30);
   });
 
-  it("slow uploads of one person do not make another person's upload wait until all of them have ended", async () => {
+  it("a person's upload does not wait until all slow uploads of another person have ended", async () => {
     let stored = 0;
     const uploads = Promise.all(
       Array.from({ length: 12 }, async () => {
@@ -92,7 +92,7 @@ describe('slow uploads of recorded events', () => {
     assert.ok((await countOf(system, user)).events <= 3);
   });
 
-  it('slow uploads are 503 overloaded while a hundred of the same person are queued', async () => {
+  it('a slow upload is 503 overloaded while a hundred uploads of the same person are queued', async () => {
     const storm = new AbortController();
     const refused = await Promise.any(
       Array.from({ length: 105 }, async () => {

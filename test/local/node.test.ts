@@ -36,7 +36,7 @@ describe('bin/node', () => {
     assert.equal(output, `[ ${child.pid}, '${process.version}', 'a b', '*' ]`);
   });
 
-  it('bin/node makes the C library return large memory blocks to the system', async () => {
+  it('bin/node sets MALLOC_MMAP_THRESHOLD_, so that the C library returns large memory blocks to the system', async () => {
     const { output } = await run('-p', 'process.env.MALLOC_MMAP_THRESHOLD_');
     assert.equal(output, '1048576');
   });

@@ -21,7 +21,7 @@ async function holdOperatorPort(): Promise<Server> {
   return server;
 }
 
-it('a second checkout can start beside a running one with only a different PORT', async () => {
+it('a second checkout of Forecue can run `npm start` beside a running checkout with only a different PORT', async () => {
   const [held, database, data] = await Promise.all([
     holdOperatorPort(),
     createDatabase(),

@@ -64,7 +64,7 @@ describe('supervised process', () => {
     await worker[Symbol.asyncDispose]();
   });
 
-  it('a supervised process that the operating system cannot start at first rejects its start', async () => {
+  it('a supervised process rejects `ready` if the operating system cannot start it the first time', async () => {
     failForks();
     await using worker = supervise();
     await assert.rejects(worker.ready(), /^Error: the worker ended \(spawn .*ENOENT\)/);

@@ -119,7 +119,7 @@ describe('tool server sessions', function () {
     await Promise.all(sessions.map(({ client }) => client.close()));
   });
 
-  it('a tool server session accepts a key in either header, and an access token', async () => {
+  it('a tool server session opens with a service key in Authorization or X-Service-API-Key, and with an access token', async () => {
     for (const headers of [bearer(keys.ann), { 'x-service-api-key': keys.ann }, bearer(ann.access)])
       assert.equal((await post(INITIALIZE, headers)).status, 200);
   });
@@ -241,7 +241,7 @@ describe('tool server sessions', function () {
     assert.equal((await list(session, keys.ann)).status, 200);
   });
 
-  it("opening a tool server session is 503 when the process is full, and ends the credential's oldest session when the credential is at its limit", async () => {
+  it("opening a tool server session is 503 at MCP_MAX_SESSIONS, and ends the credential's oldest session if it has 100", async () => {
     const full = await startToolServer(upstream.url, { MCP_MAX_SESSIONS: '1' });
     await open(keys.ann, full);
     const refused = await post(INITIALIZE, bearer(keys.ben), { url: full.url });
@@ -301,7 +301,7 @@ describe('tool server sessions', function () {
       assert.match(text, /-32601/);
     });
 
-    it('a message that does not follow the protocol is refused by the tool server', async () => {
+    it('a message that is not valid JSON-RPC 2.0 is 400 at the tool server', async () => {
       for (const body of [{}, [], 7, 'null', { jsonrpc: '1.0' }, { jsonrpc: '2.0', id: {}, method: 1 }])
         assert.equal((await send(typeof body === 'number' ? String(body) : body)).status, 400);
     });
@@ -310,7 +310,7 @@ describe('tool server sessions', function () {
       assert.deepEqual(codeOf(await post(LIST, bearer(keys.ann))), [400, 'invalid_request']);
     });
 
-    it('a credential in the query is refused by the tool server, even with a valid one in a header', async () => {
+    it('a credential in the query string is 400 at the tool server, even with a valid credential in a header', async () => {
       const answer = await post(INITIALIZE, bearer(keys.ann), { url: `${server.url}?api_key=${keys.ann}` });
       assert.deepEqual(codeOf(answer), [400, 'invalid_request']);
     });
@@ -369,7 +369,7 @@ describe('tool server sessions', function () {
       await strict.stop('SIGTERM');
     });
 
-    it('the tool server answers 405 to other methods, and 404 to other paths', async () => {
+    it('the tool server answers 405 to methods other than POST and DELETE, and 404 to unknown paths', async () => {
       for (const method of ['GET', 'PUT']) {
         const { status, headers } = await post({}, bearer(keys.ann), { method });
         assert.deepEqual([status, headers.get('allow')], [405, 'DELETE, POST']);
@@ -377,7 +377,7 @@ describe('tool server sessions', function () {
       assert.equal((await post(LIST, bearer(keys.ann), { url: `${server.url}/x` })).status, 404);
     });
 
-    it('the tool server logs nothing of invalid input', () => {
+    it('the tool server logs neither invalid input nor credentials', () => {
       assert.doesNotMatch(server.log, /service_|tools\/destroy|api_key|evil|"level":50/);
     });
   });

@@ -98,7 +98,7 @@ describe('the tools over standard input and output', function () {
       await client.close();
     });
 
-  it('the tools over standard input and output open a new session when the server has lost the old one', async () => {
+  it('the tools over standard input and output open a new session after a restart of the tool server', async () => {
     const client = await connectPiped('legacy');
     await callTool(client, 'stats');
     await server.stop('SIGTERM');

@@ -41,7 +41,7 @@ for (const mode of ['legacy', 'auto'] as const)
       );
     });
 
-    it('the list of tools takes at most 2,000 tokens, and has hints and both schemas of each tool', async () => {
+    it("the list of tools takes at most 2,000 tokens, and has each tool's hints, input schema and output schema", async () => {
       const listed = await client.listTools();
       assert.ok(estimateTokens(JSON.stringify({ tools: listed.tools })) <= TOKENS_MAX);
       assert.deepEqual(
@@ -95,7 +95,7 @@ for (const mode of ['legacy', 'auto'] as const)
       assert.deepEqual([body.agent, body.status, body.actual_response], ['coder', 'edited', 'Red']);
     });
 
-    it('the tools remember, recall with sources, fetch, and forget', async () => {
+    it('the tools remember a fact, recall it with its sources, fetch it, and forget it', async () => {
       const { id } = await callTool(client, 'remember', {
         text: 'Prefers tabs over spaces',
         tags: ['style'],
@@ -162,7 +162,7 @@ for (const mode of ['legacy', 'auto'] as const)
       assert.equal(status, 404);
     });
 
-    it('the tools return counts of predictions and memory rows', async () => {
+    it('the stats tool returns the counts of predictions and memory rows', async () => {
       const counted = await callTool<{ predictions: { total: number }; memory: { facts: object } }>(
         client,
         'stats',
@@ -218,7 +218,7 @@ for (const mode of ['legacy', 'auto'] as const)
       await assert.rejects(client.callTool({ name: 'nothing' }), { code: -32602 });
     });
 
-    it('the tools return errors of /api with their code and a next step', async () => {
+    it('the tools return an error of /api with its code and a next step', async () => {
       const answer = await client.callTool({
         name: 'send_feedback',
         arguments: { id: UNUSED_ID, status: 'accepted' },

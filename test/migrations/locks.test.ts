@@ -13,7 +13,7 @@ import { until } from '../support/until.ts';
  */
 const STEPS = [
   { step: 'a migration', lock: 'mikro_orm_migrations in share mode', migrated: false },
-  { step: 'an installation of the functions', lock: 'work in row exclusive mode', migrated: true },
+  { step: 'an installation of the SQL functions', lock: 'work in row exclusive mode', migrated: true },
 ];
 
 for (const { step, lock, migrated } of STEPS)
@@ -62,7 +62,7 @@ for (const { step, lock, migrated } of STEPS)
       assert.equal(await isDone(), true);
     });
 
-    it(`${step} that needs a locked table gives up with an error that explains why, keeps earlier steps, and can be repeated`, async () => {
+    it(`${step} that needs a locked table gives up with an error that explains why, keeps the upgrade's earlier steps, and can be repeated`, async () => {
       const user = await database.pool.connect();
       await user.query(`begin; lock table ${lock}`);
       await assert.rejects(migrating(500), /stays locked/);

@@ -60,7 +60,7 @@ describeInBrowser('board in Chromium', () => {
 
   for (const colorScheme of ['light', 'dark'] as const)
     for (const width of WIDTHS)
-      it(`the board in Chromium, ${width} pixels wide and ${colorScheme}, has no fault that axe can find, and nothing wider than the screen`, async () => {
+      it(`the board in Chromium, ${width} pixels wide in ${colorScheme} mode, passes the accessibility checks of axe and fits the width`, async () => {
         const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
         const door = await context.newPage();
         await door.goto(url);
@@ -107,7 +107,7 @@ describeInBrowser('board in Chromium', () => {
     await page.locator('.pool', { hasText: 'memory' }).getByText('open').waitFor();
   });
 
-  it('the board in Chromium obeys its content security policy, and signs out', async () => {
+  it('the board in Chromium obeys its content security policy, and its sign-out button returns to the token form', async () => {
     const page = await signIn();
     const faults: string[] = [];
     page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));

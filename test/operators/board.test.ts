@@ -28,7 +28,7 @@ describe("operators' board", () => {
       return texts.every((text) => page.includes(text));
     }, 30_000);
 
-  it('the board asks for its token, and shows nothing without it', async () => {
+  it('the board asks for its token, and shows nothing without the token', async () => {
     const page = await stranger().get('');
     assert.equal(page.status, 200);
     assert.match(await page.text(), /type="password"/);
@@ -39,7 +39,7 @@ describe("operators' board", () => {
     assert.equal((await stranger().get('events', foreign)).status, 401);
   });
 
-  it('the board is not on the public port', async () => {
+  it('the board is 404 on the public port', async () => {
     for (const path of ['/admin', '/admin/', '/admin/board.js', '/admin/events'])
       assert.equal((await fetch(`${system.webs[0]?.url}${path}`)).status, 404);
   });
@@ -195,7 +195,7 @@ describe("operators' board", () => {
     }, 30_000);
   });
 
-  it('the board uses at most two connections, however many people watch it', async () => {
+  it('the board uses at most two database connections per ingress, however many people watch it', async () => {
     const gone = new AbortController();
     const streams = await Promise.all(
       Array.from({ length: 10 }, () =>
@@ -217,7 +217,7 @@ describe("operators' board", () => {
     gone.abort();
   });
 
-  it('the board streams only what has changed', async () => {
+  it('the event stream of the board sends a section only when the section has changed', async () => {
     const gone = new AbortController();
     const stream = await fetch(`${operator.origin}/admin/events`, {
       headers: { cookie: operator.cookie },
@@ -266,7 +266,7 @@ describe('board sign-in', () => {
     port = await startBoard(system);
   });
 
-  it("changing the board's token ends all sessions of the board", async () => {
+  it('a session of the board is 401 at an ingress with another ADMIN_TOKEN, so that changing the token ends all sessions', async () => {
     const other = await startBoard(system, { ADMIN_TOKEN: 'another token of the tests, of 32 bytes' });
     const operator = new Operator(other);
     await operator.signIn('another token of the tests, of 32 bytes');
@@ -275,7 +275,7 @@ describe('board sign-in', () => {
     assert.equal((await elsewhere.get('find?id=x', { cookie: operator.cookie })).status, 401);
   });
 
-  it('the board refuses a wrong token with 401, and throttles repeated guesses', async () => {
+  it('the board answers 401 to ten wrong tokens, and 429 with Retry-After to further guesses', async () => {
     const guesser = new Operator(port);
     const statuses: number[] = [];
     for (let n = 0; n < 12; n += 1) {

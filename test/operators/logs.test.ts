@@ -24,7 +24,7 @@ describe('logs of a running system', () => {
     );
   const linesOf = (requestId: string) => lines().filter((line) => line.requestId === requestId);
 
-  it('log lines of ingress and worker have the same request id and prediction id', async () => {
+  it('log lines of ingress and worker about one prediction have the same request id and prediction id', async () => {
     const app = await system.app();
     const answered = await app.predict(predictionBody(), { headers: { 'X-Request-Id': 'answered-1' } });
     const [access] = await until(() => linesOf('answered-1').length > 0 && linesOf('answered-1'));
@@ -39,7 +39,7 @@ describe('logs of a running system', () => {
     assert.ok(both.every(({ work }) => work !== undefined));
   });
 
-  it('nothing is logged above info while calls are answered, refused or cancelled', async () => {
+  it('nothing is logged above the level info while calls are answered, refused or cancelled', async () => {
     const before = lines().filter(({ level }) => level > INFO).length;
     const app = await system.app();
     await Promise.all(Array.from({ length: 20 }, () => app.predict(predictionBody())));

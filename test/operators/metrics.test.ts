@@ -19,7 +19,7 @@ describe('metrics of a running system', () => {
     await system.startWorker({ OPERATOR_PORT: String(ports.worker) });
   });
 
-  it('metrics count requests by route, status and code, and never by text that a client chose', async () => {
+  it('metrics count requests by route, status and code, and no label contains text that a client chose', async () => {
     const app = await system.app();
     assert.equal((await app.predict(predictionBody())).status, 200);
     assert.equal((await app.predict({})).status, 422);
@@ -113,7 +113,7 @@ describe('metrics of a running system', () => {
     }
   });
 
-  it('metrics and heartbeats report how far the clock of a process is off', async () => {
+  it('metrics and heartbeats report how far the clock of a process is ahead', async () => {
     const port = await freePort();
     const late = await system.startWorker({
       OPERATOR_PORT: String(port),
@@ -153,7 +153,7 @@ describe('metrics of a running system', () => {
     }
   });
 
-  it('metrics have few series, and are not on the public port', async () => {
+  it('metrics have fewer than 10,000 series, and are 404 on the public port', async () => {
     const { web, worker } = await both();
     assert.ok(web.size + worker.size < SERIES_MAX, `${web.size} and ${worker.size} series`);
     assert.equal((await fetch(`${system.webs[0]?.url}/metrics`)).status, 404);

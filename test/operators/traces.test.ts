@@ -94,7 +94,7 @@ describe('traces of predictions', function () {
     assert.equal(sent, `00-${caller.traceId}-${call?.id}-01`);
   });
 
-  it('log lines of ingress and worker carry the trace id', async () => {
+  it('log lines of ingress and worker about a prediction contain the id of its trace', async () => {
     const caller = newCaller();
     system.provider.next(status(500));
     await predict(caller, predictionBody());
@@ -142,7 +142,7 @@ describe('traces of predictions', function () {
     assert.deepEqual(spanNamed(after, 'admit')?.attributes['forecue.work.superseded'], [id]);
   });
 
-  it('the trace of a rerun request links to the failed attempt, and the trace of a repeated request to the original', async () => {
+  it('the trace of a request that runs again links to its failed attempt, and the trace of a replayed request to the replayed attempt', async () => {
     const [first, second, third] = [newCaller(), newCaller(), newCaller()];
     const body = predictionBody();
     system.provider.next(status(500));
@@ -167,7 +167,7 @@ POST /v1/predictions server failed: provider_failed
     assert.deepEqual(spanNamed(repeat, 'POST')?.links, [spanNamed(again, 'admit')?.id]);
   });
 
-  it('the trace of work that was taken over from a dead worker has both attempts below one admission', async () => {
+  it('the trace of work that was taken over from a dead worker has the queue spans of both attempts below one admission', async () => {
     const caller = newCaller();
     const [victim] = system.workers.splice(0);
     const answer = Promise.withResolvers<void>();
@@ -214,7 +214,7 @@ POST /api/predictions/predict/batch/ server
   });
 
   for (const mode of ['legacy', 'auto'] as const)
-    it(`a trace leads through the tool server, for a client of ${mode === 'legacy' ? 'a revision with sessions' : 'the newest revision'}`, async () => {
+    it(`a trace leads from the caller through the tool server to the API, for a client of ${mode === 'legacy' ? 'an MCP revision with sessions' : 'the newest MCP revision'}`, async () => {
       const caller = newCaller();
       const person = await signUp(system);
       const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '100' };
@@ -267,7 +267,7 @@ POST /api/predictions/predict/batch/ server
 describe('collector outage', function () {
   this.timeout(120_000);
 
-  it('a process whose collector is down answers as usual, logs the outage once, and can be stopped', async () => {
+  it('a process whose trace collector is down answers as usual, logs the outage once, and can be stopped', async () => {
     const env = {
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
       OTEL_BSP_SCHEDULE_DELAY: '50',

@@ -111,7 +111,7 @@ describe('batch', function () {
     assert.deepEqual(body.results[1], { index: 1, error: { code: 'prediction_timeout' } });
   });
 
-  it('a batch that no worker starts before its deadline is 504, and a retry with the same key completes it', async () => {
+  it('a batch that no worker starts before its deadline is 504, and a retry with the same Idempotency-Key completes the batch', async () => {
     await startWith({ BATCH_TIMEOUT_MS: '2000' });
     const { pool } = system.database;
     const changePools = async (change: typeof pausePools) => {
@@ -132,7 +132,7 @@ describe('batch', function () {
     assertWhole(await predictBatch(ann, inputsOf(2), { headers }), inputsOf(2));
   });
 
-  it('the idempotency key of a batch is 410 after the recovery window, and the predictions of the batch remain', async () => {
+  it('a repeated request for a batch is 410 after the recovery window, and the predictions of the batch remain', async () => {
     await startWith({ RECOVERY_WINDOW_S: '1' });
     const headers = { 'idempotency-key': 'k' };
     await predictBatch(ann, inputsOf(2), { headers });
@@ -162,7 +162,7 @@ describe('batch', function () {
     for (const one of all) assertWhole(one, inputsOf(4));
   });
 
-  it("a batch takes turns with other accounts' batches", async () => {
+  it("a small batch is answered long before another account's large batch that started earlier", async () => {
     await startWith({ BATCH_CONCURRENCY: '1' });
     const bob = await signUp(system);
     let open = Promise.withResolvers<void>();

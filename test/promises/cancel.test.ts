@@ -38,7 +38,7 @@ describe('cancelling', () => {
   const system = useSystem({ webs: 2 });
   beforeEach(() => system.provider.reset());
 
-  it("cancelling through another ingress closes the provider's socket and answers the caller, both within 500 ms", async () => {
+  it("cancelling a prediction through another ingress closes the provider's socket and answers the waiting caller, both within 500 ms", async () => {
     const app = await system.app();
     const times = [];
     for (let n = 0; n < 9; n += 1) times.push(await cancelAndMeasure(system, app));
@@ -66,7 +66,7 @@ describe('cancelling', () => {
     assert.equal((await rowOf(system, body)).state, 'cancelled');
   });
 
-  it('cancelling is idempotent, and gives the same answer after the recovery window', async () => {
+  it('cancelling a prediction is idempotent, and gets the same answer after the recovery window', async () => {
     const app = await system.app();
     system.provider.respond(hang());
     const body = predictionBody();
@@ -107,7 +107,7 @@ describe('cancelling', () => {
     assert.equal((await app.usage()).body.prediction_units, 1);
   });
 
-  it('cancelling reports a superseded prediction as cancelled', async () => {
+  it('cancelling a superseded prediction reports it as cancelled, and repeating its request stays 499 prediction_superseded', async () => {
     const app = await system.app();
     system.provider.next(hang());
     const old = predictionBody();
@@ -183,7 +183,7 @@ describe('cancelling', () => {
 describe('cancelling while every wake-up is lost', () => {
   const system = useSystem({ webs: 2, withoutWakeUps: true });
 
-  it("cancelling while every wake-up is lost closes the provider's socket and answers the caller, both within 1.5 s", async () => {
+  it("cancelling a prediction while every wake-up is lost closes the provider's socket and answers the caller, both within 1.5 s", async () => {
     const app = await system.app();
     const { answered, closed } = await cancelAndMeasure(system, app);
     assert.ok(answered < 1500, `the caller was answered after ${answered} ms`);

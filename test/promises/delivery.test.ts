@@ -64,7 +64,7 @@ describe('delivery', () => {
     assert.deepEqual([body.prediction_units, body.reserved_units], [units, 0]);
   };
 
-  it('work whose ingress died after admitting it but before queueing it still runs before its deadline', async () => {
+  it('work whose ingress died after admitting it, before sending a ticket for it, still runs before its deadline', async () => {
     const app = await system.app();
     const admitted = await Promise.all(
       Array.from({ length: 200 }, async (_, n) => {
@@ -141,7 +141,7 @@ describe('delivery', () => {
     await assertUnits(app, 1);
   });
 
-  it('work whose claim succeeded without the worker learning of it is released, and runs as the same attempt', async () => {
+  it('work that was claimed without its worker learning of the claim is released, and runs as the same attempt', async () => {
     const app = await system.app();
     const request = admission(app);
     await admitOnly([request]);

@@ -38,7 +38,7 @@ describe('prediction events', () => {
     assert.equal(rows.length, 5);
   });
 
-  it('the second of two different events with the same id is 409, even if both are sent at once; another app may use the id', async () => {
+  it('the second of two different prediction events with the same event_id is 409, even if concurrent; another app may use the id', async () => {
     const body = predictionBody();
     await app.predict(body);
     const event = makeEvent(body);

@@ -93,7 +93,7 @@ describe('idempotency', () => {
       await expectUnits(app, 1);
     });
 
-    it("repeating a request after its caller's ingress died attaches to the running work, and is not refused as in flight", async () => {
+    it("a request repeated after its caller's ingress died attaches to the running work, and is not 409 request_in_flight", async () => {
       const [app, body, gate] = await heldRequest();
       const first = app.predict(body);
       await system.provider.called(1);
@@ -121,7 +121,7 @@ describe('idempotency', () => {
     });
 
     for (const state of ['suggested', 'abstained'] as const) {
-      it(`repeating a request that was ${state} gets the same bytes at any ingress, and costs nothing`, async () => {
+      it(`repeating a request with the outcome ${state} gets the same bytes at any ingress, and costs nothing`, async () => {
         const [app, body] = [await system.app(), predictionBody()];
         const answer = await endAs[state](app, body);
         assert.deepEqual([answer.status, answer.body.status, isReplay(answer)], [200, state, false]);
@@ -134,7 +134,7 @@ describe('idempotency', () => {
         assert.equal((await app.usage()).text, usage.text);
       });
 
-      it(`another body with the id of a request that was ${state} is 409 idempotency_conflict`, async () => {
+      it(`another body with the id of a request with the outcome ${state} is 409 idempotency_conflict`, async () => {
         const [app, body] = [await system.app(), predictionBody()];
         await endAs[state](app, body);
         assertConflict(await app.predict(withOtherContext(body)));
@@ -154,7 +154,7 @@ describe('idempotency', () => {
 
   describe('cancelled and superseded requests', () => {
     for (const end of ['cancelled', 'superseded'] as const) {
-      it(`repeating a request that was ${end} is 499 with the same code, or 409 with another body, and calls no provider`, async () => {
+      it(`repeating a ${end} request is 499 with the same code, or 409 with another body, and calls no provider`, async () => {
         const [app, body] = [await system.app(), predictionBody()];
         const ended = [499, `prediction_${end}`];
         const answer = await endAs[end](app, body);
@@ -275,7 +275,7 @@ describe('idempotency', () => {
       });
     }
 
-    it('the end of the recovery window erases the texts of a request and keeps a tombstone, whatever the outcome', async () => {
+    it('the end of the recovery window erases the answer to a request and keeps a tombstone, whatever the outcome', async () => {
       const app = await system.app();
       const bodies: Body[] = [];
       for (const end of ends) {
@@ -338,7 +338,7 @@ describe('idempotency', () => {
         (body: FullBody) => JSON.stringify({ ...body, ...INNER_DEFAULTS }),
       ],
     ] as const) {
-      it(`two bodies count as the same if they differ only in ${how}`, async () => {
+      it(`two bodies with one request_id count as the same request if they differ only in ${how}`, async () => {
         const [app, body] = [await system.app(), fullBody()];
         const said = say(body);
         assert.notEqual(said, JSON.stringify(body));
@@ -373,7 +373,7 @@ describe('idempotency', () => {
       'no artifact': { artifact: null },
     };
 
-    it('two bodies that differ in any one field are 409 idempotency_conflict', async () => {
+    it('a second body with the request_id of the first is 409 idempotency_conflict if it differs in any field', async () => {
       const [app, body] = [await system.app(), fullBody()];
       assert.equal((await app.predict(body)).status, 200);
       for (const [what, change] of Object.entries(changes)) {
@@ -408,7 +408,7 @@ describe('idempotency', () => {
       '422 undefined': (app, body) => app.predict({ ...body, extra: 1 }),
     };
     for (const [expected, refuse] of Object.entries(refusals)) {
-      it(`a request refused with ${expected.replace('undefined', 'for an invalid body')} leaves no trace, and its id can be used for another request`, async () => {
+      it(`a request refused with ${expected.replace('undefined', 'for an invalid body')} stores no work, and its id can be used for another request`, async () => {
         const [app, body] = [await system.app(), predictionBody()];
         const refused = await refuse(app, body);
         assert.equal(`${refused.status} ${refused.code}`, expected);

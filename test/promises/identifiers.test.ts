@@ -42,7 +42,7 @@ describe('identifiers', () => {
   const system = useSystem();
   beforeEach(() => system.provider.reset());
 
-  it('requests whose request_id and session_id match the pattern are answered, replayed, and cancelled with the id in the path', async () => {
+  it('requests whose ids match the pattern ^[A-Za-z0-9._:-]{1,80}$ are answered, replayed, and cancelled with the id in the path', async () => {
     await fc.assert(
       fc.asyncProperty(PERMITTED_ID, async (id) => {
         const app = await system.app();
@@ -57,7 +57,7 @@ describe('identifiers', () => {
     );
   });
 
-  it('a running request can be cancelled with any encoding of its id in the path, for every id that the pattern allows', async () => {
+  it('a running request can be cancelled with any percent-encoding of its id in the path, for every valid id', async () => {
     const spellings = fc.constantFrom(unencoded, percentEncoded, fullyPercentEncoded);
     await fc.assert(
       fc.asyncProperty(PERMITTED_ID, spellings, async (id, spell) => {
@@ -87,7 +87,7 @@ describe('identifiers', () => {
     }
   });
 
-  it('identifiers that differ in a single character, or only in upper and lower case, are different', async () => {
+  it('request ids that differ in a single character, or only in upper and lower case, name different requests', async () => {
     const app = await system.app();
     for (const id of ['a', 'A', 'a.', '.a', 'a:', 'a-', 'a_', 'aa']) {
       const answer = await app.predict(predictionBody({ request_id: id }));
@@ -95,7 +95,7 @@ describe('identifiers', () => {
     }
   });
 
-  it('a path is 404 not_found if no prediction has its identifier, or the pattern does not allow the identifier', async () => {
+  it('cancelling a prediction is 404 not_found if no prediction has the id in the path, or the id is invalid', async () => {
     const app = await system.app();
     await app.predict(predictionBody({ request_id: 'a' }));
     const notFound = [404, { detail: { code: 'not_found' } }];
@@ -106,7 +106,7 @@ describe('identifiers', () => {
       assert.deepEqual([path, ...(await cancel(app, path, {}))], [path, ...notFound]);
   });
 
-  it('a body with an identifier that the pattern does not allow is 422', async () => {
+  it('a prediction request with an invalid request_id, session_id or connection_id is 422', async () => {
     const app = await system.app();
     for (const field of ['request_id', 'session_id', 'connection_id']) {
       for (const value of INVALID_BODY_IDS) {

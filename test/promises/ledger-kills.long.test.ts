@@ -19,7 +19,7 @@ describe('ledger of a killed worker', function () {
   this.timeout(90_000);
   const system = useProcesses({ workers: 2, env: { LEASE_MS: '3000' } });
 
-  it('when three workers are killed, the ledger loses at most running and just-ended calls, and each answer costs one unit', async () => {
+  it('when three workers are killed, the provider call ledger loses at most running and just-ended calls, and each answer costs one unit', async () => {
     const app = await system.app({ plan: 'paid' });
     system.provider.respond(delay(SERVICE_MS));
     const load = startLoad((body) => app.predict(body), { callers: CALLERS });

@@ -101,7 +101,7 @@ describe('provider call ledger', () => {
     ['is an error with status 200', json({ error: { message: 'scripted', code: 500 } })],
   ];
   for (const [name, step] of unread)
-    it(`the provider call ledger estimates the cost, and sets the aborted flag, when an answer ${name}`, async () => {
+    it(`the provider call ledger estimates the cost of a call, and sets its aborted flag, if the provider's answer ${name}`, async () => {
       const app = await system.app();
       system.provider.respond(step);
       assert.equal((await app.predict(predictionBody())).code, 'provider_failed');

@@ -177,7 +177,7 @@ describe('caller that disconnects', () => {
     await assertUnits(app, 1, 0);
   });
 
-  it('the running prediction of a caller that disconnects, and its provider call, are cancelled at once if the request asks for that', async () => {
+  it('a running prediction with `X-On-Disconnect: cancel`, and its provider call, are cancelled at once when the caller disconnects', async () => {
     const app = await system.app();
     const body = predictionBody();
     const { leave } = call(app, body, CANCEL);
@@ -188,7 +188,7 @@ describe('caller that disconnects', () => {
     await assertUnits(app, 0, 0);
   });
 
-  it("the running prediction of a caller that disconnects is cancelled at once if the app's setting says so, unless the request overrides the setting", async () => {
+  it("a running prediction whose caller disconnects is cancelled if the app's on_disconnect is cancel, unless X-On-Disconnect overrides it", async () => {
     const app = await system.app();
     await alterApp(system, app, `on_disconnect = 'cancel'`);
     const [one, other] = [predictionBody(), predictionBody()];
@@ -206,7 +206,7 @@ describe('caller that disconnects', () => {
     await assertUnits(app, 1, 0);
   });
 
-  it('the queued prediction of a caller that disconnects is cancelled at once if the request asks for that', async () => {
+  it('a queued prediction with `X-On-Disconnect: cancel` is cancelled when its caller disconnects, and never runs', async () => {
     const app = await system.app();
     await occupyWorker(await system.app());
     const body = await queueAndLeave(app, CANCEL);

@@ -36,7 +36,7 @@ describe('overload', () => {
     assert.equal(usage.body.reserved_units, 0);
   });
 
-  it('overload ends within seconds once its cause is gone: every call is accepted again', async () => {
+  it('every call is accepted again within seconds of the end of an overload', async () => {
     const app = await system.app();
     await until(async () => (await app.predict(predictionBody())).status === 200, 5000);
     const replies = await Promise.all(Array.from({ length: 20 }, () => app.predict(predictionBody())));

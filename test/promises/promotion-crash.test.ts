@@ -75,7 +75,7 @@ describe('promotion with a dead worker', function () {
     assert.equal(system.provider.calls.length, 2 * SESSIONS + 1);
   });
 
-  it('eight concurrent promotions of an account whose workers die make the same episodes as one undisturbed promotion', async () => {
+  it('eight concurrent promotions of one account make the same episodes as an undisturbed promotion, even if two workers die', async () => {
     system.provider.respond(delay(60, writeEpisode()));
     const promotions = Array.from({ length: 8 }, () => promote(ann, 'episodes'));
     for (let n = 1; n <= 2; n += 1) {

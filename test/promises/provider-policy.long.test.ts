@@ -99,7 +99,7 @@ describe('policy of all workers', () => {
         assert.ok(told.includes(3) && told.every((seconds) => seconds >= 1 && seconds <= 3), `${told}`);
       });
 
-      it(`all workers together send only one probe per interval after twenty successive failures, until a probe succeeds${condition}`, async () => {
+      it(`after twenty successive provider failures, all workers together send one probe per interval, until a probe succeeds${condition}`, async () => {
         await everyoneCalls();
         system.provider.reset();
         system.provider.respond(status(500));
@@ -133,7 +133,7 @@ describe('policy of all workers', () => {
         await everyoneCalls();
       });
 
-      it(`a worker that is killed while it probes delays the next probe by one interval${condition}`, async () => {
+      it(`a worker that is killed while it probes the provider delays the next probe by one interval${condition}`, async () => {
         system.provider.respond(status(500));
         const { calls } = system.provider;
         await keepAsking(() => calls.length >= FAILURES_TO_OPEN);

@@ -45,7 +45,7 @@ describe('Retry-After', () => {
     assert.equal(system.provider.calls.length, calls);
   });
 
-  it('while the circuit is open, the Retry-After of an answer is the time until the next probe', async () => {
+  it('while the circuit breaker is open, the Retry-After of an answer is the time until the next probe of the provider', async () => {
     system.provider.respond(status(429));
     for (let n = 0; n < FAILURES_TO_OPEN; n++) {
       const reply = await app.predict(predictionBody());

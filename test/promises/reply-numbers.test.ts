@@ -90,7 +90,7 @@ describe('prediction statistics', function () {
     } else await Promise.all(one.decide.map(([n, decision]) => feedback(ann, at(n), decision)));
   };
 
-  it('prediction statistics equal a recount of the rows after any feedback, and are not changed by repeated feedback, deleted memory or restarts', async () => {
+  it('reply statistics equal a recount of the replies, and repeated feedback, deleted memory and restarts do not change them', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 6, maxLength: 16 }), async (steps) => {
         ann = await signUp(system);
@@ -109,7 +109,7 @@ describe('prediction statistics', function () {
     );
   });
 
-  it("calibrated confidence never falls as the model's likelihood rises, and is the same after a restart", async () => {
+  it("calibrated confidence never falls as the model's likelihood rises, and is the same after a restart of the worker", async () => {
     const decisions = fc.array(fc.tuple(fc.constantFrom(...LIKELIHOODS), given), { maxLength: 12 });
     const probe = async () => {
       const confidences: number[] = [];

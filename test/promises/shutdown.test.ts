@@ -31,7 +31,7 @@ describe('shutdown', () => {
     return rows.length;
   };
 
-  it('a running call gets its answer when all processes are signalled to stop at once, even repeatedly', async () => {
+  it('a running call gets its answer even if all processes get SIGTERM at the same time, and again', async () => {
     const app = await system.app();
     const [web, worker] = await Promise.all([system.startWeb(), system.startWorker()]);
     const before = await countAlive();

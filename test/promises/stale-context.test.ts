@@ -22,7 +22,7 @@ describe('stale context', () => {
     assert.deepEqual([prediction_units, reserved_units], [1, 0]);
   });
 
-  it('a repeated draft.revision is refused with a different draft.text, and runs with the same draft.text', async () => {
+  it('a request with a repeated draft.revision is 409 with a different draft.text, and runs with the same draft.text', async () => {
     const app = await system.app();
     assert.deepEqual(await ask(app, 5, { text: 'Please send' }), SUCCESS);
     assert.deepEqual(await ask(app, 5, { text: 'Please send ' }), REVISION_CONFLICT);
@@ -32,7 +32,7 @@ describe('stale context', () => {
     assert.equal(system.provider.calls.length, 3);
   });
 
-  it('a higher draft.revision runs with any text, and lower revisions are refused from then on', async () => {
+  it('a request with a higher draft.revision runs with any text, and requests with lower revisions are 409 from then on', async () => {
     const app = await system.app();
     for (const revision of [0, 1, 7, Number.MAX_SAFE_INTEGER])
       assert.deepEqual(await ask(app, revision, { text: `Text ${revision}` }), SUCCESS);
@@ -72,7 +72,7 @@ describe('stale context', () => {
     assert.deepEqual(await ask(app, 5), REVISION_CONFLICT);
   });
 
-  it('of 30 different texts sent at once with the same draft.revision, exactly one runs', async () => {
+  it('of 30 concurrent requests with different texts and the same draft.revision, exactly one runs', async () => {
     const app = await system.app();
     const asked = Array.from({ length: 30 }, (_, i) => ask(app, 1, { text: `Please send ${i}` }));
     const outcomes = (await Promise.all(asked)).map(([code]) => code);
@@ -83,7 +83,7 @@ describe('stale context', () => {
     assert.equal(system.provider.calls.length, 1);
   });
 
-  it('a request can be replayed after a higher draft.revision was admitted', async () => {
+  it('an answered request can be replayed after a higher draft.revision was admitted', async () => {
     const app = await system.app();
     const body = predictionBody({ session_id: 's-1' });
     const first = await app.predict(body);
@@ -142,7 +142,7 @@ describe('stale context', () => {
     }
   });
 
-  it('a request refused for its draft.revision can be sent again under the same id with a higher draft.revision', async () => {
+  it('a request refused for its draft.revision can be sent again with the same request_id and a higher draft.revision', async () => {
     const app = await system.app();
     assert.deepEqual(await ask(app, 5), SUCCESS);
     const body = predictionBody({ session_id: 's-1', draft: { text: 'Please', revision: 4 } });

@@ -103,7 +103,7 @@ describe('start-up', () => {
     await Promise.all(started.map((process) => process.ready()));
   });
 
-  it('an invalid value of a variable ends the process with one log line that names the variable but not the value', async () => {
+  it('an invalid environment variable ends its process with one log line that names the variable but not the value', async () => {
     const secret = 'mysql://user:hunter2@localhost/x';
     const faults: [kind: 'web' | 'worker', variable: string, value: string][] = [
       ['web', 'PORT', '80a'],
@@ -162,7 +162,7 @@ describe('start-up', () => {
     assert.match(await onlyLine(keyless), /OPENAI_API_KEY is required by the model fake-model/);
   });
 
-  it('two workers run side by side on different operator ports, and empty variables count as unset', async () => {
+  it('two workers run side by side on different operator ports, and empty environment variables count as unset', async () => {
     const ports = [await freePort(), await freePort()];
     await Promise.all(
       ports.map((port) => system.startWorker({ OPERATOR_PORT: String(port), LEASE_MS: '', LOG_LEVEL: '' })),

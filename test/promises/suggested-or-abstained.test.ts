@@ -52,7 +52,7 @@ describe('suggested or abstained', () => {
       }
     });
 
-    it('a predicted next prompt is a whole message, and starts with the draft if there is one', async () => {
+    it('the completion of a next prompt is the complete prompt, including the text of the draft if there is one', async () => {
       const mode = 'next_prompt';
       const alone = await ask(ok({ continuation: 'Now write the tests' }), {
         mode,
@@ -266,7 +266,7 @@ describe('suggested or abstained', () => {
       assert.equal(system.provider.calls.length, 0);
     });
 
-    it('texts that together have more code points than the envelope allows are 413 context_too_large', async () => {
+    it('texts of a request that together have more code points than CONTEXT_ENVELOPE_CHARS are 413 context_too_large', async () => {
       const full = {
         draft: { text: '𠮷'.repeat(7000), revision: 1 },
         messages: [
@@ -302,7 +302,7 @@ describe('suggested or abstained', () => {
       assert.equal(system.provider.calls.length, 0);
     });
 
-    it('a text with too many code points is 422, however many bytes or UTF-16 units it has', async () => {
+    it("the length limits of a request's texts count code points, not bytes or UTF-16 units, and longer texts are 422", async () => {
       const draft = (length: number) => ({ draft: { text: '𠮷'.repeat(length), revision: 1 } });
       assert.equal((await ask(ok(), draft(8000))).status, 200);
       assert.equal((await ask(ok(), draft(8001))).status, 422);

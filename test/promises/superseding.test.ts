@@ -16,7 +16,7 @@ describe('superseding', () => {
   const system = useSystem({ webs: 2 });
   beforeEach(() => system.provider.reset());
 
-  it('a newer draft supersedes an older one: the older draft is 499 prediction_superseded at once, and its provider call is closed', async () => {
+  it('a newer draft supersedes an older draft, whose call is 499 prediction_superseded at once and whose provider call is closed', async () => {
     const app = await system.app();
     for (const at of system.webs) {
       const older = await predictHanging(app, 1, { session_id: at.url.replaceAll('/', '') });
@@ -96,7 +96,7 @@ describe('superseding', () => {
       ['a draft in another session', {}, 2, { session_id: 's-2' }],
       ['a draft of another user', {}, 2, { user_id: 'u-2' }],
       ['a next_prompt', {}, 2, { mode: 'next_prompt' }],
-      ['a newer draft if the older one is a next_prompt', { mode: 'next_prompt' }, 2, {}],
+      ['a newer draft if its own mode is next_prompt', { mode: 'next_prompt' }, 2, {}],
       ['a newer next_prompt if both are next_prompts', { mode: 'next_prompt' }, 2, { mode: 'next_prompt' }],
     ] as const) {
       it(`a draft is not superseded by ${what}`, async () => {
@@ -150,7 +150,7 @@ describe('superseding', () => {
     await expectUnits(app, 1);
   });
 
-  it('only the last of ten revisions sent in quick succession is answered, for one unit', async () => {
+  it('only the last of ten revisions of a draft sent in quick succession is answered, for one unit', async () => {
     const app = await system.app();
     const replies: Promise<Answer>[] = [];
     const gate = Promise.withResolvers<void>();
@@ -166,7 +166,7 @@ describe('superseding', () => {
     await expectUnits(app, 1);
   });
 
-  it('only the highest of thirty revisions sent at once in mixed order is answered, for one unit', async () => {
+  it('only the highest of thirty concurrent revisions of a draft in mixed order is answered, for one unit', async () => {
     const app = await system.app();
     system.provider.respond((response, call) => {
       // The other revisions run until they are superseded, since those that ended before would be charged as well.

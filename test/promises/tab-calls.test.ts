@@ -8,7 +8,7 @@ describe('calls for drafts', () => {
   const system = useSystem({ env: { TAB_MODEL: 'small-model' } });
   beforeEach(() => system.provider.reset());
 
-  it('a draft completion calls TAB_MODEL with few output tokens and low reasoning effort', async () => {
+  it('a draft completion calls TAB_MODEL with a limit of 128 output tokens and low reasoning effort', async () => {
     const app = await system.app();
     await app.predict(predictionBody());
     const { body } = await system.provider.called(1);

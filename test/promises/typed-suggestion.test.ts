@@ -30,7 +30,7 @@ describe('typing along a suggestion', () => {
     return [body.prediction_units, body.reserved_units];
   };
 
-  it('typing along a suggestion gets the rest of the suggestion after each key, without a provider call or a unit', async () => {
+  it('a person who types along a suggestion gets the rest of it after each key, without a provider call or a unit', async () => {
     assert.deepEqual(await typeAndSummarize('Send it'), ['suggested', ' with care', 1, 1]);
     assert.deepEqual(await typeAndSummarize('Send it '), ['suggested', 'with care', 0, 1]);
     assert.deepEqual(await typeAndSummarize('Send it w'), ['suggested', 'ith care', 0, 1]);
@@ -38,7 +38,7 @@ describe('typing along a suggestion', () => {
     assert.deepEqual(await unitCounts(), [1, 0]);
   });
 
-  it('typing along a suggestion needs a new provider call once the whole suggestion, or something else, is typed', async () => {
+  it('a draft that contains a complete suggestion, or departs from it, gets a new suggestion from a new provider call', async () => {
     await typeAndSummarize('Send it');
     assert.deepEqual(await typeAndSummarize('Send it with care'), ['suggested', ' with care', 1, 2]);
     assert.deepEqual(await typeAndSummarize('Send it with care by'), ['suggested', ' with care', 1, 3]);
@@ -46,7 +46,7 @@ describe('typing along a suggestion', () => {
     assert.deepEqual(await unitCounts(), [4, 0]);
   });
 
-  it('typing along a suggestion gives an answer that can be replayed and accepts events', async () => {
+  it('the answer to a draft that was typed along a suggestion can be replayed, and accepts prediction events', async () => {
     await typeAndSummarize('Send it');
     const body = predictionBody({ ...session, draft: { text: 'Send it wi', revision: 9 } });
     const first = await app.predict(body);
@@ -67,13 +67,13 @@ describe('typing along a suggestion', () => {
     ['another person', { user_id: 'bob' }],
   ];
   for (const [what, part] of changes)
-    it(`typing along a suggestion needs a new provider call for ${what}`, async () => {
+    it(`a draft typed along a suggestion needs a new provider call if the request has ${what}`, async () => {
       await typeAndSummarize('Send it');
       await type('Send it with', part);
       assert.equal(system.provider.calls.length, 2);
     });
 
-  it('typing along a suggestion needs a new provider call once the suggestion was dismissed', async () => {
+  it('a draft typed along a suggestion needs a new provider call once the suggestion was dismissed', async () => {
     const { body } = await type('Send it');
     await typeAndSummarize('Send it w');
     const event = { event_id: 'd', request_id: body.request_id, user_id: 'ada', kind: 'dismissed' };
@@ -100,20 +100,20 @@ describe('typing along a suggestion', () => {
       return [body.usage?.prediction_units, system.provider.calls.length];
     };
 
-    it('typing along a suggestion needs a new provider call once the memory that it was made from has changed', async () => {
+    it('a draft typed along a suggestion needs a new provider call once the memory behind the suggestion has changed', async () => {
       assert.deepEqual(await ask('Send it', 1), [1, 1]);
       assert.deepEqual(await ask('Send it w', 2), [0, 1]);
       await addFact(system, person, { text: 'Reports to Ada' });
       assert.deepEqual(await ask('Send it wi', 3), [1, 2]);
     });
 
-    it('typing along a suggestion needs a new provider call once the person has connected anew', async () => {
+    it('a draft typed along a suggestion needs a new provider call once the person has connected the app again', async () => {
       assert.deepEqual(await ask('Send it', 1), [1, 1]);
       assert.equal((await connect(system, connecting, person)).connection_id, connection_id);
       assert.deepEqual(await ask('Send it w', 2), [1, 2]);
     });
 
-    it('typing along a suggestion gets nothing more once the connection is revoked', async () => {
+    it('a draft typed along a suggestion gets no completion once the connection is revoked', async () => {
       assert.deepEqual(await ask('Send it', 1), [1, 1]);
       assert.equal((await revoke(connecting, connection_id)).status, 200);
       assert.deepEqual(await ask('Send it w', 2), [undefined, 1]);

@@ -41,7 +41,7 @@ describe('units', () => {
       ['a monthly cap', 'paid', 10, 'monthly_cap_reached'],
       ['a sandbox', 'sandbox', null, 'sandbox_exhausted'],
     ] as const) {
-      it(`${what} with 50 units left runs exactly 50 of 200 concurrent requests, and refuses 150 with 402 ${code}`, async () => {
+      it(`an app with ${what} and 50 units left runs exactly 50 of 200 concurrent requests, and the others are 402 ${code}`, async () => {
         const app = await system.app({ plan, capCents });
         const gate = Promise.withResolvers<void>();
         system.provider.respond(when(gate.promise));
@@ -65,7 +65,7 @@ describe('units', () => {
       });
     }
 
-    it('only one of two requests at different ingresses gets the last unit of an app', async () => {
+    it('only one of two concurrent requests at different ingresses gets the last unit of an app', async () => {
       for (let i = 0; i < 20; i += 1) {
         const app = await system.app();
         await bookUnits(app, 'sandbox', SANDBOX_UNITS - 1);

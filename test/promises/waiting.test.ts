@@ -54,7 +54,7 @@ describe('waiting', () => {
     const system = useSystem({ webs: 2 });
     beforeEach(() => system.provider.reset());
 
-    it('an answer reaches its caller through a wake-up, without waiting for the next poll', async () => {
+    it('an answer reaches its caller through a wake-up, before the next poll', async () => {
       const app = await system.app();
       const waits: number[] = [];
       let left = 300;
@@ -75,7 +75,7 @@ describe('waiting', () => {
       assert.ok((waits[150] ?? 0) < 300, `half of the calls waited more than ${waits[150]} ms`);
     });
 
-    it('new work is claimed through a wake-up, without waiting for the next ticket', async () => {
+    it('new work is claimed through a wake-up, before the next ticket', async () => {
       const app = await system.app();
       const queued: number[] = [];
       for (let n = 0; n < 20; n += 1) {

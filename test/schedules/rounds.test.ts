@@ -50,7 +50,7 @@ describe('scheduled promotion and sync', function () {
       )
     ).at(0)?.last ?? 0;
 
-  it('scheduled promotion reaches, in several pages, all 45 active accounts with new memory, and no other account', async () => {
+  it('scheduled promotion reaches all 45 active accounts with new memory, in several pages, and no other account', async () => {
     const people = await Promise.all(Array.from({ length: PEOPLE }, someone));
     const [silent, disabled] = [await someone(), await someone()];
     for (const account of [...people, disabled]) await say(account);
@@ -83,7 +83,7 @@ describe('scheduled promotion and sync', function () {
     assert.ok(facts && episodes?.ended_at && episodes.ended_at <= facts.admitted_at);
   });
 
-  it('scheduled sync skips an account that has an unfinished sync job, and every account while the pool is paused', async () => {
+  it('scheduled sync skips an account that has an unfinished sync job, and every account while the memory pool is paused', async () => {
     const ann = await signUp(system);
     const note = () => event({ session_id: randomUUID(), type: 'note', text: 'x' });
     await system.startWorker({ SYNC_EVERY: EACH_SECOND });

@@ -45,7 +45,7 @@ describe('recurring sync', function () {
     assert.deepEqual([jobs.length, new Set(jobs.map(({ key }) => key)).size], [2, 2]);
   });
 
-  it('scheduled sync does nothing if SYNC_EVERY is off', async () => {
+  it('scheduled sync starts no job if SYNC_EVERY is off', async () => {
     await system.startWorker({ SYNC_EVERY: EACH_SECOND });
     const ticks = async () =>
       (

@@ -15,7 +15,7 @@ describe('coalesced work', () => {
 
   const settlePromises = () => new Promise((resolve) => setImmediate(resolve));
 
-  it('coalesced work starts at once when idle, and callers that come during a run share the next one', async () => {
+  it('coalesced work starts at once when idle, and callers that come during a run share the next run', async () => {
     const { ends, work } = makeWork();
     const coalesced = new Coalescer(work);
     const first = coalesced.run();
@@ -60,7 +60,7 @@ describe('coalesced work', () => {
     assert.equal(await next, 2);
   });
 
-  it('coalesced work pauses between two runs', async () => {
+  it('coalesced work with a pause of 50 ms starts its next run at least that long after the previous run', async () => {
     const begun: number[] = [];
     const coalesced = new Coalescer(async () => {
       begun.push(performance.now());

@@ -44,7 +44,7 @@ describe('composition root', () => {
     },
   });
 
-  it('an ingress whose start fails midway closes what it has opened', async () => {
+  it('an ingress whose start fails midway closes its database connections and ends its lease', async () => {
     const start = startIngress(ingressConfig(values()), LOG, {
       listen: () => Promise.reject(new Error('no port')),
     });
@@ -52,7 +52,7 @@ describe('composition root', () => {
     await until(nothingIsOpen);
   });
 
-  it('a worker whose start fails midway closes what it has opened', async () => {
+  it('a worker whose start fails midway closes its database connections and ends its lease', async () => {
     const createHandlers = () => assert.fail('no handlers');
     const start = startWorker(workerConfig(values()), LOG, { ...service, createHandlers });
     await assert.rejects(start, { message: 'no handlers' });

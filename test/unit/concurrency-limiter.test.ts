@@ -18,7 +18,7 @@ describe('concurrency limiter', () => {
   /** Waits until all pending promise reactions have run. */
   const settlePromises = () => new Promise((resolve) => setImmediate(resolve));
 
-  it('the concurrency limiter runs up to `capacity` pieces at once, and the others in their order', async () => {
+  it('the concurrency limiter runs up to `capacity` pieces of work at once, and the others afterwards in their order', async () => {
     const limiter = new ConcurrencyLimiter({ capacity: 2, maxQueued: 10 });
     const pieces = [piece(), piece(), piece(), piece()] as const;
     const runs = pieces.map(({ work }) => limiter.run(work));
@@ -44,7 +44,7 @@ describe('concurrency limiter', () => {
     assert.equal(await limiter.run(async () => 'done'), 'done');
   });
 
-  it('the concurrency limiter goes on after a piece has failed', async () => {
+  it('the concurrency limiter runs the next piece of work after one has failed', async () => {
     const limiter = new ConcurrencyLimiter({ capacity: 1, maxQueued: 1 });
     const failing = limiter.run(() => Promise.reject(new Error('broken')));
     const next = limiter.run(async () => 'done');
@@ -52,7 +52,7 @@ describe('concurrency limiter', () => {
     assert.equal(await next, 'done');
   });
 
-  it('the concurrency limiter drops the work of a caller that leaves the queue, and gives its place to the next', async () => {
+  it('the concurrency limiter drops the work of a caller that leaves the queue, and gives its place to the next caller', async () => {
     const limiter = new ConcurrencyLimiter({ capacity: 1, maxQueued: 1 });
     const [running, left, next] = [piece(), piece(), piece()];
     const first = limiter.run(running.work);
@@ -76,7 +76,7 @@ describe('concurrency limiter', () => {
     );
   });
 
-  it('the concurrency limiter lets work that runs finish after its caller has left', async () => {
+  it('the concurrency limiter lets running work finish after its caller has left', async () => {
     const gone = new AbortController();
     const { work, done } = piece();
     const run = new ConcurrencyLimiter({ capacity: 1, maxQueued: 0 }).run(work, { gone: gone.signal });
@@ -93,7 +93,7 @@ describe('concurrency limiter', () => {
     assert.equal(order.join(''), 'abcaba');
   });
 
-  it('the concurrency limiter limits each party to its share, and gives the rest to other parties', async () => {
+  it('the concurrency limiter limits each party to `maxPerParty` pieces, and gives the other slots to other parties', async () => {
     const limiter = new ConcurrencyLimiter({ capacity: 3, maxPerParty: 2, maxQueued: 1 });
     const pieces = Array.from({ length: 4 }, piece);
     const [one, two, three, other] = pieces as [Piece, Piece, Piece, Piece];
@@ -111,7 +111,7 @@ describe('concurrency limiter', () => {
     await Promise.all(runs);
   });
 
-  it('the concurrency limiter counts weights, and a light piece does not overtake a heavy one that waits for room', async () => {
+  it('the concurrency limiter counts the weight of pieces, and lets no light piece overtake a heavy one that waits for room', async () => {
     const limiter = new ConcurrencyLimiter({ capacity: 10, maxPerParty: 8 });
     const [first, heavy, light] = [
       await limiter.acquire({ party: 'a', weight: 6 }),
@@ -128,7 +128,7 @@ describe('concurrency limiter', () => {
     await Promise.all([heavy, lightIsIn]);
   });
 
-  it('the concurrency limiter lets a piece grow while there is room, and frees all of it exactly once', async () => {
+  it('the concurrency limiter lets a running piece grow in weight while there is room, and frees its whole weight once', async () => {
     const limiter = new ConcurrencyLimiter({ capacity: 10, maxPerParty: 6 });
     const growing = await limiter.acquire({ party: 'a' });
     assert.ok(growing.grow(5));
@@ -141,7 +141,7 @@ describe('concurrency limiter', () => {
     assert.ok(!other.grow(1));
   });
 
-  it('the concurrency limiter admits waiting pieces when another one shrinks', async () => {
+  it('the concurrency limiter admits a waiting piece when a running piece shrinks', async () => {
     const limiter = new ConcurrencyLimiter({ capacity: 10, maxPerParty: 6 });
     const shrinking = await limiter.acquire({ party: 'a', weight: 6 });
     const other = limiter.acquire({ party: 'b', weight: 6 });
@@ -152,7 +152,7 @@ describe('concurrency limiter', () => {
     assert.ok((await limiter.acquire({ party: 'b', weight: 6 })).grow(0));
   });
 
-  it('the concurrency limiter refuses a caller after its `waitMs`, and gives its place to the next', async () => {
+  it('the concurrency limiter refuses a caller that has waited for its `waitMs`, and admits the next caller', async () => {
     const limiter = new ConcurrencyLimiter({ capacity: 1 });
     const running = await limiter.acquire();
     const late = limiter.acquire({ waitMs: 20 });
@@ -162,7 +162,7 @@ describe('concurrency limiter', () => {
     await next;
   });
 
-  it('the concurrency limiter admits no piece after its limit has fallen, until enough have ended or the limit rises', async () => {
+  it('after its capacity falls, the concurrency limiter admits no piece until enough pieces end or the capacity rises', async () => {
     const limiter = new ConcurrencyLimiter({ capacity: 2 });
     const first = await limiter.acquire();
     const second = await limiter.acquire();

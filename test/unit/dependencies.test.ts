@@ -24,13 +24,13 @@ describe('dependency check', () => {
     assert.equal(faults({ link: true }).length, 1);
   });
 
-  it('the dependency check refuses other licences, even if only the installed package states it', () => {
+  it('the dependency check refuses a licence that is not permissive, even if only the installed package states it', () => {
     for (const license of ['GPL-3.0-only', 'MIT AND GPL-3.0-only', 'UNLICENSED', undefined])
       assert.equal(faults({ license }).length, 1);
     assert.equal(faults({}, { installed: 'AGPL-3.0-only' }).length, 1);
   });
 
-  it('the dependency check refuses an install script without a decision on it, and a decision on a missing one', () => {
+  it('the dependency check refuses an install script that allowScripts does not decide on, and a decision on no script', () => {
     assert.equal(faults({ hasInstallScript: true }).length, 1);
     assert.deepEqual(faults({ hasInstallScript: true }, { allowScripts: { a: false } }), []);
     assert.equal(faults({}, { allowScripts: { a: false } }).length, 1);

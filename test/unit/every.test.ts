@@ -20,14 +20,14 @@ describe('repeated work', () => {
     assert.equal(most, 1);
   });
 
-  it('repeated work goes on after a failure', async () => {
+  it('repeated work runs again after a run has failed', async () => {
     const failures: unknown[] = [];
     repeated = every(5, () => Promise.reject('down'), { onError: (error) => failures.push(error) });
     await until(() => failures.length >= 2);
     assert.equal(failures[0], 'down');
   });
 
-  it('repeated work starts after the first interval, or at once if asked to', () => {
+  it('repeated work starts after the first interval, or at once with `atOnce`', () => {
     let runs = 0;
     repeated = every(60_000, () => {
       runs += 1;
@@ -44,7 +44,7 @@ describe('repeated work', () => {
     return atOnce.stop();
   });
 
-  it('stopping repeated work waits for the present run and starts no other', async () => {
+  it('stopping repeated work waits for the current run, and no other run starts', async () => {
     const work = Promise.withResolvers<void>();
     let runs = 0;
     const one = every(

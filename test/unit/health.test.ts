@@ -5,7 +5,7 @@ import { scrape, sumOf } from '../support/metrics.ts';
 import { until } from '../support/until.ts';
 
 describe('process readiness', () => {
-  it('process readiness asks the stores at most once a second, however often it is checked', async () => {
+  it('a process asks its stores at most once a second whether it is ready, however often its readiness is checked', async () => {
     const health = new ProcessHealth();
     health.serving = true;
     let asked = 0;
@@ -26,7 +26,7 @@ describe('process readiness', () => {
     assert.equal(asked, 3);
   });
 
-  it('process readiness is false at once when the process stops serving', async () => {
+  it('a process is not ready as soon as it stops serving', async () => {
     const health = new ProcessHealth();
     health.require(async () => {});
     health.serving = true;

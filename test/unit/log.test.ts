@@ -3,7 +3,7 @@ import { createLog } from '../../shared/log.ts';
 
 describe('log', () => {
   for (const code of ['EPIPE', 'EBUSY', 'EPERM', 'ECONNREFUSED'])
-    it(`the log keeps the message of an ${code} error, which PostgreSQL does not report`, () => {
+    it(`the log keeps the message of an ${code} error, since it comes from the system and not from PostgreSQL`, () => {
       assert.equal(
         loggedError(Object.assign(new Error('write failed'), { code }))['message'],
         'write failed',

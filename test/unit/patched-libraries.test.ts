@@ -23,7 +23,7 @@ describe('library internals', () => {
       assert.equal(JSON.parse(await readFile(manifest, 'utf8')).version, version);
     });
 
-  it(`a connection that dies in a transaction leaves the pool, with kysely ${VERSIONS.kysely} on pg ${VERSIONS.pg}`, async () => {
+  it(`a database connection that dies in a transaction leaves the pool (kysely ${VERSIONS.kysely}, pg ${VERSIONS.pg})`, async () => {
     const { url } = database;
     const config = { database: { url, directUrl: url, poolSize: 1 } };
     const opened = await openDatabase(config, LOG, 'patched');

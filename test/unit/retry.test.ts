@@ -17,7 +17,7 @@ function failingWork(times: number) {
 }
 
 describe('retry', () => {
-  it('a retry tries until the work succeeds', async () => {
+  it('a retry tries again until the work succeeds', async () => {
     assert.equal(await retry(failingWork(3).work, SHORT_DELAYS), 4);
   });
 
@@ -36,14 +36,14 @@ describe('retry', () => {
     assert.equal(tries(), 1);
   });
 
-  it('a retry that waits ends when its signal aborts', async () => {
+  it('a retry that waits for its next try ends when its signal aborts', async () => {
     const stop = new AbortController();
     const retried = retry(failingWork(5).work, { firstMs: 60_000, longestMs: 60_000, signal: stop.signal });
     setImmediate(() => stop.abort());
     await assert.rejects(retried, { name: 'AbortError' });
   });
 
-  it('a retry doubles its delay each time up to the longest, with jitter', () => {
+  it('a retry doubles its delay after each try, up to the longest delay, with jitter', () => {
     for (const [tries, ms] of [
       [1, 50],
       [2, 100],

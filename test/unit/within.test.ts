@@ -12,7 +12,7 @@ describe('time limit', () => {
     );
   });
 
-  it('a time limit rejects work that takes longer with the given error, and aborts it with the same error', async () => {
+  it('work that exceeds its time limit is aborted, and rejected, with the given error', async () => {
     const late = new Error('late');
     let signal: AbortSignal | undefined;
     const limited = withTimeout(
@@ -39,7 +39,7 @@ describe('time limit', () => {
 });
 
 describe('abortable work', () => {
-  it('waiting for abortable work ends when its signal aborts, or at once if it is aborted already', async () => {
+  it('waiting for abortable work ends when its signal aborts, or at once if the signal is aborted already', async () => {
     const gone = new AbortController();
     const waiting = rejectOnAbort(gone.signal, never());
     gone.abort(new Error('gone'));

@@ -35,7 +35,7 @@ describe('credentials for /api', () => {
     assert.equal(reply.headers.get('www-authenticate'), 'Bearer');
   };
 
-  it('/api accepts an access token, a key, or both of the same user, each in its own header', async () => {
+  it('/api accepts an access token in Authorization, a key in X-Service-API-Key, or both if they are of the same account', async () => {
     const authorization = `Bearer ${person.access}`;
     const ways: Record<string, string>[] = [
       { authorization },
@@ -46,7 +46,7 @@ describe('credentials for /api', () => {
     for (const headers of ways) assert.deepEqual((await me(headers)).body.id, person.id);
   });
 
-  it('/api accepts a token or a key only in its own header, and no refresh token or cookie', async () => {
+  it('/api refuses a key in Authorization, an access token in X-Service-API-Key, and any refresh token or cookie', async () => {
     await expectCode('not_authenticated', { authorization: `Bearer ${key}` });
     await expectCode('not_authenticated', { 'x-service-api-key': person.access });
     await expectCode('not_authenticated', {
@@ -96,7 +96,7 @@ describe('credentials for /api', () => {
       call.once('error', reject).end();
     });
 
-  it('every /api path requires a credential, except the paths that issue credentials', async () => {
+  it('/api/auth/me, /api/auth/keys, /api/auth/logout and /api/export are 401 not_authenticated without a credential', async () => {
     for (const [method, path] of [
       ['GET', '/api/auth/me/'],
       ['PATCH', '/api/auth/me'],
@@ -137,7 +137,7 @@ describe('credentials for /api', () => {
     const expectRefused = async (token: string, code = 'not_authenticated') =>
       expectCode(code, { authorization: `Bearer ${token}` });
 
-    it('an access token names its issuer, audience, subject, id and key, and lives for an hour', async () => {
+    it('an access token names its issuer, audience, subject, id and signing key, and expires after an hour', async () => {
       const [header = '', payload = ''] = person.access.split('.');
       const decode = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString());
       assert.deepEqual(decode(header), { alg: 'HS256', typ: 'JWT', kid: 'old' });
@@ -152,7 +152,7 @@ describe('credentials for /api', () => {
       assert.match(jti, /^[0-9a-f-]{36}$/);
     });
 
-    it('a token that this test signs like the service is accepted, so that each refused change has a single cause', async () => {
+    it('an access token that is signed as the service signs is accepted, even if clocks differ by a few seconds', async () => {
       assert.equal((await me({ authorization: `Bearer ${await forge()}` })).status, 200);
       // Clocks may differ by a few seconds.
       const early = await forge({ iat: now() + 3 });
@@ -161,7 +161,7 @@ describe('credentials for /api', () => {
       assert.equal((await me({ authorization: `Bearer ${late}` })).status, 200);
     });
 
-    it('an access token signed with any other algorithm is refused', async () => {
+    it('an access token with any signing algorithm other than HS256 is refused', async () => {
       const unsecured = new UnsecuredJWT(claims()).setIssuer(ISSUER).setAudience(`${ISSUER}/api`);
       await expectRefused(unsecured.setIssuedAt().setExpirationTime('10 min').encode());
       for (const alg of ['HS384', 'HS512'])
@@ -174,7 +174,7 @@ describe('credentials for /api', () => {
       }
     });
 
-    it('an access token is refused if its audience, issuer or signing key is another, or if it was altered', async () => {
+    it('an access token is refused if its audience, issuer, type or signing key is wrong, or if it was altered', async () => {
       await expectRefused(await forge({ iss: 'https://elsewhere.example' }));
       await expectRefused(await forge({ aud: ISSUER }));
       await expectRefused(await forge({}, OTHER));
@@ -209,7 +209,7 @@ describe('credentials for /api', () => {
       await expectRefused(await forge({ exp: now() - 60 }, OTHER));
     });
 
-    it('an access token survives the rotation of signing keys for as long as its signing key is listed', async () => {
+    it('an access token is accepted after a rotation of signing keys for as long as its signing key is listed', async () => {
       const { webs } = system;
       const rotated = await system.startWeb({ JWT_SECRET: `new:${OTHER},old:${SECRET}` });
       const dropped = await system.startWeb({ JWT_SECRET: `new:${OTHER}` });

@@ -58,7 +58,7 @@ describe('log-ins of an account', () => {
   ];
   for (const { what, end, left } of ENDINGS)
     describe(`after ${what}`, () => {
-      it(`within two seconds after ${what}, every ingress refuses all tokens of the account's earlier log-ins, renewed ones too`, async () => {
+      it(`within two seconds after ${what}, every ingress refuses all tokens of the account's earlier log-ins, including renewed tokens`, async () => {
         const { access: renewed } = (await renew(person.refresh)).body;
         const other = await logIn(person.password);
         const before = [person.access, renewed, other.access];
@@ -78,7 +78,7 @@ describe('log-ins of an account', () => {
           assert.equal((await renew(refresh)).code, 'not_authenticated');
       });
 
-      it(`after ${what}, an older log-in cannot issue a key, even through an ingress that has not heard of the change yet`, async () => {
+      it(`after ${what}, an older log-in cannot issue a key, even through an ingress that still has the log-in cached`, async () => {
         const [, at] = system.webs;
         await expectAcceptedEverywhere(person.access);
         assert.equal((await end()).status, 200);
@@ -86,7 +86,7 @@ describe('log-ins of an account', () => {
         assert.equal(issued.code, 'token_expired');
       });
 
-      it(`after ${what}, an older log-in cannot erase the account, even through an ingress that has not heard of the change yet`, async () => {
+      it(`after ${what}, an older log-in cannot erase the account, even through an ingress that still has the log-in cached`, async () => {
         const [, at] = system.webs;
         await expectAcceptedEverywhere(person.access);
         assert.equal((await end()).status, 200);

@@ -27,7 +27,7 @@ describe('erasing an account', () => {
     return rows.length;
   };
 
-  it('erasing an account ends its credentials everywhere within two seconds, and frees its e-mail address and session ids', async () => {
+  it('erasing an account ends its credentials at every ingress within two seconds, and frees its e-mail address and session ids', async () => {
     const person = await signUp(system);
     const { body: key } = await person.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'k' });
     const mine = event();
@@ -59,7 +59,7 @@ describe('erasing an account', () => {
     assert.deepEqual(body, { accepted: 1, duplicates: 0, invalid: [] });
   });
 
-  it('a log-in with the id of an account that is being erased is refused like a log-in with an unknown e-mail address', async () => {
+  it('a log-in with the id of an account being erased as its e-mail address is refused like one with an unknown address', async () => {
     const { id, password } = await signUp(system);
     // Sets the row as an erasure leaves it until its last step. No process takes over an erasure that was renewed in
     // the future.
@@ -85,7 +85,7 @@ describe('erasing an account', () => {
     assert.deepEqual(rows, [{ email: other }]);
   });
 
-  it('after an account is erased, requests with its cached credentials get 401 and write nothing', async () => {
+  it('requests with the cached credentials of an erased account get 401', async () => {
     const person = await signUp(system);
     await person.request('GET', '/api/auth/me/');
     await beginErasing(person);
@@ -134,7 +134,7 @@ describe('erasing an account', () => {
     assert.equal((await app.predict(others)).text, second.text);
   });
 
-  it("erasing an account erases its own predictions through a connection that now belongs to another account, and keeps the new owner's", async () => {
+  it("erasing an account erases its predictions through a connection that another account took over, and keeps the new owner's predictions", async () => {
     const [person, next] = await Promise.all([signUp(system), signUp(system)]);
     const app = await connectingApp(system);
     const before = await connect(system, app, person);
@@ -151,7 +151,7 @@ describe('erasing an account', () => {
     assert.equal((await app.predict(his)).text, text);
   });
 
-  it('erasing an account erases everything made through a connection, even thousands of predictions', async () => {
+  it('erasing an account erases the answers of all predictions through its connection, even thousands', async () => {
     const person = await signUp(system);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);
@@ -226,7 +226,7 @@ describe('erasing an account', () => {
     assert.equal((await app.predict(his)).text, text);
   });
 
-  it('concurrent requests erase an account only once, even while other requests post events and log in', async () => {
+  it('concurrent requests to erase an account leave none of its rows, even while other requests post events and log in', async () => {
     const person = await signUp(system);
     const { email, password } = person;
     const [erased, posted, logins] = await Promise.all([

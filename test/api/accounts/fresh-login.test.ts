@@ -35,7 +35,7 @@ for (const { what, method, path, body, done } of GUARDED_ACTIONS)
       (await anonymously<{ access: string }>(system, 'POST', '/api/auth/token/refresh/', { refresh })).body
         .access;
 
-    it(`${what} is refused with only a key`, async () => {
+    it(`${what} is refused if a key is the only credential`, async () => {
       assert.equal(await attempt({ 'x-service-api-key': await keyOf() }), '403 access_denied');
     });
 

@@ -52,7 +52,7 @@ describe('key scopes', () => {
       assert.equal((await person.request('POST', '/api/auth/keys/', { label: 'a', scopes })).status, 422);
     });
 
-  it('a key with scopes cannot issue another key', async () => {
+  it('a key with all scopes still cannot issue another key', async () => {
     const { key } = await issue(SCOPES);
     const { status, code } = await use(key, 'POST', '/api/auth/keys/', { label: 'more' });
     assert.deepEqual([status, code], [403, 'access_denied']);
@@ -77,7 +77,7 @@ describe('key scopes', () => {
       return { status: answer.status, text: await answer.text() };
     };
 
-    it(`a key without ${enough.join(' or ')} gets 403 from ${method} ${path}, and the answer names the missing scope`, async () => {
+    it(`a key without the scope ${enough.join(' or ')} gets 403 from ${method} ${path}, and the answer names the missing scope`, async () => {
       const { status, text } = await send(SCOPES.filter((scope) => !enough.includes(scope)));
       assert.equal(status, 403, text);
       const { code, message } = JSON.parse(text).detail;
@@ -86,7 +86,7 @@ describe('key scopes', () => {
     });
 
     for (const scope of enough)
-      it(`a key with only ${scope} may call ${method} ${path}`, async () => {
+      it(`a key with only the scope ${scope} may call ${method} ${path}`, async () => {
         const { status, text } = await send([scope]);
         assert.ok(![401, 403, 422].includes(status), text);
       });

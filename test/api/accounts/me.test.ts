@@ -31,7 +31,7 @@ describe('own account', () => {
     assert.equal((await person.request('PUT', '/api/auth/me/')).status, 405);
   });
 
-  it('an account can change its name; an empty change changes nothing', async () => {
+  it('an account can change its name; an empty PATCH changes nothing', async () => {
     const person = await signUp(system, { name: 'Ada' });
     const renamed = await change(person, { name: 'Augusta Ada' });
     assert.equal(renamed.status, 200);
@@ -65,7 +65,7 @@ describe('own account', () => {
     assert.deepEqual([again, body.user.name], [200, 'New']);
   });
 
-  it("changing an account's password revokes its keys only on request", async () => {
+  it("changing an account's password revokes its keys only with `revoke_keys`", async () => {
     const person = await signUp(system);
     const { body } = await person.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'k' });
     const headers = { 'x-service-api-key': body.key };
@@ -91,7 +91,7 @@ describe('own account', () => {
     assert.equal(rows.length, 0);
   });
 
-  it('a wrong or missing current password changes neither the password nor the name', async () => {
+  it('an account change with a wrong or missing current password is 403 and changes neither the password nor the name', async () => {
     const person = await signUp(system, { name: 'Ada' });
     for (const part of [{}, { current_password: 'not the current one' }, { current_password: '' }]) {
       const { status, code } = await change(person, { password: NEW_PASSWORD, name: 'Eve', ...part });
@@ -112,7 +112,7 @@ describe('own account', () => {
     assert.equal((await login(person.email, person.password)).status, 200);
   });
 
-  it("guesses of an account's current password are throttled", async () => {
+  it('password changes with a wrong current password are 429 after ten wrong guesses', async () => {
     const person = await signUp(system);
     const guess = () => change(person, { password: NEW_PASSWORD, current_password: 'a wrong guess 123' });
     for (let i = 0; i < 10; i++) assert.equal((await guess()).status, 403);

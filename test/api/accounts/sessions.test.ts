@@ -34,7 +34,7 @@ describe('logging in and out', () => {
     assert.equal((await login({ ...ways[0], password: person.password.toLowerCase() })).status, 401);
   });
 
-  it('a wrong password, an unknown e-mail address and a disabled account get the same log-in answer, byte for byte', async () => {
+  it('a log-in with a wrong password, an unknown e-mail address or a disabled account gets the same 401 answer', async () => {
     const [person, disabled] = await Promise.all([signUp(system), signUp(system)]);
     await system.database.pool.query('update accounts set active = false where id = $1', [disabled.id]);
     const { email, password } = disabled;
@@ -80,7 +80,7 @@ describe('logging in and out', () => {
     }
   });
 
-  it('a log-out ends one log-in and no others', async () => {
+  it('a log-out ends the log-in of its refresh token and no other log-in', async () => {
     const person = await signUp(system);
     const { body: other } = await login({ email: person.email, password: person.password });
     await person.request('POST', '/api/auth/logout/', { refresh: other.refresh });
@@ -88,7 +88,7 @@ describe('logging in and out', () => {
     assert.equal((await renew(person.refresh)).status, 200);
   });
 
-  it("a log-out with an unknown refresh token, or another user's, ends nothing", async () => {
+  it("a log-out with an unknown refresh token, or with another user's, ends no log-in", async () => {
     const [one, other] = await Promise.all([signUp(system), signUp(system)]);
     for (const refresh of [other.refresh, 'unknown', '']) {
       const { status, body } = await one.request('POST', '/api/auth/logout/', { refresh });
@@ -157,7 +157,7 @@ describe('logging in and out', () => {
       }
     };
 
-    it('password guessing is stopped after ten wrong passwords, whether or not the account exists', async () => {
+    it('log-ins with an e-mail address are 429 after ten wrong passwords, whether or not an account has the address', async () => {
       const person = await signUp(system);
       assert.equal(await guessesOf(person.email), 10);
       assert.equal(await guessesOf(someEmail()), 10);

@@ -89,7 +89,7 @@ describe('signing up', () => {
     assert.notEqual(one, other);
   });
 
-  it('only one of many concurrent sign-ups gets an e-mail address', async () => {
+  it('only one of many concurrent sign-ups with the same e-mail address succeeds', async () => {
     const email = someEmail();
     const replies = await Promise.all(Array.from({ length: 8 }, () => post({ email, password: PASSWORD })));
     assert.deepEqual(replies.map(({ status }) => status).sort(), [201, ...Array(7).fill(409)]);
@@ -153,7 +153,7 @@ describe('signing up', () => {
     assert.equal((await post({ email: someEmail(), password: '\u{1f40e}\u{1f984}'.repeat(5) })).status, 201);
   });
 
-  it('signing up refuses passwords that are easy to guess, and does not repeat them', async () => {
+  it('signing up refuses passwords that are easy to guess, and does not repeat them in the answer', async () => {
     const email = 'a.long.address@example.com';
     const easy = [
       'password123',
@@ -171,7 +171,7 @@ describe('signing up', () => {
     }
   });
 
-  it('the waitlist stores an address once and gives the same answer each time', async () => {
+  it('the waitlist stores an e-mail address once, and gives the same answer each time that it is added', async () => {
     const email = someEmail();
     const versions: { email: string; version: string }[] = [];
     for (const written of [email, email.toUpperCase(), ` ${email}`]) {

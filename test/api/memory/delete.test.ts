@@ -82,7 +82,7 @@ describe('deleting memory', () => {
     assert.equal((await person.request('DELETE', `/api/memory/raw/${raw.id}/`)).status, 404);
   });
 
-  it('an episode that loses one of its raw rows is kept, but a summary that a model wrote or that repeats the row is erased', async () => {
+  it('an episode that loses one of its raw rows is kept, but its text is erased if a model wrote it or it repeats the row', async () => {
     const [gone, kept] = [await say('my door code is four two one seven'), await say('water the plants')];
     const theirs = await episodeOf([gone, kept], { title: 'Chores', summary: 'Plants, and a code' });
     await byModel('episodes', theirs);
@@ -104,7 +104,7 @@ describe('deleting memory', () => {
     assert.deepEqual([body.summary, body.stale_at], ['Plants', null]);
   });
 
-  it('a fact with quotes survives the deletion of memory only while a row written by the person still attests it', async () => {
+  it('a fact with quotes is kept when quoted rows are deleted only while a remaining row written by the person attests it', async () => {
     const spoken = await say('we deploy on fridays');
     const repeated = await say('yes, we deploy on fridays');
     const echoed = await add(person, 'raw', {
@@ -120,7 +120,7 @@ describe('deleting memory', () => {
     assert.equal(await statusOf('facts', fact), 404);
   });
 
-  it('deleting a raw row erases the text of a fact that repeats its words, even if other rows attest the fact', async () => {
+  it("deleting a raw row erases the text of a fact that repeats the row's words, even if other rows attest the fact", async () => {
     const [gone, kept] = [
       await say('my sister Ada lives at number nine Elm Street'),
       await say('I have a sister'),
@@ -154,7 +154,7 @@ describe('deleting memory', () => {
     );
   });
 
-  it('deleting a fact in the middle of a chain links its predecessor to its successor', async () => {
+  it('deleting a fact in the middle of a chain of superseded facts links its predecessor to its successor', async () => {
     const last = await add(person, 'facts', { text: 'Lives in Rome' });
     const middle = await add(person, 'facts', { text: 'Lives in Oslo' });
     const first = await add(person, 'facts', { text: 'Lives in Bergen', superseded_by: middle.id });
@@ -183,7 +183,7 @@ describe('deleting memory', () => {
     assert.deepEqual([text, episode_ids], ['Deploys on fridays', []]);
   });
 
-  it('deleting a synced row leaves a tombstone for its event, and deletes the event on request', async () => {
+  it('deleting a synced raw row leaves a tombstone for its event, and deletes the event only with `purge_event`', async () => {
     const [one, two] = [
       event({ type: 'user.reply', reply: 'yes' }),
       event({ type: 'user.reply', reply: 'no' }),
@@ -208,7 +208,7 @@ describe('deleting memory', () => {
     );
   });
 
-  it('deleting rows leaves no five successive words in memory that only the deleted rows had', async () => {
+  it('deleting raw rows leaves no five successive words in memory that only the deleted rows had', async () => {
     const words = fc.array(fc.constantFrom('red', 'blue', 'oak', 'elm', 'cat', 'dog', 'sea', 'hill'), {
       minLength: 3,
       maxLength: 12,

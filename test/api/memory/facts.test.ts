@@ -36,7 +36,7 @@ describe('facts', () => {
     return reply.body.detail.map(({ loc }) => loc.join('.'));
   };
 
-  it('a changed fact keeps its id, and its former wording is kept too', async () => {
+  it('a fact keeps its id when its text changes, and its former wordings can be listed', async () => {
     const fact = await add(person, 'facts', { text: 'Lives in Bergen', tags: ['home'], kind: 'identity' });
     const changed = await patch(fact.id, { text: 'Lives in Oslo' });
     assert.equal(changed.id, fact.id);
@@ -62,7 +62,7 @@ describe('facts', () => {
     assert.equal(status, 404);
   });
 
-  it('a change that states nothing new keeps no former wording of a fact', async () => {
+  it('a PATCH of a fact that repeats its text and confidence stores no former wording', async () => {
     const fact = await add(person, 'facts', { text: 'Likes tea', confidence: 0.5 });
     await patch(fact.id, { pinned: true, tags: ['x'], text: 'Likes tea', confidence: 0.5 });
     assert.equal((await list(`?revision_of=${fact.id}`)).length, 0);
@@ -162,7 +162,7 @@ describe('facts', () => {
     assert.equal((await person.request('GET', PROFILE)).status, 404);
   });
 
-  it('memory stats count the rows of each tier, without former wordings', async () => {
+  it('memory stats count the rows of each tier, without former wordings of facts', async () => {
     const stats = async (query = '') =>
       (await person.request<MemoryStats>('GET', `/api/memory/stats/${query}`)).body;
     assert.deepEqual(await stats(), {
@@ -184,7 +184,7 @@ describe('facts', () => {
     assert.deepEqual([facts.count, facts.count_since], [1, 0]);
   });
 
-  it('concurrent changes of memory are all kept, and each increments the revision', async () => {
+  it('concurrent changes of memory are all kept, and each increments the memory revision', async () => {
     const fact = await add(person, 'facts', { text: 'Wording 0' });
     const before = await readMemoryRevision();
     const wordings = Array.from({ length: 8 }, (_, place) => `Wording ${place + 1}`);
@@ -199,7 +199,7 @@ describe('facts', () => {
     assert.equal(await readMemoryRevision(), before + 16);
   });
 
-  it('facts and profile are used in connected predictions, and every write changes the profile revision', async () => {
+  it('connected predictions use the facts and the profile, and every write to memory changes their profile revision', async () => {
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);
     const seen = new Set<string>();

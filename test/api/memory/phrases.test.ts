@@ -34,7 +34,7 @@ describe('phrases', () => {
   const addSentence = (person: UserClient, row: object = {}) =>
     add(person, 'raw', { content: SENTENCE, kind: 'reply', occurred_at: LONG_AGO, ...row });
 
-  it('a sentence that a person typed years ago completes a draft', async () => {
+  it('a sentence that a person typed years ago completes their draft in a connected app', async () => {
     const person = await signUp(system);
     const complete = await draftCompleter(person);
     assert.equal(await complete(), '');
@@ -42,7 +42,7 @@ describe('phrases', () => {
     assert.match(await complete(), /^terly/);
   });
 
-  it('a sentence that a person typed completes a draft once its event is synced', async () => {
+  it('a sentence that a person typed completes their draft in a connected app once its event is synced', async () => {
     const person = await signUp(system);
     const complete = await draftCompleter(person);
     await post(person, [event({ type: 'user.message', text: SENTENCE })]);
@@ -91,7 +91,7 @@ describe('phrases', () => {
     );
   });
 
-  it('a sentence completes no draft of an app whose connection was revoked but whose work has not ended yet', async () => {
+  it('a sentence does not complete a queued draft whose connection was revoked before the draft ran', async () => {
     const person = await signUp(system);
     const complete = await draftCompleter(person);
     await addSentence(person);
@@ -109,7 +109,7 @@ describe('phrases', () => {
     assert.equal(await waiting, '');
   });
 
-  it('a dismissed completion is not suggested again for the same draft of the same message', async () => {
+  it('a dismissed completion is not suggested again for the same draft text and context_revision', async () => {
     const person = await signUp(system);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);
@@ -136,7 +136,7 @@ describe('phrases', () => {
     assert.match((await ask('c-2')).completion, /^terly/);
   });
 
-  it('deleting rows leaves the same phrases and completions as if the rows had never been recorded', async () => {
+  it('deleting raw rows leaves the same phrases and completions as if the rows had never been recorded', async () => {
     const word = fc.constantFrom('run', 'the', 'tests', 'and', 'lint', 'again', 'Please');
     const text = fc.array(word, { minLength: 1, maxLength: 6 }).map((words) => words.join(' '));
     await fc.assert(

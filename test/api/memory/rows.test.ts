@@ -48,7 +48,7 @@ describe('memory rows', () => {
       }
     });
 
-    it('a raw row is stored with defaults for absent fields, and reading it returns the same', async () => {
+    it('a raw row is stored with defaults for absent fields, and reading the row returns the same values', async () => {
       const before = Date.now();
       const row = await add(person, 'raw', { content: 'Café, please', tags: ['a', 'b', 'a'] });
       assert.ok(Date.parse(row.occurred_at) >= before - 1 && Date.parse(row.occurred_at) <= Date.now());
@@ -86,7 +86,7 @@ describe('memory rows', () => {
       assert.equal(await speaker({ role: 'tool' }), 'tool unknown');
     });
 
-    it('a list of raw rows is stored whole or not at all, and returned in the same order', async () => {
+    it('a list of raw rows is stored completely or not at all, and returned in the order in which it was posted', async () => {
       const contents = Array.from({ length: 200 }, (_, place) => `row ${place}`);
       const rows = contents.map((content) => ({ content }));
       const { status, body } = await person.request<RawMemoryResponse[]>('POST', RAW, rows);
@@ -110,7 +110,7 @@ describe('memory rows', () => {
       assert.equal(await countOf(RAW), 200);
     });
 
-    it('raw rows that are malformed or cannot be stored are refused', async () => {
+    it('raw rows that are malformed or cannot be stored are 422 with the place of the validation error', async () => {
       const soon = new Date(Date.now() + 25 * 3600 * 1000).toISOString();
       const refused: [object | string, string][] = [
         [{}, 'body.content missing'],
@@ -204,7 +204,7 @@ describe('memory rows', () => {
       assert.deepEqual(changed.body.raw_ids, [one.id]);
     });
 
-    it('an episode must not end before it begins, and the refusal names the field that was sent', async () => {
+    it('a PATCH that would end an episode before it begins is 422, and the validation error names the field that was sent', async () => {
       const { id } = await add(person, 'episodes', EPISODE);
       const [before, after] = ['2026-05-01T11:00:00Z', '2026-05-01T13:00:00Z'];
       const errorsOf = (change: object) => validationErrorsOf(`${EPISODES}${id}/`, change, 'PATCH');

@@ -43,7 +43,7 @@ describe('memory search', () => {
     assert.deepEqual(await foundIndexes('zeppelin'), []);
   });
 
-  it('memory search answers a question with rows that have any of its words in any form, most relevant first', async () => {
+  it('memory search answers a question with rows that have any word of the question in any grammatical form, most relevant first', async () => {
     const { body } = await person.request<{ results: { text: string }[] }>(
       'GET',
       `/api/memory/facts/?q=${encodeURIComponent('Which package manager should I be using?')}`,
@@ -102,7 +102,7 @@ describe('memory search', () => {
     assert.deepEqual(await foundIndexes(`'" or & | ! ( <->`), []);
   });
 
-  it('memory search finds nothing of other accounts, and can be combined with other filters', async () => {
+  it('memory search finds no rows of other accounts, and can be combined with a tag filter', async () => {
     assert.deepEqual(await foundIndexes('café', 'raw', `&tag=${person.id}`), [0]);
     assert.deepEqual(await foundIndexes('café', 'raw', '&tag=other'), []);
   });

@@ -44,7 +44,7 @@ describe('recording faults', () => {
     });
   }
 
-  it('recording answers 401 and stores nothing if the account is erased meanwhile', async () => {
+  it('recording answers 401 and stores nothing if the account is erased while the batch is being stored', async () => {
     const { pool } = system.database;
     // Puts the account's credential into the ingress's cache.
     assert.equal((await recording.sessions(user)).status, 200);

@@ -80,7 +80,7 @@ describe('posting recording events', () => {
     assert.deepEqual(await sessionOf(ann, started.session_id), before);
   });
 
-  it('posting recording events counts events of a batch with the same id as duplicates of the first valid one', async () => {
+  it('posting recording events counts events of a batch with the same id as duplicates of the first valid event', async () => {
     const id = randomUUID();
     const session_id = randomUUID();
     const { body } = await post(ann, [
@@ -198,7 +198,7 @@ describe('posting recording events', () => {
     ['commit', { accepted: 1, duplicates: 1 }],
     ['rollback', { accepted: 2, duplicates: 2 }],
   ] as const)
-    it(`posting recording events waits while another user's transaction creates the session, and settles who owns it after the ${outcome}`, async () => {
+    it(`posting recording events waits while another user's transaction creates the session, and settles its owner after the ${outcome}`, async () => {
       const { pool } = system.database;
       const [session_id, twin] = [randomUUID(), randomUUID()];
       const other = await pool.connect();

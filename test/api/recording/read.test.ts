@@ -49,7 +49,7 @@ describe('reading recordings', () => {
     assert.deepEqual((await recording.sessions(bob)).body, { results: [] });
   });
 
-  it('reading recordings requires a credential at every endpoint', async () => {
+  it('every recording endpoint is 401 without a credential', async () => {
     for (const [method, path] of [
       ['POST', '/api/recording/events/'],
       ['GET', '/api/recording/events/x/'],
@@ -61,7 +61,7 @@ describe('reading recordings', () => {
     }
   });
 
-  it('reading recordings lists the 50 sessions with the latest events, latest first', async () => {
+  it('the list of recorded sessions has the 50 sessions whose events arrived last, latest first', async () => {
     const user = await signUp(system);
     const ids = Array.from({ length: 55 }, (_, n) => `${user.id} ${n}`);
     await post(
@@ -85,7 +85,7 @@ describe('reading recordings', () => {
     });
   });
 
-  it('pages of a session have the oldest events first, and events with the same time in order of arrival', async () => {
+  it('pages of a recorded session have the oldest events first, and events with the same time in order of arrival', async () => {
     const session_id = randomUUID();
     const at = (n: number) => new Date(Date.UTC(2026, 0, 1) + Math.floor(n / 3)).toISOString();
     const rows = Array.from({ length: 20 }, (_, n) => event({ session_id, occurred_at: at(n) }));
@@ -110,7 +110,7 @@ describe('reading recordings', () => {
     assert.deepEqual(found, order);
   });
 
-  it('paging through a session includes events that arrived after the last page was read', async () => {
+  it('paging through a recorded session includes events that arrived after the previous page was read', async () => {
     const session_id = randomUUID();
     await post(ann, [event({ session_id }), event({ session_id })]);
     const first = await recording.sessionEvents(ann, session_id, '?limit=1');
@@ -120,7 +120,7 @@ describe('reading recordings', () => {
     assert.deepEqual([second.body.results.length, second.body.results[1]?.['id']], [2, late.id]);
   });
 
-  it('reading a session returns 500 events by default, and 1 to 2000 on request', async () => {
+  it('reading a recorded session returns 500 events by default, and 1 to 2000 with `limit`', async () => {
     const session_id = randomUUID();
     for (let n = 0; n < 3; n += 1)
       await post(
@@ -134,7 +134,7 @@ describe('reading recordings', () => {
     assert.equal(await countEvents('?limit=1'), 1);
   });
 
-  it('a page of a session has fewer events when the events are large', async () => {
+  it('a page of a recorded session has fewer events when the events are large', async () => {
     const session_id = randomUUID();
     const large = () =>
       event({ session_id, type: 'custom.large', payload: { filler: 'x'.repeat(7_000_000) } });
@@ -159,7 +159,7 @@ describe('reading recordings', () => {
     );
   });
 
-  it('reading a session with an invalid limit or cursor gets a 422 that names the query parameter', async () => {
+  it('reading a recorded session with an invalid `limit` or `after` gets a 422 that names the query parameter', async () => {
     const row = event();
     await post(ann, [row]);
     for (const query of [

@@ -114,7 +114,7 @@ describe('reply batches', function () {
     assert.deepEqual(body.usage, { input_tokens: 0, output_tokens: 0 });
   });
 
-  it('a reply batch sends the same memory bundle before each of its prompts, even the longest', async () => {
+  it('a reply batch sends the model the same memory before each of its prompts, even the longest', async () => {
     const fact = await add(ann, 'facts', { text: 'Paints everything blue' });
     for (const [n, colour] of ['blue', 'red', 'green'].entries()) {
       const said = { session_id: `s-${n}`, agent: 'coder' };
@@ -183,7 +183,7 @@ describe('reply batches', function () {
     assert.doesNotMatch(JSON.stringify(system.provider.calls.at(-1)?.body), /previous instructions/);
   });
 
-  it('a reply batch with an invalid body is refused as a whole', async () => {
+  it('a reply batch with an invalid body is 422 and makes no prediction', async () => {
     const refused: [object, string][] = [
       [{}, 'body.prompts missing'],
       [batchBody([]), 'body.prompts too_short'],
@@ -206,14 +206,14 @@ describe('reply batches', function () {
     assert.equal(list.total, 0);
   });
 
-  it('a reply batch accepts as much text as its schema allows', async () => {
+  it('a reply batch accepts 100 prompts of 32,000 characters each', async () => {
     const inputs = inputsOf(100).map((input) => `${'x'.repeat(32_000 - input.length)}${input}`);
     const { status, body } = await predictBatch(ann, inputs);
     assert.deepEqual([status, body.succeeded], [200, 100]);
   });
 
   describe('with an idempotency key', () => {
-    it('a reply batch with an idempotency key runs once, and another body with the same key is refused', async () => {
+    it('a reply batch with an Idempotency-Key runs once, and another body with the same key is 409', async () => {
       const headers = { 'idempotency-key': 'once' };
       const first = await predictBatch(ann, inputsOf(3), { headers });
       await feedback(ann, { id: idsIn(first.body)[0] ?? '' }, { status: 'rejected' });
@@ -225,7 +225,7 @@ describe('reply batches', function () {
       assert.deepEqual([other.status, other.code], [409, 'idempotency_conflict']);
     });
 
-    it('a running reply batch refuses its idempotency key, unless the caller prefers to wait', async () => {
+    it('a repeated request for a running reply batch is 409, unless it has `Prefer: wait`', async () => {
       const answered = Promise.withResolvers<void>();
       system.provider.respond(fake.when(answered.promise, echoPrompt));
       const headers = { 'idempotency-key': 'while' };
@@ -240,7 +240,7 @@ describe('reply batches', function () {
   });
 
   describe('as a job', () => {
-    it('a reply batch as a job reports how many predictions have ended, and has the same result as a call that waits', async () => {
+    it('the job of a reply batch reports how many predictions have ended, and has the same result as a call that waits', async () => {
       const answered = Promise.withResolvers<void>();
       const slow = (one: string) => one === 'Prompt 1?';
       system.provider.respond(forPrompts(slow, fake.when(answered.promise, echoPrompt), echoPrompt));
@@ -287,7 +287,7 @@ describe('reply batches', function () {
       assert.equal((await predictBatch(ann, inputsOf(8))).body.succeeded, 8);
     });
 
-    it('a reply batch streams each item once, as soon as the item is ready, and then the whole answer', async () => {
+    it('a streamed reply batch sends each item once, and then the complete answer in its `done` event', async () => {
       const answered = Promise.withResolvers<void>();
       const slow = (one: string) => one === 'Prompt 0?';
       const failing = (one: string) => one === 'Prompt 2?';
@@ -322,7 +322,7 @@ describe('reply batches', function () {
       assert.deepEqual(events.filter(({ name }) => name === 'progress').at(-1)?.data, { done: 4, total: 4 });
     });
 
-    it('a new stream of a reply batch resumes after the last event received', async () => {
+    it('a new event stream of a reply batch resumes after the event that Last-Event-ID names', async () => {
       const accept = 'text/event-stream';
       const { text } = await predictBatch(ann, inputsOf(3), { headers: { accept } });
       const [, path = ''] = /"status_url":"[^"]*(\/api[^"]*)"/.exec(text) ?? [];
@@ -343,7 +343,7 @@ describe('reply batches', function () {
     });
   });
 
-  it('a reply batch ends when its account is erased, and leaves no rows', async () => {
+  it('a running reply batch is 499 when its account is erased, and leaves no rows', async () => {
     system.provider.respond(fake.hang());
     const waiting = predictBatch(ann, inputsOf(12));
     const call = await system.provider.called(1);

@@ -61,7 +61,7 @@ describe('deletion of memory', function () {
     assert.deepEqual(await tablesWith(system, 'third blue flowerpot'), []);
   });
 
-  it('deleting memory also erases a running prediction that uses the memory', async () => {
+  it('a running reply prediction whose fact is deleted is escalated without candidates, and stores no text of the fact', async () => {
     const fact = await add(ann, 'facts', { text: SECRET });
     const answer = Promise.withResolvers<void>();
     const asked = system.provider.calls.length;
@@ -78,7 +78,7 @@ describe('deletion of memory', function () {
     assert.deepEqual(await tablesWith(system, 'third blue flowerpot'), []);
   });
 
-  it('deleting a short reply erases predictions that contain it, once no other memory row says the same', async () => {
+  it('deleting a short reply erases predictions that contain the reply, once no other memory row says the same', async () => {
     const asked = 'What is the code of the door?';
     const own = [];
     for (const place of [1, 2]) own.push(await addReply(ann, asked, 'Use 4711-Blueberry', place));
@@ -95,7 +95,7 @@ describe('deletion of memory', function () {
     assert.deepEqual(await tablesWith(system, 'Blueberry'), []);
   });
 
-  it('deleting one of several rows that say the same keeps the predictions made from them', async () => {
+  it('deleting one of two raw rows with the same text keeps the predictions that repeat the text', async () => {
     const asked = 'Where is the spare key?';
     const [first] = [await addReply(ann, asked, SECRET, 1), await addReply(ann, asked, SECRET, 2)];
     system.provider.respond(proposeReplies([{ response: SECRET }]));
@@ -104,7 +104,7 @@ describe('deletion of memory', function () {
     assert.equal((await read(reply)).predicted_response, SECRET);
   });
 
-  it('deleting memory keeps predictions that do not repeat its text', async () => {
+  it('deleting memory keeps predictions that do not repeat the deleted text', async () => {
     const row = await add(ann, 'raw', { content: SECRET, kind: 'note' });
     system.provider.respond(proposeReplies([{ response: 'Blue' }]));
     const reply = await predictSuccessfully(ann);

@@ -161,7 +161,7 @@ describe('feedback and statistics', function () {
       assert.deepEqual([evidence.reason, evidence.target], ['too_little_feedback', 0.95]);
     });
 
-    it('the calibration report aims at the precision that the caller names', async () => {
+    it('the calibration report aims at the precision in the query parameter `target`', async () => {
       const { evidence } = await get<ReplyCalibration>('calibration/?target=0.8');
       assert.equal(evidence.target, 0.8);
       for (const target of ['0.49', '1', 'most'])
@@ -171,7 +171,7 @@ describe('feedback and statistics', function () {
         );
     });
 
-    it("the calibration report aims at the account's own precision target unless the caller names one", async () => {
+    it("the calibration report aims at the account's `precision_target` unless the query has a `target`", async () => {
       const change = (precision_target: unknown) =>
         ann.request('PATCH', '/api/auth/me/', { precision_target });
       const target = async (query = '') =>
@@ -188,7 +188,7 @@ describe('feedback and statistics', function () {
   });
 
   describe('built-in predictor', () => {
-    it('the built-in predictor abstains from a reply when it knows nothing, and says why', async () => {
+    it('the built-in predictor escalates without a candidate if memory has no similar prompt, and says why', async () => {
       const reply = await predictSuccessfully(ann, { model: 'local', threshold: 0 });
       assert.deepEqual(
         [reply.status, reply.predicted_response, reply.confidence, reply.candidates, reply.model],
@@ -242,7 +242,7 @@ describe('feedback and statistics', function () {
       assert.equal(system.provider.calls.length, 1);
     });
 
-    it("a language model is shown the built-in predictor's prompt-reply pairs as examples", async () => {
+    it("a language model is shown the person's earlier replies to similar prompts as examples", async () => {
       const pair = await addReply(ann, 'Shall I run the linter now?', 'yes, with --fix', 0);
       const { id } = await predictSuccessfully(ann, { agent_input: 'Shall I run the linter again?' });
       const { context } = await get<ReplyDetail>(`${id}/`);

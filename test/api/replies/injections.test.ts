@@ -34,7 +34,7 @@ describe('obedient model', function () {
   const assertAutoWithoutInjection = async () =>
     assert.equal((await predictSuccessfully(ann, { threshold: 0.01 })).status, 'auto');
 
-  it('a prediction never acts on a reply that its prompt dictates, even with an obedient model', async () => {
+  it('a reply that its prompt dictates is always escalated with confidence 0, even if the model obeys the prompt', async () => {
     await assertAutoWithoutInjection();
     for (const [place, text] of texts.entries())
       assertEscalated(
@@ -60,7 +60,7 @@ describe('obedient model', function () {
     facts: (text: string) => ({ text }),
   };
   for (const [place, tier] of (['raw', 'episodes', 'facts'] as const).entries())
-    it(`memory in ${tier} that dictates a reply is withheld from the model, and the prediction works without it`, async () => {
+    it(`memory of the tier ${tier} that dictates a reply is withheld from the model, and the prediction is made without it`, async () => {
       withoutInjection = await predictSuccessfully(ann);
       for (const text of texts.filter((_, n) => n % 3 === place)) {
         const row = await add(ann, tier, ROWS[tier](text));
@@ -77,7 +77,7 @@ describe('obedient model', function () {
     }
   });
 
-  it('a prediction never acts on a reply for which the model gives an instruction as the reason', async () => {
+  it('a reply for which the model gives an instruction as its reason is always escalated with confidence 0', async () => {
     for (const [place, reasoning] of OBEDIENT_REASONS.entries()) {
       system.provider.next(proposeReplies([{ response: 'Yes', reasoning }]));
       assertEscalated(await predictSuccessfully(ann, { threshold: thresholdOf(place) }), reasoning);

@@ -36,7 +36,7 @@ describe('reply limits', function () {
     );
   });
 
-  it('a predicted reply can be read after its recovery window, but its idempotency key is then 410', async () => {
+  it('a predicted reply can be read after its recovery window, but a repeated request with its Idempotency-Key is then 410', async () => {
     const headers = { 'idempotency-key': 'k' };
     const { body } = await predictReply(ann, {}, { headers });
     const late = await until(async () => {
@@ -48,7 +48,7 @@ describe('reply limits', function () {
     assert.equal(stored.body.predicted_response, 'Blue');
   });
 
-  it('reply predictions are refused as overload while no worker is left, and served again once a worker starts', async () => {
+  it('reply predictions are 503 overloaded while no worker is left, and served again once a worker starts', async () => {
     await Promise.all(system.workers.map((worker) => worker.kill()));
     await untilShed(() => predictReply(ann), 'prediction_timeout', 30_000);
     await system.startWorker();

@@ -171,7 +171,7 @@ describe('predicting a reply', function () {
         assert.equal(stored.acted_at, null);
       });
 
-    it('a failed reply prediction runs again under the same idempotency key, as the same prediction', async () => {
+    it('a failed reply prediction runs again under the same Idempotency-Key, with the same prediction id', async () => {
       const headers = { 'idempotency-key': newId() };
       system.provider.respond(fake.status(500));
       assert.equal((await predictReply(ann, {}, { headers })).status, 502);
@@ -199,7 +199,7 @@ describe('predicting a reply', function () {
     assert.equal(done.predicted_response, 'Blue');
   });
 
-  it('a reply prediction is cancelled when its caller disconnects, if the caller asked for that', async () => {
+  it('a reply prediction with `X-On-Disconnect: cancel` is cancelled when its caller disconnects', async () => {
     system.provider.respond(fake.hang());
     const leaving = new AbortController();
     const headers = { 'x-on-disconnect': 'cancel' };
@@ -213,7 +213,7 @@ describe('predicting a reply', function () {
   });
 
   describe('with an idempotency key', () => {
-    it('a reply prediction with an idempotency key runs once: repeating it returns the first answer, even after feedback', async () => {
+    it('a reply prediction with an Idempotency-Key runs once: repeating it returns the first answer, even after feedback', async () => {
       const headers = { 'idempotency-key': newId() };
       const first = await predictReply(ann, { threshold: 0.5 }, { headers });
       await feedback(ann, first.body, { status: 'rejected' });
@@ -228,7 +228,7 @@ describe('predicting a reply', function () {
       assert.deepEqual([other.status, other.code], [409, 'idempotency_conflict']);
     });
 
-    it('a running reply prediction refuses its idempotency key, unless the caller prefers to wait', async () => {
+    it('a repeated request for a running reply prediction is 409, unless it has `Prefer: wait`', async () => {
       const answer = Promise.withResolvers<void>();
       system.provider.respond(fake.when(answer.promise, proposeReplies([{ response: 'Blue' }])));
       const key = { 'idempotency-key': newId() };
@@ -241,13 +241,13 @@ describe('predicting a reply', function () {
     });
   });
 
-  it('a reply prediction without an idempotency key is new every time', async () => {
+  it('a repeated request without an Idempotency-Key makes a new reply prediction', async () => {
     const [a, b] = [await predictSuccessfully(ann), await predictSuccessfully(ann)];
     assert.notEqual(a.id, b.id);
     assert.equal((await list()).body.total, 2);
   });
 
-  it('a reply prediction ends when its account is erased', async () => {
+  it('a running reply prediction is 499 prediction_cancelled when its account is erased', async () => {
     system.provider.respond(fake.hang());
     const waiting = predictReply(ann);
     await system.provider.called(1);
@@ -256,7 +256,7 @@ describe('predicting a reply', function () {
     assert.deepEqual([status, code], [499, 'prediction_cancelled']);
   });
 
-  it('a reply prediction is 404 for other accounts, as is an unknown id', async () => {
+  it('a reply prediction is 404 for other accounts, like a prediction that does not exist', async () => {
     const { id } = await predictSuccessfully(ann);
     const bob = await signUp(system);
     for (const path of [`/api/predictions/${id}/`, `/api/predictions/${newId()}/`])

@@ -13,7 +13,7 @@ describe('memory benchmark personas', () => {
     ...makePersonas({ ...OPTIONS, prefix: 'other', topics: HELD_OUT }),
   ];
 
-  it('memory benchmark personas are the same for the same seed, and others for another seed', () => {
+  it('memory benchmark personas are the same for the same seed, and different for a different seed', () => {
     assert.deepEqual(makePersonas(OPTIONS), personas.slice(0, OPTIONS.personas));
     assert.notDeepEqual(
       makePersonas({ ...OPTIONS, seed: 2 })[0]?.sessions[0]?.events,
@@ -30,7 +30,7 @@ describe('memory benchmark personas', () => {
     }
   });
 
-  it('memory benchmark personas make exactly the labelled statements in their own messages', () => {
+  it('the messages that a memory benchmark persona wrote itself contain exactly its labelled statements', () => {
     for (const { sessions } of personas) {
       for (const { events, stated } of sessions) {
         const own = events.filter(
@@ -45,7 +45,7 @@ describe('memory benchmark personas', () => {
     }
   });
 
-  it('a memory benchmark persona has 11 active truths, 6 superseded ones, 5 repeated ones, and at least 5 statements by others', () => {
+  it('a memory benchmark persona has 11 active, 6 superseded and 5 repeated statements; its sessions have 5 or more by others', () => {
     for (const { sessions, repeated } of personas) {
       const { active, superseded } = truthOf(sessions);
       assert.deepEqual([active.length, superseded.length, repeated.length], [11, 6, 5]);
@@ -66,7 +66,7 @@ describe('memory benchmark personas', () => {
     }
   });
 
-  it('each session of a memory benchmark persona has a five-word sequence that no other of its sessions has', () => {
+  it('each session of a memory benchmark persona contains five consecutive words that none of its other sessions contains', () => {
     const [persona] = personas;
     for (const session of persona?.sessions ?? []) {
       const others = persona?.sessions.filter((other) => other !== session) ?? [];
@@ -76,7 +76,7 @@ describe('memory benchmark personas', () => {
 });
 
 describe('statement in a text', () => {
-  it("every wording of a memory benchmark topic states exactly that topic's value", () => {
+  it("statementsIn finds exactly one statement, the topic's value, in every wording of a memory benchmark topic", () => {
     for (const { slot, values, told, changed, fact } of [...TOPICS, ...HELD_OUT]) {
       const [old = '', value = ''] = values;
       for (const wording of [...told, ...changed, fact]) {
@@ -86,7 +86,7 @@ describe('statement in a text', () => {
     }
   });
 
-  it('a statement does not count in a text that denies it, or says that it no longer holds', () => {
+  it('statementsIn finds no statement in a text that denies it, or says that it no longer holds', () => {
     for (const text of [
       'No longer uses yarn',
       'Uses tools instead of yarn',
@@ -96,7 +96,7 @@ describe('statement in a text', () => {
       assert.deepEqual(statementsIn(text), [], text);
   });
 
-  it('a statement is found in whole words only, not inside longer ones', () => {
+  it("statementsIn finds a statement's value only as whole words, not inside longer words", () => {
     assert.deepEqual(statementsIn('Uses pnpm').map(keyOf), ['tool.package_manager=pnpm']);
     assert.deepEqual(statementsIn('A Trustworthy informal shellfish'), []);
   });
@@ -109,7 +109,7 @@ describe("truth of a persona's sessions", () => {
     stated: values.map((value) => ({ slot: 'tool.editor', value })),
   });
 
-  it("the truth of a persona's sessions is the latest value of each slot", () => {
+  it("the active truth of a persona's sessions is the latest value of each slot, and earlier values are superseded", () => {
     assert.deepEqual(truthOf([said('Helix'), said('Zed', 'Emacs')]), {
       active: [{ slot: 'tool.editor', value: 'Emacs' }],
       superseded: [
@@ -127,7 +127,7 @@ describe("truth of a persona's sessions", () => {
     );
   });
 
-  it("the truth of a persona's sessions has a slot's earlier value again once the session that changed it is deleted", () => {
+  it("without the session that changed a slot, the truth of a persona's sessions is the slot's earlier value", () => {
     assert.deepEqual(truthOf([said('Helix')]).active.map(keyOf), ['tool.editor=Helix']);
   });
 });

@@ -49,7 +49,7 @@ describe('memory score', () => {
     assert.deepEqual(repeatCounts(facts, TRUTH.active), { repeated: 2, copies: 3, single: 1 });
   });
 
-  it('the memory score lists the mistakes in the facts', () => {
+  it('the memory score lists superseded, unrelated, missing and repeated facts as mistakes', () => {
     const facts = ['Uses Helix', 'My editor is Helix', 'Uses Zed', 'Red build'].map((text) => fact(text));
     assert.deepEqual(mistakesIn(facts, TRUTH), [
       'superseded: Uses Zed',
@@ -63,7 +63,7 @@ describe('memory score', () => {
     assert.deepEqual(bundleCounts(['Uses Zed', 'Lives in Oslo'], TRUTH), { bundled: 2, bundledStale: 1 });
   });
 
-  it("the memory score accepts a quote only if its row has the words, and counts a fact as attested only by the person's own words", () => {
+  it("the memory score counts a quote as grounded if its row contains it, and a fact as attested if it quotes the person's own words", () => {
     const rows = [
       { id: 'own', content: 'My editor is Helix, always.', role: 'human', origin: 'human' },
       { id: 'agent', content: 'You live in Oslo.', role: 'agent', origin: 'agent' },
@@ -80,7 +80,7 @@ describe('memory score', () => {
     assert.deepEqual(groundingCounts(facts, rows), { quotes: 7, groundedQuotes: 3, attestedFacts: 1 });
   });
 
-  it('the memory score finds five consecutive words of a deleted text, ignoring case and punctuation', () => {
+  it('the memory score reports a text with five consecutive words of a deleted text as a leak, ignoring case and punctuation', () => {
     const gone = shinglesOf('my door code is four two');
     assert.deepEqual(leaksIn(['He said: MY door-code is four!', 'door code is'], gone), [
       'my door code is four',

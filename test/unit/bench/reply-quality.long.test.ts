@@ -67,7 +67,7 @@ describe('reply benchmark', function () {
     assert.ok(provider.calls.every(({ headers }) => headers.authorization === 'Bearer sk-test'));
   });
 
-  it('the reply benchmark falls back to a looser format for a server that does not support schemas', async () => {
+  it('the reply benchmark also gets answers from a server that refuses a JSON schema as response format (400)', async () => {
     const yes = proposeReplies([{ response: 'yes' }]);
     provider.respond((response, call) => {
       const asked = call.body['response_format'] as { type: string } | undefined;
@@ -80,7 +80,7 @@ describe('reply benchmark', function () {
     assert.match(stdout, /Calls to plain-model: \d+ answered; p50/);
   });
 
-  it('the reply benchmark stops early when the provider refuses the key', async () => {
+  it('the reply benchmark stops early with an error when the provider refuses the API key (401)', async () => {
     provider.respond(fake.status(401));
     const { stderr, code } = await run('fake-model', provider.url, ...QUICK_RUN);
     assert.notEqual(code, 0);

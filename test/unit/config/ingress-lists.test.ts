@@ -20,12 +20,12 @@ describe('TRUST_PROXY', () => {
 });
 
 describe('CORS_ORIGINS', () => {
-  it('CORS_ORIGINS accepts origins as browsers send them', () => {
+  it('CORS_ORIGINS accepts origins in the form in which browsers send them', () => {
     const origins = ['https://app.example', 'http://localhost:5173', 'http://[::1]:3000'];
     assert.deepEqual(parseOrigins(origins.join(', ')), origins);
   });
 
-  it('CORS_ORIGINS is refused if any entry is not an origin as browsers send it', () => {
+  it('CORS_ORIGINS is refused if any entry differs from the form in which browsers send an origin', () => {
     const wrong = ['', '*', 'null', 'app.example', 'https://app.example/', 'https://app.example/path'];
     for (const entry of [...wrong, 'https://App.example', 'https://app.example:443', 'ftp://app.example']) {
       assert.equal(parseOrigins(`https://ok.example,${entry}`), undefined, entry);
@@ -33,7 +33,7 @@ describe('CORS_ORIGINS', () => {
   });
 });
 
-it('bad values of TRUST_PROXY and CORS_ORIGINS stop the ingress with one line that names both', () => {
+it('invalid values of TRUST_PROXY and CORS_ORIGINS stop the ingress with one line of error that names both settings', () => {
   const stores = { DATABASE_URL: 'postgres://h/d', JWT_SECRET: 's', ADMIN_TOKEN: 't' };
   const values = { ...stores, TRUST_PROXY: 'all', CORS_ORIGINS: '*' };
   assert.throws(

@@ -3,7 +3,7 @@ import { parseModelPrices } from '../../../shared/config/provider.ts';
 import { costOf } from '../../../shared/domain/provider-call.ts';
 
 describe('model prices', () => {
-  it('model prices are in dollars per million input and output tokens, by model', () => {
+  it("MODEL_PRICES gives each model's price in US dollars per million input tokens and per million output tokens", () => {
     const prices = parseModelPrices('small=0.15:0.60, llama3:8b=0:0,ft=x:y=2.5:10');
     assert.deepEqual(
       [...(prices ?? [])],
@@ -24,7 +24,7 @@ describe('model prices', () => {
     assert.equal(costOf(exact, { inputTokens: 0, outputTokens: 100 }), 2900);
   });
 
-  it('model prices are refused if they are malformed or name a model twice', () => {
+  it('MODEL_PRICES is refused if it is malformed or names a model twice', () => {
     for (const value of ['m', 'm=1', 'm=1:', '=1:2', 'm=-1:2', 'm=1:2:3', 'm=1e3:2', 'm=1:2,', 'm=1:2,m=1:2'])
       assert.equal(parseModelPrices(value), undefined, value);
   });

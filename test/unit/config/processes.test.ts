@@ -20,11 +20,11 @@ const INVALID_INGRESS_SETTINGS = {
 const INVALID_SERVER_SETTINGS = { OPERATOR_PORT: 'x', LEASE_MS: 'x', WORKER_CONCURRENCY: 'x' };
 
 describe('processes in production', () => {
-  it('an ingress needs no DEFAULT_MODEL', () => {
+  it('an ingress in production starts without DEFAULT_MODEL', () => {
     assert.equal(ingressConfig({ ...DATABASE, ...WEB }).publicUrl, WEB.PUBLIC_URL);
   });
 
-  it('requests may name only the default model, unless SUPPORTED_MODELS lists others', () => {
+  it('SUPPORTED_MODELS lists the models that requests may name; by default, only DEFAULT_MODEL', () => {
     const supported = (more: object) => ingressConfig({ ...DATABASE, ...WEB, ...more }).supportedModels;
     assert.deepEqual(supported({}), []);
     assert.deepEqual(supported(MODEL), ['local']);
@@ -36,7 +36,7 @@ describe('processes in production', () => {
     assert.equal(workerConfig({ ...DATABASE, ...MODEL, ...INVALID_INGRESS_SETTINGS }).defaultModel, 'local');
   });
 
-  it("a worker with a provider's model needs OPENAI_API_KEY in production only", () => {
+  it("a worker whose DEFAULT_MODEL or TAB_MODEL is a provider's needs OPENAI_API_KEY in production, and not elsewhere", () => {
     const withModel = (more: object) => workerConfig({ ...DATABASE, DEFAULT_MODEL: 'one', ...more });
     const refused = (model: string) => ({
       message: `configuration: OPENAI_API_KEY is required by the model ${model}`,
@@ -59,7 +59,7 @@ describe('processes in production', () => {
     refused('HTTPS_PROXY', 'proxy.example:3128');
   });
 
-  it('the command line and the migration need only the database, and do not read server settings', () => {
+  it('the command line and the migration need only DATABASE_URL, and ignore the settings of ingresses and workers', () => {
     const values = { ...DATABASE, ...INVALID_INGRESS_SETTINGS, ...INVALID_SERVER_SETTINGS };
     assert.equal(adminConfig({ ...values, PUBLIC_URL: '' }).database.url, DATABASE.DATABASE_URL);
     assert.equal(migrateConfig({ ...values, REDIS_URL: 'x' }).directUrl, DATABASE.DATABASE_URL);

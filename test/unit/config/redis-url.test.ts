@@ -8,7 +8,7 @@ describe('REDIS_URL', () => {
     }
   });
 
-  it('REDIS_URL may name sentinels, the name of the primary and a database', () => {
+  it('REDIS_URL may list sentinels, with the name of their primary and a database number', () => {
     assert.deepEqual(parseRedisUrl('redis+sentinel://h1,h2:26380/main/3'), {
       kind: 'sentinel',
       hosts: [

@@ -34,7 +34,7 @@ describe('secret by file', () => {
     return file;
   }
 
-  it('each secret gives the same configuration by file as by value, with or without a final newline', async () => {
+  it('a secret read from its _FILE variable gives the same configuration as its value, with or without a trailing newline', async () => {
     for (const end of ['', '\n', '\r\n']) {
       const files: Record<string, string> = {};
       for (const [name, value] of Object.entries(SECRETS))
@@ -44,14 +44,14 @@ describe('secret by file', () => {
     }
   });
 
-  it('a secret given by file loses one final newline and nothing else', async () => {
+  it('a secret read from a file loses one trailing newline and no other character', async () => {
     const secret = ` ${SECRETS.JWT_SECRET} \n`;
     const file = await fileOf(`${secret}\n`);
     const { signingKeys } = ingressConfig({ ...OTHERS, ...SECRETS, JWT_SECRET: '', JWT_SECRET_FILE: file });
     assert.equal(signingKeys[0].secret, secret);
   });
 
-  it('a secret given both by file and by value is an error that names both variables', async () => {
+  it('a secret given both as a file and as a value is an error that names both variables', async () => {
     const file = await fileOf(SECRETS.JWT_SECRET);
     assert.throws(() => ingressConfig({ ...OTHERS, ...SECRETS, JWT_SECRET_FILE: file }), {
       message: 'configuration: JWT_SECRET and JWT_SECRET_FILE are both set',
@@ -74,7 +74,7 @@ describe('secret by file', () => {
     assert.throws(start(empty), message(`an empty file: ${empty}`));
   });
 
-  it('a secret given by file is never quoted in an error', async () => {
+  it('a secret read from a file is never quoted in an error', async () => {
     const file = await fileOf('not-a-url-but-secret');
     assert.throws(
       () => ingressConfig({ ...OTHERS, ...SECRETS, DATABASE_URL: '', DATABASE_URL_FILE: file }),
@@ -82,7 +82,7 @@ describe('secret by file', () => {
     );
   });
 
-  it('a variable that is not a secret cannot be given by file', () => {
+  it('a setting that is not a secret is not read from a _FILE variable', () => {
     assert.equal(ingressConfig({ ...OTHERS, ...SECRETS, PORT_FILE: '/nowhere' }).port, 8080);
   });
 });

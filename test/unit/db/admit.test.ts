@@ -37,7 +37,7 @@ describe('admission of a batch', () => {
     };
   }
 
-  it('an admission locks the work that it supersedes in the order of ids, so that it cannot deadlock with a detach', async () => {
+  it('an admission locks the predictions that it supersedes in order of their ids, so that it cannot deadlock with a detach', async () => {
     const { id: party } = await system.app();
     const [lines, ids] = [newIds(2), newIds(2)];
     const [older = '', younger = ''] = ids;

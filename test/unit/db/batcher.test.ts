@@ -40,7 +40,7 @@ describe('batcher', () => {
     assert.deepEqual(batches(), [[1, 2]]);
   });
 
-  it('a batcher of a busy process collects items for a statement until the least patient one has waited long enough', async () => {
+  it('a batcher of a busy process collects items for a statement until one of them has waited for its `patienceMs`', async () => {
     const { batches, flights, run } = statement<number>();
     const ask = createBatcher(run, { maxItems: 10, isBusy: () => true, patienceMs: (item) => item });
     ask(40);
@@ -57,7 +57,7 @@ describe('batcher', () => {
     assert.deepEqual(batches()[1], [20, 0]);
   });
 
-  it('a batcher lets items that arrive during a statement share the next one, and returns its own output to each', async () => {
+  it('a batcher lets items that arrive during a statement share the next statement, and returns each item its own output', async () => {
     const { flights, batches, run } = statement<number>();
     const ask = createBatcher(run, { maxItems: 10 });
     const answers = Promise.all([ask(1), ask(2), ask(3)]);
@@ -68,7 +68,7 @@ describe('batcher', () => {
     assert.deepEqual(await answers, ['#1', '#2', '#3']);
   });
 
-  it('a batcher limits a batch by items and by bytes, except that a single item may be larger', async () => {
+  it('a batcher limits the items and the bytes of a batch, except that a single item may have more bytes', async () => {
     const sizes: number[][] = [];
     const ask = createBatcher(
       async (items: number[]) => {
@@ -94,7 +94,7 @@ describe('batcher', () => {
   });
 
   describe('with parties', () => {
-    it('a batcher lets other parties run while one waits for a lock', async () => {
+    it("a batcher runs the items of other parties while one party's statement waits for a lock", async () => {
       const { flights, run } = statement<string>();
       const ask = createBatcher(run, { maxItems: 10, partyOf });
       ask('a1');
@@ -118,7 +118,7 @@ describe('batcher', () => {
       assert.deepEqual(batches(), [['a1'], ['b1'], ['c1'], ['a2'], ['b2'], ['a3']]);
     });
 
-    it('a batcher starts extra statements while some are slow, at most twice its limit', async () => {
+    it('a batcher starts extra statements while some are slow, up to twice its limit of statements in flight', async () => {
       const { flights, batches, run } = statement<string>();
       const ask = createBatcher(run, { maxItems: 1, partyOf, maxInFlight: 2 });
       for (const item of ['a1', 'b1', 'c1']) ask(item);
@@ -132,7 +132,7 @@ describe('batcher', () => {
       assert.equal(flights.length, 4, 'at most twice as many statements');
     });
 
-    it('a batcher runs another party at once, even while 16 parties run into locks', async () => {
+    it('a batcher runs an item of another party at once, even while the statements of 16 parties time out on locks', async () => {
       let locked = 0;
       let most = 0;
       let started = false;
@@ -164,7 +164,7 @@ describe('batcher', () => {
     /** Returns the lane of an item: its second letter. */
     const laneOf = (item: string) => item.slice(1, 2);
 
-    it('a batcher lets the lanes of a party share a statement', async () => {
+    it('a batcher lets items of different lanes of a party share a statement', async () => {
       const { flights, batches, run } = statement<string>();
       const ask = createBatcher(run, { maxItems: 10, partyOf, laneOf });
       for (const item of ['ax1', 'ay1', 'az1', 'ax2']) ask(item);
@@ -173,7 +173,7 @@ describe('batcher', () => {
       assert.deepEqual(batches(), [['ax1'], ['ay1', 'az1', 'ax2']]);
     });
 
-    it('a batcher lets other parties run while a party with 60 lanes is locked', async () => {
+    it('a batcher runs items of other parties at once while a party with 60 lanes waits for a lock', async () => {
       const { flights, batches, run } = statement<string>();
       const ask = createBatcher(run, { maxItems: 10, partyOf, laneOf: (item) => item });
       const own = Array.from({ length: 60 }, (_, n) => ask(`a${n}`));
@@ -234,7 +234,7 @@ describe('batcher', () => {
       flight('ax4 aw5');
     });
 
-    it('a batcher fails all items of a locked lane, and none of other lanes, after four of them timed out alone', async () => {
+    it('after four items of a locked lane timed out alone, a batcher fails the rest of that lane, and no item of another lane', async () => {
       const runs: string[] = [];
       const ask = createBatcher(
         async (items: string[]) => {
@@ -256,7 +256,7 @@ describe('batcher', () => {
   });
 
   describe('failed statements', () => {
-    it('a batcher retries the items of a failed statement one by one, so that only the faulty one fails', async () => {
+    it('a batcher retries the items of a failed statement one by one, so that only the faulty item fails', async () => {
       const run = async (items: number[]) => {
         if (items.includes(3)) throw new Error('three');
         return items;
@@ -266,7 +266,7 @@ describe('batcher', () => {
     });
 
     for (const timeout of ['55P03', '57014'])
-      it(`a batcher retries each item alone after a timeout (${timeout}), several at the same time`, async () => {
+      it(`a batcher retries each item of a statement that timed out (${timeout}) alone, several at the same time`, async () => {
         const LOCK_MS = 400;
         const run = async (items: string[]) => {
           if (!items.includes('a7')) return items;
@@ -292,7 +292,7 @@ describe('batcher', () => {
         assert.ok(Math.max(...late) < 2 * LOCK_MS, 'the other items wait for one timeout only');
       });
 
-    it('a batcher fails all items that wait for one lock after four of them timed out alone', async () => {
+    it("after four items of a party timed out alone, a batcher fails the party's other waiting items", async () => {
       const runs: number[] = [];
       const run = async (items: number[]): Promise<number[]> => {
         runs.push(items.length);
@@ -318,7 +318,7 @@ describe('batcher', () => {
       assert.equal(runs, 2);
     });
 
-    it('a batcher goes on after a failed statement', async () => {
+    it('a batcher runs the next item after a failed statement', async () => {
       let fail = true;
       const ask = createBatcher(
         async (items: number[]) => {
@@ -401,7 +401,7 @@ describe('batcher', () => {
       maxInFlight: fc.integer({ min: 1, max: 3 }),
     });
 
-    it('a batcher under any load gives each item its own outcome, and every batch keeps the limits', async () => {
+    it('a batcher under any load gives each item its own outcome, and exceeds its limits in no batch', async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(anyItem, { maxLength: 40, size: 'max' }),

@@ -14,13 +14,13 @@ const FUNCTIONS_WITH_OTHER_SETTINGS = [
 ];
 
 describe('SQL functions', () => {
-  it('HASHES ends with the hash of the current SQL functions and has no duplicates', async () => {
+  it('HASHES in shared/db/functions.ts ends with the hash of the current SQL functions, and has no duplicates', async () => {
     const { hash } = await functionsOfThisVersion();
     assert.equal(HASHES.at(-1), hash, `append '${hash}' to HASHES in shared/db/functions.ts`);
     assert.equal(new Set(HASHES).size, HASHES.length);
   });
 
-  it('every SQL function called from TypeScript gets the common settings, except those listed with other settings', async () => {
+  it('every SQL function called from TypeScript gets the common lock timeout, except those that the test lists', async () => {
     const { text } = await functionsOfThisVersion();
     const sources = globSync('shared/db/stores/**/*.ts').map((file) => readFileSync(file, 'utf8'));
     const called = new Set(sources.flatMap((source) => source.match(/\b[a-z_]+_v\d+(?=\()/g) ?? []));

@@ -5,7 +5,7 @@ import { useDatabase } from '../../support/database.ts';
 describe('probe claim', () => {
   const database = useDatabase();
 
-  it('a probe claim is granted to one of four concurrent callers per interval', async () => {
+  it("of four concurrent claims of a provider's circuit breaker probe, exactly one is granted per interval", async () => {
     const { pool } = database;
     const terms = { provider: 'p', failuresToOpen: 1, probeEveryMs: 60_000 };
     const news = { model: 'm', failures: 1, parties: [], fault: 'failed', pauseMs: null, succeeded: false };

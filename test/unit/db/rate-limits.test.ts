@@ -23,7 +23,7 @@ describe('rate-limit points', () => {
     assert.deepEqual(pointsOf(await count(['b', 1], ['a', 1])), [7, 2]);
   });
 
-  it('the first rate-limit point starts the window, and all points expire with it', async () => {
+  it('the first rate-limit point of a key starts its window, and all points of the key expire with the window', async () => {
     const [first] = await count(['short', 3, 200]);
     assert.ok(first && first.leftMs > 0 && first.leftMs <= 200);
     const next = await until(async () => {
@@ -35,7 +35,7 @@ describe('rate-limit points', () => {
     assert.ok(long && long.leftMs > WINDOW_MS - 60_000 && long.leftMs <= WINDOW_MS);
   });
 
-  it('rate-limit points are counted exactly by 60 concurrent statements with keys in either order', async () => {
+  it('60 concurrent statements that name the same two keys in either order count every rate-limit point once', async () => {
     const batches = Array.from({ length: 60 }, (_, n) => {
       const both: [string, number][] = [
         ['x', 1],

@@ -34,7 +34,7 @@ describe('comparison with deleted texts', () => {
     assert.ok(read() <= 20, `${read()} sources`);
   });
 
-  it('the comparison with deleted texts treats rows as repetitions if there is no time to compare them', async () => {
+  it('the comparison with deleted texts treats the rows that it has no time to compare as repetitions', async () => {
     const { tx, read } = memoryOf(Array(200).fill(LONG_TEXT));
     const rows = rowsOf(2000, SECRET);
     const found = await findRepeating(tx, 'account', rows, compareWith([SECRET]));

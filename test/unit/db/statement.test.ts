@@ -20,7 +20,7 @@ function failingPool(...codes: string[]) {
 
 describe('hot-path statement', () => {
   for (const conflict of ['40001', '40P01']) {
-    it(`a hot-path statement is tried up to four times after conflicts (${conflict})`, async () => {
+    it(`a hot-path statement that fails with a conflict (SQLSTATE ${conflict}) is tried up to four times`, async () => {
       const passing = failingPool(conflict, conflict, conflict);
       assert.deepEqual(await query(passing.pool, STATEMENT, []), [{ n: 1 }]);
       assert.equal(passing.asked.length, 4);
@@ -51,7 +51,7 @@ describe('hot-path statement', () => {
     );
   });
 
-  it('a hot-path statement is not retried after an error of its own, such as a unique violation', async () => {
+  it('a hot-path statement is not retried after an error that it caused itself, such as a unique violation', async () => {
     const { pool, asked } = failingPool('23505');
     await assert.rejects(query(pool, STATEMENT, []), { code: '23505' });
     assert.equal(asked.length, 1);

@@ -59,7 +59,7 @@ describe('pages of a sync', () => {
     return preparePage(page);
   }
 
-  it('a page of a sync that is stored again, because the answer was lost, counts its rows once', async () => {
+  it("a page of a sync that is stored again, because the database's answer was lost, counts its rows once", async () => {
     await record(1);
     const [claim, page] = [await claimSync(), await nextPage()];
     const store = () =>
@@ -85,7 +85,7 @@ describe('pages of a sync', () => {
     assert.equal(await storeSyncPage(pool, claim, second, after), size);
   });
 
-  it('pages of a sync that are sent at once, in whatever order, are stored one after the other', async () => {
+  it('two pages of a sync that are sent at once, even in the wrong order, are stored one after the other in their order', async () => {
     await record(2);
     const { pool } = system.database;
     const claim = await claimSync();
@@ -142,20 +142,20 @@ describe('pages of a sync', () => {
     }
   });
 
-  it('the last page of a session in a sync is recognised as the last even if it is full', async () => {
+  it("a full page of a sync that ends its session is recognised as the session's last page", async () => {
     await record(1);
     const page = await readUnsyncedPage(system.em(), account, EVENTS_PER_SESSION);
     assert.deepEqual([page?.events.length, page?.last], [EVENTS_PER_SESSION, true]);
   });
 
-  it('reading a page of a sync reads hardly more events than it takes, however many the account has', async () => {
+  it('reading a page of 20 events for a sync reads fewer than 100 rows of an account with 40,000 events', async () => {
     // PostgreSQL has no statistics of the tables yet.
     await record(2000);
     const read = await countRowsRead(system, (em) => readUnsyncedPage(em, account, 200));
     assert.ok(read < 5 * EVENTS_PER_SESSION, `${read} rows`);
   });
 
-  it('reading a page of a sync of chosen events reads fewer than three index entries of each session without them', async () => {
+  it('reading a page for a sync with `since` reads fewer than three rows per session, if no session has a later event', async () => {
     const sessions = 500;
     await record(sessions);
     const since = new Date(Date.now() + 60_000).toISOString();

@@ -37,7 +37,7 @@ describe('clusters', () => {
     assert.deepEqual(sizesOf(clustersOf(rows)), [2, 1]);
   });
 
-  it('clusters of rows have at most 40 rows and 6000 tokens', () => {
+  it('clusters of rows have at most 40 rows, and at most 6000 tokens unless they have a single row', () => {
     assert.deepEqual(sizesOf(clustersOf(rowsOf(repeatedTexts(95)))), [40, 40, 15]);
     const long = 'a'.repeat(8000);
     assert.deepEqual(sizesOf(clustersOf(rowsOf([long, long, long, long, 'b']))), [3, 2]);
@@ -87,7 +87,7 @@ describe('clusters', () => {
     })),
   );
 
-  it('clusters of rows contain each row once, and each cluster is of one session, in chronological order, without a pause', () => {
+  it('clusters of rows contain each row once, and each cluster has one session, chronological order and no pause over 30 minutes', () => {
     fc.assert(
       fc.property(rows, (all) => {
         const clusters = clustersOf(all);
@@ -125,7 +125,7 @@ describe('clusters', () => {
 describe('settled cluster', () => {
   const lastTimeOf = (rows: readonly ClusterRow[]) => rows.at(-1)?.occurredAt.getTime() ?? 0;
 
-  it('a cluster of rows is settled after ten quiet minutes', () => {
+  it('a cluster of rows is settled ten minutes after its last row', () => {
     const rows = rowsOf(repeatedTexts(3));
     assert.equal(isSettled(rows, lastTimeOf(rows) + 10 * MINUTE - 1), false);
     assert.equal(isSettled(rows, lastTimeOf(rows) + 10 * MINUTE), true);

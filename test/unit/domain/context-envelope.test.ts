@@ -50,7 +50,7 @@ describe('envelopeSize', () => {
 });
 
 describe('fitContext', () => {
-  it('fitContext keeps everything if it fits the budget exactly', () => {
+  it('fitContext keeps all texts of a request that fits the token budget exactly', () => {
     const given = request({
       draft: letters(2),
       messages: [messageOf(letters(3)), messageOf(letters(1))],

@@ -68,7 +68,7 @@ describe('decideCompletion', () => {
     assert.deepEqual(decideCompletion({ ...guess, confidence: Number.NaN }, request, 0), ABSTENTION);
   });
 
-  it('decideCompletion suggests at a confidence of 0 only with a minimum of 0', () => {
+  it('decideCompletion suggests at a confidence of 0 if the minimum is 0, but never an empty completion', () => {
     assert.equal(decideCompletion({ completion: ' now', confidence: 0 }, request, 0).state, 'suggested');
     assert.deepEqual(decideCompletion({ completion: '', confidence: 0 }, request, 0), ABSTENTION);
   });
@@ -76,7 +76,7 @@ describe('decideCompletion', () => {
   const empty = ['', ' ', '\n\t', '\u200b', '\u00ad\ufeff'];
   const echoes = ['Send the report', ' SEND THE REPORT\n', 'straße nach köln', 'STRASSE NACH KO\u0308LN '];
   for (const completion of [...empty, ...echoes])
-    it(`decideCompletion abstains on ${JSON.stringify(completion)}`, () =>
+    it(`decideCompletion abstains on the completion ${JSON.stringify(completion)}`, () =>
       assert.deepEqual(decideCompletion({ completion, confidence: 1 }, request, 0.3), ABSTENTION));
 
   it('decideCompletion suggests a completion that contains more than the draft, or repeats an earlier message', () => {
@@ -90,7 +90,7 @@ describe('decideCompletion', () => {
     assert.equal(completionOf(`${long}x`), `${long}x`);
   });
 
-  it('decideCompletion cuts a longer completion at the end of a word', () => {
+  it('decideCompletion cuts a completion of more than 2000 code points at the end of a word', () => {
     assert.equal(completionOf('word '.repeat(1000)), 'word '.repeat(400).trimEnd());
     assert.equal(completionOf(`${'w'.repeat(1990)} anotherlongword`), 'w'.repeat(1990));
     assert.equal(completionOf(`${'w'.repeat(2000)} next`), 'w'.repeat(2000));

@@ -40,7 +40,7 @@ describe('extracted episode', () => {
     assert.equal(extractTitleAndSummary([]), undefined);
   });
 
-  it('an extracted episode of any rows is displayable and within the length limits', () => {
+  it('the title and summary of an extracted episode are displayable and within their length limits, whatever the rows', () => {
     const content = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 3000 });
     fc.assert(
       fc.property(fc.array(content, { minLength: 1, maxLength: 5 }), (contents) => {

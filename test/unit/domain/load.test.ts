@@ -45,7 +45,7 @@ describe('load estimate', () => {
     assertCloseTo(measuredEstimate().answerMs(500, 1000), 5010 + SERVICE_MS);
   });
 
-  it('the load estimate puts a party with little work ahead of one with much', () => {
+  it('the load estimate puts a party with little queued work ahead of a party with much', () => {
     const load = measuredEstimate({ queues: [1] });
     assertCloseTo(load.answerMs(0, 1000), 30 + SERVICE_MS);
     assertCloseTo(load.answerMs(1, 1000), 30 + SERVICE_MS);
@@ -87,7 +87,7 @@ describe('load estimate', () => {
     assert.equal(load.maxQueued(7000, 1000), 1);
   });
 
-  it('the load estimate learns the service time', () => {
+  it('the load estimate learns the service time from served work', () => {
     const load = measuredEstimate();
     for (let n = 0; n < 100; n += 1) load.noteServed(2000);
     assertCloseTo(load.answerMs(99, 1000), 3000);
@@ -184,7 +184,7 @@ describe('load shedding', () => {
       assert.equal(model.tally(0, 20_000).refused, 0);
     });
 
-    it(`load shedding at 3 times the capacity uses 90 % of it and answers 98 % of admitted calls in time (${name})`, () => {
+    it(`load shedding at 3 times the capacity uses 90 % of the capacity and answers 98 % of admitted calls in time (${name})`, () => {
       const model = modelOf(shape);
       model.arrivals = { a: 480 };
       model.run(40_000);
@@ -232,7 +232,7 @@ describe('load shedding', () => {
     }
   });
 
-  it('load shedding refuses every call without a worker, and ends within a second after workers start', () => {
+  it('load shedding refuses every call while no worker lives, and ends within a second after workers start', () => {
     const model = new QueueModel();
     model.arrivals = { a: 100 };
     model.run(3000);
@@ -247,7 +247,7 @@ describe('load shedding', () => {
     assert.ok((model.refusedUntil(8000) ?? 0) <= 9000);
   });
 
-  it('load shedding at a new ingress takes account of a queue that stood there before', () => {
+  it('load shedding at a new ingress takes account of the queue that stood before the ingress started', () => {
     const model = new QueueModel();
     model.arrivals = { a: 480 };
     model.run(15_000);
@@ -295,7 +295,7 @@ describe('load shedding', () => {
     assert.equal(model.tally(0, 20_000).refused, 0);
   });
 
-  it('load shedding stops while the load cannot be read, and resumes when it can', () => {
+  it('load shedding stops while the load cannot be read, and resumes when the load can be read again', () => {
     const model = new QueueModel();
     model.arrivals = { a: 480 };
     model.run(10_000);

@@ -14,7 +14,7 @@ describe('body budget', () => {
     share.free();
   }
 
-  it('a body that was freed cannot reserve more of the budget', async () => {
+  it('a request body whose share of the body budget was freed cannot reserve more of the budget', async () => {
     const budget = new BodyBudget(ROOM);
     for (const before of [0, MIB]) {
       const share = budget.open('one', here);
@@ -25,7 +25,7 @@ describe('body budget', () => {
     }
   });
 
-  it('a body freed while it waits for room returns the room that it gets', async () => {
+  it('a request body whose share is freed while it waits for room in the body budget returns the room that it then gets', async () => {
     const budget = new BodyBudget(ROOM);
     const holding = budget.open('other', here);
     await holding.reserve(ROOM);

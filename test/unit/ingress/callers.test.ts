@@ -14,7 +14,7 @@ describe('callers by request', () => {
     detached = [];
   });
 
-  it("the ingress detaches from a request's work when the last caller gives up", () => {
+  it("the ingress detaches from a request's work when the request's last caller gives up", () => {
     void callers.enter('r');
     void callers.enter('r');
     callers.stopWaiting('r', 'w');
@@ -25,7 +25,7 @@ describe('callers by request', () => {
     assert.deepEqual(detached, ['w']);
   });
 
-  it("the ingress does not detach from a request's work while another caller is being admitted, but does if that caller is refused", () => {
+  it("the ingress detaches from a request's work only after another caller, which is still being admitted, is refused", () => {
     void callers.enter('r');
     void callers.enter('r');
     callers.stopWaiting('r', 'w');
@@ -51,7 +51,7 @@ describe('callers by request', () => {
     assert.deepEqual(detached, ['w']);
   });
 
-  it('a caller that comes back waits until the detach for earlier callers has ended', async () => {
+  it('a caller that repeats a request waits until the detach for its earlier callers has ended', async () => {
     const said = Promise.withResolvers<void>();
     void callers.enter('r');
     callers.stopWaiting('r', 'w');

@@ -20,14 +20,14 @@ function itCounts(where: string, store: () => CountPoints): void {
     key = `key-${keys}`;
   });
 
-  it(`counts ${where} begin a window at the first point, and add the following points to it`, async () => {
+  it(`rate-limit counts ${where} begin a window at the first point, and add the following points to it`, async () => {
     const first = await count({ key });
     const second = await count({ key, points: 5 });
     assert.deepEqual([first.points, second.points, second.window], [1, 6, first.window]);
     assert.ok(second.leftMs > WINDOW_MS - 60_000 && second.leftMs <= WINDOW_MS);
   });
 
-  it(`counts ${where} ignore points for a window other than the current one, and return the current count`, async () => {
+  it(`rate-limit counts ${where} ignore points for a window other than the current one, and return the current count`, async () => {
     const { window } = await count({ key, points: 3 });
     const other = await count({ key, points: -1, window: window - 1 });
     assert.deepEqual([other.points, other.window], [3, window]);
@@ -35,7 +35,7 @@ function itCounts(where: string, store: () => CountPoints): void {
     assert.deepEqual([named.points, named.window], [2, window]);
   });
 
-  it(`counts ${where} ignore points for a window that is over, and open no new window for them`, async () => {
+  it(`rate-limit counts ${where} ignore points for a window that is over, and open no new window for them`, async () => {
     const { window } = await count({ key, points: 3, windowMs: 100 });
     const late = await until(async () => {
       const answer = await count({ key, points: -1, windowMs: 100, window });
@@ -45,7 +45,7 @@ function itCounts(where: string, store: () => CountPoints): void {
     assert.equal((await count({ key })).points, 1);
   });
 
-  it(`counts ${where} of the next window do not change when points of the window before it are given back`, async () => {
+  it(`rate-limit counts ${where} do not change when points of an earlier window are given back`, async () => {
     const limiter = new ExactLimiter({ name: key, points: 2, windowS: 1 }, store());
     const late = new ExactLimiter(limiter.limit, store());
     await late.take('a');
@@ -54,7 +54,7 @@ function itCounts(where: string, store: () => CountPoints): void {
     assert.ok((await limiter.take('a')).remaining <= 0);
   });
 
-  it(`counts ${where} include each of 30 points that are sent at once`, async () => {
+  it(`rate-limit counts ${where} include each of 30 points that are sent at once`, async () => {
     const answers = await Promise.all(Array.from({ length: 30 }, () => count({ key })));
     const used = answers.map(({ points }) => points).sort((a, b) => a - b);
     assert.deepEqual(

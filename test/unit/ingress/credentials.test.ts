@@ -49,7 +49,7 @@ function watchedCredentials() {
 }
 
 describe('look-ups of wrong credentials', () => {
-  it('look-ups of wrong credentials are limited per network, and a key that was right before still works there', async () => {
+  it('look-ups of wrong credentials are limited per network, and a valid key used there before still works', async () => {
     const { app, lookUps, withKey } = watchedCredentials();
     assert.equal(await withKey(app.key, '192.0.2.1'), undefined);
     const codes = await Promise.all(
@@ -62,7 +62,7 @@ describe('look-ups of wrong credentials', () => {
     assert.equal(await withKey(newAppKey().key, '192.0.2.2'), 'invalid_app_key');
   });
 
-  it('look-ups of wrong credentials are limited for app keys and service keys together, and per IPv6 network', async () => {
+  it('look-ups of wrong app keys and wrong service keys share one limit, per IPv6 network rather than per address', async () => {
     const { lookUps, withKey, withServiceKey } = watchedCredentials();
     await Promise.all(
       Array.from({ length: CALLS }, (_, n) =>
@@ -74,7 +74,7 @@ describe('look-ups of wrong credentials', () => {
     assert.ok(lookUps.length <= LIMIT + AT_ONCE + BATCHED_LOOKUPS, `${lookUps.length}`);
   });
 
-  it('a wrong key that is repeated is looked up once', async () => {
+  it('a wrong app key that is sent again and again is looked up once', async () => {
     const { lookUps, withKey } = watchedCredentials();
     const { key } = newAppKey();
     for (let n = 0; n < LIMIT; n += 1) assert.equal(await withKey(key, '192.0.2.1'), 'invalid_app_key');

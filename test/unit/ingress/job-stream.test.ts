@@ -56,7 +56,7 @@ describe('job stream', () => {
     });
   };
 
-  it('a job stream sends each progress once, then the result', async () => {
+  it("a job stream sends each change of the job's progress once, then the result", async () => {
     const half = { progress: { done: 1, total: 2 } };
     const done = { progress: { done: 2, total: 2 }, state: 'succeeded' as const, result: { created: 7 } };
     assert.equal(
@@ -71,7 +71,7 @@ describe('job stream', () => {
     );
   });
 
-  it('a job stream sends each part of the result once, when it is ready, before the end', async () => {
+  it('a job stream sends each item of the result once, as soon as the item is ready, before the done event', async () => {
     const items = [[{ index: 1 }], [], [{ index: 0 }, { index: 2 }]];
     const seen: number[][] = [];
     const jobs = polls({}, {}, { result: {} });
@@ -94,7 +94,7 @@ describe('job stream', () => {
     assert.deepEqual(seen, [[], [1], [1]]);
   });
 
-  it('a job stream resumes with the parts not yet sent, and from the start after an unknown Last-Event-ID', async () => {
+  it('a job stream resumes after its Last-Event-ID with the items not yet sent, and after an unknown id with all items', async () => {
     const resume = async (lastEventId?: string) => {
       const jobs = polls({}, { result: {} });
       const poll = (shown: ReadonlySet<number>) => {
@@ -139,7 +139,7 @@ describe('job stream', () => {
     assert.match(streamed, /\nevent: error\ndata: {"detail":{"code":"not_authenticated",[^\n]*}}\n\n$/);
   });
 
-  it('a job stream survives a moment without the database', async () => {
+  it('a job stream goes on after polls that failed because the database was unreachable or a lock timed out', async () => {
     const polls = [
       () => Promise.reject(Object.assign(new Error('terminating connection'), { code: '57P01' })),
       () => Promise.reject(Object.assign(new Error('lock timeout'), { code: '55P03' })),
@@ -150,7 +150,7 @@ describe('job stream', () => {
     assert.match(streamed, /\nevent: done\ndata: {}\n\n$/);
   });
 
-  it('a job stream ends with service_unavailable after two minutes without the database, which is logged once', async () => {
+  it('a job stream ends with service_unavailable after two minutes without the database, and logs the outage once', async () => {
     let answered = 1;
     const poll = () =>
       answered-- > 0
@@ -162,14 +162,14 @@ describe('job stream', () => {
     assert.equal(logged.match(/"database unreachable"/g)?.length, 1);
   });
 
-  it('a job stream ends with internal_error after a defect, which is logged', async () => {
+  it('a job stream whose poll throws an unexpected error logs it, and ends with internal_error', async () => {
     const poll = () => Promise.reject(new TypeError('undefined is not a function'));
     const streamed = await text(streamJob({ receipt, poll, pause, log }, signal));
     assert.match(streamed, /\nevent: error\ndata: {"detail":{"code":"internal_error",[^\n]*}}\n\n$/);
     assert.match(logged, /undefined is not a function.*"defect"/);
   });
 
-  it('a job stream sends comments while nothing happens, as a sign of life', async () => {
+  it('a job stream sends comments as a keep-alive while the job does not change', async () => {
     const quiet = Array.from({ length: 45 }, () => ({}));
     const streamed = await text(
       streamJob({ receipt, poll: polls(...quiet, { result: {} }), pause, log }, signal),
@@ -177,7 +177,7 @@ describe('job stream', () => {
     assert.equal(streamed.match(/^:$/gm)?.length, 2);
   });
 
-  it('a job stream ends without an error when its caller is gone', async () => {
+  it('a job stream ends without an error when its caller disconnects', async () => {
     const leaving = new AbortController();
     const never = () => new Promise<void>(() => {});
     const stream = streamJob({ receipt, poll: polls({}), pause: never, log }, leaving.signal);

@@ -29,12 +29,12 @@ describe('JSON structure check', () => {
     'as many levels as allowed': nested(64),
   };
   for (const [name, text] of Object.entries(texts))
-    it(`the JSON structure check counts values and names like a parser: ${name}`, async () => {
+    it(`the JSON structure check counts as many values and names as a JSON parser: ${name}`, async () => {
       const count = countOf(JSON.parse(text));
       assert.deepEqual([await allows(text, count), await allows(text, count - 1)], [true, false]);
     });
 
-  it('the JSON structure check refuses a depth of 65, even far into a text', async () => {
+  it('the JSON structure check refuses more than 64 levels of nesting, even if they begin far into a text', async () => {
     assert.equal(await allows(nested(66), 1000), false);
     assert.equal(await allows(`[${'1,'.repeat(SLICE)}${nested(64)}]`, 10 * SLICE), false);
   });

@@ -127,7 +127,7 @@ describe('leased rate limit', () => {
       assert.equal(found.granted, Math.min(points, found.granted + found.refused));
     }));
 
-  it('a leased rate limit keeps its bound for calls of any weight', () =>
+  it("a leased rate limit grants calls of any weight at most its points plus the ingresses' shares", () =>
     assertFor(
       {
         ...options,
@@ -139,7 +139,7 @@ describe('leased rate limit', () => {
       },
     ));
 
-  it('a leased rate limit keeps its bound over several windows, and refuses no call if all together stay below the limit', () =>
+  it('a leased rate limit grants at most its points and shares in each window, and refuses no call if all fit in its points', () =>
     assertFor(
       {
         ...options,
@@ -165,7 +165,7 @@ describe('leased rate limit', () => {
     await installation.finish();
   });
 
-  it('a leased rate limit answers a call that costs no points, even before it knows of a window', async () => {
+  it('a leased rate limit allows a call that costs no points, even before its first window has begun', async () => {
     const installation = new Installation({ points: 1, ingresses: 1, share: 0 });
     await installation.run([{ do: 'take', at: 0, points: 0 }]);
     await installation.finish();

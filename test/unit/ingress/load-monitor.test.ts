@@ -43,7 +43,7 @@ describe('load monitor', () => {
     return monitor;
   }
 
-  it('the load monitor refuses calls from its first read without a worker, and accepts them soon after one starts', async () => {
+  it('the load monitor refuses calls once it has read that no worker lives, and accepts them within 1 s after a worker starts', async () => {
     let now = NO_WORKER;
     const load = monitorOf(async () => now);
     assert.equal(load.maxQueued('predict'), Number.POSITIVE_INFINITY);
@@ -64,7 +64,7 @@ describe('load monitor', () => {
     assert.equal(load.maxQueued('predict'), 0);
   });
 
-  it('the load monitor computes how much a party may queue, and when a refused party should try again', async () => {
+  it('the load monitor computes how much work a party may queue, and when a refused party should try again', async () => {
     const load = monitorOf(async () => [rowOf(predict, FLOODED_LOAD)]);
     await load.poll();
     assert.equal(load.maxQueued('predict'), 650);
@@ -81,7 +81,7 @@ describe('load monitor', () => {
     assert.equal(load.maxQueued('batch_reply'), Number.POSITIVE_INFINITY);
   });
 
-  it('the load monitor derives from ended work how long a kind is queued, and how much of it a party may queue', async () => {
+  it('the load monitor derives from ended work how long work of a kind is queued, and how much of it a party may queue', async () => {
     const load = monitorOf(async () => [rowOf(predict, FLOODED_LOAD)]);
     await load.poll();
     for (let n = 0; n < 100; n += 1) load.noteServed('predict', 6000, 4000);
@@ -89,7 +89,7 @@ describe('load monitor', () => {
     assert.equal(load.maxQueued('predict'), 500);
   });
 
-  it('the load monitor reads the load often while its process is busy, and seldom while it is idle', async () => {
+  it('the load monitor reads the load often while its ingress is busy, and seldom while its ingress is idle', async () => {
     let looks = 0;
     let busy = false;
     monitorOf(
@@ -105,7 +105,7 @@ describe('load monitor', () => {
     await until(() => looks >= 5, 2500);
   });
 
-  it('the load monitor stops refusing calls two seconds after the database became unreachable', async () => {
+  it('the load monitor stops refusing calls two seconds after its last successful read of the load', async () => {
     let reachable = true;
     const load = monitorOf(async () => {
       if (!reachable) throw new Error('unreachable');

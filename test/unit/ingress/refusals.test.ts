@@ -16,7 +16,7 @@ describe('refusal counts', () => {
   });
   afterEach(() => refusals.close());
 
-  it('refusal counts are written once, together', async () => {
+  it('refusal counts are added up per app and code, and written once', async () => {
     for (let n = 0; n < 3; n += 1) refusals.add('a', 'rate_limited');
     refusals.add('a', 'overloaded');
     await refusals.flush();

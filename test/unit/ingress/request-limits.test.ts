@@ -36,11 +36,11 @@ describe('RATE_LIMIT_RPS and RATE_LIMIT_BURST', () => {
     }
   });
 
-  it('RATE_LIMIT_RPS and RATE_LIMIT_BURST limit apps, users, and addresses without a credential', () => {
+  it('RATE_LIMIT_RPS and RATE_LIMIT_BURST open one limit each for apps, for users, and for addresses', () => {
     assert.deepEqual([...openedLimits(1, 1).keys()], ['app', 'user', 'address']);
   });
 
-  it('RATE_LIMIT_RPS and RATE_LIMIT_BURST open no limiters if limits are off', async () => {
+  it('no request limiter is opened if rate limits are off', async () => {
     const limits: LimiterFactory = {
       open: () => assert.fail('a limiter was opened'),
       lease: () => assert.fail('a limiter was opened'),

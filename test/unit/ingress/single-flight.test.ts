@@ -35,7 +35,7 @@ describe('single flight', () => {
     assert.equal(seen.works, 2);
   });
 
-  it('a single flight shares a failure that no caller caused', async () => {
+  it('a single flight passes a failure that no caller caused to all waiting callers', async () => {
     const { crowd, seen } = counting(async () => {
       await setImmediate();
       throw new Error('away');
@@ -54,7 +54,7 @@ describe('single flight', () => {
     assert.deepEqual([answers.filter((one) => one === 'failed').length, seen.works], [1, 2]);
   });
 
-  it("a single flight runs each caller's own failure separately, one at a time", async () => {
+  it('a single flight whose callers all cause failures runs the work once for each caller, one run at a time', async () => {
     const { crowd, seen } = counting(async (n) => {
       await setImmediate();
       throw new Error(`refused ${n}`);

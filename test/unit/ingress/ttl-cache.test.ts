@@ -30,7 +30,7 @@ describe('credential cache', () => {
       }, 2000);
     });
 
-  it('the credential cache remembers that a key was right until a look-up finds it unknown', async () => {
+  it('the credential cache remembers that a key was valid until a look-up does not find the key', async () => {
     let valid = true;
     const { find, remembers, lookUps } = watchedCache(() => (valid ? {} : undefined));
     assert.equal(remembers('a'), false);
@@ -44,7 +44,7 @@ describe('credential cache', () => {
     await until(() => !remembers('a'), 2000);
   });
 
-  it('a full credential cache evicts the least recently used key only, and unknown keys evict none', async () => {
+  it('a full credential cache evicts only the least recently used key, and unknown keys evict no valid key', async () => {
     const { find, lookUps } = watchedCache((key) => (key.startsWith('unknown') ? undefined : {}));
     for (let key = 0; key <= 10_000; key += 1) await find(`${key}`);
     for (let key = 0; key <= 10_000; key += 1) await find(`unknown ${key}`);

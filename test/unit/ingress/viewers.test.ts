@@ -15,7 +15,7 @@ describe("board's viewers", () => {
   beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
   afterEach(() => mock.timers.reset());
 
-  it('a viewer of the board that reads nothing is disconnected after 15 minutes', async () => {
+  it('a browser that has the board open but reads nothing is disconnected after 15 minutes', async () => {
     const viewers = new Viewers({
       read: async () => ({}) as BoardSnapshot,
       render: () => ({ queue: 'x'.repeat(16 * MIB) }),

@@ -20,7 +20,7 @@ describe('caller in the waiting room', () => {
   });
   afterEach(() => room.close());
 
-  it("a caller in the waiting room is answered by a read that began after it entered, not by an earlier read's old attempt", async () => {
+  it('a caller in the waiting room is answered by a read that began after the caller entered, not by an earlier read', async () => {
     const first = room.enter(WORK);
     room.wake([WORK.id]);
     const second = room.enter(WORK);
@@ -32,7 +32,7 @@ describe('caller in the waiting room', () => {
     assert.deepEqual(await second.ended, attempt(2));
   });
 
-  it('a caller in the waiting room is not answered by a poll that began before it entered', async () => {
+  it('a caller in the waiting room is not answered by a poll that began before the caller entered', async () => {
     const first = room.enter(WORK);
     await until(() => reads.length === 1);
     const second = room.enter(WORK);
@@ -43,7 +43,7 @@ describe('caller in the waiting room', () => {
     assert.deepEqual(await second.ended, attempt(2));
   });
 
-  it('a caller in the waiting room is not told that its work is gone by a read that began before it entered', async () => {
+  it('a caller that enters the waiting room during a read is answered by a later read, even if the first finds its work gone', async () => {
     const first = room.enter(WORK);
     room.wake([WORK.id]);
     const second = room.enter(WORK);

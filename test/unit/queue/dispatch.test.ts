@@ -14,7 +14,7 @@ describeOnEachStore('work dispatch', (store) => {
   });
   after(() => queues.close());
 
-  it('a work dispatch wakes workers for each piece at once, and queues a ticket', async () => {
+  it('a work dispatch wakes workers at once for each piece of work, and puts one ticket in the queue', async () => {
     let woken = 0;
     const wake = () => {
       woken += 1;
@@ -46,7 +46,7 @@ describe('dispatch wake-ups', () => {
     return { woken, tookMs: performance.now() - since };
   };
 
-  it('dispatch wake-ups are at least 2 ms apart, and 20 ms when work waits for long anyway', async () => {
+  it('dispatch wake-ups are at least 2 ms apart, and at least 20 ms while work is queued for seconds', async () => {
     const idle = await dispatchFor(100, 0);
     assert.ok(idle.woken > 5 && idle.woken <= 1 + idle.tookMs / 2, JSON.stringify(idle));
     const behind = await dispatchFor(100, 10_000);

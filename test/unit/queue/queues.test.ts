@@ -50,7 +50,7 @@ describeOnEachStore('ticket queue', (store) => {
     }
   });
 
-  it('a ticket queue holds one ticket however many are added, and delivers one that is added later', async () => {
+  it('a ticket queue holds one ticket however many are added, and delivers a ticket that is added later', async () => {
     const producers = await Promise.all([open(), open()]);
     const queues = producers.map((one) => one.queue(name));
     const since = performance.now();
@@ -73,7 +73,7 @@ describeOnEachStore('ticket queue', (store) => {
     await until(() => taken === before + 1, DELIVERY_MAX_MS);
   });
 
-  it("a ticket queue goes on after a worker's handler has failed", async () => {
+  it("a ticket queue delivers the next ticket after a worker's handler has failed", async () => {
     const queue = (await open()).queue(name);
     let calls = 0;
     (await open()).worker(name, async () => {
@@ -86,7 +86,7 @@ describeOnEachStore('ticket queue', (store) => {
     await until(() => calls === 2);
   });
 
-  it('a worker of a ticket queue can close while it handles a ticket', async () => {
+  it('a worker of a ticket queue closes within two seconds, even while it handles a ticket', async () => {
     const [taken, handled] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const worker = (await open()).worker(name, () => {
       taken.resolve();

@@ -6,19 +6,19 @@ import { compileQuery } from '../../../shared/schemas/validator.ts';
 describe('compileQuery', () => {
   const check = compileQuery(Type.Object({ limit: pageLimit(200, 50), tag: Type.Optional(Type.String()) }));
 
-  it('compileQuery reads integers at their bounds, and fills in the default', () => {
+  it('compileQuery accepts an integer parameter at its bounds, and fills in the default of a missing parameter', () => {
     assert.deepEqual(check({}), { ok: true, value: { limit: 50 } });
     for (const limit of [1, 200])
       assert.deepEqual(check({ limit: `${limit}` }), { ok: true, value: { limit } });
   });
 
-  it('compileQuery leaves other parameters as text, and does not change its input', () => {
+  it('compileQuery leaves parameters that are not integers as text, and does not change its input', () => {
     const sent = { limit: '7', tag: '7', other: '7' };
     assert.deepEqual(check(sent), { ok: true, value: { limit: 7, tag: '7', other: '7' } });
     assert.deepEqual(sent, { limit: '7', tag: '7', other: '7' });
   });
 
-  it('compileQuery refuses an integer out of bounds with an error that states the bound', () => {
+  it('compileQuery refuses an integer parameter out of bounds with an error that states the bound', () => {
     for (const [limit, type, ctx] of [
       ['0', 'greater_than_equal', { ge: 1 }],
       ['-1', 'greater_than_equal', { ge: 1 }],
@@ -31,7 +31,7 @@ describe('compileQuery', () => {
     }
   });
 
-  it('compileQuery refuses anything but a JSON integer, and a parameter given twice, with an error of the type int_type', () => {
+  it('compileQuery refuses an integer parameter that is not written as a JSON integer, or is given twice, with int_type', () => {
     for (const limit of ['', 'x', '1.5', '01', '+1', '-0', '0x10', '1e2', ' 1', '9'.repeat(16), ['1', '2']]) {
       const result = check({ limit });
       assert.ok(!result.ok);

@@ -70,12 +70,12 @@ describe('recording event schema', () => {
     assert.equal(errorsOf(event({ id: '', source: 5 })).length, 2);
   });
 
-  it('the recording event schema accepts only objects', () => {
+  it('the recording event schema accepts only JSON objects as rows', () => {
     for (const row of [null, 7, 'x', true, [], [[event()]]])
       assert.deepEqual(errorsOf(row), ['Input should be a valid object']);
   });
 
-  it('the recording event schema counts lengths in code points', () => {
+  it('the recording event schema limits the lengths of fields in code points', () => {
     for (const field of ['id', 'session_id', 'source', 'agent']) {
       assert.deepEqual(errorsOf(event({ [field]: '🎈'.repeat(200) })), []);
       assert.match(
@@ -140,7 +140,7 @@ describe('recording event schema', () => {
       assert.deepEqual(errorsOf(event({ occurred_at })), [RANGE_ERROR]);
   });
 
-  it('the recording event schema keeps unknown properties, except received_at', () => {
+  it('the recording event schema keeps the unknown properties of an event, except received_at', () => {
     const row = event({ extra: { deep: [1, null, 'x'] }, toJSON: 'x', constructor: 1, received_at: 'never' });
     const { received_at: _, ...kept }: Record<string, unknown> = row;
     assert.deepEqual(JSON.parse(validRow(row).body), { ...kept, occurred_at: '2026-05-01T12:00:00.000Z' });
@@ -160,7 +160,7 @@ describe('recording event schema', () => {
     }
   });
 
-  it('the recording event schema refuses the name __proto__ and infinite numbers', () => {
+  it('the recording event schema refuses a property named __proto__, and infinite numbers', () => {
     const json = (part: string) => JSON.parse(JSON.stringify(event()).replace(/}$/, `,${part}}`));
     for (const part of ['"__proto__":{"polluted":true}', '"extra":[{"__proto__":1}]'])
       assert.deepEqual(errorsOf(json(part)), ['__proto__: Extra inputs are not permitted']);

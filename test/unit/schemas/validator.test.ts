@@ -240,7 +240,7 @@ describe('validation error', () => {
     );
   });
 
-  it('the location of a validation error begins with the root given to compile', () => {
+  it('the location of a validation error begins with the root that `compile` was given, such as query', () => {
     const limit = Type.Object({ limit: Type.Optional(Type.String({ pattern: '^\\d{1,6}$' })) });
     const result = compile(limit, 'query')({ limit: ['1', '2'], other: 'x' });
     assert.ok(!result.ok);
@@ -249,7 +249,7 @@ describe('validation error', () => {
 });
 
 describe('list of validation errors', () => {
-  it("a body's list of validation errors has one item per field, the first error found in the field", () => {
+  it("a body's list of validation errors has one item per invalid field, the first error found in the field", () => {
     const loc = ['body', 'request_id'];
     assert.deepEqual(soleFault(faultsWith({ request_id: JSON.stringify('é'.repeat(81)) })), {
       loc,
@@ -379,7 +379,7 @@ describe('key __proto__', () => {
     assert.equal(filled.a, 'default');
   });
 
-  it('properties named like what every object inherits, such as toString, are refused as unknown', () => {
+  it('a property with the name of one that every object inherits, such as toString, is refused as unknown', () => {
     for (const name of ['constructor', 'toString', 'hasOwnProperty'])
       assert.equal(soleFault(faultsWith({ [name]: '1' })).type, 'extra_forbidden');
   });

@@ -20,7 +20,7 @@ describe('app keys', () => {
     assert.deepEqual(hashKey(key), hash);
   });
 
-  it('app keys have a stored prefix of nine characters', () => {
+  it('the prefix of an app key that is stored consists of its first nine characters', () => {
     const { key, prefix } = newAppKey();
     assert.equal(prefix.length, 9);
     assert.ok(key.startsWith(prefix));
@@ -30,7 +30,7 @@ describe('app keys', () => {
     for (let i = 0; i < 1000; i++) assert.equal(looksLikeAppKey(newAppKey().key), true);
   });
 
-  it('looksLikeAppKey accepts a known key, so that the checksum stays the same between versions', () => {
+  it('looksLikeAppKey accepts an app key of an earlier version, so the checksum has not changed', () => {
     assert.equal(looksLikeAppKey(`fc_${'A'.repeat(43)}1Rl634`), true);
   });
 

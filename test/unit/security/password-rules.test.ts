@@ -6,7 +6,7 @@ const EMAIL = 'Ada.Lovelace@example.com';
 describe('new password', () => {
   const isWeak = (password: string) => weaknessOf(password, EMAIL) !== undefined;
 
-  it('a new password is refused if it is a common one in any case or width, with or without white space around it', () => {
+  it('a new password is refused if it is a common password in any case or width, with or without white space around it', () => {
     for (const password of ['password123', 'PASSWORD123', ' Password123 ', '\uff50assword123', 'qwertyuiop'])
       assert.ok(isWeak(password), password);
   });

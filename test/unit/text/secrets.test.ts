@@ -28,7 +28,7 @@ describe('masking credentials', () => {
   ];
 
   for (const [name, secret] of credentials)
-    it(`masking credentials replaces ${name}`, () => {
+    it(`masking credentials replaces ${name} by a mask`, () => {
       for (const [before, after] of [
         ['use Bearer ', ''],
         ['use Bearer ', '\n'],
@@ -39,7 +39,7 @@ describe('masking credentials', () => {
       }
     });
 
-  it('masking credentials replaces the password in a URL, and keeps the rest', () => {
+  it('masking credentials replaces the password in a URL, and keeps the rest of the URL', () => {
     const text = maskSecrets(
       'psql postgres://ada:hunter2@db.example:5432/engine, see https://example.com/a:b@c',
     );
@@ -61,7 +61,7 @@ describe('masking credentials', () => {
     for (const [text, expected] of texts) assert.equal(maskSecrets(text), expected);
   });
 
-  it('masking credentials replaces an IBAN with the right length and check digits, however it is grouped', () => {
+  it('masking credentials replaces every IBAN whose length and check digits are right, however the IBAN is grouped', () => {
     for (const iban of [
       'DE89 3704 0044 0532 0130 00',
       'DE89370400440532013000',

@@ -49,7 +49,7 @@ describe('shortened text', () => {
 });
 
 describe('token budget', () => {
-  it('a token budget cuts a text to the beginning or the end that fits it', () => {
+  it('a token budget cuts a text to a beginning or an end that fits the budget', () => {
     fc.assert(
       fc.property(text, fc.integer({ min: 0, max: 20 }), (any, tokens) => {
         const [first, last] = [new TokenBudget(tokens), new TokenBudget(tokens)];

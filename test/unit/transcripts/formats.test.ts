@@ -28,7 +28,7 @@ const words = (events: ImportedEvent[]) =>
   events.map(({ type, prompt, reply, text }) => `${type}: ${prompt ?? reply ?? text ?? ''}`.trim());
 
 describe('transcript reader', () => {
-  it('the transcript reader reads a Claude Code session: only the words of the person and the agent', () => {
+  it('the transcript reader reads only the words of the person and of the agent from a Claude Code session', () => {
     const { report, events } = read(claudeCodeFile('s1'));
     assert.deepEqual(words(events), [
       'session.started:',
@@ -197,7 +197,7 @@ describe('transcript reader', () => {
     assert.deepEqual(events, read(claudeCodeFile('s1')).events);
   });
 
-  it('the transcript reader recognises no format in other texts', () => {
+  it('the transcript reader recognises no format in a text that is not a transcript', () => {
     for (const text of [
       '',
       'hello',

@@ -23,7 +23,7 @@ describe('lines of a file', () => {
   };
   const textsOrFaults = (lines: Line[]) => lines.map((line) => line.text ?? line.fault);
 
-  it('the lines of a file do not depend on where its chunks end', async () => {
+  it('the lines read from a file do not depend on where its chunks end', async () => {
     const long = 'é'.repeat(700_000);
     assert.deepEqual(textsOrFaults(await read(`${long}\n\n${long}`)), [long, '', long]);
     await fc.assert(
@@ -45,7 +45,7 @@ describe('lines of a file', () => {
     assert.deepEqual(textsOrFaults(await read('\uFEFFone\r\ntwo\r\n')), ['one', 'two']);
   });
 
-  it('a line of a file that is not UTF-8 or is too long has a fault, and the other lines are read', async () => {
+  it("a line that is not UTF-8 or is too long is reported as faulty, and the file's other lines are read", async () => {
     const lines = await read(Buffer.from('one\n\xff\xfe\ntwo\n', 'latin1'));
     assert.deepEqual(textsOrFaults(lines), ['one', 'is not UTF-8', 'two']);
     assert.deepEqual(textsOrFaults(await read('short\nfar too long\nend', 8)), [
@@ -57,7 +57,7 @@ describe('lines of a file', () => {
     assert.deepEqual(textsOrFaults(await read(huge, 2_000_000)), ['is too long', 'end']);
   });
 
-  it('the lines of a file report their bytes, including line breaks', async () => {
+  it('each line read from a file states its number of bytes, including the line break', async () => {
     const lines = await read('é\n\nabc');
     assert.deepEqual(
       lines.map(({ bytes }) => bytes),

@@ -73,7 +73,7 @@ describe('transcript that grows', () => {
     }
   });
 
-  it("a transcript's events have unique ids, and exactly the replies refer to a prompt", () => {
+  it("a transcript's events have unique ids, and each reply, but no other event, refers to a prompt", () => {
     fc.assert(
       fc.property(transcripts, (whole) => {
         const events = eventsOf(whole);

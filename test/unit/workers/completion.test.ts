@@ -44,7 +44,7 @@ const NEXT: NextClaim = {
 const places = (_: string, items: { place: number }[]) => items.map(({ place }) => ({ place }));
 
 describe('completions', () => {
-  it('completions of a busy worker are stored together, with delayed wake-ups, if their work was queued for long', async () => {
+  it('completions of a busy worker are stored in one statement, with delayed wake-ups, if their work was queued for long', async () => {
     const { complete, statements, woken } = start(places);
     const ended = [complete(completionOf('a', 1000))];
     await setImmediate();
@@ -74,7 +74,7 @@ describe('completions', () => {
     assert.equal(woken[0]?.patienceMs, 0);
   });
 
-  it('completions of a busy worker report whether their claim succeeded, failed, or may have taken effect', async () => {
+  it('a completion that claims the next work reports the claim, or its possible loss, and is stored even if the claim fails', async () => {
     const told: unknown[] = [];
     const next: NextClaim = {
       ...NEXT,

@@ -154,7 +154,7 @@ describe('fair order', () => {
     assert.deepEqual(served, [...turn, ...turn, ...turn]);
   });
 
-  it('the fair order gives a flow with slow pieces no more slots than a quick one', () => {
+  it('the fair order gives a flow with slow pieces no more than half of the slots beside a flow with quick pieces', () => {
     const [slow, quick] = [appFlow('slow'), appFlow('quick')];
     const worker = filledWorker(16, PREDICT, [slow, quick]);
     for (let n = 0; n < 100; n += 1) {
@@ -170,14 +170,14 @@ describe('fair order', () => {
     assert.equal(filledWorker(16, PREDICT, [...manyFlows(60, appFlow), other]).heldOf(other), 8);
   });
 
-  it('the fair order gives apps or accounts all slots while the others have no work', () => {
+  it('the fair order gives apps all slots while no account has work, and accounts all slots while no app has work', () => {
     for (const flow of [appFlow, accountFlow]) {
       const worker = filledWorker(16, PREDICT, manyFlows(60, flow));
       assert.equal(worker.running.length, 16);
     }
   });
 
-  it('the fair order gives a lone party all slots but a sixteenth, or all if there are at most three', () => {
+  it('the fair order gives a lone party 15 of every 16 slots, or all slots if there are at most three', () => {
     for (const [slots, held] of [
       [256, 240],
       [64, 60],
@@ -189,7 +189,7 @@ describe('fair order', () => {
       assert.equal(filledWorker(slots, PREDICT, [appFlow('lone')]).running.length, held);
   });
 
-  it('the fair order has a free slot for a new party beside up to 15 flooding parties', () => {
+  it('the fair order keeps a slot free for a new party beside up to 15 flooding parties', () => {
     for (const parties of [1, 2, 3, 8, 15]) {
       const queue = new Queue();
       const worker = new Worker(16, PREDICT, queue);
@@ -210,7 +210,7 @@ describe('fair order', () => {
     }
   });
 
-  it('the fair order gives a one-at-a-time flow at most one slot, which its next piece gets as soon as it is free', () => {
+  it('the fair order gives a one-at-a-time flow at most one slot, and that slot to its next piece as soon as the slot is free', () => {
     const [mine, yours] = [oneAtATimeFlow('mine'), oneAtATimeFlow('yours')];
     const worker = filledWorker(8, MEMORY, [mine, yours], 2);
     assert.deepEqual(
@@ -223,7 +223,7 @@ describe('fair order', () => {
     assert.deepEqual([worker.heldOf(mine), worker.heldOf(yours)], [1, 1]);
   });
 
-  it('the fair order forgets a flow without queued work until it hears of it again', () => {
+  it('the fair order claims nothing for a flow without queued work until the flow is announced again', () => {
     const worker = filledWorker(16, PREDICT, [appFlow('a')], 2);
     assert.equal(worker.running.length, 2);
     assert.equal(worker.order.isReady, false);
@@ -233,7 +233,7 @@ describe('fair order', () => {
     assert.equal(worker.fill().length, 1);
   });
 
-  it('the fair order asks again for a flow that it heard of during a claim that found it empty', () => {
+  it('the fair order claims again for a flow that was announced during a claim that found the flow empty', () => {
     const order = new FairOrder(16, PREDICT);
     order.noteQueued(appFlow('a'));
     const asks = order.ask();
@@ -244,7 +244,7 @@ describe('fair order', () => {
     assert.equal(order.isReady, false);
   });
 
-  it('the fair order reports flows that other workers are claiming, and asks for them again only when it hears of them', () => {
+  it('the fair order reports flows that other workers are claiming, and claims for them again only when they are announced', () => {
     const order = new FairOrder(16, PREDICT);
     for (const flow of manyFlows(2, appFlow)) order.noteQueued(flow);
     const asks = order.ask();
@@ -255,7 +255,7 @@ describe('fair order', () => {
     assert.deepEqual(order.ask().map(nameOf), ['predict:1']);
   });
 
-  it('the fair order asks for no work queued more than a second before the latest claimed piece, until a refresh asks for all', () => {
+  it('the fair order claims no work queued over a second before the latest claimed piece, until a refresh claims all work', () => {
     const order = new FairOrder(16, PREDICT);
     order.noteQueued(appFlow('a'));
     const asks = order.ask();
@@ -285,7 +285,7 @@ describe('fair order', () => {
     assert.equal(order.isReady, false);
   });
 
-  it('the fair order reaches the only flow with work in at most 10 claims, if other workers have drained a thousand', () => {
+  it('the fair order reaches the only flow with work in at most 10 claims, if other workers have drained a thousand flows', () => {
     const queue = new Queue();
     const worker = new Worker(4, PREDICT, queue);
     worker.hear(...manyFlows(1000, appFlow), appFlow('last'));
@@ -295,7 +295,7 @@ describe('fair order', () => {
     assert.ok(claims.length <= 10, `${claims.length} claims`);
   });
 
-  it('the fair order serves each of 50,000 flows once, asking for a bounded number per claim', () => {
+  it('the fair order serves each of 50,000 flows once, and names at most 320 flows in a claim', () => {
     const flows = manyFlows(50_000, appFlow);
     const queue = new Queue();
     for (const flow of flows) queue.add(flow, 1);

@@ -34,7 +34,7 @@ describe('fallback models', () => {
   };
   const askedModels = () => server.calls.map(({ body }) => body.model);
 
-  it('fallback models are asked in order during outages and rate limits, and the answer names the model that gave it', async () => {
+  it('fallback models are asked in their order during outages and rate limits, and the answer names the model that gave it', async () => {
     for (const step of [fake.status(503), fake.status(429), fake.reset()]) {
       server.reset();
       const provider = start(['second', 'third'], step, 'first', 'second');
@@ -64,7 +64,7 @@ describe('fallback models', () => {
     assert.deepEqual(askedModels(), ['first', 'second']);
   });
 
-  it('fallback models share the time limit of the call', async () => {
+  it("no fallback model is asked after the first model has used up the call's time limit", async () => {
     const provider = start(['second'], fake.hang(), 'first');
     const since = performance.now();
     await assert.rejects(provider.predict(task, call(300)), { fault: 'timeout' });
@@ -72,7 +72,7 @@ describe('fallback models', () => {
     assert.deepEqual(askedModels(), ['first']);
   });
 
-  it('fallback models may end with the built-in predictor, for provider faults only', async () => {
+  it('the built-in predictor can be the last fallback model: it answers during outages, but not after a wrong API key (401)', async () => {
     const provider = start(['second', 'local'], fake.status(500), 'first', 'second');
     assert.deepEqual(
       [

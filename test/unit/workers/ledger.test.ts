@@ -23,7 +23,7 @@ describe('ledger buffer', () => {
     return { store, ledger, add };
   }
 
-  it('the ledger buffer stores 1200 rows by itself, in three statements', async () => {
+  it('the ledger buffer stores 1200 rows in three statements, without waiting for its close', async () => {
     const { store, ledger, add } = start();
     const ids = add(1200);
     await until(() => store.stored.length === ids.length);
@@ -55,7 +55,7 @@ describe('ledger buffer', () => {
     assert.deepEqual(store.stored, ids);
   });
 
-  it('the ledger buffer keeps at most 20,000 rows', async () => {
+  it('the ledger buffer keeps the first 20,000 rows while its store is down, and drops later rows', async () => {
     const { store, ledger, add } = start();
     store.down = true;
     const ids = add(20_002);

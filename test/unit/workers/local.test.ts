@@ -103,7 +103,7 @@ describe('local predictor: drafts', () => {
     assert.match(await completionOf('we fly with luft', 'We fly with LuftHansa Cargo'), /^Hansa/);
   });
 
-  it('the local predictor prefers the words that followed a longer common context', async () => {
+  it('the local predictor prefers the words that followed the longest match with the end of the draft', async () => {
     const contents = ['red apples cost two euros', 'green apples cost nine dollars'];
     assert.match(await completionOf('green apples cost', ...contents), /^ nine/);
     assert.match(await completionOf('red apples cost', ...contents), /^ two/);
@@ -116,7 +116,7 @@ describe('local predictor: drafts', () => {
     assert.match((await predict('The launch date is', [theirs, own])).completion, /^ Monday/);
   });
 
-  it('the local predictor learns from the draft, the selection, the summary and the preferences', async () => {
+  it("the local predictor learns from the draft, the artifact's selection and summary, and the user's preferences", async () => {
     const draft = 'The Nordwind turbine is new. We love the Nordw';
     assert.match((await predict(draft, [])).completion, /^ind/);
     const artifact = {
@@ -146,11 +146,11 @@ describe('local predictor: drafts', () => {
     );
   });
 
-  it('the local predictor finds composed letters in decomposed text', async () => {
+  it('the local predictor matches a draft in composed Unicode with a learned text in decomposed Unicode', async () => {
     assert.match(await completionOf('Das Café am Bo', 'Das Cafe\u0301 am Bodensee'), /^densee/);
   });
 
-  it('the local predictor stops at the end of a line and of a text', async () => {
+  it('the local predictor ends its completion at the end of a learned line or text', async () => {
     assert.equal(await completionOf(EXAMPLE, EXAMPLE, 'and then rest'), '');
     assert.match(await completionOf('buy milk and', 'buy milk and eggs\nwash the car'), /^ eggs$/);
   });
@@ -168,7 +168,7 @@ describe('local predictor: drafts', () => {
       assert.deepEqual([completion, confidence], ['', 0]);
     });
 
-  it('the local predictor is unsure if the texts disagree', async () => {
+  it('the local predictor is unsure if the learned texts disagree', async () => {
     const names = ['Ann', 'Bob', 'Cid', 'Dan', 'Eve'].map((name) =>
       messageOf(`Please send the file to ${name} today`),
     );
@@ -187,7 +187,7 @@ describe('local predictor: drafts', () => {
 describe('local predictor: recall', () => {
   const sentence = 'The invoice goes to my accountant in Bremen';
 
-  it('the local predictor completes a partial word from a sentence written once, and predicts whole words only from a repeated one', async () => {
+  it('the local predictor completes a partial word from a sentence written once, and whole words only from a repeated sentence', async () => {
     assert.equal((await predictFromMemory('The invoice', [sentence])).completion, '');
     assert.equal((await predictFromMemory('The inv', [sentence])).completion, 'oice');
     const often = await predictFromMemory(
@@ -240,7 +240,7 @@ describe('local predictor: recall', () => {
 });
 
 describe('local predictor: next prompts', () => {
-  it('the local predictor continues a draft into a whole prompt', async () => {
+  it("the local predictor returns a next prompt that begins with the person's draft", async () => {
     const { completion, confidence } = await next([messageOf(EXAMPLE)], 'Please summarise the quart');
     assert.equal(completion, 'Please summarise the quarterly sales report');
     assert.ok(confidence > SURE_CONFIDENCE);
@@ -251,14 +251,14 @@ describe('local predictor: next prompts', () => {
     );
   });
 
-  it('the local predictor repeats the answer to the same question', async () => {
+  it("the local predictor predicts the person's earlier answer to the same question as the next prompt", async () => {
     const question = agentMessage('The tests pass. Shall I commit the change?');
     const { completion, confidence } = await next([question, messageOf('Yes, commit and push'), question]);
     assert.equal(completion, 'Yes, commit and push');
     assert.ok(confidence > SURE_CONFIDENCE);
   });
 
-  it('the local predictor repeats an answer to an open question only if it was given twice', async () => {
+  it('the local predictor predicts an earlier answer to an open question only if the person gave the answer twice', async () => {
     const question = agentMessage('What should the parser do with an empty line?');
     assert.equal((await next([question, messageOf('Skip it'), question])).completion, '');
     const { completion } = await next([
@@ -271,7 +271,7 @@ describe('local predictor: next prompts', () => {
     assert.equal(completion, 'Skip it');
   });
 
-  it('the local predictor repeats a prompt that recurs after different questions', async () => {
+  it('the local predictor predicts a prompt that the person wrote after each of several different questions', async () => {
     const turns = ['one', 'two', 'three', 'four'].flatMap((word) => [
       agentMessage(word),
       messageOf('Continue.'),
@@ -292,7 +292,7 @@ describe('local predictor: next prompts', () => {
     assert.equal((await next([agentMessage('zzz')], 'qqq')).completion, '');
   });
 
-  it('the local predictor repeats neither predictions, nor agents, nor secrets', async () => {
+  it("the local predictor takes no next prompt from accepted predictions, from an agent's words or from secrets", async () => {
     const question = agentMessage('Shall I?');
     const others = [
       messageOf('yes', { origin: 'accepted_prediction' }),

@@ -109,7 +109,7 @@ describe('openai provider', () => {
     ['an error body that never ends', stalledError(), 'timeout'],
   ];
   for (const [name, step, fault] of faults)
-    it(`the openai provider reports ${name} as ${fault}, after one request`, async () => {
+    it(`the openai provider reports ${fault}, after one request, if the response is: ${name}`, async () => {
       server.respond(step);
       const timeoutMs = fault === 'timeout' ? 150 : 2000;
       const error = await faultOf(provider.predict(task, call({ timeoutMs })));
@@ -128,13 +128,13 @@ describe('openai provider', () => {
     ['999, which HTTP reads as a 5xx', fake.status(999), true],
   ];
   for (const [name, step, outage] of answers)
-    it(`the openai provider ${outage ? 'counts' : 'does not count'} ${name} as an outage`, async () => {
+    it(`the openai provider ${outage ? 'counts' : 'does not count'} this response as an outage: ${name}`, async () => {
       server.respond(step);
       const error = await faultOf(provider.predict(task, call()));
       assert.deepEqual([error.fault, error.outage], ['failed', outage]);
     });
 
-  it('the openai provider waits for the answer after an interim response, within the same time limit', async () => {
+  it('the openai provider waits for the answer after an interim response (102), within the same time limit', async () => {
     server.respond(async (response, upstream) => {
       response.writeProcessing();
       await fake.ok()(response, upstream);
@@ -144,7 +144,7 @@ describe('openai provider', () => {
     assert.equal((await faultOf(provider.predict(task, call({ timeoutMs: 150 })))).fault, 'timeout');
   });
 
-  it('the openai provider reports a refused connection as failed and names its code', async () => {
+  it('the openai provider reports a refused connection as failed, with the code ECONNREFUSED', async () => {
     const closed = await fake.startFakeProvider();
     await closed.close();
     const error = await faultOf(openai(closed.url).predict(task, call()));
@@ -187,7 +187,7 @@ describe('openai provider', () => {
     ],
   ];
   for (const [name, step, left] of refusals)
-    it(`the openai provider leaves out a parameter that the server refuses, and remembers that: ${name}`, async () => {
+    it(`the openai provider leaves out a parameter that the server refuses, also in later requests: ${name}`, async () => {
       const fresh = openai(server.url);
       server.next(step);
       for (const _ of [1, 2]) await fresh.predict(task, call({ cacheKey: 'line' }));
@@ -195,7 +195,7 @@ describe('openai provider', () => {
       for (const n of [1, 2]) assert.partialDeepStrictEqual(parametersOf(n), left);
     });
 
-  it('the openai provider allows more tokens for thoughts after a cut-off answer, and remembers that', async () => {
+  it('the openai provider allows more tokens after an answer cut off at its token limit, also in later requests', async () => {
     const fresh = openai(server.url);
     server.next(fake.lengthStop());
     for (const _ of [1, 2]) assert.equal((await fresh.predict(task, call())).completion, ' with care');
@@ -246,12 +246,12 @@ describe('openai provider', () => {
     ['not a number', { prompt_tokens: '12', completion_tokens: {} }],
   ];
   for (const [name, usage] of usages)
-    it(`the openai provider counts no tokens if usage is ${name}`, async () => {
+    it(`the openai provider counts no tokens if the usage in the answer is ${name}`, async () => {
       server.respond(fake.ok({ usage }));
       assert.deepEqual((await provider.predict(task, call())).usage, noUsage);
     });
 
-  it('the openai provider closes the socket and rejects with the abort reason when aborted', async () => {
+  it('the openai provider closes the socket and rejects with the abort reason when the call is aborted', async () => {
     server.respond(fake.hang());
     const abort = new AbortController();
     const reason = new Error('superseded');
@@ -263,7 +263,7 @@ describe('openai provider', () => {
     assert.ok((await upstream.aborted) - abortedAt < 250);
   });
 
-  it('the openai provider closes the socket when aborted in the middle of the body', async () => {
+  it("the openai provider closes the socket when the call is aborted in the middle of the answer's body", async () => {
     server.respond(fake.drip(10));
     const abort = new AbortController();
     const prediction = provider.predict(task, call({ signal: abort.signal, timeoutMs: 60_000 }));
@@ -282,7 +282,7 @@ describe('openai provider', () => {
     }
   });
 
-  it('the openai provider accepts fractions of a millisecond as its time limit', async () => {
+  it('the openai provider accepts a time limit with a fraction of a millisecond', async () => {
     server.respond(fake.hang());
     assert.equal((await faultOf(provider.predict(task, call({ timeoutMs: 0.4 })))).fault, 'timeout');
     server.respond(fake.ok());
@@ -297,14 +297,14 @@ describe('openai provider', () => {
     assert.equal(server.calls.length, 0);
   });
 
-  it("the openai provider keeps the server's message, the key and the text out of its error", async () => {
+  it("the openai provider keeps the server's message, the API key and the draft out of its error", async () => {
     server.respond(fake.status(401, {}, `Incorrect API key provided: ${KEY}; you asked: ${task.draft}`));
     const error = await faultOf(provider.predict(task, call()));
     assert.equal(error.message, 'AuthenticationError 401');
     assert.equal(error.cause, undefined);
   });
 
-  it('the openai provider does not follow redirects, so that key and text reach no other host', async () => {
+  it('the openai provider does not follow redirects, so that the API key and the draft reach no other host', async () => {
     let reached = 0;
     const counting = createServer((_, response) => {
       reached++;
@@ -318,12 +318,12 @@ describe('openai provider', () => {
 });
 
 describe('createProviders', () => {
-  it('createProviders fails with not_configured for a model without a key', async () => {
+  it("without an API key, a prediction by a provider's model fails with not_configured", async () => {
     const provider = createProviders({ openai: undefined })('gpt');
     assert.equal((await faultOf(provider.predict(task, call()))).fault, 'not_configured');
   });
 
-  it('createProviders serves the model local without a network, even if there is a key', async () => {
+  it('the model local is served without a network, even if an API key is set', async () => {
     const provider = createProviders({ openai: { apiKey: KEY, baseUrl: 'http://127.0.0.1:1/v1' } })('local');
     const messages = [
       { role: 'user', content: 'Please summarise the report today', origin: 'human' },

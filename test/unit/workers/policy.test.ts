@@ -68,7 +68,7 @@ describe('provider policy', () => {
     for (let n = 0; n < times; n++) await assert.rejects(send(), ProviderError);
   }
 
-  it('the provider policy works without the database: it opens the circuit, probes once per interval, and closes it', async () => {
+  it('without the database, the provider policy opens the circuit, probes once per interval, and closes the circuit', async () => {
     const send = start(NO_DATABASE);
     failCallsWith(outageError());
     await fail(send, 50);
@@ -138,7 +138,7 @@ describe('provider policy', () => {
     assert.equal(calls, 20);
   });
 
-  it('the provider policy stops an app only for its own failures', async () => {
+  it("the provider policy opens the circuit for an app only if that app's own calls have failed", async () => {
     const send = start(NO_DATABASE);
     const of = (appId: string) => () => send({ charge: { ...anyCharge, appId } });
     failCallsWith(outageError());
@@ -177,7 +177,7 @@ describe('provider policy', () => {
     ['was won by another worker', async () => false],
     ['is not answered in time while the database answers', () => Promise.reject(new Error('late'))],
   ] as const)
-    it(`the provider policy does not probe if the claim ${what}, even if the next probe is due by then`, async () => {
+    it(`the provider policy does not probe if its claim of the probe ${what}, even if the next probe is due by then`, async () => {
       const send = start({ ...sharedStore(), claimProbe, read: async () => [{ ...open, probeMs: 0 }] });
       await until(() =>
         send().then(
@@ -222,7 +222,7 @@ describe('provider policy', () => {
     assert.equal(calls, before + 1);
   });
 
-  it('the provider policy divides PROVIDER_CONCURRENCY by the workers, and a call that gets no slot in time is a timeout', async () => {
+  it('the provider policy divides PROVIDER_CONCURRENCY among the workers, and a call that gets no slot in time is a timeout', async () => {
     let counted = false;
     const shared = {
       ...sharedStore(),
@@ -243,7 +243,7 @@ describe('provider policy', () => {
     await Promise.all(running);
   });
 
-  it('the provider policy ignores implausible times, which only a clock that was set back can cause', async () => {
+  it('the provider policy ignores pauses and probe intervals of an hour, which only a clock that was set back can cause', async () => {
     let claims = 0;
     const hourMs = 60 * 60 * 1000;
     const send = start({
@@ -260,7 +260,7 @@ describe('provider policy', () => {
     });
   });
 
-  it('the provider policy does not send a call whose time is over', async () => {
+  it('the provider policy does not send a call whose time limit has passed', async () => {
     const send = start(NO_DATABASE);
     await assert.rejects(send({ timeoutMs: 0 }), { fault: 'timeout' });
     assert.equal(calls, 0);

@@ -115,7 +115,7 @@ describe('worker pool', () => {
     await pool.close();
   });
 
-  it('a worker pool claims nothing for a party with its full share, until a slot is freed or another party comes', async () => {
+  it("a worker pool claims nothing for a party with its full share, until a slot is freed or another party's work is announced", async () => {
     const ids = ['1', '2', '3', '4', '5', '6', '7'];
     const { pool, claims, ends } = start(8, [someLeft(works(...ids)), noneLeft([])]);
     pool.noteQueued([A]);
@@ -134,7 +134,7 @@ describe('worker pool', () => {
     await pool.close();
   });
 
-  it('a worker pool claims nothing while it is not allowed to, and announced work as soon as it is', async () => {
+  it('a worker pool claims nothing while claims are not allowed, and claims announced work as soon as they are', async () => {
     const { pool, claims, may } = start(1, []);
     may.claim = false;
     pool.noteQueued([A]);
@@ -145,7 +145,7 @@ describe('worker pool', () => {
     await pool.close();
   });
 
-  it('a worker pool soon repeats a claim for work that other workers had locked', async () => {
+  it('within a second, a worker pool repeats a claim for work that other workers had locked', async () => {
     const { pool, claims, ends } = start(4, [someLeft([]), noneLeft(works('1'))]);
     pool.noteQueued([A]);
     await until(() => ends.length === 1, 1000);
@@ -153,7 +153,7 @@ describe('worker pool', () => {
     await pool.close();
   });
 
-  it('a worker pool reports a failed claim, which may have taken effect, and repeats it later', async () => {
+  it('a worker pool reports a failed claim, since the claim may have taken effect, and repeats it later', async () => {
     const { pool, claims, ends, lost } = start(4, [new Error('gone'), noneLeft(works('1'))]);
     pool.noteQueued([A]);
     await until(() => lost() === 1);
@@ -228,7 +228,7 @@ describe('worker pool', () => {
       assert.equal(pool.nextAfter(share), undefined);
     });
 
-    it('a worker pool remembers work announced during a completing statement', async () => {
+    it('after a completing statement, a worker pool claims the work that was announced during the statement', async () => {
       const { pool, ends } = await poolAtFullShare([noneLeft(works('8'))]);
       const next = pool.nextAfter(share.slice(0, 1));
       pool.noteQueued([A]);
@@ -237,7 +237,7 @@ describe('worker pool', () => {
       await pool.close();
     });
 
-    it('a worker pool makes a claim of its own after a completing statement has failed', async () => {
+    it('a worker pool makes a separate claim after a completing statement with a claim has failed', async () => {
       const { pool, ends, lost } = await poolAtFullShare([noneLeft(works('8'))]);
       pool.nextAfter(share.slice(0, 1))?.onLost();
       assert.equal(lost(), 1);

@@ -99,7 +99,7 @@ describe('prediction answer', () => {
     assert.equal(completionOf('Please send', ' it'), ' it');
   });
 
-  it('reading a prediction answer removes a repeated draft, or its repeated end', () => {
+  it('reading a prediction answer removes the draft, or the end of the draft, that the answer repeats', () => {
     assert.equal(completionOf('Please send', 'Please send it'), ' it');
     assert.equal(completionOf('Please send', ' Please send it'), ' it');
     assert.equal(completionOf('Please send ', 'Please send it'), 'it');
@@ -114,7 +114,7 @@ describe('prediction answer', () => {
     assert.deepEqual(readAnswer(answer(''), base), { completion: '', confidence: 0 });
   });
 
-  it('a predicted next prompt is a whole message: the draft and the continuation by the model', () => {
+  it("a predicted next prompt consists of the draft and the model's continuation", () => {
     const next = { mode: 'next_prompt' } as const;
     assert.equal(completionOf('', 'Send it', next), 'Send it');
     assert.equal(completionOf(' ', ' Send it', next), 'Send it');
@@ -123,7 +123,7 @@ describe('prediction answer', () => {
     assert.equal(completionOf('Please send', '', next), '');
   });
 
-  it('a prediction answer in another format is refused', () => {
+  it('a prediction answer that does not have the answer format is refused', () => {
     const broken = ['', 'null', '[]', '{}', '7', '{"next":', '{"next":1}', '{"next":"4 it","extra":1}'];
     for (const content of [...broken, answer(' it'), answer('6 it'), answer('likely it')])
       assert.equal(readAnswer(content, base), null, content);

@@ -35,7 +35,7 @@ describe('running attempts', () => {
     assert.equal(signal.aborted, false);
   });
 
-  it('running attempts abort an attempt when a later one of the same work begins, and keep the two apart', async () => {
+  it('a running attempt is aborted when a later attempt of its work begins, and its end does not affect the later attempt', async () => {
     const released: string[] = [];
     const rows: HeldRows = {
       readHeld: async () => new Map([['work', 2]]),

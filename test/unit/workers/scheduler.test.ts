@@ -79,7 +79,7 @@ describe('scheduler', () => {
     assert.ok(tick < since + 60_000);
   });
 
-  it('a scheduler uses the pattern of the scheduler that started last', async () => {
+  it('schedulers use the pattern of the scheduler that started last', async () => {
     await start('0 0 1 1 *');
     await start(EACH_SECOND);
     await until(async () => (await fired()).length > 0, 20_000);

@@ -82,7 +82,7 @@ describe('structured questions', () => {
     ['braces and quotes in its texts', '{"name":"a } \\" { b","kind":"warm"} {"name":"x","kind":"cold"}'],
   ];
   for (const [name, content] of wrappedAnswers)
-    it(`structured questions find the answer in spite of ${name}, without asking again`, async () => {
+    it(`structured questions find the JSON answer in spite of ${name}, without asking again`, async () => {
       server.respond(write(content));
       const answer = await ask();
       assert.equal(answer.state === 'answered' && answer.value.kind, 'warm');
@@ -110,7 +110,7 @@ describe('structured questions', () => {
     ],
   ];
   for (const [name, step, complaint] of malformedAnswers)
-    it(`structured questions are repeated once, with a complaint after the same messages, if the answer is ${name}`, async () => {
+    it(`structured questions are repeated once, with the faults of the answer, if the answer is ${name}`, async () => {
       server.next(step);
       assert.deepEqual(await ask(), { state: 'answered', value: RED, usage: usageOfTwoCalls, model: 'm' });
       assert.equal(server.calls.length, 2);
@@ -126,7 +126,7 @@ describe('structured questions', () => {
     assert.equal(server.calls.length, 2);
   });
 
-  it('structured questions name at most three faults in their complaint', async () => {
+  it('structured questions name at most three faults of an answer when they are repeated', async () => {
     server.next(write('{"a":1,"b":2,"c":3,"d":4}'));
     await ask();
     assert.equal(lastMessages().at(-1)?.content.match(/^- /gm)?.length, 3);
@@ -212,7 +212,7 @@ describe('structured questions', () => {
     ]);
   });
 
-  it('structured questions keep their format if a fallback format is refused as well', async () => {
+  it('structured questions keep the format json_schema if the server refuses every fallback format as well', async () => {
     server.respond(refuseFormat('you wrote: response_format'));
     assert.equal((await faultOf(ask())).fault, 'failed');
     assert.equal(server.calls.length, 3);
@@ -221,7 +221,7 @@ describe('structured questions', () => {
     assert.equal(formats().at(-1), 'json_schema');
   });
 
-  it('structured questions are not supported by the built-in predictor, and fail without a key', async () => {
+  it('structured questions are not supported by the built-in predictor, and fail without an API key', async () => {
     assert.equal(createProviders({ openai: undefined })('local').ask, null);
     provider = createProviders({ openai: undefined })('m');
     assert.equal((await faultOf(ask())).fault, 'not_configured');

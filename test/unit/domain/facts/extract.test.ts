@@ -41,7 +41,7 @@ describe('pattern extraction', () => {
     }
   });
 
-  it('pattern extraction makes a statement of each half of a sentence about two topics, and of no other sentence', () => {
+  it('pattern extraction splits a sentence about two topics into a statement for each topic, and splits no other sentence', () => {
     const halves: Record<string, [text: string, slot: string | null][]> = {
       'My name is Kat Smith and I work at Acme.': [
         ['My name is Kat Smith', 'identity.name'],
@@ -69,7 +69,7 @@ describe('pattern extraction', () => {
     }
   });
 
-  it('pattern extraction ignores what only takes back earlier words, in four languages', () => {
+  it('pattern extraction ignores a request to forget what the person said earlier, in four languages', () => {
     for (const content of [
       'Forget what I said about npm.',
       'Forget everything I told you about my editor.',
@@ -116,7 +116,7 @@ describe('pattern extraction', () => {
     assert.deepEqual(texts("Je vais toujours à l'église.".normalize('NFD')), []);
   });
 
-  it('pattern extraction works in German, French and Spanish', () => {
+  it('pattern extraction finds statements in German, French and Spanish', () => {
     for (const sentence of [
       'Ich heiße Ada Lovelace.',
       'Ich benutze immer pnpm.',
@@ -135,7 +135,7 @@ describe('pattern extraction', () => {
     ]);
   });
 
-  it('pattern extraction finds family, origin, food and materials in four languages, and ignores allergies and opinions', () => {
+  it('pattern extraction finds facts on family, food and work in four languages, and ignores allergies and passing opinions', () => {
     for (const sentence of [
       'My daughter is called Mira.',
       'I don’t eat meat.',

@@ -39,14 +39,14 @@ describe('grounding gate', () => {
       assert.equal(groundedQuotes([{ source: 1, quote }], [said])?.length, 1, quote);
   });
 
-  it('the grounding gate accepts a quote with one of many words changed, but none that is made up or cut inside a word', () => {
+  it('the grounding gate accepts a quote with one of many words changed, but no quote that is made up or cut inside a word', () => {
     const close = 'We moved to pnpm last year, and I never look behind';
     assert.ok(groundedQuotes([{ source: 1, quote: close }], [said]));
     for (const quote of ['moved to yarn', 'pnp', '', '…', 'I never use pnpm', 'look back never'])
       assert.equal(groundedQuotes([{ source: 1, quote }], [said]), undefined, quote);
   });
 
-  it('a proposed fact with an end keeps it, and is dropped if the end cannot be read or is before the beginning', () => {
+  it('a proposed fact keeps its valid_to, and is dropped if valid_to cannot be read or is before valid_from', () => {
     const lived = row('I lived in Berlin until 2020.', { occurredAt: new Date('2026-06-01T00:00:00Z') });
     const proposed = (validTo: string, validFrom: string | null = null) =>
       checkProposals(
@@ -72,7 +72,7 @@ describe('grounding gate', () => {
     assert.deepEqual(proposed('2020-01-01', '2021-01-01'), []);
   });
 
-  it('the grounding gate refuses what only takes back earlier words, although the person said it', () => {
+  it("the grounding gate refuses a fact that only repeats the person's request to forget what they said", () => {
     const text = 'Forget what I said about npm';
     const taken = { text, kind: 'other', slot: null, valid_from: null, valid_to: null } as const;
     const evidence = [{ source: 1, quote: text }];
@@ -177,7 +177,7 @@ describe('comparing statements', () => {
     assert.ok(!passagesOverlap('I use pnpm', 'My editor is Zed'));
   });
 
-  it('a quoted text finds every run of its words, in their original spelling, and no run with a word that it lacks', () => {
+  it("QuotedText finds every run of a text's words, in the text's spelling, and no run with a word that the text lacks", () => {
     const text = 'The quick, BROWN fox — jumps over the lazy dog; near a río.';
     const quoted = new QuotedText(text);
     const words = normalizeWords(text).split(' ');
@@ -216,7 +216,7 @@ describe('secrets and instructions', () => {
       assert.ok(!containsSecret(plain), plain);
   });
 
-  it('asStatement turns an instruction into a statement that the person says it, and keeps other texts', () => {
+  it('asStatement turns an instruction into a statement that quotes the instruction, and leaves other texts unchanged', () => {
     assert.equal(asStatement('Never force-push.'), 'Says: "Never force-push."');
     assert.equal(asStatement('Prefers rebases'), 'Prefers rebases');
     for (const text of [

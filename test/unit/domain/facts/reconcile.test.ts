@@ -124,7 +124,7 @@ describe('reconciling', () => {
     assert.deepEqual(reconcile(named, [old]), { outcome: 'new', supersedes: [{ fact: old, end: day(5) }] });
   });
 
-  it('reconciling a statement supersedes another value even if the model left out the slot of one of the two', () => {
+  it('reconciling a statement supersedes a fact with another value even if the model left out the slot of either of them', () => {
     const [said, known] = [statement({ slot: null }), fact({ slot: null })];
     for (const [one, other] of [
       [said, fact()],
@@ -270,7 +270,7 @@ describe('reconciling', () => {
     assert.equal(reconcile(other, [fact()]).outcome, 'new');
   });
 
-  it("reconciling a statement revives what a superseded fact says if its passage is new, and not if it is the fact's own", () => {
+  it('reconciling a statement that repeats a superseded fact adds it anew only if it comes from another passage', () => {
     const former = fact({ supersededBy: 'x' });
     const again = statement({ text: former.text, quotes: [quote('r1', 'I use npm')] });
     assert.equal(reconcile(again, [former]).outcome, 'known');

@@ -88,7 +88,7 @@ describe('vote', () => {
   const pair = (prompt: string, reply: string): PromptReply => ({ id: newId(), prompt, reply });
   const habit = Array.from({ length: 6 }, () => pair('Shall I run the linter now?', 'Yes please'));
 
-  it("a vote of the person's replies repeats the reply to similar prompts, and is surer the more often it was given", () => {
+  it("a vote of the person's replies repeats the reply to similar prompts, and is surer the more often the reply was given", () => {
     const shares = [1, 3, 6].map((n) =>
       createVoter(habit.slice(0, n))('Shall I run the linter now?').shareOf('yes'),
     );
@@ -118,7 +118,7 @@ describe('vote', () => {
     );
   });
 
-  it("a vote of the person's replies abstains if no similar prompt was answered, or no two were answered alike", () => {
+  it("a vote of the person's replies abstains if no similar prompt was answered, or no two of them were answered alike", () => {
     const none = proposeLocally('What is the budget?', createVoter(habit)('What is the budget?'), 6, 3);
     assert.deepEqual([none.candidates, none.reason], [[], 'No prompt like this is in the memory.']);
     const mixed = 'blue red green black grey pink teal gold'.split(' ').map((c) => pair('Which colour?', c));

@@ -11,7 +11,7 @@ describe('dictation guard', () => {
       );
     });
 
-  it('the dictation guard finds dictating texts in the middle of others', () => {
+  it('the dictation guard finds a text that dictates a reply in the middle of other text', () => {
     for (const text of Object.values(INJECTIONS).flat())
       assert.ok(isDictation(`I have looked at the tests.\n${text}\nThere are twelve of them.`), text);
   });
@@ -20,7 +20,7 @@ describe('dictation guard', () => {
     assert.deepEqual(HARMLESS.filter(isDictation), []);
   });
 
-  it('the dictation guard finds reasons that obey a command, and no others', () => {
+  it('the dictation guard finds the reasons of candidates that obey a command, and no other reasons', () => {
     assert.deepEqual(
       OBEDIENT_REASONS.filter((reason) => !isObedient(reason)),
       [],

@@ -32,7 +32,7 @@ describe('prediction statistics', () => {
     assert.deepEqual(rates({ escalated: 2 }), [null, 0]);
   });
 
-  it('prediction statistics equal a recount, whatever the statuses', () => {
+  it('prediction statistics equal a recount of the predictions, whatever their statuses', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...REPLY_STATES)), (states) => {
         const count = (...of: string[]) => states.filter((state) => of.includes(state)).length;
@@ -54,7 +54,7 @@ describe('calibration report', () => {
     assert.equal(evidence.reason, 'no_feedback');
   });
 
-  it('the calibration report suggests no threshold before enough decisions confirm the target precision, fewer for a lower one', () => {
+  it('the calibration report suggests no threshold before enough decisions confirm the target precision, fewer for a lower target', () => {
     for (const [target, labels] of [
       [0.95, 52],
       [0.9, 25],
@@ -72,7 +72,7 @@ describe('calibration report', () => {
     assert.deepEqual([evidence.labels, evidence.precision], [60, 58 / 60]);
   });
 
-  it('the calibration report suggests a lower threshold if too few decisions lie above a higher one', () => {
+  it('the calibration report suggests a lower threshold if too few decisions lie above a higher threshold', () => {
     const outcomes = [
       ...decisionsAt(0.97, 25, 25),
       ...decisionsAt(0.82, 60, 60),
@@ -86,7 +86,7 @@ describe('calibration report', () => {
     assert.ok((precision_low ?? 1) < (precision ?? 0) && (precision ?? 1) < (precision_high ?? 0));
   });
 
-  it('the calibration report suggests a threshold that reaches the target precision, even if a higher one misses it because of mistakes', () => {
+  it('the calibration report suggests a threshold that reaches the target precision, even if a higher threshold misses it', () => {
     const outcomes = [
       ...decisionsAt(0.97, 15, 13),
       ...decisionsAt(0.82, 60, 60),

@@ -38,7 +38,7 @@ describe('support of a reply', () => {
     for (const prompt of IRREVERSIBLE) assert.ok(!precedents.supportFor(prompt)('yes'), prompt);
   });
 
-  it('a reply is supported in scripts without spaces, but not by their most common characters alone', () => {
+  it('a reply is supported in scripts without spaces too, but not by prompts that share only the most common characters', () => {
     const precedents = new Precedents(repliesTo('好的', ...times(2, '要运行全部测试吗？')), []);
     assert.ok(precedents.supportFor('要运行全部测试吗？')('是'));
     assert.ok(!precedents.supportFor('要清空全部文件吗？')('是'));
@@ -46,7 +46,7 @@ describe('support of a reply', () => {
     assert.ok(new Precedents(repliesTo('ใช่', thai, thai), []).supportFor(thai)('ใช่'));
   });
 
-  it('a reply about an irreversible action needs five equal replies to nearly the same prompt, and no other reply or rejection', () => {
+  it('a reply on an irreversible action is supported only by five equal replies to nearly the same prompt, and no other reply', () => {
     const prompt = 'Shall I delete the old snapshots?';
     assert.ok(!new Precedents(repliesTo('yes', ...times(4, prompt)), []).supportFor(prompt)('yes'));
     const five = repliesTo('yes', ...times(5, prompt));
@@ -56,7 +56,7 @@ describe('support of a reply', () => {
     assert.ok(!new Precedents(five, [decisionOn('yes', prompt, true)]).supportFor(prompt)('yes'));
   });
 
-  it('a reply to a prompt too long to compare needs the support of five replies, too', () => {
+  it('a reply to a prompt that is too long to compare is supported only by five earlier replies', () => {
     const long = `${'The log of the run follows. '.repeat(30)}${RUN_TESTS}`;
     const end = long.slice(-600);
     assert.ok(!new Precedents(repliesTo('yes', end, end), []).supportFor(long)('yes'));
