@@ -89,7 +89,7 @@ function createClient(target: RedisTarget, role: RedisRole): RedisClient {
 /**
  * Connects to one node of a cluster, and to the next one whenever that connection breaks: every node receives all
  * messages. A `Cluster` would listen on an internal connection to one node, which is not probed, and could wait for
- * that node for ever.
+ * that node forever.
  */
 function listenAtAny(hosts: readonly { host: string; port: number }[], options: RedisOptions): Redis {
   let index = Math.floor(Math.random() * hosts.length);

@@ -92,7 +92,7 @@ export async function beginErasure(em: EntityManager, { id, login }: UserPrincip
     // Waits for admissions in progress, so that the erasure finds the work that they add. Later admissions are refused.
     await tx.execute('select lock_admissions_v1(?)', [id]);
     await removeFromWaitlist(tx, id);
-    // Nobody can sign up with this key: it contains no @. A log-in may use it, so log-ins skip accounts that are being
+    // The key contains no @, so nobody can sign up with it. A log-in may use it, so log-ins skip accounts that are being
     // erased.
     const [erasing] = await tx.execute<{ generation: number }[]>(
       `update accounts

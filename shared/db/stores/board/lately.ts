@@ -27,7 +27,7 @@ export interface Circuit {
   probeS: number | null;
 }
 
-/** What has gone wrong lately, and what is being erased. */
+/** Recent failures, and accounts that are being erased. */
 export interface RecentOverview {
   failures: Failures[];
   circuits: Circuit[];

@@ -100,7 +100,7 @@ export function changeEpisode(
     // The whole text is the person's own now, so promotion must not change it.
     if (values.title !== undefined && values.summary !== undefined)
       Object.assign(row, { origin: 'human', staleAt: null });
-    // Without rows, promotion would find the stale episode for ever, and have nothing to write it from.
+    // Without rows, promotion would find the stale episode forever, and have nothing to write it from.
     if (row.staleAt !== null && sources?.length === 0)
       faults.add('raw_ids', 'Input should name a row, or come with title and summary');
     faults.throwIfAny();
