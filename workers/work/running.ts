@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { QUERY_TIMEOUT_MS } from '../../shared/db/limits.ts';
 import type { Claim } from '../../shared/db/stores/work/claim.ts';
 import type { Log } from '../../shared/log.ts';
 import { Coalescer } from '../../shared/timing/coalesce.ts';
@@ -40,8 +41,10 @@ export class RunningAttempts {
   readonly #log: Log;
   readonly #polls: Repetition;
   readonly #comparisons = new Coalescer(() => this.#compare());
-  #mayHaveStrays = false;
-  #strays: string[] = [];
+  /** Time, by `performance.now()`, until which the server may still carry out a claim whose answer was lost. */
+  #claimsUntil = 0;
+  /** Rows that this process held but did not run, at the last comparison. */
+  #unknown: string[] = [];
 
   constructor(rows: HeldRows, log: Log) {
     this.#rows = rows;
@@ -72,8 +75,9 @@ export class RunningAttempts {
     if (ids.some((id) => this.#attempts.has(id))) this.look();
   }
 
+  /** Notes that the answer to a claim was lost. The claim may take effect later, for example after a lock's end. */
   claimLost(): void {
-    this.#mayHaveStrays = true;
+    this.#claimsUntil = performance.now() + QUERY_TIMEOUT_MS;
   }
 
   /**
@@ -101,10 +105,11 @@ export class RunningAttempts {
   async #compare(): Promise<void> {
     try {
       const before = new Map(this.#attempts);
-      if (before.size === 0 && !this.#mayHaveStrays) return;
-      const held = await this.#rows.readHeld(this.#mayHaveStrays ? undefined : [...before.keys()]);
+      const mayHaveStrays = this.#unknown.length > 0 || performance.now() < this.#claimsUntil;
+      if (before.size === 0 && !mayHaveStrays) return;
+      const held = await this.#rows.readHeld(mayHaveStrays ? undefined : [...before.keys()]);
       await this.#giveUp(new Map([...before].filter(([id, { attempt }]) => held.get(id) !== attempt)));
-      if (this.#mayHaveStrays) await this.#releaseStrays(held);
+      if (mayHaveStrays) await this.#releaseStrays(held);
     } catch (error) {
       this.#log.warn({ err: error }, 'could not compare running attempts with their rows');
     }
@@ -145,9 +150,8 @@ export class RunningAttempts {
    */
   async #releaseStrays(held: ReadonlyMap<string, number>): Promise<void> {
     const unknown = [...held.keys()].filter((id) => !this.#attempts.has(id));
-    const strays = unknown.filter((id) => this.#strays.includes(id));
-    this.#strays = unknown;
+    const strays = unknown.filter((id) => this.#unknown.includes(id));
+    this.#unknown = unknown;
     if (strays.length > 0) await this.#rows.release(strays);
-    this.#mayHaveStrays = unknown.length > 0;
   }
 }

@@ -58,4 +58,25 @@ describe('running attempts', () => {
     await running.relinquishParked();
     assert.deepEqual([released, later.aborted], [['work'], true]);
   });
+
+  it('a row is released if a claim whose answer was lost takes effect only after a comparison that found no such row', async () => {
+    const held = new Map<string, number>();
+    const released: string[] = [];
+    let comparisons = 0;
+    const rows: HeldRows = {
+      readHeld: async () => {
+        comparisons += 1;
+        return new Map(held);
+      },
+      reclaim: async () => [],
+      release: async (ids) => void released.push(...ids),
+    };
+    running = new RunningAttempts(rows, createLog('test', 'silent'));
+    running.claimLost();
+    running.look();
+    await until(() => comparisons === 1);
+    held.set('late', 1);
+    await until(() => released.length > 0);
+    assert.deepEqual(released, ['late']);
+  });
 });
