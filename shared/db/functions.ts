@@ -46,6 +46,7 @@ export const HASHES = [
   'e9d5195886adce1d',
   '527d98118199b8e1',
   '506da514ff56c7a1',
+  'd5eefc8b79be960d',
 ];
 
 /**

@@ -4,8 +4,9 @@ create or replace function fact_holds_v1(f facts) returns boolean language sql s
      and (f.valid_from is null or f.valid_from <= now()) and (f.valid_to is null or f.valid_to > now())
 $$;
 
--- Returns the ids of facts that contain `_goal` and have one of `_tags`, if given, latest first. The statement is
--- planned for the given values: it finds a frequent text by reading the latest facts, and a rare one by the index.
+-- Returns the ids of the latest `context_count_max` facts that hold, contain `_goal` and have one of `_tags`, if given,
+-- latest first. The statement is planned for the given values: it finds a frequent text by reading the latest facts,
+-- and a rare one by the index.
 create or replace function matching_facts_v1(_account uuid, _goal text, _tags text[])
 returns uuid[] language plpgsql stable as $$
 declare

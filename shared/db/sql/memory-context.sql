@@ -1,6 +1,6 @@
 -- Returns the rows that `/api/memory/context/` and predictions choose from: of each tier, the latest rows, those about
--- a question and the pinned ones (only facts can be pinned), with the number of all rows; null when there is no such
--- account. All of it is read in one snapshot, since all of these functions are stable.
+-- a question and the pinned ones (only facts can be pinned), with the number of all that match; null when there is no
+-- such account. All of it is read in one snapshot, since all of these functions are stable.
 -- `shared/domain/context-bundle.ts` chooses. The result and its cost are bounded, however much the account has: counts
 -- stop at `context_count_max`, the rows of a tier at `_room` bytes of JSON. With a `_room` of 0, the tables of the
 -- tiers are not read at all.
@@ -48,5 +48,5 @@ create or replace function context_count_max() returns int language sql immutabl
 -- Maximum number of rows that each word of a question finds.
 create or replace function context_found_max() returns int language sql immutable as $$ select 400 $$;
 
--- Maximum number of rows of each tier that are scored as being about a question.
+-- Maximum number of rows of each tier that are returned as being about a question.
 create or replace function context_hits_max() returns int language sql immutable as $$ select 150 $$;

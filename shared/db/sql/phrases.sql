@@ -38,8 +38,8 @@ begin
   end loop;
 end $$;
 
--- Returns phrases as `phrases_after_v1` does, for the person behind a connection, without what they wrote in their
--- other connected apps.
+-- Returns phrases as `phrases_after_v1` does, for the person behind a connection, without what they wrote in other apps
+-- that are or were connected.
 create or replace function recall_phrases_v1(_connection uuid, _tails text[], _most int)
 returns table (words int, scale int, following text, days float8, source uuid) language plpgsql stable as $$
 declare

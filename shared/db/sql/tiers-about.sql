@@ -7,22 +7,23 @@ language sql stable as $$
 $$;
 
 -- `facts_about_v1`, `episodes_about_v1` and `raw_about_v1` return the rows of a tier that are about a question, with
--- their relevance: 1 for the most relevant row. They search the rows since `_since` (facts: all that hold now) or, if
--- `_among` is given, only the rows among these that it lists. `_count` is the number of searched rows.
+-- their relevance: 1 for the most relevant row. They search the rows since `_since` (facts: all that hold now), without
+-- stale episodes and predictions, or, if `_among` is given, only those of these rows that it lists. `_count` is the
+-- number of searched rows.
 --
 -- Relevance is the sum of the inverse document frequencies (as in BM25: Robertson and Zaragoza, 2009) of the question's
 -- words that the row has. A word's rows are counted up to `context_found_max`. A word with that many rows counts only
--- in rows that also have a rarer word of the question, or all of the first three such frequent words. Scores are
--- rounded, so that the order in which they are summed cannot decide a tie.
+-- in rows that also have a rarer word of the question, or all of its last three such frequent words (of fewer, if there
+-- are no more). Scores are rounded, so that the order in which they are summed cannot decide a tie.
 --
 -- A raw row also gains from the two rows before it in its session that are about the question, because the answer to a
 -- question seldom repeats its words, and from the best rows of its session, which show what the session was about. A
 -- word of at least five characters that no fact has also finds facts with similar words: it may be misspelled or
 -- unfinished.
 --
--- The look-ups inside `offset 0` compare nothing but the words and the account, as text, which only the search index
--- contains. Otherwise the planner may expect an account to have a handful of rows, and compare all of its thousands
--- with each word.
+-- The look-ups inside `offset 0` compare nothing but the words and the account as text, which only the indexes on words
+-- and trigrams contain. Otherwise the planner may expect an account to have a handful of rows, and compare all of its
+-- thousands with each word.
 do $do$
 declare
   _tier record;

@@ -9,11 +9,11 @@ import { transaction } from '../../transaction.ts';
 /** Maximum length of the end of a question by which memory is searched, in UTF-16 units. */
 const QUESTION_MAX = 2000;
 
-/** Time limit for reading the rows for a question. A bundle that takes longer has no rows. */
+/** Time limit for reading the rows for a question. A read that takes longer returns no rows. */
 const READ_TIMEOUT_MS = 500;
 
 /**
- * Bytes of JSON that the rows of one tier may take. `usual` is more than most accounts have; `max` is for larger ones;
+ * Maximum bytes of JSON of the rows of one tier. `usual` is enough for most questions, `max` for unusually large rows;
  * `none` reads no rows.
  */
 const TIER_BYTES = { usual: 256 * KIB, max: 4 * MIB, none: 0 };

@@ -8,7 +8,8 @@ import { DERIVED_FROM, FORGOTTEN } from './links.ts';
 
 /*
  * A deletion reaches everything that was derived from the row, in one transaction. Derived rows without another source
- * are deleted. Others that may repeat the deleted words lose their text, and are stale until they are rewritten.
+ * are deleted. Of the others, those that may repeat the deleted words, and episodes that lost a raw row and were not
+ * written by the person, lose their text, and are stale until they are rewritten.
  */
 
 /**
@@ -53,7 +54,7 @@ export function deleteEpisode(em: EntityManager, accountId: string, id: string):
   });
 }
 
-/** Reads the ids and texts of a row and of everything derived from it. */
+/** Reads the ids of a row and of everything derived from it, and the texts of the episodes and facts among them. */
 async function readRowAndDerived(tx: EntityManager, accountId: string, id: string) {
   const ids = await findRowAndDerivedIds(tx, accountId, id);
   return { ids, textsBefore: await textsOf(tx, accountId, ids) };
@@ -74,8 +75,8 @@ async function redactDerived(
 }
 
 /**
- * Deletes a fact and its former wordings. Facts that it superseded hold again. Promotion makes no fact from its quotes
- * again. Throws `not_found`.
+ * Deletes a fact and its former wordings. Facts that it superseded hold again, or pass to its successor. Promotion
+ * makes no fact from its quotes again. Throws `not_found`.
  */
 export function deleteFact(em: EntityManager, accountId: string, id: string): Promise<DeletionReceipt> {
   return changeMemory(em, accountId, async (tx) => {

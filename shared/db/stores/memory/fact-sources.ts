@@ -10,13 +10,11 @@ const CONTENT_MAX = 4000;
 
 export type SourceId = Pick<FactSource, 'tier' | 'id'>;
 
-/** The episodes from which to distil facts. */
+/** Filter for the sources of a promotion of facts. The times apply to episodes only, not to facts without text. */
 export interface EpisodeChoice {
   /** Time in RFC 3339; takes only episodes that ended then or later. */
   since: string | undefined;
-  /**
-   * Also takes episodes that were promoted before this moment. Undefined takes only episodes that were never promoted.
-   */
+  /** Also takes episodes that were promoted before this moment; undefined: only those that never were. */
   promotedBefore: string | undefined;
   /** Leaves out sources that are set aside for now. */
   settledOnly: boolean;

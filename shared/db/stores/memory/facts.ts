@@ -23,7 +23,7 @@ import {
 
 const FACT_LINK = { from: 'fact', to: 'episode' } as const;
 
-/** Stores facts, all or none. Throws a `ValidationError` for sources or successors that the account does not have. */
+/** Stores facts, all or none. Throws a `ValidationError` for unknown sources, and unknown or superseded successors. */
 export function addFacts(
   em: EntityManager,
   accountId: string,
@@ -108,7 +108,8 @@ async function readFact(em: EntityManager, accountId: string, id: string): Promi
 }
 
 /**
- * Checks that a successor is a current fact of the account. A current fact has no successor, so circles are impossible.
+ * Checks that a successor is another fact of the account, which none supersedes: so `superseded_by` alone makes no
+ * circle. Together with `ended_by` it may, because a fact that none supersedes may have that.
  */
 async function checkSuccessor(
   tx: EntityManager,

@@ -11,8 +11,8 @@ type DerivedCounts = Pick<DeletionReceipt, 'episodes' | 'facts'>;
 const TEXTS_AT_ONCE = 100;
 
 /**
- * Deletes rows that were derived only from a deleted row, and erases the texts of other derived rows that may repeat
- * it.
+ * Deletes rows that were derived only from a deleted row. Erases the texts of other derived rows that may repeat it,
+ * and of all episodes that lost a raw row and were not written by the person.
  */
 export async function forgetDerived(
   tx: EntityManager,
@@ -116,8 +116,8 @@ async function orphansOf(tx: EntityManager, accountId: string, ids: string[]): P
 }
 
 /**
- * Erases the texts of episodes that lost a raw row: always if promotion wrote them, and if the person did, only if they
- * may repeat the deleted texts. Returns the number of episodes whose texts it erased.
+ * Erases the texts of episodes that lost a raw row. Those that the person wrote keep theirs, unless they may repeat the
+ * deleted texts. Returns the number of episodes whose texts it erased.
  */
 async function forgetEpisodes(
   tx: EntityManager,
@@ -235,14 +235,15 @@ const FACT_EVIDENCE = `
 
 interface DeletedFact {
   id: string;
-  /** The fact that superseded this one, or that will end it. */
+  /** The fact that superseded this one, or whose announced beginning ends it. */
   successor: string | null;
   revisionOf: string | null;
 }
 
 /**
- * Deletes facts with their former wordings and links. Facts that they superseded hold again, or pass to the next
- * successor. Returns the ids of the deleted facts, without former wordings, and the number of facts that hold again.
+ * Deletes facts with their former wordings and links, except `FORGOTTEN` ones. Facts that they superseded hold again,
+ * or pass to the next successor. Returns the ids of the deleted facts, without former wordings, and the number of facts
+ * that hold again.
  */
 export async function deleteFacts(
   tx: EntityManager,
@@ -273,9 +274,9 @@ export async function deleteFacts(
 }
 
 /**
- * Passes facts that deleted facts superseded, or would have ended, to the next remaining successor, or makes them
- * current. An end of validity that equals the beginning of the deleted successor is removed with it. Returns the number
- * of facts that are current again.
+ * Passes facts that deleted facts superseded or ended to the next remaining successor, or makes them current. An end of
+ * validity that equals the beginning of the deleted successor moves to the announced beginning of the next one, or is
+ * removed. Returns the number of facts that are current again.
  */
 async function restoreSuperseded(
   tx: EntityManager,

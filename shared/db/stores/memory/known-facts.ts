@@ -56,9 +56,10 @@ export function currentFacts(
   );
 }
 
+/** Maximum number of facts that are found by likeness, by slot, and by words, each. */
 const CANDIDATES_MAX = 30;
 
-/** Finds all facts that may repeat or contradict a statement, including former wordings. */
+/** Finds the facts with a text that may repeat or contradict a statement, including former wordings. */
 export async function knownFacts(
   tx: EntityManager,
   accountId: string,

@@ -104,8 +104,8 @@ export async function checkSources(
 }
 
 /**
- * Replaces the sources of rows in tier `to` by the given ones; `from` is the tier of the rows. Links that stay keep
- * their quotes.
+ * Replaces the sources that rows have in tier `to` by the given ones; `from` is the tier of the rows themselves. Links
+ * that stay keep their quotes.
  */
 export async function setSources(
   tx: EntityManager,

@@ -18,7 +18,7 @@ export interface ListOptions {
   limit: number;
   /** Maximum total size of the rows as JSON, in bytes. A larger row is a page of its own. */
   sizeMax: number;
-  /** The last row of the previous page. */
+  /** Position of the last row of the previous page. */
   after?: Position | undefined;
   since?: Date | undefined;
   until?: Date | undefined;
@@ -65,7 +65,8 @@ const EPISODE_IS_OF_SESSION = `exists (
      and s.account_id = r.account_id and s.session_id = ?)`;
 
 /**
- * Lists facts by creation, newest first: the present wordings or, with `revisionOf`, the former wordings of one fact.
+ * Lists facts by creation, newest first: the present wordings, with `supersededBy` only those that one fact superseded,
+ * or, with `revisionOf`, the former wordings of one fact.
  */
 export function listFacts(
   em: EntityManager,

@@ -7,7 +7,7 @@ import { type Phrase, phrasesOf } from '../../../text/phrases.ts';
 import { PRIVATE_TAG } from '../../../text/recallable.ts';
 import { query, type SqlStatement } from '../../statement.ts';
 
-/** Maximum number of phrases that are read for each tail of a draft. */
+/** Number of phrases at which reading those of one tail of a draft stops. A sample may have one more. */
 const RECALLED_MAX = 48;
 /**
  * Maximum length of a tail that is looked up, in UTF-16 units. A stored phrase must also have room for the words after
@@ -17,7 +17,7 @@ const TAIL_MAX = 48;
 
 type NewRawRow = { id: string } & Pick<RawValues, 'content' | 'role' | 'origin' | 'occurredAt' | 'tags'>;
 
-/** A phrase of a raw row; `row` is the index of that row. */
+/** A phrase of a raw row: `row` is the index of that row, `sample` the sampling level. */
 type RowPhrase = { row: number; sample: number } & Pick<Phrase, 'words' | 'written'>;
 
 /**
@@ -76,7 +76,7 @@ const RECALL_OWN = {
 
 /**
  * Reads what the person behind a connection has ever written after the last words of a draft (`tails`), except in other
- * connected apps.
+ * apps that are or were connected.
  */
 export function recallPhrases(
   pool: Pool,

@@ -30,8 +30,8 @@ interface PieceOptions {
 
 /**
  * Stores the draft of an episode with its links, and marks the rows of the piece as processed, in one transaction.
- * Without a draft, only marks the rows. Returns false, and stores nothing, if a row has been deleted or promoted
- * meanwhile, or the episode has changed. Throws `not_authenticated` if the account is gone or being erased.
+ * Without a draft, only marks the rows. Returns false, and stores nothing, if a row has been deleted, promoted or put
+ * into an episode meanwhile, or the episode has changed. Throws the errors of `changeMemory`.
  */
 export async function storePiece(
   em: EntityManager,
@@ -59,7 +59,7 @@ export async function storePiece(
 
 /**
  * Returns the rows that record a failed promotion of a piece. An episode records this failure only while it is stale:
- * at other times its `failures` count attempts to distil facts from it, and a stale episode is not used for facts.
+ * at other times its `failures` count failures to distil facts from it, and a stale episode is not used for facts.
  */
 export function affectedRowsOf(piece: Piece): AffectedRows {
   const raw = { raw_memories: piece.rows.map(({ id }) => id) };

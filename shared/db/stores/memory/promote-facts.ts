@@ -43,8 +43,8 @@ export class SourcesChanged extends Error {
 /**
  * Turns statements into facts, in one transaction with `within`. Each statement is compared with what memory knows at
  * that moment, and the episodes are marked as promoted. A stale fact gets the first new statement from its remaining
- * sources, or is deleted. Throws `SourcesChanged` if a source has changed, and `not_authenticated` if the account is
- * gone or being erased; then nothing is changed.
+ * sources, or is deleted. Throws `SourcesChanged` if a source, or a fact that a model was shown, has changed, and the
+ * errors of `changeMemory`; then nothing is changed.
  */
 export function storeStatements(
   em: EntityManager,

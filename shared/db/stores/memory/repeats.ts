@@ -18,7 +18,7 @@ export interface DeletedTexts {
   room: number;
 }
 
-/** A derived row that lost a source. */
+/** A derived row, or a prediction, that lost a source. */
 interface DerivedRow {
   id: string;
   /** All of its texts. */
@@ -46,8 +46,8 @@ const DELETED_LENGTH_MAX = 64 * KIB;
 /** Maximum number of sources that are read of one row, in total and at once. */
 const SOURCES_MAX = { total: 200, atOnce: 20 };
 /**
- * Budget, in pairs of characters. `word_similarity` takes about a nanosecond per pair, so this is some 10 s, with at
- * most 3 s per statement.
+ * Budget of one comparison, in pairs of characters; a deletion makes up to three comparisons. `word_similarity` takes
+ * about a nanosecond per pair, so this is some 10 s, with at most 3 s per statement.
  */
 const BUDGET_PAIRS = 8 * KIB * MIB;
 /** Pairs of characters that one statement compares, unless a single row has more: less than 0.1 s. */
@@ -85,7 +85,7 @@ function shinglesIn(text: string, { shingleLengths }: DeletedTexts): Set<string>
 
 /**
  * Returns the ids of the rows that may repeat deleted texts. Such a row shares a shingle with them, or is nearly a part
- * of one, and its remaining raw sources do not say the same. Rows that exceed the budget count as repeating.
+ * of one of them, and its remaining raw sources do not say the same. Rows that exceed the budget count as repeating.
  */
 export async function findRepeating(
   tx: EntityManager,

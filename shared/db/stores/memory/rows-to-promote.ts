@@ -3,6 +3,7 @@ import type { RawToPromote } from '../../../domain/episodes.ts';
 
 /** Selects the raw rows for a promotion. */
 export interface RowFilter {
+  /** Time in RFC 3339; takes only rows that occurred then or later. */
   since: string | undefined;
   limit: number;
   /** Also takes rows that were promoted before this moment. */
@@ -11,7 +12,7 @@ export interface RowFilter {
   settledOnly: boolean;
 }
 
-/** An episode that may be rewritten. `version` changes with every change of the episode. */
+/** An episode that may be rewritten. `version` changes when a client changes it, or its text is erased or written. */
 export interface EpisodeVersion {
   id: string;
   version: string;
@@ -36,7 +37,7 @@ interface StoredRow extends Omit<RawToPromote, 'occurredAt'> {
 const COLUMNS = `r.id, r.session_id as "sessionId", (extract(epoch from r.occurred_at) * 1000)::float8 as "occurredMs",
   r.content, r.role, r.origin, r.agent, r.role = 'human' and r.origin = 'human' as "isHuman"`;
 
-/** Condition for drafts written by promotion. An episode that a client wrote or marked final is never rewritten. */
+/** Condition for drafts written by promotion. Other episodes, of clients or final, are rewritten only once stale. */
 const IS_REWRITABLE = `e.origin in ('model', 'extractive') and e.status = 'draft'`;
 
 const VERSION_COLUMNS = `e.id, extract(epoch from e.updated_at)::text as version, e.stale_at is not null as "isStale"`;
@@ -50,7 +51,7 @@ export async function databaseNowText(em: EntityManager): Promise<string> {
 const IS_TO_PROMOTE = `r.account_id = ? and r.occurred_at >= coalesce(?::timestamptz, '-infinity')
   and (r.promoted_at is null or r.promoted_at < ?::timestamptz)`;
 
-/** Reads rows that no promotion has processed, oldest first. Rows whose promotion has failed before come last. */
+/** Reads the rows that match the filter, oldest first. Rows whose promotion has failed before come last. */
 export async function rowsToPromote(
   em: EntityManager,
   accountId: string,
@@ -99,8 +100,8 @@ export async function countSetAside(
 }
 
 /**
- * Returns the stale episodes, whose texts were erased with a source, longest stale first. Episodes whose promotion has
- * failed before come last.
+ * Returns at most `limit` stale episodes, whose texts were erased with a source, longest stale first. Episodes whose
+ * promotion has failed before come last.
  */
 export async function staleEpisodes(
   em: EntityManager,

@@ -81,7 +81,7 @@ export async function readEpisode(
 
 /**
  * Changes the given fields of an episode. Throws `not_found`, or a `ValidationError` if the episode would end before it
- * starts or have unknown sources.
+ * starts, have unknown sources, or have neither a whole text nor sources after its text was erased.
  */
 export function changeEpisode(
   em: EntityManager,
@@ -110,6 +110,7 @@ export function changeEpisode(
   });
 }
 
+/** Finds the account's profile. */
 export async function findProfile(em: EntityManager, accountId: string): Promise<Profile | undefined> {
   return (await em.findOne(Profile, { account: accountId })) ?? undefined;
 }

@@ -21,6 +21,7 @@ export interface Condition {
   values: unknown[];
 }
 
+/** Makes a condition of SQL with a `?` for each of the values. */
 export function condition(sql: string, ...values: unknown[]): Condition {
   return { sql, values };
 }
@@ -34,7 +35,7 @@ export function selectWhere(tier: SearchedTier, conditions: readonly Condition[]
   return { sql: `select r.*, ${LITERAL_RELEVANCE} as relevance from ${tier.table} r where ${sql}`, values };
 }
 
-/** Time limit of a statement of a search. It compares each row that the indexes find with each word. */
+/** Time limit of each statement of a search, which compares each row that the indexes find with each word. */
 const SEARCH_TIMEOUT_MS = 3000;
 
 /** Runs a search in a transaction. Throws `overloaded` if a statement takes too long. */
@@ -57,7 +58,7 @@ export async function runSearch<Result>(
 }
 
 const TOO_LONG_EXPLANATION =
-  'The search takes too long: narrow it by since, until, tag or session_id, or search for fewer words.';
+  'The search takes too long: narrow it by since, until, tag or another filter, or search for fewer words.';
 
 /** A row's position in a list. */
 export interface Position {

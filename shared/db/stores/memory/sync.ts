@@ -70,7 +70,7 @@ async function nextUnsynced(
   return next;
 }
 
-/** Counts the account's sessions that a sync reads. */
+/** Counts the sessions that a sync goes through: with `since`, also those without an event that it chooses. */
 export async function sessionsToSync(
   em: EntityManager,
   accountId: string,
@@ -191,7 +191,8 @@ const STORE_SYNC_PAGE = {
 /**
  * Takes a page into memory, in one transaction with the progress of the sync. Each raw row is stored, unless memory has
  * a row for its event, or had one that was deleted. Returns the number of rows that the sync has created so far. Throws
- * `not_authenticated` if the account is gone or being erased, and `ClaimLost` if the work is another worker's.
+ * `not_authenticated` if the account is gone, disabled or being erased, and `ClaimLost` if the work was cancelled or is
+ * another worker's.
  */
 export async function storeSyncPage(
   pool: Pool,
