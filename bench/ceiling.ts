@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { openServedApp, runPass } from '../test/support/common-path.ts';
+import { insertAppAndWorker, runPass } from '../test/support/common-path.ts';
 import { install } from './installation.ts';
 import { openPostgres } from './stores.ts';
 
@@ -22,7 +22,7 @@ const LOOPS = Number(options.loops);
 
 async function measure(url: string, apps: number, size: number): Promise<number> {
   const pool = new pg.Pool({ connectionString: url, max: LOOPS });
-  const served = await Promise.all(Array.from({ length: apps }, () => openServedApp(pool)));
+  const served = await Promise.all(Array.from({ length: apps }, () => insertAppAndWorker(pool)));
   const since = performance.now() + WARM_UP_MS;
   const until = since + 1000 * Number(options.seconds);
   let ended = 0;

@@ -1,4 +1,4 @@
-import type { Cell, Results } from './results.ts';
+import type { Results, TargetResult } from './results.ts';
 import { TARGETS, type TargetName } from './targets.ts';
 
 const WIDTH = 720;
@@ -29,17 +29,17 @@ const STYLE = `
  * load generator's own figures.
  */
 export function chart({ cells, machine }: Results): string {
-  const shown = cells.filter((cell) => cell.target !== 'client');
-  const most = Math.max(...shown.map((cell) => cell.callsPerSecond));
-  const groups = [...Map.groupBy(shown, (cell) => cell.callers)];
+  const shown = cells.filter((result) => result.target !== 'client');
+  const most = Math.max(...shown.map((result) => result.callsPerSecond));
+  const groups = [...Map.groupBy(shown, (result) => result.callers)];
   let y = 0;
   const parts: string[] = [];
   for (const [callers, group] of groups) {
     y += GROUP_HEAD;
     parts.push(`<text class="head" x="0" y="${y - 10}">${callers} at once, predictions per second</text>`);
     const naive = group.find(({ target }) => target === 'naive');
-    for (const cell of group) {
-      parts.push(bar(cell, naive, most, y));
+    for (const result of group) {
+      parts.push(bar(result, naive, most, y));
       y += BAR_STEP;
     }
   }
@@ -53,17 +53,17 @@ export function chart({ cells, machine }: Results): string {
   ].join('\n');
 }
 
-function bar(cell: Cell, naive: Cell | undefined, most: number, y: number): string {
+function bar(result: TargetResult, naive: TargetResult | undefined, most: number, y: number): string {
   const length = Math.max(
     1,
-    Math.round((cell.callsPerSecond / most) * (WIDTH - LABELS_WIDTH - NUMBERS_WIDTH)),
+    Math.round((result.callsPerSecond / most) * (WIDTH - LABELS_WIDTH - NUMBERS_WIDTH)),
   );
   const baseline = y + BAR_HEIGHT - 5;
-  const ratio = naive && `: ${(cell.callsPerSecond / naive.callsPerSecond).toFixed(2)} × naive`;
-  const label = `${Math.round(cell.callsPerSecond).toLocaleString('en')}${ratio ?? ''}`;
+  const ratio = naive && `: ${(result.callsPerSecond / naive.callsPerSecond).toFixed(2)} × naive`;
+  const label = `${Math.round(result.callsPerSecond).toLocaleString('en')}${ratio ?? ''}`;
   return [
-    `<text x="0" y="${baseline}">${TARGETS[cell.target].title}</text>`,
-    `<rect x="${LABELS_WIDTH}" y="${y}" width="${length}" height="${BAR_HEIGHT}" rx="2" fill="${COLOURS[cell.target]}"/>`,
+    `<text x="0" y="${baseline}">${TARGETS[result.target].title}</text>`,
+    `<rect x="${LABELS_WIDTH}" y="${y}" width="${length}" height="${BAR_HEIGHT}" rx="2" fill="${COLOURS[result.target]}"/>`,
     `<text x="${LABELS_WIDTH + length + 6}" y="${baseline}">${label}</text>`,
   ].join('');
 }

@@ -9,7 +9,7 @@ import type { Load, Measurement } from './load.ts';
 import { measureLong } from './long.ts';
 import { type Options, readOptions } from './options.ts';
 import { measureQuality } from './quality/main.ts';
-import { cellOf, type MeasuredRound, machine, mapOf, type Results, resultsText } from './results.ts';
+import { type MeasuredRound, machine, mapOf, type Results, resultsText, targetResultOf } from './results.ts';
 import { openPostgres, openRedis } from './stores.ts';
 import { table } from './table.ts';
 import { startTarget, TARGETS, type Target } from './targets.ts';
@@ -61,18 +61,18 @@ async function run(options: Options): Promise<Results> {
 /** Measures every target at every number of callers in turn, round after round, so that noise affects all alike. */
 async function measureAll(targets: Target[], load: Child, { callers, rounds, seconds }: Options) {
   for (const target of targets) await measure(load, target, FIRST_WARM_UP);
-  const cells = callers.flatMap((count) =>
+  const measurements = callers.flatMap((count) =>
     targets.map((target) => ({ target, count, measured: [] as MeasuredRound[] })),
   );
   for (let round = 0; round < rounds; round += 1) {
     say(`round ${round + 1} of ${rounds}`);
     // Reverses every other round, so that no target always runs after the same one.
-    for (const { target, count, measured } of round % 2 === 0 ? cells : cells.toReversed()) {
+    for (const { target, count, measured } of round % 2 === 0 ? measurements : measurements.toReversed()) {
       const work = { callers: count, warmUpMs: WARM_UP_MS, measureMs: seconds * 1000 };
       measured.push(await measure(load, target, work));
     }
   }
-  return cells.map(({ target, count, measured }) => cellOf(target.name, count, measured));
+  return measurements.map(({ target, count, measured }) => targetResultOf(target.name, count, measured));
 }
 
 async function measure(load: Child, target: Target, work: Omit<Load, 'url' | 'key'>): Promise<MeasuredRound> {

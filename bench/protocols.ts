@@ -56,7 +56,7 @@ export async function redisProtocol(): Promise<Protocol> {
         return told.map(shorten);
       };
     },
-    // A message of this size arrives in one piece.
+    // Keeps no unfinished bytes, unlike `sent`: such a short message arrives in one piece.
     pushed: () => (chunk) =>
       [...chunk.toString('latin1').matchAll(/[*>]3\r\n\$7\r\nmessage\r\n\$\d+\r\n([^\r]+)/g)].map(
         ([, channel]) => `message ${channel}`,

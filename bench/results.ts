@@ -3,8 +3,11 @@ import type { Measurement } from './load.ts';
 import type { Options } from './options.ts';
 import type { TargetName } from './targets.ts';
 
+/** Figures of a round whose median over the rounds is reported. */
+type Figure = 'callsPerSecond' | 'p50' | 'p95' | 'p99' | 'clientCpu';
+
 /** One target at one number of callers: medians over the rounds. */
-export interface Cell extends Pick<Measurement, 'callsPerSecond' | 'p50' | 'p95' | 'p99' | 'clientCpu'> {
+export interface TargetResult extends Pick<Measurement, Figure> {
   target: TargetName;
   callers: number;
   /** CPU time per call of each of the target's processes, in milliseconds. */
@@ -19,7 +22,8 @@ export interface Results {
   machine: { cpus: number; model: string; loadBefore: number };
   versions: { node: string; postgres: Record<string, string>; redis: Record<string, string> | null };
   options: Omit<Options, 'partial' | 'long' | 'peers'>;
-  cells: Cell[];
+  /** One for each target and number of callers. */
+  cells: TargetResult[];
 }
 
 /** Returns facts about the machine. Call it before the load begins. */
@@ -42,9 +46,8 @@ export function mapOf<In, Out>(
 }
 
 /** Computes the medians over the rounds. */
-export function cellOf(target: TargetName, callers: number, measured: MeasuredRound[]): Cell {
-  const medianOf = (key: keyof Pick<Cell, 'callsPerSecond' | 'p50' | 'p95' | 'p99' | 'clientCpu'>) =>
-    median(measured.map((measurement) => measurement[key]));
+export function targetResultOf(target: TargetName, callers: number, measured: MeasuredRound[]): TargetResult {
+  const medianOf = (figure: Figure) => median(measured.map((measurement) => measurement[figure]));
   return {
     target,
     callers,
@@ -60,9 +63,13 @@ export function cellOf(target: TargetName, callers: number, measured: MeasuredRo
   };
 }
 
-/** Returns the cell of a target at a number of callers; undefined if it was not measured. */
-export function findCell(cells: Cell[], target: TargetName, callers: number): Cell | undefined {
-  return cells.find((cell) => cell.target === target && cell.callers === callers);
+/** Returns the result of a target at a number of callers; undefined if it was not measured. */
+export function findTargetResult(
+  results: TargetResult[],
+  target: TargetName,
+  callers: number,
+): TargetResult | undefined {
+  return results.find((result) => result.target === target && result.callers === callers);
 }
 
 /**

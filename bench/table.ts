@@ -1,4 +1,4 @@
-import { type Cell, findCell, type Results } from './results.ts';
+import { findTargetResult, type Results, type TargetResult } from './results.ts';
 import { TARGETS } from './targets.ts';
 
 const COLUMNS = [
@@ -16,10 +16,10 @@ const COLUMNS = [
 ];
 
 /** Formats the results for people: a table, and the latency that each target adds for a single caller. */
-export function table({ cells, machine, versions, options }: Results): string {
-  const callers = [...new Set(cells.map((cell) => cell.callers))];
+export function table({ cells: results, machine, versions, options }: Results): string {
+  const callers = [...new Set(results.map((result) => result.callers))];
   const groups = callers.map((count) =>
-    cells.filter((cell) => cell.callers === count).map((cell) => row(cell, cells)),
+    results.filter((result) => result.callers === count).map((result) => row(result, results)),
   );
   const { postgres, redis } = versions;
   return [
@@ -29,51 +29,53 @@ export function table({ cells, machine, versions, options }: Results): string {
       `medians of ${options.rounds} rounds of ${options.seconds} s each`,
     '',
     ...alignColumns([COLUMNS], ...groups),
-    ...addedLatency(cells),
-    ...comparisonWithRedis(cells),
+    ...addedLatency(results),
+    ...comparisonWithRedis(results),
   ].join('\n');
 }
 
-function row(cell: Cell, cells: Cell[]): string[] {
+function row(result: TargetResult, results: TargetResult[]): string[] {
   const ratio = (to: 'naive' | 'direct') => {
-    const other = findCell(cells, to, cell.callers);
-    if (other === undefined || cell.target === 'client') return '';
-    return (cell.callsPerSecond / other.callsPerSecond).toFixed(2);
+    const other = findTargetResult(results, to, result.callers);
+    if (other === undefined || result.target === 'client') return '';
+    return (result.callsPerSecond / other.callsPerSecond).toFixed(2);
   };
   return [
-    TARGETS[cell.target].title,
-    String(cell.callers),
-    count(cell.callsPerSecond),
-    `${count(Math.min(...cell.rounds))}-${count(Math.max(...cell.rounds))}`,
-    cell.p50.toFixed(2),
-    cell.p95.toFixed(2),
-    cell.p99.toFixed(2),
+    TARGETS[result.target].title,
+    String(result.callers),
+    count(result.callsPerSecond),
+    `${count(Math.min(...result.rounds))}-${count(Math.max(...result.rounds))}`,
+    result.p50.toFixed(2),
+    result.p95.toFixed(2),
+    result.p99.toFixed(2),
     ratio('naive'),
     ratio('direct'),
-    `${Math.round(cell.clientCpu * 100)} %`,
-    Object.entries(cell.cpuMs)
+    `${Math.round(result.clientCpu * 100)} %`,
+    Object.entries(result.cpuMs)
       .map(([what, ms]) => `${what} ${ms.toFixed(2)}`)
       .join(', '),
   ];
 }
 
-function addedLatency(cells: Cell[]): string[] {
-  const direct = findCell(cells, 'direct', 1);
+function addedLatency(results: TargetResult[]): string[] {
+  const direct = findTargetResult(results, 'direct', 1);
   if (direct === undefined) return [];
-  const others = cells.filter((cell) => cell.callers === 1 && !['client', 'direct'].includes(cell.target));
+  const others = results.filter(
+    (result) => result.callers === 1 && !['client', 'direct'].includes(result.target),
+  );
   return others.map(
-    (cell) =>
-      `added p50 over direct, one caller: ${(cell.p50 - direct.p50).toFixed(2)} ms, ${TARGETS[cell.target].title}`,
+    (result) =>
+      `added p50 over direct, one caller: ${(result.p50 - direct.p50).toFixed(2)} ms, ${TARGETS[result.target].title}`,
   );
 }
 
 /** Compares PostgreSQL alone with Redis. */
-function comparisonWithRedis(cells: Cell[]): string[] {
-  return cells.flatMap((cell) => {
-    const redis = findCell(cells, 'forecue-redis', cell.callers);
-    if (cell.target !== 'forecue-postgres' || redis === undefined) return [];
-    const ratio = (cell.callsPerSecond / redis.callsPerSecond).toFixed(2);
-    return [`PostgreSQL alone, ${cell.callers} callers: ${ratio} × Redis`];
+function comparisonWithRedis(results: TargetResult[]): string[] {
+  return results.flatMap((result) => {
+    const redis = findTargetResult(results, 'forecue-redis', result.callers);
+    if (result.target !== 'forecue-postgres' || redis === undefined) return [];
+    const ratio = (result.callsPerSecond / redis.callsPerSecond).toFixed(2);
+    return [`PostgreSQL alone, ${result.callers} callers: ${ratio} × Redis`];
   });
 }
 

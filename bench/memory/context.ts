@@ -12,8 +12,8 @@ import { newAccount, store } from './history.ts';
 
 /**
  * Measures how long a context takes, in the database and in total, for accounts of three sizes among many others; the
- * calls alternate between them. Half of each account's raw rows and episodes lie in the widest window. The time on a
- * core, which Linux counts per process, is that of a call on an idle machine, since all data are in memory.
+ * calls alternate between them. Half of each account's raw rows and episodes lie in the widest window. The CPU time of
+ * a call, which Linux counts per process, is its time on an idle machine, since all data are in memory.
  */
 const { values: options } = parseArgs({
   options: {
@@ -39,18 +39,18 @@ const IN_DATABASE = {
 
 /** Times of the calls of one size and window, in milliseconds. */
 interface CallTimes {
-  /** Time on the server's core. */
-  core: number[];
+  /** CPU time of the PostgreSQL backend. */
+  cpu: number[];
   /** Time until the server's answer. */
   database: number[];
   /** Time until the context is assembled, from a second call. */
   altogether: number[];
 }
 
-const emptyTimes = (): CallTimes => ({ core: [], database: [], altogether: [] });
+const emptyTimes = (): CallTimes => ({ cpu: [], database: [], altogether: [] });
 
-/** Returns the nanoseconds that a process has spent on a core. */
-async function coreNanoseconds(pid: number): Promise<number> {
+/** Returns the nanoseconds of CPU time that a process has used. */
+async function cpuNanoseconds(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/schedstat`, 'utf8').catch(() => '');
   return Number.parseInt(stat, 10);
 }
@@ -65,11 +65,11 @@ async function measure(
 ) {
   const { recencyMinutes: _, ...limits } = CONTEXT_DEFAULTS;
   const { maxFacts, maxEpisodes, maxRaw } = limits;
-  const core = await coreNanoseconds(pid);
+  const cpu = await cpuNanoseconds(pid);
   const since = performance.now();
   await pool.query({ ...IN_DATABASE, values: [account, query, minutes, maxFacts, maxEpisodes, maxRaw] });
   const between = performance.now();
-  into.core.push(((await coreNanoseconds(pid)) - core) / 1e6);
+  into.cpu.push(((await cpuNanoseconds(pid)) - cpu) / 1e6);
   into.database.push(between - since);
   const again = performance.now();
   await assembleContext(em(), account, { ...limits, query, recencyMinutes: minutes });
@@ -114,13 +114,13 @@ async function run(): Promise<string[]> {
   return [
     `${server}; ${options.accounts} accounts, ${options.samples} questions, seed ${options.seed}, ` +
       `load ${loadavg()[0]?.toFixed(1)} on ${availableParallelism()} cores; milliseconds`,
-    '    raw  episodes  facts  window    core p50    p95  database p50    p95  altogether p50    p95',
+    '    raw  episodes  facts  window     cpu p50    p95  database p50    p95  altogether p50    p95',
     ...measured.flatMap(({ raw, episodes, facts }, size) =>
       Object.keys(WINDOWS).map((window, place) => {
-        const { core, database, altogether } = took[size]?.[place] ?? emptyTimes();
+        const { cpu, database, altogether } = took[size]?.[place] ?? emptyTimes();
         return (
           `${String(raw).padStart(7)}${String(episodes).padStart(10)}${String(facts).padStart(7)}  ${window.padEnd(9)}` +
-          `${medianAndP95(core, 9)}${medianAndP95(database, 14)}${medianAndP95(altogether, 16)}`
+          `${medianAndP95(cpu, 9)}${medianAndP95(database, 14)}${medianAndP95(altogether, 16)}`
         );
       }),
     ),

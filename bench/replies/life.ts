@@ -27,7 +27,7 @@ const IMPORTED_REPLIES = 50;
 /** Numbers of decisions after which the quality is measured, on further predictions that teach nothing. */
 export const STAGES = [0, 20, 100] as const;
 /** Precisions that a suggested threshold aims at. */
-export const TARGETS = [0.8, 0.9, 0.95] as const;
+export const PRECISION_TARGETS = [0.8, 0.9, 0.95] as const;
 /** Estimates the predictions in a life. There are a few more, since decisions without a candidate teach nothing. */
 export const predictionsOfLife = (probes: number) => Math.max(...STAGES) + STAGES.length * probes;
 /** Number of turns after which to give up on a person who gets hardly any predictions to decide on. */
@@ -59,7 +59,7 @@ export class Knowledge {
   }
 
   get suggestedThresholds(): (number | null)[] {
-    return TARGETS.map((target) => reliabilityOf(this.#outcomes, target).suggested_threshold);
+    return PRECISION_TARGETS.map((target) => reliabilityOf(this.#outcomes, target).suggested_threshold);
   }
 
   async predict(prompt: string, predictor: Predictor): Promise<ReplyDecision> {

@@ -4,7 +4,7 @@ import { INJECTIONS } from '../../test/support/injections.ts';
 import { LocalProvider } from '../../workers/providers/local.ts';
 import { createProviders } from '../../workers/providers/providers.ts';
 import { seedOf } from '../memory/random.ts';
-import { type Knowledge, live, predictionsOfLife, STAGES, type Stage, TARGETS } from './life.ts';
+import { type Knowledge, live, PRECISION_TARGETS, predictionsOfLife, STAGES, type Stage } from './life.ts';
 import { ObservedProvider } from './observed.ts';
 import { HABITUAL, PERSONAS } from './personas.ts';
 import { createPredictor, type Predictor } from './predictors.ts';
@@ -85,7 +85,7 @@ async function measureReplies(seeds: number[], progress: Progress, predictor: Pr
   for (const { persona, stages } of people) {
     const last = stages.filter(({ labels }) => labels === STAGES.at(-1));
     if (last.length === 0) continue;
-    for (const [at, target] of TARGETS.entries())
+    for (const [at, target] of PRECISION_TARGETS.entries())
       row([persona.name, String(target), ...thresholdCells(last, at, target)]);
   }
   const trusting = people.find(({ persona }) => persona === HABITUAL)?.known;

@@ -7,7 +7,7 @@ import { proposeLocally } from '../../workers/replies/reply.ts';
 
 export const CANDIDATES = 3;
 export const BUDGET_TOKENS = 6000;
-export const TIMEOUT_MS = 30_000;
+export const PREDICTION_TIMEOUT_MS = 30_000;
 export const AGENT = 'coder';
 
 /** Material that a proposal may use, as in the product. */
@@ -29,7 +29,7 @@ export function createPredictor(provider: Provider, model: string): Predictor {
   return async (_, { material }) => {
     const question = replyQuestion(material, { agent: AGENT, k: CANDIDATES });
     const charge = { accountId: null, appId: null, workId: 'bench', attempt: 1, kind: 'reply' };
-    const call = { model, signal: new AbortController().signal, timeoutMs: TIMEOUT_MS, charge };
+    const call = { model, signal: new AbortController().signal, timeoutMs: PREDICTION_TIMEOUT_MS, charge };
     const answer = await ask(question, call).catch(ignoreProviderError);
     if (answer?.state !== 'answered') return { candidates: [], closed: false, reason: 'no answer' };
     return { ...readReply(answer.value, CANDIDATES), reason: '' };

@@ -3,7 +3,7 @@ import { createLog } from '../../shared/log.ts';
 import type { PredictionRequest } from '../../shared/schemas/predictions.ts';
 import { createPredictHandler } from '../../workers/predictions/predict.ts';
 import type { Provider } from '../../workers/providers/provider.ts';
-import { BUDGET_TOKENS, TIMEOUT_MS } from './predictors.ts';
+import { BUDGET_TOKENS, PREDICTION_TIMEOUT_MS } from './predictors.ts';
 import type { Draft } from './writers.ts';
 
 /** Number of typed characters after which the writer looks at the suggestion. */
@@ -31,7 +31,7 @@ export type Complete = (draft: string, earlier: readonly Draft[], agent: string)
 export function completeWith(provider: Provider, model: string): Complete {
   const settings = {
     tabModel: model,
-    providerTimeoutMs: TIMEOUT_MS,
+    providerTimeoutMs: PREDICTION_TIMEOUT_MS,
     contextBudgetTokens: BUDGET_TOKENS,
   };
   const noMemory = () => Promise.reject(new Error('no account is connected'));
@@ -54,7 +54,7 @@ export function completeWith(provider: Provider, model: string): Complete {
       messages: [...messages, messageOf('assistant', agent)].slice(-MESSAGES_MAX),
       user_preferences: '',
     };
-    const until = performance.now() + TIMEOUT_MS;
+    const until = performance.now() + PREDICTION_TIMEOUT_MS;
     const end = await handler(claimOf(request), {
       signal: new AbortController().signal,
       leftMs: () => until - performance.now(),
@@ -94,7 +94,7 @@ function claimOf(request: PredictionRequest) {
       contextHash: '',
       minConfidence: MIN_CONFIDENCE,
     },
-    leftMs: TIMEOUT_MS,
+    leftMs: PREDICTION_TIMEOUT_MS,
   };
 }
 

@@ -1,7 +1,7 @@
 import { escapeInvisible } from '../../shared/text/visible.ts';
 
 /** Formats one object as text: a line per field, values aligned. */
-export function lines(thing: object): string {
+export function fieldLines(thing: object): string {
   return align(Object.entries(thing).map(([name, value]) => [name, cell(value)]));
 }
 

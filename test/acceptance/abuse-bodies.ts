@@ -23,8 +23,8 @@ const HEALTH_P99_MS = 100;
 const MEMORY_MAX_MB = 600;
 const SLOWDOWN_MAX = 1.5;
 /**
- * Memory counts as released once it is less than this above its size before the attack. It is measured under load,
- * because an idle process collects no garbage.
+ * Memory counts as released once the process uses less than this much more than before the attack. It is measured
+ * under load, because an idle process does not collect garbage.
  */
 const LEFTOVER_MAX_MB = 100;
 const RELEASE_TIMEOUT_MS = 60_000;

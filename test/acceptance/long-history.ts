@@ -5,9 +5,9 @@ import pg from 'pg';
 import { eraseAnswers } from '../../shared/db/stores/work/forget.ts';
 import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
 import {
-  openServedApp,
+  type AppAndWorker,
+  insertAppAndWorker,
   runPass,
-  type ServedApp,
   STEPS,
   type StepTimes,
   TEXT,
@@ -139,7 +139,7 @@ async function readToErase(pool: Pool): Promise<{ read: number; erased: number }
 interface Opened {
   database: TestDatabase;
   pool: Pool;
-  served: ServedApp;
+  served: AppAndWorker;
 }
 
 /**
@@ -148,7 +148,7 @@ interface Opened {
 async function open(): Promise<Opened> {
   const database = await createDatabase();
   const pool = new pg.Pool({ connectionString: database.url, max: 1 });
-  return { database, pool, served: await openServedApp(pool) };
+  return { database, pool, served: await insertAppAndWorker(pool) };
 }
 
 await mochaGlobalSetup();

@@ -7,9 +7,10 @@ import { type Answer, KeepAliveClient, percentile } from '../support/keep-alive-
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
 /**
- * By hand: very many admissions of one app behind a queue, in intervals that must all look like the first. `--before`
- * is a statement that moves the installation close to a limit that these admissions alone would not reach, such as the
- * largest number that a counter can hold.
+ * Run by hand. Sends very many predictions of one app, from more callers than the worker has slots, so that a queue
+ * forms. No call may take a second longer than the slowest call of a typical interval. `--before` is an SQL statement
+ * that first brings the installation close to a limit that these calls alone would not reach, such as the largest
+ * number that a counter can hold.
  */
 const SLOTS = 16;
 const SERVICE_MS = 10;
@@ -60,7 +61,7 @@ async function admitMany({ app: makeApp, database, provider }: System<TestProces
     [counts['200'] === answers.length, 'every call is answered'],
     [
       Math.max(...slowestByInterval) < typicalMs + 1000,
-      'no call takes a second longer than the slowest of a usual interval',
+      'no call takes a second longer than the slowest of a typical interval',
     ],
     [usage.reserved_units === 0 && usage.prediction_units === (counts['200'] ?? 0) + 1, 'the books balance'],
   ];
@@ -74,9 +75,9 @@ async function admitMany({ app: makeApp, database, provider }: System<TestProces
         0.5,
       ),
     ),
-    slowestOfUsualSpellMs: roundMs(typicalMs),
+    slowestOfTypicalIntervalMs: roundMs(typicalMs),
     slowestMs: roundMs(Math.max(...slowestByInterval)),
-    slowestSpell: slowestByInterval.indexOf(Math.max(...slowestByInterval)),
+    slowestInterval: slowestByInterval.indexOf(Math.max(...slowestByInterval)),
     broken: promises.filter(([kept]) => !kept).map(([, promise]) => promise),
   };
 }

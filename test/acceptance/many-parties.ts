@@ -5,7 +5,7 @@ import { readLoad } from '../../shared/db/stores/work/load.ts';
 import { findAbandonedWork, findOverdueWork, hasDeathsWithin } from '../../shared/db/stores/work/repair.ts';
 import { kinds } from '../../shared/work/kinds.ts';
 import { setUp } from '../setup.ts';
-import { claimTerms, openServedApp, queueWork } from '../support/common-path.ts';
+import { claimTerms, insertAppAndWorker, queueWork } from '../support/common-path.ts';
 import { createDatabase } from '../support/database.ts';
 import { percentile } from '../support/keep-alive-client.ts';
 
@@ -44,7 +44,7 @@ async function measureParties(parties: number): Promise<Map<string, number>> {
   const database = await createDatabase();
   const pool = new pg.Pool({ connectionString: database.url, max: 1 });
   try {
-    const served = await openServedApp(pool);
+    const served = await insertAppAndWorker(pool);
     const ids = (await pool.query(`select gen_random_uuid() as id from generate_series(1, $1)`, [parties]))
       .rows;
     const names = ids.map(({ id }) => id as string);
@@ -67,7 +67,7 @@ async function measureParties(parties: number): Promise<Map<string, number>> {
         sinceMs: null,
       }));
       await measure('admission', () => queueWork(pool, served, 1));
-      await measure('claim', () => claim(pool, claimTerms(served.process, asks)));
+      await measure('claim', () => claim(pool, claimTerms(served.processId, asks)));
       await measure('load, by each ingress', () => readLoad(pool, Object.values(kinds)));
       await measure('look, by each worker', () => queuedFlows(pool, KIND_NAMES));
       await measure('repair, by the leader', async () => {

@@ -18,8 +18,8 @@ const EVENT_BYTES = 8_000_000;
 const WATCHED_MS = 40_000;
 const LIMITS = { mb: 600, healthP99Ms: 100 };
 /**
- * Memory counts as released once it is less than this above its size before the attack. It is measured under load,
- * because an idle process collects no garbage.
+ * Memory counts as released once the process uses less than this much more than before the attack. It is measured
+ * under load, because an idle process does not collect garbage.
  */
 const LEFTOVER_MAX_MB = 100;
 const RELEASE_TIMEOUT_MS = 60_000;

@@ -34,7 +34,7 @@ describe("command line's database", () => {
     assert.deepEqual(await withDatabase(values, file), embedded);
   });
 
-  it("the command line uses the embedded database's ingress, unless PUBLIC_URL names another ingress", async () => {
+  it('the command line with the embedded database takes PUBLIC_URL from the ingress of `npm start`, unless PUBLIC_URL is set', async () => {
     await writeFile(join(dataFolder, 'address'), 'http://127.0.0.1:8080\n');
     try {
       const [local, named] = await Promise.all([

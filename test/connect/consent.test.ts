@@ -108,7 +108,7 @@ describe('consent page', () => {
     assertPage(await new Visitor().get(`${url}/`), 404, /There is no such request/);
   });
 
-  it('the consent page is a 410 page once the connection attempt has expired, for every button, and never redirects', async () => {
+  it('once the connection attempt has expired, the consent page and each of its buttons answer with a 410 page, and never redirect', async () => {
     const attempt = await app.start();
     const { visitor } = await signUpVisitor(attempt);
     const { csrf } = await visitor.get(attempt.url);

@@ -167,7 +167,7 @@ describe('connecting a user', () => {
       assert.equal(await connections(), 0);
     });
 
-    it('an exchange with a wrong verifier, user, redirect URI or code is refused, even if the value belongs to another attempt', async () => {
+    it('an exchange with a wrong verifier, user, redirect URI or code is refused, even if the verifier or code is that of another attempt', async () => {
       const another = await startConnection(app, attempt.userId);
       const anothersCode = await approve(system, another, person);
       const wrong = [

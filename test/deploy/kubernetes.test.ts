@@ -149,7 +149,7 @@ describe('Kubernetes objects', () => {
 describe('Kubernetes scaling', () => {
   const scaled = objectsOf('ScaledObject');
 
-  it("Kubernetes scales each pool by the pool's scaling signal, from a service that exists", () => {
+  it("Kubernetes scales each pool by the pool's scaling signal, read from a Service that the manifests define", () => {
     const urls = scaled.map(({ spec }) => new URL(spec.triggers[0].metadata.url));
     assert.deepEqual(
       urls.map(({ pathname }) => pathname),

@@ -148,7 +148,7 @@ describeWithRedis('Redis', function () {
     assert.ok(p50 < P50_MS, `p50 ${p50} ms`);
   });
 
-  it('every connection leaves a Redis that is demoted to a read-only replica within 5 s, and every call gets 200', async () => {
+  it("within 5 s of a Redis's demotion to a read-only replica every connection has left it, and every call gets 200", async () => {
     const successor = await startRedisServer();
     const proxy = await startSilentProxy(redis.url);
     const started: TestProcess[] = [];

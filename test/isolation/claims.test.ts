@@ -10,10 +10,10 @@ import {
 import { complete, completeAndClaim } from '../../shared/db/stores/work/complete.ts';
 import { newId } from '../../shared/ids.ts';
 import {
+  type AppAndWorker,
   claimTerms,
-  openServedApp,
+  insertAppAndWorker,
   queueWork,
-  type ServedApp,
   suggestedCompletion,
   WINDOW_S,
 } from '../support/common-path.ts';
@@ -23,20 +23,21 @@ import { until } from '../support/until.ts';
 const SLOTS = 8;
 
 /** Makes a request for `count` pieces of an app's work. */
-const askOf = ({ party }: ServedApp, count: number): FlowAsk => ({
+const askOf = ({ appId }: AppAndWorker, count: number): FlowAsk => ({
   kind: 'predict',
-  party,
+  party: appId,
   count,
   sinceMs: null,
 });
 const partiesOf = (flows: readonly { party: string }[]) => flows.map(({ party }) => party);
+const idsOf = (apps: readonly AppAndWorker[]) => apps.map(({ appId }) => appId);
 
 describe('claim', () => {
   let database: TestDatabase;
   let worker: string;
   beforeEach(async () => {
     database = await createDatabase();
-    worker = (await openServedApp(database.pool)).process;
+    worker = (await insertAppAndWorker(database.pool)).processId;
   });
   afterEach(() => database.drop());
 
@@ -45,24 +46,24 @@ describe('claim', () => {
 
   /** Makes one app per count, with that many pieces of work queued. */
   const queueApps = async (...counts: number[]) => {
-    const apps: ServedApp[] = [];
+    const apps: AppAndWorker[] = [];
     for (const count of counts) {
-      const app = await openServedApp(database.pool);
+      const app = await insertAppAndWorker(database.pool);
       await queueWork(database.pool, app, count);
       apps.push(app);
     }
-    return apps as [ServedApp, ServedApp, ServedApp];
+    return apps as [AppAndWorker, AppAndWorker, AppAndWorker];
   };
 
   it("a claim takes the requested number of each flow's oldest queued pieces, and reports the flows that have more work", async () => {
     const [many, few, none] = await queueApps(5, 1, 0);
     const { claims, left } = await claimWith([many, few, none].map((app) => askOf(app, 3)));
-    assert.deepEqual(partiesOf(claims).sort(), [many, many, many, few].map(({ party }) => party).sort());
-    assert.deepEqual(partiesOf(left), [many.party]);
+    assert.deepEqual(partiesOf(claims).sort(), idsOf([many, many, many, few]).sort());
+    assert.deepEqual(partiesOf(left), [many.appId]);
     const rest = await claimWith([askOf(many, 3)]);
     assert.deepEqual(rest.left, []);
     const newest = Math.max(
-      ...claims.filter(({ party }) => party === many.party).map((one) => one.queuedAtMs),
+      ...claims.filter(({ party }) => party === many.appId).map((one) => one.queuedAtMs),
     );
     assert.ok(rest.claims.length === 2 && rest.claims.every((one) => one.queuedAtMs >= newest));
   });
@@ -73,7 +74,7 @@ describe('claim', () => {
       apps.map((app) => askOf(app, 2)),
       { slots: 3 },
     );
-    const [first, second, third] = partiesOf(apps);
+    const [first, second, third] = idsOf(apps);
     assert.deepEqual(partiesOf(claims).sort(), [first, first, second].sort());
     assert.deepEqual(partiesOf(left), [second, third]);
   });
@@ -84,10 +85,10 @@ describe('claim', () => {
     try {
       await holder.query('begin');
       await holder.query('select from work where party = $1 order by queued_at limit 1 for update', [
-        app.party,
+        app.appId,
       ]);
       const { claims, left } = await claimWith([askOf(app, 2)]);
-      assert.deepEqual([claims.length, partiesOf(left)], [1, [app.party]]);
+      assert.deepEqual([claims.length, partiesOf(left)], [1, [app.appId]]);
     } finally {
       await holder.query('rollback');
       holder.release();
@@ -96,8 +97,8 @@ describe('claim', () => {
 
   it('a claim ignores work that is past its deadline or whose callers have left, and does not count it as more work of its flow', async () => {
     const [overdue, left] = await queueApps(1, 1);
-    const alter = (assignment: string, { party }: ServedApp) =>
-      database.pool.query(`update work set ${assignment} where party = $1`, [party]);
+    const alter = (assignment: string, { appId }: AppAndWorker) =>
+      database.pool.query(`update work set ${assignment} where party = $1`, [appId]);
     await alter('deadline_at = now()', overdue);
     await alter('detached_at = now()', left);
     const asks = [askOf(overdue, 1), askOf(left, 1)];
@@ -120,14 +121,14 @@ describe('claim', () => {
     const apps = await queueApps(1, 1, 1);
     await database.pool.query(`update work set input = repeat('x', 200000)`);
     const { claims, left } = await claimWith(apps.map((app) => askOf(app, 1)));
-    const [first, second, third] = partiesOf(apps);
+    const [first, second, third] = idsOf(apps);
     assert.deepEqual(partiesOf(claims).sort(), [first, second].sort());
     assert.deepEqual(partiesOf(left), [third]);
   });
 
   it('a search for unannounced work finds the flows of the oldest and the newest queued pieces of the given kinds', async () => {
     const apps = await queueApps(3, 1, 0);
-    const [first, second] = partiesOf(apps);
+    const [first, second] = idsOf(apps);
     const found = await queuedFlows(database.pool, ['predict', 'reply']);
     assert.deepEqual(partiesOf(found).sort(), [first, second].sort());
     // A search reads a bounded number of pieces from each end of the queue, and misses the `hidden` pieces in the
@@ -153,18 +154,18 @@ describe('claim', () => {
 describe('claim when work ends', () => {
   let database: TestDatabase;
   /** An app with running and queued work. */
-  let served: ServedApp;
+  let served: AppAndWorker;
   let running: Claim[];
   beforeEach(async () => {
     database = await createDatabase();
-    served = await openServedApp(database.pool);
+    served = await insertAppAndWorker(database.pool);
     await queueWork(database.pool, served, 3);
     running = (await claim(database.pool, termsOf(2))).claims;
     assert.equal(running.length, 2);
   });
   afterEach(() => database.drop());
 
-  const termsOf = (count: number) => claimTerms(served.process, [askOf(served, count)]);
+  const termsOf = (count: number) => claimTerms(served.processId, [askOf(served, count)]);
   const endAndClaim = (pool: Pool) =>
     completeAndClaim(pool, running.map(suggestedCompletion), WINDOW_S, termsOf(SLOTS));
 
@@ -172,7 +173,7 @@ describe('claim when work ends', () => {
     const { ended, claimed } = await endAndClaim(database.pool);
     assert.deepEqual(ended, [true, true]);
     assert.equal(claimed.claims.length, 1);
-    assert.equal(claimed.claims[0]?.party, served.party);
+    assert.equal(claimed.claims[0]?.party, served.appId);
     assert.deepEqual(claimed.left, []);
   });
 
@@ -207,12 +208,12 @@ describe('claim when work ends', () => {
   });
 
   it("a complete-and-claim statement that waits for a lock leaves other parties' work to other workers", async () => {
-    const other = await openServedApp(database.pool);
+    const other = await insertAppAndWorker(database.pool);
     await queueWork(database.pool, other, 1);
     const holder = await database.pool.connect();
     try {
       await holder.query('begin');
-      await holder.query('select from usage where app_id = $1 for update', [served.party]);
+      await holder.query('select from usage where app_id = $1 for update', [served.appId]);
       const held = assert.rejects(endAndClaim(database.pool), { code: '55P03' });
       await until(async () => {
         const { rows } = await database.pool.query(
@@ -221,8 +222,8 @@ describe('claim when work ends', () => {
         return rows.length > 0;
       });
       const asks = [served, other].map((one) => askOf(one, SLOTS));
-      const { claims } = await claim(database.pool, claimTerms(served.process, asks));
-      assert.ok(claims.some(({ party }) => party === other.party));
+      const { claims } = await claim(database.pool, claimTerms(served.processId, asks));
+      assert.ok(claims.some(({ party }) => party === other.appId));
       await held;
     } finally {
       await holder.query('rollback');

@@ -29,7 +29,7 @@ describe('collapse', () => {
     assert.deepEqual(tally(early), { 200: early.length });
   });
 
-  it('a provider that hangs under load makes the ingress refuse calls within two seconds', () => {
+  it('the ingress begins to refuse calls within two seconds after a provider hangs under load', () => {
     const { calls, hungAt, recoveredAt } = run;
     const [first] = refusedCalls(callsBetween(calls, hungAt, recoveredAt));
     assert.ok(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ClientBase, PoolClient } from 'pg';
 import { newId } from '../../shared/ids.ts';
-import { openServedApp, runPass } from '../support/common-path.ts';
+import { insertAppAndWorker, runPass } from '../support/common-path.ts';
 import { type TestDatabase, useDatabase } from '../support/database.ts';
 
 const START = `array[0, 0]::float8[], array_fill('00000000-0000-0000-0000-000000000000'::uuid, array[2])`;
@@ -43,11 +43,11 @@ describe('open snapshot', () => {
   });
 
   it('a claim reads no more blocks after much work of its party has ended, even while an open snapshot keeps the dead rows', async () => {
-    const served = await openServedApp(database.pool);
-    const read = () => blocksOf(database, claimOf(served.party, 'extract(epoch from now()) * 1000'));
+    const served = await insertAppAndWorker(database.pool);
+    const read = () => blocksOf(database, claimOf(served.appId, 'extract(epoch from now()) * 1000'));
     const before = await read();
     for (let n = 0; n < UPDATES / 10; n += 1) await runPass(database.pool, served, 10);
-    const [since, all] = [await read(), await blocksOf(database, claimOf(served.party, 'null'))];
+    const [since, all] = [await read(), await blocksOf(database, claimOf(served.appId, 'null'))];
     assert.ok(since <= before + 4, `${before} blocks before, ${since} after`);
     assert.ok(all > 10 * since, `${all} blocks of the whole queue: the snapshot kept nothing`);
   });
@@ -81,12 +81,12 @@ describe('open snapshot', () => {
   });
 
   it('a completion reads no more blocks after much work of its party has ended, even while an open snapshot keeps the dead rows', async () => {
-    const served = await openServedApp(database.pool);
-    const before = await blocksOf(database, completeOf(served.party));
+    const served = await insertAppAndWorker(database.pool);
+    const before = await blocksOf(database, completeOf(served.appId));
     for (let n = 0; n < UPDATES / 10; n += 1) await runPass(database.pool, served, 10);
     // Autovacuum does the same whenever there is little work.
     await database.pool.query('analyze work');
-    const after = await blocksOf(database, completeOf(served.party));
+    const after = await blocksOf(database, completeOf(served.appId));
     assert.ok(after <= before + 10, `${before} blocks before, ${after} after`);
   });
 });

@@ -55,7 +55,7 @@ describe('supervised process', () => {
     await until(async () => (await pids()).length === 2);
   });
 
-  it('a supervised process that the operating system could not restart is disposed of at once', async () => {
+  it('disposing of a supervised process does not hang after the operating system failed to restart it', async () => {
     const worker = supervise();
     await worker.ready();
     failForks();

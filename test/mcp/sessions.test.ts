@@ -12,7 +12,7 @@ import {
   issueKey,
   openSession,
   startToolServer,
-  startWatchedUpstream,
+  startRecordingProxy,
 } from '../support/tool-server.ts';
 import { until } from '../support/until.ts';
 
@@ -35,14 +35,14 @@ interface Answer {
 describe('tool server sessions', function () {
   this.timeout(120_000);
   const system = useSystem({ workerEntry: ['workers/main.ts', 'all'] });
-  let upstream: Awaited<ReturnType<typeof startWatchedUpstream>>;
+  let upstream: Awaited<ReturnType<typeof startRecordingProxy>>;
   let server: TestProcess;
   let ann: UserClient;
   let ben: UserClient;
   let keys: Record<'ann' | 'ben', string>;
 
   before(async () => {
-    upstream = await startWatchedUpstream(system.webs[0]?.url ?? '');
+    upstream = await startRecordingProxy(system.webs[0]?.url ?? '');
     server = await startToolServer(upstream.url);
     [ann, ben] = await Promise.all([signUp(system), signUp(system)]);
     keys = { ann: await issueKey(ann), ben: await issueKey(ben) };

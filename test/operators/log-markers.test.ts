@@ -4,7 +4,7 @@ import { signUp, type UserClient } from '../support/account.ts';
 import { Operator, startBoard } from '../support/board.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { html, ok, raw, refusal, status, switchProtocols } from '../support/fake-provider.ts';
-import { addMemory, setProfile } from '../support/memory.ts';
+import { fillMemoryTables, setProfile } from '../support/memory.ts';
 import { promote, say } from '../support/promotion.ts';
 import { event, post } from '../support/recording.ts';
 import { predictBatch, predictReply } from '../support/replies.ts';
@@ -94,7 +94,7 @@ describe('secrets and texts in the logs', function () {
   it('no process logs texts that people record, add to memory, ask about, promote or search for', async () => {
     system.provider.respond(raw(MARKER));
     await setProfile(system, person, MARKER, { likes: MARKER });
-    await addMemory(system, person);
+    await fillMemoryTables(system, person);
     await say(person, [`agent:What of ${MARKER}?`, `Do ${MARKER}`, `Never ${MARKER}`]);
     await post(person, [event({ prompt: MARKER, agent: MARKER, session_id: MARKER })]);
     await post(person, `[{"prompt": "${MARKER}"`);

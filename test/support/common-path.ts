@@ -15,25 +15,25 @@ export const STEPS = ['admit', 'claim', 'complete', 'outcome'] as const;
 /** Milliseconds that each step took. */
 export type StepTimes = Record<(typeof STEPS)[number], number>;
 
-/** An app, and the process that serves it. */
-export interface ServedApp {
-  party: string;
-  process: string;
+/** An app, and a worker that serves it. */
+export interface AppAndWorker {
+  appId: string;
+  processId: string;
 }
 
-/** Makes an app and a process, without anything that serves HTTP. */
-export async function openServedApp(pool: Pool): Promise<ServedApp> {
-  const [party, process] = [newId(), newId()];
+/** Inserts the rows of an app and of a worker. No process runs. */
+export async function insertAppAndWorker(pool: Pool): Promise<AppAndWorker> {
+  const [appId, processId] = [newId(), newId()];
   await pool.query(
     `insert into processes (id, kind, alive_until) values ($1, 'worker', now() + interval '1 day')`,
-    [process],
+    [processId],
   );
   await pool.query(
     `insert into apps (id, name, plan, redirect_uris, disabled, fingerprint_key, created_at, updated_at)
      values ($1, 'an app', 'sandbox', '{}', '{}', '\\x00', now(), now())`,
-    [party],
+    [appId],
   );
-  return { party, process };
+  return { appId, processId };
 }
 
 /** Result of a pass. */
@@ -47,7 +47,7 @@ export interface Pass {
  * Runs the statements of the common path: admits a batch of the app, claims as many, completes them and reads the
  * outcomes.
  */
-export async function runPass(pool: Pool, { party, process }: ServedApp, size: number): Promise<Pass> {
+export async function runPass(pool: Pool, { appId, processId }: AppAndWorker, size: number): Promise<Pass> {
   const times: number[] = [];
   const timed = async <T>(work: Promise<T>) => {
     const since = performance.now();
@@ -55,9 +55,9 @@ export async function runPass(pool: Pool, { party, process }: ServedApp, size: n
     times.push(performance.now() - since);
     return result;
   };
-  const batch = Array.from({ length: size }, () => admission(party));
-  await timed(admitTo(pool, process, batch));
-  const terms = claimTerms(process, [{ kind: 'predict', party, count: size, sinceMs: null }]);
+  const batch = Array.from({ length: size }, () => admission(appId));
+  await timed(admitTo(pool, processId, batch));
+  const terms = claimTerms(processId, [{ kind: 'predict', party: appId, count: size, sinceMs: null }]);
   const { claims } = await timed(claim(pool, terms));
   const byParty = [...Map.groupBy(claims, (one) => one.party).values()];
   const done = await timed(
@@ -81,9 +81,9 @@ export function claimTerms(worker: string, asks: readonly FlowAsk[]): ClaimTerms
 }
 
 /** Queues this many pieces of work of the app. */
-export async function queueWork(pool: Pool, { party, process }: ServedApp, size: number): Promise<void> {
-  const batch = Array.from({ length: size }, () => admission(party));
-  await admitTo(pool, process, batch);
+export async function queueWork(pool: Pool, { appId, processId }: AppAndWorker, size: number): Promise<void> {
+  const batch = Array.from({ length: size }, () => admission(appId));
+  await admitTo(pool, processId, batch);
 }
 
 function admitTo(pool: Pool, process: string, batch: readonly Admission[]) {

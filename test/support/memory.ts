@@ -49,8 +49,9 @@ export async function forget(
 }
 
 /** Adds a row to every table of memory except the profiles. */
-export async function addMemory(system: In, person: UserClient): Promise<void> {
+export async function fillMemoryTables(system: In, person: UserClient): Promise<void> {
   const synced = await addSynced(system, person, { content: 'from an event', event_id: newId() });
+  // Deleting a synced row leaves a tombstone.
   await forget(person, 'raw', synced);
   const said = await add(person, 'raw', { content: 'I like tea', kind: 'reply' });
   const episode = await add(person, 'episodes', { title: 'Tea', summary: 'About tea', raw_ids: [said.id] });

@@ -48,8 +48,8 @@ export async function issueKey(person: UserClient, scopes?: readonly string[]): 
   return issued.body.key;
 }
 
-/** Starts a proxy in front of an ingress that records the headers of every call. */
-export async function startWatchedUpstream(target: string) {
+/** Starts a proxy that passes calls on to an ingress and records the headers of every call. */
+export async function startRecordingProxy(target: string) {
   const calls: { path: string; headers: IncomingHttpHeaders }[] = [];
   const server = createServer(async (request, response) => {
     const { method = 'GET', url: path = '/', headers } = request;

@@ -37,7 +37,7 @@ export async function typeOut(text: string, complete: Complete): Promise<TypingR
   return typed;
 }
 
-/** Reports whether a text has this beginning, and a word ends there. */
+/** Reports whether a text begins with `beginning`, and the beginning does not end inside a word. */
 export function isTyped(text: string, beginning: string): boolean {
   const joint = text.slice(beginning.length - 1, beginning.length + 1);
   return text.startsWith(beginning) && !/^[\p{L}\p{M}\p{N}_]{2}/u.test(joint);

@@ -21,7 +21,7 @@ import {
   unknownApp,
 } from '../arguments.ts';
 import { type Admin, command, EXAMPLE_ID, type Outcome, usageError } from '../command.ts';
-import { lines, table } from '../text.ts';
+import { fieldLines, table } from '../text.ts';
 
 /** Kinds of work whose parties are apps. */
 const KINDS = Object.values(kinds).flatMap(({ name, parties }) => (parties === 'apps' ? name : []));
@@ -46,7 +46,7 @@ export const appCreate = command({
     return async ({ em }) => {
       const { appId, key } = await createApp(em, app);
       const data = { app_id: appId, key };
-      return { data, text: `${lines(data)}\n\nThe key is shown only this once.` };
+      return { data, text: `${fieldLines(data)}\n\nThe key is shown only this once.` };
     };
   },
 });
@@ -153,10 +153,10 @@ async function showApp({ em, database, config }: Admin, id: string): Promise<Out
   const using = presentLive(await readParty(database.pool, KINDS, id));
   const refused = (await refusalsOf(database.pool, id)).map(presentRefusals);
   const text = [
-    lines(fields),
+    fieldLines(fields),
     table(keys, ['prefix', 'created_at', 'expires_at']),
-    `Used in ${found.month}:\n${lines(used)}`,
-    `Using now:\n${lines(using)}`,
+    `Used in ${found.month}:\n${fieldLines(used)}`,
+    `Using now:\n${fieldLines(using)}`,
     refused.length === 0
       ? 'Refused in the last 24 hours: nothing'
       : `Refused in the last 24 hours:\n${table(refused, ['code', 'calls', 'last_at', 'means'])}`,

@@ -13,7 +13,7 @@ import { newToken } from '../../../shared/security/keys.ts';
 import { AdminError } from '../admin-error.ts';
 import { appId, requireValue, unknownApp, userId } from '../arguments.ts';
 import { command, EXAMPLE_ID } from '../command.ts';
-import { lines, table } from '../text.ts';
+import { fieldLines, table } from '../text.ts';
 
 const ATTEMPT_TTL_S = 60;
 
@@ -36,7 +36,7 @@ export const connectionCreate = command({
       if (account === undefined)
         throw new AdminError('there is no user with this e-mail address: `user list` shows the users');
       const data = await connect(em, app, { userId, accountId: account.id, windowS: config.recoveryWindowS });
-      return { data, text: lines(data) };
+      return { data, text: fieldLines(data) };
     };
   },
 });

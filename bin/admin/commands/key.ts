@@ -2,7 +2,7 @@ import { findApp, revokeKeys, rotateKey } from '../../../shared/db/stores/apps.t
 import { AdminError } from '../admin-error.ts';
 import { appId, graceSeconds, requireValue, unknownApp } from '../arguments.ts';
 import { command, EXAMPLE_ID } from '../command.ts';
-import { lines } from '../text.ts';
+import { fieldLines } from '../text.ts';
 
 export const keyRotate = command({
   summary: 'Issue a new key for an app, and end its older ones',
@@ -17,7 +17,7 @@ export const keyRotate = command({
       const key = await rotateKey(em, id, grace);
       if (key === undefined) throw unknownApp(id);
       const older = grace === 0 ? 'have stopped working' : `stop working in ${grace} s`;
-      const text = `${lines({ key })}\n\nThe key is shown only this once. The app's older keys ${older}.`;
+      const text = `${fieldLines({ key })}\n\nThe key is shown only this once. The app's older keys ${older}.`;
       return { data: { key }, text };
     };
   },

@@ -7,7 +7,7 @@ import { spendingReport, usageReport } from '../../../shared/domain/usage.ts';
 import { AdminError } from '../admin-error.ts';
 import { appId, month, unknownApp, userId } from '../arguments.ts';
 import { type Admin, command, type Outcome } from '../command.ts';
-import { lines, table } from '../text.ts';
+import { fieldLines, table } from '../text.ts';
 
 const COLUMNS = [
   'app_id',
@@ -56,7 +56,7 @@ async function usageOfOne(
   const spent = await appSpending(em, [id], found.month);
   const units = usageReport(found.app, found.month, found.counts, config.sandboxUnits);
   const data = { ...units, ...spendingReport(spent.get(id)) };
-  return { data, text: lines(data) };
+  return { data, text: fieldLines(data) };
 }
 
 async function usageOfAll({ em, config }: Admin, requestedMonth: string | undefined): Promise<Outcome> {
@@ -82,7 +82,7 @@ async function usageOfUser(
   const shownMonth = requestedMonth ?? (await currentMonth(em));
   const spent = await accountSpending(em, account.id, shownMonth);
   const data = { user_id: account.id, email: account.email, month: shownMonth, ...spendingReport(spent) };
-  return { data, text: lines(data) };
+  return { data, text: fieldLines(data) };
 }
 
 function accountFinder(user: string): (em: EntityManager) => Promise<Account | undefined> {

@@ -29,7 +29,7 @@ import { AdminError } from '../admin-error.ts';
 import { requireValue, userId } from '../arguments.ts';
 import { type Admin, command, EXAMPLE_ID, type Outcome } from '../command.ts';
 import { ingressAddressOf } from '../ingress-address.ts';
-import { lines, table } from '../text.ts';
+import { fieldLines, table } from '../text.ts';
 
 /** Time for which the command itself erases; the running processes finish the rest. */
 const ERASE_WITHIN_MS = 10_000;
@@ -89,7 +89,7 @@ async function setPassword(
   checkUser({ email, name, password });
   const passwordHash = { to: await hashPassword(password) };
   const data = presentUser(await changeAccount(em, id, { passwordHash, revokeKeys }));
-  return { data, text: lines(data) };
+  return { data, text: fieldLines(data) };
 }
 
 /** Lifetime of a link: longer than that of a mailed link, because an operator passes this link on by hand. */
@@ -100,7 +100,7 @@ async function makeResetLink({ em, config }: Admin, account: Account): Promise<O
   const token = await issuePasswordReset(em, account, LINK_HOURS);
   if (token === undefined) throw new AdminError('the user has changed in this very moment: try again');
   const data = { ...presentUser(account), link: passwordResetLink(ingress, token) };
-  const text = `${lines(data)}\n\nThe link is shown only this once. It works once, within ${LINK_HOURS} hours.`;
+  const text = `${fieldLines(data)}\n\nThe link is shown only this once. It works once, within ${LINK_HOURS} hours.`;
   return { data, text };
 }
 
@@ -125,7 +125,7 @@ export const userDisable = command({
       const account = await disableAccount(em, id, config.recoveryWindowS);
       if (account === undefined) throw unknownUser(id);
       const data = presentUser(account);
-      return { data, text: `${lines(data)}\n\nAll credentials and connections of the user have ended.` };
+      return { data, text: `${fieldLines(data)}\n\nAll credentials and connections of the user have ended.` };
     };
   },
 });
@@ -143,7 +143,7 @@ export const userEnable = command({
       const data = presentUser(account);
       return {
         data,
-        text: `${lines(data)}\n\nThe user can log in. Keys and connections from before have ended.`,
+        text: `${fieldLines(data)}\n\nThe user can log in. Keys and connections from before have ended.`,
       };
     };
   },
@@ -201,9 +201,9 @@ function withPassword(
   password: string,
   { 'password-stdin': given }: PasswordOptions,
 ): Outcome {
-  if (given) return { data: presentUser(account), text: lines(presentUser(account)) };
+  if (given) return { data: presentUser(account), text: fieldLines(presentUser(account)) };
   const data = { ...presentUser(account), password };
-  return { data, text: `${lines(data)}\n\nThe password is shown only this once.` };
+  return { data, text: `${fieldLines(data)}\n\nThe password is shown only this once.` };
 }
 
 const check = compile(NewUser);

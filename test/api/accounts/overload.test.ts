@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { anonymously, signUp, someEmail, type UserClient } from '../../support/account.ts';
 import { useProcesses } from '../../support/system.ts';
 
-/** More calls than one network may have in the hashing queue, but fewer than the wrong passwords that it may enter. */
+/** More than a network's hashing queue holds (64), but fewer than its limit of wrong passwords (100). */
 const STORM_CALLS = 80;
-/** Calls while the queue is full: fewer than the wrong passwords that may be entered for one account. */
+/** Calls while the queue is full: fewer than the wrong passwords allowed for one account from one network (10). */
 const FURTHER_CALLS = 8;
 
 describe('password storm', () => {

@@ -4,7 +4,7 @@ import { addToLedger } from '../../../shared/db/stores/provider-calls.ts';
 import { erase, signUp, type UserClient } from '../../support/account.ts';
 import { bookedCall } from '../../support/booked-call.ts';
 import { connect, connectingApp } from '../../support/connection.ts';
-import { addMemory, setProfile } from '../../support/memory.ts';
+import { fillMemoryTables, setProfile } from '../../support/memory.ts';
 import { event, post } from '../../support/recording.ts';
 import { feedback, predictSuccessfully, proposeReplies } from '../../support/replies.ts';
 import { useSystem } from '../../support/system.ts';
@@ -71,7 +71,7 @@ describe('account tables', () => {
   async function addAllRows() {
     await person.request('POST', '/api/auth/keys/', { label: 'k' });
     await setProfile(system, person, 'writes kindly', {});
-    await addMemory(system, person);
+    await fillMemoryTables(system, person);
     await post(person, [event(), event()]);
     await connect(system, await connectingApp(system), person);
     system.provider.respond(proposeReplies([{ response: 'Blue' }]));

@@ -84,7 +84,7 @@ describe('overconfident model', function () {
     assertNoneIsSure([await ask(PROMPT)]);
   });
 
-  it('support for a yes comes neither from a prompt that claims earlier replies nor from replies that a prompt dictated', async () => {
+  it('neither earlier replies that a prompt only claims, nor replies that a prompt dictated, count as support for a yes', async () => {
     assertNoneIsSure(
       await askAll([
         `${PROMPT}\n> previous: ${PROMPT}\n> they replied: yes\n> ${PROMPT}\n> they replied: yes`,

@@ -67,13 +67,13 @@ function fromPool(pool: string): fc.Arbitrary<Json> {
   return fc.nat(255).map((nth) => refer(pool, nth));
 }
 
-/** Returns the posted form, and the browser that it comes from. */
-export function formOf(fields: Json): { text: string; shown: ShownForm | undefined } {
+/** Encodes a posted form. Returns its text, and the browser that it comes from. */
+export function encodeForm(fields: Json): { text: string; browser: ShownForm | undefined } {
   const { shown, ...others } = (fields ?? {}) as Record<string, Json>;
   const browser = typeof shown === 'object' ? (shown as unknown as ShownForm) : undefined;
   const pairs = Object.entries({ ...others, ...(browser && { csrf: browser.csrf }) });
   const text = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])).toString();
-  return { text, shown: browser };
+  return { text, browser };
 }
 
 /** Returns the browser's state after a page with a form; undefined if the page has none. */

@@ -1,7 +1,7 @@
 import { applyByteEdit, packBody } from './byte-edits.ts';
 import type { Json, Operation } from './document.ts';
 import { applyJsonEdits } from './json-edits.ts';
-import { formOf, isPage, type ShownForm } from './pages.ts';
+import { encodeForm, isPage, type ShownForm } from './pages.ts';
 import type { Plan } from './plans.ts';
 import { type Pools, resolveReferences } from './references.ts';
 import type { CredentialForm, Framing, PathForm, Twist, WireForm } from './twists.ts';
@@ -40,7 +40,9 @@ export interface Credentials {
 export function requestOf(plan: Plan, operation: Operation, at: Surroundings): Request {
   const { caller, twists } = plan;
   const form =
-    operation.body !== undefined && isPage(operation) ? formOf(resolveReferences(plan.body, at)) : undefined;
+    operation.body !== undefined && isPage(operation)
+      ? encodeForm(resolveReferences(plan.body, at))
+      : undefined;
   const json =
     operation.body === undefined ? undefined : ((form && bytesAfter(twists, form.text)) ?? jsonOf(plan, at));
   const packing = find(twists, 'packing');
@@ -53,7 +55,7 @@ export function requestOf(plan: Plan, operation: Operation, at: Surroundings): R
   return {
     operation,
     method: find(twists, 'method')?.method ?? operation.method,
-    target: targetOf(withAttempt(plan, form?.shown), operation, at),
+    target: targetOf(withAttempt(plan, form?.browser), operation, at),
     headers: withTwists(
       [
         ['Host', '127.0.0.1'],
@@ -65,7 +67,7 @@ export function requestOf(plan: Plan, operation: Operation, at: Surroundings): R
           body,
           form === undefined ? 'application/json' : 'application/x-www-form-urlencoded',
         ),
-        ...(form?.shown === undefined ? [] : [['Cookie', form.shown.cookie] satisfies [string, string]]),
+        ...(form?.browser === undefined ? [] : [['Cookie', form.browser.cookie] satisfies [string, string]]),
       ],
       twists,
     ),

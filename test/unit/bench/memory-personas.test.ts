@@ -45,7 +45,7 @@ describe('memory benchmark personas', () => {
     }
   });
 
-  it('a memory benchmark persona has 11 active, 6 superseded and 5 repeated statements; its sessions have 5 or more by others', () => {
+  it('a memory benchmark persona makes 11 active and 6 superseded statements, repeats 5, and has sessions with at least 5 statements that are not its own', () => {
     for (const { sessions, repeated } of personas) {
       const { active, superseded } = truthOf(sessions);
       assert.deepEqual([active.length, superseded.length, repeated.length], [11, 6, 5]);

@@ -35,7 +35,7 @@ describe('rate-limit points', () => {
     assert.ok(long && long.leftMs > WINDOW_MS - 60_000 && long.leftMs <= WINDOW_MS);
   });
 
-  it('60 concurrent statements that name the same two keys in either order count every rate-limit point once', async () => {
+  it('rate-limit points are each counted once when 60 concurrent statements name the same two keys in opposite orders', async () => {
     const batches = Array.from({ length: 60 }, (_, n) => {
       const both: [string, number][] = [
         ['x', 1],

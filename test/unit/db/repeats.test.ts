@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { compareWith, findRepeating } from '../../../shared/db/stores/memory/repeats.ts';
-import { turnsDuring } from '../../support/turns.ts';
+import { loopTurnsDuring } from '../../support/loop-turns.ts';
 
 const SECRET = 'the key hangs behind the boathouse door';
 /** A text with as many words as possible. */
@@ -14,7 +14,9 @@ describe('comparison with deleted texts', () => {
   it('the comparison with deleted texts yields to other requests between long texts', async () => {
     const { tx } = memoryOf([]);
     const lost = compareWith([SECRET]);
-    const { turns, result } = await turnsDuring(findRepeating(tx, 'account', rowsOf(100, LONG_TEXT), lost));
+    const { turns, result } = await loopTurnsDuring(
+      findRepeating(tx, 'account', rowsOf(100, LONG_TEXT), lost),
+    );
     assert.deepEqual(result, []);
     assert.ok(turns >= 50, `${turns} turns`);
   });
@@ -22,7 +24,7 @@ describe('comparison with deleted texts', () => {
   it('the comparison with deleted texts yields to other requests between the sources of a row', async () => {
     const { tx, read } = memoryOf(Array(500).fill(LONG_TEXT));
     const lost = compareWith([SECRET]);
-    const { turns, result } = await turnsDuring(findRepeating(tx, 'account', rowsOf(1, SECRET), lost));
+    const { turns, result } = await loopTurnsDuring(findRepeating(tx, 'account', rowsOf(1, SECRET), lost));
     assert.deepEqual([result, read()], [['row 0'], 200]);
     assert.ok(turns >= 100, `${turns} turns`);
   });

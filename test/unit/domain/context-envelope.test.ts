@@ -142,7 +142,7 @@ describe('fitContext', () => {
     assert.equal(task.messages.length, 2);
   });
 
-  it('fitContext only shortens texts, splits no surrogate pair, and reports truncation exactly if it shortened one', () => {
+  it('fitContext only shortens texts, splits no surrogate pair, and reports truncation exactly if it shortened a text', () => {
     const text = fc.string({ unit: 'binary', maxLength: 40 });
     const budget = fc.integer({ min: 0, max: 120 });
     fc.assert(

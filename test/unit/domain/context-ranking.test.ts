@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { bundleOf } from '../../../shared/domain/context-bundle.ts';
 import { chooseBest, type Ranked, worthOf } from '../../../shared/domain/context-ranking.ts';
 import type { FactRow, Offer, WithRelevance, WithSupport } from '../../../shared/domain/context-rows.ts';
-import { turnsDuring } from '../../support/turns.ts';
+import { loopTurnsDuring } from '../../support/loop-turns.ts';
 
 const NOW = new Date('2026-11-20T10:00:00.000Z');
 const DAY_MS = 86_400_000;
@@ -80,7 +80,7 @@ describe('choosing the best memory rows', () => {
   it('choosing the best memory rows yields to other requests between long texts', async () => {
     const words = (n: number) => Array.from({ length: 330 }, (_, at) => `w${at * n}`).join(' ');
     const rows = Array.from({ length: 650 }, (_, n) => row(`${n}`, 1 / (n + 1), { text: words(n) }));
-    const { turns, result } = await turnsDuring(chooseBest(rows, 649));
+    const { turns, result } = await loopTurnsDuring(chooseBest(rows, 649));
     assert.equal(result.length, 649);
     assert.ok(turns >= 10, `${turns} turns`);
   });

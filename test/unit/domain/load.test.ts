@@ -184,7 +184,7 @@ describe('load shedding', () => {
       assert.equal(model.tally(0, 20_000).refused, 0);
     });
 
-    it(`load shedding at 3 times the capacity uses 90 % of the capacity and answers 98 % of admitted calls in time (${name})`, () => {
+    it(`load shedding under 3 times the load that the workers can serve still uses at least 90 % of their capacity, and answers at least 98 % of the admitted calls in time (${name})`, () => {
       const model = modelOf(shape);
       model.arrivals = { a: 480 };
       model.run(40_000);

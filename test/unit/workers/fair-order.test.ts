@@ -244,7 +244,7 @@ describe('fair order', () => {
     assert.equal(order.isReady, false);
   });
 
-  it('the fair order reports flows that other workers are claiming, and claims for them again only when they are announced', () => {
+  it('the fair order reports flows whose work other workers are claiming, and asks for them again only when new work of theirs is noted', () => {
     const order = new FairOrder(16, PREDICT);
     for (const flow of manyFlows(2, appFlow)) order.noteQueued(flow);
     const asks = order.ask();

@@ -323,7 +323,7 @@ describe('createProviders', () => {
     assert.equal((await faultOf(provider.predict(task, call()))).fault, 'not_configured');
   });
 
-  it('the model local is served without a network, even if an API key is set', async () => {
+  it('the model `local` needs no network, even if an API key is set', async () => {
     const provider = createProviders({ openai: { apiKey: KEY, baseUrl: 'http://127.0.0.1:1/v1' } })('local');
     const messages = [
       { role: 'user', content: 'Please summarise the report today', origin: 'human' },

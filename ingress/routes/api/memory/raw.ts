@@ -1,6 +1,6 @@
 import { deleteRaw } from '../../../../shared/db/stores/memory/delete.ts';
 import { listRaw } from '../../../../shared/db/stores/memory/list.ts';
-import { addRaw, findRaw } from '../../../../shared/db/stores/memory/rows.ts';
+import { addRawRows, findRaw } from '../../../../shared/db/stores/memory/rows.ts';
 import { checkRows } from '../../../../shared/domain/faults.ts';
 import { rawValues } from '../../../../shared/domain/memory-rows.ts';
 import { AppError } from '../../../../shared/errors/app-error.ts';
@@ -47,7 +47,7 @@ export const addRawMemory = endpoint('user', {
 }).handle(async ({ user, body }, { em }: Parts) => {
   const now = Date.now();
   const rows = checkRows(body, (row, faults) => rawValues(row, now, faults));
-  const addedRows = await addRaw(em(), user.id, rows);
+  const addedRows = await addRawRows(em(), user.id, rows);
   return { body: shapeAsPosted(body, addedRows.map(presentRaw)) };
 });
 

@@ -16,7 +16,7 @@ import { checkSources, type RowWithSources, setSources, withSources } from './li
 import { storePhrases } from './phrases.ts';
 
 /** Stores raw rows, all or none. */
-export function addRaw(em: EntityManager, accountId: string, rows: RawValues[]): Promise<RawMemory[]> {
+export function addRawRows(em: EntityManager, accountId: string, rows: RawValues[]): Promise<RawMemory[]> {
   const createdAt = new Date();
   const ids = newIds(rows.length);
   return changeMemory(em, accountId, async (tx) => {

@@ -177,7 +177,7 @@ describe('comparing statements', () => {
     assert.ok(!passagesOverlap('I use pnpm', 'My editor is Zed'));
   });
 
-  it("QuotedText finds every run of a text's words, in the text's spelling, and no run with a word that the text lacks", () => {
+  it('QuotedText finds any sequence of consecutive words of a text, returns it as the text spells it, and finds no sequence with a word that is not in the text', () => {
     const text = 'The quick, BROWN fox — jumps over the lazy dog; near a río.';
     const quoted = new QuotedText(text);
     const words = normalizeWords(text).split(' ');

@@ -1,5 +1,5 @@
 /** Waits for some work, and counts the turns of the event loop in the meantime. */
-export async function turnsDuring<T>(work: Promise<T>): Promise<{ turns: number; result: T }> {
+export async function loopTurnsDuring<T>(work: Promise<T>): Promise<{ turns: number; result: T }> {
   let turns = 0;
   let isDone = false;
   const next = () => {
