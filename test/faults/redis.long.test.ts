@@ -39,7 +39,7 @@ describeWithRedis('Redis', function () {
     env: { REDIS_URL: redis.url, SANDBOX_UNITS: '1000000' },
   }));
   let app: AppClient;
-  /** Operator ports of the ingress and the worker. */
+  /** Addresses of the operator ports of the ingress and the worker. */
   let operators: { url: string }[];
 
   before(async () => {
@@ -250,7 +250,7 @@ describeWithRedis('Redis', function () {
     ]);
   });
 
-  /** Asserts that no process is ready at any time until `until`. */
+  /** Asserts that no process is ready at any time between 2.5 s from now and `until`. */
   async function assertUnready(until: number): Promise<void> {
     // A frozen server is noticed once a probe times out.
     await sleep(2500);

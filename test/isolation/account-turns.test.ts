@@ -39,7 +39,7 @@ describe('account whose row is locked', () => {
   const rename = () => person.request('PATCH', '/api/auth/me/', { name: 'Another' });
   const lock = () => lockRow(system, 'accounts', 'id = $1', [person.id]);
 
-  it('an account whose row is locked delays no other account or app, however many of its memory changes wait', async () => {
+  it('an account whose row is locked fails no call of another account or app, however many of its memory changes wait', async () => {
     const app = await system.app();
     const other = await signUp(system);
     const locked = await lock();
@@ -91,7 +91,7 @@ describe('connection with slow usage reads', () => {
 describe('account whose predictions are slow to count', () => {
   const system = useProcesses();
 
-  it("many waiting reads of an account's prediction list get 503 overloaded, and block no changes of this or other accounts", async () => {
+  it("many waiting reads of an account's prediction list block no changes of this or other accounts; too many get 503 overloaded", async () => {
     const [person, other] = [await signUp(system), await signUp(system)];
     await assertChangesGoOn(system, [person, other], 'replies', '/api/predictions/');
   });
@@ -120,7 +120,7 @@ describe('app whose rows are locked', () => {
   };
   const undisturbed = { others: new Set(['200 201']), changes: new Set([503]) };
 
-  it('an app whose rows are locked delays no other app or account, however many connections it starts', async () => {
+  it('an app whose rows are locked fails no call of another app or account, however many connections it starts', async () => {
     const app = await connectingApp(system);
     const locked = await lockRow(system, 'apps', 'id = $1', [app.id]);
     assert.deepEqual(
@@ -131,7 +131,7 @@ describe('app whose rows are locked', () => {
     assert.equal((await app.request('POST', '/v1/connections', startBody().body)).status, 200);
   });
 
-  it('an app whose rows are locked delays no other app or account, however often it exchanges codes and revokes connections', async () => {
+  it('an app whose rows are locked fails no call of another app or account, however often it exchanges codes and revokes connections', async () => {
     const app = await connectingApp(system);
     const attempt = await startConnection(app);
     const code = await approve(system, attempt, await signUp(system));

@@ -4,7 +4,7 @@ import { tally } from '../support/flood.ts';
 import { expectWithin } from '../support/noise.ts';
 import { useProcesses } from '../support/system.ts';
 
-/** Eight slots with calls of 100 ms serve 80 calls a second. `test/acceptance/collapse.ts` tries twice that rate. */
+/** Slots of the worker: they serve 80 calls of 100 ms a second. In `test/acceptance/collapse.ts` they serve 160. */
 const SLOTS = 8;
 const SERVICE_MS = 100;
 const PER_SECOND = 35;

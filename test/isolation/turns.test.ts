@@ -48,7 +48,8 @@ describe('past work of an app', function () {
   });
 
   /**
-   * Asserts that the app's calls overtake a new app's flood, and wait no longer than calls of an app without past work.
+   * Asserts that the app's calls overtake a new app's flood, and wait about as long as calls of an app without past
+   * work.
    */
   async function expectFairShare(app: AppClient): Promise<void> {
     system.provider.respond(delay(SERVICE_MS, ok()));

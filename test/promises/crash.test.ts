@@ -60,7 +60,7 @@ describe('dead worker', () => {
     assert.equal((await rowOf(system, body)).attempt, 2);
 
     frozen.freeze(false);
-    // Waits for two heartbeats, a second in which the worker can handle the answer waiting in its socket.
+    // Waits for two heartbeats: between them, the worker has time to handle the answer that waits in its socket.
     const first = await aliveUntil(system, worker);
     await until(async () => (await aliveUntil(system, worker)) > first);
     const row = await rowOf(system, body);

@@ -41,7 +41,7 @@ describe('deadlines', () => {
       await assertUnits(app, 0);
     });
 
-    it('a prediction never succeeds after its deadline, even if the provider answers right at the deadline', async () => {
+    it('a prediction whose provider answers at about its deadline is stored as suggested, and charged, exactly if its caller gets 200', async () => {
       const app = await system.app();
       // Some answers come before the worker's limit, some after the caller's deadline.
       system.provider.respond(async (response, call) => {

@@ -26,7 +26,7 @@ describe('promotion with a dead worker', function () {
 
   const kill = () => system.workers.shift()?.kill();
   /**
-   * Starts a promotion and kills the only worker after its third model call. Returns the result from the next worker.
+   * Starts a promotion and kills the only worker during its third model call. Returns the result from the next worker.
    */
   const promoteAndKill = async (body: object) => {
     system.provider.next(writeEpisode(), writeEpisode(), hang());

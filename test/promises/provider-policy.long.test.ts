@@ -62,7 +62,8 @@ describe('policy of all workers', () => {
       }
 
       /**
-       * Resolves when every worker has called the provider. It answers so slowly that each worker finds waiting work.
+       * Makes the provider answer so slowly that each worker finds waiting work. Resolves when every worker has called
+       * the provider.
        */
       async function everyoneCalls(): Promise<void> {
         system.provider.respond(delay(200));

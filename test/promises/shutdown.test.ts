@@ -31,7 +31,7 @@ describe('shutdown', () => {
     return rows.length;
   };
 
-  it('a running call gets its answer even if all processes get SIGTERM at the same time, and again', async () => {
+  it('a running call gets its answer even if all processes get SIGTERM at the same time, and then a second SIGTERM', async () => {
     const app = await system.app();
     const [web, worker] = await Promise.all([system.startWeb(), system.startWorker()]);
     const before = await countAlive();
@@ -82,7 +82,7 @@ describe('shutdown', () => {
     await until(() => isRefused(web));
     web.freeze(true);
     const asked = ask();
-    // Longer than a kept-alive connection may stay idle.
+    // Longer than a stopping ingress keeps an idle connection open.
     await sleep(1000);
     web.freeze(false);
     assert.deepEqual(

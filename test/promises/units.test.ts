@@ -13,7 +13,7 @@ type Answer = Reply<PredictionResponse>;
 type Refusal = [status: number, code: string | undefined];
 
 const SANDBOX_UNITS = 50;
-/** Price of a unit: a fifth of a cent, so a cap of 10 cents leaves 50 units. */
+/** Price of a unit: a fifth of a cent, so a cap of 10 cents allows 50 units. */
 const PRICE_MICROCENTS = 200_000;
 const OTHER_PRICE_MICROCENTS = 300_000;
 const THIS_MONTH = 'month_of(now())';
@@ -395,7 +395,7 @@ describe('units', () => {
     return [status, code];
   }
 
-  /** Books units in the app's month without making requests. */
+  /** Books units of the app in a month, without making requests. */
   async function bookUnits(app: AppClient, plan: 'sandbox' | 'paid', units: number, month = THIS_MONTH) {
     const paid = plan === 'paid' ? units : 0;
     await system.database.pool.query(

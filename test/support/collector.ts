@@ -55,7 +55,7 @@ export interface Collector extends AsyncDisposable {
   url: string;
   /** Everything received, as it came. */
   readonly received: string;
-  /** Resolves with the spans of a trace once there are this many. */
+  /** Resolves with the spans of a trace once there are this many, or after 20 s with those that there are. */
   trace(traceId: string, spans: number): Promise<CollectedSpan[]>;
   close(): Promise<void>;
 }

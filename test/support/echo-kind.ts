@@ -55,7 +55,7 @@ async function sayAgain({ text, gate }: EchoInput, attempt: number, { signal }: 
   return { state: 'echoed', answer: text, report: { attempt, length: text.length } };
 }
 
-// When started as a process, serves all pools, with this kind added to the product's.
+// When started as a process, serves all pools, with these two kinds added to the product's.
 if (import.meta.main)
   await runMain('echo', workerConfig, (config, log) =>
     startWorker(config, log, {

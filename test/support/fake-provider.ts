@@ -6,7 +6,7 @@ import { LIKELIHOODS, type Likelihood } from '../../shared/domain/likelihood.ts'
 import { duringSuite } from './during-suite.ts';
 import { listen } from './listening.ts';
 
-/** The record that the product sent to the model: the JSON between the fences of the last message. */
+/** The record that the product sent to the model: the JSON between `<record>` and `</record>` in the messages. */
 export interface PromptRecord {
   mode: string;
   language: string;
@@ -216,7 +216,7 @@ export function status(code: number, headers: Record<string, string> = {}, messa
   };
 }
 
-/** Answers 200 with `value` as the body: null, [], a wrong shape. */
+/** Answers 200 with `value` as the JSON body, which may have a wrong shape. */
 export const json =
   (value: unknown): Step =>
   (response) =>

@@ -86,6 +86,7 @@ export async function quote(
     [account.id, fact.id, source.id, source.content.slice(0, 240)],
   );
 }
+
 /** Adds a fact of the account, overridden by `part`. */
 export async function addFact(
   { database }: In,

@@ -9,7 +9,7 @@ import type { System, SystemOptions, TestProcess } from './system.ts';
 import { until, untilDone } from './until.ts';
 
 const CALLERS = 40;
-/** Limits of the service time, of which some answers arrive during the outage, and some after it. */
+/** Limits of the provider's service time: some answers arrive during the outage, and some after it. */
 const SERVICE_MS = { least: 1000, most: 5000 };
 const REACHES_PROVIDER_WITHIN_MS = 15_000;
 const CANCEL = { 'x-on-disconnect': 'cancel' };

@@ -73,7 +73,7 @@ export const forPrompts =
   (response, call) =>
     (is(promptIn(call)) ? step : otherwise)(response, call);
 
-/** Answers each prompt with itself. */
+/** Answers each prompt with `Re: ` and the prompt. */
 export const echoPrompt: Step = (response, call) =>
   proposeReplies([{ response: `Re: ${promptIn(call)}` }])(response, call);
 

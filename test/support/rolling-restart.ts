@@ -18,7 +18,7 @@ export interface RollingRestart extends LoadObservations {
 /** The installation that is restarted. */
 export interface Installation {
   system: System<TestProcess>;
-  /** Address of the ingresses. */
+  /** Address of the balancer in front of the ingresses. */
   url: string;
 }
 
@@ -34,8 +34,8 @@ interface Rounds {
 }
 
 /**
- * Restarts two ingresses behind a balancer and two workers in turn, `rounds` times, under `perSecond` requests. The
- * successor starts first, or after the old process has exited.
+ * Restarts two ingresses behind a balancer and two workers in turn, `rounds` times, under `perSecond` requests a
+ * second. In half of the restarts the successor starts first, in the others after the old process has exited.
  */
 export async function rollingRestart(options: Rounds): Promise<RollingRestart> {
   const env = { SANDBOX_UNITS: '1000000', LEASE_MS: '3000', ...options.env };

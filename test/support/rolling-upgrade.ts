@@ -47,9 +47,9 @@ export interface RollingUpgrade extends LoadObservations {
 }
 
 /**
- * Takes two ingresses behind a balancer and two workers from each version to the next, under `perSecond` requests:
- * migrates, then replaces the workers and then the ingresses one by one. A successor starts before its predecessor
- * stops.
+ * Takes two ingresses behind a balancer and two workers from each version to the next, under `perSecond` requests a
+ * second: migrates, then replaces the workers and then the ingresses one by one. A successor starts before its
+ * predecessor stops.
  */
 export async function rollingUpgrade(
   [first, ...later]: [Version, ...Version[]],

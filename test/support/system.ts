@@ -36,7 +36,7 @@ export interface SystemOptions {
   env?: Environment;
   /** Hosts each ingress and worker in a process of its own, which a test may kill or freeze. */
   apart?: boolean;
-  /** Drops every wake-up of the product, so that only polling is left. */
+  /** Drops the product's wake-ups, so that only polling is left; on PostgreSQL, those for admitted work pass. */
   withoutWakeUps?: boolean;
 }
 
@@ -128,7 +128,10 @@ interface PartRunner<P extends Part> {
   end(parts: readonly P[]): Promise<void>;
 }
 
-/** Starts an installation whose ingresses share one process and whose workers share another. Stop it in `after`. */
+/**
+ * Starts an installation whose ingresses share one process and whose workers share another, unless they run `apart`.
+ * Stop it in `after`.
+ */
 export function startSystem(options: SystemOptions = {}): Promise<System<HostedPart>> {
   const hosts = new Hosts(options.apart ?? false);
   return start<HostedPart>(options, {

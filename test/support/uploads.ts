@@ -6,13 +6,13 @@ import { tally } from './flood.ts';
 import { event } from './recording.ts';
 
 /** People who upload, batches per person, and events per batch. */
-interface UploadStore {
+interface Uploads {
   people: Pick<UserClient, 'url' | 'access'>[];
   batches: number;
   rows: number;
 }
 
-/** UploadStore that are ready to be posted. */
+/** Uploads that are ready to be posted. */
 interface ReadyUploads {
   /** Posts all batches of all people at once. Resolves with the number of each answer, as `tally` counts them. */
   post(): Promise<Record<string, number>>;
@@ -22,7 +22,7 @@ interface ReadyUploads {
  * Prepares the batches in a separate thread, which also posts them, so that this does not delay what the caller
  * measures. Each batch is a session of its own.
  */
-export async function prepareUploads({ people, batches, rows }: UploadStore): Promise<ReadyUploads> {
+export async function prepareUploads({ people, batches, rows }: Uploads): Promise<ReadyUploads> {
   // Clients themselves cannot be sent to a thread.
   const data = { people: people.map(({ url, access }) => ({ url, access })), batches, rows };
   const worker = new Worker(new URL(import.meta.url), { workerData: data });
@@ -38,7 +38,7 @@ export async function prepareUploads({ people, batches, rows }: UploadStore): Pr
 }
 
 if (parentPort !== null) {
-  const { people, batches, rows } = workerData as UploadStore;
+  const { people, batches, rows } = workerData as Uploads;
   const uploads = people.flatMap(({ url, access }, person) =>
     Array.from({ length: batches }, (_, batch) => {
       const session_id = `session ${person} ${batch}`;

@@ -6,8 +6,8 @@ const NOTIFICATION = 'A'.charCodeAt(0);
 const HEADER_BYTES = 5;
 
 /**
- * Starts a proxy to the database that drops every notification on the product's own channels, and nothing else
- * (PostgreSQL's frontend/backend protocol, version 3).
+ * Starts a proxy to the database that drops the notifications of ended work, of cancelled work and of providers, and
+ * nothing else: those of admitted work pass (PostgreSQL's frontend/backend protocol, version 3).
  */
 export async function dropWakeUps(
   target: string,
@@ -48,8 +48,8 @@ export async function dropWakeUps(
 }
 
 /**
- * Reports whether a message is a notification: its type, its length, the sender's process id, then the channel's name,
- * ended by a NUL.
+ * Reports whether a message is a notification to drop: its type, its length, the sender's process id, then the
+ * channel's name, ended by a NUL.
  */
 function isWakeUp(message: Buffer): boolean {
   if (message[0] !== NOTIFICATION) return false;

@@ -7,7 +7,7 @@ export interface JsonEdit {
   at: number;
   /**
    * `replace` puts the text in a value's place, `insert` adds it inside under a name, `drop` removes a member, `repeat`
-   * repeats a member with the text.
+   * repeats a member with the text. Every kind replaces a value that is no object or list.
    */
   kind: 'replace' | 'insert' | 'drop' | 'repeat';
   /** Member name, as a JSON string. */

@@ -28,7 +28,7 @@ export class Sender {
     this.#hangMs = hangMs;
   }
 
-  /** Resolves with the answer; undefined if it was not waited for. Rejects if none came. */
+  /** Resolves with the answer; undefined if it was not waited for, or a wire form got none. Otherwise rejects. */
   async send(request: Request): Promise<Received | undefined> {
     if (request.wire !== undefined) return this.#bytes(bytesOf(request, request.wire));
     if (request.framing === 'abandoned') return this.#leave(request, { missing: 9 });

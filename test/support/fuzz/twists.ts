@@ -39,7 +39,7 @@ export const PATH_FORMS = [
 ] as const;
 export type PathForm = (typeof PATH_FORMS)[number];
 
-/** Forms of a credential; the last three are good. */
+/** Forms of a credential. The last three are good (`key` only for a person's calls), `empty key` only for an app's. */
 export const CREDENTIAL_FORMS = [
   'none',
   'other kind',
@@ -251,7 +251,7 @@ const BODY_TWISTS: fc.Arbitrary<Twist>[] = [
 
 const WIRE_TWISTS: fc.Arbitrary<Twist> = one(WIRE_FORMS).map((form) => ({ kind: 'wire', form }));
 
-/** Generates twists: none for a third of the requests, edits of the body for most others that have one. */
+/** Generates twists: none for three of ten requests, and for the others with a body mostly twists of the body. */
 export function twistsFor({ hasBody }: { hasBody: boolean }): fc.Arbitrary<Twist[]> {
   const [edits, ...others] = BODY_TWISTS;
   const twist = fc.oneof(

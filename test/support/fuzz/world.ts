@@ -56,7 +56,7 @@ export class World {
     this.#people = people;
   }
 
-  /** Creates apps of every sort and a few people; every pool has something in it. */
+  /** Creates an app, an app with a cap of 0, and a few people. Fills the pools that answers do not fill. */
   static async open(system: System): Promise<World> {
     const redirectUris = [REDIRECT_URI];
     const apps = await Promise.all([
