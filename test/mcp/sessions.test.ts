@@ -11,8 +11,8 @@ import {
   callTool,
   issueKey,
   openSession,
-  startToolServer,
   startRecordingProxy,
+  startToolServer,
 } from '../support/tool-server.ts';
 import { until } from '../support/until.ts';
 
