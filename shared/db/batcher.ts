@@ -4,8 +4,8 @@ import { isLockTimeout, isUnavailable } from './faults.ts';
 /** Time after which a statement in flight counts as slow. It is most likely waiting for a lock. */
 const SLOW_MS = 200;
 /**
- * Maximum number of a party's items that are tried alone at the same time. After as many consecutive lock time-outs,
- * the rest fail.
+ * Maximum number of a party's items that are tried alone at the same time. After as many consecutive lock time-outs of
+ * a lane, or of a party's items without a lane, the others that are to be tried alone there fail.
  */
 const LONE_ITEMS_MAX = 4;
 /** Maximum number of parties and lanes whose lock time-outs are remembered. */
@@ -21,7 +21,7 @@ export interface BatcherOptions<In> {
    * lock.
    */
   laneOf?: (item: In) => string | null;
-  /** Size of an item in bytes. A batch holds at most `maxBytes`, or a single larger item. */
+  /** Size of an item, in bytes or characters. A batch holds at most `maxBytes` of them, or a single larger item. */
   bytesOf?: (item: In) => number;
   maxBytes?: number;
   /** Keys of an item. Items of one party that have a key in common never share a batch; the later one waits. */
@@ -45,8 +45,8 @@ export interface BatcherOptions<In> {
  * not delayed: its statement starts at once, unless `isBusy`.
  *
  * `run` takes up to `maxItems` items and returns one output for each, in the same order. When a shared statement fails,
- * its items are retried alone, so that the error or lock of one item never fails another; but if the database is
- * unreachable, all of them fail. When `signal` aborts, an item that still waits is withdrawn; an item in flight stays.
+ * its items are retried alone, so that the error of one never fails another. All fail if the database is unreachable,
+ * or after `LONE_ITEMS_MAX` lock time-outs in a row. When `signal` aborts, an item that still waits is withdrawn.
  */
 export function createBatcher<In, Out>(
   run: (items: In[]) => Promise<Out[]>,

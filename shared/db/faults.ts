@@ -51,7 +51,7 @@ export function isUnavailable(error: unknown): boolean {
 const LOST_ANSWER_MESSAGES = /^(Query read timeout|Connection terminated)/;
 const LOST_ANSWER_CODES = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT'];
 
-/** Checks whether a statement was sent and no answer came back: it may have been committed. */
+/** Checks whether a statement may have been committed although no answer came. True for some failed connects too. */
 export function isAnswerLost(error: unknown): boolean {
   return causes(error).some(
     ({ code, message }) =>
@@ -67,7 +67,7 @@ export function isLockTimeout(error: unknown): boolean {
   return causes(error).some(({ code }) => code !== undefined && LOCK_TIMEOUTS.includes(code));
 }
 
-/** Checks whether a statement was cut off because it took too long. */
+/** Checks whether a statement was cut off because it took too long, or by an operator. */
 export function isCancelled(error: unknown): boolean {
   return causes(error).some(({ code }) => code === QUERY_CANCELED);
 }

@@ -4,8 +4,8 @@ import type { ClientBase, Pool } from 'pg';
 import { FUNCTION_SETTINGS, SQL_CONSTANTS } from './limits.ts';
 
 /**
- * The SQL functions that TypeScript calls to process work. `FUNCTION_SETTINGS` are attached to each, and apply to the
- * functions that it calls as well.
+ * The SQL functions that TypeScript calls to process work and to recall phrases. `FUNCTION_SETTINGS` are attached to
+ * each, and apply to the functions that it calls as well.
  */
 const ENTRY_FUNCTIONS = [
   'abandoned_v2',
@@ -27,7 +27,8 @@ const ENTRY_FUNCTIONS = [
 
 /**
  * Hashes of all versions of the functions, oldest first; the length of the list is the version number. Whoever changes
- * `sql/` or a constant used in it appends the new hash, which `test/unit/db/functions.test.ts` prints.
+ * `sql/`, `ENTRY_FUNCTIONS`, `SQL_CONSTANTS` or `FUNCTION_SETTINGS` appends the new hash, which
+ * `test/unit/db/functions.test.ts` prints.
  */
 export const HASHES = [
   '396da4bbb615af0a',
@@ -47,6 +48,7 @@ export const HASHES = [
   '527d98118199b8e1',
   '506da514ff56c7a1',
   'd5eefc8b79be960d',
+  'c93642e21d69fd48',
 ];
 
 /**

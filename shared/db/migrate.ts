@@ -17,9 +17,9 @@ const BACKOFF = { firstMs: 1000, longestMs: 1000 };
 const POLL_MS = 100;
 const APPLICATION_NAME = 'forecue migrate';
 
-/** Limits how long a migration waits for others. */
+/** Limits how long a migration waits for others. It waits for another process that migrates until `signal` aborts. */
 export interface Patience {
-  /** Time to keep trying while others hold the tables; 2 minutes by default. */
+  /** Time to keep trying while others hold the tables: in each of the three steps, 2 minutes by default. */
   patienceMs?: number | undefined;
   /** Ends the waits for others, and makes the call reject. A step that has begun is finished, and no other begins. */
   signal?: AbortSignal | undefined;

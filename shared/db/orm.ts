@@ -75,8 +75,8 @@ const entities = [account, app, connection, memory, processes, provider, recordi
   Object.values(file),
 );
 
-/** Tables of the hot path. No entity describes them: they are partitioned or tuned, and have their own statements. */
-const HOT_PATH_TABLES = [/^(work|answers|leases|phrases|installed_functions)$/, /^(history|drafts)(_\d+)?$/];
+/** Tables that no entity describes, such as those of the hot path, which are partitioned or tuned. */
+const PLAIN_SQL_TABLES = [/^(work|answers|leases|phrases|installed_functions)$/, /^(history|drafts)(_\d+)?$/];
 
 export const MIGRATIONS_FOLDER = fileURLToPath(new URL('../../migrations', import.meta.url));
 
@@ -92,7 +92,7 @@ export function ormOptions(clientUrl: string) {
     // Maximum rows per statement: indexing a long text takes 20 ms, and a statement has a time limit.
     batchSize: 50,
     // `installFunctions` creates functions and triggers, not migrations.
-    schemaGenerator: { skipTables: HOT_PATH_TABLES, ignoreRoutines: true, ignoreTriggers: true },
+    schemaGenerator: { skipTables: PLAIN_SQL_TABLES, ignoreRoutines: true, ignoreTriggers: true },
     migrations: {
       path: MIGRATIONS_FOLDER,
       pathTs: MIGRATIONS_FOLDER,

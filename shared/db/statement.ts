@@ -3,7 +3,7 @@ import { retry } from '../timing/retry.ts';
 import { isUnavailable } from './faults.ts';
 import { RETRY_ON_CONFLICT } from './retries.ts';
 
-/** A statement of the hot path: prepared once per connection under its name, and safe to repeat. */
+/** A statement that is prepared once per connection, under its name. */
 export interface SqlStatement {
   name: string;
   text: string;
@@ -11,8 +11,8 @@ export interface SqlStatement {
 
 /**
  * Runs a statement and returns its rows. Retries after a conflict with another transaction, and once after a lost
- * connection. If only the answer to a commit was lost, the second run finds the effect of the first, so all statements
- * must be safe to repeat. With `withinMs`, gives up after that time, and never retries after a lost connection.
+ * connection. If only the answer to a commit was lost, the second run finds the effect of the first, so the statement
+ * must be safe to repeat. With `withinMs`, each try gives up after that time, and none follows a lost connection.
  */
 export async function query<Row extends QueryResultRow>(
   pool: Pool,

@@ -19,7 +19,7 @@ export async function* repeatStep(
   }
 }
 
-/** Takes steps for about `withinMs`, with a pause after each. Returns false if some are left. */
+/** Takes steps for about `withinMs`, with a pause after each. Returns false if some may be left. */
 export async function takeSteps(steps: AsyncIterable<unknown>, withinMs: number): Promise<boolean> {
   const since = performance.now();
   let stepStart = since;

@@ -86,7 +86,7 @@ export const Refusal = defineEntity({
   },
 });
 
-/** An event that an app reported about a prediction. Kept for as long as the prediction's tombstone. */
+/** An event that an app reported about a prediction. Kept for `TOMBSTONE_DAYS` from then on. */
 export const PredictionEvent = defineEntity({
   name: 'PredictionEvent',
   tableName: 'prediction_events',

@@ -17,7 +17,7 @@ export const Connection = defineEntity({
     status: p.enum(['connected', 'revoked']),
     /** Number of grants so far, which is also the number of the present grant. */
     grantRevision: p.integer(),
-    /** Number of the grant since which it has belonged to this account; 0 if no other account is known. */
+    /** Number of the first grant of its present account; 0 if that grant is older than this column. */
     accountGrant: p.integer().default(0),
     createdAt: p.datetime(3),
     grantedAt: p.datetime(3),
@@ -67,7 +67,7 @@ export const ConnectionAttempt = defineEntity({
 export type ConnectionAttempt = InferEntity<typeof ConnectionAttempt>;
 
 /**
- * A connection whose grant ended with more work than one step can end: work admitted until `endedAt` still has to end.
+ * A connection whose grant ended with work that one step could not end: work admitted until `endedAt` still has to end.
  */
 export const EndingConnection = defineEntity({
   name: 'EndingConnection',

@@ -16,7 +16,7 @@ export const RawMemory = defineEntity({
     kind: p.text(),
     /** The speaker. */
     role: p.text().nullable(),
-    /** The author of the words: `RAW_ORIGINS`. Only `human` is evidence for a fact. */
+    /** The author of the words: `MESSAGE_ORIGINS`. Only `human` is evidence for a fact. */
     origin: p.text(),
     agent: p.text().nullable(),
     sessionId: p.text().nullable(),
@@ -27,7 +27,7 @@ export const RawMemory = defineEntity({
     tags: p.type(TextArray).$type<string[]>(),
     metadata: p.json<Record<string, unknown>>(),
     promotedAt: p.datetime(3).nullable(),
-    /** Number of promotions that failed because of this row; `retryAt`: when the scheduler tries it again. */
+    /** Number of promotions in a row that failed because of this row; `retryAt`: when the scheduler tries it again. */
     failures: p.integer().default(0),
     retryAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3),
@@ -88,7 +88,7 @@ export const Episode = defineEntity({
     salience: p.double().$type<number>().default(0.5),
     model: p.text().nullable(),
     promotedAt: p.datetime(3).nullable(),
-    /** Number of promotions that failed because of this row; `retryAt`: when the scheduler tries it again. */
+    /** Number of promotions in a row that failed because of this row; `retryAt`: when the scheduler tries it again. */
     failures: p.integer().default(0),
     retryAt: p.datetime(3).nullable(),
     /** Time at which its text was erased, because one of its sources was deleted. */
@@ -115,7 +115,7 @@ export type Episode = InferEntity<typeof Episode>;
 
 /**
  * One statement about the account. World time (`validFrom`, `validTo`) is when it holds; system time (`recordedAt`,
- * `invalidatedAt`) is when memory believed it. It is superseded, never overwritten.
+ * `invalidatedAt`) is when memory believed it. Another fact supersedes it; another wording keeps a copy of the former.
  */
 export const Fact = defineEntity({
   name: 'Fact',
@@ -128,7 +128,7 @@ export const Fact = defineEntity({
     kind: p.text().nullable(),
     /** Subject that has one value at a time (`tool.editor`): a fact with another value for it supersedes this one. */
     slot: p.text().nullable(),
-    /** The author: `FACT_ORIGINS`. */
+    /** The author: `DERIVED_ORIGINS`. */
     origin: p.text().default('human'),
     tags: p.type(TextArray).$type<string[]>(),
     confidence: p.double().$type<number>().default(1),
@@ -147,7 +147,7 @@ export const Fact = defineEntity({
     staleAt: p.datetime(3).nullable(),
     pinned: p.boolean().default(false),
     model: p.text().nullable(),
-    /** Number of promotions that failed because of this row; `retryAt`: when the scheduler tries it again. */
+    /** Number of promotions in a row that failed because of this row; `retryAt`: when the scheduler tries it again. */
     failures: p.integer().default(0),
     retryAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3),

@@ -21,7 +21,7 @@ end $$;
 
 -- Returns the items of a batch, each with what is known about it: whether its connection refuses it, the live work or
 -- the latest end of the same request, and the latest revision of its line. `touched` has the live work that any item of
--- the batch may attach to or supersede.
+-- the batch may attach to or supersede. Called again for an item whose live work has ended before it was locked.
 create or replace function look_up_v2(_party uuid, _batch json)
 returns table (
   place int, id uuid, fingerprint bytea, line uuid, revision bigint, text_hash bytea,

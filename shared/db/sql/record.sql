@@ -7,8 +7,9 @@ end $$;
 
 -- Stores a batch of an account's events, and updates their sessions. Takes the batch as columns: `_bodies` has a line
 -- for each event, `_sizes` the bytes of each line. Returns the number of events stored, and the places (from 0) of
--- those refused because their session is another account's; the rest were stored before. If the new events do not fit
--- into the quotas, it stores nothing and says in `excess` why. Returns no row when the account is gone or disabled.
+-- those refused because their session is another account's; the rest repeat an id that is stored, or is earlier in the
+-- batch. If the new events do not fit into the quotas, it stores nothing and says in `excess` why. Returns no row when
+-- the account is gone or disabled.
 --
 -- Lock order: the account, its usage, then sessions by id. Batches of one account run one after the other. Otherwise it
 -- would be uncertain which events are new, and `arrival` would not grow in the order in which an account's events

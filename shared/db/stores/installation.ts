@@ -30,7 +30,7 @@ const READ_INSTALLATION = {
               from accounts where erasing_at is not null) e,
            (select coalesce(sum(g.reserved), 0)::float8 as reserved, coalesce(sum(g.settled), 0)::float8 as settled
               from apps a cross join lateral (
-                -- A month has a page in sight, and past months have theirs for ever.
+                -- Looks up each app's month by key: a condition on the month alone would read all past months.
                 select n.reserved, n.settled from usage n
                  where n.app_id = a.id and n.month = month_of(now()) order by n.page desc limit 1) g) u,
            (select (select sum(numbackends)::int from pg_stat_database) as sessions,

@@ -66,8 +66,8 @@ export async function recordEvent(
     const [row] = await query<Outcome>(pool, RECORD_EVENT, values);
     if (row?.outcome === 'recorded') return;
     if (row?.outcome === 'rate_limited') throw new AppError('rate_limited', { retryAfterS: row.retryAfterS });
-    // Repeats the statement: the same event was stored concurrently, which only the next statement sees.
     if (row?.outcome) throw new AppError(row.outcome);
+    // The same event was stored concurrently, which only the next statement sees.
   }
 }
 

@@ -41,8 +41,8 @@ const ADD_TO_LEDGER = {
 const ADD_TIMEOUT_MS = 5000;
 
 /**
- * Adds calls to the ledger. `age_ms` is the time since a call was sent. Safe to repeat. A call of an account that has
- * been erased meanwhile is stored without the account.
+ * Adds calls to the ledger. `age_ms` is the time since a call was sent. Safe to repeat. A call of an account that is
+ * erased meanwhile is stored without the account.
  */
 export async function addToLedger(
   pool: Pool,

@@ -101,7 +101,7 @@ const FIRE_TICK = {
 
 /**
  * Fires a tick: opens a round, or lets an open round go on. Each tick is fired once, whatever the number of processes
- * and attempts, and never after a later tick. Returns whether this call fired it.
+ * and attempts, and never after a later tick. Returns true if this call fired it and its first answer arrived.
  */
 export async function fireTick(
   pool: Pool,
@@ -112,7 +112,7 @@ export async function fireTick(
 
 /** The next page of a round: the accounts after `position`. One process at a time works on it. */
 export interface Page {
-  /** The tick of the round, in Unix milliseconds. */
+  /** The latest tick, which opened the round or let it go on, in Unix milliseconds. */
   tick: number;
   step: number;
   /** Id of the account after which the page begins. */
@@ -148,7 +148,7 @@ const TURN_PAGE = {
 
 /**
  * Moves the round to its next page, and holds the round during the pause before that page. A null position ends the
- * round. Returns false if another process has taken the round over.
+ * round. Returns false if another process has taken the round over, or the round has ended.
  */
 export async function turnPage(
   pool: Pool,

@@ -63,9 +63,9 @@ export async function findServiceKey(
 }
 
 /**
- * Issues a key to a logged-in user. Only its hash is stored. Throws `not_authenticated` if the account has been erased
- * or disabled meanwhile, `token_expired` if the log-in has been ended, and `quota_exceeded` if the account has
- * `KEYS_MAX` keys.
+ * Issues a key to a logged-in user. Only its hash is stored. Throws `access_denied` if the caller used a key,
+ * `not_authenticated` if the account has been erased or disabled meanwhile, `token_expired` if the log-in has been
+ * ended, and `quota_exceeded` if the account has `KEYS_MAX` keys.
  */
 export function issueServiceKey(
   em: EntityManager,

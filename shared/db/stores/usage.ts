@@ -2,7 +2,10 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { UsageCounts } from '../../domain/usage.ts';
 import { App, Usage } from '../entities/app.ts';
 
-/** Reads an app and its usage in a month (`YYYY-MM`), by default the current month by the database's clock. */
+/**
+ * Reads an app and its usage in a month (`YYYY-MM`), by default the current month by the database's clock; undefined if
+ * there is no such app.
+ */
 export async function readUsage(
   em: EntityManager,
   appId: string,

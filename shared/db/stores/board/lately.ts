@@ -74,7 +74,9 @@ export interface LedgerHour {
   inputTokens: number;
   outputTokens: number;
   costMicrocents: number;
+  /** Number of calls of models without a price. */
   unpriced: number;
+  /** Lowest and highest id of the calls. */
   first: string;
   last: string;
 }

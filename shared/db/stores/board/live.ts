@@ -17,7 +17,7 @@ export interface LiveKind {
 /** A party with work that waits or runs. */
 export interface LiveParty {
   party: string;
-  /** Name of the app; null for an account, or an app that is gone. */
+  /** Name of the app; null for an account. */
   app: string | null;
   queued: number;
   running: number;

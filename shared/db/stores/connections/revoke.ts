@@ -13,8 +13,9 @@ export interface RevokeResult {
 }
 
 /**
- * Revokes the connection of an app's user, and ends the work under its grant, in one transaction. Repeating it changes
- * nothing. Throws `not_found` if the connection is unknown or another app's, `access_denied` if it is another user's.
+ * Revokes the connection of an app's user, and ends the work under its grant: up to `ROWS_AT_ONCE` pieces in the same
+ * transaction, the rest by `endRevokedWork`. Repeating it changes nothing. Throws `not_found` if the connection is
+ * unknown or another app's, `access_denied` if it is another user's.
  */
 export function revokeConnection(
   em: EntityManager,

@@ -20,7 +20,7 @@ const ANSWER_TIMEOUT_MS = 12_000;
 
 /**
  * Number of events that were stored, and indexes of events whose session belongs to another account. All other events
- * of the batch had been stored before.
+ * of the batch have an id that was stored before, or that an earlier event of the batch has.
  */
 export interface RecordResult {
   accepted: number;

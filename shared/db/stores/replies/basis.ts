@@ -20,7 +20,7 @@ const BATCH_BUNDLE = {
 };
 
 /**
- * Reads the bundle of the running batch that has this part, and the present revision of memory; undefined if there is
+ * Reads the bundle of the live batch that has this part, and the present revision of memory; undefined if there is
  * no such batch. A batch that failed and runs again keeps its id but gets new parts, while parts of its first run may
  * still be queued.
  */
@@ -78,8 +78,8 @@ export function readPairs(em: EntityManager, accountId: string): Promise<PromptR
 }
 
 /**
- * Selects replies with their prompts. A reply answers the prompt that it names or, if it names none, the last prompt of
- * the same agent in its session.
+ * Selects replies with their prompts. A reply answers the prompt that it names or, if that is not in memory or it names
+ * none, the last prompt of the same agent in its session.
  */
 const READ_PAIRS = `
   select r.id, coalesce(named.id, latest.id) as "promptId", r.content as reply, right(coalesce(named.content, latest.content), ${PROMPT_END_CHARS}) as prompt

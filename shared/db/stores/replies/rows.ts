@@ -58,7 +58,7 @@ export async function findEndedIds(pool: Pool, ids: readonly string[]): Promise<
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Returns the total size of these predictions of the account, in bytes of JSON. */
+/** Returns the total size of the large columns of these predictions of the account, in bytes of JSON. */
 export async function measureReplies(
   em: EntityManager,
   accountId: string,
@@ -73,8 +73,8 @@ export async function measureReplies(
 }
 
 /**
- * Limits on reading a page. `inTurn` counts the rows of the account when its turn comes; `reserve` resolves when there
- * is room for the page.
+ * Limits on reading a page. `inTurn` calls `read`, which goes through all rows of the account, when its turn comes;
+ * `reserve` resolves when there is room for the page.
  */
 interface PageReadLimits {
   inTurn<T>(read: () => Promise<T>): Promise<T>;
@@ -103,7 +103,7 @@ export async function listReplies(
 
 interface MeasuredPage {
   total: number;
-  /** Size of the page as JSON, in bytes. */
+  /** Size of the large columns of the page, in bytes of JSON. */
   size: number;
   ids: string[];
 }

@@ -34,7 +34,7 @@ export interface FlowAsk extends Flow {
   /** Maximum number of pieces to claim. */
   readonly count: number;
   /**
-   * Time from which to search, in Unix milliseconds: older pieces were claimed before. Null: search the whole queue.
+   * Time from which to search, in Unix milliseconds: older pieces were claimed before. Null: from `reachMs` ago.
    */
   readonly sinceMs: number | null;
 }

@@ -16,7 +16,8 @@ import {
 /**
  * Condition under which a completion takes effect on live work:
  *
- * - `attempt`: this worker runs this attempt, or no worker does, because a crash of the database has undone the claim.
+ * - `attempt`: this worker runs this attempt, or no worker does: a crash of the database has undone the claim, or the
+ *   work was released.
  * - `queued`: the work is queued for this attempt, which nobody has claimed.
  * - `live`: the work has not ended, and is at the given attempt, if any.
  * - `overdue`: its deadline has passed.
@@ -53,8 +54,8 @@ const COMPLETE_AND_CLAIM = {
 
 /**
  * Ends work of one party and settles or refunds its units, in one transaction. Returns for each item whether it took
- * effect. Promise: each admission has one end and one settlement, whoever tries; the late answer of a worker that has
- * lost its attempt fails the guard.
+ * effect; false also if it did in a try whose answer was lost. Promise: each admission has one end and one settlement,
+ * whoever tries; the late answer of a worker that has lost its attempt fails the guard.
  */
 export async function complete(
   pool: Pool,

@@ -30,8 +30,8 @@ export type RequestRow = Omit<Outcome, 'facts' | 'report' | 'retryAfterMs'> &
   };
 
 /**
- * Finds the outcomes of requests whose callers still wait, by their keys. Leaves out live requests. Gives up after
- * `withinMs`.
+ * Finds the outcomes of requests whose callers still wait, by their keys; `gone` for a key without a request. Leaves
+ * out live requests. Gives up after `withinMs`.
  */
 export async function outcomesOf(
   pool: Pool,

@@ -56,8 +56,8 @@ export async function makeWeeks(pool: Pool): Promise<void> {
 const DROP_WEEKS = { name: 'drop_weeks_v1', text: `select drop_weeks_v1(${TOMBSTONE_DAYS})` };
 
 /**
- * Deletes history older than `TOMBSTONE_DAYS`, provider calls older than `LEDGER_DAYS`, and expired temporary rows. A
- * failed statement does not keep the others from running.
+ * Deletes history older than `TOMBSTONE_DAYS`, provider calls older than `LEDGER_DAYS`, and expired temporary rows;
+ * makes the partitions of the next weeks. A failed statement does not keep the others from running.
  */
 export async function deleteOldHistory(pool: Pool): Promise<void> {
   const errors: unknown[] = [];
@@ -65,7 +65,7 @@ export async function deleteOldHistory(pool: Pool): Promise<void> {
     await inSteps(pool, statement).catch((error: unknown) => errors.push(error));
   await makeWeeks(pool).catch((error: unknown) => errors.push(error));
   await query(pool, DROP_WEEKS, []).catch((error: unknown) => errors.push(error));
-  if (errors.length > 0) throw new AggregateError(errors, 'some could not be forgotten');
+  if (errors.length > 0) throw new AggregateError(errors, 'not everything could be cleaned up');
 }
 
 /** Time for which one statement is repeated. A later round deletes the rest. */

@@ -164,7 +164,7 @@ export async function drainQueued(
   return counts;
 }
 
-/** Latest job of a kind of an account, which has failed. */
+/** An account's latest job of a kind, which has failed. */
 export interface FailedJob {
   id: string;
   party: string;

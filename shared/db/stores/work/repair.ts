@@ -75,8 +75,8 @@ const ABANDONED_WORK = {
 };
 
 /**
- * Finds queued work of these kinds whose callers have all left: all such work, or only if they left within the last
- * `reachMs`.
+ * Finds queued work of these kinds whose callers all left at least `ABANDON_AFTER_MS` ago and, unless `reachMs` is
+ * null, at most `reachMs` ago: up to 1,000 pieces, longest ago first.
  */
 export async function findAbandonedWork(
   pool: Pool,
