@@ -36,8 +36,8 @@ export async function openParts(
   const health = new ProcessHealth();
   const database = opening.adopt(await open.openDatabase(config, log, 'forecue web'), closePart);
   const { pool } = database;
-  // Requests that manage accounts and memory have their own connections: if they wait for a locked account, no
-  // prediction waits for a connection.
+  // Connections of their own for requests that manage accounts, connections and memory: while these wait for a locked
+  // row, no work waits to be admitted or ended. An answer of `/api` reads its prediction's row through them too.
   const managementDatabase = opening.adopt(
     await open.openDatabase(config, log, 'forecue web rows'),
     closePart,

@@ -19,7 +19,7 @@ export interface Mailer {
   close(): Promise<void>;
 }
 
-const AT_ONCE = 4;
+const MAILS_AT_ONCE = 4;
 /** Maximum mails that wait: more than a mail server takes in a minute or two. Further mails are dropped. */
 const WAITING_MAX = 500;
 const CONNECT_MS = 10_000;
@@ -32,8 +32,8 @@ const CLOSE_MS = 2000;
 const PERMANENT_CODE = 500;
 
 /**
- * Opens the mailer, if a server is configured. It retries each mail for a minute. When the process stops, waiting mails
- * are lost.
+ * Opens the mailer, if a server is configured. It retries each mail for a minute, unless the server refuses it for
+ * good. When the process stops, waiting mails are lost.
  */
 export async function openMailer(config: MailConfig | undefined, log: Log): Promise<Mailer | undefined> {
   if (config === undefined) return undefined;
@@ -45,7 +45,7 @@ export async function openMailer(config: MailConfig | undefined, log: Log): Prom
     socketTimeout: SILENCE_MS,
   };
   const transport = createTransport({ url: config.url, ...timeouts });
-  const limiter = new ConcurrencyLimiter({ capacity: AT_ONCE, maxQueued: WAITING_MAX });
+  const limiter = new ConcurrencyLimiter({ capacity: MAILS_AT_ONCE, maxQueued: WAITING_MAX });
   const closing = new AbortController();
   const underWay = new Set<Promise<void>>();
 

@@ -8,7 +8,7 @@ import type { Mail, Mailer } from './mailer.ts';
 
 const LIFETIME_HOURS = 1;
 const WINDOW_S = 60 * 60;
-/** Mails to one address per window. A stranger who uses them up has sent the person as many links, which still work. */
+/** Requests for one e-mail address per window. The person can use the links that a stranger has asked for. */
 const PER_ADDRESS = 5;
 /** Requests from one network per window. The network may be a whole office's. */
 const PER_NETWORK = 50;

@@ -67,11 +67,11 @@ interface PasswordReset {
   address: string;
 }
 
-/** Maximum of a network's waiting log-ins, and of its waiting sign-ups: at 35 ms each, two seconds' worth. */
+/** Maximum of a network's waiting log-ins, and of its waiting sign-ups: two seconds of one thread, at 35 ms each. */
 const WAITING_MAX = 64;
 
 /**
- * Signs people up and in, for `/api` and for the consent page, and changes accounts. A caller that disconnects (`gone`)
+ * Signs people up and in, for `/api`, console and pages, and changes accounts. A caller that disconnects (`gone`)
  * leaves the queue for hashing passwords. Methods that hash throw `overloaded` when that queue is full.
  */
 export class AccountService {
@@ -103,8 +103,8 @@ export class AccountService {
 
   /**
    * Creates an account. Throws `email_taken`, `rate_limited` after too many attempts from the network,
-   * `invite_required` if signing up needs an invitation (if not, the code is ignored), and a `ValidationError` for a
-   * password that is too easy to guess.
+   * `invite_required` without an unused code where signing up needs one (elsewhere the code is ignored), and a
+   * `ValidationError` for a password that is too easy to guess.
    */
   async signUp({ email, password, name, inviteCode, address }: SignUp, gone?: AbortSignal): Promise<Account> {
     checkStrength(password, email);
@@ -123,8 +123,8 @@ export class AccountService {
   }
 
   /**
-   * Returns the account, if the password is correct. Throws `invalid_credentials`, whether the e-mail address or the
-   * password is wrong, and `rate_limited` after too many wrong attempts, also for e-mail addresses without an account.
+   * Returns the account, if the password is correct. Throws `invalid_credentials` for a wrong address or password or a
+   * disabled account, and `rate_limited` after too many wrong attempts, also for e-mail addresses without an account.
    */
   signIn({ email, password, address }: SignIn, gone?: AbortSignal): Promise<Account> {
     const key = emailKey(email);
@@ -142,7 +142,7 @@ export class AccountService {
     });
   }
 
-  /** Logs the account in. Throws `invalid_credentials` when the account has changed since it was read. */
+  /** Logs the account in. Throws `invalid_credentials` if its password changed or it was disabled since it was read. */
   async logIn(account: Account): Promise<LoginResponse> {
     const { token: refresh, generation } = await issueRefreshToken(this.#em(), account);
     const login = { accountId: account.id, loggedInAt: Date.now() / 1000, generation };
@@ -169,9 +169,9 @@ export class AccountService {
   }
 
   /**
-   * Returns the changed account. Throws `access_denied` when the current password is wrong or missing, `rate_limited`
-   * after too many such attempts, and a `ValidationError` for a new password that is too easy to guess, or `revokeKeys`
-   * without a new password.
+   * Changes the account, and returns it. With a new password, throws `access_denied` when the current one is wrong or
+   * missing, `rate_limited` after too many such attempts, and a `ValidationError` for one that is too easy to guess; a
+   * `ValidationError` for `revokeKeys` without a new password, and `not_authenticated` when the account is gone.
    */
   async change(id: string, change: Change, gone?: AbortSignal): Promise<Account> {
     const { name, precisionTarget, password, currentPassword, revokeKeys, address } = change;
@@ -204,8 +204,8 @@ export class AccountService {
   }
 
   /**
-   * Gives a link's account a new password, which ends all its log-ins and links. Returns undefined if the password has
-   * changed since the link was looked up. Throws a `ValidationError` for a password that is too easy to guess.
+   * Gives a link's account a new password, which ends all its log-ins and links. Returns undefined if another new
+   * password came first, or the account was disabled. Throws a `ValidationError` for one that is too easy to guess.
    */
   async resetPassword(
     { id, email, passwordHash: from }: LinkOwner,

@@ -27,7 +27,7 @@ export interface Credentials {
   user(headers: IncomingHttpHeaders, address: string): Promise<UserPrincipal>;
 }
 
-/** Looks each credential up at most once a second. Calls `recordKeyUse` for every use of an account's key. */
+/** Finds apps and accounts, caching each look-up for a second. Calls `recordKeyUse` for every use of a valid key. */
 export function createCredentials(
   find: { app: FindApp; user: FindUser },
   tokens: AccessTokens,
@@ -142,8 +142,8 @@ export function openCredentials(
 const KEY_USE_WRITE_INTERVAL_MS = 60_000;
 
 /**
- * Records when a key is used, at most once a minute per key, so that a busy key does not cost a write for each call. No
- * caller waits for the write; one that fails is retried with the key's next use.
+ * Records when a key is used, at most once a minute per key and ingress, so that a busy key does not cost a write for
+ * each call. No caller waits for the write; one that fails is retried with the key's next use.
  */
 function keyUseRecorder(write: (hash: Buffer) => Promise<void>, log: Log): (hash: Buffer) => void {
   const recentlyWritten = new LRUCache<string, true>({ max: ENTRIES_MAX, ttl: KEY_USE_WRITE_INTERVAL_MS });

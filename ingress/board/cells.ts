@@ -64,7 +64,7 @@ const UNITS = [
   [60, 'min'],
 ] as const;
 
-/** Formats a duration in its largest unit. */
+/** Formats a duration in whole units of the largest unit that fits. */
 export function duration(seconds: number): string {
   const found = UNITS.find(([size]) => seconds >= size);
   if (found === undefined) return `${Math.max(0, Math.round(seconds))} s`;
@@ -84,12 +84,12 @@ export function workLink(id: string): Html {
   return html`<a href="find?id=${id}"><code>${id}</code></a>`;
 }
 
-const MICROCENTS = 100_000_000;
+const MICROCENTS_PER_DOLLAR = 100_000_000;
 const SMALLEST_DOLLARS = 0.0001;
 
 /** Formats millionths of a cent as dollars. */
 export function dollars(microcents: number): string {
-  const value = microcents / MICROCENTS;
+  const value = microcents / MICROCENTS_PER_DOLLAR;
   if (value > 0 && value < SMALLEST_DOLLARS) return `< $${SMALLEST_DOLLARS}`;
   return `$${value.toFixed(value !== 0 && value < 1 ? 4 : 2)}`;
 }

@@ -32,7 +32,7 @@ export interface BoardPool {
   pausedS: number | null;
 }
 
-/** All that the board shows, as of one moment. */
+/** All that the board shows. `at` is the time at which the read began, in Unix milliseconds. */
 export interface BoardSnapshot {
   at: number;
   pools: BoardPool[];
@@ -113,7 +113,7 @@ function claimsOf({ processes }: LiveOverview, at: number): Claims {
   return { at, by };
 }
 
-/** Returns the claims per second between two reads. Leaves out processes that the first read did not find. */
+/** Returns the claims per second between two reads. Leaves out processes that only one of the reads found. */
 function rateOf(pool: PoolName, before: Claims, now: Claims): number {
   const since = [...now.by].map(([key, claimed]) =>
     key.startsWith(`${pool} `) ? claimed - (before.by.get(key) ?? claimed) : 0,

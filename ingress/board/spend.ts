@@ -4,7 +4,10 @@ import { lowestIdAt } from '../../shared/ids.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 const HOURS = 24;
-/** Age at which a call is surely in the ledger, whatever the workers' clocks show. */
+/**
+ * Age of an id from which on its call counts as stored. A call that is stored later is missed, as when its worker's
+ * clock is behind by more, or the worker could not reach the database for longer.
+ */
 const SETTLED_MS = 15_000;
 /** Time without a read after which reading starts over, with the newest calls. */
 const STALE_MS = 30_000;
@@ -13,9 +16,9 @@ const STALE_MS = 30_000;
 export type HourlySpending = Omit<LedgerHour, 'first' | 'last'>;
 
 /**
- * The provider's cost in the last 24 hours, by hour and model. The ledger has no index by hour and may have millions of
- * rows in a day, so each row is read about once: new rows forwards, and older ones backwards, a page at each refresh,
- * until a day is known.
+ * The provider's cost in the hours that began within the last 24, by hour and model. The ledger has no index by hour
+ * and may have millions of rows in a day, so each row is read once it is `SETTLED_MS` old: new rows forwards, and older
+ * ones backwards, a page at each refresh, until a day is known. Only the latest rows are read each time.
  */
 export class DailySpending {
   readonly #pool: Pool;

@@ -6,7 +6,7 @@ const REFRESH_MS = 2000;
 /** Maximum age of a snapshot that is shown again. */
 const FRESH_MS = 1000;
 const VIEWERS_MAX = 50;
-/** Time after which a stream ends. The browser then connects again, if its session is still valid. */
+/** Time after which a stream ends. The browser then connects again, which needs a valid session. */
 const STREAM_MS = 15 * 60 * 1000;
 
 interface Viewer {
@@ -24,7 +24,7 @@ export interface ViewerSteps {
 }
 
 /**
- * Viewers of the board. Any number of them share one set of statements per refresh. Without viewers, nothing is read.
+ * Viewers of the board, who share one set of statements per refresh. Without viewers, nothing is refreshed.
  */
 export class Viewers {
   readonly #steps: ViewerSteps;
@@ -41,7 +41,7 @@ export class Viewers {
     return this.#viewers.size >= VIEWERS_MAX;
   }
 
-  /** Returns a snapshot that is a second old at most. */
+  /** Reads a snapshot, or returns the latest if its read ended within the last second. */
   async latest(): Promise<BoardSnapshot> {
     if (this.#latest !== undefined && performance.now() - this.#latest.at < FRESH_MS)
       return this.#latest.snapshot;
@@ -53,7 +53,7 @@ export class Viewers {
     return snapshot;
   }
 
-  /** Streams the sections as they change, until the viewer leaves (server-sent events). */
+  /** Streams the sections as they change (server-sent events), until the viewer leaves, for `STREAM_MS` at most. */
   add(response: ServerResponse): void {
     const viewer = { response, shown: {} };
     this.#viewers.add(viewer);

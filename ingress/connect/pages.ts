@@ -119,7 +119,7 @@ export function closedPage(attempt: AttemptView): Html {
 /** Query of the redirect URI: the parameters that came back with the person. */
 interface CallbackQuery {
   get(name: string): string;
-  /** The page's own address, and the issuer. */
+  /** Base of the page's own address, and the issuer. */
   publicUrl: string;
 }
 
@@ -163,7 +163,7 @@ export function messagePage(title: string, text: Html): Html {
   return layout(title, html`<h1>${title}</h1>${text}`);
 }
 
-/** Link to the attempt's first page, relative, so that a prefix in front of our paths does no harm. */
+/** Link to the page itself without its query, relative, so that a prefix in front of our paths does no harm. */
 export const startOver = html`<p><a href="?">Load the page again</a></p>`;
 
 function layout(title: string, content: Html): Html {

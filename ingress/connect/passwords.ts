@@ -29,7 +29,7 @@ interface PasswordParts {
 const checkEmail = compile(WaitlistRequest);
 const checkSignup = compile(SignupRequest);
 
-/** Subjects of the forms' tokens, in place of the attempt on the consent page. */
+/** Subjects of the forms' CSRF tokens. On the consent page, the attempt is the subject. */
 const FORGOTTEN_PASSWORD_FORM = 'forgotten password';
 const NEW_PASSWORD_FORM = 'new password';
 const GONE_STATUS = 410;
@@ -37,7 +37,7 @@ const GONE_STATUS = 410;
 /**
  * The pages for a person who forgot their password: `showForgotten` and `ask` mail a link, which leads to `showNew` and
  * `save`. The link's token moves from the address into a cookie at once, so that no history, screenshot or later page
- * shows it. Opening the link does not use up the token, because mail filters follow links; only posting the form does.
+ * shows it. Opening the link does not use up the token, because mail filters follow links; only a new password does.
  */
 export class PasswordPages {
   readonly #parts: PasswordParts;

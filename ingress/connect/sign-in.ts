@@ -31,7 +31,7 @@ export function signIn(
 ): Promise<Account | FormRefusal> {
   return orRefusal(() => {
     const login = checkLogin({ email: form.get('email') ?? '', password: form.get('password') ?? '' });
-    // An address that no account can have fails like a wrong password.
+    // An address or a password that no account can have fails like a wrong one.
     if (!login.ok) throw new AppError('invalid_credentials');
     return accounts.signIn({ ...login.value, address }, signal);
   });
@@ -65,7 +65,7 @@ export function setRefusal(ctx: RequestContext, { status, code, retryAfterS }: F
 
 const UNPROCESSABLE_STATUS = 422;
 
-/** Converts an error that the person can correct to a refusal, which the form shows. Rethrows other errors. */
+/** Converts an error that the person can correct, or wait for, to a refusal that the form shows. Rethrows others. */
 export async function orRefusal<T>(work: () => Promise<T>): Promise<T | FormRefusal> {
   try {
     return await work();

@@ -18,7 +18,7 @@ export async function callTool(tool: Tool, args: unknown, call: ToolCall, log: L
     return answerOf(await tool.run(checked.value, call));
   } catch (error) {
     if (error instanceof ForecueError) return failureAnswer(explain(error));
-    // A call that was cancelled gets no answer.
+    // The end of a cancelled call is no defect, and nobody gets its answer.
     if (!call.signal.aborted) log.error({ err: error, tool: tool.name }, 'defect');
     return failureAnswer({
       code: 'internal_error',

@@ -3,7 +3,7 @@ import { type Server, WebStandardStreamableHTTPServerTransport } from '@modelcon
 import { AppError } from '../../shared/errors/app-error.ts';
 import { every } from '../../shared/timing/every.ts';
 
-/** Maximum sessions of one credential; one more ends the least recently used. */
+/** Maximum sessions of one credential; one more ends the least recently used of those without a running request. */
 const PER_CREDENTIAL_MAX = 100;
 const SWEEP_EVERY_MS = 1000;
 /** Seconds after which a full process may have room again. */
@@ -15,6 +15,7 @@ export interface Session {
   readonly credentialHash: string;
   /** True if the client asked for a revision of the protocol that has batches. */
   readonly allowsBatches: boolean;
+  /** Time of the end of its latest request, by `performance.now()`. */
   usedAt: number;
   /** Number of requests that are being answered. */
   running: number;
@@ -24,7 +25,7 @@ export interface Session {
   isRefused: boolean;
 }
 
-/** The sessions of this process. A client that has to open a new session loses nothing. */
+/** The sessions of this process. A client whose session has ended opens a new one, and loses nothing. */
 export class Sessions {
   readonly #byId = new Map<string, Session>();
   readonly #limits: { max: number; idleMs: number };
@@ -70,7 +71,7 @@ export class Sessions {
 
   /**
    * Keeps the session, and the ids of a batch, while a request is answered. Call the returned function after the
-   * answer: it also ends the session if its credential was refused.
+   * answer: the one for the last running request also ends the session if its credential was refused.
    */
   hold(session: Session, batch: readonly unknown[]): () => void {
     session.running += 1;

@@ -3,7 +3,7 @@ import { ForecueError } from '../../client/src/errors.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { traceHeaders } from '../../shared/tracing/span.ts';
 
-/** Sender of a request, with its address and request id, which `/api` logs as well. */
+/** Sender of a request. `/api` logs its request id, and counts wrong credentials by its address if it trusts us. */
 export interface Caller {
   credential: string;
   /** Undefined over standard input and output. */
@@ -14,8 +14,8 @@ export interface Caller {
 }
 
 /**
- * Creates a client of `/api` for one caller. Its calls carry the caller's credential; cancelling a call ends it on the
- * server too.
+ * Creates a client of `/api` for one caller. Its calls carry the caller's credential; cancelling a call also cancels
+ * the prediction behind it.
  */
 export function accountClientAt(
   baseUrl: string,

@@ -45,7 +45,10 @@ interface ReadPageParts {
   signal: AbortSignal;
 }
 
-/** Reads one page of a list, once there is room for it. Throws the errors of `reserve` and `search`. */
+/**
+ * Reads one page of a list, once there is room for it. Throws a `ValidationError` for an invalid cursor or time, and
+ * the errors of `reserve`, `search` and `read`.
+ */
 export async function readPage<Row>(
   list: { accountId: string; tier: string },
   { limit, cursor, since, until, tag, q }: Omit<ListQuery, 'session_id'>,

@@ -10,7 +10,7 @@ import type {
   RawMemoryResponse,
 } from '../../shared/schemas/memory.ts';
 
-/** A row without the columns that only promotion uses. */
+/** A row without its account and the columns that no answer has. */
 type PublicRow<Row extends RawMemory | Episode | Fact> = Omit<
   Row,
   'account' | 'failures' | 'retryAt' | 'endedBy'

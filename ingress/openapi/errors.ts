@@ -126,7 +126,10 @@ export function isValidated({ body, query, queryError }: Endpoint): boolean {
   return body !== undefined || (query !== undefined && queryError === undefined);
 }
 
-/** Checks whether a credential is looked up or a body stored. Other endpoints declare `service_unavailable`. */
+/**
+ * Checks whether the endpoint looks up a credential or takes a body, and so needs the database. An endpoint without
+ * either lists `service_unavailable` itself, if it may answer with it.
+ */
 function needsDatabase({ credential, body }: Pick<Endpoint, 'credential' | 'body'>): boolean {
   return credential !== 'none' || body !== undefined;
 }

@@ -8,7 +8,7 @@ interface Header {
   schema: TSchema;
 }
 
-/** Headers that a caller may send. Every endpoint reads `X-Request-Id`. */
+/** Headers that a caller may send. Every endpoint reads `X-Request-Id`; the others are in its declaration. */
 const REQUEST_HEADERS = {
   Accept: {
     description: '`text/event-stream`: what happens, as it happens.',

@@ -1,6 +1,5 @@
 import type { Static, TSchema } from 'typebox';
 import * as jobs from '../../shared/schemas/jobs.ts';
-import * as memoryJobs from '../../shared/schemas/jobs.ts';
 import * as memory from '../../shared/schemas/memory.ts';
 import * as context from '../../shared/schemas/memory-context.ts';
 
@@ -92,10 +91,10 @@ const TIER = { count: 1, last_updated_at: NOW };
 
 /** Examples of the memory's bodies: what one person said, and the memory that was made from it. */
 export const MEMORY_EXAMPLES: [TSchema, unknown][] = [
-  example(memoryJobs.SyncRequest, { session_id: RAW.session_id }),
-  example(memoryJobs.SyncResult, SYNC_RESULT),
-  example(memoryJobs.PromoteRequest, { since: NOW, limit: 100 }),
-  example(memoryJobs.PromoteResult, PROMOTE_RESULT),
+  example(jobs.SyncRequest, { session_id: RAW.session_id }),
+  example(jobs.SyncResult, SYNC_RESULT),
+  example(jobs.PromoteRequest, { since: NOW, limit: 100 }),
+  example(jobs.PromoteResult, PROMOTE_RESULT),
   example(jobs.JobReceipt, {
     job_id: JOB_ID,
     status_url: `https://forecue.example/api/jobs/${JOB_ID}/`,

@@ -12,7 +12,10 @@ import {
 } from '../pages/files.ts';
 import { describeEndpoints } from './document.ts';
 
-/** Allows files of our own origin only. Swagger UI sets further styles by script, which needs no exception. */
+/**
+ * Allows files of our own origin, and images in `data:` URLs. Swagger UI sets further styles by script, which needs no
+ * exception.
+ */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",

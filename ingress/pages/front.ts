@@ -10,7 +10,7 @@ interface FrontParts {
   production: boolean;
 }
 
-/** The front page, `/`: HTML for a browser, and the same facts in JSON for a program. */
+/** The front page, `/`: HTML for a browser, and in JSON for a program the state and where to go on. */
 export class FrontPage {
   readonly #parts: FrontParts;
 

@@ -26,7 +26,7 @@ export const STYLE_SOURCE = `'sha256-${createHash('sha256').update(STYLE).digest
 interface Page {
   title: string;
   content: Html;
-  /** Relative path to the site's front page, so that a prefix in front of our paths does no harm. */
+  /** Path to the folder with `favicon.svg`, relative, so that a prefix in front of our paths does no harm. */
   root: '../' | './';
 }
 

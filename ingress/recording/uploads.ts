@@ -14,7 +14,8 @@ const PAUSE_RATIO = 1;
 export interface UploadStore {
   /**
    * Stores a batch of events. Throws `overloaded` when too many uploads of the account wait, or the caller is gone
-   * before its turn; `quota_exceeded` when the account's quotas have no room for the new events.
+   * before its turn; `quota_exceeded` when the account's quotas have no room for the new events; `not_authenticated`
+   * when the account is gone or disabled.
    */
   recordBatch(accountId: string, events: readonly RecordedEvent[], gone: AbortSignal): Promise<RecordResult>;
   close(): Promise<void>;

@@ -20,7 +20,7 @@ export function presentSummary(row: ListedReply): ReplySummary {
   };
 }
 
-/** Presents a prediction with all that is stored of it. */
+/** Presents a prediction with the agent's input and its context; only what calibration learns from is left out. */
 export function presentReply(row: Reply): ReplyDetail {
   return { ...presentSummary(row), agent_input: row.agentInput, context: row.context ?? null };
 }

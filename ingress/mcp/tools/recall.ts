@@ -9,7 +9,7 @@ export interface RememberedRow {
   id: string;
   text: string;
   at: string;
-  /** Ids of the rows from which the row is derived, or of the session in which it was said. */
+  /** Ids of the rows from which the row is derived; of a raw row, its session, or without one its source. */
   sources: string[];
 }
 
