@@ -22,7 +22,7 @@ const WORDS_MIN = 3;
 const LIST_ITEM = /^[^\S\n\r\u2028\u2029]*(?:[-+*#>•]|\d+[.)])\s/gm;
 const ITEMS_MAX = 3;
 
-/** Line breaks and quotation marks escaped as in a programming language's strings. */
+/** White space and quotation marks escaped as in a programming language's strings. */
 const ESCAPED_CHARACTER = /\\[nrt"]/;
 
 /**
@@ -65,7 +65,7 @@ export function statementsIn(row: SourceRow): Statement[] {
 
 /** Conjunctions between two main clauses. */
 const CONJUNCTION = /[,;]? (?:and|but|und|aber|et|mais|y|pero) |; /gi;
-/** Maximum number of conjunctions at which a sentence may be split. A sentence with more conjunctions is a list. */
+/** Number of a sentence's first conjunctions that may split it. A sentence with more conjunctions is mostly a list. */
 const CONJUNCTIONS_MAX = 6;
 
 /**

@@ -110,7 +110,7 @@ function checkProposal(
 
 const DATE = /^\d{4}-\d\d-\d\d$/;
 
-/** Returns a date or time that a model wrote, in Unix milliseconds; undefined for anything else. */
+/** Returns a date or time that a model wrote, in Unix milliseconds; undefined for anything else or a time too early. */
 function timeOf(text: string | null): number | undefined {
   if (text === null) return undefined;
   const moment = parseTimestamp(DATE.test(text) ? `${text}T00:00:00Z` : text);

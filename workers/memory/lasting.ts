@@ -193,7 +193,7 @@ const LEADING_WORD =
 /** Phrase that limits a statement: `for Python`. */
 const LIMITING_PHRASE = "(?:for (?!the |this |that |these |those |an? )[\\p{L}'’+#-]+(?: [\\p{L}'’+#-]+)? )?";
 const LEADING_WORDS_ONLY = new RegExp(`^(?:${LEADING_WORD}(?: |$))*${LIMITING_PHRASE}$`, 'iu');
-/** Leading words, and up to four other words. */
+/** Leading words, then one to four words. */
 const ASIDE = new RegExp(`^(?:${LEADING_WORD} )*[\\p{L}'’-]+(?: [\\p{L}'’-]+){0,3}$`, 'iu');
 
 /**

@@ -90,7 +90,7 @@ interface PieceFilter extends RowFilter {
 
 /**
  * Returns the pieces of a promotion: first episodes whose text was erased, then episodes whose rows are promoted again,
- * then clusters of rows. Pieces that failed in an earlier promotion come last. No row is in two pieces.
+ * then clusters of rows. Pieces that failed in an earlier promotion come last. No row is in two new episodes.
  */
 export async function piecesToPromote(
   em: EntityManager,
@@ -179,9 +179,9 @@ function clustersIn(found: readonly RowToPromote[], beyond: RowToPromote | undef
 }
 
 /**
- * Writes the episode of a piece: by a model or, without one, as an extract of the person's words. If the model refuses,
- * or its answer cites none of the rows, a stale episode gets an extract, and any other piece yields no episode. Rows
- * without text never make an episode.
+ * Writes the episode of a piece: by a model or, without one, as an extract of the rows. If the model refuses, or
+ * `readEpisode` finds no episode in its answer, a stale episode gets an extract, and any other piece yields no episode.
+ * Rows without displayable text never make an episode.
  */
 async function writeEpisode(
   piece: Piece,

@@ -160,7 +160,8 @@ export class Promotion {
   }
 
   /**
-   * Returns the maximum milliseconds for an answer: the provider's time limit, or the time left except `STORING_MS`.
+   * Returns the maximum milliseconds for an answer: the provider's time limit or, if less, the time left but
+   * `STORING_MS`.
    */
   #answerMs(): number {
     return Math.min(this.#run.settings.providerTimeoutMs, this.#run.context.leftMs() - STORING_MS);

@@ -133,8 +133,9 @@ function continuedFrom(
 }
 
 /**
- * Returns the rest of a suggestion that the person is typing. It is empty if the person dismissed the suggestion or is
- * typing something else, if the context or the mode has changed, or if the app now requires a higher confidence.
+ * Returns the rest of a suggestion that the person is typing. It is empty if the person dismissed the suggestion, has
+ * typed nothing of it or something else, if the draft is no later one, if the context has changed, if the mode is not
+ * `complete_draft`, or if the app now requires a higher confidence.
  */
 export function remainingSuggestion(last: Suggestion, draft: string, facts: PredictionFacts): string {
   const { draftLength, draftHash, draftRevision, contextHash, minConfidence } = last.facts;

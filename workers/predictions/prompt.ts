@@ -59,8 +59,8 @@ export function predictionQuestion(task: PredictionTask): Question {
 }
 
 /**
- * Parses a model's answer into a completion. Returns null if the answer is malformed (not JSON, another schema, NUL,
- * lone surrogates), or its continuation cannot be displayed safely. An answer without text is an empty completion.
+ * Parses a model's answer into a completion. Returns null if the answer is malformed (not JSON, another schema, no
+ * valid digit), or its continuation cannot be displayed safely. An answer without text is an empty completion.
  */
 export function readAnswer(
   content: string,
@@ -80,7 +80,7 @@ export function readAnswer(
   return { completion, confidence: LIKELIHOOD_PROBABILITIES[grade] };
 }
 
-/** Removes the draft, or its last characters, from the beginning of a continuation that repeats it. */
+/** Removes the draft, or its last `REPEATED_MAX` code points, from the start of a continuation that repeats it. */
 function withoutDraft(draft: string, continuation: string): string {
   const bare = continuation.trimStart();
   const repeated = [draft, [...draft].slice(-REPEATED_MAX).join('')].find(
@@ -89,7 +89,7 @@ function withoutDraft(draft: string, continuation: string): string {
   return repeated === undefined ? continuation : bare.slice(repeated.length);
 }
 
-/** Removes leading spaces of the continuation if the draft already ends in white space. */
+/** Removes leading spaces of the continuation if the draft is empty or ends in white space. */
 function join(draft: string, added: string): string {
   return draft === '' || /\s$/.test(draft) ? added.replace(/^[^\S\n]+/, '') : added;
 }

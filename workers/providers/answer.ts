@@ -65,9 +65,9 @@ export function encloseInTag(tag: string, value: object): string {
 }
 
 /**
- * Returns the JSON value in a model's text. If the text as a whole is not JSON, returns the first object after the
- * thoughts (`<think>`), even in a code fence or between other words. Returns undefined if there is none. Takes linear
- * time.
+ * Returns the JSON value in a model's text. If the text as a whole is not JSON, returns what the first braces after the
+ * thoughts (`<think>`) enclose or, if that is not JSON, the first braces in a code fence. Returns undefined
+ * if neither is JSON. Takes linear time.
  */
 export function extractJson(text: string): unknown {
   const whole = parse(text);

@@ -79,13 +79,13 @@ export class Circuit {
     return this.#refusal('circuit open', Math.max(0, (this.#probeAt ?? 0) - performance.now()));
   }
 
-  /** Postpones the next probe by one interval, because this worker or another is probing. */
+  /** Sets the next probe to one interval from now, because the circuit has opened or a probe is being claimed. */
   postponeProbe(): void {
     this.#probeAt = performance.now() + this.#settings.probeEveryMs;
   }
 
   /**
-   * Refuses all other calls while `claim` decides which worker may probe, even if another state is adopted meanwhile.
+   * Lets no other call probe while `claim` decides which worker may probe, even if another state is adopted meanwhile.
    */
   async whileClaimed<T>(claim: () => Promise<T>): Promise<T> {
     this.postponeProbe();

@@ -36,8 +36,9 @@ const FIRST_DIALECT: Dialect = {
 /**
  * Finds the dialect of each model's server. Not every server knows strict schemas, or the same parameters, and some
  * models think before they answer. If a dialect is refused, the next one is tried. If the answer is cut off, the same
- * dialect is tried with more tokens for thoughts. The dialect that worked is remembered for each model while the
- * process runs. A refusal alone is not remembered, since a person's text in a server's error may look like a refusal.
+ * dialect is tried with more tokens for thoughts. The dialect that worked and the need for more tokens are remembered
+ * for each model while the process runs. A refusal alone is not remembered, since a person's text in a server's error
+ * may look like a refusal.
  */
 export function withBestDialect(chat: Chat): AskModel {
   const known = new Map<string, Dialect>();

@@ -90,7 +90,7 @@ function similarity(a: Set<string>, b: Set<string>): number {
   return (2 * a.intersection(b).size) / Math.max(1, a.size + b.size);
 }
 
-/** Normalizes a prompt for comparison: its case, spacing and final full stop. */
+/** Normalizes a prompt for comparison: its case, spacing and final full stop or exclamation mark. */
 function normalize(text: string): string {
   return text
     .toLowerCase()

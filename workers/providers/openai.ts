@@ -232,7 +232,7 @@ function describe(error: unknown): string {
   return [error.constructor.name, status ?? systemCode(error)].filter((part) => part !== undefined).join(' ');
 }
 
-/** Returns the code of the first system error in the chain of causes, such as ECONNRESET. */
+/** Returns the first code in the chain of causes, such as ECONNRESET. */
 function systemCode(error: Error): string | undefined {
   if ('code' in error && typeof error.code === 'string') return error.code;
   return error.cause instanceof Error ? systemCode(error.cause) : undefined;

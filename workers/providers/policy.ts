@@ -64,9 +64,9 @@ export function withPolicy(chat: Chat, policy: ProviderPolicy): Chat {
 
 /**
  * The policy of all workers towards a provider. No worker calls a model whose provider asked for a pause. A model that
- * has failed too often in a row gets only one probe per interval. Calls to a healthy model wait for nothing: the
- * observations of other workers arrive by message or, if the message is lost, by a poll. Without the database, each
- * worker relies on its own observations.
+ * has failed too often in a row gets only one probe per interval from the parties whose calls failed. Calls to a
+ * healthy model wait for a free place only: the observations of other workers arrive by message or, if the message is
+ * lost, by a poll. Without the database, each worker relies on its own observations.
  */
 export class ProviderPolicy {
   readonly #options: PolicyOptions;
@@ -76,7 +76,7 @@ export class ProviderPolicy {
   /** Runs one exchange at a time, so that no read overwrites the result of a later read. */
   readonly #exchanges = new Coalescer(() => this.#exchange(), EXCHANGE_GAP_MS);
   readonly #polls: Repetition;
-  /** True if the database was unreachable at the last exchange. */
+  /** True if the last exchange failed. */
   #alone = false;
   readonly #watch = watchCircuits(this.#circuits);
   #usedAt = performance.now();
@@ -136,7 +136,7 @@ export class ProviderPolicy {
     if (circuit !== undefined && this.#update(model, circuit, () => circuit.noteSuccess())) this.look();
   }
 
-  /** Notes that a call failed. Ignores failures that the request or the caller caused. */
+  /** Notes that a call failed. Ignores failures that the request, the caller or a short time limit may have caused. */
   noteFailure({ model, timeoutMs, signal, charge }: CallLimits, error: unknown): void {
     if (signal.aborted || !(error instanceof ProviderError) || !error.outage) return;
     if (error.fault === 'timeout' && timeoutMs < this.#options.fairTimeoutMs) return;
@@ -153,7 +153,7 @@ export class ProviderPolicy {
       return false;
     });
     if (isOurs) return;
-    // If the database is unreachable, this worker probes without a claim.
+    // If the exchange failed, this worker probes without a claim.
     if (this.#alone) return;
     // The circuit is still open, and this call did not get the probe.
     if (circuit.check(party)) throw circuit.refusal();

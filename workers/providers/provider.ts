@@ -113,7 +113,7 @@ interface ProviderErrorDetails {
   retryAfterMs?: number | undefined;
   /** True if the provider has an outage, so that other requests will probably fail as well. */
   outage?: boolean;
-  /** Tokens that the provider counted for an unusable answer; null if the count cannot be read. */
+  /** Tokens that the provider counted for an unusable answer; null if the count cannot be read. Else undefined. */
   charged?: Usage | null | undefined;
 }
 

@@ -74,7 +74,7 @@ export async function openProviders(
 ): Promise<ProviderOf> {
   const { openai, provider } = config;
   if (openai === undefined) return createProviders({ openai, fallbackModels: [] });
-  // A global proxy does no harm, because a worker sends HTTP to providers only.
+  // A global proxy does no harm: of a worker's requests, only those to providers use Node's global agent for `https`.
   if (openai.proxy !== undefined) opening.defer(setGlobalProxyFromEnv({ ...openai.proxy }));
   const ledger = opening.adopt(new CallLedger((calls) => addToLedger(pool, calls), log), closePart);
   const channel = `${config.queuePrefix}_providers`;

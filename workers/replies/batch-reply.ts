@@ -31,9 +31,9 @@ interface SharedBasis {
 }
 
 /**
- * Creates the handler that predicts one reply of a batch. Replies of the same batch that run in this process share one
- * read of memory. A reply is cancelled if its batch has ended or was restarted, and fails if it exceeds the time limit
- * of a single reply.
+ * Creates the handler that predicts one reply of a batch. Replies of the same batch that run here at the same time
+ * share one read of memory. A reply is cancelled if its batch has ended or was restarted, and fails if it exceeds
+ * the time limit of a single reply.
  */
 export function createBatchReplyHandler(
   dependencies: BatchReplyDependencies,

@@ -6,7 +6,7 @@ import type { PromptReply } from '../../shared/domain/replies/vote.ts';
 export interface ScreenedMaterial {
   material: FittedMaterial;
   withheld: string[];
-  /** True if a prompt dictates a reply. */
+  /** True if the prompt, or the agent's name, dictates a reply. */
   isDictated: boolean;
 }
 

@@ -13,7 +13,7 @@ import type { Queues } from '../../shared/queue/queues.ts';
 import { admissionTerms, jobAdmission } from '../../shared/work/admission.ts';
 import { type RoundStep, stepsOfRound } from '../../shared/work/schedules.ts';
 
-/** Number of accounts on a page. No page is taken while jobs of at least as many accounts wait in the pool. */
+/** Number of accounts on a page. No page begins while jobs of its kind of at least as many accounts wait. */
 const PAGE_ACCOUNTS = 20;
 /** Share of the time to the next tick over which pages are spread. */
 const SPREAD_SHARE = 0.8;
@@ -115,7 +115,7 @@ export class Rounds {
     await admit(database.pool, [job], admissionTerms(kind, options));
   }
 
-  /** Reports whether a page may begin: there is room, and the jobs of the previous step have ended or are overdue. */
+  /** Reports whether a page may begin: there is room, and the previous step's jobs have ended or had all their time. */
   async #mayBegin(name: string, page: Page, steps: readonly RoundStep[]): Promise<boolean> {
     const { config, database } = this.#dependencies;
     const step = steps[page.step];
@@ -132,7 +132,7 @@ export class Rounds {
     return true;
   }
 
-  /** Reports whether the step's pool takes work, and jobs of fewer than `PAGE_ACCOUNTS` accounts wait there. */
+  /** Reports whether the step's pool takes work, and jobs of its kind of fewer than `PAGE_ACCOUNTS` accounts wait. */
   async #hasRoom({ kind }: RoundStep): Promise<boolean> {
     const { database, heartbeat } = this.#dependencies;
     if (heartbeat.paused.has(kind.pool)) return false;

@@ -23,8 +23,8 @@ interface KnownFlow extends Flow {
 
 /**
  * Number of slots that a flow may hold for each slot that then stays free: a dynamic threshold, as in switches with
- * shared buffers (Choudhury and Hahne 1998). A single party gets all slots except a sixteenth. However many parties
- * flood, the next party finds a free slot.
+ * shared buffers (Choudhury and Hahne 1998). A single flow gets all slots except a sixteenth. The last free slot is
+ * kept until a flow without slots has work.
  */
 const HELD_PER_FREE_MAX = 15;
 /** Minimum number of slots of a pool that keeps slots free. */
@@ -37,8 +37,8 @@ const LATE_COMMIT_MS = 1000;
 /**
  * The slots of one pool in this process, and the order in which flows get slots. The next free slot goes to the class
  * of parties with fewer slots (apps before accounts); within that class, to the flow with the fewest slots here; among
- * several such flows, to the one that has held this number of slots for longest. So if there are more slots than flows,
- * all flows hold equally many; if there are fewer, the flows take turns. Work that ends while it is queued changes
+ * several such flows, to the one that has waited with this number of slots for longest. So if a class has more slots
+ * than flows, its flows hold equally many; if it has fewer, they take turns. Work that ends while it is queued changes
  * nothing, because the order is computed when a slot is free, from the slots held then.
  *
  * Every worker orders the flows that it has heard of, for its own slots. If other workers have served a flow meanwhile,
@@ -48,7 +48,7 @@ export class FairOrder {
   readonly slots: number;
   readonly #kinds: Kinds;
   readonly #flows = new Map<string, KnownFlow>();
-  /** Ready flows of each class, by number of held slots. The flow that has held this number for longest comes first. */
+  /** Ready flows of each class, by number of held slots; first the flow that has waited with it for longest. */
   readonly #ready = { apps: new Map<number, Set<KnownFlow>>(), accounts: new Map<number, Set<KnownFlow>>() };
   readonly #held = { apps: 0, accounts: 0 };
   #seq = 0;
@@ -85,8 +85,8 @@ export class FairOrder {
   }
 
   /**
-   * Makes the next claims look at the whole queue of each flow again, since released work is older than work that was
-   * queued later. Forgets idle flows.
+   * Makes the next claims look at the whole queue of each flow again, since released work is older than pieces that
+   * were claimed after it. Forgets idle flows.
    */
   refresh(): void {
     for (const [name, flow] of this.#flows) {
@@ -132,7 +132,7 @@ export class FairOrder {
       const found = pieces.get(name) ?? [];
       for (const { queuedAtMs } of found)
         flow.sinceMs = Math.max(flow.sinceMs ?? 0, queuedAtMs - LATE_COMMIT_MS);
-      // A flow that runs one piece at a time is never in `left`: its next piece waits for the end of this one.
+      // A flow that runs one piece at a time is not in `left` while a piece runs, though its next piece may wait.
       const mayHaveNext = flow.declaration.oneAtATime && found.length > 0;
       if (!names.has(name)) this.#setReady(flow, mayHaveNext || flow.seq > ask.seq);
       else if (claimed.length === 0 && ask.reserved > 0) {
@@ -193,7 +193,7 @@ export class FairOrder {
     return undefined;
   }
 
-  /** Yields ready flows that hold no slot and are not in `asked`. */
+  /** Yields at most `#spare` ready flows that hold no slot and are not in `asked`. */
   *#spareFlows(asked: ReadonlyMap<KnownFlow, number>): Generator<KnownFlow> {
     let spare = this.#spare;
     for (const levels of Object.values(this.#ready))

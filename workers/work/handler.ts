@@ -33,7 +33,7 @@ export interface PartsOfWork {
   /** Admits parts, unless they are admitted already or this work has ended. Parts end in time to be reported. */
   admit(parts: readonly Part[]): Promise<void>;
   /**
-   * Resolves when these parts have ended. Gives the handler's slot back meanwhile, because parts need slots as well.
+   * Resolves when these parts have ended. Gives the handler's slot back for good, because parts need slots as well.
    */
   waitForEnd(ids: readonly string[]): Promise<void>;
 }
@@ -44,13 +44,14 @@ export interface ClaimOf<K extends Kind> extends Omit<Claim<FactsOf<K>>, 'input'
 }
 
 /**
- * Performs one piece of claimed work. An `AppError` ends the work with its code, `ClaimLost` means that the work
- * belongs to another attempt now, and any other rejection ends the work as `internal_error`.
+ * Performs one piece of claimed work. An `AppError` ends the work with its code, and a transient fault of the database
+ * as `service_unavailable`. `ClaimLost` means that the work has ended or belongs to another attempt now. Any other
+ * rejection ends the work as `internal_error`.
  */
 export type Handler<K extends Kind, Context = HandlerContext> = (
   claim: ClaimOf<K>,
   context: Context,
 ) => Promise<End<ReportOf<K>>>;
 
-/** A handler for every kind of a table. A missing handler does not compile. */
+/** Handlers of all kinds of a table. A missing handler does not compile. */
 export type Handlers<Table extends Kinds> = { readonly [Name in keyof Table]: Handler<Table[Name]> };

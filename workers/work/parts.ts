@@ -46,7 +46,7 @@ interface PartsWait {
 
 /**
  * Lets work in this process wait for its parts, which any process may perform. Wake-ups announce parts that have ended;
- * a poll finds those whose wake-up was lost. If the parent has ended, its parts are cancelled.
+ * a poll finds those whose wake-up was lost. If the parent is aborted because it has ended, its parts are cancelled.
  */
 export class PartsRoom {
   readonly #dependencies: PartsRoomDependencies;

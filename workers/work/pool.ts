@@ -105,7 +105,7 @@ export class WorkerPool {
 
   /**
    * Returns a claim for the slots of these attempts, to be made in the statement that ends them. Returns undefined if
-   * no known work waits, or another claim is running.
+   * nothing may be claimed for these slots now, or another claim is running.
    */
   nextAfter(ended: readonly Pick<Claim, 'id' | 'attempt'>[]): NextClaim | undefined {
     if (!this.#order.isReady || this.#closed || this.#fill.isRunning || !this.#steps.mayClaim())
@@ -123,7 +123,7 @@ export class WorkerPool {
     };
   }
 
-  /** Stops claiming. Resolves when a running claim has been answered. */
+  /** Stops claiming. Resolves when a running claim has been answered, unless its statement also ends attempts. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#fill.run();

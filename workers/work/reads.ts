@@ -17,7 +17,7 @@ export type ReadInTurn = <Read>(reader: Reader, read: () => Promise<Read>) => Pr
 
 /**
  * Creates a function that gives reads fair turns. At most two reads of one memory run at once, and no party holds all
- * connections for reads.
+ * connections for reads, if there are at least two.
  */
 export function createReadInTurn(connections: number): ReadInTurn {
   const capacity = Math.ceil(CONNECTIONS_SHARE * connections);

@@ -16,7 +16,7 @@ export class AttemptRelinquished extends Error {
 interface Attempt {
   attempt: number;
   controller: AbortController;
-  /** True while the attempt holds no slot, because it waits for its parts. */
+  /** True once the attempt has given its slot back, to wait for its parts. */
   isParked: boolean;
 }
 
@@ -30,9 +30,9 @@ export interface HeldRows {
 }
 
 /**
- * The attempts that run in this process. After a wake-up, and once a second, attempts are aborted whose work another
- * process has cancelled, taken over or ended. After a claim whose answer was lost, rows that this process holds but
- * does not run are released.
+ * The attempts that run in this process. After a wake-up, and once a second, attempts are aborted whose work was
+ * cancelled, taken over or ended by somebody else. After a claim whose answer was lost, rows that this process holds
+ * but does not run are released.
  */
 export class RunningAttempts {
   /** The latest attempt at each piece of work. */
@@ -54,13 +54,13 @@ export class RunningAttempts {
 
   begin({ id, attempt }: Pick<Claim, 'id' | 'attempt'>): AbortController {
     const controller = new AbortController();
-    // There is a later attempt, so the earlier one was taken over.
+    // The work was claimed again, so the earlier attempt has lost its row.
     this.#attempts.get(id)?.controller.abort(new AttemptRelinquished('taken away'));
     this.#attempts.set(id, { attempt, controller, isParked: false });
     return controller;
   }
 
-  /** Marks an attempt that waits for its parts and holds no slot. */
+  /** Marks an attempt that has given its slot back, to wait for its parts. */
   park({ id, attempt }: Pick<Claim, 'id' | 'attempt'>): void {
     const latest = this.#attempts.get(id);
     if (latest?.attempt === attempt) latest.isParked = true;
@@ -82,7 +82,7 @@ export class RunningAttempts {
 
   /**
    * Waits for running attempts. When the time is over, releases those that still run, so that other processes claim
-   * them. Attempts that wait for their parts are released at once, because this process claims no parts any more.
+   * them. Parked attempts are released at once, because this process claims no parts any more.
    */
   async drain(withinMs: number): Promise<void> {
     const until = performance.now() + withinMs;
@@ -115,7 +115,7 @@ export class RunningAttempts {
     }
   }
 
-  /** Releases attempts that only wait for their parts, because another process can wait as well. */
+  /** Releases parked attempts, because another process can wait for the parts as well. */
   relinquishParked(): Promise<void> {
     return this.#relinquish(({ isParked }) => isParked);
   }
@@ -133,7 +133,7 @@ export class RunningAttempts {
   }
 
   async #giveUp(lost: ReadonlyMap<string, Attempt>): Promise<void> {
-    // The rows of aborted attempts are queued because they were released, so these attempts must not be reclaimed.
+    // The row of an aborted attempt may be queued because it was released, so the attempt must not be reclaimed.
     const kept = [...lost].filter(([, { controller }]) => !controller.signal.aborted);
     const numbers = new Map(kept.map(([id, { attempt }]) => [id, attempt] as const));
     const ours = new Set(numbers.size === 0 ? [] : await this.#rows.reclaim(numbers));

@@ -13,7 +13,7 @@ export interface ContinuationEvidence {
    */
   maxWords: number;
   weight: number;
-  /** Id of the text of the place: the id of a memory row, or the number of a text of the request. */
+  /** Id of the text of the place: the id of a recalled phrase's raw row, or the number of any other text. */
   source: string;
   /** True if the text is from memory. */
   remembered: boolean;
