@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { createAccount } from '../../shared/db/stores/accounts.ts';
 import { newId } from '../../shared/ids.ts';
-import { signUp, someEmail } from '../support/account.ts';
+import { signUp, someEmail, type UserClient } from '../support/account.ts';
 import { adminResult } from '../support/admin.ts';
 import { event, post } from '../support/recording.ts';
 import { lockRow } from '../support/row-lock.ts';
@@ -12,6 +12,8 @@ import { until } from '../support/until.ts';
 const EACH_SECOND = '* * * * * *';
 /** Number of accounts: more than two pages. */
 const PEOPLE = 45;
+/** Number of accounts on a page. */
+const PAGE = 20;
 
 describe('scheduled promotion and sync', function () {
   this.timeout(60_000);
@@ -81,6 +83,51 @@ describe('scheduled promotion and sync', function () {
     }, 30_000);
     const [episodes] = await jobsOf('promote_episodes', account);
     assert.ok(facts && episodes?.ended_at && episodes.ended_at <= facts.admitted_at);
+  });
+
+  const ONE_SLOT = { PROMOTE_EVERY: EACH_SECOND, SYNC_EVERY: 'off', MEMORY_CONCURRENCY: '1' };
+  const count = async (state: 'queued' | 'running', kind: string) =>
+    (await select('select from work where state = $1 and kind = $2', state, kind)).length;
+  /** Waits until three more ticks of scheduled promotion have fired. */
+  const threeTicks = async () => {
+    const since = await ticks('promotion');
+    await until(async () => (await ticks('promotion')) >= since + 3);
+  };
+
+  it('scheduled promotion queues no more jobs while jobs of 20 accounts wait, and goes on when they have run', async () => {
+    const people = await Promise.all(Array.from({ length: 4 * PAGE }, someone));
+    for (const account of people) await say(account);
+    const [first = assert.fail()] = people.toSorted();
+    const lock = await lockRow(system, 'accounts', 'id = $1', [first]);
+    await system.startWorker(ONE_SLOT);
+    await until(async () => (await count('queued', 'promote_episodes')) >= PAGE);
+    await threeTicks();
+    // A page may begin while jobs of 19 accounts wait.
+    assert.ok((await count('queued', 'promote_episodes')) < 2 * PAGE);
+    await lock.release();
+    for (const account of people)
+      await until(async () => (await jobsOf('promote_episodes', account))[0]?.ended_at);
+  });
+
+  it('scheduled promotion queues no job while requests of 20 people wait for the memory pool', async () => {
+    const [ann = assert.fail(), ...others] = await Promise.all(
+      Array.from({ length: PAGE + 1 }, () => signUp(system)),
+    );
+    await post(ann, [event({ session_id: randomUUID(), type: 'note', text: 'x' })]);
+    const lock = await lockRow(system, 'accounts', 'id = $1', [ann.id]);
+    await system.startWorker(ONE_SLOT);
+    const headers = { prefer: 'respond-async' };
+    const requestSync = async (person: UserClient) =>
+      assert.equal((await person.request('POST', '/api/memory/sync/', {}, { headers })).status, 202);
+    await requestSync(ann);
+    await until(async () => (await count('running', 'sync')) === 1);
+    for (const person of others) await requestSync(person);
+    const account = await someone();
+    await say(account);
+    await threeTicks();
+    assert.deepEqual(await jobsOf('promote_episodes', account), []);
+    await lock.release();
+    await until(async () => (await jobsOf('promote_episodes', account))[0]?.ended_at);
   });
 
   it('scheduled sync skips an account that has an unfinished sync job, and every account while the memory pool is paused', async () => {

@@ -11,9 +11,11 @@ import { LOWEST_ID } from '../../shared/ids.ts';
 import type { Log } from '../../shared/log.ts';
 import type { Queues } from '../../shared/queue/queues.ts';
 import { admissionTerms, jobAdmission } from '../../shared/work/admission.ts';
+import { kindsOfPool } from '../../shared/work/kind.ts';
+import { kinds } from '../../shared/work/kinds.ts';
 import { type RoundStep, stepsOfRound } from '../../shared/work/schedules.ts';
 
-/** Number of accounts on a page. No page begins while jobs of its kind of at least as many accounts wait. */
+/** Number of accounts on a page. No page begins while jobs of at least as many accounts wait in the pool. */
 const PAGE_ACCOUNTS = 20;
 /** Share of the time to the next tick over which pages are spread. */
 const SPREAD_SHARE = 0.8;
@@ -132,13 +134,14 @@ export class Rounds {
     return true;
   }
 
-  /** Reports whether the step's pool takes work, and jobs of its kind of fewer than `PAGE_ACCOUNTS` accounts wait. */
-  async #hasRoom({ kind }: RoundStep): Promise<boolean> {
+  /** Reports whether the step's pool takes work, and jobs of fewer than `PAGE_ACCOUNTS` accounts wait there. */
+  async #hasRoom({ kind: { pool } }: RoundStep): Promise<boolean> {
     const { database, heartbeat } = this.#dependencies;
-    if (heartbeat.paused.has(kind.pool)) return false;
-    const [load] = await readLoad(database.pool, [kind]);
-    // Counts accounts, not jobs, so that an account with many waiting jobs does not delay the others.
-    return load !== undefined && load.workers > 0 && load.queues.length < PAGE_ACCOUNTS;
+    if (heartbeat.paused.has(pool)) return false;
+    const loads = await readLoad(database.pool, Object.values(kindsOfPool(kinds, pool)));
+    // Counts an account once for each kind, so that an account with many waiting jobs does not delay the others.
+    const waiting = loads.reduce((sum, { standing, queues }) => sum + standing + queues.length, 0);
+    return loads.some(({ workers }) => workers > 0) && waiting < PAGE_ACCOUNTS;
   }
 
   /** Returns the pause after a page. Counts the accounts once for each step of a round. */
