@@ -84,7 +84,7 @@ export class Attempts {
       log.warn({ err: error }, 'could not store a result: the housekeeping ends or retries the work');
     } finally {
       clearTimeout(timer);
-      running.finish(claim);
+      running.finish(claim.id, controller.signal);
     }
   }
 
@@ -100,7 +100,7 @@ export class Attempts {
     const kind = kindNamed(kinds, claim.kind);
     const leftMs = () => until - WORKER_MARGIN_MS - performance.now();
     const park = () => {
-      running.park(claim);
+      running.park(claim.id, signal);
       freeSlot();
     };
     try {

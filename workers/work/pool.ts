@@ -171,22 +171,29 @@ export class WorkerPool {
   }
 
   async #run(claim: Claim): Promise<void> {
-    this.#holding.set(attemptKey(claim), { kind: claim.kind, party: claim.party });
+    // Work that was released, or whose claim a crash of the database undid, is claimed again under the same number.
+    this.#vacate(claim);
+    const flow = { kind: claim.kind, party: claim.party };
+    this.#holding.set(attemptKey(claim), flow);
+    const freeSlot = (): void => {
+      // Slots that become free in one turn of the event loop share a claim.
+      if (this.#vacate(claim, flow) && this.#order.isReady) this.#fillLater.within(0);
+    };
     // An attempt may give its slot back before its end, while it waits for its parts.
-    await this.#steps.attempt(claim, () => this.#vacateAndFill(claim));
-    this.#vacateAndFill(claim);
+    await this.#steps.attempt(claim, freeSlot);
+    freeSlot();
   }
 
-  #vacateAndFill(attempt: Pick<Claim, 'id' | 'attempt'>): void {
-    // Slots that become free in one turn of the event loop share a claim.
-    if (this.#vacate(attempt) && this.#order.isReady) this.#fillLater.within(0);
-  }
-
-  /** Frees an attempt's slot. Returns false if the attempt no longer holds a slot. */
-  #vacate(attempt: Pick<Claim, 'id' | 'attempt'>): boolean {
+  /**
+   * Frees the slot that an attempt holds for `flow`; by default, whichever slot it holds. Returns false if it no longer
+   * holds that slot.
+   */
+  #vacate(
+    attempt: Pick<Claim, 'id' | 'attempt'>,
+    flow: Flow | undefined = this.#holding.get(attemptKey(attempt)),
+  ): boolean {
     const name = attemptKey(attempt);
-    const flow = this.#holding.get(name);
-    if (flow === undefined) return false;
+    if (flow === undefined || this.#holding.get(name) !== flow) return false;
     this.#holding.delete(name);
     this.#order.release(flow);
     return true;

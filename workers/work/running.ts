@@ -60,14 +60,18 @@ export class RunningAttempts {
     return controller;
   }
 
-  /** Marks an attempt that has given its slot back, to wait for its parts. */
-  park({ id, attempt }: Pick<Claim, 'id' | 'attempt'>): void {
+  /**
+   * Marks an attempt that has given its slot back, to wait for its parts. `signal` identifies the attempt, since work
+   * that was released, or whose claim a crash of the database undid, is claimed again under the same number.
+   */
+  park(id: string, signal: AbortSignal): void {
     const latest = this.#attempts.get(id);
-    if (latest?.attempt === attempt) latest.isParked = true;
+    if (latest?.controller.signal === signal) latest.isParked = true;
   }
 
-  finish({ id, attempt }: Pick<Claim, 'id' | 'attempt'>): void {
-    if (this.#attempts.get(id)?.attempt === attempt) this.#attempts.delete(id);
+  /** Forgets an attempt, unless its work was claimed again. */
+  finish(id: string, signal: AbortSignal): void {
+    if (this.#attempts.get(id)?.controller.signal === signal) this.#attempts.delete(id);
   }
 
   /** Compares the attempts with their rows if work with one of these ids runs here. */

@@ -166,6 +166,19 @@ describe('worker pool', () => {
     await pool.close();
   });
 
+  it('work that a worker pool claims again under the same attempt number holds one slot, until its latest run ends', async () => {
+    const { pool, ends } = start(2, [someLeft(works('1')), noneLeft(works('1'))]);
+    pool.noteQueued([A]);
+    await until(() => ends.length === 2);
+    assert.equal(pool.free, 1);
+    ends[0]?.();
+    await setImmediate();
+    assert.equal(pool.free, 1);
+    ends[1]?.();
+    await until(() => pool.free === 2);
+    await pool.close();
+  });
+
   describe('claim when attempts end', () => {
     const share = works('1', '2', '3', '4', '5', '6', '7');
 

@@ -24,40 +24,38 @@ describe('running attempts', () => {
       { id: 'ended', attempt: 1 },
       { id: 'goes on', attempt: 1 },
     ];
-    running.begin(ended);
+    const { signal: endedSignal } = running.begin(ended);
     const { signal } = running.begin(goesOn);
     running.look();
     await until(() => asked.length === 2);
-    running.finish(ended);
+    running.finish(ended.id, endedSignal);
     reclaiming.resolve(asked);
     await until(() => released.length > 0);
     assert.deepEqual(released, ['ended']);
     assert.equal(signal.aborted, false);
   });
 
-  it('a running attempt is aborted when a later attempt of its work begins, and its end does not affect the later attempt', async () => {
-    const released: string[] = [];
-    const rows: HeldRows = {
-      readHeld: async () => new Map([['work', 2]]),
-      reclaim: async () => [],
-      release: async (ids) => void released.push(...ids),
-    };
-    running = new RunningAttempts(rows, createLog('test', 'silent'));
-    const [lost, latest] = [
-      { id: 'work', attempt: 1 },
-      { id: 'work', attempt: 2 },
-    ];
-    const earlier = running.begin(lost).signal;
-    const later = running.begin(latest).signal;
-    assert.deepEqual([earlier.aborted, later.aborted], [true, false]);
-    running.park(lost);
-    await running.relinquishParked();
-    running.finish(lost);
-    assert.deepEqual([released, later.aborted], [[], false]);
-    running.park(latest);
-    await running.relinquishParked();
-    assert.deepEqual([released, later.aborted], [['work'], true]);
-  });
+  const claimedAgain = { 'a later attempt of its work': 2, 'its attempt, claimed again,': 1 };
+  for (const [name, attempt] of Object.entries(claimedAgain))
+    it(`a running attempt is aborted when ${name} begins, and its end does not affect the later one`, async () => {
+      const released: string[] = [];
+      const rows: HeldRows = {
+        readHeld: async () => new Map([['work', attempt]]),
+        reclaim: async () => [],
+        release: async (ids) => void released.push(...ids),
+      };
+      running = new RunningAttempts(rows, createLog('test', 'silent'));
+      const earlier = running.begin({ id: 'work', attempt: 1 }).signal;
+      const later = running.begin({ id: 'work', attempt }).signal;
+      assert.deepEqual([earlier.aborted, later.aborted], [true, false]);
+      running.park('work', earlier);
+      await running.relinquishParked();
+      running.finish('work', earlier);
+      assert.deepEqual([released, later.aborted], [[], false]);
+      running.park('work', later);
+      await running.relinquishParked();
+      assert.deepEqual([released, later.aborted], [['work'], true]);
+    });
 
   it('a row is released if a claim whose answer was lost takes effect only after a comparison that found no such row', async () => {
     const held = new Map<string, number>();
