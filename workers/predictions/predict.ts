@@ -62,7 +62,9 @@ export function createPredictHandler(
     if (hasNothingToWorkOn(request))
       return { state: 'abstained', report: { ...revisions, contextTruncated: false, providerMs: null } };
     const continued =
-      latest === null ? undefined : continuedFrom(parseSuggestion(latest), request, facts, revisions);
+      latest === null
+        ? undefined
+        : continuedFrom(parseSuggestion(latest), request, facts, { ...revisions, verdicts });
     if (continued !== undefined) return continued;
     const { minConfidence } = facts;
     const { task: fitted, truncated } = fitContext(request, settings.contextBudgetTokens, bundle);
@@ -115,21 +117,24 @@ function parseSuggestion(latest: string): Suggestion {
 
 /**
  * Ends a prediction with the rest of the suggestion that the person is typing, without a call to a model and without
- * charging a unit. Returns undefined if the person types something else, or memory has changed since.
+ * charging a unit. Returns undefined if the person types something else or dismissed the same rest before, or memory has
+ * changed since.
  */
 function continuedFrom(
   { id, report, ...last }: Suggestion,
   request: PredictionRequest,
   facts: PredictionFacts,
-  revisions: Pick<PredictionReport, 'profileRevision' | 'grantRevision'>,
+  remembered: Pick<RememberedContext, 'profileRevision' | 'grantRevision' | 'verdicts'>,
 ): End<PredictionReport> | undefined {
   const isCurrent =
-    report.profileRevision === revisions.profileRevision && report.grantRevision === revisions.grantRevision;
+    report.profileRevision === remembered.profileRevision &&
+    report.grantRevision === remembered.grantRevision;
   const rest = remainingSuggestion({ id, report, ...last }, request.draft.text, facts);
-  if (!isCurrent || decideCompletion({ completion: rest, confidence: 1 }, request, 0).state !== 'suggested')
-    return undefined;
+  const { refused } = remembered.verdicts;
+  const { state } = decideCompletion({ completion: rest, confidence: 1 }, request, 0, refused);
+  if (!isCurrent || state !== 'suggested') return undefined;
   const continues = report.continues ?? id;
-  return { state: 'suggested', answer: rest, report: { ...report, providerMs: null, continues } };
+  return { state, answer: rest, report: { ...report, providerMs: null, continues } };
 }
 
 /**
