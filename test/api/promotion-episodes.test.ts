@@ -390,6 +390,21 @@ describe('promotion to episodes', function () {
         ['Mine'],
       );
     });
+
+    it('a promotion to episodes whose episode changes each time while the model is asked asks three times, succeeds, and leaves the episode to the next one', async () => {
+      await say(ann, ['one', 'two']);
+      const { ids } = await promotionResult();
+      system.provider.reset();
+      system.provider.respond(async (response, call) => {
+        await ann.request('PATCH', `/api/memory/episodes/${ids[0]}/`, { tags: [`change ${call.index}`] });
+        await writeEpisode({ title: 'Late' })(response, call);
+      });
+      assert.deepEqual(await counts({ force: true }), NOTHING);
+      assert.equal(system.provider.calls.length, 3);
+      system.provider.respond(writeEpisode({ title: 'Anew' }));
+      assert.deepEqual(await counts({ force: true }), { ...NOTHING, updated: 1, considered: 2 });
+      assert.equal((await episodesOf(ann))[0]?.title, 'Anew');
+    });
   });
 
   describe('stale episodes', () => {

@@ -24,15 +24,11 @@ import {
   type PromotionDependencies,
   type PromotionProgress,
   type PromotionSteps,
+  TRIES_MAX,
 } from './promotion.ts';
 
 /** Maximum number of sources in one question. */
 const SOURCES_PER_QUESTION = 8;
-/**
- * Maximum number of answers that are discarded because the sources changed while a model was asked. Each time, the
- * sources are read again. Sources that change more often wait for the next promotion.
- */
-const TRIES_MAX = 3;
 /** Maximum length of the rows in one question, in UTF-16 units: about 10,000 tokens. */
 const ROWS_CHARS_MAX = 40_000;
 /** Maximum number of known facts that a model is shown. */

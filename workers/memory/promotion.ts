@@ -21,6 +21,11 @@ import { type PieceSteps, promoteEach } from './piece-by-piece.ts';
 
 /** Time reserved at the end of a job to store the last answer. */
 const STORING_MS = 250;
+/**
+ * Maximum number of answers that are discarded because memory changed while a model was asked. Each time, what changed
+ * is read again. What changes more often is left to the next promotion.
+ */
+export const TRIES_MAX = 3;
 
 /** Services that the handlers of promotions use. */
 export interface PromotionDependencies {
@@ -53,7 +58,7 @@ export type KeepProgress = (
 /** Steps of one kind of promotion. */
 export interface PromotionSteps<Piece> extends PieceSteps<Piece> {
   find(): Promise<readonly Piece[]>;
-  /** True if pieces have changed since `find` returned them. Then `find` is called again. */
+  /** True if pieces have changed since `find` returned them. Then `find` is called again, `TRIES_MAX` times in all. */
   readonly hasChanged: boolean;
   /** Resolves with the number of rows that are set aside, counted up to the number that may still be looked at. */
   countSetAside(): Promise<number>;
@@ -99,8 +104,10 @@ export class Promotion {
     steps: PromotionSteps<Piece>,
   ): Promise<End<JobReport<PromoteResult>>> {
     try {
-      do await promoteEach(await steps.find(), steps, () => this.#answerMs());
-      while (steps.hasChanged);
+      for (let tries = TRIES_MAX; tries > 0; tries -= 1) {
+        await promoteEach(await steps.find(), steps, () => this.#answerMs());
+        if (!steps.hasChanged) break;
+      }
     } catch (error) {
       return providerFailureEnd(error, kind, this.#run.context.log);
     }
