@@ -193,7 +193,7 @@ function sandboxUnits(env: Env): number {
 }
 
 /**
- * Reads the signing keys. Only production requires strong secrets, since the others belong to a developer or a test.
+ * Reads the signing keys. Only production requires strong secrets: elsewhere they belong to a developer or a test.
  */
 function signingKeys(env: Env, production: boolean): SigningKeys {
   const parsed = env.parsed(

@@ -11,7 +11,9 @@ export interface PublishedSettings {
   version: string;
   /** The type of the queue's server and a hash of its address: equal for processes that share a queue. */
   queue: string;
-  /** Maximum number of connections that the process opens to PostgreSQL itself, not to a pooler. */
+  /**
+   * Maximum number of connections that the process opens to PostgreSQL itself, not to a pooler. Leaves out the board's.
+   */
   connections: number;
   /** Models that a worker asks, and whether it has a provider's key. Absent for a process that asks no model. */
   models?: string[];

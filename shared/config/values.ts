@@ -50,8 +50,8 @@ export function isDecodable(text: string): boolean {
 }
 
 /**
- * Reports whether a URL names a server. `redis:/h/14` is a URL without a host, for which the driver would use its
- * default.
+ * Reports whether a URL names a server, and no more than a database on it. `redis:/h/14` is a URL without a host, for
+ * which the driver would use its default.
  */
 function isServer(text: string): boolean {
   if (!URL.canParse(text)) return false;

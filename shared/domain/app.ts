@@ -10,7 +10,7 @@ export interface AppPrincipal {
   readonly id: string;
   /** HMAC key for the fingerprints of the app's request bodies, so that fingerprints of two apps cannot be compared. */
   readonly fingerprintKey: Buffer;
-  /** Decides whether a running prediction continues when its last caller has disconnected. */
+  /** Default for requests: whether a prediction is cancelled at once when its last caller has disconnected. */
   readonly onDisconnect: 'continue' | 'cancel';
   /** Confidence below which a prediction abstains. */
   readonly minConfidence: number;

@@ -9,7 +9,7 @@ export interface PredictionTask {
   mode: PredictionRequest['mode'];
   /** The part of the draft that the model sees: all of it, or only its end if the whole draft exceeds the budget. */
   draft: string;
-  /** The draft's beginning, which the model does not see. A standalone answer starts with it. */
+  /** The draft's beginning, which the model does not see. A completion in the mode `next_prompt` starts with it. */
   draftHead: string;
   /** Oldest first. */
   messages: readonly Message[];
@@ -84,14 +84,14 @@ export function envelopeSize(request: RequestTexts): number {
   return texts.reduce((sum, text) => sum + codePointsIn(text), 0);
 }
 
-/** Maximum size of the question to memory: UTF-16 units of the draft's end and of each message's end, and messages. */
+/** Limits of the question to memory: UTF-16 units of the draft's end and of each message's end; number of messages. */
 const QUESTION_MAX = { draftLength: 1000, messageLength: 500, messageCount: 2 };
 
 /** Number of a draft's first words in the question. It doubles as the draft grows; a shorter draft is left out. */
 const FIRST_QUESTION_WORDS = 4;
 
 /**
- * Returns a request's question to memory: the end of the conversation, and the draft up to its 4th, 8th, 16th, ... word.
+ * Returns a request's question to memory: the end of the conversation, and the draft up to its 4th, 8th, 16th, … word.
  * So most keystrokes ask the same question and recall the same rows, and a provider's prompt cache stays valid.
  */
 export function questionOf({ draft, messages }: Pick<RequestTexts, 'draft' | 'messages'>): string {

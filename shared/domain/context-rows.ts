@@ -82,14 +82,14 @@ export interface Candidates<Row> {
   rows: WithRelevance<Row>[];
   /** Number of rows that match the filters, counted up to a limit. */
   matched: number;
-  /** True if `rows` has all matching rows; false if some were left out because together they are too large. */
+  /** False if candidates were left out of `rows` because together they are too large. */
   whole: boolean;
 }
 
 /** A row with its relevance to the question, from 0 (nothing in common) to 1 (the most relevant of its tier). */
 export type WithRelevance<Row> = Row & { relevance: number };
 
-/** A row with the number of rows from which it is derived. */
+/** A row with the number of rows from which it is derived, counted up to `SUPPORT_MAX`. */
 export type WithSupport<Row> = Row & { support: number };
 
 /** The rows of an account's memory from which a bundle is chosen, read in one snapshot. */

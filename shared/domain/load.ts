@@ -9,7 +9,7 @@ export interface KindLoad {
    * Number of parties of the kind's own class whose oldest queued piece has waited at least `STANDING_QUEUE_WAIT_MS`.
    */
   standing: number;
-  /** Queue lengths of the other parties of the kind's own class. */
+  /** Queue length of each party of the kind's own class whose oldest queued piece has waited less. */
   queues: readonly number[];
   /** Number of queued pieces of the other class. A read counts at most some thousands. */
   others: number;
@@ -73,7 +73,8 @@ const UNSEEN_CLAIMS_MAX = 3;
  * - After a time without a claim, the rate is at most 3 in that time. So a collapse shows at once; yet once the queue
  *   has drained, a few pieces are still admitted as probes.
  *
- * Forgets the measured rate whenever no queue stands or slots are free, since a refusal must rest on the present queue.
+ * Forgets the measured rate whenever no queue stands, the pool is not full, or its workers change, since a refusal must
+ * rest on the present queue.
  */
 export class LoadEstimate {
   #latest: KindLoad | undefined;

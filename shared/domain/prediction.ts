@@ -61,7 +61,7 @@ export function refusalOf(outcome: PredictionOutcome): AppError | undefined {
   const { state, code, answer } = outcome;
   if (code === 'abandoned') return new AppError('service_unavailable');
   if (code !== null) return failureOf(code, outcome);
-  // The recovery window closed just as the row was read.
+  // The answer was erased just as the row was read, most likely because the recovery window closed.
   return state === 'suggested' && answer === null ? new AppError('recovery_window_expired') : undefined;
 }
 

@@ -18,7 +18,7 @@ export const PrecisionTarget = Type.Number({ minimum: 0.5, maximum: 0.99 });
 export const pageLimit = (max: number, defaultLimit: number) =>
   withDefault(Type.Integer({ minimum: 1, maximum: max }), defaultLimit);
 
-/** A time in an `/api` answer: RFC 3339, UTC, with milliseconds. */
+/** A time in `/api`: RFC 3339. A request may use any zone; an answer uses UTC, with milliseconds. */
 export const Timestamp = Type.String({ format: 'date-time' });
 
 /** A time, or null for none. */

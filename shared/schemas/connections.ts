@@ -49,7 +49,7 @@ export type ConnectionSummary = Static<typeof ConnectionSummary>;
 export const CONNECTION_USES_MAX = 10_000;
 const Uses = Type.Integer({ minimum: 0, maximum: CONNECTION_USES_MAX });
 
-/** A connection, with the app's use of it in the last 35 days. */
+/** A connection, with the app's use of its present grant in the last 35 days. */
 export const ConnectionDetail = closedObject({
   ...summaryFields,
   /** Number of predictions made with the account's memory. */

@@ -36,7 +36,7 @@ export const DraftResponse = closedObject({
   model: Type.String(),
   /**
    * Messages sent to the model, for a caller who may read memory. Empty if no model was asked, or only the built-in
-   * predictor.
+   * predictor, or if memory that they contain was deleted meanwhile.
    */
   sent: Type.Optional(Type.Array(closedObject({ role: Type.String(), content: Type.String() }))),
   /** Present for a caller who may read memory. */

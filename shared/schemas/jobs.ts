@@ -53,7 +53,7 @@ export const PromoteRequest = closedObject({
 export type PromoteRequest = Static<typeof PromoteRequest>;
 
 /**
- * Input of a promotion. `settled_only`, which only the scheduler sets, leaves out stretches of work that may continue.
+ * Input of a promotion. `settled_only`, which no client can set, leaves out stretches of work that may continue.
  */
 export const PromoteInput = closedObject({
   ...PromoteRequest.properties,

@@ -64,9 +64,9 @@ export const RECENCY_MAX = 7 * 24 * 60;
 export const CODE_TTL_S = 120;
 /** Number of wrong exchanges after which a connection attempt is void. */
 export const MISMATCHES_MAX = 5;
-/** Number of days for which a row is kept after the recovery window, for billing, conflicts and statistics. */
+/** Minimum number of days for which ended work is kept, without its texts, for billing, conflicts and statistics. */
 export const TOMBSTONE_DAYS = 35;
 /** Time for which a queued prediction without callers waits for a caller to re-attach. */
 export const ABANDON_AFTER_MS = 5000;
-/** Time before the caller's deadline at which a worker stops, so that its outcome is committed in time. */
+/** Time before the deadline of work at which a worker stops, so that its outcome is committed in time. */
 export const WORKER_MARGIN_MS = 250;

@@ -53,11 +53,11 @@ export const ContextMeta = closedObject({
   counts: perTier(tierCounts),
   /** True if reading the rows took too long. Then the bundle has no rows, and nothing is counted. */
   timed_out: Type.Boolean(),
-  /** True if more rows matched than fit, or reading them took too long. */
+  /** True if more rows matched than were returned, or reading them took too long. */
   truncated: perTier(Type.Boolean()),
   /**
-   * Numbers of rows that are left out of every bundle, each counted up to 1000: facts of the whole account, other rows
-   * of the window.
+   * Numbers of rows that no bundle contains: facts of the whole account, other rows of the window. Each tier is counted
+   * up to 1000. `stale` adds up facts and episodes.
    */
   excluded: closedObject({
     superseded: Count,

@@ -14,7 +14,7 @@ export const RAW_KINDS = ['prompt', 'reply', 'message', 'note', 'other'] as cons
 export const RAW_ROLES = ['human', 'agent', 'tool', 'system'] as const;
 export const EPISODE_STATES = ['draft', 'final'] as const;
 export const TIERS = ['raw', 'episode', 'fact'] as const;
-/** Origins that a client may give a posted row. Only Forecue sets the others. */
+/** Origins that a client may give a posted episode or fact. Only Forecue sets the others. */
 const CLIENT_ORIGINS = ['human', 'agent'] as const;
 
 const Ids = Type.Array(Id, { maxItems: SOURCES_MAX });

@@ -50,7 +50,7 @@ export const CustomEvent = eventSchema({
 /** Schema of a row of a batch. Its type decides against which of the schemas the row is checked. */
 export const RecordingEvent = Type.Union([...Object.values(EVENTS), CustomEvent]);
 
-/** Schema for events of a missing or unknown type: always fails, with an error that lists the known types. Its validation error reports a missing or unknown type. */
+/** Schema for events of a missing or unknown type: always fails, with an error that lists the known types. */
 export const UnknownEvent = eventSchema({ type: oneOf([...Object.keys(EVENTS), `${CUSTOM_PREFIX}*`]) });
 
 export const RecordingReceipt = closedObject({

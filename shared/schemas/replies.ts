@@ -197,11 +197,14 @@ export const ReplyCalibration = closedObject({
   /** Evidence for the suggestion, or the reason why there is none. */
   evidence: closedObject({
     target: Share,
-    /** Number of decisions on predictions whose confidence reaches the threshold. */
+    /**
+     * Number of decisions on predictions whose confidence reaches the suggested threshold or, if there is none, the
+     * highest threshold with enough decisions for a test. Counts all decisions if no threshold has enough.
+     */
     labels: Count,
     /** These decisions as a share of all decisions. */
     coverage: Rate,
-    /** Share of correct predictions among these. */
+    /** Share of correct predictions among those of `labels`. */
     precision: Rate,
     /** One-sided 95 % lower bound of the precision (Wilson 1927). */
     precision_low: Rate,

@@ -13,7 +13,7 @@ import { isStorable } from './build.ts';
 import type { Fault } from './errors.ts';
 import { UUID, VALIDATION_ITEMS_MAX } from './limits.ts';
 
-/** Part of the request from which a checked value is. It is the first element of every `loc`. */
+/** Part of the request from which a checked value comes. It is the first element of every `loc`. */
 type Root = 'body' | 'query' | 'path';
 
 type Checked<T> = { ok: true; value: T } | { ok: false; faults: Fault[] };
@@ -284,15 +284,15 @@ function describe(error: ErrorObject): Description {
   return DESCRIPTIONS[error.keyword]?.(error.params) ?? OTHER_FAULT;
 }
 
-/** Patterns of the numbers in a query, by type: as in JSON, but with no more digits than a number can keep. */
+/** Patterns of the numbers in a query, by type: as in JSON, but without an exponent, and with a limited precision. */
 const NUMBER_PATTERNS: Readonly<Record<string, RegExp>> = {
   integer: /^(0|-?[1-9]\d{0,14})$/,
   number: /^-?(0|[1-9]\d{0,14})(\.\d{1,6})?$/,
 };
 
 /**
- * Returns the validator of a query, whose values are all texts. Where the schema has a number, a numeric text becomes a
- * number; the schema refuses any other text.
+ * Returns the validator of a query, whose values are texts, or lists of texts if a name is repeated. Where the schema
+ * has a number, a numeric text becomes a number; the schema refuses anything else.
  */
 export function compileQuery<T extends TObject>(
   schema: T,

@@ -6,9 +6,9 @@ import { type Completion, complete, completeAndClaim } from '../db/stores/work/c
 import { batches } from '../metrics/work.ts';
 import type { WakeUps } from './wake-ups.ts';
 
-/** Maximum number of completions in one statement, and maximum size of their answers. */
+/** Maximum number of completions in one statement, and maximum length of their answers in UTF-16 units. */
 const COMPLETIONS_MAX = 100;
-const ANSWER_BYTES_MAX = 256 * 1024;
+const ANSWER_UNITS_MAX = 256 * 1024;
 /**
  * Maximum waits in a busy worker, in milliseconds. `statement`: a completion waits for others that share its statement.
  * `wakeUp`: the wake-up of its callers waits for others that share its message. Neither wait exceeds a tenth
@@ -82,7 +82,7 @@ export function createCompleter({ pool, recoveryWindowS, wakeUps, worker }: Comp
     },
     {
       maxItems: COMPLETIONS_MAX,
-      maxBytes: ANSWER_BYTES_MAX,
+      maxBytes: ANSWER_UNITS_MAX,
       partyOf: ({ party }) => party,
       bytesOf: ({ answer }) => answer?.length ?? 0,
       keysOf: ({ id }) => [id],

@@ -72,7 +72,7 @@ export interface OpenHousekeeperOptions extends Omit<HousekeeperOptions, 'eraseA
  * Ends or requeues the work that dead processes leave behind, and erases what has expired. Every process has a
  * housekeeper, but a lease lets only one of them work at a time, the leader. So housekeeping costs the same however
  * many processes there are, and goes on without any worker. Each step is safe to repeat, and reads a bounded number of
- * rows.
+ * rows at a time.
  */
 export class Housekeeper {
   readonly #options: HousekeeperOptions;

@@ -4,7 +4,7 @@ import type { ErrorCode } from '../errors/catalogue.ts';
 
 /**
  * Class of parties. Apps have a protected share of each pool, because only operators issue their keys, whereas anybody
- * can sign up for several accounts, which may be free.
+ * can sign up for any number of accounts.
  */
 export type PartyClass = 'apps' | 'accounts';
 
@@ -23,11 +23,11 @@ export interface Kind<Input extends TSchema = TSchema, Facts = unknown, Report =
   readonly parties: PartyClass;
   /** True if each piece reserves a unit of the party's plan. */
   readonly charged: boolean;
-  /** Setting of the time from admission to deadline, queue included. Work that is still live then is ended. */
+  /** Setting of the time from admission to deadline, queue included. A part ends shortly before its parent instead. */
   readonly deadline: keyof Deadlines;
   /** Error code of work that reaches its deadline, and of cancelled work. */
   readonly codes: { readonly timeout: ErrorCode; readonly cancelled: ErrorCode };
-  /** True if work goes on after its last caller has left; otherwise it is dropped from the queue. */
+  /** True if queued work stays queued after its last caller has left; otherwise it is ended as `abandoned`. */
   readonly outlivesCallers: boolean;
   /** True if a party's work of this kind runs one piece after the other, over all workers. */
   readonly oneAtATime: boolean;

@@ -50,7 +50,7 @@ export const draft: Kind<typeof DraftRequest, NoFacts, DraftReport> = {
   outlivesCallers: false,
 };
 
-/** Predicts one reply of a batch. It is a part of the batch's work, and has the same deadline setting. */
+/** Predicts one reply of a batch. It is a part of the batch's work, and has to end shortly before the batch. */
 export const batchReply: Kind<typeof ReplyRequest, BatchReplyFacts, ReplyReport> = {
   ...predictionBase,
   name: 'batch_reply',

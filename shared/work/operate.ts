@@ -71,9 +71,10 @@ export interface RetryJobsOptions {
 }
 
 /**
- * Queues a new job for each account whose latest job of a kind failed, each in a transaction of its own. Safe to
- * interrupt and to repeat: an account that has a new job is not found again. Resolves with the counts of each kind
- * (`retried`) and, for each kind that cannot be retried, with the number of its failures (`left`).
+ * Queues a new job for each active account whose latest job of a kind failed in the last 24 hours, each in a
+ * transaction of its own. Safe to interrupt and to repeat: an account that has a new job is not found again. Resolves
+ * with the counts of each kind (`retried`) and, for each kind that cannot be retried, with the number of its failures
+ * in that time (`left`).
  */
 export async function retryFailed(
   database: Pool,

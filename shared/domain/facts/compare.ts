@@ -79,9 +79,9 @@ const CHANGE_WORDS =
 
 /**
  * Reports whether two statements that fill the same slot name the same value. `COMMON_WORDS`, words of the slot and
- * given-up values do not count. All other words of one statement must be in the other, in the same order. If either
- * statement names a change, both must have the same words, since the former value may stand anywhere. When in doubt,
- * the values count as different, and the newer statement supersedes the older.
+ * given-up values do not count. All other words of one statement must be in the other, in the same order, and numbers,
+ * dates and negations must agree. If either statement names a change, both must have the same words, since the former
+ * value may stand anywhere. When in doubt, the values count as different, and the newer statement supersedes the older.
  */
 export function isSameValue(a: string, b: string, slot: string): boolean {
   const topic = new Set(wordsOf(slot).map(stemOf));

@@ -18,7 +18,7 @@ export interface CheckedQuote extends Quote {
   own: boolean;
 }
 
-/** A statement about the person, with checked evidence. Promotion makes a fact of it, adds it to a fact, or drops it. */
+/** A statement about the person, with checked evidence. Promotion turns it into a fact, adds it to one, or drops it. */
 export interface Statement {
   text: string;
   kind: string | null;

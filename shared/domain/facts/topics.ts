@@ -66,14 +66,14 @@ export function topicOf(sentence: string): { slot: string; kind: string } | unde
   return topic && { slot: topic[0], kind: topic[1] };
 }
 
-/** A sentence that names its own topic: `My favourite colour is green`. */
+/** Phrases in which a sentence names its own topic: `My favourite colour is green`, `I use Vim as my editor`. */
 const MY_TOPIC_IS = /\b(?:my|our) ((?:[\p{L}-]+ ){0,2}[\p{L}-]+?) (?:is|are)\b/iu;
 const AS_MY_TOPIC = /\bas (?:my|our) ((?:[\p{L}-]+ )?[\p{L}-]+)/iu;
 const UNSPECIFIC_WORD = /^(?:current|new|old|own|main|only|favou?rite|preferred)$/i;
 
 /**
- * Returns the slot that a sentence fills: a known topic, or one that the sentence names itself
- * (`own.favourite_colour`). Returns null if there is neither.
+ * Returns the slot that a sentence fills: a known topic, or one that the sentence names itself: `own.colour`, for `My
+ * favourite colour is green`. Returns null if there is neither.
  */
 export function slotOf(sentence: string): string | null {
   const known = topicOf(sentence)?.slot;

@@ -20,7 +20,7 @@ interface RawRow {
   content: string;
 }
 
-/** The memory from which a reply is predicted, the most valuable row of each tier first. */
+/** The memory from which a reply is predicted: the most valuable facts and episodes first, and the latest raw rows. */
 export interface Material {
   profile: { summary: string; data: Record<string, unknown> } | null;
   facts: readonly Fact[];
@@ -46,9 +46,10 @@ const FIRST_EXAMPLES = 3;
 const COMMON_SHARE = 3 / 4;
 
 /**
- * Cuts prompt and material to `budgetTokens`. Texts are kept whole or left out. They take from the budget in this
- * order: the profile's summary, pinned facts, the first examples, other facts, the profile's data, other examples,
- * episodes, raw rows. After the first text that does not fit, all others are left out.
+ * Cuts prompt and material to `budgetTokens`. A prompt over its share loses its middle. The texts of the material are
+ * kept whole or left out, and take from the rest in this order: the profile's summary, pinned facts, the first
+ * examples, other facts, the profile's data, other examples, episodes, raw rows. After the first text that does not
+ * fit, all others are left out.
  */
 export function fitMaterial(prompt: string, material: Material, budgetTokens: number): FittedMaterial {
   const { head, tail, taken } = fitPrompt(prompt, budgetTokens * PROMPT_SHARE);

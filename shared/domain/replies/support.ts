@@ -38,7 +38,7 @@ const RISKY_SUPPORT_MIN = { replies: 5, likeness: 0.9 };
 
 /**
  * A person's earlier replies, which may support the same reply to another prompt. Only rows stored as the person's own
- * count, whatever prompts, memory or a model say. Replies that their prompts dictated do not count.
+ * and decisions on predictions count, whatever prompts, memory or a model say. Dictated replies do not count.
  */
 export class Precedents {
   readonly #all: readonly Precedent[];

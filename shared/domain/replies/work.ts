@@ -28,7 +28,7 @@ export interface BatchBundle {
   factIds: string[];
   episodeIds: string[];
   rawIds: string[];
-  /** True if something was left out for lack of room. */
+  /** True if something was left out for lack of room, or reading the memory took too long. */
   truncated: boolean;
 }
 
