@@ -30,10 +30,14 @@ export interface Material {
   examples: readonly PromptReply[];
 }
 
-/** The material and the prompt, cut to the budget. */
-export interface FittedMaterial extends Material {
-  prompt: string;
+/** The material, cut to the budget. */
+interface FittedTexts extends Material {
   truncated: boolean;
+}
+
+/** The material and the prompt, cut to the budget. */
+export interface FittedMaterial extends FittedTexts {
+  prompt: string;
 }
 
 /** Share of the budget that the prompt may take. */
@@ -46,49 +50,37 @@ const FIRST_EXAMPLES = 3;
 const COMMON_SHARE = 3 / 4;
 
 /**
- * Cuts prompt and material to `budgetTokens`. A prompt over its share loses its middle. The texts of the material are
- * kept whole or left out, and take from the rest in this order: the profile's summary, pinned facts, the first
- * examples, other facts, the profile's data, other examples, episodes, raw rows. After the first text that does not
- * fit, all others are left out.
+ * Cuts prompt and material to `budgetTokens`. A prompt over its share loses its middle, and the material gets the rest.
  */
 export function fitMaterial(prompt: string, material: Material, budgetTokens: number): FittedMaterial {
   const { head, tail, taken } = fitPrompt(prompt, budgetTokens * PROMPT_SHARE);
-  const budget = new TokenBudget(budgetTokens - taken);
-  const take = createTaker(budget);
-  const { profile } = material;
-  const summary = take(profile?.summary ?? '') ? (profile?.summary ?? '') : '';
-  const pinned = material.facts.filter((fact) => fact.pinned && take(fact.text));
-  const examples = material.examples.slice(0, FIRST_EXAMPLES).filter((pair) => take(textOfPair(pair)));
-  const others = material.facts.filter((fact) => !fact.pinned && take(fact.text));
-  const data = profile !== null && take(JSON.stringify(profile.data)) ? profile.data : {};
-  const more = material.examples.slice(FIRST_EXAMPLES).filter((pair) => take(textOfPair(pair)));
-  const episodes = material.episodes.filter(({ title, summary: text }) => take(`${title} ${text}`));
-  const raw = material.raw.filter(({ content }) => take(content));
+  const fitted = fitTexts(material, budgetTokens - taken);
   return {
+    ...fitted,
     prompt: joinHeadAndTail(head, tail),
-    profile: profile && { summary, data },
-    facts: [...pinned, ...others],
-    examples: [...examples, ...more],
-    episodes,
-    raw,
-    truncated: budget.isExceeded || tail !== undefined,
+    truncated: fitted.truncated || tail !== undefined,
   };
 }
 
-/** Cuts the material common to a batch (all except the examples) so that it fits beside the longest prompt. */
+/**
+ * Cuts the material common to a batch (all except the examples) so that it fits beside the longest prompt. `truncated`
+ * is only about the material: another prompt may be whole.
+ */
 export function fitCommon(
   prompts: readonly string[],
   material: Omit<Material, 'examples'>,
   budgetTokens: number,
-): FittedMaterial {
+): FittedTexts {
+  const commonTokens = budgetTokens * COMMON_SHARE;
   const longest = prompts.reduce((a, b) => (estimateTokens(b) > estimateTokens(a) ? b : a), '');
-  return fitMaterial(longest, { ...material, examples: [] }, budgetTokens * COMMON_SHARE);
+  const { taken } = fitPrompt(longest, commonTokens * PROMPT_SHARE);
+  return fitTexts({ ...material, examples: [] }, commonTokens - taken);
 }
 
 /** Cuts one prompt of a batch and its examples, and adds the material common to the batch. */
 export function fitBesideCommon(
   prompt: string,
-  common: Omit<FittedMaterial, 'examples' | 'prompt'>,
+  common: Omit<FittedTexts, 'examples'>,
   examples: readonly PromptReply[],
   budgetTokens: number,
 ): FittedMaterial {
@@ -100,6 +92,33 @@ export function fitBesideCommon(
     prompt: joinHeadAndTail(head, tail),
     examples: examples.filter((pair) => take(textOfPair(pair))),
     truncated: common.truncated || budget.isExceeded || tail !== undefined,
+  };
+}
+
+/**
+ * Keeps texts whole or leaves them out. They take from the budget in this order: the profile's summary, pinned facts,
+ * the first examples, other facts, the profile's data, other examples, episodes, raw rows. After the first text that
+ * does not fit, all others are left out.
+ */
+function fitTexts(material: Material, budgetTokens: number): FittedTexts {
+  const budget = new TokenBudget(budgetTokens);
+  const take = createTaker(budget);
+  const { profile } = material;
+  const summary = take(profile?.summary ?? '') ? (profile?.summary ?? '') : '';
+  const pinned = material.facts.filter((fact) => fact.pinned && take(fact.text));
+  const examples = material.examples.slice(0, FIRST_EXAMPLES).filter((pair) => take(textOfPair(pair)));
+  const others = material.facts.filter((fact) => !fact.pinned && take(fact.text));
+  const data = profile !== null && take(JSON.stringify(profile.data)) ? profile.data : {};
+  const more = material.examples.slice(FIRST_EXAMPLES).filter((pair) => take(textOfPair(pair)));
+  const episodes = material.episodes.filter(({ title, summary: text }) => take(`${title} ${text}`));
+  const raw = material.raw.filter(({ content }) => take(content));
+  return {
+    profile: profile && { summary, data },
+    facts: [...pinned, ...others],
+    examples: [...examples, ...more],
+    episodes,
+    raw,
+    truncated: budget.isExceeded,
   };
 }
 

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { PRIOR_CALIBRATOR } from '../../../../shared/domain/replies/calibrator.ts';
 import { type DecisionContext, decideReply } from '../../../../shared/domain/replies/decide.ts';
-import { fitMaterial, type Material } from '../../../../shared/domain/replies/material.ts';
+import {
+  fitBesideCommon,
+  fitCommon,
+  fitMaterial,
+  type Material,
+} from '../../../../shared/domain/replies/material.ts';
 import { screenMaterial } from '../../../../workers/replies/screen.ts';
 import { HARMLESS, INJECTIONS, OBEDIENT_REASONS } from '../../../support/injections.ts';
 
@@ -76,6 +81,16 @@ describe('prediction material', () => {
     assert.deepEqual([fitted.facts.length, fitted.raw.at(0)?.id], [1, '0']);
     assert.ok(fitted.raw.length < 6);
     assert.ok(!fitMaterial(PROMPT, { ...NOTHING, facts }, 1000).truncated);
+  });
+
+  it('a long prompt of a batch marks only its own reply as truncated, and material that does not fit marks all replies', () => {
+    const prompts = [PROMPT, 'p'.repeat(20_000)];
+    const truncatedWith = (part: Partial<Material>) => {
+      const common = fitCommon(prompts, { ...NOTHING, ...part }, 1000);
+      return prompts.map((prompt) => fitBesideCommon(prompt, common, [], 1000).truncated);
+    };
+    assert.deepEqual(truncatedWith({ facts: [{ ...row, text: 'Likes tea' }] }), [false, true]);
+    assert.deepEqual(truncatedWith({ raw: [{ ...row, content: 'x'.repeat(4000) }] }), [true, true]);
   });
 });
 
