@@ -199,7 +199,7 @@ function signingKeys(env: Env, production: boolean): SigningKeys {
   const parsed = env.parsed(
     'JWT_SECRET',
     (value) => parseSigningKeys(value, { strong: production }),
-    'a secret of at least 32 bytes, or a list kid:secret,… of such secrets',
+    'a secret of at least 32 bytes, or a list kid:secret,… of such secrets with different kids',
   );
   return parsed ?? [{ kid: '', secret: '' }];
 }

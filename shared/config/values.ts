@@ -115,13 +115,20 @@ interface SigningKey {
 
 /** Minimum length of an HMAC-SHA-256 key: the length of the hash (RFC 7518, 3.2). */
 export const STRONG_SECRET_BYTES = 32;
-const KEY_LIST = /^[\w.-]{1,64}:[^,]+(,[\w.-]{1,64}:[^,]+)*$/;
+const KEY = /^(?<kid>[\w.-]{1,64}):(?<secret>[^,]+)$/;
+/** Matches an entry that only a list has: hardly a single secret has a part of this form between its commas. */
+const STRONG_KEY = /^[\w.-]{1,64}:[^,\s]{32,}$/;
 
-/** Parses `JWT_SECRET`: one secret, or a list `kid:secret,…`. Undefined when a kid repeats or a secret is too short. */
+/**
+ * Parses `JWT_SECRET`: one secret, or a list `kid:secret,…`. Undefined when a kid repeats, a secret is too short or a
+ * list has an entry of another form.
+ */
 export function parseSigningKeys(value: string, { strong }: { strong: boolean }): SigningKeys | undefined {
-  const [first, ...others] = KEY_LIST.test(value)
-    ? value.split(',').map(parseEntry)
-    : [{ kid: 'default', secret: value }];
+  const entries = value.split(',').map((entry) => entry.trim());
+  const listed = entries.map(parseEntry).filter((key) => key !== undefined);
+  const isList = listed.length === entries.length;
+  if (!isList && entries.length > 1 && entries.some((entry) => STRONG_KEY.test(entry))) return undefined;
+  const [first, ...others] = isList ? listed : [{ kid: 'default', secret: value }];
   if (first === undefined) return undefined;
   const keys = [first, ...others] as const;
   if (new Set(keys.map(({ kid }) => kid)).size < keys.length) return undefined;
@@ -129,7 +136,7 @@ export function parseSigningKeys(value: string, { strong }: { strong: boolean })
   return keys;
 }
 
-function parseEntry(entry: string): SigningKey {
-  const colon = entry.indexOf(':');
-  return { kid: entry.slice(0, colon), secret: entry.slice(colon + 1) };
+function parseEntry(entry: string): SigningKey | undefined {
+  const { kid, secret } = entry.match(KEY)?.groups ?? {};
+  return kid === undefined || secret === undefined ? undefined : { kid, secret };
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import proxyAddress from 'proxy-addr';
 import { ingressConfig } from '../../../shared/config/config.ts';
-import { parseOrigins, parseTrustedProxies } from '../../../shared/config/values.ts';
+import { parseOrigins, parseSigningKeys, parseTrustedProxies } from '../../../shared/config/values.ts';
 
 describe('TRUST_PROXY', () => {
   it('TRUST_PROXY accepts addresses, networks and names that the proxy-addr library understands', () => {
@@ -30,6 +30,40 @@ describe('CORS_ORIGINS', () => {
     for (const entry of [...wrong, 'https://App.example', 'https://app.example:443', 'ftp://app.example']) {
       assert.equal(parseOrigins(`https://ok.example,${entry}`), undefined, entry);
     }
+  });
+});
+
+describe('JWT_SECRET', () => {
+  const [old, next] = ['o'.repeat(32), 'n'.repeat(32)];
+  const parse = (value: string) => parseSigningKeys(value, { strong: true });
+
+  it('JWT_SECRET accepts a list of secrets with or without spaces around the commas', () => {
+    const keys = [
+      { kid: 'b', secret: next },
+      { kid: 'a', secret: old },
+    ];
+    for (const comma of [',', ', ', ' , ', ',\n'])
+      assert.deepEqual(parse(`b:${next}${comma}a:${old}`), keys, JSON.stringify(comma));
+  });
+
+  it('a JWT_SECRET without the form of a list is one secret, with its spaces, commas and colons', () => {
+    for (const secret of [` ${old} `, `one, two: ${old}`, `a:9,${old}`, `${old},b:`])
+      assert.deepEqual(parse(secret), [{ kid: 'default', secret }], secret);
+  });
+
+  it('JWT_SECRET is refused if it is a list with an entry that has no kid, no secret or the kid of another entry', () => {
+    for (const entry of ['', old, 'a', 'a:', `:${old}`, `a b:${old}`, `b:${old}`]) {
+      assert.equal(parse(`b:${next},${entry}`), undefined, entry);
+      assert.equal(parse(`${entry},b:${next}`), undefined, entry);
+    }
+  });
+
+  it('a JWT_SECRET with a repeated kid stops the ingress with an error that asks for different kids', () => {
+    const stores = { DATABASE_URL: 'postgres://h/d', ADMIN_TOKEN: 't' };
+    assert.throws(
+      () => ingressConfig({ ...stores, JWT_SECRET: `a:${old},a:${next}` }),
+      /^ConfigError: configuration: JWT_SECRET must be [^\n;]*with different kids$/,
+    );
   });
 });
 
