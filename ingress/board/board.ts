@@ -17,6 +17,7 @@ import { createFileSender, readScript, type SendFile } from '../pages/files.ts';
 import type { Html } from '../pages/html.ts';
 import { FAVICON, STYLE_SOURCE } from '../pages/layout.ts';
 import { BoardAccess, requireSameOrigin } from './access.ts';
+import { NOTES } from './notes.ts';
 import { boardPage, drainPage, errorPage, layout, signInPage } from './pages.ts';
 import { renderSections, SECTIONS } from './sections.ts';
 import { Snapshots } from './snapshot.ts';
@@ -27,6 +28,8 @@ import { Viewers } from './viewers.ts';
 const CONNECTIONS = 2;
 /** Maximum time of a statement of the board. */
 const STATEMENT_MS = 1500;
+/** Maximum time for which a form waits until jobs that failed have room in their pool. */
+const RETRY_ROOM_TIMEOUT_MS = 5000;
 
 export interface Board {
   handle: RequestListener;
@@ -151,8 +154,14 @@ class BoardPages {
   }
 
   async #retry(pool: (typeof POOLS)[number]): Promise<string> {
-    const { retried } = await retryFailed(this.#pool, [pool], { ...this.#config, deadlines: this.#config });
+    const { retried } = await retryFailed(this.#pool, [pool], {
+      ...this.#config,
+      deadlines: this.#config,
+      roomTimeoutMs: RETRY_ROOM_TIMEOUT_MS,
+    });
     const all = Object.values(retried);
+    const stop = all.find(({ stopped }) => stopped !== undefined)?.stopped;
+    if (stop !== undefined) return `retry-${stop}`;
     if (all.some(({ locked }) => locked > 0)) return 'locked';
     return all.some(({ queued }) => queued > 0) ? 'retry' : 'retry-none';
   }
@@ -161,17 +170,6 @@ class BoardPages {
     this.#viewers.close();
   }
 }
-
-/** Messages about actions, by the parameter `did` of the address. No text from the address itself is shown. */
-const NOTES = new Map([
-  ['pause', 'Paused: every worker has noticed. What runs goes on; what waits stays until its deadline.'],
-  ['pause-late', 'Paused, but some workers have not noticed yet. What runs goes on.'],
-  ['resume', 'Resumed: workers claim again within a second or two.'],
-  ['drain', 'Drained: what waited ended as service_unavailable, and was refunded.'],
-  ['retry', 'A new job is queued for each account whose latest one failed.'],
-  ['retry-none', 'No job to retry. Predictions are not retried: their callers have had their answer.'],
-  ['locked', 'Done, but for apps and accounts whose rows are locked: try again later.'],
-]);
 
 const fileUrl = (name: string) => new URL(name, import.meta.url);
 const CSS = ['../pages/base.css', 'board.css', 'tables.css']

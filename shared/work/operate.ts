@@ -8,14 +8,17 @@ import {
   countKinds,
   type DrainCounts,
   drainQueued,
+  type FailedJob,
   failedJobs,
   pausePools,
+  poolStates,
   readHeartbeats,
 } from '../db/stores/work/operate.ts';
 import { LOWEST_ID, newId } from '../ids.ts';
 import { admissionTerms, jobAdmission } from './admission.ts';
 import { kindNamesOfPool } from './kind.ts';
 import { kinds } from './kinds.ts';
+import { hasRoomForPage, PAGE_ACCOUNTS } from './pool-load.ts';
 import { type RoundStep, SCHEDULES } from './schedules.ts';
 
 /**
@@ -53,28 +56,37 @@ export async function drain(database: Pool, pool: PoolName, recoveryWindowS: num
   return drainQueued(database, kindNamesOfPool(kinds, pool), { before, recoveryWindowS });
 }
 
-const ACCOUNTS_PER_PAGE = 100;
+/** Delay before a retry checks again whether its next page may begin. */
+const ROOM_CHECK_MS = 250;
 /** Steps whose jobs process whatever is new, so a failed job can be replaced without its input. */
 const REPEATABLE_STEPS = Object.values(SCHEDULES).flat();
+
+/** Reason why a retry ended before its last page. */
+export type RetryStop = 'no_worker' | 'paused' | 'full';
 
 export interface RetryCounts {
   queued: number;
   /** Number of accounts whose job was not admitted because another transaction held a lock. */
   locked: number;
+  /** Absent if the retry reached its last page. */
+  stopped?: RetryStop;
 }
 
 export interface RetryJobsOptions {
   deadlines: Deadlines;
   recoveryWindowS: number;
+  /** Maximum time for which the jobs of one kind wait for room in their pool. */
+  roomTimeoutMs: number;
   /** Called with the kind and its counts so far, after each page except the last. */
   onPage?(kind: string, soFar: RetryCounts): void;
 }
 
 /**
  * Queues a new job for each active account whose latest job of a kind failed in the last 24 hours, each in a
- * transaction of its own. Safe to interrupt and to repeat: an account that has a new job is not found again. Resolves
- * with the counts of each kind (`retried`) and, for each kind that cannot be retried, with the number of its failures
- * in that time (`left`).
+ * transaction of its own. Waits for room in the pool before each page, so that the jobs do not exceed their deadline,
+ * and people's own are not refused. Safe to interrupt and to repeat: an account that has a new job is not found again.
+ * Resolves with the counts of each kind (`retried`) and, for each kind that cannot be retried, with the number of its
+ * failures in that time (`left`).
  */
 export async function retryFailed(
   database: Pool,
@@ -92,30 +104,56 @@ export async function retryFailed(
 
 async function retryStep(
   database: Pool,
-  { kind, body }: RoundStep,
-  options: RetryJobsOptions,
+  step: RoundStep,
+  { roomTimeoutMs, onPage, ...options }: RetryJobsOptions,
 ): Promise<RetryCounts> {
-  const { deadlines, recoveryWindowS, onPage } = options;
-  const admission = admissionTerms(kind, {
-    process: newId(),
-    timeoutMs: deadlines[kind.deadline],
-    recoveryWindowS,
-  });
+  const { kind } = step;
+  const until = performance.now() + roomTimeoutMs;
   const counts = { queued: 0, locked: 0 };
   for (let after: string | undefined = LOWEST_ID; after !== undefined; ) {
-    const page = await failedJobs(database, kind.name, after, ACCOUNTS_PER_PAGE);
-    for (const { id, party } of page.failed) {
-      const job = jobAdmission(kind, { accountId: party, body, requestId: `retry ${id}` });
-      try {
-        const [admissionResult] = await admit(database, [job], admission);
-        counts.queued += Number(admissionResult?.decision === 'admitted');
-      } catch (error) {
-        if (!isLockTimeout(error)) throw error;
-        counts.locked += 1;
-      }
+    const page = await failedJobs(database, kind.name, after, PAGE_ACCOUNTS);
+    const stopped = page.failed.length === 0 ? undefined : await reasonAgainstPage(database, kind.pool);
+    if (stopped === 'full' && performance.now() < until) {
+      await sleep(ROOM_CHECK_MS);
+      // Reads the page again, since an account may have a new job by now.
+      continue;
     }
+    if (stopped !== undefined) return { ...counts, stopped };
+    const { queued, locked } = await admitAgain(database, step, page.failed, options);
+    counts.queued += queued;
+    counts.locked += locked;
     after = page.last;
     if (after !== undefined) onPage?.(kind.name, counts);
+  }
+  return counts;
+}
+
+/** Returns why a page may not begin. A paused pool takes jobs until it has no room, and keeps them for its workers. */
+async function reasonAgainstPage(database: Pool, pool: PoolName): Promise<RetryStop | undefined> {
+  const [state] = await poolStates(database, [pool]);
+  if (state === undefined || state.workers === 0) return 'no_worker';
+  if (await hasRoomForPage(database, kinds, pool)) return undefined;
+  return state.pausedAt === null ? 'full' : 'paused';
+}
+
+async function admitAgain(
+  database: Pool,
+  { kind, body }: RoundStep,
+  failed: readonly FailedJob[],
+  { deadlines, recoveryWindowS }: Pick<RetryJobsOptions, 'deadlines' | 'recoveryWindowS'>,
+): Promise<RetryCounts> {
+  const timeoutMs = deadlines[kind.deadline];
+  const admission = admissionTerms(kind, { process: newId(), timeoutMs, recoveryWindowS });
+  const counts = { queued: 0, locked: 0 };
+  for (const { id, party } of failed) {
+    const job = jobAdmission(kind, { accountId: party, body, requestId: `retry ${id}` });
+    try {
+      const [admissionResult] = await admit(database, [job], admission);
+      counts.queued += Number(admissionResult?.decision === 'admitted');
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error;
+      counts.locked += 1;
+    }
   }
   return counts;
 }

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { POOLS } from '../config/config.ts';
+import { POOLS, type PoolName } from '../config/config.ts';
 import { type LoadRow, readLoad } from '../db/stores/work/load.ts';
 import { desiredWorkers, type PoolLoad } from '../domain/scaling.ts';
 import { type Kinds, kindsOfPool } from './kind.ts';
@@ -26,4 +26,14 @@ export async function readDesiredWorkers(
   const servedKinds = poolName === undefined ? [] : Object.values(kindsOfPool(kinds, poolName));
   if (servedKinds.length === 0) return undefined;
   return desiredWorkers(poolLoad(await readLoad(pool, servedKinds)));
+}
+
+/** Number of accounts for which one page of recurring or repeated jobs is admitted. */
+export const PAGE_ACCOUNTS = 20;
+
+/** Reports whether jobs of fewer than `PAGE_ACCOUNTS` accounts wait in a pool. */
+export async function hasRoomForPage(database: Pool, kinds: Kinds, pool: PoolName): Promise<boolean> {
+  const loads = await readLoad(database, Object.values(kindsOfPool(kinds, pool)));
+  // Counts accounts of each kind, not jobs, so that an account with many waiting jobs does not delay the others.
+  return loads.reduce((sum, { standing, queues }) => sum + standing + queues.length, 0) < PAGE_ACCOUNTS;
 }

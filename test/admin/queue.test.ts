@@ -4,9 +4,10 @@ import type { JobReceipt, JobResponse, SyncResult } from '../../shared/schemas/j
 import { signUp, type UserClient } from '../support/account.ts';
 import { adminResult, runAdmin } from '../support/admin.ts';
 import { predictionBody } from '../support/client.ts';
+import { addFailedSyncs, addIdleWorker } from '../support/failed-syncs.ts';
 import { event, post } from '../support/recording.ts';
 import { lockAdmissions, lockRow } from '../support/row-lock.ts';
-import { useSystem } from '../support/system.ts';
+import { type System, useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const SYNC = '/api/memory/sync/';
@@ -15,6 +16,11 @@ interface QueueListing {
   pools: { pool: string; state: string; workers: number }[];
   kinds: { kind: string; pool: string; waiting: number; running: number; failed_24h: number }[];
   recurring: { recurring: string; every: string; last: string | null; next: string | null }[];
+}
+
+async function retrySyncs({ env }: System) {
+  const { code, stdout } = await runAdmin(['queue', 'retry-failed', 'memory', '--json'], env);
+  return { code, ...JSON.parse(stdout) };
 }
 
 describe('queue commands', function () {
@@ -127,33 +133,31 @@ describe('queue commands', function () {
   });
 
   it('`queue retry-failed` skips a locked account and retries all other accounts; a later call retries the skipped account', async () => {
-    const people = 130;
-    const { rows } = await system.database.pool.query<{ party: string }>(
-      `with a as (
-         insert into accounts (id, email, email_key, password_hash, created_at, updated_at)
-         select id, id, id, '', now(), now() from (select gen_random_uuid() as id from generate_series(1, $1)) n
-         returning id)
-       insert into history (
-         id, kind, party, key, fingerprint, state, code, attempt, admission, admitted_at, ended_at, expires_at, facts)
-       select gen_random_uuid(), 'sync', a.id, gen_random_uuid(), '', 'failed', 'job_timeout', 1, gen_random_uuid(),
-              now(), now(), now(), '{}'
-         from a returning party`,
-      [people],
-    );
-    const parties = rows.map(({ party }) => party).sort();
+    const people = 50;
+    const parties = await addFailedSyncs(system, people);
     const lock = await lockAdmissions(system, parties[3] ?? '');
     const first = await runAdmin(['queue', 'retry-failed', 'memory', '--json'], system.env);
     assert.equal(first.code, 1);
     assert.match(
       first.stderr,
-      /^So far, sync: \d\d queued again, 1 skipped because of a lock: try again later\n$/,
+      /^(So far, sync: \d\d queued again, 1 skipped because of a lock: try again later\n){2}$/,
     );
     const { retried, locked: skipped } = JSON.parse(first.stdout);
     assert.deepEqual([retried.sync, skipped.sync], [people - 1, 1]);
     await lock.release();
-    const { code, stdout } = await runAdmin(['queue', 'retry-failed', 'memory', '--json'], system.env);
-    const second = JSON.parse(stdout);
-    assert.deepEqual([code, second.retried.sync, second.locked.sync], [0, 1, 0]);
+    const second = await retrySyncs(system);
+    assert.deepEqual([second.code, second.retried.sync, second.locked.sync], [0, 1, 0]);
+  });
+
+  it('`queue retry-failed` stops when the jobs of 20 accounts wait in a paused pool; a later call queues the others', async () => {
+    await until(async () => (await kind('sync'))?.waiting === 0);
+    await queue('pause', 'memory');
+    await addFailedSyncs(system, 50);
+    const { code, retried, stopped } = await retrySyncs(system);
+    assert.deepEqual([code, stopped], [1, { sync: 'paused' }]);
+    assert.ok(retried.sync >= 20 && retried.sync < 40, `${retried.sync} queued`);
+    await queue('resume', 'memory');
+    assert.equal((await retrySyncs(system)).retried.sync, 50 - retried.sync);
   });
 
   it('`queue drain` skips locked work and ends all other waiting work; a later call ends the skipped work', async () => {
@@ -191,5 +195,36 @@ describe('queue commands', function () {
         [1, 'POOL is missing\n'],
       ],
     );
+  });
+});
+
+describe('retry of failed jobs where no worker takes work', () => {
+  const system = useSystem({ workers: 0 });
+  const people = 50;
+  before(() => addFailedSyncs(system, people));
+
+  it('`queue retry-failed` queues nothing in a pool without a worker, and says so', async () => {
+    const { code, stdout } = await runAdmin(['queue', 'retry-failed', 'memory'], system.env);
+    assert.equal(code, 1);
+    assert.match(stdout, /^sync: 0 queued again\. Stopped, because no worker serves the pool: start one/);
+  });
+
+  it('`queue retry-failed` waits before it queues more while the jobs of 20 accounts wait in the pool', async () => {
+    await addIdleWorker(system);
+    const retry = retrySyncs(system);
+    let [ended, seen] = [0, 0];
+    while (ended < people) {
+      // Two equal counts show that the command waits.
+      const waiting = await until(async () => {
+        const { kinds }: QueueListing = await adminResult(['queue', 'list'], system.env);
+        const before = seen;
+        seen = kinds.find(({ kind }) => kind === 'sync')?.waiting ?? 0;
+        return seen > 0 && seen === before && seen;
+      });
+      assert.ok(waiting < 40, `${waiting} wait`);
+      ended += (await adminResult(['queue', 'drain', 'memory'], system.env)).ended;
+    }
+    const { code, retried, stopped } = await retry;
+    assert.deepEqual([code, retried.sync, stopped], [0, people, {}]);
   });
 });

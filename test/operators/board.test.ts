@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { signUp } from '../support/account.ts';
 import { Operator, startBoard } from '../support/board.ts';
 import { predictionBody } from '../support/client.ts';
+import { addFailedSyncs, addIdleWorker } from '../support/failed-syncs.ts';
 import { status } from '../support/fake-provider.ts';
 import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
@@ -105,6 +106,21 @@ describe("operators' board", () => {
     assert.match(await (await operator.get('?did=retry-none')).text(), /No job to retry/);
     assert.equal((await act('explode')).status, 404);
     assert.equal((await operator.post('queue', { csrf, do: 'pause', pool: 'nowhere' })).status, 404);
+  });
+
+  it('the board says why it queued failed jobs again for only some accounts: no worker, or a full pool', async () => {
+    await addFailedSyncs(system, 25);
+    const csrf = await operator.csrf();
+    const retry = async () => {
+      const { headers } = await operator.post('queue', { csrf, do: 'retry', pool: 'memory' });
+      const location = headers.get('location') ?? '';
+      return [location, await (await operator.get(location)).text()] as const;
+    };
+    const [noWorker, whyNone] = await retry();
+    assert.deepEqual([noWorker, /no worker serves the pool/.test(whyNone)], ['./?did=retry-no_worker', true]);
+    await addIdleWorker(system);
+    const [full, whySome] = await retry();
+    assert.deepEqual([full, /the pool is full/.test(whySome)], ['./?did=retry-full', true]);
   });
 
   it('the board shows running work and the process that holds it, and app names as text', async () => {

@@ -1,6 +1,6 @@
 import { POOLS, type PoolName } from '../../../shared/config/config.ts';
 import { resumePools } from '../../../shared/db/stores/work/operate.ts';
-import { drain, pause, type RetryCounts, retryFailed } from '../../../shared/work/operate.ts';
+import { drain, pause, type RetryCounts, type RetryStop, retryFailed } from '../../../shared/work/operate.ts';
 import { choice, requireValue } from '../arguments.ts';
 import { type Admin, command, type Outcome } from '../command.ts';
 
@@ -69,24 +69,37 @@ async function retry({ database, config }: Admin, pools: readonly PoolName[]): P
   const { retried, left } = await retryFailed(database.pool, pools, {
     deadlines: config,
     recoveryWindowS: config.recoveryWindowS,
+    roomTimeoutMs: Number.POSITIVE_INFINITY,
     onPage: (kind, so) => void process.stderr.write(`So far, ${lineOf(kind, so)}\n`),
   });
   const counts = Object.entries(retried);
-  const countsOf = (what: keyof RetryCounts) =>
+  const countsOf = (what: 'queued' | 'locked') =>
     Object.fromEntries(counts.map(([kind, one]) => [kind, one[what]]));
+  const stopped = counts.flatMap(([kind, one]) => (one.stopped === undefined ? [] : [[kind, one.stopped]]));
   const notRetried = Object.entries(left).map(
     ([kind, count]) =>
       `${kind}: none of ${count} queued again. Their input is erased and their callers have been answered; the same request runs again`,
   );
   return {
-    data: { retried: countsOf('queued'), locked: countsOf('locked'), left },
+    data: {
+      retried: countsOf('queued'),
+      locked: countsOf('locked'),
+      stopped: Object.fromEntries(stopped),
+      left,
+    },
     text: [...counts.map(([kind, one]) => lineOf(kind, one)), ...notRetried].join('\n'),
-    failed: counts.some(([, { locked }]) => locked > 0),
+    failed: stopped.length > 0 || counts.some(([, { locked }]) => locked > 0),
   };
 }
 
-function lineOf(kind: string, { queued, locked }: RetryCounts): string {
-  return `${kind}: ${queued} queued again${skipped(locked)}`;
+const STOPS: Readonly<Record<RetryStop, string>> = {
+  no_worker: '. Stopped, because no worker serves the pool: start one, and try again',
+  paused: '. Stopped, because the pool is paused and full: resume it, and try again',
+  full: '. Stopped, because the pool is full: try again later',
+};
+
+function lineOf(kind: string, { queued, locked, stopped }: RetryCounts): string {
+  return `${kind}: ${queued} queued again${skipped(locked)}${stopped === undefined ? '' : STOPS[stopped]}`;
 }
 
 function skipped(locked: number): string {
