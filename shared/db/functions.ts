@@ -49,6 +49,7 @@ export const HASHES = [
   '506da514ff56c7a1',
   'd5eefc8b79be960d',
   'c93642e21d69fd48',
+  'c379dbefb3e403b3',
 ];
 
 /**

@@ -193,6 +193,27 @@ describe('memory context', () => {
     assert.deepEqual([meta.excluded.predicted_origin, meta.counts.raw], [2, { matched: 1, returned: 1 }]);
   });
 
+  it('the memory context counts the few rows that match beside more than a thousand rows of each tier that it leaves out', async () => {
+    await add(person, 'raw', { content: 'mine' });
+    await add(person, 'facts', { text: 'Likes tea' });
+    await add(person, 'episodes', { title: 'Tea', summary: 'Of tea', ...RECENT_SPAN });
+    const many = <Row>(row: Row) => Array.from({ length: 1500 }, () => row);
+    await addAll('raw', many({ content: 'guessed', kind: 'reply', origin: 'accepted_prediction' }));
+    await addAll('facts', many({ text: 'Lived in Paris', valid_to: '2020-01-01T00:00:00Z' }));
+    await system.database.pool.query(
+      `insert into episodes (id, account_id, title, summary, origin, started_at, ended_at, stale_at, tags, created_at, updated_at)
+       select gen_random_uuid(), $1, 'Title', 'Stale', 'model', now(), now(), now(), '{}', now(), now()
+         from generate_series(1, 1500)`,
+      [person.id],
+    );
+    const kept = { matched: 1, returned: 1 };
+    const { meta } = await completeBundle({});
+    assert.deepEqual(meta.counts, { facts: kept, episodes: kept, raw: kept });
+    assert.deepEqual(meta.truncated, { facts: false, episodes: false, raw: false });
+    const { predicted_origin, expired, stale } = meta.excluded;
+    assert.deepEqual([predicted_origin, expired, stale], [1000, 1000, 1000]);
+  });
+
   it('a memory context that cannot hold all rows prefers rows that match the goal to newer rows', async () => {
     const noise = (n: number) =>
       `Note ${n} about the ${['garden', 'kitchen', 'car', 'roof'][n % 4]} and nothing else`;

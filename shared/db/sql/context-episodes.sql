@@ -19,10 +19,12 @@ declare
   _found int := (select count(*) from (
     select from episodes e where e.account_id = _account and e.ended_at >= _since
      limit context_count_max() + _stale) e);
+  -- More rows may be left out than were counted. Then only the rows themselves tell how few match.
+  _matched int := case when cardinality(_latest) < _most then cardinality(_latest) else _found - _stale end;
 begin
   select array_agg(a.id order by a.relevance desc), array_agg(a.relevance order by a.relevance desc)
     into _about, _relevance
-    from episodes_about_v1(_account, _since, _query, _found - _stale, null) a;
+    from episodes_about_v1(_account, _since, _query, _matched, null) a;
   select coalesce(json_agg(f.shown) filter (where f.fits), '[]'), coalesce(bool_and(f.fits), true) into _rows, _whole
     from (select o.shown, sum(octet_length(o.shown::text)) over (order by o.place) <= _room as fits
             from (select p.place, row_to_json(s) as shown
@@ -38,5 +40,5 @@ begin
                        from episodes e where e.id = p.id
                       offset 0) s) o) f;
   return json_build_object(
-    'matched', _found - _stale, 'stale', _stale, 'rows', _rows, 'whole', _whole);
+    'matched', _matched, 'stale', _stale, 'rows', _rows, 'whole', _whole);
 end $$;

@@ -51,10 +51,12 @@ declare
      where f.account_id = _account and f.superseded_by is null and f.stale_at is null and f.valid_from > now()
      limit context_count_max()) f);
   _current int;
+  _matched int;
   _pinned uuid[];
 begin
   if _filtered then
     _matching := matching_facts_v1(_account, _goal, _tags);
+    _matched := cardinality(_matching);
     _latest := _matching[1:_most];
   else
     -- The index alone answers this count.
@@ -63,6 +65,9 @@ begin
        limit context_count_max() + _stale + _expired + _not_yet) f);
     _latest := array(
       select f.id from facts f where f.account_id = _account and fact_holds_v1(f) order by f.id desc limit _most);
+    -- More rows may be left out than were counted. Then only the rows themselves tell how few match.
+    _matched := case
+      when cardinality(_latest) < _most then cardinality(_latest) else _current - _stale - _expired - _not_yet end;
   end if;
   _pinned := array(
     select f.id from facts f
@@ -86,7 +91,6 @@ begin
                        from facts f where f.id = p.id
                       offset 0) s) o) f;
   return json_build_object(
-    'matched', coalesce(cardinality(_matching), _current - _stale - _expired - _not_yet),
-    'superseded', _superseded, 'stale', _stale, 'expired', _expired, 'notYetValid', _not_yet,
+    'matched', _matched, 'superseded', _superseded, 'stale', _stale, 'expired', _expired, 'notYetValid', _not_yet,
     'rows', _rows, 'whole', _whole);
 end $$;

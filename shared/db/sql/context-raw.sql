@@ -19,10 +19,12 @@ declare
      where r.account_id = _account and r.occurred_at >= _since
        and r.origin not in ('accepted_prediction', 'edited_prediction')
      order by r.occurred_at desc, r.id desc limit _most);
+  -- More rows may be left out than were counted. Then only the rows themselves tell how few match.
+  _matched int := case when cardinality(_latest) < _most then cardinality(_latest) else _found - _predicted end;
 begin
   select array_agg(a.id order by a.relevance desc), array_agg(a.relevance order by a.relevance desc)
     into _about, _relevance
-    from raw_about_v1(_account, _since, _query, _found - _predicted, null) a;
+    from raw_about_v1(_account, _since, _query, _matched, null) a;
   select coalesce(json_agg(f.shown) filter (where f.fits), '[]'), coalesce(bool_and(f.fits), true) into _rows, _whole
     from (select o.shown, sum(octet_length(o.shown::text)) over (order by o.place) <= _room as fits
             from (select p.place, row_to_json(s) as shown
@@ -35,5 +37,5 @@ begin
                        from raw_memories r where r.id = p.id
                       offset 0) s) o) f;
   return json_build_object(
-    'matched', _found - _predicted, 'predicted', _predicted, 'rows', _rows, 'whole', _whole);
+    'matched', _matched, 'predicted', _predicted, 'rows', _rows, 'whole', _whole);
 end $$;
