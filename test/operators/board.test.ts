@@ -174,7 +174,7 @@ describe("operators' board", () => {
     assert.match(await timelineOf('019a9fd0-5a11-7e3c-b0a4-9c2f6d1e8b30'), /Nothing found/);
   });
 
-  it('the board shows the ids of accounts that are being erased, never their e-mail addresses', async () => {
+  it('the board shows since when accounts are being erased, with their ids, never their e-mail addresses', async () => {
     const { email } = await signUp(system);
     const holder = await system.database.pool.connect();
     try {
@@ -183,9 +183,13 @@ describe("operators' board", () => {
       const held = 'select id from accounts where email = $1 for key share';
       const { rows } = await holder.query<{ id: string }>(held, [email]);
       const id = rows[0]?.id ?? '';
-      const erase = 'update accounts set active = false, erasing_at = now() where id = $1';
+      // Sets the row as a process leaves it that has renewed its lease for two hours.
+      const erase = `update accounts set active = false, erasing_at = now(), updated_at = now() - interval '2 hours'
+                      where id = $1`;
       await system.database.pool.query(erase, [id]);
-      await waitForTexts(`data-head="Account"><code>${id}`);
+      await waitForTexts(
+        `data-head="Account"><code>${id}</code></td><td role="cell" class="number" data-head="For">2 h<`,
+      );
       assert.ok(!(await board()).includes(email));
     } finally {
       await holder.query('rollback');

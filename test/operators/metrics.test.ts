@@ -113,6 +113,25 @@ describe('metrics of a running system', () => {
     }
   });
 
+  it('metrics report for how long an account has been under erasure, even if a process renews its lease all the time', async () => {
+    const { pool } = system.database;
+    // No process takes over an erasure that was renewed in the future.
+    await pool.query(
+      `insert into accounts (id, email, email_key, password_hash, active, created_at, updated_at, erasing_at)
+       values (gen_random_uuid(), '', 'erasing', '', false, now(), now() - interval '2 hours', now() + interval '1 hour')`,
+    );
+    try {
+      const oldest = await until(async () => {
+        const scrapes = Object.values(await both());
+        const leader = scrapes.find((one) => sumOf(one, 'forecue_accounts_erasing') === 1);
+        return leader && sumOf(leader, 'forecue_erasure_oldest_seconds');
+      });
+      assert.ok(oldest >= 7200, `${oldest} s`);
+    } finally {
+      await pool.query(`delete from accounts where email_key = 'erasing'`);
+    }
+  });
+
   it('metrics and heartbeats report how far the clock of a process is ahead', async () => {
     const port = await freePort();
     const late = await system.startWorker({

@@ -30,6 +30,7 @@ export const Account = defineEntity({
     /** Number of changes of the account's memory: profile, facts, episodes and raw rows. */
     memoryRevision: p.bigint('number').default(0),
     createdAt: p.datetime(3),
+    /** Time of the last change; of an account that is being erased, the beginning of the erasure. */
     updatedAt: p.datetime(3),
     /** Null unless the account is being erased. Renewed, as a lease, by the process that erases the account. */
     erasingAt: p.datetime(3).nullable(),

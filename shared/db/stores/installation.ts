@@ -22,11 +22,12 @@ export interface Installation {
 }
 
 const READ_INSTALLATION = {
-  name: 'installation_v5',
+  name: 'installation_v6',
   text: `
     select e.*, u.*, s.*, p.*
       from (select count(*)::int as erasing,
-                   coalesce(extract(epoch from now() - min(erasing_at)), 0)::float8 as "oldestErasureS"
+                   -- An erasure began with the last change of the account: erasing_at is a lease.
+                   coalesce(extract(epoch from now() - min(updated_at)), 0)::float8 as "oldestErasureS"
               from accounts where erasing_at is not null) e,
            (select coalesce(sum(g.reserved), 0)::float8 as reserved, coalesce(sum(g.settled), 0)::float8 as settled
               from apps a cross join lateral (

@@ -36,7 +36,7 @@ export interface RecentOverview {
 }
 
 const READ_RECENT_OVERVIEW = {
-  name: 'board_lately_v1',
+  name: 'board_lately_v2',
   text: `
     select
       (select coalesce(json_agg(f), '[]')
@@ -54,8 +54,9 @@ const READ_RECENT_OVERVIEW = {
                       extract(epoch from probe_at - now())::int as "probeS"
                  from provider_circuits order by model limit 50) c) as circuits,
       (select coalesce(json_agg(e), '[]')
-         from (select id, extract(epoch from now() - erasing_at)::int as "forS" from accounts
-                where erasing_at is not null order by erasing_at limit ${LISTED_ERASURES_MAX}) e) as erasing`,
+         -- An erasure began with the last change of the account: erasing_at is a lease.
+         from (select id, extract(epoch from now() - updated_at)::int as "forS" from accounts
+                where erasing_at is not null order by updated_at limit ${LISTED_ERASURES_MAX}) e) as erasing`,
 };
 
 /** Reads the latest failures, the models' circuits, and the erasures under way. */
