@@ -41,6 +41,13 @@ describe('users and invitations', () => {
     assert.ok(shown.stdout.includes(email) && !shown.stdout.includes(password));
   });
 
+  it('the command line takes the e-mail address of a new user off the waitlist', async () => {
+    const email = someEmail();
+    await anonymously(system, 'POST', '/api/auth/waitlist/', { email });
+    await result(['user', 'create', '--email', email]);
+    assert.deepEqual((await system.database.pool.query('select from waitlist')).rows, []);
+  });
+
   it("the command line can read a new user's password from standard input, and then does not show the password", async () => {
     const email = someEmail();
     const made = await result(['user', 'create', '--email', email, '--password-stdin'], `${PASSWORD}\n`);

@@ -17,6 +17,7 @@ import {
   enableAccount,
 } from '../../../shared/db/stores/end-account.ts';
 import { issuePasswordReset } from '../../../shared/db/stores/log-ins.ts';
+import { transaction } from '../../../shared/db/transaction.ts';
 import { passwordResetLink } from '../../../shared/domain/account.ts';
 import { AppError } from '../../../shared/errors/app-error.ts';
 import { NewUser } from '../../../shared/schemas/accounts.ts';
@@ -219,7 +220,7 @@ function checkUser(user: { email: string; name: string; password: string }): voi
 
 async function create(em: EntityManager, account: NewAccount): Promise<Account> {
   try {
-    return await createAccount(em, account);
+    return await transaction(em, (tx) => createAccount(tx, account));
   } catch (error) {
     if (error instanceof AppError && error.code === 'email_taken')
       throw new AdminError('there is a user with this e-mail address: `user list` shows the users');

@@ -84,13 +84,16 @@ export interface NewAccount {
   passwordHash: string;
 }
 
-/** Creates an account. Throws `email_taken` when another account has the e-mail address. */
+/**
+ * Creates an account, and removes its e-mail address from the waitlist, in the caller's transaction. Throws
+ * `email_taken` when another account has the e-mail address.
+ */
 export async function createAccount(
-  em: EntityManager,
+  tx: EntityManager,
   { email, name, passwordHash }: NewAccount,
 ): Promise<Account> {
   const now = new Date();
-  const account = em.create(Account, {
+  const account = tx.create(Account, {
     id: newId(),
     email: email.normalize('NFC').trim(),
     emailKey: emailKey(email),
@@ -100,12 +103,20 @@ export async function createAccount(
     updatedAt: now,
   });
   try {
-    await em.flush();
+    await tx.flush();
   } catch (error) {
     if (isUniqueViolation(error)) throw new AppError('email_taken', { cause: error });
     throw error;
   }
+  await removeFromWaitlist(tx, account.id);
   return account;
+}
+
+/** Removes the e-mail address of an account from the waitlist, in the caller's transaction. */
+export async function removeFromWaitlist(tx: EntityManager, accountId: string): Promise<void> {
+  await tx.execute(`delete from waitlist w using accounts a where a.id = ? and w.email_key = a.email_key`, [
+    accountId,
+  ]);
 }
 
 interface AccountChanges {

@@ -4,7 +4,7 @@ import { AppError } from '../../errors/app-error.ts';
 import { Account } from '../entities/account.ts';
 import { takeSteps } from '../steps.ts';
 import { transaction } from '../transaction.ts';
-import { endSessions } from './accounts.ts';
+import { endSessions, removeFromWaitlist } from './accounts.ts';
 import { endRevokedWork, revokeConnectionsOf } from './connections/revoke.ts';
 import { anonymizeProviderCalls, eraseMemory, eraseRecordings, eraseReplies } from './erasure/rows.ts';
 import {
@@ -16,7 +16,6 @@ import {
   eraseJobs,
   erasePredictionsOfGrants,
 } from './erasure/work.ts';
-import { removeFromWaitlist } from './invites.ts';
 import { revokeServiceKeys } from './service-keys.ts';
 
 /**

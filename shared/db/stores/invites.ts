@@ -61,10 +61,3 @@ export async function addToWaitlist(em: EntityManager, email: string): Promise<v
   );
   if (full !== undefined) throw new AppError('overloaded', { retryAfterS: FULL_WAITLIST_RETRY_S });
 }
-
-/** Removes the e-mail address of an account from the waitlist, in the caller's transaction. */
-export async function removeFromWaitlist(tx: EntityManager, accountId: string): Promise<void> {
-  await tx.execute(`delete from waitlist w using accounts a where a.id = ? and w.email_key = a.email_key`, [
-    accountId,
-  ]);
-}

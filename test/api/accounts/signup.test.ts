@@ -196,6 +196,18 @@ describe('signing up', () => {
     assert.equal((await anonymously(system, 'POST', '/api/auth/waitlist/', { email: 'nobody' })).status, 422);
   });
 
+  it('signing up takes the e-mail address off the waitlist, however it is spelt there', async () => {
+    const [email, other] = [someEmail(), someEmail()];
+    for (const written of [email.toUpperCase(), other])
+      await anonymously(system, 'POST', '/api/auth/waitlist/', { email: written });
+    await signUp(system, { email });
+    const { rows } = await system.database.pool.query(
+      'select email from waitlist where email_key = any ($1::text[])',
+      [[email, other]],
+    );
+    assert.deepEqual(rows, [{ email: other }]);
+  });
+
   it('signing up neither checks nor uses up an invite code when none is required', async () => {
     const code = await createInvite(system.em());
     assert.equal((await post({ email: someEmail(), password: PASSWORD, invite_code: code })).status, 201);
