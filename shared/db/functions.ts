@@ -50,6 +50,7 @@ export const HASHES = [
   'd5eefc8b79be960d',
   'c93642e21d69fd48',
   'c379dbefb3e403b3',
+  '56bb4ab657e9c779',
 ];
 
 /**
