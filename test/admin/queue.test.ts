@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { JobReceipt, JobResponse, SyncResult } from '../../shared/schemas/jobs.ts';
+import { kinds as knownKinds } from '../../shared/work/kinds.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import { adminResult, runAdmin } from '../support/admin.ts';
 import { predictionBody } from '../support/client.ts';
@@ -46,7 +47,7 @@ describe('queue commands', function () {
   };
   const job = async (id: string) => (await ann.request<JobResponse>('GET', `/api/jobs/${id}/`)).body;
 
-  it('`queue list` shows pools, kinds of work, recurring work and housekeeping rounds', async () => {
+  it('`queue list` shows pools, kinds of work in their declared order, recurring work and housekeeping rounds', async () => {
     const { pools, kinds, recurring } = await until(async () => {
       const listed = await list();
       return listed.recurring.some(({ recurring: name }) => name === 'housekeeping: erase') && listed;
@@ -62,6 +63,10 @@ describe('queue commands', function () {
     assert.deepEqual(
       kinds.filter(({ kind: name }) => name === 'sync'),
       [{ kind: 'sync', pool: 'memory', waiting: 0, running: 0, oldest_s: null, failed_24h: 0 }],
+    );
+    assert.deepEqual(
+      kinds.map(({ kind: name }) => name),
+      Object.values(knownKinds).map(({ name }) => name),
     );
     const named = new Map(recurring.map((one) => [one.recurring, one]));
     assert.deepEqual(named.get('sync'), { recurring: 'sync', every: 'off', last: null, next: null });

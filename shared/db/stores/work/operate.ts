@@ -16,16 +16,18 @@ export interface KindCounts {
 }
 
 const COUNT_KINDS = {
-  name: 'count_kinds_v1',
-  text: `select k as kind, coalesce(w.waiting, 0) as waiting, coalesce(w.running, 0) as running, w."oldestS",
+  name: 'count_kinds_v2',
+  text: `select k.kind, coalesce(w.waiting, 0) as waiting, coalesce(w.running, 0) as running, w."oldestS",
                 (select count(*)::int from history h
-                  where h.kind = k and h.state = 'failed' and h.ended_at > now() - interval '24 hours') as failed
-           from unnest($1::text[]) k
+                  where h.kind = k.kind and h.state = 'failed'
+                    and h.ended_at > now() - interval '24 hours') as failed
+           from unnest($1::text[]) with ordinality as k (kind, place)
            left join (
              select kind, (count(*) filter (where state = 'queued'))::int as waiting,
                     (count(*) filter (where state = 'running'))::int as running,
                     extract(epoch from now() - min(admitted_at) filter (where state = 'queued'))::int as "oldestS"
-               from work group by kind) w on w.kind = k`,
+               from work group by kind) w on w.kind = k.kind
+          order by k.place`,
 };
 
 /** Counts the work of these kinds. Returns the kinds in the given order. */
