@@ -65,19 +65,20 @@ export async function databaseNow(pool: Pool): Promise<number> {
 }
 
 const SET_SCHEDULE = {
-  name: 'plant_schedule_v2',
+  name: 'plant_schedule_v3',
   text: `insert into schedules as s (name, pattern, next_tick) values ($1, $2, to_timestamp($3::float8 / 1000))
          on conflict (name) do update
             set pattern = excluded.pattern, next_tick = excluded.next_tick,
                 fired_at = case when s.fired_at <= clock_timestamp() then s.fired_at end,
                 held_until = case when s.fired_at <= clock_timestamp() then s.held_until end,
                 position = case when excluded.pattern is not null then s.position end
-          where s.pattern is distinct from excluded.pattern or s.fired_at > clock_timestamp() + clock_slack()`,
+          where s.pattern is distinct from excluded.pattern or s.fired_at > clock_timestamp() + clock_slack()
+             or excluded.next_tick < s.next_tick and excluded.next_tick > greatest(clock_timestamp(), s.last_tick)`,
 };
 
 /**
  * Sets the pattern of a recurring job. Changes nothing if the job has this pattern already, unless the clock was ahead
- * when its latest tick was fired. Null turns the job off, and ends its round.
+ * when its latest tick was fired or its next one stored. Null turns the job off, and ends its round.
  */
 export async function setSchedule(
   pool: Pool,

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { nextTick } from '../../../shared/config/recurrence.ts';
 import { createLog } from '../../../shared/log.ts';
 import { Scheduler } from '../../../workers/schedules/scheduler.ts';
 import { useDatabase } from '../../support/database.ts';
@@ -6,6 +7,7 @@ import { firingsOf, noteFirings } from '../../support/firings.ts';
 import { until } from '../../support/until.ts';
 
 const EACH_SECOND = '* * * * * *';
+const EACH_MINUTE = '* * * * *';
 const NEVER = { sync: null, promotion: null };
 
 describe('scheduler', () => {
@@ -77,6 +79,31 @@ describe('scheduler', () => {
     const since = Date.now();
     const { tick } = await until(async () => (await fired()).find((one) => one.tick > since));
     assert.ok(tick < since + 60_000);
+  });
+
+  it('a scheduler fires soon even if the clock was a year ahead when its first tick was stored', async () => {
+    await database.pool.query(
+      `insert into schedules (name, pattern, next_tick) values ('sync', $1, now() + interval '1 year')`,
+      [EACH_SECOND],
+    );
+    const since = Date.now();
+    await start(EACH_SECOND);
+    const [first] = await until(async () => {
+      const all = await fired();
+      return all.length > 0 && all;
+    }, 20_000);
+    assert.ok((first?.tick ?? 0) < since + 60_000);
+  });
+
+  it('a scheduler does not fire a tick again that fired just before the clock was set back', async () => {
+    const tick = nextTick(EACH_MINUTE, Date.now()) ?? 0;
+    await database.pool.query(
+      `insert into schedules (name, pattern, last_tick, fired_at, next_tick)
+       select 'sync', $1, t, t, t + interval '1 minute' from to_timestamp($2::float8 / 1000) t`,
+      [EACH_MINUTE, tick],
+    );
+    await start(EACH_MINUTE);
+    assert.equal(await next(), tick + 60_000);
   });
 
   it('schedulers use the pattern of the scheduler that started last', async () => {
