@@ -108,21 +108,6 @@ describe("operators' board", () => {
     assert.equal((await operator.post('queue', { csrf, do: 'pause', pool: 'nowhere' })).status, 404);
   });
 
-  it('the board says why it queued failed jobs again for only some accounts: no worker, or a full pool', async () => {
-    await addFailedSyncs(system, 25);
-    const csrf = await operator.csrf();
-    const retry = async () => {
-      const { headers } = await operator.post('queue', { csrf, do: 'retry', pool: 'memory' });
-      const location = headers.get('location') ?? '';
-      return [location, await (await operator.get(location)).text()] as const;
-    };
-    const [noWorker, whyNone] = await retry();
-    assert.deepEqual([noWorker, /no worker serves the pool/.test(whyNone)], ['./?did=retry-no_worker', true]);
-    await addIdleWorker(system);
-    const [full, whySome] = await retry();
-    assert.deepEqual([full, /the pool is full/.test(whySome)], ['./?did=retry-full', true]);
-  });
-
   it('the board shows running work and the process that holds it, and app names as text', async () => {
     system.provider.respond(() => {});
     const gone = new AbortController();
@@ -305,5 +290,26 @@ describe('board sign-in', () => {
     }
     assert.deepEqual(statuses.slice(0, 10), Array(10).fill(401));
     assert.deepEqual(statuses.slice(10), [429, 429]);
+  });
+});
+
+describe("operators' board of a pool that performs nothing", () => {
+  const system = useSystem({ webs: 0, workers: 0 });
+
+  it('the board says why it queued failed jobs again for only some accounts: no worker, or a full pool', async () => {
+    const operator = new Operator(await startBoard(system));
+    await operator.signIn(system.env['ADMIN_TOKEN'] ?? '');
+    await addFailedSyncs(system, 25);
+    const csrf = await operator.csrf();
+    const retry = async () => {
+      const { headers } = await operator.post('queue', { csrf, do: 'retry', pool: 'memory' });
+      const location = headers.get('location') ?? '';
+      return [location, await (await operator.get(location)).text()] as const;
+    };
+    const [noWorker, whyNone] = await retry();
+    assert.deepEqual([noWorker, /no worker serves the pool/.test(whyNone)], ['./?did=retry-no_worker', true]);
+    await addIdleWorker(system);
+    const [full, whySome] = await retry();
+    assert.deepEqual([full, /the pool is full/.test(whySome)], ['./?did=retry-full', true]);
   });
 });
