@@ -6,7 +6,10 @@ import { ConcurrencyLimiter, type Permit } from '../../shared/timing/concurrency
 const PARTY_MAX = 16 * MIB;
 /** Maximum bytes of answers that this process may hold. */
 const ANSWERS_MAX = 64 * MIB;
-/** Bytes of each body and answer that are not counted: the buffers of a connection take as much in any case. */
+/**
+ * Bytes of each body that are not counted, and maximum size of an answer that is not counted: the buffers of a
+ * connection take as much in any case.
+ */
 export const UNCOUNTED_BYTES = 16 * KIB;
 /** Maximum time that a body or an answer waits for room. It is not read meanwhile, so it costs only its connection. */
 const BODY_WAIT_MS = 2000;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** Number of requests that wait on one connection, behind the one being answered, at which reading from it pauses. */
+/** Number of requests that wait on one connection, behind the one being answered; with more, reading from it pauses. */
 const WAITING_MAX = 16;
 /**
  * Number of requests that wait on all connections together. From then on, a connection on which more than `WAITING_MAX`

@@ -13,8 +13,8 @@ const PIECE_BYTES = 128 * KIB;
 export function cutUnreadAnswers(timeoutMs: number): Middleware<RequestState> {
   return async (ctx, next) => {
     await next();
-    // Sets the socket's timeout, which counts from the last byte that the kernel took. Node resets it for the next
-    // request.
+    // Sets the socket's timeout, which counts from the last byte that the kernel took: a stream must write more often.
+    // Node resets it for the next request.
     ctx.res.setTimeout(timeoutMs);
     const { body, length } = ctx;
     if (!isLarge(body)) return;

@@ -13,8 +13,8 @@ const LINGER_MS = 1000;
 
 /**
  * Reads and drops the rest of a body once its answer is ready, so that a client that writes the whole body first can
- * read the answer and reuse the connection. The pace is bounded: no rate limit counts a 401 or a 404, so a client that
- * keeps sending such bodies would take the event loop from everybody else.
+ * read the answer and reuse the connection. The pace is bounded, because no refusal keeps a client from sending the
+ * next body: such a client would take the event loop from everybody else.
  */
 export function dropUnreadBodies(): Middleware<RequestState> {
   let freeAt = 0;

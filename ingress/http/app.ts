@@ -37,7 +37,8 @@ export function createApp<Parts>(dependencies: AppDependencies<Parts>): Koa<Requ
   if (pages !== undefined) app.use(onSurface('connect', pages));
   app.use(onSurface('api', paceLargeBodies()));
   app.use(createRouter(dependencies).routes());
-  // `handleErrors` catches all errors but those of the connection itself, which Koa would print.
+  // `handleErrors` catches all errors until the answer is sent. Koa would print later ones: of the connection, or of
+  // the answer's stream.
   app.on('error', (error: Error) => log.debug({ error: error.message }, 'answer not sent'));
   return app;
 }

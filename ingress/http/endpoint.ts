@@ -69,7 +69,7 @@ export interface Declaration {
   queryError?: ErrorCode;
   /** Headers that the endpoint reads, besides `X-Request-Id`. */
   requestHeaders?: readonly RequestHeader[];
-  /** Error codes besides the common ones: 404, 405, and those of the credential and the body. */
+  /** Error codes besides those that are the same everywhere, or that `possibleErrors` derives from the rest. */
   errors: readonly ErrorCode[];
   /** Status of a success. A handler may answer with `otherStatus` instead. */
   status: number;

@@ -15,7 +15,7 @@ export async function handleErrors(ctx: RequestContext, next: Next): Promise<voi
   }
 }
 
-/** Converts an error to an `AppError`. Logs an unreachable database, a lock timeout or a defect. */
+/** Converts an error to an `AppError`. Logs a transient fault of the database, or a defect. */
 export function toAppError(
   { state: { log, signal } }: { state: Pick<RequestState, 'log' | 'signal'> },
   error: unknown,

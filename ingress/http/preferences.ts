@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** True if a `Prefer` header (RFC 7240) names the preference, with a value or without. */
+/** Checks whether a `Prefer` header (RFC 7240) names the preference, with whatever value or without. */
 export function prefers({ prefer }: IncomingHttpHeaders, preference: string): boolean {
   return isListed(prefer, preference);
 }
 
-/** True if an `Accept` header (RFC 9110, 12.5.1) names the media type itself, not only by a wildcard. */
+/** Checks whether an `Accept` header (RFC 9110, 12.5.1) names the media type itself, not by a wildcard. Ignores `q`. */
 export function accepts({ accept }: IncomingHttpHeaders, mediaType: string): boolean {
   return isListed(accept, mediaType);
 }

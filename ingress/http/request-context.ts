@@ -15,7 +15,7 @@ export interface RequestState extends RequestScope {
   /** Address of the client, behind the proxies of `TRUST_PROXY`. */
   address: string;
   surface: Surface;
-  /** The matched route's path pattern. Paths themselves contain ids of users, so they are never logged. */
+  /** The matched route's path pattern. Paths themselves contain ids that clients chose, so they are never logged. */
   route?: string;
   appId?: string;
   accountId?: string;

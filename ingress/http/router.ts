@@ -47,7 +47,7 @@ export interface RouterDependencies<Parts> {
   takeTurn: TakeTurn;
 }
 
-/** Creates the router of a route table, and compiles the schemas. Requests outside the table get 404 or 405. */
+/** Creates the router of a route table. Requests outside the table get 404 or 405. */
 export function createRouter<Parts>(dependencies: RouterDependencies<Parts>): Router<RequestState> {
   const router = new Router<RequestState>({ sensitive: true, strict: true });
   const bodies = new Bodies(dependencies.countRequest);

@@ -73,7 +73,7 @@ interface ParserError extends Error {
   rawPacket?: Buffer;
 }
 
-/** Returns the code for a request that did not arrive whole; undefined for input that is not HTTP. */
+/** Returns the code for a request that is too slow or whose head is too long; undefined for invalid HTTP. */
 function codeOf(error: ParserError): ErrorCode | undefined {
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request_timeout';
   if (error.code !== 'HPE_HEADER_OVERFLOW') return undefined;

@@ -104,7 +104,7 @@ function lastEventIdOf({ 'last-event-id': id }: IncomingHttpHeaders): string | u
   return typeof id === 'string' ? id : undefined;
 }
 
-/** Returns the header that reports whether another call started the work. */
+/** Returns the header that reports that another call started the work; no header if this call did. */
 export function replayedHeader(replayed: boolean): Record<string, string> {
   return replayed ? { 'Idempotency-Replayed': 'true' } : {};
 }

@@ -17,7 +17,7 @@ import type { ReserveAnswerMemory } from '../guards/budgets.ts';
 import type { WorkCall, WorkService } from '../work/service.ts';
 import { type JobItem, type JobNews, type StreamSteps, streamJob } from './stream.ts';
 
-/** Limits the streams that an account has open at once: each polls its job twice a second, for minutes. */
+/** Limits the streams that an account has open at this ingress: each polls its job twice a second, for minutes. */
 const STREAMS = { capacity: Number.POSITIVE_INFINITY, maxPerParty: 20, maxQueued: 0 };
 const POLL_EVERY_MS = 500;
 /** Maximum number of jobs that one statement reads. */
@@ -46,7 +46,7 @@ export interface JobAnswer<Result> {
 
 /** Presents jobs whose results are stored in rows of their own. */
 export interface JobView {
-  /** Counts a job's steps, from the progress that its handler has stored. */
+  /** Counts a job's steps, from the progress that its handler has stored, or the result that it reported. */
   steps(accountId: string, progressOrResult: unknown): Promise<Steps>;
   /** Counts a job's steps, and reads the items that are ready and were not shown before. */
   news(
@@ -128,14 +128,14 @@ export class JobService {
     return streamJob({ ...from, poll, pause: this.#pause, log: this.#parts.log }, gone);
   }
 
-  /** Throws `not_found` if the account has no such job, as `read` does. */
+  /** Throws `not_found` or `not_authenticated`, as `read` does, if the account has no such job. */
   async check(accountId: string, id: string): Promise<void> {
     await this.#find({ party: accountId, key: id });
   }
 
   /**
-   * Reads a job of the account. Throws `not_found`, also for a job that ended more than 24 hours ago, and `overloaded`
-   * when there is no room for its result.
+   * Reads a job of the account. Throws `not_found`, also for a job that ended more than 24 hours ago,
+   * `not_authenticated` when the account was erased, and `overloaded` when there is no room for the result.
    */
   async read(accountId: string, id: string, reserve: ReserveAnswerMemory): Promise<JobResponse> {
     const job = await this.#find({ party: accountId, key: id });
@@ -206,7 +206,8 @@ export function refusalOf(outcome: Outcome): AppError {
 }
 
 /**
- * Returns the error code that describes a job's end. `abandoned` is a defect here, since jobs outlive their callers.
+ * Returns the error code that describes an end without a result. `abandoned` would be a defect: jobs and replies
+ * outlive their callers, and a draft that has lost its caller is cancelled instead.
  */
 function errorCodeOf(code: Outcome['code']): ErrorCode {
   return code === null || code === 'abandoned' ? 'internal_error' : code;

@@ -6,11 +6,15 @@ import { rejectOnAbort } from '../../shared/timing/within.ts';
 import { toAppError } from '../http/errors.ts';
 
 /**
- * Number of polls without an event after which a comment is sent: proxies on the way take a silent connection for dead.
+ * Number of polls without a `progress` event after which a comment is sent: proxies on the way take a silent connection
+ * for dead.
  */
 const QUIET_POLLS = 20;
 const COMMENT = ':\n\n';
-/** Consecutive polls that the database cannot answer: two minutes of them, the default deadline of the longest jobs. */
+/**
+ * Maximum number of consecutive polls that fail because of the database. If each fails at once they take two minutes,
+ * the default deadline of the longest jobs.
+ */
 const FAILED_POLLS_MAX = 240;
 
 /** A part of a job's result that is ready before the rest. */
@@ -71,7 +75,7 @@ async function* eventsOf(
   let failed = 0;
   while (!gone.aborted) {
     const news = await poll(shown).catch((error: unknown) => {
-      // The next poll comes soon.
+      // A later poll may succeed.
       if (!isTransient(error) || failed === FAILED_POLLS_MAX) throw error;
     });
     failed = news ? 0 : failed + 1;

@@ -30,8 +30,8 @@ export type WaitForTurn = () => Promise<void>;
  * Limits the cost of wrong credentials. Counts them per network, whatever their type. A credential is unproven until a
  * look-up has found it. Beyond the limit, unproven credentials are looked up in rounds, so that any number of them
  * share few statements. A wrong credential then gets `rate_limited`, and a valid one passes: a neighbour behind the
- * same address can neither use up a caller's limit nor keep the caller out. This does not help guessing: a key has 256
- * random bits.
+ * same address can neither use up a caller's limit nor keep the caller out, unless the rounds are full. This does not
+ * help guessing: a key has 256 random bits.
  */
 export class CredentialThrottle {
   readonly #wrong: LeasedLimiter | undefined;

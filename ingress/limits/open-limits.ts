@@ -102,6 +102,7 @@ export class CircuitBreaker {
   }
 }
 
+/** Maximum number of keys that a process counts by itself; the count of the key unused for longest is dropped. */
 const KEYS_MAX = 100_000;
 
 /**

@@ -8,13 +8,14 @@ import type { RequestState } from '../http/request-context.ts';
 
 const WRITE_EVERY_MS = 5000;
 /**
- * Maximum counts that are kept until they are written, also during an outage of the database. Further counts are lost.
+ * Maximum counts, one per app and code, that are kept until they are written, also during an outage of the database.
+ * Further counts are lost.
  */
 const COUNTS_MAX = 10_000;
 
 /**
- * Counts the calls of each app that end with an error, for `admin app show`. Writes the counts together: even an app
- * that floods costs the database only one row per code and hour, and one write every few seconds.
+ * Counts the calls of each app that end with an error, for `admin app list` and `show`. Writes the counts together:
+ * even an app that floods costs the database only one row per code and hour, and one write every few seconds.
  */
 export class RefusalCounter {
   readonly #counts = new Map<string, RefusalCount>();

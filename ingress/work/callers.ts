@@ -3,14 +3,14 @@ interface Callers {
   count: number;
   /** Id of the work, if one of the callers stopped waiting for it before it had ended. */
   leftWork: string | undefined;
-  /** Resolves when the database knows that all earlier callers are gone; undefined while no detach is under way. */
+  /** Resolves when the detach of the earlier callers is done or given up; undefined while none is under way. */
   detachment: Promise<void> | undefined;
 }
 
 /**
- * Counts the callers of each request from before its admission until they are answered. The ingress may detach from the
- * work only when the last caller is gone: another caller may still be in its admission, about to wait. A caller that
- * comes back while a detach is under way waits for its end, because the detach would remove the new caller's
+ * Counts the callers of each request from before its admission until they no longer wait. The ingress may detach from
+ * the work only when the last caller is gone: another caller may still be in its admission, about to wait. A caller
+ * that comes back while a detach is under way waits for its end, because the detach would remove the new caller's
  * attachment.
  */
 export class CallersByRequest {

@@ -13,11 +13,12 @@ import type { Log } from '../../shared/log.ts';
 import type { ConnectionExchangeRequest } from '../../shared/schemas/connections.ts';
 import { withTimeout } from '../../shared/timing/within.ts';
 
-/** Time for which a call goes on ending work that its transaction left running. Housekeeping ends the rest. */
+/** Time for which a call goes on ending work that any revocations left running. Housekeeping ends the rest. */
 const END_FOR_MS = 2000;
 
 /**
- * Store functions that end work as a side effect. After the commit, they wake the callers and the workers of that work.
+ * Store functions that end work as a side effect. After the commit, they wake the callers and the workers of that work,
+ * except that `beginErasure` leaves both to `continueErasure`.
  */
 export type EndingStores = ReturnType<typeof endingStores>;
 
@@ -48,9 +49,9 @@ export function endingStores(em: () => EntityManager, options: EndingOptions) {
 const ERASE_WITHIN_MS = 400;
 
 /**
- * Returns the function that erases an account. It throws `not_authenticated` when the account is gone already, and
- * `token_expired` when the log-in was ended. The housekeeping erases what is left after `ERASE_WITHIN_MS`, or when the
- * process died.
+ * Returns the function that erases an account. It throws `not_authenticated` when the account is gone or being erased
+ * already, and `token_expired` when the log-in was ended. The housekeeping erases what is left after `ERASE_WITHIN_MS`,
+ * or when this process dies.
  */
 export function accountEraser(
   { beginErasure, continueErasure }: Pick<EndingStores, 'beginErasure' | 'continueErasure'>,
@@ -61,7 +62,7 @@ export function accountEraser(
     const continued = continueErasure(user.id, ERASE_WITHIN_MS).catch((error: unknown) =>
       log.warn({ err: error }, 'could not go on with an erasure'),
     );
-    // A step that waits for a lock may take longer.
+    // Answers in time although a step may wait for a lock: the step goes on.
     await withTimeout(ERASE_WITHIN_MS, () => continued).catch(() => {});
   };
 }

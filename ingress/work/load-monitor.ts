@@ -20,7 +20,10 @@ export interface LoadSteps {
   /** Returns true while callers wait at this ingress. */
   isBusy(): boolean;
   deadlineMs(kind: Kind): number;
-  /** Returns false for a while after an outage of the database, when workers whose heartbeats failed seem dead. */
+  /**
+   * Returns false during an outage of the database and for a while after it, when workers whose heartbeats failed seem
+   * dead.
+   */
   canJudge(): boolean;
   log: Log;
 }
@@ -82,7 +85,10 @@ export class LoadMonitor {
     return estimate.maxQueued(SPENDABLE_SHARE * this.#steps.deadlineMs(declared), performance.now());
   }
 
-  /** Returns the seconds after which new work of a party with `queued` pieces could be answered in time; at least 1. */
+  /**
+   * Returns the seconds after which new work of a party with `queued` pieces could be answered in time: at least 1, and
+   * at most the kind's deadline, even without a worker.
+   */
   retryAfterS(kind: string, queued: number): number {
     const { estimate, kind: declared } = this.#of(kind);
     const deadlineMs = this.#steps.deadlineMs(declared);

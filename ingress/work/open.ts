@@ -37,11 +37,11 @@ export interface Work {
   endingOptions: EndingOptions;
   /** True while callers wait. */
   readonly isBusy: boolean;
-  /** Answers every waiting caller that the service is shutting down. */
+  /** Answers every caller that waits now that the service is shutting down. */
   closeRoom(): void;
 }
 
-/** Opens the parts that admit work and wait for it, and registers them for disposal. */
+/** Opens the parts that admit work and wait for it, and this process's housekeeper; registers them for disposal. */
 export async function openWork(
   opening: AsyncDisposableStack,
   { config, pool, em, queues, heartbeat, kinds, log }: WorkParts,

@@ -12,8 +12,8 @@ import type { LoadMonitor } from './load-monitor.ts';
 
 const ADMISSIONS_TOGETHER = 100;
 /**
- * Maximum characters of requests in one admission statement, so that one app's large bodies do not delay other apps'
- * small ones.
+ * Maximum characters of requests in one admission statement, unless a single request has more. All parties share a few
+ * places for statements, so a long one would delay other parties' small requests.
  */
 const CHARS_TOGETHER = 256 * 1024;
 /**
@@ -30,7 +30,7 @@ export interface KindParts {
   queues: Queues;
   wakeUps: WakeUps;
   load: LoadMonitor;
-  /** Returns true while several callers wait at this ingress. */
+  /** Returns true while callers wait for several pieces of work at this ingress. */
   isCrowded(): boolean;
 }
 

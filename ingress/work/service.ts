@@ -78,7 +78,7 @@ export class WorkService {
 
   /**
    * Runs a request, or joins the run of the request that it repeats, and resolves with its outcome when it has ended.
-   * Rejects with the code of a refusal, or with `service_unavailable` if the database never answers.
+   * Rejects with the code of a refusal, or with `service_unavailable` if the database does not answer in time.
    */
   async perform<K extends Kind>(
     kind: K,
@@ -100,7 +100,7 @@ export class WorkService {
 
   /**
    * Admits a request, or finds the one that it repeats, and resolves with its id without waiting for its end. For a
-   * kind that outlives its callers. Rejects as `perform` does.
+   * kind that outlives its callers. Rejects with the code of a refusal. Has no time limit but that of the statement.
    */
   async start<K extends Kind>(
     kind: K,
@@ -143,7 +143,7 @@ export class WorkService {
     return served;
   }
 
-  /** Counts a caller until `work` has ended, which may be long after the caller was answered. */
+  /** Counts a caller until the promise of `work` settles, which may be long after the caller got a time-out. */
   async #countCaller<Result>(
     { kind }: ServedKind,
     { key, party }: Request,
@@ -220,7 +220,7 @@ export class WorkService {
     return result;
   }
 
-  /** Resolves with the outcome when there is one; ends the work at its deadline. Rejects when the caller is gone. */
+  /** Resolves with the outcome when there is one; ends the work at its deadline. Rejects when the caller leaves. */
   async #wait(
     { kind }: ServedKind,
     request: Request,
@@ -274,7 +274,7 @@ export class WorkService {
     await this.#parts.complete({ ...subjectOf(live), ...end });
   }
 
-  /** Reports that the last caller at this ingress is gone, and cancels the work if no caller wants it any more. */
+  /** Detaches this ingress from work. Cancels the work if nobody waits for it now and its latest caller wanted that. */
   async #leave({ codes }: Kind, work: WorkRef): Promise<void> {
     try {
       const until = performance.now() + DETACH_TIMEOUT_MS;

@@ -12,7 +12,7 @@ const POLL_EVERY_MS = 500;
  */
 const POLL_WITHIN_MS = 900;
 
-/** A waiting caller. `ended` resolves with the outcome of the work, with or without a wake-up. */
+/** A waiting caller. `ended` resolves with the fate of the work, with or without a wake-up; it rejects at `close`. */
 export interface Waiter {
   ended: Promise<Fate>;
   /** Rejects `ended` for this caller alone. */
@@ -37,14 +37,15 @@ export type ReadFates = (keys: string[], withinMs: number | undefined) => Promis
 
 /**
  * Callers that wait for work to end. A wake-up makes the room read the rows that the wake-up names. Twice a second, the
- * room polls all rows that somebody waits for, so that a lost wake-up costs half a second at most.
+ * room polls all rows that somebody waits for, so that a lost wake-up costs half a second at most, and the time of a
+ * poll.
  */
 export class WaitingRoom {
   readonly #callers = new Map<string, AwaitedWork>();
   readonly #readFates: ReadFates;
   readonly #log: Log;
   readonly #polls: Repetition;
-  /** Ids of work that wake-ups have named since the latest read began. */
+  /** Ids of work that wake-ups have named since they last caused a read. */
   readonly #woken = new Set<string>();
   readonly #wokenReads = new Coalescer(() => {
     const ids = [...this.#woken];
@@ -80,7 +81,7 @@ export class WaitingRoom {
     if (awaited.length > 0) void this.#wokenReads.run();
   }
 
-  /** Answers every caller that the service is shutting down. */
+  /** Answers every caller that waits now that the service is shutting down, and stops polling. */
   close(): void {
     void this.#polls.stop();
     for (const { callers } of this.#callers.values()) {
