@@ -38,7 +38,7 @@ export function createApp<Parts>(dependencies: AppDependencies<Parts>): Koa<Requ
   app.use(onSurface('api', paceLargeBodies()));
   app.use(createRouter(dependencies).routes());
   // `handleErrors` catches all errors until the answer is sent. Koa would print later ones: of the connection, or of
-  // the answer's stream.
+  // the answer's stream, whose cause the router logs.
   app.on('error', (error: Error) => log.debug({ error: error.message }, 'answer not sent'));
   return app;
 }

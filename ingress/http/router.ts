@@ -30,6 +30,7 @@ import {
   type ParamKind,
   type Route,
 } from './endpoint.ts';
+import { toAppError } from './errors.ts';
 import type { RequestState } from './request-context.ts';
 import { scopesOf } from './scopes.ts';
 
@@ -196,5 +197,12 @@ function send(
   ctx.set(headers);
   if (endpoint.response === undefined) return;
   ctx.type = type;
+  if (body instanceof Readable) body.once('error', (error) => logBreak(ctx, error));
   ctx.body = body instanceof Readable || typeof body === 'string' ? body : JSON.stringify(body);
+}
+
+/** Logs why an answer's stream breaks off: its status is sent, and the access log has its line. */
+function logBreak(ctx: Context, error: unknown): void {
+  const { code } = toAppError(ctx, error);
+  ctx.state.log.warn({ errorCode: code }, 'answer broken off');
 }

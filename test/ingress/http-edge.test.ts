@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { request as httpRequest, METHODS } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { Writable } from 'node:stream';
+import { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deflateSync, gzipSync } from 'node:zlib';
 import Type from 'typebox';
@@ -72,6 +72,23 @@ const FAILURES: Record<string, () => unknown> = {
 };
 
 let nextWait = Promise.withResolvers<void>();
+const streamClosed = Promise.withResolvers<void>();
+
+async function* brokenLines() {
+  yield 'a line\n';
+  throw new TypeError('undefined is not a function');
+}
+
+async function* endlessLines() {
+  try {
+    for (;;) {
+      yield 'a line\n';
+      await sleep(1);
+    }
+  } finally {
+    streamClosed.resolve();
+  }
+}
 
 /** Fields that every endpoint must declare for the OpenAPI document, which does not list the test endpoints. */
 const undocumentedFields = { operationId: '', tag: 'Health', summary: '' } as const;
@@ -136,6 +153,22 @@ const routes = [
     }).handle(async ({ params }) => {
       throw FAILURES[params.kind]?.();
     }),
+  ),
+  v1(
+    'GET',
+    '/v1/stream',
+    'none',
+    endpoint('none', { ...undocumentedFields, errors: [], status: 200, response: Type.Object({}) }).handle(
+      async () => ({ body: Readable.from(brokenLines()) }),
+    ),
+  ),
+  v1(
+    'GET',
+    '/v1/endless',
+    'none',
+    endpoint('none', { ...undocumentedFields, errors: [], status: 200, response: Type.Object({}) }).handle(
+      async () => ({ body: Readable.from(endlessLines()) }),
+    ),
   ),
   v1(
     'GET',
@@ -901,6 +934,28 @@ describe('other errors', () => {
       await call('/v1/usage', { headers: { authorization: `Bearer ${broken.key}` } }),
       503,
       'service_unavailable',
+    );
+  });
+
+  it('an error that breaks off a streamed answer is logged with its stack and request id, although its status was 200', async () => {
+    const response = await fetch(`${server.url}/v1/stream`);
+    assert.equal(response.status, 200);
+    await assert.rejects(response.text());
+    const defect = JSON.parse(logLines.find((line) => line.includes('"defect"')) ?? '{}');
+    assert.equal(defect.requestId, response.headers.get('x-request-id'));
+    assert.match(defect.err.stack, /http-edge\.test\.ts/);
+  });
+
+  it('a caller that disconnects from a streamed answer is not logged as an error', async () => {
+    const gone = new AbortController();
+    const response = await fetch(`${server.url}/v1/endless`, { signal: gone.signal });
+    gone.abort();
+    await assert.rejects(response.text());
+    await streamClosed.promise;
+    await call('/v1/usage');
+    assert.deepEqual(
+      logLines.map((line) => JSON.parse(line).msg),
+      ['request', 'request'],
     );
   });
 
