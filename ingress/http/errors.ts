@@ -1,5 +1,5 @@
 import type { Next } from 'koa';
-import { isLockTimeout, isTransient } from '../../shared/db/faults.ts';
+import { isLockTimeout, isTransient, isUnavailable } from '../../shared/db/faults.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { catalogue, type ErrorCode, statusOf } from '../../shared/errors/catalogue.ts';
 import { ValidationError } from '../../shared/schemas/validator.ts';
@@ -22,7 +22,7 @@ export function toAppError(
 ): AppError {
   if (error instanceof AppError) return error;
   if (isTransient(error)) {
-    log.warn({ err: error }, isLockTimeout(error) ? 'lock timeout' : 'database unreachable');
+    log.warn({ err: error }, transientFaultOf(error));
     return new AppError('service_unavailable', { cause: error });
   }
   // The client has left, and gets no answer.
@@ -30,6 +30,11 @@ export function toAppError(
   if (aborted && error === reason) return new AppError('service_unavailable', { cause: error });
   log.error({ err: error }, 'defect');
   return new AppError('internal_error', { cause: error });
+}
+
+function transientFaultOf(error: unknown): string {
+  if (isLockTimeout(error)) return 'lock timeout';
+  return isUnavailable(error) ? 'database unreachable' : 'transaction conflict';
 }
 
 function sendValidationError(ctx: RequestContext, error: ValidationError): void {

@@ -66,6 +66,7 @@ const FAILURES: Record<string, () => unknown> = {
   database: () => Object.assign(new Error('terminating'), { code: '57P01' }),
   locked: () => Object.assign(new Error('canceling statement due to lock timeout'), { code: '55P03' }),
   pool: () => new Error('timeout exceeded when trying to connect'),
+  deadlock: () => Object.assign(new Error('deadlock detected'), { code: '40P01' }),
   defect: () => new TypeError('undefined is not a function'),
   row: () => Object.assign(new Error(`invalid input: ${PERSON}`), { code: '22P02' }),
   nothing: () => undefined,
@@ -914,6 +915,7 @@ describe('other errors', () => {
       ['database', 503, 'service_unavailable', 'ingress', '1'],
       ['locked', 503, 'service_unavailable', 'ingress', '1'],
       ['pool', 503, 'service_unavailable', 'ingress', '1'],
+      ['deadlock', 503, 'service_unavailable', 'ingress', '1'],
       ['defect', 500, 'internal_error', 'ingress', null],
       ['row', 500, 'internal_error', 'ingress', null],
       ['nothing', 500, 'internal_error', 'ingress', null],
@@ -935,6 +937,17 @@ describe('other errors', () => {
       503,
       'service_unavailable',
     );
+  });
+
+  it('a fault of the database is logged as what it is: an outage, a lock timeout or a conflict of transactions', async () => {
+    const messageOf = async (kind: string) => {
+      logLines = [];
+      await call(`/v1/fail/${kind}`);
+      return JSON.parse(logLines[0] ?? '{}').msg;
+    };
+    assert.equal(await messageOf('database'), 'database unreachable');
+    assert.equal(await messageOf('locked'), 'lock timeout');
+    assert.equal(await messageOf('deadlock'), 'transaction conflict');
   });
 
   it('an error that breaks off a streamed answer is logged with its stack and request id, although its status was 200', async () => {
