@@ -116,6 +116,8 @@ function refuse(socket: Duplex, status: number, body?: object): void {
       'Cache-Control': 'no-store',
       'X-Error-Source': 'ingress',
     }),
+    // The target of CONNECT, the only method that is refused here, has no methods (RFC 9110, 10.2.1).
+    ...(status === 405 && { Allow: '' }),
     'X-Content-Type-Options': 'nosniff',
     'X-Request-Id': newId(),
   };

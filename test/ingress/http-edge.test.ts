@@ -680,6 +680,10 @@ describe('405', () => {
       assert.equal((await rawCall(method, method === 'CONNECT' ? 'x:443' : '/v1/usage')).status, 405, method);
   });
 
+  it('the 405 to CONNECT, whose target has no methods, has an empty Allow', async () => {
+    assert.match((await rawCall('CONNECT', 'x:443')).head, /^Allow: ?$/m);
+  });
+
   it('a client that resets its connection after CONNECT does not disturb the server', async () => {
     const socket = connect(server.port, '127.0.0.1').on('error', () => {});
     socket.write(head('CONNECT', 'x:443'));
