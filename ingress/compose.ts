@@ -88,9 +88,10 @@ function composeApp(config: IngressConfig, open: OpenedParts, log: Log): Koa {
     search: accountTurns(config.database.poolSize, SEARCH_CONNECTION_SHARE),
     jobs: new JobService({
       work: work.service,
-      find: (named, kinds) => findJobs(pool, named, kinds),
+      find: (named, kinds, withinMs) => findJobs(pool, named, kinds, withinMs),
       isErased: (accountId) => isErased(pool, accountId),
       views: { predict_batch: batchView(pool, em) },
+      sendTimeoutMs,
       log,
     }),
     publicUrl,

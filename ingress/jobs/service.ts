@@ -15,11 +15,13 @@ import { type Kind, kindNamed } from '../../shared/work/kind.ts';
 import { jobKinds, type NoFacts } from '../../shared/work/kinds.ts';
 import type { ReserveAnswerMemory } from '../guards/budgets.ts';
 import type { WorkCall, WorkService } from '../work/service.ts';
-import { type JobItem, type JobNews, type StreamSteps, streamJob } from './stream.ts';
+import { type JobItem, type JobNews, type StreamSteps, streamJob, streamLimits } from './stream.ts';
 
 /** Limits the streams that an account has open at this ingress: each polls its job twice a second, for minutes. */
 const STREAMS = { capacity: Number.POSITIVE_INFINITY, maxPerParty: 20, maxQueued: 0 };
 const POLL_EVERY_MS = 500;
+/** Time limit of a stream's read: without a limit, a hanging read would hold back comments and the stream's end. */
+const POLL_WITHIN_MS = 2000;
 /** Maximum number of jobs that one statement reads. */
 const JOBS_PER_READ_MAX = 100;
 const KINDS = Object.keys(jobKinds);
@@ -62,9 +64,11 @@ export interface JobParts {
   work: Pick<WorkService, 'perform' | 'start' | 'cancel'>;
   /** Views by kind. Without a view, a kind's handler stores the steps and reports the answer itself. */
   views: Readonly<Record<string, JobView>>;
-  /** Reads jobs, all with one statement. */
-  find(named: JobRef[], kinds: readonly string[]): Promise<(Job | undefined)[]>;
+  /** Reads jobs, all with one statement. Gives up after `withinMs`. */
+  find(named: JobRef[], kinds: readonly string[], withinMs?: number): Promise<(Job | undefined)[]>;
   isErased(accountId: string): Promise<boolean>;
+  /** Time after which a connection to which nothing is written is cut off. */
+  sendTimeoutMs: number;
   log: Log;
 }
 
@@ -73,13 +77,15 @@ export class JobService {
   readonly #parts: JobParts;
   readonly #streams = new ConcurrencyLimiter(STREAMS);
   readonly #findShared: (named: JobRef) => Promise<Job | undefined>;
+  readonly #pollShared: (named: JobRef) => Promise<Job | undefined>;
   readonly #pause: () => Promise<void>;
 
   constructor(parts: JobParts, pollEveryMs = POLL_EVERY_MS) {
     this.#parts = parts;
-    this.#findShared = createBatcher((named: JobRef[]) => parts.find(named, KINDS), {
-      maxItems: JOBS_PER_READ_MAX,
-    });
+    const readShared = (withinMs?: number) =>
+      createBatcher((named: JobRef[]) => parts.find(named, KINDS, withinMs), { maxItems: JOBS_PER_READ_MAX });
+    this.#findShared = readShared();
+    this.#pollShared = readShared(POLL_WITHIN_MS);
     this.#pause = sharedPause(pollEveryMs);
   }
 
@@ -123,9 +129,9 @@ export class JobService {
     from: Pick<StreamSteps, 'receipt' | 'lastEventId'>,
     { gone, reserve }: { gone: AbortSignal; reserve: ReserveAnswerMemory },
   ): Readable {
-    const { job_id: id } = from.receipt;
-    const poll = (shown: ReadonlySet<number>) => this.#news(accountId, id, shown, reserve);
-    return streamJob({ ...from, poll, pause: this.#pause, log: this.#parts.log }, gone);
+    const poll = (shown: ReadonlySet<number>) => this.#news(accountId, from.receipt.job_id, shown, reserve);
+    const { sendTimeoutMs, log } = this.#parts;
+    return streamJob({ ...from, ...streamLimits(sendTimeoutMs), poll, pause: this.#pause, log }, gone);
   }
 
   /** Throws `not_found` or `not_authenticated`, as `read` does, if the account has no such job. */
@@ -149,7 +155,7 @@ export class JobService {
     shown: ReadonlySet<number>,
     reserve: ReserveAnswerMemory,
   ): Promise<JobNews> {
-    const job = await this.#find({ party: accountId, key: id });
+    const job = await this.#find({ party: accountId, key: id }, this.#pollShared);
     const news = await this.#parts.views[job.kind]?.news(accountId, progressOrResultOf(job), shown);
     return { job: await this.#present(accountId, job, news?.steps, reserve), items: news?.items ?? [] };
   }
@@ -184,8 +190,8 @@ export class JobService {
     };
   }
 
-  async #find(named: JobRef): Promise<Job> {
-    const job = await this.#findShared(named);
+  async #find(named: JobRef, find = this.#findShared): Promise<Job> {
+    const job = await find(named);
     if (job !== undefined) return job;
     throw new AppError((await this.#parts.isErased(named.party)) ? 'not_authenticated' : 'not_found');
   }

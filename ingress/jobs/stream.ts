@@ -5,17 +5,10 @@ import type { JobReceipt, JobResponse } from '../../shared/schemas/jobs.ts';
 import { rejectOnAbort } from '../../shared/timing/within.ts';
 import { toAppError } from '../http/errors.ts';
 
-/**
- * Number of polls without a `progress` event after which a comment is sent: proxies on the way take a silent connection
- * for dead.
- */
-const QUIET_POLLS = 20;
 const COMMENT = ':\n\n';
-/**
- * Maximum number of consecutive polls that fail because of the database. If each fails at once they take two minutes,
- * the default deadline of the longest jobs.
- */
-const FAILED_POLLS_MAX = 240;
+const QUIET_MS = 10_000;
+/** Default deadline of the longest jobs. */
+const PATIENCE_MS = 120_000;
 
 /** A part of a job's result that is ready before the rest. */
 export interface JobItem {
@@ -36,7 +29,16 @@ export interface StreamSteps {
   poll(shown: ReadonlySet<number>): Promise<JobNews>;
   /** Waits until the next poll. */
   pause(): Promise<void>;
+  /** Time without an event after which a comment is sent: proxies on the way take a silent connection for dead. */
+  quietMs: number;
+  /** Time after which the stream ends if every poll since has failed because of the database. */
+  patienceMs: number;
   log: Log;
+}
+
+/** Returns the limits of streams whose connections are cut off when nothing is written to them for `sendTimeoutMs`. */
+export function streamLimits(sendTimeoutMs: number): Pick<StreamSteps, 'quietMs' | 'patienceMs'> {
+  return { quietMs: Math.min(QUIET_MS, sendTimeoutMs / 3), patienceMs: PATIENCE_MS };
 }
 
 /**
@@ -65,33 +67,35 @@ async function* withErrors(
 }
 
 async function* eventsOf(
-  { receipt, lastEventId, poll, pause }: StreamSteps,
+  { receipt, lastEventId, poll, pause, quietMs, patienceMs }: StreamSteps,
   gone: AbortSignal,
 ): AsyncGenerator<string> {
   const shown = new Set(partsOfEventId(lastEventId));
   yield eventOf('job', receipt, eventIdOf(shown));
   let lastProgress = '';
-  let quiet = 0;
-  let failed = 0;
+  let sentAt = performance.now();
+  let readAt = sentAt;
   while (!gone.aborted) {
     const news = await poll(shown).catch((error: unknown) => {
       // A later poll may succeed.
-      if (!isTransient(error) || failed === FAILED_POLLS_MAX) throw error;
+      if (!isTransient(error) || performance.now() - readAt > patienceMs) throw error;
     });
-    failed = news ? 0 : failed + 1;
+    if (news) readAt = performance.now();
     const { progress, result = null, error = null } = news?.job ?? {};
+    const events: string[] = [];
     const now = progress ? JSON.stringify(progress) : lastProgress;
-    quiet += 1;
-    if (progress && now !== lastProgress) yield eventOf('progress', progress);
-    else if (quiet === QUIET_POLLS) yield COMMENT;
-    if (now !== lastProgress || quiet === QUIET_POLLS) quiet = 0;
+    if (progress && now !== lastProgress) events.push(eventOf('progress', progress));
     lastProgress = now;
     for (const item of news?.items ?? []) {
       shown.add(item.index);
-      yield eventOf('result', item, eventIdOf(shown));
+      events.push(eventOf('result', item, eventIdOf(shown)));
     }
-    if (result !== null) return yield eventOf('done', result);
-    if (error !== null) return yield eventOf('error', { detail: error });
+    if (result !== null) events.push(eventOf('done', result));
+    if (error !== null) events.push(eventOf('error', { detail: error }));
+    if (events.length === 0 && performance.now() - sentAt > quietMs) events.push(COMMENT);
+    if (events.length > 0) sentAt = performance.now();
+    yield* events;
+    if (result !== null || error !== null) return;
     await rejectOnAbort(gone, pause()).catch(() => {});
   }
 }

@@ -5,9 +5,11 @@ import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const STREAMS = 20;
+/** Comments of a stream, one a second, that come within more than the time for which a silent connection stays open. */
+const COMMENTS = 4;
 
 describe('event streams', () => {
-  const system = useSystem({ workerEntry: ['workers/main.ts', 'all'] });
+  const system = useSystem({ workerEntry: ['workers/main.ts', 'all'], env: { SEND_TIMEOUT_MS: '3000' } });
   let person: UserClient;
   /** Keeps answers referenced: garbage collection would close their streams. */
   const held: Response[] = [];
@@ -55,5 +57,18 @@ describe('event streams', () => {
     cut.abort();
     await until(async () => (await open(person, other.signal)) === 200);
     other.abort();
+  });
+
+  it('an event stream of a job without progress stays open for longer than SEND_TIMEOUT_MS', async () => {
+    const one = await withMemory();
+    const cut = new AbortController();
+    assert.equal(await open(one, cut.signal), 200);
+    let streamed = '';
+    for await (const chunk of held.at(-1)?.body ?? []) {
+      streamed += Buffer.from(chunk).toString();
+      if (streamed.split('\n:\n').length > COMMENTS) break;
+    }
+    cut.abort();
+    assert.equal(streamed.match(/^:$/gm)?.length, COMMENTS, streamed);
   });
 });

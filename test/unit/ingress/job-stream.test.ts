@@ -48,6 +48,7 @@ const log = createLog(
 
 describe('job stream', () => {
   const { signal } = new AbortController();
+  const common = { pause, quietMs: 10_000, patienceMs: 120_000, log };
   const polls = (...jobs: Partial<JobResponse>[]) => {
     const rest = jobs.map((job) => ({ ...JOB, ...job }));
     return async (_: ReadonlySet<number>, items: JobItem[] = []) => ({
@@ -60,7 +61,7 @@ describe('job stream', () => {
     const half = { progress: { done: 1, total: 2 } };
     const done = { progress: { done: 2, total: 2 }, state: 'succeeded' as const, result: { created: 7 } };
     assert.equal(
-      await text(streamJob({ receipt, poll: polls({}, {}, half, half, done), pause, log }, signal)),
+      await text(streamJob({ receipt, poll: polls({}, {}, half, half, done), ...common }, signal)),
       [
         `event: job\ndata: ${JSON.stringify(receipt)}\nid: 0\n\n`,
         'event: progress\ndata: {"done":0,"total":2}\n\n',
@@ -79,7 +80,7 @@ describe('job stream', () => {
       seen.push([...shown]);
       return jobs(shown, items.shift());
     };
-    const stream = streamJob({ receipt, poll, pause, log }, signal);
+    const stream = streamJob({ receipt, poll, ...common }, signal);
     const names = [...(await text(stream)).matchAll(/^event: (.*)\ndata: (.*)$/gm)].map(
       ([, name, data]) => `${name} ${data}`,
     );
@@ -101,7 +102,7 @@ describe('job stream', () => {
         const items = [0, 1, 2].filter((index) => !shown.has(index)).map((index) => ({ index }));
         return jobs(shown, items);
       };
-      const streamed = await text(streamJob({ receipt, lastEventId, poll, pause, log }, signal));
+      const streamed = await text(streamJob({ receipt, lastEventId, poll, ...common }, signal));
       return [...streamed.matchAll(/^event: result\ndata: {"index":(\d)}\nid: (\w+)$/gm)].map(
         ([, ...parts]) => parts,
       );
@@ -124,7 +125,7 @@ describe('job stream', () => {
   it('a job stream ends with the error of a failed job', async () => {
     const error = { code: 'job_timeout', message: 'The job took too long.' };
     const streamed = await text(
-      streamJob({ receipt, poll: polls({ state: 'failed', error }), pause, log }, signal),
+      streamJob({ receipt, poll: polls({ state: 'failed', error }), ...common }, signal),
     );
     assert.match(streamed, /\nevent: error\ndata: {"detail":{"code":"job_timeout",[^\n]*}}\n\n$/);
   });
@@ -135,7 +136,7 @@ describe('job stream', () => {
       () => Promise.reject(new AppError('not_authenticated')),
     ];
     const poll = () => polls.shift()?.() ?? assert.fail();
-    const streamed = await text(streamJob({ receipt, poll, pause, log }, signal));
+    const streamed = await text(streamJob({ receipt, poll, ...common }, signal));
     assert.match(streamed, /\nevent: error\ndata: {"detail":{"code":"not_authenticated",[^\n]*}}\n\n$/);
   });
 
@@ -146,41 +147,48 @@ describe('job stream', () => {
       async () => ({ job: { ...JOB, result: {} }, items: [] }),
     ];
     const poll = () => polls.shift()?.() ?? assert.fail();
-    const streamed = await text(streamJob({ receipt, poll, pause, log }, signal));
+    const streamed = await text(streamJob({ receipt, poll, ...common }, signal));
     assert.match(streamed, /\nevent: done\ndata: {}\n\n$/);
   });
 
-  it('a job stream ends with service_unavailable after two minutes without the database, and logs the outage once', async () => {
-    let answered = 1;
-    const poll = () =>
-      answered-- > 0
-        ? Promise.resolve({ job: JOB, items: [] })
-        : Promise.reject(Object.assign(new Error('the server is gone'), { code: '57P01' }));
-    const streamed = await text(streamJob({ receipt, poll, pause: async () => {}, log }, signal));
+  it('a job stream ends with service_unavailable when the database has answered no poll for patienceMs, however few the polls were, and logs the outage once', async () => {
+    let polls = 0;
+    const poll = async () => {
+      polls += 1;
+      if (polls === 1) return { job: JOB, items: [] };
+      await sleep(60);
+      throw Object.assign(new Error('the server is gone'), { code: '57P01' });
+    };
+    const streamed = await text(streamJob({ receipt, poll, ...common, patienceMs: 100 }, signal));
     assert.match(streamed, /\nevent: error\ndata: {"detail":{"code":"service_unavailable",[^\n]*}}\n\n$/);
-    assert.equal(streamed.match(/^:$/gm)?.length, 12);
+    assert.ok(polls < 10, `${polls} polls`);
     assert.equal(logged.match(/"database unreachable"/g)?.length, 1);
   });
 
   it('a job stream whose poll throws an unexpected error logs it, and ends with internal_error', async () => {
     const poll = () => Promise.reject(new TypeError('undefined is not a function'));
-    const streamed = await text(streamJob({ receipt, poll, pause, log }, signal));
+    const streamed = await text(streamJob({ receipt, poll, ...common }, signal));
     assert.match(streamed, /\nevent: error\ndata: {"detail":{"code":"internal_error",[^\n]*}}\n\n$/);
     assert.match(logged, /undefined is not a function.*"defect"/);
   });
 
-  it('a job stream sends comments as a keep-alive while the job does not change', async () => {
-    const quiet = Array.from({ length: 45 }, () => ({}));
-    const streamed = await text(
-      streamJob({ receipt, poll: polls(...quiet, { result: {} }), pause, log }, signal),
-    );
-    assert.equal(streamed.match(/^:$/gm)?.length, 2);
+  it('a job stream sends a comment as a keep-alive when it has sent nothing for quietMs, also while polls fail', async () => {
+    let polls = 0;
+    const poll = async () => {
+      polls += 1;
+      await sleep(30);
+      if (polls % 2 === 0) throw Object.assign(new Error('the server is gone'), { code: '57P01' });
+      return { job: { ...JOB, ...(polls === 7 && { result: {} }) }, items: [] };
+    };
+    const streamed = await text(streamJob({ receipt, poll, ...common, quietMs: 20 }, signal));
+    // The first poll has sent the progress, and the last one the result.
+    assert.equal(streamed.match(/^:$/gm)?.length, 5);
   });
 
   it('a job stream ends without an error when its caller disconnects', async () => {
     const leaving = new AbortController();
     const never = () => new Promise<void>(() => {});
-    const stream = streamJob({ receipt, poll: polls({}), pause: never, log }, leaving.signal);
+    const stream = streamJob({ receipt, poll: polls({}), ...common, pause: never }, leaving.signal);
     const streamed = text(stream);
     await until(() => stream.readableDidRead);
     leaving.abort();
@@ -202,7 +210,10 @@ describe('job stream', () => {
       start: () => assert.fail('not asked for'),
       cancel: () => assert.fail('not asked for'),
     };
-    const jobs = new JobService({ work, views: {}, find, isErased: async () => false, log }, 10);
+    const jobs = new JobService(
+      { work, views: {}, find, isErased: async () => false, sendTimeoutMs: 30_000, log },
+      10,
+    );
     const polls = () => statements.reduce((sum, named) => sum + named, 0);
     const texts = accounts.map(async (account, n) => {
       await sleep(n % 10);

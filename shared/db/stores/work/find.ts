@@ -81,18 +81,19 @@ export interface JobRef {
   key: string;
 }
 
-/** Finds work of parties by its keys; undefined for work that does not exist, or ended more than 24 hours ago. */
+/**
+ * Finds work of parties by its keys; undefined for work that does not exist, or ended more than 24 hours ago. Gives up
+ * after `withinMs`.
+ */
 export async function findJobs(
   pool: Pool,
   named: readonly JobRef[],
   kinds: readonly string[],
+  withinMs?: number,
 ): Promise<(Job | undefined)[]> {
   const keys = named.map(({ key }) => key);
-  const rows = await query<RequestRow | { id: null; key: string }>(pool, FIND_REQUESTS, [
-    keys,
-    FINDABLE_FOR.job,
-    false,
-  ]);
+  const values = [keys, FINDABLE_FOR.job, false];
+  const rows = await query<RequestRow | { id: null; key: string }>(pool, FIND_REQUESTS, values, { withinMs });
   const byKey = new Map(rows.map((row) => [row.key, row]));
   return named.map(({ party, key }) => {
     const row = byKey.get(key);
