@@ -282,7 +282,7 @@ export class WorkService {
       if (unwantedWork === undefined) return;
       // Another ingress may have attached a caller meanwhile.
       const end = { guard: 'detached', state: 'cancelled', code: codes.cancelled } as const;
-      await this.#parts.complete({ ...unwantedWork, ...end });
+      await retryUntil(() => this.#parts.complete({ ...unwantedWork, ...end }), until);
     } catch (error) {
       this.#parts.log.warn({ err: error, work: work.id }, 'could not detach');
     }

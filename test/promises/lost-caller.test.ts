@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { ok } from '../support/fake-provider.ts';
+import { lockRow } from '../support/row-lock.ts';
 import { rowOf } from '../support/rows.ts';
 import { useSystem } from '../support/system.ts';
 import { alterApp, alterRow } from '../support/time-travel.ts';
@@ -185,6 +186,30 @@ describe('caller that disconnects', () => {
     leave();
     await aborted;
     assert.equal((await rowOf(system, body)).state, 'cancelled');
+    await assertUnits(app, 0, 0);
+  });
+
+  it("a running prediction with `X-On-Disconnect: cancel` is cancelled within seconds after its caller disconnects, even if a lock on the app's usage outlasts the first try", async () => {
+    const app = await system.app();
+    const body = predictionBody();
+    const { leave } = call(app, body, CANCEL);
+    const { aborted } = await system.provider.called(1);
+    const lock = await lockRow(system, 'usage', 'app_id = $1', [app.id]);
+    /** Returns when the waiting completion has begun; undefined while none waits. */
+    const waitingSince = async () => {
+      const { rows } = await system.database.pool.query<{ since: string }>(
+        `select query_start::text as since from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock' and query like '%complete_v1%'`,
+      );
+      return rows[0]?.since;
+    };
+    leave();
+    const first = await until(waitingSince);
+    await until(async () => (await waitingSince()) !== first);
+    await lock.release();
+    // The housekeeping would end it more than five seconds after the caller has left.
+    await until(async () => (await rowOf(system, body)).state === 'cancelled', 4000);
+    await aborted;
     await assertUnits(app, 0, 0);
   });
 
