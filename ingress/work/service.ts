@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { Box } from '../../shared/box.ts';
 import { createBatcher } from '../../shared/db/batcher.ts';
+import { isAnswerLost } from '../../shared/db/faults.ts';
 import { retryUntil } from '../../shared/db/retries.ts';
 import { type Admission, type AdmissionResult, detach } from '../../shared/db/stores/work/admit.ts';
 import type { Subject } from '../../shared/db/stores/work/complete.ts';
@@ -191,7 +192,11 @@ export class WorkService {
     // The worker's spans continue this span: the row refers to it.
     const result = await inSpan(`admit ${name}`, { kind: 'PRODUCER' }, () =>
       this.#decide(served, call, gone),
-    );
+    ).catch((error: unknown) => {
+      // The admission may be committed, and then this ingress counts as waiting for the work.
+      if (isAnswerLost(error)) this.#callers.stopWaiting(call.key, call.id);
+      throw error;
+    });
     const { decision, superseded } = result;
     admissions.inc({ kind: name, decision });
     wakeUps.announceEnded(superseded);

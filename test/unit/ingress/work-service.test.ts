@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import type { Pool } from 'pg';
+import type { LoadMonitor } from '../../../ingress/work/load-monitor.ts';
+import { WorkService } from '../../../ingress/work/service.ts';
+import { WaitingRoom } from '../../../ingress/work/waiting-room.ts';
+import { Box } from '../../../shared/box.ts';
+import { createLog } from '../../../shared/log.ts';
+import { predict } from '../../../shared/work/kinds.ts';
+import { until } from '../../support/until.ts';
+
+const CALL = {
+  party: 'app-1',
+  key: 'key-1',
+  fingerprint: Buffer.alloc(32),
+  userId: 'u',
+  connectionId: null,
+  line: null,
+  wait: false,
+  cancelOnDisconnect: true,
+};
+
+describe('work service', () => {
+  const log = createLog('test', 'silent');
+  let detached: string[];
+  let admissionError: Error;
+  let work: WorkService;
+  let room: WaitingRoom;
+  beforeEach(() => {
+    detached = [];
+    room = new WaitingRoom(async () => new Map(), log);
+    const pool = {
+      query: async ({ values: [ids] }: { values: [string[]] }) => {
+        detached.push(...ids);
+        return { rows: [] };
+      },
+    };
+    const served = {
+      kind: predict,
+      timeoutMs: 5000,
+      admit: () => Promise.reject(admissionError),
+      dispatch: () => assert.fail('nothing was admitted'),
+    };
+    work = new WorkService({
+      pool: pool as unknown as Pool,
+      process: 'process-1',
+      kinds: new Map([[predict.name, served]]),
+      load: {} as LoadMonitor,
+      room,
+      complete: () => assert.fail('nothing was admitted'),
+      wakeUps: { announceEnded() {} },
+      log,
+    });
+  });
+  afterEach(() => room.close());
+
+  const perform = (id: string) => {
+    const call = { ...CALL, id, facts: {} as never, input: new Box('{}') };
+    return work.perform(predict, call, new AbortController().signal);
+  };
+
+  it('the ingress detaches from work whose admission may be committed although its answer was lost, and from no work whose admission did not reach the database', async () => {
+    admissionError = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+    await assert.rejects(perform('id-1'), admissionError);
+    admissionError = new Error('Query read timeout');
+    await assert.rejects(perform('id-2'), admissionError);
+    await until(() => detached.length > 0);
+    assert.deepEqual(detached, ['id-2']);
+  });
+});
