@@ -45,6 +45,7 @@ export class WaitingRoom {
   readonly #readFates: ReadFates;
   readonly #log: Log;
   readonly #polls: Repetition;
+  #isClosed = false;
   /** Ids of work that wake-ups have named since they last caused a read. */
   readonly #woken = new Set<string>();
   readonly #wokenReads = new Coalescer(() => {
@@ -71,6 +72,7 @@ export class WaitingRoom {
     const work = this.#callers.get(id) ?? { key, callers: new Set() };
     this.#callers.set(id, work);
     work.callers.add(caller);
+    if (this.#isClosed) reject(new AppError('service_unavailable'));
     return { ended, reject, leave: () => this.#leave(id, caller) };
   }
 
@@ -81,8 +83,9 @@ export class WaitingRoom {
     if (awaited.length > 0) void this.#wokenReads.run();
   }
 
-  /** Answers every caller that waits now that the service is shutting down, and stops polling. */
+  /** Answers every caller, also those that enter later, that the service is shutting down, and stops polling. */
   close(): void {
+    this.#isClosed = true;
     void this.#polls.stop();
     for (const { callers } of this.#callers.values()) {
       for (const caller of callers) caller.reject(new AppError('service_unavailable'));

@@ -54,6 +54,11 @@ describe('caller in the waiting room', () => {
     reads[1]?.(attempt(1));
     assert.deepEqual(await second.ended, attempt(1));
   });
+
+  it('a caller that enters the waiting room after it has closed is 503 service_unavailable at once', async () => {
+    room.close();
+    await assert.rejects(room.enter(WORK).ended, { code: 'service_unavailable' });
+  });
 });
 
 function attempt(n: number): Fate {
