@@ -69,7 +69,7 @@ function composeApp(config: IngressConfig, open: OpenedParts, log: Log): Koa {
   const tokens = new AccessTokens(publicUrl, signingKeys);
   const accounts = new AccountService(config, { em, tokens, limits, log });
   const countRequest = requestLimits(config.rateLimit, limits);
-  const ending = endingStores(em, work.endingOptions);
+  const ending = endingStores(em, work.endingOptions, log);
   const takeTurn = accountTurns(config.database.poolSize, CHANGE_CONNECTION_SHARE);
   const servedRoutes = routes.filter(({ path }) => config.console || !path.startsWith('/console'));
   const parts: Parts = {

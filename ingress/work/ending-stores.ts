@@ -22,15 +22,21 @@ const END_FOR_MS = 2000;
  */
 export type EndingStores = ReturnType<typeof endingStores>;
 
-export function endingStores(em: () => EntityManager, options: EndingOptions) {
+export function endingStores(em: () => EntityManager, options: EndingOptions, log: Log) {
   const { windowS } = options;
 
   async function announceEnded<Result extends { ended: string[] }>(work: Promise<Result>): Promise<Result> {
     const result = await work;
     options.ended(result.ended);
-    if (result.ended.length >= ROWS_AT_ONCE) await takeSteps(endRevokedWork(em(), options), END_FOR_MS);
+    if (result.ended.length >= ROWS_AT_ONCE) await endMore();
     return result;
   }
+
+  /** Never rejects: the caller's change is committed, and the steps also reach rows of other parties. */
+  const endMore = () =>
+    takeSteps(endRevokedWork(em(), options), END_FOR_MS).catch((error: unknown) =>
+      log.warn({ err: error }, 'could not end all work of revoked connections'),
+    );
 
   return {
     exchange: (appId: string, request: ConnectionExchangeRequest) =>
