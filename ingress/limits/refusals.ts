@@ -68,11 +68,15 @@ export function openRefusalCounter(pool: Pool, log: Log): RefusalCounter {
   );
 }
 
-/** Counts the calls of apps that end with an error. A person's mistakes on an app's consent page do not count. */
+/**
+ * Counts the calls of apps that end with an error. A person's mistakes on an app's consent page do not count, nor calls
+ * whose caller left before the answer: nothing was refused to it, and its prediction may run on.
+ */
 export function countRefusals(refusals: Pick<RefusalCounter, 'add'>): Middleware<RequestState> {
   return async (ctx, next) => {
     await next();
-    const { surface, appId, errorCode } = ctx.state;
-    if (surface === 'v1' && appId !== undefined && errorCode !== undefined) refusals.add(appId, errorCode);
+    const { surface, appId, errorCode, signal } = ctx.state;
+    if (surface !== 'v1' || appId === undefined || errorCode === undefined) return;
+    if (!signal.aborted) refusals.add(appId, errorCode);
   };
 }

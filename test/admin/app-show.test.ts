@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { adminResult, runAdmin } from '../support/admin.ts';
 import { predictionBody } from '../support/client.ts';
 import { hang, status } from '../support/fake-provider.ts';
+import { rowOf } from '../support/rows.ts';
 import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
@@ -52,6 +53,27 @@ describe('admin app show', () => {
     assert.deepEqual((await show(other.id)).refused, []);
     const { stdout } = await runAdmin(['app', 'show', app.id], system.env);
     assert.match(stdout, /\nRefused in the last 24 hours:\ncode +calls +last_at +means\n/);
+  });
+
+  it('`admin app show` counts no refusal for a call whose caller disconnects while its prediction runs', async () => {
+    const app = await system.app();
+    system.provider.respond(hang());
+    const gone = new AbortController();
+    const body = predictionBody();
+    const call = app.predict(body, { signal: gone.signal }).catch(() => undefined);
+    await system.provider.called(1);
+    gone.abort();
+    await call;
+    await until(async () => (await rowOf(system, body)).detached_at);
+    await app.predict({});
+    const { refused } = await until(async () => {
+      const shown = await show(app.id);
+      return shown.refused.length > 0 && shown;
+    });
+    assert.deepEqual(
+      refused.map(({ code }) => code),
+      ['validation_error'],
+    );
   });
 
   it('`admin app list` shows how many recent calls of each app were refused', async () => {
