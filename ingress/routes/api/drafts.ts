@@ -11,7 +11,7 @@ export const predictDraft = endpoint('user', {
   summary: 'Predict what the person types next, without an app',
   description: `What a connected app would get from \`/v1/predictions\`, for the account itself, and how it came about: what was sent to the
 model, which memory was used (\`sent\` and \`context\`: both are left out for a key without \`read\`), and the time of each stage. Costs no
-unit. Nothing of it is stored for longer than the recovery window; it is cancelled when its caller leaves.`,
+unit. No text of it is stored for longer than the recovery window; it is cancelled when its caller leaves.`,
   body: DraftRequest,
   bodyLimit: 4 * MIB,
   errors: [
