@@ -9,8 +9,8 @@ import type { BodyShare } from './budgets.ts';
 
 /**
  * Minimum pace of a body: it may take `graceMs`, and a second more for every `bytesPerS` bytes that the client sends. A
- * slower body would hold its share of the budget for nothing. At any pace, a whole request may take
- * no longer than `requestTimeout` in `server.ts`.
+ * slower body would hold its share of the budget for nothing. At any pace, a whole request may take no longer than
+ * `requestTimeout` in `server.ts`.
  */
 const MIN_PACE = { graceMs: 5000, bytesPerS: 32 * KIB };
 /**
