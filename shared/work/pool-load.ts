@@ -28,12 +28,12 @@ export async function readDesiredWorkers(
   return desiredWorkers(poolLoad(await readLoad(pool, servedKinds)));
 }
 
-/** Number of accounts for which one page of recurring or repeated jobs is admitted. */
+/** Number of accounts on a page of a retry: as many as on a page of a round. */
 export const PAGE_ACCOUNTS = 20;
 
 /** Reports whether jobs of fewer than `PAGE_ACCOUNTS` accounts wait in a pool. */
 export async function hasRoomForPage(database: Pool, kinds: Kinds, pool: PoolName): Promise<boolean> {
   const loads = await readLoad(database, Object.values(kindsOfPool(kinds, pool)));
-  // Counts accounts of each kind, not jobs, so that an account with many waiting jobs does not delay the others.
+  // Counts an account once for each kind, so that an account with many waiting jobs does not delay the others.
   return loads.reduce((sum, { standing, queues }) => sum + standing + queues.length, 0) < PAGE_ACCOUNTS;
 }
