@@ -67,10 +67,10 @@ function composeApp(config: IngressConfig, open: OpenedParts, log: Log): Koa {
   const { signingKeys, inviteOnly, connectionAttemptTtlS, trustProxy, corsOrigins, sendTimeoutMs } = config;
   const publicUrl = config.publicUrl ?? `http://localhost:${server.port}`;
   const tokens = new AccessTokens(publicUrl, signingKeys);
-  const accounts = new AccountService(config, { em, tokens, limits, log });
   const countRequest = requestLimits(config.rateLimit, limits);
   const ending = endingStores(em, work.endingOptions, log);
   const takeTurn = accountTurns(config.database.poolSize, CHANGE_CONNECTION_SHARE);
+  const accounts = new AccountService(config, { em, takeTurn, tokens, limits, log });
   const servedRoutes = routes.filter(({ path }) => config.console || !path.startsWith('/console'));
   const parts: Parts = {
     em,
@@ -108,6 +108,7 @@ function composeApp(config: IngressConfig, open: OpenedParts, log: Log): Koa {
     consent: new ConsentPages({
       em,
       accounts,
+      takeTurn,
       signingKeys,
       publicUrl,
       inviteOnly,

@@ -17,8 +17,6 @@ import { requireLogin, type UserPrincipal } from '../../shared/domain/account.ts
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { Log } from '../../shared/log.ts';
 import type { LoginResponse } from '../../shared/schemas/accounts.ts';
-import { ValidationError } from '../../shared/schemas/validator.ts';
-import { weaknessOf } from '../../shared/security/password-rules.ts';
 import {
   DECOY_HASH,
   HASHING_THREADS,
@@ -27,11 +25,21 @@ import {
 } from '../../shared/security/passwords.ts';
 import { ConcurrencyLimiter } from '../../shared/timing/concurrency-limiter.ts';
 import type { AccessTokens } from '../auth/access-tokens.ts';
+import { logInParty, type TakeTurn } from '../guards/account-turns.ts';
 import { KnownNetworks, type PasswordAttempt, PasswordThrottle } from '../limits/failure-throttle.ts';
 import type { LimiterFactory } from '../limits/limiter.ts';
 import { networkOf } from '../limits/network.ts';
 import { SignUpLimit } from '../limits/sign-up-limit.ts';
+import { checkStrength, orEnded, validationErrorFor } from './errors.ts';
 import { presentUser } from './present.ts';
+
+interface AccountParts {
+  em: () => EntityManager;
+  takeTurn: TakeTurn;
+  tokens: AccessTokens;
+  limits: LimiterFactory;
+  log: Log;
+}
 
 interface SignUp {
   email: string;
@@ -76,6 +84,7 @@ const WAITING_MAX = 64;
  */
 export class AccountService {
   readonly #em: () => EntityManager;
+  readonly #takeTurn: TakeTurn;
   readonly #tokens: AccessTokens;
   readonly #inviteOnly: boolean;
   readonly #throttle: PasswordThrottle;
@@ -86,14 +95,10 @@ export class AccountService {
 
   constructor(
     { signingKeys, inviteOnly, rateLimit }: Pick<IngressConfig, 'signingKeys' | 'inviteOnly' | 'rateLimit'>,
-    {
-      em,
-      tokens,
-      limits,
-      log,
-    }: { em: () => EntityManager; tokens: AccessTokens; limits: LimiterFactory; log: Log },
+    { em, takeTurn, tokens, limits, log }: AccountParts,
   ) {
     this.#em = em;
+    this.#takeTurn = takeTurn;
     this.#tokens = tokens;
     this.#inviteOnly = inviteOnly;
     this.#throttle = new PasswordThrottle(limits);
@@ -142,9 +147,14 @@ export class AccountService {
     });
   }
 
-  /** Logs the account in. Throws `invalid_credentials` if its password changed or it was disabled since it was read. */
-  async logIn(account: Account): Promise<LoginResponse> {
-    const { token: refresh, generation } = await issueRefreshToken(this.#em(), account);
+  /**
+   * Logs the account in. Throws `invalid_credentials` if its password changed or it was disabled since it was read, and
+   * `overloaded` as `TakeTurn` does.
+   */
+  async logIn(account: Account, gone: AbortSignal): Promise<LoginResponse> {
+    const { token: refresh, generation } = await this.#takeTurn({ party: logInParty(account.id), gone }, () =>
+      issueRefreshToken(this.#em(), account),
+    );
     const login = { accountId: account.id, loggedInAt: Date.now() / 1000, generation };
     return { access: await this.#tokens.issue(login), refresh, user: presentUser(account) };
   }
@@ -215,7 +225,9 @@ export class AccountService {
     checkStrength(password, email);
     const to = await this.#inTurn('log-in', address, gone, () => hashPassword(password));
     const passwordHash = { from, to };
-    const changedAccount = await changeAccount(this.#em(), id, { passwordHash, revokeKeys }).catch(orEnded);
+    const changedAccount = await this.#takeTurn({ party: logInParty(id), gone }, () =>
+      changeAccount(this.#em(), id, { passwordHash, revokeKeys }).catch(orEnded),
+    );
     if (changedAccount !== undefined) await this.#networks.remember(changedAccount, address);
     return changedAccount;
   }
@@ -233,18 +245,4 @@ export class AccountService {
   ): Promise<T> {
     return this.#hashing.run(work, { party: `${queue} ${networkOf(address)}`, gone });
   }
-}
-
-function checkStrength(password: string, email: string): void {
-  const msg = weaknessOf(password, email);
-  if (msg !== undefined) throw validationErrorFor('password', msg);
-}
-
-/** Converts `access_denied`, the error for a link that has ended, to undefined. Rethrows other errors. */
-function orEnded(error: unknown): undefined {
-  if (!(error instanceof AppError && error.code === 'access_denied')) throw error;
-}
-
-function validationErrorFor(field: string, msg: string): ValidationError {
-  return new ValidationError([{ loc: ['body', field], type: 'value_error', msg }]);
 }

@@ -11,6 +11,7 @@ import { endWebSession, findWebSession, startWebSession } from '../../shared/db/
 import { AppError } from '../../shared/errors/app-error.ts';
 import { UUID } from '../../shared/schemas/limits.ts';
 import type { AccountService } from '../accounts/service.ts';
+import { logInParty, type TakeTurn } from '../guards/account-turns.ts';
 import type { PageContext } from '../http/endpoint.ts';
 import type { RequestContext, RequestState } from '../http/request-context.ts';
 import type { Html } from '../pages/html.ts';
@@ -30,6 +31,7 @@ import { setRefusal, signIn, signUp } from './sign-in.ts';
 export interface ConsentParts {
   em: () => EntityManager;
   accounts: AccountService;
+  takeTurn: TakeTurn;
   signingKeys: SigningKeys;
   /** Issuer, and base of all our URLs. */
   publicUrl: string;
@@ -140,15 +142,19 @@ export class ConsentPages {
     }
     ctx.state.accountId = signInResult.id;
     await endWebSession(em(), browserToken);
-    this.#cookie.write(ctx, await startWebSession(em(), signInResult));
+    const sessionToken = await this.#inTurn(ctx, signInResult.id, () => startWebSession(em(), signInResult));
+    this.#cookie.write(ctx, sessionToken);
     redirectToPage(ctx, attempt);
   }
 
   async #approve(ctx: PageContext, attempt: AttemptView, browserToken: string): Promise<void> {
     const person = await findWebSession(this.#parts.em(), browserToken);
     if (person === undefined) return redirectToPage(ctx, attempt);
-    ctx.state.accountId = person.accountId;
-    const code = await approveAttempt(this.#parts.em(), attempt.id, person.accountId);
+    const { accountId } = person;
+    ctx.state.accountId = accountId;
+    const code = await this.#inTurn(ctx, accountId, () =>
+      approveAttempt(this.#parts.em(), attempt.id, accountId),
+    );
     if (code === undefined) return this.#showCurrentStep(ctx);
     this.#redirectToApp(ctx, attempt, { code });
   }
@@ -161,6 +167,11 @@ export class ConsentPages {
   /** Shows the current step if a decision had no effect: it came too late, or the account is gone or disabled. */
   async #showCurrentStep(ctx: PageContext): Promise<void> {
     redirectToPage(ctx, await this.#openAttempt(ctx));
+  }
+
+  /** Does work that locks the account's row, in the account's turn. */
+  #inTurn<T>({ state }: PageContext, accountId: string, work: () => Promise<T>): Promise<T> {
+    return this.#parts.takeTurn({ party: logInParty(accountId), gone: state.signal }, work);
   }
 
   /** Redirects to the app. `iss` lets the app distinguish our answer from that of another server (RFC 9207). */

@@ -10,7 +10,15 @@ const WAIT_MS = 5000;
 /** Caller that wants a turn. `gone` aborts when it disconnects. */
 interface Caller {
   party: string;
-  gone?: AbortSignal;
+  gone?: AbortSignal | undefined;
+}
+
+/**
+ * Names the party of an account's log-ins, approvals and new passwords. They wait apart from its changes, so that
+ * somebody who found a key cannot keep the owner out.
+ */
+export function logInParty(accountId: string): string {
+  return `${accountId} log-in`;
 }
 
 /**

@@ -30,7 +30,7 @@ export const signUpToConsole = endpoint('none', {
   requireSameOrigin(headers);
   const { invite_code: inviteCode, name = '', ...given } = body;
   const account = await accounts.signUp({ ...given, name, inviteCode, address }, signal);
-  return withCookie(await accounts.logIn(account), refreshCookie);
+  return withCookie(await accounts.logIn(account, signal), refreshCookie);
 });
 
 export const logInToConsole = endpoint('none', {
@@ -45,7 +45,8 @@ export const logInToConsole = endpoint('none', {
   responseHeaders: ['Set-Cookie'],
 }).handle(async ({ body, address, signal, headers }, { accounts, refreshCookie }: Parts) => {
   requireSameOrigin(headers);
-  return withCookie(await accounts.logIn(await accounts.signIn({ ...body, address }, signal)), refreshCookie);
+  const account = await accounts.signIn({ ...body, address }, signal);
+  return withCookie(await accounts.logIn(account, signal), refreshCookie);
 });
 
 export const refreshConsole = endpoint('none', {

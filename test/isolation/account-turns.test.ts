@@ -2,8 +2,12 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exampleOf } from '../../ingress/openapi/examples.ts';
 import { endpoints } from '../../ingress/routes/index.ts';
+import { findById } from '../../shared/db/stores/accounts.ts';
+import { issuePasswordReset } from '../../shared/db/stores/log-ins.ts';
+import { PASSWORD_RESET_PATH, passwordResetLink } from '../../shared/domain/account.ts';
 import { newId } from '../../shared/ids.ts';
-import { signUp, type UserClient } from '../support/account.ts';
+import { Visitor } from '../connect/visitor.ts';
+import { anonymously, signUp, type UserClient } from '../support/account.ts';
 import { predictionBody } from '../support/client.ts';
 import {
   approve,
@@ -16,7 +20,7 @@ import {
 } from '../support/connection.ts';
 import { callUntil } from '../support/paced-until.ts';
 import { lockRow, lockTable } from '../support/row-lock.ts';
-import { type System, type TestProcess, useProcesses } from '../support/system.ts';
+import { type System, type TestProcess, useProcesses, useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const ROW = { content: 'A note.', kind: 'note', origin: 'human' };
@@ -76,6 +80,47 @@ describe('account whose row is locked', () => {
       await locked.release();
       await Promise.all(others);
     });
+});
+
+describe('account whose row a long change locks', () => {
+  const system = useSystem({ workers: 0 });
+
+  /** Returns calls that lock the person's row: to log in, to approve, to set a new password and to erase the account. */
+  async function lockingCalls(person: UserClient): Promise<(() => Promise<{ status: number }>)[]> {
+    const { id, email, password, url } = person;
+    const { authorize_url: consentUrl } = await startConnection(await connectingApp(system));
+    const consenting = new Visitor();
+    await consenting.submit(consentUrl, { do: 'sign-in', email, password });
+    const { csrf: consentCsrf } = await consenting.get(consentUrl);
+    const account = await findById(system.em(), id);
+    const token = account && (await issuePasswordReset(system.em(), account, 1));
+    const forgetful = new Visitor();
+    await forgetful.get(passwordResetLink(url, token ?? ''));
+    const { csrf } = await forgetful.get(url + PASSWORD_RESET_PATH);
+    return [
+      () => anonymously(system, 'POST', '/api/auth/login/', { email, password }),
+      () => consenting.post(consentUrl, { csrf: consentCsrf, do: 'approve' }),
+      () => forgetful.post(url + PASSWORD_RESET_PATH, { csrf, password: 'a horse with 10 staples' }),
+      () => person.request('DELETE', '/api/auth/me/'),
+    ];
+  }
+
+  it('an account whose row is locked fails no call of another account, however many of its log-ins, approvals, new passwords and erasures wait', async () => {
+    const [person, other] = [await signUp(system), await signUp(system)];
+    const calls = await lockingCalls(person);
+    const locked = await lockRow(system, 'accounts', 'id = $1', [person.id], 'no key update');
+    let n = 0;
+    const call = async () => {
+      n += 1;
+      return (await calls[n % calls.length]?.())?.status;
+    };
+    const waiting = callUntil(CHANGES_PER_SECOND, call, sleep(HELD_MS));
+    const changes = await callUntil(5, () => other.request('POST', '/api/memory/raw/', ROW), waiting);
+    await locked.release();
+    assert.deepEqual(new Set(await waiting), new Set([503]));
+    assert.deepEqual(new Set(changes.map(({ status }) => status)), new Set([201]));
+    for (const one of calls.slice(0, 2)) assert.ok((await one()).status < 400);
+  });
 });
 
 describe('connection with slow usage reads', () => {

@@ -7,15 +7,16 @@ export interface RowLock {
   release(): Promise<void>;
 }
 
-/** Locks the only row of `table` that matches `where`, as `for update` does, until it is released. */
+/** Locks the only row of `table` that matches `where`, for an update or one of this `strength`, until it is released. */
 export function lockRow(
   system: Pick<System, 'database'>,
   table: string,
   where: string,
   values: string[],
+  strength: 'update' | 'no key update' = 'update',
 ): Promise<RowLock> {
   return hold(system, async (client) => {
-    const { rowCount } = await client.query(`select from ${table} where ${where} for update`, values);
+    const { rowCount } = await client.query(`select from ${table} where ${where} for ${strength}`, values);
     if (rowCount !== 1) throw new Error(`${rowCount} rows of ${table} match, not one`);
   });
 }

@@ -28,9 +28,8 @@ export const signUp = endpoint('none', {
   response: LoginResponse,
 }).handle(async ({ body, address, signal }, { accounts }: Parts) => {
   const { invite_code: inviteCode, name = '', ...given } = body;
-  return {
-    body: await accounts.logIn(await accounts.signUp({ ...given, name, inviteCode, address }, signal)),
-  };
+  const account = await accounts.signUp({ ...given, name, inviteCode, address }, signal);
+  return { body: await accounts.logIn(account, signal) };
 });
 
 export const logIn = endpoint('none', {
@@ -44,7 +43,7 @@ export const logIn = endpoint('none', {
   status: 200,
   response: LoginResponse,
 }).handle(async ({ body, address, signal }, { accounts }: Parts) => ({
-  body: await accounts.logIn(await accounts.signIn({ ...body, address }, signal)),
+  body: await accounts.logIn(await accounts.signIn({ ...body, address }, signal), signal),
 }));
 
 export const logOut = endpoint('user', {

@@ -54,6 +54,7 @@ export const eraseAccount = endpoint('user', {
   summary: 'Erase the account and all that belongs to it',
   description: 'Needs an access token of a log-in within the last ten minutes. A key is not enough.',
   freshLogin: true,
+  inTurn: 'account',
   errors: [],
   status: 204,
 }).handle(async ({ user }, { eraseAccount }: Parts) => {

@@ -1,0 +1,19 @@
+import { AppError } from '../../shared/errors/app-error.ts';
+import { ValidationError } from '../../shared/schemas/validator.ts';
+import { weaknessOf } from '../../shared/security/password-rules.ts';
+
+/** Throws a `ValidationError` for a password that is too easy to guess. */
+export function checkStrength(password: string, email: string): void {
+  const msg = weaknessOf(password, email);
+  if (msg !== undefined) throw validationErrorFor('password', msg);
+}
+
+/** Makes the error for a field of the body. */
+export function validationErrorFor(field: string, msg: string): ValidationError {
+  return new ValidationError([{ loc: ['body', field], type: 'value_error', msg }]);
+}
+
+/** Converts `access_denied`, the error for a link that has ended, to undefined. Rethrows other errors. */
+export function orEnded(error: unknown): undefined {
+  if (!(error instanceof AppError && error.code === 'access_denied')) throw error;
+}
