@@ -42,7 +42,7 @@ export const resources = Object.entries(READERS).map(([uri, { name, description 
 }));
 
 export async function readResource(uri: string, from: ReadingContext) {
-  const reader = READERS[uri];
+  const reader = Object.hasOwn(READERS, uri) ? READERS[uri] : undefined;
   if (reader === undefined) throw new ResourceNotFoundError(uri);
   const content = await orProtocolError(() => reader.read(from));
   return {

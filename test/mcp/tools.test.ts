@@ -192,8 +192,12 @@ for (const mode of ['legacy', 'auto'] as const)
       );
       const { messages } = await client.getPrompt({ name: 'work-like-me', arguments: { task: 'a release' } });
       assert.match(JSON.stringify(messages), /Writes Rust/);
-      await assert.rejects(client.readResource({ uri: 'forecue://nothing' }), { code: -32602 });
       await assert.rejects(client.getPrompt({ name: 'nothing' }), { code: -32602 });
+    });
+
+    it('the tool server answers -32602 for an unknown resource, even one with the name of a built-in property', async () => {
+      for (const uri of ['forecue://nothing', ...Object.getOwnPropertyNames(Object.prototype)])
+        await assert.rejects(client.readResource({ uri }), { code: -32602 }, uri);
     });
 
     it('an error of the tools names the field of an invalid argument', async () => {
