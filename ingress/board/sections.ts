@@ -1,4 +1,3 @@
-import { FAILURES_MAX } from '../../shared/db/stores/board/lately.ts';
 import type { LiveProcess } from '../../shared/db/stores/board/live.ts';
 import { type Html, html } from '../pages/html.ts';
 import {
@@ -82,7 +81,7 @@ const FAILURES: Column<BoardSnapshot['lately']['failures'][number]>[] = [
   { head: 'From', cell: sourceOf },
   {
     head: 'Count',
-    cell: ({ count: of }) => `${count(of)}${of >= FAILURES_MAX ? ' or more' : ''}`,
+    cell: ({ count: of, isMore }) => `${count(of)}${isMore ? ' or more' : ''}`,
     isNumber: true,
   },
   { head: 'Latest', cell: ({ agoS }) => ago(agoS), isNumber: true },

@@ -1,12 +1,7 @@
 import type { Pool } from 'pg';
 import { POOLS, type PoolName } from '../../shared/config/config.ts';
 import { type RecentOverview, readRecentOverview } from '../../shared/db/stores/board/lately.ts';
-import {
-  LIVE_WORK_MAX,
-  type LiveKind,
-  type LiveOverview,
-  readLiveOverview,
-} from '../../shared/db/stores/board/live.ts';
+import { type LiveKind, type LiveOverview, readLiveOverview } from '../../shared/db/stores/board/live.ts';
 import { desiredWorkers } from '../../shared/domain/scaling.ts';
 import { admissions } from '../../shared/metrics/work.ts';
 import { type Kind, kindsOfPool } from '../../shared/work/kind.ts';
@@ -97,7 +92,7 @@ function loadOf(pool: PoolName, { kinds: counted, processes, paused }: LiveOverv
   return {
     pool,
     ...load,
-    isMore: of.some(({ queued }) => queued >= LIVE_WORK_MAX),
+    isMore: of.some(({ isMore }) => isMore),
     oldestS: ages.length === 0 ? null : Math.max(...ages),
     desired: desiredWorkers({ ...load, oldestMs }),
     pausedS: paused.find((one) => one.pool === pool)?.pausedS ?? null,

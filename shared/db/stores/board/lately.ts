@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { query } from '../../statement.ts';
 
 /** Maximum number of failures of a kind that are counted. */
-export const FAILURES_MAX = 1000;
+const FAILURES_MAX = 1000;
 const LISTED_ERASURES_MAX = 12;
 
 /** Failures of the last hour with the same kind, code and source. */
@@ -11,6 +11,8 @@ export interface Failures {
   code: string;
   source: string | null;
   count: number;
+  /** True if `count` is a minimum, because not all failures of the kind were counted. */
+  isMore: boolean;
   agoS: number;
   /** Id of the latest piece of work that failed so. */
   example: string;
@@ -41,6 +43,7 @@ const READ_RECENT_OVERVIEW = {
     select
       (select coalesce(json_agg(f), '[]')
          from (select k.kind, h.code, h.source, count(*) as count,
+                      sum(count(*)) over (partition by k.kind) >= ${FAILURES_MAX} as "isMore",
                       extract(epoch from now() - max(h.ended_at))::int as "agoS",
                       (array_agg(h.id order by h.ended_at desc))[1] as example
                  from unnest($1::text[]) k (kind)

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { query } from '../../statement.ts';
 
 /** Maximum number of pieces of a kind that are read, besides one for each slot of its pool. */
-export const LIVE_WORK_MAX = 2000;
+const LIVE_WORK_MAX = 2000;
 const LISTED_PARTIES_MAX = 12;
 
 /** The live work of a kind. */
@@ -10,6 +10,8 @@ export interface LiveKind {
   kind: string;
   queued: number;
   running: number;
+  /** True if these counts are minimums, because not all of the kind's work was read. */
+  isMore: boolean;
   /** Seconds that the oldest queued piece has waited. */
   oldestS: number | null;
 }
@@ -48,23 +50,23 @@ export interface LiveOverview {
 }
 
 const READ_LIVE_OVERVIEW = {
-  name: 'board_live_v1',
+  name: 'board_live_v2',
   text: `
     with slots as (
       select e.key as pool, sum((e.value ->> 'slots')::int)::int as slots
         from processes a cross join lateral jsonb_each(a.pools) e
        where a.alive_until > now() and a.pools is not null group by e.key
     ), live as materialized (
-      select w.kind, w.party, w.state, w.worker, w.admitted_at
-        from unnest($1::text[], $2::text[]) k (kind, pool)
-        left join slots s on s.pool = k.pool
+      select w.kind, w.party, w.state, w.worker, w.admitted_at, k.rows_max
+        from (select kind, ${LIVE_WORK_MAX} + coalesce(s.slots, 0) as rows_max
+                from unnest($1::text[], $2::text[]) k (kind, pool) left join slots s on s.pool = k.pool) k
        cross join lateral (
          select w.kind, w.party, w.state, w.worker, w.admitted_at from work w
           where w.kind = k.kind and w.deadline_at > now()
-          order by w.deadline_at limit ${LIVE_WORK_MAX} + coalesce(s.slots, 0)) w
+          order by w.deadline_at limit k.rows_max) w
     ), counted as (
       select kind, party, count(*) filter (where state = 'queued') as queued,
-             count(*) filter (where state = 'running') as running,
+             count(*) filter (where state = 'running') as running, count(*) >= max(rows_max) as "isMore",
              extract(epoch from now() - min(admitted_at) filter (where state = 'queued'))::int as "oldestS"
         from live group by grouping sets ((kind), (party))
     )
