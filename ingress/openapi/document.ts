@@ -7,8 +7,8 @@ import { operationOf } from './operation.ts';
 
 const DESCRIPTION = `Predicts what a person will type next.
 
-- Every body is \`application/json\` in UTF-8, plain or compressed with gzip. Its bounds hold unpacked; a packed body over
-  256 KiB may unpack to 100 times its size. A body costs the rate limit a point for each 512 KiB.
+- Every body is \`application/json\` in UTF-8, plain or compressed with gzip. Its bounds hold unpacked; one that unpacks to
+  more than 256 KiB may have at most 100 times its packed size. A body costs the rate limit a point for each 512 KiB.
 - An address that is no endpoint is 404 \`not_found\`, a method that it does not take 405 \`method_not_allowed\` with
   \`Allow\`. HEAD answers like GET, without a body.
 - \`/api\` accepts its paths with and without the trailing slash.
