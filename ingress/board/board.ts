@@ -111,7 +111,7 @@ class BoardPages {
 
   async #find(ctx: RequestContext, csrf: string): Promise<void> {
     const searchedId = String(ctx.query['id'] ?? '').trim();
-    const content = timelines(searchedId, await findForTimeline(this.#pool, searchedId));
+    const content = timelines(searchedId, await findForTimeline(this.#pool, searchedId, this.#config));
     send(ctx, layout({ csrf, searchedId, title: 'Timeline', content }));
   }
 

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import type { Deadlines } from '../../shared/config/config.ts';
 import {
   callsFor,
   eventsOf,
@@ -25,16 +26,39 @@ interface FoundWork {
   events: TracedEvent[];
 }
 
-/** Finds work by the id of the prediction or job, or by the `X-Request-Id` that it was admitted for. */
-export async function findForTimeline(pool: Pool, searchedId: string): Promise<FoundWork[]> {
+/** Settings that limit how long after its request a piece of work may end. */
+type EndingLimits = Deadlines & { recoveryWindowS: number };
+
+/**
+ * Finds work by the id of the prediction or job, or by the `X-Request-Id` that it was admitted for. Reads the history
+ * from the time in one of our ids until its work should have ended, and of the last hour for any other id.
+ */
+export async function findForTimeline(
+  pool: Pool,
+  searchedId: string,
+  limits: EndingLimits,
+): Promise<FoundWork[]> {
   const id = searchedId.toLowerCase();
   if (!IDENTIFIER.test(searchedId)) return [];
   const createdMs = timeOfId(id);
-  const from = (createdMs ?? Date.now() - HOUR_MS) - CLOCK_TOLERANCE_MS;
-  const span = { from, to: from + HOUR_MS + 2 * CLOCK_TOLERANCE_MS };
   const trace = `"trace":{"requestId":${JSON.stringify(searchedId)}`;
-  const works = await findWork(pool, { id: UUID.test(id) ? id : null, trace, ...span });
+  const findIn = (from: number, to: number) => {
+    const span = { from: from - CLOCK_TOLERANCE_MS, to: to + CLOCK_TOLERANCE_MS };
+    return findWork(pool, { id: UUID.test(id) ? id : null, trace, ...span });
+  };
+  const from = createdMs ?? Date.now() - HOUR_MS;
+  const to = from + (createdMs === undefined ? HOUR_MS : longestMs(limits));
+  let works = await findIn(from, to);
+  // Work that an outage caught ends when the outage is over.
+  if (works.length === 0 && createdMs !== undefined) works = await findIn(to, to + HOUR_MS);
   return Promise.all(works.map((work) => withCallsAndEvents(pool, work)));
+}
+
+/** Returns the longest time from a request to the end of its work, which may be attempted again within the window. */
+function longestMs({ recoveryWindowS, ...deadlines }: EndingLimits): number {
+  return (
+    Math.max(...Object.values(kinds).map(({ deadline }) => deadlines[deadline])) + 1000 * recoveryWindowS
+  );
 }
 
 async function withCallsAndEvents(pool: Pool, work: TracedWork): Promise<FoundWork> {

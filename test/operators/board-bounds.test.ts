@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
-import { newId } from '../../shared/ids.ts';
+import { lowestIdAt, newId } from '../../shared/ids.ts';
 import { Operator, startBoard } from '../support/board.ts';
 import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
+const HOUR_MS = 60 * 60 * 1000;
+
 describe("bounds of the operators' board", () => {
-  const system = useSystem({ webs: 0, workers: 0 });
+  const system = useSystem({ webs: 0, workers: 0, env: { RECOVERY_WINDOW_S: '7200' } });
   let operator: Operator;
   before(async () => {
     operator = new Operator(await startBoard(system));
@@ -20,13 +22,13 @@ describe("bounds of the operators' board", () => {
     });
 
   /** Adds a row of the history, which ends now, for each code. */
-  async function addHistory(codes: readonly string[]): Promise<void> {
+  async function addHistory(codes: readonly string[], id = newId()): Promise<void> {
     await system.database.pool.query(
       `insert into history (id, kind, party, key, fingerprint, state, code, attempt, admission, admitted_at, ended_at,
                             expires_at, facts)
-       select gen_random_uuid(), 'draft', gen_random_uuid(), gen_random_uuid(), '', 'failed', code, 1, gen_random_uuid(),
+       select $2, 'draft', gen_random_uuid(), gen_random_uuid(), '', 'failed', code, 1, gen_random_uuid(),
               now(), now(), now(), '{}' from unnest($1::text[]) code`,
-      [codes],
+      [codes, id],
     );
   }
 
@@ -74,5 +76,13 @@ describe("bounds of the operators' board", () => {
     const waiting = (pool: string) =>
       new RegExp(`<h3>${pool} .*?<dt>Waiting</dt><dd>([^<]*)<`, 's').exec(page)?.[1];
     assert.deepEqual([waiting('memory'), waiting('batch')], ['1,980 or more', '2,050']);
+  });
+
+  it('the board finds work by its id if it ended while its request could be repeated, or within the hour after', async () => {
+    for (const hours of [1.5, 2.5]) {
+      const id = lowestIdAt(Date.now() - hours * HOUR_MS).replace('-0000-0000-', '-7000-8000-');
+      await addHistory(['late_code'], id);
+      assert.match(await (await operator.get(`find?id=${id}`)).text(), /failed: late_code/, `${hours} hours`);
+    }
   });
 });

@@ -43,10 +43,7 @@ export interface TracedEvent {
 const unixMs = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
 const LISTED_ROWS_MAX = 20;
 
-/**
- * Finds work by its id or its `X-Request-Id`. Our own ids begin with their creation time (UUID version 7), so the
- * history is searched from then for an hour. For any other `X-Request-Id`, the last hour is searched.
- */
+/** Reads all of the history in the time span, because no index has the `X-Request-Id`. */
 const FIND_WORK = {
   name: 'board_find_v1',
   text: `
