@@ -128,8 +128,11 @@ async function retryStep(
   return counts;
 }
 
-/** Returns why a page may not begin. A paused pool takes jobs until it has no room, and keeps them for its workers. */
-async function reasonAgainstPage(database: Pool, pool: PoolName): Promise<RetryStop | undefined> {
+/**
+ * Returns why no page of jobs may be admitted to a pool; undefined if one may. A paused pool takes jobs until it has no
+ * room, and keeps them for its workers.
+ */
+export async function reasonAgainstPage(database: Pool, pool: PoolName): Promise<RetryStop | undefined> {
   const [state] = await poolStates(database, [pool]);
   if (state === undefined || state.workers === 0) return 'no_worker';
   if (await hasRoomForPage(database, kinds, pool)) return undefined;

@@ -28,7 +28,7 @@ export async function readDesiredWorkers(
   return desiredWorkers(poolLoad(await readLoad(pool, servedKinds)));
 }
 
-/** Number of accounts on a page of a retry: as many as on a page of a round. */
+/** Number of accounts for which a round or a retry admits jobs at once. */
 export const PAGE_ACCOUNTS = 20;
 
 /** Reports whether jobs of fewer than `PAGE_ACCOUNTS` accounts wait in a pool. */

@@ -6,17 +6,14 @@ import type { Heartbeat } from '../../shared/db/processes.ts';
 import { countDue, hasLiveWork, pageOfDueAccounts } from '../../shared/db/stores/memory/due.ts';
 import { type Page, releaseRounds, takePage, turnPage } from '../../shared/db/stores/schedules.ts';
 import { admit } from '../../shared/db/stores/work/admit.ts';
-import { readLoad } from '../../shared/db/stores/work/load.ts';
 import { LOWEST_ID } from '../../shared/ids.ts';
 import type { Log } from '../../shared/log.ts';
 import type { Queues } from '../../shared/queue/queues.ts';
 import { admissionTerms, jobAdmission } from '../../shared/work/admission.ts';
-import { kindsOfPool } from '../../shared/work/kind.ts';
-import { kinds } from '../../shared/work/kinds.ts';
+import { reasonAgainstPage } from '../../shared/work/operate.ts';
+import { PAGE_ACCOUNTS } from '../../shared/work/pool-load.ts';
 import { type RoundStep, stepsOfRound } from '../../shared/work/schedules.ts';
 
-/** Number of accounts on a page. No page begins while jobs of at least as many accounts wait in the pool. */
-const PAGE_ACCOUNTS = 20;
 /** Share of the time to the next tick over which pages are spread. */
 const SPREAD_SHARE = 0.8;
 const PAUSE_MS = { min: 250, max: 60_000 };
@@ -134,14 +131,10 @@ export class Rounds {
     return true;
   }
 
-  /** Reports whether the step's pool takes work, and jobs of fewer than `PAGE_ACCOUNTS` accounts wait there. */
+  /** Reports whether the step's pool takes work, and has room for a page of jobs. */
   async #hasRoom({ kind: { pool } }: RoundStep): Promise<boolean> {
     const { database, heartbeat } = this.#dependencies;
-    if (heartbeat.paused.has(pool)) return false;
-    const loads = await readLoad(database.pool, Object.values(kindsOfPool(kinds, pool)));
-    // Counts an account once for each kind, so that an account with many waiting jobs does not delay the others.
-    const waiting = loads.reduce((sum, { standing, queues }) => sum + standing + queues.length, 0);
-    return loads.some(({ workers }) => workers > 0) && waiting < PAGE_ACCOUNTS;
+    return !heartbeat.paused.has(pool) && (await reasonAgainstPage(database.pool, pool)) === undefined;
   }
 
   /** Returns the pause after a page. Counts the accounts once for each step of a round. */
