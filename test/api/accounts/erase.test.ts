@@ -6,6 +6,7 @@ import { predictionBody } from '../../support/client.ts';
 import { connect, connectingApp } from '../../support/connection.ts';
 import { hang, ok, status } from '../../support/fake-provider.ts';
 import { event, post } from '../../support/recording.ts';
+import { lockRow } from '../../support/row-lock.ts';
 import { rowOf } from '../../support/rows.ts';
 import { useSystem } from '../../support/system.ts';
 import { until } from '../../support/until.ts';
@@ -132,6 +133,27 @@ describe('erasing an account', () => {
     const kept = await rowOf(system, others);
     assert.deepEqual([kept.erased, await storedAnswers(kept.id)], [false, 1]);
     assert.equal((await app.predict(others)).text, second.text);
+  });
+
+  it('erasing an account also ends a prediction that is taken over from a dead worker while the erasure ends it', async () => {
+    const person = await signUp(system);
+    const app = await connectingApp(system);
+    const { connection_id } = await connect(system, app, person);
+    system.provider.respond(hang());
+    const waiting = app.predict(predictionBody({ connection_id }));
+    await until(() => system.provider.running === 1);
+    const usage = await lockRow(system, 'usage', 'app_id = $1', [app.id]);
+    const erased = beginErasing(person);
+    const { pool } = system.database;
+    const waits = `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%complete_v1%'`;
+    await until(async () => (await pool.query(waits)).rows.length === 1);
+    await pool.query(
+      `update work set state = 'queued', attempt = attempt + 1, worker = null, started_at = null where connection_id = $1`,
+      [connection_id],
+    );
+    await usage.release();
+    await erased;
+    assert.equal((await waiting).code, 'connection_revoked');
   });
 
   it("erasing an account erases its predictions through a connection that another account took over, and keeps the new owner's predictions", async () => {
