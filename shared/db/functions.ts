@@ -51,6 +51,7 @@ export const HASHES = [
   'c93642e21d69fd48',
   'c379dbefb3e403b3',
   '56bb4ab657e9c779',
+  '9dda22cfec122c5a',
 ];
 
 /**

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { findConnection } from '../../shared/db/stores/connections/list.ts';
+import { deleteOldHistory } from '../../shared/db/stores/work/forget.ts';
 import { CONNECTION_USES_MAX, type ConnectionDetail } from '../../shared/schemas/connections.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
@@ -174,6 +175,22 @@ describe('predictions with a connection', () => {
     await connect(system, app, person);
     assert.deepEqual(statusOf(await app.predict(later)), [410, 'recovery_window_expired'], text);
     assert.deepEqual(statusOf(await app.predict(own)), [410, 'recovery_window_expired']);
+  });
+
+  it('which grants an account has lost to another account is stored until no prediction made with them is left', async () => {
+    const { pool } = system.database;
+    await connect(system, app, await signUp(system));
+    for (const [days, left] of [
+      [42, 1],
+      [44, 0],
+    ]) {
+      const age =
+        'update erasing_grants set ended_at = now() - make_interval(days => $2) where account_id = $1';
+      await pool.query(age, [person.id, days]);
+      await deleteOldHistory(pool);
+      const { rows } = await pool.query('select from erasing_grants where account_id = $1', [person.id]);
+      assert.equal(rows.length, left);
+    }
   });
 
   it('predictions sent just before or after a revoke are answered or refused, and leave no units reserved', async () => {

@@ -80,8 +80,9 @@ export const EndingConnection = defineEntity({
 export type EndingConnection = InferEntity<typeof EndingConnection>;
 
 /**
- * Predictions that an account's erasure still has to erase: those of a connection that were admitted before its grant
- * ended. Stored because the connection itself may belong to another account a moment later.
+ * Predictions that an account's erasure has to erase: those of a connection that were admitted before its grant ended.
+ * Stored when the account is erased or loses the connection to another account, because the connection then no longer
+ * shows whose they were. Nobody can read their answers any more.
  */
 export const ErasingGrant = defineEntity({
   name: 'ErasingGrant',
@@ -89,7 +90,7 @@ export const ErasingGrant = defineEntity({
   properties: {
     account: () => p.manyToOne(Account).primary().deleteRule('cascade'),
     connectionId: p.uuid().primary(),
-    /** Number of the grant, if the connection now belongs to another account; 0 for all grants. */
+    /** Number of the grant, if another account took over the connection; 0 for all grants. */
     grantRevision: p.integer().primary(),
     /** Time by which the grant had ended. Lowered during the erasure: all predictions admitted later are erased. */
     endedAt: p.datetime(3),

@@ -96,7 +96,7 @@ begin
 end $$;
 
 -- Returns the latest answer of a line, while it is kept, with its facts and report, as JSON; null if there is none. An
--- answer that an erasure has still to reach counts as erased.
+-- answer made under a grant in `erasing_grants` counts as erased.
 create or replace function latest_answer_v1(_line uuid, _party uuid)
 returns text
 language plpgsql stable

@@ -3,7 +3,7 @@
 -- a request gets a row without an id.
 --
 -- `_waited` is true for callers that have waited since the admission; live requests are then left out. Without it, an
--- answer that an erasure has still to reach counts as erased.
+-- answer made under a grant in `erasing_grants` counts as erased.
 --
 -- The latest end is the one with the highest id and attempt, whatever the clock said. `offset 0` keeps each look-up
 -- a look-up by key.

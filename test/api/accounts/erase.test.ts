@@ -156,22 +156,33 @@ describe('erasing an account', () => {
     assert.equal((await waiting).code, 'connection_revoked');
   });
 
-  it("erasing an account erases its predictions through a connection that another account took over, and keeps the new owner's predictions", async () => {
-    const [person, next] = await Promise.all([signUp(system), signUp(system)]);
-    const app = await connectingApp(system);
-    const before = await connect(system, app, person);
-    const hers = predictionBody({ connection_id: before.connection_id });
-    assert.equal((await app.predict(hers)).status, 200);
-    const after = await connect(system, app, next);
-    assert.equal(after.connection_id, before.connection_id);
-    const his = predictionBody({ connection_id: after.connection_id });
-    const { text } = await app.predict(his);
+  for (const [taken, forgotten] of [
+    ['days ago', 'connection_attempts'],
+    ['while an older version ran', 'erasing_grants'],
+  ])
+    it(`erasing an account erases its predictions through a connection that another account took over ${taken}, and keeps the new owner's predictions`, async () => {
+      const [person, next] = await Promise.all([signUp(system), signUp(system)]);
+      const app = await connectingApp(system);
+      const before = await connect(system, app, person);
+      const first = predictionBody({ connection_id: before.connection_id });
+      await app.predict(first);
+      await connect(system, app, person);
+      const second = predictionBody({ connection_id: before.connection_id });
+      assert.equal((await app.predict(second)).status, 200);
+      const after = await connect(system, app, next);
+      assert.equal(after.connection_id, before.connection_id);
+      const his = predictionBody({ connection_id: after.connection_id });
+      const { text } = await app.predict(his);
+      await system.database.pool.query(`delete from ${forgotten} where account_id = $1`, [person.id]);
 
-    await erase(system, person);
-    assert.equal(await storedAnswers((await rowOf(system, hers)).id), 0);
-    assert.equal((await app.predict(hers)).code, 'recovery_window_expired');
-    assert.equal((await app.predict(his)).text, text);
-  });
+      await erase(system, person);
+      for (const body of [first, second]) {
+        const row = await rowOf(system, body);
+        assert.deepEqual([row.profile_revision, await storedAnswers(row.id)], ['none', 0]);
+        assert.equal((await app.predict(body)).code, 'recovery_window_expired');
+      }
+      assert.equal((await app.predict(his)).text, text);
+    });
 
   it('erasing an account erases the answers of all predictions through its connection, even thousands', async () => {
     const person = await signUp(system);

@@ -184,6 +184,7 @@ async function makeGrant(
   if (before === undefined) throw new Error('a locked connection disappeared');
   if (before.account_id !== accountId && (await countConnections(tx, accountId)) >= CONNECTIONS_MAX)
     throw new AppError('access_denied');
+  await recordLostGrants(tx, before.id, accountId);
   const [granted] = await tx.execute<{ grantRevision: number; profileRevision: string }[]>(
     `update connections c
         set account_id = a.id, status = 'connected', grant_revision = c.grant_revision + 1, granted_at = now(),
@@ -196,6 +197,20 @@ async function makeGrant(
   if (granted === undefined) throw new Error('an attempt outlived its account');
   const endedIds = before.account_id === accountId ? [] : await endPredictionsOf(tx, [before.id], windowS);
   return { connectionId: before.id, ...granted, ended: endedIds };
+}
+
+/**
+ * Records the grants that a connection's present account loses to a new one, for its erasure: the connection no longer
+ * shows whose they were. Their answers are over from now on.
+ */
+async function recordLostGrants(tx: EntityManager, id: string, newAccountId: string): Promise<void> {
+  await tx.execute(
+    `insert into erasing_grants (account_id, connection_id, grant_revision, ended_at)
+     select c.account_id, c.id, lost, clock_timestamp()
+       from connections c cross join generate_series(greatest(c.account_grant, 1), c.grant_revision) lost
+      where c.id = ? and c.account_id <> ?`,
+    [id, newAccountId],
+  );
 }
 
 /** Counts an account's connections, up to the maximum. Revoked ones count, because the account lists those as well. */

@@ -76,9 +76,9 @@ export function endGrants(em: EntityManager, accountId: string): Promise<void> {
 }
 
 /**
- * Deletes the account's attempts to connect, in steps. If a connection belongs to another account by now, the attempts
- * that are left (up to a day after their end) show which grants of the connection were this account's; these are
- * recorded for the erasure.
+ * Deletes the account's attempts to connect, in steps. If a process of an older version gave a connection to another
+ * account, only the attempts that are left (up to a day after their end) show which grants of the connection were this
+ * account's; these are recorded for the erasure.
  */
 export function endAttempts(em: EntityManager, accountId: string): AsyncGenerator<void> {
   return repeatStep(async () => {

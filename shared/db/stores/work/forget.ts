@@ -26,6 +26,12 @@ export async function eraseAnswers(pool: Pool, recoveryWindowS: number): Promise
   await inSteps(pool, ERASE_ANSWERS, [recoveryWindowS]);
 }
 
+/**
+ * Time after the end of a grant until all predictions made with it are dropped: the last one may end an hour later, and
+ * a week of history is dropped as a whole.
+ */
+const GRANT_DAYS = TOMBSTONE_DAYS + 8;
+
 /** Statements that delete temporary rows of no more use. Each is made from a table and the condition for such rows. */
 const DELETE_EXPIRED_ROWS = [
   ['prediction_events', `recorded_at < now() - interval '${TOMBSTONE_DAYS} days'`],
@@ -33,6 +39,7 @@ const DELETE_EXPIRED_ROWS = [
     'connection_attempts',
     `expires_at < now() - interval '1 day' and greatest(expires_at, code_expires_at) < now() - interval '1 day'`,
   ],
+  ['erasing_grants', `ended_at < now() - interval '${GRANT_DAYS} days'`],
   ['refresh_tokens', `expires_at < now() - interval '1 day'`],
   ['web_sessions', `expires_at < now()`],
   ['password_resets', `expires_at < now()`],
