@@ -7,6 +7,8 @@ import { every, type Repetition } from '../../shared/timing/every.ts';
 
 const POLL_EVERY_MS = 1000;
 const IDLE_POLL_MS = 50;
+/** Time within which the answer to a claim usually arrives. */
+const CLAIM_ANSWER_MS = 500;
 
 /** Reason why an attempt was aborted: its row was taken away, or this process releases its work. */
 export class AttemptRelinquished extends Error {
@@ -43,8 +45,8 @@ export class RunningAttempts {
   readonly #comparisons = new Coalescer(() => this.#compare());
   /** Time, by `performance.now()`, until which the server may still carry out a claim whose answer was lost. */
   #claimsUntil = 0;
-  /** Rows that this process held but did not run, at the last comparison. */
-  #unknown: string[] = [];
+  /** Rows that this process held but did not run at the last comparison, with the time at which that was first seen. */
+  #unknown: ReadonlyMap<string, number> = new Map();
 
   constructor(rows: HeldRows, log: Log) {
     this.#rows = rows;
@@ -109,7 +111,7 @@ export class RunningAttempts {
   async #compare(): Promise<void> {
     try {
       const before = new Map(this.#attempts);
-      const mayHaveStrays = this.#unknown.length > 0 || performance.now() < this.#claimsUntil;
+      const mayHaveStrays = this.#unknown.size > 0 || performance.now() < this.#claimsUntil;
       if (before.size === 0 && !mayHaveStrays) return;
       const held = await this.#rows.readHeld(mayHaveStrays ? undefined : [...before.keys()]);
       await this.#giveUp(new Map([...before].filter(([id, { attempt }]) => held.get(id) !== attempt)));
@@ -148,14 +150,12 @@ export class RunningAttempts {
     if (idle.length > 0) await this.#rows.release(idle);
   }
 
-  /**
-   * Releases rows that were unknown in two comparisons. At the first one, the answer to a claim may still be on its
-   * way.
-   */
+  /** Releases rows that have been unknown for a while. Before that, the answer to their claim may be on its way. */
   async #releaseStrays(held: ReadonlyMap<string, number>): Promise<void> {
+    const now = performance.now();
     const unknown = [...held.keys()].filter((id) => !this.#attempts.has(id));
-    const strays = unknown.filter((id) => this.#unknown.includes(id));
-    this.#unknown = unknown;
+    this.#unknown = new Map(unknown.map((id) => [id, this.#unknown.get(id) ?? now]));
+    const strays = unknown.filter((id) => now - (this.#unknown.get(id) ?? now) > CLAIM_ANSWER_MS);
     if (strays.length > 0) await this.#rows.release(strays);
   }
 }
