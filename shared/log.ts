@@ -33,8 +33,8 @@ function serializeError(error: unknown) {
 }
 
 /**
- * Returns true if an error, or its `cause`, comes from PostgreSQL itself, so that its message may contain values of a
- * row: an ORM or a pool wraps the driver's error and repeats its message.
+ * Returns true if an error, or one of its causes, comes from PostgreSQL itself, so that its message may contain values
+ * of a row: an ORM or a pool wraps the driver's error and repeats its message.
  */
 export function isFromPostgres(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

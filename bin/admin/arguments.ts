@@ -1,7 +1,7 @@
 import { NAME_MAX, UUID } from '../../shared/schemas/limits.ts';
 import { AdminError } from './admin-error.ts';
 
-/** Largest cap that fits the database column, which counts millionths of a cent. */
+/** Maximum cap. SQL compares caps in millionths of a cent, in which it has to fit a bigint. */
 const CAP_CENTS_MAX = 1_000_000_000_000;
 const GRACE_S_MAX = 30 * 24 * 60 * 60;
 const REDIRECT_URI_MAX = 2048;

@@ -79,7 +79,7 @@ async function predict(url: string, key: string, requestId: string, withinMs: nu
   }
 }
 
-/** Builds a request whose session is new, so that no stored answer is returned. */
+/** Builds a request whose id and session are new: no stored answer is returned, and no other run has a newer draft. */
 function bodyOf(requestId: string): object {
   return {
     request_id: requestId,

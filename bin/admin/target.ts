@@ -9,7 +9,7 @@ import { AdminError } from './admin-error.ts';
 /** Folder in which this checkout keeps its data. */
 export const DATA = resolve(import.meta.dirname, '../../.data');
 
-/** The database that a restore fills. */
+/** A database that a command opens itself: the one that a restore fills, or the embedded one that a move copies. */
 interface Target extends AsyncDisposable {
   config: AdminConfig;
 }

@@ -133,8 +133,8 @@ async function withFreePorts(
 }
 
 /**
- * Returns the environment of a tool server in front of this ingress. The tool server listens on its usual ports, or on
- * any free ports.
+ * Returns the environment of a tool server in front of this ingress. Its ports are those that the environment sets, or
+ * else the usual ones or, if others use these, any free ones.
  */
 async function toolServerEnv(env: NodeJS.ProcessEnv, address: string): Promise<NodeJS.ProcessEnv> {
   const given = new Env(env);

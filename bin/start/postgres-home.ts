@@ -197,7 +197,7 @@ interface Account {
 
 /**
  * Runs a program to its end. Never rejects: a program that cannot be started counts as failed. It has its own session,
- * so that Ctrl-C on the terminal does not reach it, and nothing of this process's environment, which holds secrets.
+ * so that Ctrl-C on the terminal does not reach it, and a bare environment, because this process's holds secrets.
  */
 export function run(
   program: string,

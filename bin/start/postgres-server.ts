@@ -14,7 +14,7 @@ const START_SILENCE_MS = 60_000;
 /**
  * The PostgreSQL server of a `PostgresHome`, on one port. It is a child of this process rather than of pg_ctl, so that
  * its end is noticed at once, even in a container whose init process does not reap orphans. It has its own session, so
- * Ctrl-C on the terminal does not reach it. It ends when this process ends, for whatever reason.
+ * Ctrl-C on the terminal does not reach it. It ends when this process ends, for whatever reason (see `Guardian`).
  */
 export class PostgresServer {
   readonly access: PostgresAccess;
@@ -117,7 +117,7 @@ export class PostgresServer {
   }
 }
 
-/** Shell script that reads lines: each is the id of the running server process, or empty when none runs. */
+/** Shell script that reads lines: the id of the running server process, nothing when none runs, at last `stopped`. */
 const GUARDIAN_SCRIPT = `
 while read -r line; do server=$line; done
 [ "$server" = stopped ] || kill -INT "$server" || exec "$0" stop -m fast -D "$1"`;
@@ -201,7 +201,7 @@ async function runningPort({ programs, data, account }: PostgresHome): Promise<n
 
 /**
  * Kills backends of a killed server: they notice its end only between statements, and block the data until then.
- * Without `/proc` (macOS and Windows) they cannot be found: new starts fail and are retried until these statements end.
+ * Without `/proc` (macOS and Windows) they cannot be found, and starts fail until these statements end.
  */
 async function killOrphans({ clusterName }: PostgresHome): Promise<void> {
   const processes = await readdir('/proc').catch(() => []);

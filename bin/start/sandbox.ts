@@ -9,7 +9,7 @@ import { writePrivateFile } from './files.ts';
 
 /**
  * Returns the key of the sandbox app, after allowing redirects to `callback`. The database holds only the key's hash,
- * so a file keeps the key for the next start. Creates a new app if the stored key belongs to no app.
+ * so a file keeps the key for the next start. Creates a new app if no active app has the stored key.
  */
 export async function sandboxKey(file: string, callback: string, config: StoreConfig): Promise<string> {
   const storedKey = (await readFile(file, 'utf8').catch(() => '')).trim();
@@ -77,7 +77,7 @@ Then:  ${nextStep('npm run -s admin -- usage')}what it cost
 `;
 }
 
-/** Shows how to give agents the tools: one line per agent, with the key from `FORECUE_KEY`. */
+/** Shows how to give agents the tools: one line per agent. Those for a shell take the key from `FORECUE_KEY`. */
 export function toolServerGuide(url: string): string {
   const code = `{"name":"forecue","type":"http","url":"${url}","headers":{"X-Service-API-Key":"'$FORECUE_KEY'"}}`;
   const cursor = `"forecue": { "url": "${url}", "headers": { "X-Service-API-Key": "service_…" } }`;

@@ -19,9 +19,9 @@ const READY_TIMEOUT_MS = 60_000;
 const LOG_MAX_BYTES = 20 * 1024 * 1024;
 
 /**
- * Runs a process from construction until disposal, and restarts it whenever it dies. The process has its own session, so
- * that Ctrl-C reaches the supervisor alone. It reports `{ type: 'ready', url? }` over IPC and stops when that channel
- * closes, so it never outlives the supervisor.
+ * Runs a process from construction until disposal. Restarts it whenever it dies after it has been ready once. The
+ * process has its own session, so that Ctrl-C reaches the supervisor alone. It sends a `ReadyMessage` over IPC, and
+ * stops when that channel closes, so it never outlives the supervisor.
  */
 export class SupervisedProcess implements AsyncDisposable {
   readonly #spec: ProcessSpec;
@@ -41,7 +41,7 @@ export class SupervisedProcess implements AsyncDisposable {
     this.#launch();
   }
 
-  /** Resolves with the address at which the process serves. Rejects if its first start fails. */
+  /** Resolves with the message that the process is ready. Rejects if its first start fails. */
   async ready(): Promise<ReadyMessage> {
     const timeout = setTimeout(() => this.#startFailed('was not ready in time'), READY_TIMEOUT_MS);
     return this.#ready.promise.finally(() => clearTimeout(timeout));
@@ -131,7 +131,7 @@ const DELAYS_MS = [0, 500, 1000, 2000, 5000];
 /** A process that has run this long has recovered: the delays start over. */
 const RECOVERED_AFTER_MS = 60_000;
 
-/** Computes delays between restarts: none the first time, then longer each time. */
+/** Computes delays before restarts: none the first time, then longer ones, up to 5 s. */
 export class Backoff {
   #restarts = 0;
 

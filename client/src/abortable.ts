@@ -1,4 +1,7 @@
-/** Rejects with the signal's reason once the signal is aborted; `clean` then takes care of the work that still runs. */
+/**
+ * Settles as `work` does, or rejects with the signal's reason when the signal aborts; `clean` then takes care of the
+ * work, which still runs. The signal must not be aborted yet.
+ */
 export function abortable<T>(work: Promise<T>, signal: AbortSignal, clean: () => void): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const abort = () => {

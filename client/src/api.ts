@@ -43,8 +43,8 @@ export interface AccountClient extends ApiMethods {
 }
 
 /**
- * Operations that may be sent again because the server performs them only once. Reads, and calls with an idempotency
- * key, may always be repeated.
+ * Operations that may be sent again because a second time does no harm. Reads, and calls with an idempotency key, may
+ * always be repeated.
  */
 const REPEATABLE_OPERATIONS: readonly string[] = [
   'logIn',

@@ -12,8 +12,8 @@ export interface ServerSentEvent {
 const SILENT_MS = 30_000;
 
 /**
- * Yields the events of an answer. Ends if the stream is cut between two chunks; throws if it breaks off or falls
- * silent.
+ * Yields the events of an answer. Ends when the server ends the answer, even before its last event; throws if the
+ * connection breaks or falls silent.
  */
 export async function* eventsIn(response: Response): AsyncGenerator<ServerSentEvent> {
   let fields: Record<string, string> = {};

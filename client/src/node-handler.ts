@@ -38,7 +38,7 @@ export function nodeHandler(
       const request = await requestOf(incoming, left.signal);
       const answer = request instanceof Response ? request : await handler(request);
       outgoing.statusCode = answer.status;
-      // `writeHead` with pairs fails once a framework has set a header. Its cookies stay.
+      // `writeHead` with pairs fails once a framework has set a header. The framework's own cookies stay.
       for (const [name, value] of answer.headers)
         if (name === 'set-cookie') outgoing.appendHeader(name, value);
         else outgoing.setHeader(name, value);

@@ -54,7 +54,7 @@ export class Session implements Credentials {
   #begun: Promise<void>;
   /** Resolves when this tab has applied the latest change of another tab. */
   #heard: Promise<void> = Promise.resolve();
-  /** Access token in the latest call of `onTokens`. */
+  /** Access token that the app knows: of the latest call of `onTokens` or, before it, of the storage at the start. */
   #told: string | undefined;
 
   /** Throws a `TypeError` for a credential that no header can carry. */
@@ -89,7 +89,7 @@ export class Session implements Credentials {
     return renewed === undefined ? {} : headersOf(renewed.access);
   }
 
-  /** Renews the tokens, unless they have already been replaced. Resolves with whether there are other tokens now. */
+  /** Renews the tokens, unless they have already been replaced. Resolves with whether to repeat the refused call. */
   renew(refused: Record<string, string>): Promise<boolean> {
     if (this.#fixed !== undefined) return Promise.resolve(false);
     this.#renewal ??= this.#alone((waited) => this.#renew(refused, waited)).finally(() => {
@@ -232,7 +232,7 @@ export function headersOf(credential: string): Record<string, string> {
   return { authorization: `Bearer ${credential}` };
 }
 
-/** Throws a `TypeError` that does not contain the credential, as the error of `fetch` would. */
+/** Throws a `TypeError` for an invalid credential. Unlike the error of `fetch`, it does not contain the credential. */
 export function checkCredential(name: string, credential: string): void {
   if (!/^[\x21-\x7e]+$/.test(credential))
     throw new TypeError(`${name}: it is empty, or has spaces or line breaks in it`);

@@ -21,8 +21,7 @@ const COPIED_STYLES = [
 
 /**
  * Shows suggestions in a `<textarea>`, or an element with `contenteditable="plaintext-only"`, while the caret is at the
- * end. Tab accepts the suggestion, Ctrl+→ (on a Mac also Alt+→) its next word, Escape hides it. `close` detaches the
- * completer.
+ * end. Tab accepts the suggestion, Ctrl+→ or Alt+→ its next word, Escape hides it. `close` detaches the completer.
  */
 export function attachCompleter(
   field: HTMLElement,

@@ -10,7 +10,9 @@ export interface ClientOptions {
   fetch?: typeof fetch;
   /** Maximum number of retries of a call; 3 by default. */
   retries?: number;
-  /** Time limit of a call with its retries, in milliseconds; 30,000 by default, and 300,000 for jobs. */
+  /**
+   * Time limit of a call with its retries, in milliseconds; by default 30,000, for a reply 60,000, for a job 300,000.
+   */
   timeoutMs?: number;
 }
 

@@ -1,8 +1,8 @@
 import { catalogue, type ErrorCode, type ErrorEntry, type ErrorSource } from './catalogue.ts';
 
 /**
- * An error that callers may see. They see a code of the catalogue with its explanation; the cause is only logged. Only
- * `ingress/http/errors.ts` turns it into an HTTP response.
+ * An error that callers may see: its code of the catalogue and, except on `/v1`, its explanation, but never its cause.
+ * `ingress/http/errors.ts` sets the status and headers of the HTTP response.
  */
 export class AppError extends Error {
   readonly code: ErrorCode;

@@ -8,7 +8,7 @@ import { poolLoad } from '../work/pool-load.ts';
 import { gauge, onScrape, type Sample } from './registry.ts';
 
 /**
- * Gauges that are read from tables. Only the leader of the housekeeping exports them, so that each is exported once.
+ * Gauges of the whole installation. Only the leader of the housekeeping exports them, so that each is exported once.
  */
 const leadsGauge = gauge('forecue_housekeeping_leads', '1 on the process that leads the housekeeping.');
 const roundAgeGauge = gauge(

@@ -39,7 +39,7 @@ export const attempts = counter('forecue_work_attempts_total', 'Attempts at work
   'end',
 ]);
 
-/** Counts the leader's repairs: work that it took over from dead workers, and work that it ended. */
+/** Counts the leader's repairs: work that it took over from dead workers, and each of its tries to end work. */
 export const repairs = counter(
   'forecue_work_repairs_total',
   'Pieces of work that the housekeeping took over or ended.',
@@ -55,8 +55,8 @@ export const housekeepingFailures = counter(
 );
 
 /**
- * Counts the outcomes that waiting callers got, by how they were found: by a wake-up, or by the poll that makes up for
- * a lost wake-up.
+ * Counts the outcomes that waiting callers got, once for all callers of the same work, by how they were found: by a
+ * wake-up, or by the poll that makes up for a lost wake-up.
  */
 export const outcomesFound = counter(
   'forecue_outcomes_found_total',

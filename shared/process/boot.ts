@@ -36,8 +36,8 @@ export async function waitForDatabase(
 }
 
 /**
- * Returns the name of the first missing thing; undefined when nothing is missing. Sets the number of missing migrations
- * in `found`.
+ * Returns what the database lacks, or the error of a check; undefined when nothing is missing. Sets the number of
+ * missing migrations in `found`.
  */
 async function whatIsMissing(
   database: Database,

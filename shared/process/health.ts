@@ -8,7 +8,8 @@ const STUCK_MS = 10_000;
 const RESULT_TTL_MS = 1000;
 
 /**
- * Silence of a store that counts as an outage. Shorter than the time limit of a scrape, so that metrics report it too.
+ * Silence of a store that counts as an outage. Shorter than the time limit of the reads for a scrape, so that metrics
+ * report it too.
  */
 const SILENT_MS = 1500;
 

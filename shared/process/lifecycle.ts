@@ -20,7 +20,8 @@ export interface ReadyMessage {
 
 /**
  * Runs a process from its configuration to its end. The first signal, or the end of its parent, stops it in an orderly
- * way within 25 s; further signals change nothing. An uncaught error is logged and stops it with exit code 1.
+ * way within 25 s, or at once if it has not started yet; further signals change nothing. An uncaught error is logged,
+ * and stops the process with exit code 1 unless it stops already.
  */
 export async function runMain<Config extends { logLevel: string; tracing?: boolean }>(
   kind: string,

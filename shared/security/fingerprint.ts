@@ -24,9 +24,7 @@ function sortKeys(value: unknown): unknown {
   return copy;
 }
 
-/**
- * Returns the HMAC-SHA-256 of a text: equal for equal texts. Without the key it reveals nothing about an erased text.
- */
+/** Returns the HMAC-SHA-256 of a text. It may outlive the text, about which it reveals nothing without the key. */
 export function fingerprint(key: Buffer, text: string): Buffer {
   return createHmac('sha256', key).update(text).digest();
 }

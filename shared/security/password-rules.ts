@@ -11,7 +11,7 @@ function fold(text: string): string {
   return text.normalize('NFKC').trim().toLowerCase();
 }
 
-/** Recognises `aaaaaaaaaa`, `abcdefghij`, `9876543210`: texts with a constant step from each character to the next. */
+/** Recognises `aaaaaaaaaa`, `abcdefghij`, `9876543210`: texts with the same step, of 0, 1 or -1, between characters. */
 function isPlainSequence(text: string): boolean {
   const points = [...text].map((character) => character.codePointAt(0) ?? 0);
   const steps = new Set(points.slice(1).map((point, i) => point - (points[i] ?? 0)));

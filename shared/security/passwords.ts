@@ -102,8 +102,8 @@ class HashingThread {
 const threads = Array.from({ length: HASHING_THREADS }, () => new HashingThread());
 
 /**
- * Computes argon2id on separate threads, at a lower priority than everything else in the process. On Node's thread
- * pool, a storm of log-ins would take the cores that predictions need.
+ * Computes argon2id on separate threads, on Linux at a lower priority than everything else in the process. On Node's
+ * thread pool, a storm of log-ins would take the cores that predictions need.
  */
 function argon2id(parameters: Argon2Parameters): Promise<Buffer> {
   return threads.reduce((idlest, other) => (other.load < idlest.load ? other : idlest)).hash(parameters);

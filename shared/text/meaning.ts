@@ -20,8 +20,8 @@ const EDGE_CHARACTER = /[\s\p{P}]/u;
 const SAME_SIMILARITY = 0.9;
 
 /**
- * Reports whether two replies say the same: equal when normalized, or nearly so, with the same numbers and negations in
- * the same order.
+ * Reports whether two replies say the same: equal when normalized, or nearly so, with the same numbers, dates and
+ * negations in the same order.
  */
 export function haveSameMeaning(a: string, b: string): boolean {
   return new ComparableReply(a).isSameAs(new ComparableReply(b));

@@ -106,8 +106,8 @@ const TYPED_MAX = 2000;
 const PHRASES_MAX = 400;
 
 /**
- * Returns the first `PHRASES_MAX` phrases of a text that a person typed, without anything that no completion may
- * repeat. Returns none if the text is so long that it was pasted.
+ * Returns at most `PHRASES_MAX` phrases of a text that a person typed, those from the beginnings of lines first. They
+ * contain nothing that no completion may repeat. Returns none if the text is so long that it was pasted.
  */
 export function phrasesOf(text: string): Phrase[] {
   if (text.length > TYPED_MAX) return [];

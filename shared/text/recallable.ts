@@ -1,6 +1,6 @@
 /**
  * Texts that no completion may reveal, whatever an app's draft says: numbers of six or more digits, addresses of all
- * kinds, links with queries, and account names. Secrets have already been masked.
+ * kinds, links with queries, and account names. Secrets are left to `maskSecrets`.
  */
 const UNRECALLABLE_PATTERNS: readonly RegExp[] = [
   // Links with a query or a password.

@@ -51,7 +51,7 @@ const IBAN_COUNTRIES: Record<number, string> = {
   33: 'RU',
 };
 
-/** Returns a pattern for texts with the length of their country's IBANs, with or without spaces, but for parts of ids. */
+/** Returns a pattern for texts of the length of their country's IBANs, spaced or not, that are not part of an id. */
 function ibanPattern(): RegExp {
   const ibans = Object.entries(IBAN_COUNTRIES).map(
     ([length, countries]) => `(?:${countries})\\d\\d(?:[ \\u00a0]?[a-z\\d]){${Number(length) - 4}}`,

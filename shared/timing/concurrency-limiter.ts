@@ -13,7 +13,7 @@ export interface ConcurrencyLimiterOptions {
 export interface LimitedWork {
   /** Name of its party. Parties take turns. */
   party?: string;
-  /** Its share of `capacity`; 1 by default. A piece that weighs more than `maxPerParty` never starts. */
+  /** Its share of `capacity`; 1 by default. One over `maxPerParty` never starts, nor what its party queues after it. */
   weight?: number;
   /** Aborts when nobody waits for the work any more. */
   gone?: AbortSignal | undefined;

@@ -64,9 +64,9 @@ export function digest(text: string): string {
 }
 
 /**
- * Makes ids for utterances that have none in their transcript: a fingerprint, and the number of earlier utterances with
- * the same words. A line that is broken when it is first read, and complete later, does not shift the ids of other
- * utterances.
+ * Makes ids for utterances that have none in their transcript: a fingerprint and, from the second utterance with the
+ * same words on, which of them it is. A line that is broken when it is first read, and complete later, shifts only the
+ * ids of utterances with the same words.
  */
 export class UtteranceIds {
   readonly #occurrences = new Map<string, number>();

@@ -3,7 +3,10 @@ import type { RecordingReceipt } from '../schemas/recording.ts';
 import type { ImportedEvent } from './conversation.ts';
 import type { FileReport } from './report.ts';
 
-/** Length from which on a batch is full, in UTF-16 units. As JSON, a batch has at most six times as many bytes. */
+/**
+ * Length from which on a batch is full, in UTF-16 units. Each takes at most six bytes as JSON, so that the batch fits a
+ * request.
+ */
 const BATCH_LENGTH_MAX = 2 * MIB;
 
 /** Stores a batch, as a whole or not at all, by the rules of `POST /api/recording/events/`. */

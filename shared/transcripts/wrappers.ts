@@ -18,8 +18,8 @@ const MACHINE_MADE_BEGINNINGS = [
 
 /**
  * Removes what a tool added to a message: leading elements whose name contains a hyphen or an underscore, and reminders
- * and images anywhere. Returns '' if nothing else is left, or a tool wrote the whole message. Elements in the middle
- * are kept, because people paste markup.
+ * and placeholders of images anywhere. Returns '' if nothing else is left, if a leading element has no end, or if a
+ * tool wrote the whole message. Elements in the middle are kept, because people paste markup.
  */
 export function stripToolWrappers(message: string): string {
   let text = withoutReminders(message).replace(IMAGE_PLACEHOLDER, '').trim();

@@ -22,8 +22,8 @@ export interface Manifest {
 }
 
 /**
- * Writes all rows, as of one moment, to a file that only its owner can read. The system keeps running: the snapshot
- * blocks only migrations. The file gets its final name when it is complete.
+ * Writes all rows, as of one moment, to a file that only its owner can read. The system keeps running: the locks block
+ * only migrations, and the removal of old weeks. The file gets its final name when it is complete.
  */
 export async function writeBackup(url: string, file: string): Promise<Manifest & { bytes: number }> {
   refuseExisting(file);

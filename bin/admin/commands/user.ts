@@ -187,7 +187,7 @@ interface PasswordOptions {
   'password-stdin': boolean;
 }
 
-/** Reads a password from one line of standard input, without its line break, or generates a random one. */
+/** Takes the whole of standard input as the password, without a line break at its end, or generates a random one. */
 async function passwordOf({ 'password-stdin': given }: PasswordOptions): Promise<string> {
   return given ? givenPassword() : randomBytes(18).toString('base64url');
 }

@@ -35,7 +35,7 @@ class SpecStoryReader implements Reader {
   readonly #ids = new UtteranceIds();
   readonly #markup = new Markup();
   #session: Session | undefined;
-  /** The session's time. It replaces the time of a message without one, such as the first message of some editors. */
+  /** The session's time. It is that of the first messages if they have none, as in transcripts of some editors. */
   #startedAt: string | undefined;
   #message: Message | undefined;
   /** The time of the last slash command. A user's message with the same time is the expansion of the command. */
