@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { eventsIn } from '../src/event-stream.ts';
 import { headersOf } from '../src/session.ts';
@@ -27,8 +26,22 @@ export async function pipe(address: URL, credential: string, input: Readable, ou
   const one = new Pipe(address, headersOf(credential), (message) => {
     output.write(`${JSON.stringify(message)}\n`);
   });
-  for await (const line of createInterface({ input })) one.take(line);
+  for await (const line of linesOf(input)) one.take(line);
   await one.close();
+}
+
+/** Yields the lines of a stream. `readline` would also end a line at U+2028 and U+2029, which JSON may contain. */
+async function* linesOf(input: Readable): AsyncGenerator<string> {
+  let rest = '';
+  for await (const chunk of input.setEncoding('utf8') as AsyncIterable<string>) {
+    const [first = '', ...others] = chunk.split('\n');
+    rest += first;
+    for (const next of others) {
+      yield rest;
+      rest = next;
+    }
+  }
+  yield rest;
 }
 
 class Pipe {

@@ -18,7 +18,7 @@ const SILENT_MS = 30_000;
 export async function* eventsIn(response: Response): AsyncGenerator<ServerSentEvent> {
   let fields: Record<string, string> = {};
   for await (const line of linesIn(response)) {
-    const [, name = '', value = ''] = /^([^:]*)(?:: ?(.*))?$/.exec(line) ?? [];
+    const [, name = '', value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? [];
     if (line !== '') fields[name] = value;
     else {
       const { event, data, id } = fields;

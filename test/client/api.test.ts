@@ -125,6 +125,16 @@ describe('account client', () => {
     assert.deepEqual(followed.at(-1)?.type, 'done');
   });
 
+  it('the account client yields a streamed result that contains U+2028 or U+2029', async () => {
+    const { client } = await connect();
+    const prompts = [{ agent: 'coder', agent_input: 'Tabs\u2028or\u2029spaces?' }];
+    const [item] = (await collect(client.stream('predictReplies', { prompts }))).flatMap((event) =>
+      event.type === 'result' ? [event.item] : [],
+    );
+    assert.ok(item !== undefined && 'prediction' in item);
+    assert.equal(item.prediction.predicted_response, 'Re: Tabs\u2028or\u2029spaces?');
+  });
+
   it('the account client resumes an interrupted stream after the last event received, renewing its tokens if necessary', async () => {
     const answered = Promise.withResolvers<void>();
     system.provider.respond(

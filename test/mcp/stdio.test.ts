@@ -98,6 +98,32 @@ describe('the tools over standard input and output', function () {
       await client.close();
     });
 
+  it('the tools over standard input and output pass on texts with U+2028 and U+2029, which end no line in JSON', async () => {
+    const client = await connectPiped('legacy');
+    const text = 'Likes tea\u2028and\u2029coffee';
+    const { id } = await callTool(client, 'remember', { text });
+    assert.equal((await callTool(client, 'fetch', { id }))['text'], text);
+    await callTool(client, 'forget', { id });
+    await client.close();
+  });
+
+  it('a message to the tools over standard input may contain U+2028 and U+2029 unescaped', async () => {
+    // On Node 20, `readline` ends no line there either.
+    const child = spawn(process.execPath, [program(), 'mcp', server.url], {
+      env: { ...bareEnvironment(), FORECUE_KEY: key },
+    });
+    const params = {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 'x\u2028y\u2029z', version: '1' },
+    };
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 'a', method: 'initialize', params })}\n`);
+    const [line] = await once(createInterface({ input: child.stdout }), 'line');
+    child.stdin.end();
+    const { id, error } = JSON.parse(line);
+    assert.deepEqual([id, error], ['a', undefined]);
+  });
+
   it('the tools over standard input and output open a new session after a restart of the tool server', async () => {
     const client = await connectPiped('legacy');
     await callTool(client, 'stats');
