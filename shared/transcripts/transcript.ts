@@ -36,7 +36,8 @@ export class Transcript {
 
   /** True if no format was recognised within `SNIFF_LINES` and `SNIFF_BYTES`. */
   get isUnknown(): boolean {
-    return this.#early.length >= SNIFF_LINES || this.#earlyBytes >= SNIFF_BYTES;
+    const isLong = this.#early.length >= SNIFF_LINES || this.#earlyBytes >= SNIFF_BYTES;
+    return this.#reader === undefined && isLong;
   }
 
   /** Returns the events that a line completes. */

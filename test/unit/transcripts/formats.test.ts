@@ -28,6 +28,19 @@ const words = (events: ImportedEvent[]) =>
   events.map(({ type, prompt, reply, text }) => `${type}: ${prompt ?? reply ?? text ?? ''}`.trim());
 
 describe('transcript reader', () => {
+  it('the transcript reader reads a transcript to its end even if its format is recognised only by a line that ends beyond 16 MiB', () => {
+    const transcript = new Transcript(new FileReport('test'), NOW);
+    const [text = ''] = codexFile('c1').split('\n');
+    transcript.read({ number: 1, bytes: 17 * 1024 * 1024, text });
+    assert.equal(transcript.isUnknown, false);
+  });
+
+  it('the transcript reader gives up a file in whose first 16 MiB no format is recognised', () => {
+    const transcript = new Transcript(new FileReport('test'), NOW);
+    transcript.read({ number: 1, bytes: 16 * 1024 * 1024, text: 'x' });
+    assert.equal(transcript.isUnknown, true);
+  });
+
   it('the transcript reader reads only the words of the person and of the agent from a Claude Code session', () => {
     const { report, events } = read(claudeCodeFile('s1'));
     assert.deepEqual(words(events), [
