@@ -23,10 +23,16 @@ const LONG_NUMBER = /\d(?:[ -]?\d){11,}/g;
 
 /** Returns a text as lines of words, without secrets. */
 export function phraseLinesOf(text: string): string {
-  return normalForm(
-    maskSecrets(text, () => '\n'),
-    'NFC',
-  )
+  return linesOf(removeSecrets(text));
+}
+
+/** Replaces secrets by NUL, which ends a line, but no link or address that contains the secret. */
+function removeSecrets(text: string): string {
+  return maskSecrets(text, () => '\0');
+}
+
+function linesOf(text: string): string {
+  return normalForm(text, 'NFC')
     .replace(LONG_NUMBER, '\n')
     .replace(/[\r\u2028\u2029]/g, '\n')
     .replace(/[^\P{C}\s\u200d]/gu, '\n')
@@ -111,7 +117,8 @@ const PHRASES_MAX = 400;
  */
 export function phrasesOf(text: string): Phrase[] {
   if (text.length > TYPED_MAX) return [];
-  const lines = `\n${phraseLinesOf(removeUnrecallable(text)).trim()}`;
+  // Secrets first: what is left of one after something else was removed is no longer recognised.
+  const lines = `\n${linesOf(removeUnrecallable(removeSecrets(text))).trim()}`;
   const lower = lowerCaseInPlace(lines);
   const breaks = Array.from(lines.matchAll(/\n(?!$)/g), ({ index }) => index);
   return [...breaks, ...wordStarts(lines)].slice(0, PHRASES_MAX).map((place) => {

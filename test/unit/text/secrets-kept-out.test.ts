@@ -5,6 +5,7 @@ import { extractiveDraft, type RawToPromote } from '../../../shared/domain/episo
 import { createLog } from '../../../shared/log.ts';
 import type { Message } from '../../../shared/schemas/predictions.ts';
 import { newAppKey, newServiceKey } from '../../../shared/security/keys.ts';
+import { phrasesOf } from '../../../shared/text/phrases.ts';
 import { Conversation } from '../../../shared/transcripts/conversation.ts';
 import { readEpisode } from '../../../workers/memory/episode-prompt.ts';
 import { statementsIn } from '../../../workers/memory/extract-facts.ts';
@@ -22,6 +23,8 @@ const DIGITS = '12345678901234567890';
 const SECRETS: [name: string, words: string, secret: string][] = [
   ['a password in words', 'my password is hunter2', 'hunter2'],
   ['a password after a colon', 'password: hunter2', 'hunter2'],
+  ['a password with a long number', 'my password is hunter-20242025-tango', '-tango'],
+  ['a password with an at sign', 'password: a,p@ss;word-tango', '-tango'],
   ['a password in a variable', 'DB_PASSWORD=hunter2', 'hunter2'],
   ['a German password', 'mein Passwort ist geheim99', 'geheim99'],
   ['a labelled API key', 'the API key: zanzibar', 'zanzibar'],
@@ -108,6 +111,7 @@ const CONSUMERS: Record<string, (text: string) => unknown> = {
     const conversation = new Conversation(session, 'import', Date.parse('2026-01-02T00:00:00Z'));
     return conversation.read({ kind: 'user', id: '1', at: '2026-01-01T00:00:00Z', text });
   },
+  'a phrase': phrasesOf,
   'an extracted fact': (text) => statementsIn({ ...rawRow(text), role: 'human' }),
   'a fact that a model states': (text) => {
     const proposal = {
