@@ -13,7 +13,7 @@ export function createLog(process: string, level: string, destination?: Destinat
     level,
     base: { process },
     timestamp: pino.stdTimeFunctions.isoTime,
-    serializers: { err: serializeError, error: maskSecrets, reason: maskSecrets },
+    serializers: { err: (error: unknown) => serializeError(error), error: maskSecrets, reason: maskSecrets },
   };
   return destination === undefined ? pino(options) : pino(options, destination);
 }
@@ -21,15 +21,34 @@ export function createLog(process: string, level: string, destination?: Destinat
 /** Pattern of the error codes of PostgreSQL. They contain a digit, unlike those of Node, such as EPIPE. */
 const SQLSTATE = /^(?=.*\d)[0-9A-Z]{5}$/;
 
+/** Maximum number of errors that are logged of those that one error sums up. */
+const ERRORS_MAX = 5;
+/** Maximum number of errors in a logged chain of causes, besides the first one. */
+const DEPTH_MAX = 3;
+
+interface LoggedError {
+  name: string;
+  code?: string | undefined;
+  message?: string | undefined;
+  stack?: string | undefined;
+  cause?: LoggedError;
+  errors?: LoggedError[];
+}
+
 /**
  * Returns the parts of an error that may be logged. Leaves out PostgreSQL's messages, which may quote a person's text.
  */
-function serializeError(error: unknown) {
+function serializeError(error: unknown, depth = 0): LoggedError {
   if (!(error instanceof Error)) return { name: typeof error };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-  const frames = error.stack?.slice(error.stack.indexOf('\n    at ') + 1);
+  const frames = error.stack?.split('\n').filter((line) => line.startsWith('    at '));
   const message = isFromPostgres(error) ? undefined : maskSecrets(error.message);
-  return { name: error.name, code, message, stack: frames };
+  const logged: LoggedError = { name: error.name, code, message, stack: frames?.join('\n') };
+  if (depth === DEPTH_MAX) return logged;
+  const inner = (one: unknown) => serializeError(one, depth + 1);
+  if (error.cause instanceof Error) logged.cause = inner(error.cause);
+  if (error instanceof AggregateError) logged.errors = error.errors.slice(0, ERRORS_MAX).map(inner);
+  return logged;
 }
 
 /**

@@ -4,10 +4,7 @@ import { createLog } from '../../shared/log.ts';
 describe('log', () => {
   for (const code of ['EPIPE', 'EBUSY', 'EPERM', 'ECONNREFUSED'])
     it(`the log keeps the message of an ${code} error, since it comes from the system and not from PostgreSQL`, () => {
-      assert.equal(
-        loggedError(Object.assign(new Error('write failed'), { code }))['message'],
-        'write failed',
-      );
+      assert.equal(loggedError(Object.assign(new Error('write failed'), { code })).message, 'write failed');
     });
 
   it("the log contains no message of an error from PostgreSQL, since the message may repeat a person's text", () => {
@@ -15,10 +12,50 @@ describe('log', () => {
     for (const error of [refused, new Error(refused.message, { cause: refused })])
       assert.equal('message' in loggedError(error), false);
   });
+
+  it('the log contains the reasons of an error: its cause and, at most five, the errors that it sums up', () => {
+    const refusals = Array.from({ length: 9 }, (_, n) =>
+      Object.assign(new Error(`connect ECONNREFUSED ::${n}`), { code: 'ECONNREFUSED' }),
+    );
+    const cause = new AggregateError(refusals, '');
+    const logged = loggedError(new Error('fetch failed', { cause }));
+    assert.equal(logged.message, 'fetch failed');
+    assert.deepEqual(
+      logged.cause?.errors?.map(({ code, message }) => [code, message]),
+      refusals.slice(0, 5).map(({ message }) => ['ECONNREFUSED', message]),
+    );
+  });
+
+  it('the log ends an endless chain of causes', () => {
+    const error = new Error('round');
+    error.cause = error;
+    assert.ok(JSON.stringify(loggedError(error)).length < 10_000);
+  });
+
+  it("the log contains no message of PostgreSQL's errors that another error sums up or has as its cause, and masks secrets in the others", () => {
+    const refused = Object.assign(new Error('Key (text)=(a secret) exists'), { code: '23505' });
+    const other = new Error('postgres://ann:hunter2@db.example is down');
+    const frameless = Object.assign(new Error(), {
+      message: other.message,
+      stack: `Error: ${other.message}`,
+    });
+    const sum = new AggregateError([refused, new Error('x', { cause: refused }), other, frameless], 'failed');
+    const logged = JSON.stringify(loggedError(sum));
+    assert.match(logged, /is down/);
+    assert.doesNotMatch(logged, /a secret|hunter2/);
+  });
 });
 
+/** An error in a log line. */
+interface LoggedError {
+  code?: string;
+  message?: string;
+  cause?: LoggedError;
+  errors?: LoggedError[];
+}
+
 /** Returns an error as it appears in a log line. */
-function loggedError(err: Error): Record<string, unknown> {
+function loggedError(err: Error): LoggedError {
   const lines: string[] = [];
   createLog('test', 'info', { write: (line) => lines.push(line) }).info({ err });
   return JSON.parse(lines.join('')).err;
