@@ -1,5 +1,6 @@
 import { migrateConfig } from '../shared/config/config.ts';
 import { ConfigError } from '../shared/config/env.ts';
+import { messageOf } from '../shared/errors/message-of.ts';
 import { createLog } from '../shared/log.ts';
 import { migrate } from '../shared/process/migrate.ts';
 
@@ -8,6 +9,6 @@ try {
   await migrate(config);
   createLog('migrate', config.logLevel).info('the database is up to date');
 } catch (error) {
-  process.stderr.write(`${error instanceof ConfigError ? error.message : `migrate: ${String(error)}`}\n`);
+  process.stderr.write(`${error instanceof ConfigError ? error.message : `migrate: ${messageOf(error)}`}\n`);
   process.exitCode = 1;
 }

@@ -1,5 +1,6 @@
 import { ConfigError } from '../../shared/config/env.ts';
 import { isCancelled, isLockTimeout, isUnavailable } from '../../shared/db/faults.ts';
+import { messageOf } from '../../shared/errors/message-of.ts';
 import { isFromPostgres } from '../../shared/log.ts';
 import { READ_ONLY_SQLSTATE } from '../../shared/primary.ts';
 
@@ -52,12 +53,9 @@ export function diagnose(error: unknown, variable: string): { what: string; toDo
   return { what: message, toDo: 'check the settings' };
 }
 
-/**
- * Returns an error's code and the first line of its message. An AggregateError (a host with two addresses) has only a
- * code.
- */
+/** Returns an error's code and the first line of its message. */
 function codeAndMessageOf(error: unknown): { code: string; message: string } {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const [message = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
-  return { code, message: message || code };
+  const [message = ''] = messageOf(error).split('\n');
+  return { code, message };
 }

@@ -5,6 +5,7 @@ import { ingressConfig, workerConfig } from '../../shared/config/config.ts';
 import { withEmbeddedDatabase, withSecrets } from '../../shared/config/development.ts';
 import { Env } from '../../shared/config/env.ts';
 import { mcpConfig } from '../../shared/config/mcp.ts';
+import { messageOf } from '../../shared/errors/message-of.ts';
 import { migrate } from '../../shared/process/migrate.ts';
 import { buildConsole, canBuildConsole } from '../console/build.ts';
 import { lockFolder, makePrivateFolder, writePrivateFile } from './files.ts';
@@ -208,9 +209,7 @@ try {
 } catch (error) {
   if (error === stopping.signal.reason) say('Stopped.');
   else {
-    // A host name with several addresses fails with one error per address, and no message of its own.
-    const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
-    process.stderr.write(`${first instanceof Error ? first.message : String(first)}\n`);
+    process.stderr.write(`${messageOf(error)}\n`);
     process.exitCode = 1;
   }
 }

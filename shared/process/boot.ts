@@ -4,6 +4,7 @@ import { hasFunctions } from '../db/functions.ts';
 import { missingMigrations } from '../db/migrate.ts';
 import type { Database } from '../db/orm.ts';
 import { makeWeeks } from '../db/stores/work/forget.ts';
+import { messageOf } from '../errors/message-of.ts';
 import type { Log } from '../log.ts';
 import { watchMigrations } from '../metrics/process.ts';
 import { assertQueueReady } from '../queue/postgres-store.ts';
@@ -54,6 +55,6 @@ async function whatIsMissing(
     await makeWeeks(database.pool);
     return undefined;
   } catch (error) {
-    return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    return error instanceof Error ? `${error.name}: ${messageOf(error)}` : String(error);
   }
 }
