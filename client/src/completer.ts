@@ -119,7 +119,9 @@ class PausingCompleter implements Completer {
   }
 
   acceptWord(): string {
-    return this.#take(/^\s*(?:[\p{L}\p{N}_'’]+|[^\s\p{L}\p{N}]+|$)/u.exec(this.suggestion)?.[0] ?? '');
+    return this.#take(
+      /^\s*(?:[\p{L}\p{M}\p{N}\p{Join_C}_'’]+|[^\s\p{L}\p{N}]+|$)/u.exec(this.suggestion)?.[0] ?? '',
+    );
   }
 
   dismiss(): void {

@@ -185,6 +185,16 @@ describe('completer', () => {
     assert.equal(completer.accept(), '');
   });
 
+  it("a completer does not split a word with combining marks or joiners when a person accepts a suggestion's next word", async () => {
+    for (const word of ['cafe\u0301s', 'नमस्ते', 'می\u200cخواهم']) {
+      const { completer, calls } = completerFor();
+      completer.update('a');
+      await pass(400);
+      await calls[0]?.answer(` ${word} b`);
+      assert.equal(completer.acceptWord(), ` ${word}`);
+    }
+  });
+
   it('a completer reports suggestions as dismissed, edited, accepted and then edited, or accepted in part and then typed', async () => {
     const { completer, calls, events } = completerFor();
     const suggest = async (text: string, completion: string) => {
