@@ -44,8 +44,9 @@ export function createRelay({
       return refuse(400, 'invalid_content_type');
     const user_id = await userOf(request);
     if (user_id === undefined) return refuse(401, 'not_authenticated');
-    if (Number(request.headers.get('content-length')) > BODY_MAX) return refuse(413, 'body_too_large');
-    const body = jsonObject(await request.text());
+    const text = await textOf(request);
+    if (text === undefined) return refuse(413, 'body_too_large');
+    const body = jsonObject(text);
     if (body === undefined) return refuse(400, 'invalid_json');
     const prefer = request.headers.get('prefer');
     try {
@@ -79,6 +80,21 @@ function refuse(status: number, code: string, headers: Record<string, string> = 
     { detail: { code } },
     { status, headers: { 'cache-control': 'no-store', ...headers } },
   );
+}
+
+/** Reads the body as text; undefined if it is too large. */
+async function textOf({ body }: Request): Promise<string | undefined> {
+  const reader = body?.getReader();
+  const decoder = new TextDecoder();
+  let size = 0;
+  let text = '';
+  for (;;) {
+    const { done, value } = (await reader?.read()) ?? { done: true };
+    if (done || value === undefined) return text + decoder.decode();
+    size += value.length;
+    if (size > BODY_MAX) return void (await reader?.cancel());
+    text += decoder.decode(value, { stream: true });
+  }
 }
 
 function jsonObject(text: string): object | undefined {

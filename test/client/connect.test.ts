@@ -246,6 +246,27 @@ describe('relay', () => {
     assert.equal(await send('/v1/predictions', { ...post, body: `"${'x'.repeat(1024 * 1024)}"` }), 413);
   });
 
+  it('the relay refuses a body over 1 MiB of unknown length before it has read the whole body', async () => {
+    await using relayed = await startRelay();
+    let chunks = 0;
+    const endless = new ReadableStream({
+      pull(controller) {
+        chunks += 1;
+        assert.ok(chunks < 100, 'the relay reads on');
+        controller.enqueue(new Uint8Array(64 * 1024));
+      },
+    });
+    const answer = await relayed.handler(
+      new Request('https://app.example/forecue/v1/predictions', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', cookie: 'ada' },
+        body: endless,
+        duplex: 'half',
+      }),
+    );
+    assert.deepEqual([answer.status, await answer.json()], [413, { detail: { code: 'body_too_large' } }]);
+  });
+
   it('the relay answers 503 when Forecue cannot be reached', async () => {
     await using relayed = await startRelay({ url: 'http://127.0.0.1:1' });
     await assert.rejects(relayed.client.predict(input()), { code: 'service_unavailable', retryAfter: 1 });
