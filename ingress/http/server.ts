@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ErrorCode, statusOf } from '../../shared/errors/catalogue.ts';
 import { newId } from '../../shared/ids.ts';
+import { urlOf } from '../../shared/process/url.ts';
 import { every } from '../../shared/timing/every.ts';
 import { PARSED_HEAD_MAX } from '../guards/head.ts';
 import { ConnectionTurns } from '../guards/in-turn.ts';
@@ -63,8 +64,7 @@ export async function listen(
   server.listen({ ...address, backlog: BACKLOG });
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const host = address.host.includes(':') ? `[${address.host}]` : address.host;
-  return { url: `http://${host}:${port}`, port, serve, close: (graceMs) => drain(server, graceMs) };
+  return { url: urlOf(address.host, port), port, serve, close: (graceMs) => drain(server, graceMs) };
 }
 
 /** Error that ends a connection before its request is complete. `rawPacket` is the data that was read last. */

@@ -2,6 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { watchHealth } from '../metrics/process.ts';
 import { METRICS_TYPE, observeProcess, scrape } from '../metrics/registry.ts';
+import { urlOf } from './url.ts';
 
 /** The state of a process that its operators' port reports. */
 export interface Health {
@@ -41,7 +42,7 @@ export async function openOperatorPort(
   await listen(server, address);
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://${address.host}:${port}`,
+    url: urlOf(address.host, port),
     close() {
       healthWatch.close();
       server.close();
