@@ -34,13 +34,13 @@ export async function sendAll(
     reports.push(report);
     try {
       await importFile(path, report, { store, signal, progress: (bytes) => progress.add(bytes, reports) });
+      // Files in a folder that are not transcripts are left out.
+      if (!named && report.format === null) reports.pop();
     } catch (error) {
       report.failed = (error as Error).message;
       // If this file's events cannot be stored, those of other files cannot either.
       isStopped = error instanceof ForecueError;
     }
-    // Files in a folder that are not transcripts are left out.
-    if (!named && report.format === null && !isStopped) reports.pop();
   }
   return { text: summaryOf(reports), failed: reports.some(({ failed }) => failed !== null) };
 }

@@ -248,6 +248,27 @@ describe('transcript import', function () {
     assert.match(files[2]?.failed ?? '', /ENOENT/);
   });
 
+  it('importing a directory lists a file in it that cannot be read, such as one deleted meanwhile, as failed', async () => {
+    await file('a.jsonl', claudeCodeFile(newSession()));
+    const gone = await file('b.jsonl', claudeCodeFile(newSession()));
+    const locked = await lockRow(system, 'accounts', 'lower(email) = lower($1)', [ann.email]);
+    const importing = result([directory]);
+    await until(async () => {
+      const { rows } = await system.database.pool.query(
+        `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%record_v2%'`,
+      );
+      return rows.length > 0;
+    });
+    await rm(gone);
+    await locked.release();
+    const { files } = await importing;
+    assert.deepEqual(
+      files.map(({ stored }) => stored),
+      [14, 0],
+    );
+    assert.match(files[1]?.failed ?? '', /ENOENT/);
+  });
+
   it('a pipe or device among imported files is refused, since reading it may never end; the other files are imported', async () => {
     const pipe = join(directory, 'pipe.jsonl');
     execFileSync('mkfifo', [pipe]);

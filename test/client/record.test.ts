@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { signUp, type UserClient } from '../support/account.ts';
 import { bareEnvironment } from '../support/environment.ts';
+import { listen } from '../support/listening.ts';
 import { installClient, type PackedClient } from '../support/packed-client.ts';
 import { countOf, recording } from '../support/recording.ts';
 import { type System, startSystem } from '../support/system.ts';
@@ -163,6 +165,21 @@ describe('npx forecue record', function () {
       /: 0 events recorded, 21 were there/,
     );
     assert.deepEqual(await countOf(system, ann), { events: 21, ids: 21 });
+  });
+
+  it('npx forecue record with a folder lists a file in it that cannot be read, such as one deleted meanwhile, as failed', async () => {
+    await transcript(claudeCodeFile, 'a.jsonl');
+    const gone = await transcript(claudeCodeFile, 'b.jsonl');
+    const server = createServer(async (_, response) => {
+      await rm(gone.path);
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ accepted: 14, duplicates: 0, invalid: [] }));
+    });
+    await using listening = await listen(server);
+    const { code, stdout } = await record([join(home, '.claude/projects')], { FORECUE_URL: listening.url });
+    assert.equal(code, 1);
+    assert.match(stdout, /^2 transcripts: 14 events recorded/);
+    assert.match(stdout, /b\.jsonl: ENOENT/);
   });
 
   it("npx forecue record --remove removes its own hooks and files, and keeps the person's own hooks", async () => {

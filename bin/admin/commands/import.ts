@@ -66,12 +66,12 @@ async function importAll(store: StoreBatch, files: readonly FoundFile[]): Promis
     reports.push(report);
     try {
       await importFile(path, report, { store, signal, progress: (bytes) => progress.add(bytes, reports) });
+      // Files of a directory that are not transcripts are left out of the report.
+      if (!named && report.format === null) reports.pop();
     } catch (error) {
       report.failed = causeOf(error);
       if (error instanceof AppError) stopped = report.failed;
     }
-    // Files of a directory that are not transcripts are left out of the report.
-    if (!named && report.format === null && report.failed !== null) reports.pop();
   }
   if (signal.aborted) stopped = 'interrupted; the same command continues';
   return outcomeOf(reports, stopped);
