@@ -180,6 +180,32 @@ describe('promotion to facts', function () {
       assert.deepEqual(await holding(), [[berlin, null]]);
     });
 
+  const cities = async (...holding: [quote: string, begins?: string][]) => {
+    const slot = 'home.city';
+    system.provider.respond(
+      proposeFacts(
+        ...holding.map(([quote, begins = null]) => ({ text: quote, quote, slot, valid_from: begins })),
+      ),
+    );
+    for (const [place, [said]] of holding.entries()) {
+      await addEpisode(ann, [said], place + 1);
+      await promotionResult();
+    }
+    const facts = await factsOf(ann);
+    return holding.map(([said]) => facts.find(({ text }) => text === said) ?? assert.fail(said));
+  };
+  const [BERLIN, OSLO] = ['I live in Berlin', 'I move to Oslo'];
+  const DECEMBER = '2999-12-01T00:00:00.000Z';
+
+  it('an announced fact cannot be superseded by the fact that it ends, and both can be deleted', async () => {
+    const [berlin, oslo] = (await cities([BERLIN], [OSLO, DECEMBER])) as [FactResponse, FactResponse];
+    const path = `/api/memory/facts/${oslo.id}/`;
+    assert.equal((await ann.request('PATCH', path, { superseded_by: berlin.id })).status, 422);
+    await forget(ann, 'facts', berlin);
+    await forget(ann, 'facts', oslo);
+    assert.deepEqual(await factsOf(ann), []);
+  });
+
   it('a promotion to facts never changes a fact that the person wrote or pinned: a new fact that contradicts it is superseded at once', async () => {
     const own = await add(ann, 'facts', { text: 'My package manager is npm' });
     await addEpisode(ann, ['We use pnpm']);

@@ -154,6 +154,28 @@ describe('deleting memory', () => {
     );
   });
 
+  for (const [column, other] of [
+    ['superseded_by', 'ended_by'],
+    ['ended_by', 'superseded_by'],
+  ])
+    it(`deleting a fact leaves no fact as its own successor in a circle of ${column} and ${other}`, async () => {
+      const [one, two] = [
+        await add(person, 'facts', { text: 'One' }),
+        await add(person, 'facts', { text: 'Two' }),
+      ];
+      for (const [from, to, by] of [
+        [one, two, column],
+        [two, one, other],
+      ] as const)
+        await system.database.pool.query(`update facts set ${by} = $1 where id = $2`, [to.id, from.id]);
+      await forget(person, 'facts', two);
+      const { rows } = await system.database.pool.query(
+        'select superseded_by, ended_by, invalidated_at, valid_to from facts where id = $1',
+        [one.id],
+      );
+      assert.deepEqual(rows, [{ superseded_by: null, ended_by: null, invalidated_at: null, valid_to: null }]);
+    });
+
   it('deleting a fact in the middle of a chain of superseded facts links its predecessor to its successor', async () => {
     const last = await add(person, 'facts', { text: 'Lives in Rome' });
     const middle = await add(person, 'facts', { text: 'Lives in Oslo' });

@@ -11,16 +11,35 @@ describe('deleting facts', () => {
       successor: n + 1 < FACTS ? `${n + 1}` : 'last',
       revisionOf: null,
     }));
-    let successors = new Set<string>();
-    const execute = async (sql: string, [changes]: unknown[]) => {
-      if (sql.includes('select id, coalesce(superseded_by')) return chain;
-      if (sql.includes('update facts f'))
-        successors = new Set(JSON.parse(String(changes)).map((one: { successor: string }) => one.successor));
-      return [];
-    };
+    const { tx, successors } = storeOf(chain);
     const ids = chain.map(({ id }) => id);
-    const { deleted } = await deleteFacts({ execute } as unknown as EntityManager, 'account', ids);
+    const { deleted } = await deleteFacts(tx, 'account', ids);
     assert.equal(deleted.length, FACTS);
-    assert.deepEqual([...successors], ['last']);
+    assert.deepEqual(successors(), ['last']);
   }).timeout(5000);
+
+  for (const [name, circle] of [
+    ['supersede each other', { a: 'b', b: 'a' }],
+    ['supersede themselves', { a: 'a' }],
+  ] as const)
+    it(`deleting facts that ${name} ends, and leaves them no successor`, async () => {
+      const facts = Object.entries(circle).map(([id, successor]) => ({ id, successor, revisionOf: null }));
+      const { tx, successors } = storeOf(facts);
+      const { deleted } = await deleteFacts(tx, 'account', Object.keys(circle));
+      assert.deepEqual([deleted, successors()], [Object.keys(circle), [null]]);
+    });
 });
+
+/** Fakes a transaction that finds these facts; `successors` returns those that facts were passed to. */
+function storeOf(facts: { id: string; successor: string | null; revisionOf: null }[]) {
+  let successors = new Set<string | null>();
+  const execute = async (sql: string, [changes]: unknown[]) => {
+    if (sql.includes('select id, coalesce(superseded_by')) return facts;
+    if (sql.includes('update facts f'))
+      successors = new Set(
+        JSON.parse(String(changes)).map((one: { successor: string | null }) => one.successor),
+      );
+    return [];
+  };
+  return { tx: { execute } as unknown as EntityManager, successors: () => [...successors] };
+}

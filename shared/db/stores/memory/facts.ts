@@ -20,6 +20,7 @@ import {
   setSources,
   withSources,
 } from './links.ts';
+import { checkSuccessor } from './successors.ts';
 
 const FACT_LINK = { from: 'fact', to: 'episode' } as const;
 
@@ -105,23 +106,6 @@ async function readFact(em: EntityManager, accountId: string, id: string): Promi
   const row = await em.findOne(Fact, { id, account: accountId, revisionOf: null });
   if (row === null) throw new AppError('not_found');
   return (await withSources(em, accountId, FACT_LINK.to, [row]))[0] ?? { row, sources: [] };
-}
-
-/**
- * Checks that a successor is another fact of the account, which none supersedes: so `superseded_by` alone makes no
- * circle. Together with `ended_by` it may, because a fact that none supersedes may have that.
- */
-async function checkSuccessor(
-  tx: EntityManager,
-  accountId: string,
-  id: string | null | undefined,
-  faults: Faults,
-  self?: string,
-): Promise<void> {
-  if (!id) return;
-  const currentFact = { id, account: accountId, supersededBy: null, revisionOf: null };
-  if (id === self || (await tx.count(Fact, currentFact)) === 0)
-    faults.add('superseded_by', 'Input should be the id of another fact that is not superseded');
 }
 
 /**
@@ -221,28 +205,4 @@ export async function reword(
     ...{ recordedAt: now, updatedAt: now },
   });
   await tx.flush();
-}
-
-/**
- * Marks a fact as superseded by another. `end` becomes the end of its validity; null leaves the end unchanged. A fact
- * whose `end` is in the future remains current until then: it gets `ended_by` instead of `superseded_by`.
- */
-export async function supersede(
-  tx: EntityManager,
-  accountId: string,
-  id: string,
-  by: string,
-  end: Date | null,
-): Promise<void> {
-  await tx.execute(
-    `update facts f
-        set superseded_by = case when b.ends_later then null else b.id end,
-            ended_by = case when b.ends_later then b.id else f.ended_by end,
-            invalidated_at = case when not b.ends_later then now() end,
-            valid_to = coalesce(b.at, f.valid_to), updated_at = now()
-       from (select id, at, coalesce(at > now(), false) as ends_later
-               from (select ?::uuid as id, ?::timestamptz as at) b) b
-      where f.account_id = ? and f.id = ?`,
-    [by, end, accountId, id],
-  );
 }

@@ -298,11 +298,13 @@ async function restoreSuperseded(
   return restored;
 }
 
-const CHANGES = `(
-  select c.id, n.id as successor, n.valid_from as ends_at, coalesce(n.valid_from > now(), false) as ends_later,
+/** Facts whose successor in this column is deleted, with their next one: none if that would be the fact itself. */
+const changesOf = (column: 'superseded_by' | 'ended_by') => `(
+  select f.id, n.id as successor, n.valid_from as ends_at, coalesce(n.valid_from > now(), false) as ends_later,
          s.valid_from as ended_at
     from json_to_recordset(?::json) c (id uuid, successor uuid)
-    join facts s on s.id = c.id left join facts n on n.id = c.successor) c`;
+    join facts s on s.id = c.id join facts f on f.${column} = s.id
+    left join facts n on n.id = nullif(c.successor, f.id)) c`;
 
 const RESTORE_SUPERSEDED = `
   update facts f
@@ -313,8 +315,8 @@ const RESTORE_SUPERSEDED = `
                          when f.valid_to is distinct from c.ended_at then f.valid_to
                          else (select e.valid_from from facts e where e.id = f.ended_by) end,
          updated_at = now()
-    from ${CHANGES}
-   where f.account_id = ? and f.superseded_by = c.id and f.id not in (select json_array_elements_text(?::json)::uuid)
+    from ${changesOf('superseded_by')}
+   where f.account_id = ? and f.id = c.id and f.id not in (select json_array_elements_text(?::json)::uuid)
   returning f.superseded_by is null as "isCurrent"`;
 
 /**
@@ -326,17 +328,21 @@ const RESTORE_ENDED = `
      set ended_by = c.successor,
          valid_to = case when f.valid_to is distinct from c.ended_at then f.valid_to else c.ends_at end,
          updated_at = now()
-    from ${CHANGES}
-   where f.account_id = ? and f.ended_by = c.id and f.id not in (select json_array_elements_text(?::json)::uuid)
+    from ${changesOf('ended_by')}
+   where f.account_id = ? and f.id = c.id and f.id not in (select json_array_elements_text(?::json)::uuid)
   returning f.superseded_by is null and c.ended_at <= now() as "isCurrent"`;
 
-/** Follows a chain of successors to the first fact that is not being deleted; null if there is none. */
+/**
+ * Follows a chain of successors to the first fact that is not being deleted; null if there is none, or if the chain is a
+ * circle, which promotion can close by `ended_by`.
+ */
 function remainingSuccessor(successors: Map<string, string | null>, id: string): string | null {
-  const visitedIds: string[] = [];
+  const visitedIds = new Set<string>();
   let last: string | null = id;
   while (last !== null && successors.has(last)) {
-    visitedIds.push(last);
-    last = successors.get(last) ?? null;
+    visitedIds.add(last);
+    const next: string | null = successors.get(last) ?? null;
+    last = next !== null && visitedIds.has(next) ? null : next;
   }
   // Remembers the result for every fact on the way, so that no part of the chain, which may have thousands, is walked
   // twice.

@@ -5,10 +5,11 @@ import type { FactSource } from '../../../domain/facts/source.ts';
 import type { Statement } from '../../../domain/facts/statement.ts';
 import { changeMemory } from './change.ts';
 import { sourcesOf } from './fact-sources.ts';
-import { addEvidence, addFact, reword, supersede } from './facts.ts';
+import { addEvidence, addFact, reword } from './facts.ts';
 import { deleteFacts } from './forget-derived.ts';
 import { currentFacts, knownFacts, type RelatedFact, withoutForgotten } from './known-facts.ts';
 import { clearFailures } from './set-aside.ts';
+import { supersede } from './successors.ts';
 
 /** Statements that were found in sources, and the sources as they were read. */
 export interface ExtractedStatements {

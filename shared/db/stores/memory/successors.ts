@@ -1,0 +1,58 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Faults } from '../../../domain/faults.ts';
+
+/*
+ * A fact is superseded by another (`superseded_by`), or will end when another begins (`ended_by`). Deletions, which
+ * pass facts on to the next successor, are in `forget-derived.ts`.
+ */
+
+/**
+ * Checks that a successor is another fact of the account, which none supersedes, and which neither `self` nor a
+ * successor of the same chain will end: that would be a circle.
+ */
+export async function checkSuccessor(
+  tx: EntityManager,
+  accountId: string,
+  id: string | null | undefined,
+  faults: Faults,
+  self?: string,
+): Promise<void> {
+  if (!id) return;
+  const [{ isRefused } = { isRefused: true }] = await tx.execute<{ isRefused: boolean }[]>(
+    `with recursive chain (id, successor) as (
+       select id, ended_by from facts where account_id = ? and id = ? and superseded_by is null and revision_of is null
+       union
+       select f.id, coalesce(f.superseded_by, f.ended_by) from chain c join facts f on f.id = c.successor
+     ) select coalesce(bool_or(id is not distinct from ?::uuid), true) as "isRefused" from chain`,
+    [accountId, id, self ?? null],
+  );
+  if (isRefused)
+    faults.add(
+      'superseded_by',
+      'Input should be the id of another fact, which is not superseded, and does not end when this one begins',
+    );
+}
+
+/**
+ * Marks a fact as superseded by another. `end` becomes the end of its validity; null leaves the end unchanged. A fact
+ * whose `end` is in the future remains current until then: it gets `ended_by` instead of `superseded_by`.
+ */
+export async function supersede(
+  tx: EntityManager,
+  accountId: string,
+  id: string,
+  by: string,
+  end: Date | null,
+): Promise<void> {
+  await tx.execute(
+    `update facts f
+        set superseded_by = case when b.ends_later then null else b.id end,
+            ended_by = case when b.ends_later then b.id else f.ended_by end,
+            invalidated_at = case when not b.ends_later then now() end,
+            valid_to = coalesce(b.at, f.valid_to), updated_at = now()
+       from (select id, at, coalesce(at > now(), false) as ends_later
+               from (select ?::uuid as id, ?::timestamptz as at) b) b
+      where f.account_id = ? and f.id = ?`,
+    [by, end, accountId, id],
+  );
+}
