@@ -195,7 +195,11 @@ describe('promotion to facts', function () {
     return holding.map(([said]) => facts.find(({ text }) => text === said) ?? assert.fail(said));
   };
   const [BERLIN, OSLO] = ['I live in Berlin', 'I move to Oslo'];
-  const DECEMBER = '2999-12-01T00:00:00.000Z';
+  const [DECEMBER, JUNE] = ['2999-12-01T00:00:00.000Z', '2999-06-01T00:00:00.000Z'];
+  const patch = async ({ id }: { id: string }, change: object) => {
+    const { status, text } = await ann.request('PATCH', `/api/memory/facts/${id}/`, change);
+    assert.equal(status, 200, text);
+  };
 
   it('an announced fact cannot be superseded by the fact that it ends, and both can be deleted', async () => {
     const [berlin, oslo] = (await cities([BERLIN], [OSLO, DECEMBER])) as [FactResponse, FactResponse];
@@ -204,6 +208,14 @@ describe('promotion to facts', function () {
     await forget(ann, 'facts', berlin);
     await forget(ann, 'facts', oslo);
     assert.deepEqual(await factsOf(ann), []);
+  });
+
+  it('a PATCH that moves the beginning of an announced fact moves the end of the present one', async () => {
+    const [berlin, oslo] = (await cities([BERLIN], [OSLO, DECEMBER])) as [FactResponse, FactResponse];
+    await patch(oslo, { valid_from: JUNE });
+    assert.equal((await readFact(berlin)).valid_to, JUNE);
+    await forget(ann, 'facts', oslo);
+    assert.equal((await readFact(berlin)).valid_to, null);
   });
 
   it('a promotion to facts never changes a fact that the person wrote or pinned: a new fact that contradicts it is superseded at once', async () => {

@@ -154,6 +154,30 @@ describe('deleting memory', () => {
     );
   });
 
+  it('a superseded fact holds again once its successor is deleted, also when the successor was given another beginning', async () => {
+    const [begins, earlier, later] = ['05', '04', '07'].map((month) => `2026-${month}-01T00:00:00.000Z`);
+    for (const [before, moved] of [
+      [null, earlier],
+      [null, later],
+      [null, null],
+      ['2026-04-15T00:00:00.000Z', earlier],
+    ]) {
+      const next = await add(person, 'facts', { text: 'Lives in Oslo', valid_from: begins });
+      const old = await add(person, 'facts', {
+        text: 'Lives in Bergen',
+        valid_from: before,
+        valid_to: begins,
+        superseded_by: next.id,
+      });
+      const path = `/api/memory/facts/${next.id}/`;
+      assert.equal((await person.request('PATCH', path, { valid_from: moved })).status, 200);
+      const end = moved && before && moved < before ? before : moved;
+      assert.equal((await read<FactResponse>('facts', old)).valid_to, end);
+      assert.equal((await forget(person, 'facts', next)).facts.restored, 1);
+      assert.equal((await read<FactResponse>('facts', old)).valid_to, null);
+    }
+  });
+
   for (const [column, other] of [
     ['superseded_by', 'ended_by'],
     ['ended_by', 'superseded_by'],

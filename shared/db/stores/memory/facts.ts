@@ -20,7 +20,7 @@ import {
   setSources,
   withSources,
 } from './links.ts';
-import { checkSuccessor } from './successors.ts';
+import { checkSuccessor, moveEnds } from './successors.ts';
 
 const FACT_LINK = { from: 'fact', to: 'episode' } as const;
 
@@ -94,8 +94,11 @@ export function changeFact(
     // The text is the person's own now, so promotion must not change it.
     if (values.text !== undefined) Object.assign(row, { origin: 'human', staleAt: null });
     if (isNewSuccessor) row.invalidatedAt = values.supersededBy === null ? null : now;
+    const beganAt = row.validFrom;
     tx.assign(row, { ...values, updatedAt: now });
     await tx.flush();
+    if (beganAt && validFrom?.valueOf() !== beganAt.valueOf())
+      await moveEnds(tx, accountId, id, { from: beganAt, to: validFrom ?? null });
     if (sources !== undefined) await setSources(tx, accountId, FACT_LINK, [{ row, sources }]);
     return readFact(tx, accountId, id);
   });

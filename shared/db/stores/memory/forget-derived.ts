@@ -301,7 +301,7 @@ async function restoreSuperseded(
 /** Facts whose successor in this column is deleted, with their next one: none if that would be the fact itself. */
 const changesOf = (column: 'superseded_by' | 'ended_by') => `(
   select f.id, n.id as successor, n.valid_from as ends_at, coalesce(n.valid_from > now(), false) as ends_later,
-         s.valid_from as ended_at
+         case when s.valid_from < f.valid_from then f.valid_from else s.valid_from end as ended_at
     from json_to_recordset(?::json) c (id uuid, successor uuid)
     join facts s on s.id = c.id join facts f on f.${column} = s.id
     left join facts n on n.id = nullif(c.successor, f.id)) c`;

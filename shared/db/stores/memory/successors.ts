@@ -56,3 +56,23 @@ export async function supersede(
     [by, end, accountId, id],
   );
 }
+
+/**
+ * Moves the ends of facts that `id` supersedes or will end, if they equal its beginning, along with its beginning. No
+ * fact ends before it begins, and a fact that will end keeps its end if the new beginning is unknown.
+ */
+export async function moveEnds(
+  tx: EntityManager,
+  accountId: string,
+  id: string,
+  { from, to }: { from: Date; to: Date | null },
+): Promise<void> {
+  await tx.execute(
+    `update facts f
+        set valid_to = case when b.at < f.valid_from then f.valid_from else b.at end, updated_at = now()
+       from (select ?::timestamptz as at) b
+      where f.account_id = ? and (f.superseded_by = ? or (f.ended_by = ? and b.at is not null))
+        and f.revision_of is null and f.valid_to = ?`,
+    [to, accountId, id, id, from],
+  );
+}
