@@ -178,6 +178,14 @@ describe('deleting memory', () => {
     }
   });
 
+  it('a receipt counts as restored only facts that hold, not those that ended before their successor was deleted', async () => {
+    const next = await add(person, 'facts', { text: 'Lives in Rome' });
+    const span = { valid_from: '2024-01-01T00:00:00Z', valid_to: '2025-01-01T00:00:00Z' };
+    const old = await add(person, 'facts', { text: 'Lives in Bergen', ...span, superseded_by: next.id });
+    assert.equal((await forget(person, 'facts', next)).facts.restored, 0);
+    assert.equal((await read<FactResponse>('facts', old)).superseded_by, null);
+  });
+
   for (const [column, other] of [
     ['superseded_by', 'ended_by'],
     ['ended_by', 'superseded_by'],

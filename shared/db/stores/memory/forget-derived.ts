@@ -276,7 +276,7 @@ export async function deleteFacts(
 /**
  * Passes facts that deleted facts superseded or ended to the next remaining successor, or makes them current. An end of
  * validity that equals the beginning of the deleted successor moves to the announced beginning of the next one, or is
- * removed. Returns the number of facts that are current again.
+ * removed. Returns the number of facts that hold again.
  */
 async function restoreSuperseded(
   tx: EntityManager,
@@ -288,12 +288,8 @@ async function restoreSuperseded(
   const ids = JSON.stringify(gone.map(({ id }) => id));
   let restored = 0;
   for (const statement of [RESTORE_SUPERSEDED, RESTORE_ENDED]) {
-    const rows = await tx.execute<{ isCurrent: boolean }[]>(statement, [
-      JSON.stringify(changes),
-      accountId,
-      ids,
-    ]);
-    restored += rows.filter(({ isCurrent }) => isCurrent).length;
+    const rows = await tx.execute<{ holds: boolean }[]>(statement, [JSON.stringify(changes), accountId, ids]);
+    restored += rows.filter(({ holds }) => holds).length;
   }
   return restored;
 }
@@ -306,6 +302,10 @@ const changesOf = (column: 'superseded_by' | 'ended_by') => `(
     join facts s on s.id = c.id join facts f on f.${column} = s.id
     left join facts n on n.id = nullif(c.successor, f.id)) c`;
 
+/** Condition for facts that hold, with or without a text. */
+const HOLDS = `f.superseded_by is null
+  and coalesce(f.valid_from <= now(), true) and coalesce(f.valid_to > now(), true)`;
+
 const RESTORE_SUPERSEDED = `
   update facts f
      set superseded_by = case when not c.ends_later then c.successor end,
@@ -317,7 +317,7 @@ const RESTORE_SUPERSEDED = `
          updated_at = now()
     from ${changesOf('superseded_by')}
    where f.account_id = ? and f.id = c.id and f.id not in (select json_array_elements_text(?::json)::uuid)
-  returning f.superseded_by is null as "isCurrent"`;
+  returning ${HOLDS} as holds`;
 
 /**
  * A fact that another one will end stays current until that moment, so a deletion restores it only if the moment has
@@ -330,7 +330,7 @@ const RESTORE_ENDED = `
          updated_at = now()
     from ${changesOf('ended_by')}
    where f.account_id = ? and f.id = c.id and f.id not in (select json_array_elements_text(?::json)::uuid)
-  returning f.superseded_by is null and c.ended_at <= now() as "isCurrent"`;
+  returning ${HOLDS} and c.ended_at <= now() as holds`;
 
 /**
  * Follows a chain of successors to the first fact that is not being deleted; null if there is none, or if the chain is a
