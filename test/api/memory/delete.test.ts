@@ -186,6 +186,17 @@ describe('deleting memory', () => {
     assert.equal((await read<FactResponse>('facts', old)).superseded_by, null);
   });
 
+  it('a fact with an end begins at that end at the latest when the row since which it held is deleted', async () => {
+    const [said, end, again] = ['05', '07', '09'].map((day) => `2026-05-${day}T00:00:00.000Z`);
+    const gone = await say('I stay in Rome until the seventh', { occurred_at: said });
+    const kept = await say('I stayed in Rome', { occurred_at: again });
+    const fact = await add(person, 'facts', { text: 'Stays in Rome', valid_from: said, valid_to: end });
+    for (const source of [gone, kept]) await quote(system, person, fact, source);
+    await forget(person, 'raw', gone);
+    const { valid_from, valid_to } = await read<FactResponse>('facts', fact);
+    assert.deepEqual([valid_from, valid_to], [end, end]);
+  });
+
   for (const [column, other] of [
     ['superseded_by', 'ended_by'],
     ['ended_by', 'superseded_by'],

@@ -84,12 +84,12 @@ async function dropUnquotedEpisodes(tx: EntityManager, accountId: string, { fact
 
 /**
  * Postpones the beginning of facts that held since a deleted row was said. They now begin with the earliest remaining
- * row that they quote, and the facts that they superseded end at the same time.
+ * row that they quote, at the latest with their end, and the facts that they superseded end at the same time.
  */
 async function postponeBeginnings(tx: EntityManager, accountId: string, facts: string[], saidAt: Date) {
   await tx.execute(
     `with changed as (
-       update facts f set valid_from = s.since, updated_at = now()
+       update facts f set valid_from = least(s.since, f.valid_to), updated_at = now()
          from (select l.from_id as id, min(r.occurred_at) as since
                  from memory_links l join raw_memories r on r.id = l.to_id
                 where l.account_id = ? and l.from_id in (select json_array_elements_text(?::json)::uuid)
