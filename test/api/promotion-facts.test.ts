@@ -218,6 +218,15 @@ describe('promotion to facts', function () {
     assert.equal((await readFact(berlin)).valid_to, null);
   });
 
+  it('a fact that the person stored without sources outlives the message that says the same', async () => {
+    const own = await add(ann, 'facts', { text: PNPM.text });
+    const { rows } = await addEpisode(ann, ['We use pnpm']);
+    system.provider.respond(proposeFacts(PNPM));
+    assert.deepEqual([(await promotionResult()).updated, (await readFact(own)).sources], [0, []]);
+    await forget(ann, 'raw', { id: rows[0]?.id ?? '' });
+    assert.deepEqual(await currentTexts(ann), [PNPM.text]);
+  });
+
   it('a promotion to facts never changes a fact that the person wrote or pinned: a new fact that contradicts it is superseded at once', async () => {
     const own = await add(ann, 'facts', { text: 'My package manager is npm' });
     await addEpisode(ann, ['We use pnpm']);

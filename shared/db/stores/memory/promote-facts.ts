@@ -143,6 +143,8 @@ class StatementStorage {
       case 'known':
         return 'nothing';
       case 'evidence':
+        // A fact stored without sources attests itself. With a quote, it would be deleted together with the quoted row.
+        if (decision.fact.quotes.length === 0) return 'nothing';
         return (await addEvidence(tx, accountId, decision.fact.id, evidence))
           ? this.#update(decision.fact.id)
           : 'nothing';
