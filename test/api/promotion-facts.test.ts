@@ -227,6 +227,21 @@ describe('promotion to facts', function () {
     assert.deepEqual(await currentTexts(ann), [PNPM.text]);
   });
 
+  it('a fact gets no quotes beyond 500', async () => {
+    await addEpisode(ann, ['We use pnpm'], 1);
+    system.provider.respond(proposeFacts(PNPM));
+    const { ids } = await promotionResult();
+    await system.database.pool.query(
+      `insert into memory_links (account_id, from_id, to_id, relation, from_tier, to_tier, quote)
+       select $1, $2, gen_random_uuid(), 'derived_from', 'fact', 'raw', 'We use pnpm' from generate_series(1, 499)`,
+      [ann.id, ids[0]],
+    );
+    await addEpisode(ann, ['As I said: We use pnpm, always'], 2);
+    assert.equal((await promotionResult()).skipped, 1);
+    const { sources } = await readFact({ id: ids[0] ?? '' });
+    assert.equal(sources.filter(({ quote }) => quote !== null).length, 500);
+  });
+
   it('a promotion to facts never changes a fact that the person wrote or pinned: a new fact that contradicts it is superseded at once', async () => {
     const own = await add(ann, 'facts', { text: 'My package manager is npm' });
     await addEpisode(ann, ['We use pnpm']);

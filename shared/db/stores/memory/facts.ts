@@ -140,7 +140,10 @@ interface Evidence {
   episodeIds: readonly string[];
 }
 
-/** Links a fact to its evidence. Returns whether any link is new. */
+/** Maximum number of quotes to which more are added: a fact is read with all of its sources. */
+const QUOTES_MAX = 500;
+
+/** Links a fact to its evidence, unless it has `QUOTES_MAX` quotes. Returns whether any link is new. */
 export async function addEvidence(
   tx: EntityManager,
   accountId: string,
@@ -151,6 +154,8 @@ export async function addEvidence(
     `with quoted as (
        select ?::uuid as account_id, q."rawId" as to_id, q.words
          from json_to_recordset(?::json) q ("rawId" uuid, words text)
+     ), present as (
+       select count(*) as quotes from memory_links where account_id = ? and from_id = ? and quote is not null
      ), links as (
        select account_id, to_id, 'raw' as tier, words from quoted
        union
@@ -158,9 +163,10 @@ export async function addEvidence(
         where e.from_id in (select json_array_elements_text(?::json)::uuid)
      )
      insert into memory_links (account_id, from_id, to_id, relation, from_tier, to_tier, quote)
-     select account_id, ?, to_id, '${DERIVED_FROM}', 'fact', tier, words from links
+     select account_id, ?, to_id, '${DERIVED_FROM}', 'fact', tier, words from links, present
+      where present.quotes < ${QUOTES_MAX}
      on conflict do nothing returning 1`,
-    [accountId, JSON.stringify(quotes), JSON.stringify(episodeIds), factId],
+    [accountId, JSON.stringify(quotes), accountId, factId, JSON.stringify(episodeIds), factId],
   );
   if (newLinks.length > 0)
     await tx.execute(
