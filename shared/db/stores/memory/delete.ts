@@ -5,6 +5,7 @@ import { findRowAndDerivedIds, redactPredictions, textsOf } from '../replies/red
 import { changeMemory } from './change.ts';
 import { deleteFacts, forgetDerived } from './forget-derived.ts';
 import { DERIVED_FROM, FORGOTTEN } from './links.ts';
+import { type ComparisonBudget, newBudget } from './repeats.ts';
 
 /*
  * A deletion reaches everything that was derived from the row, in one transaction. Derived rows without another source
@@ -31,9 +32,9 @@ export function deleteRaw(
     );
     if (row === undefined) throw new AppError('not_found');
     const eventDeleted = await preventReimport(tx, accountId, row.eventId, purgeEvent);
-    const texts = [row.content];
-    const counts = await forgetDerived(tx, accountId, { tier: 'raw', id, texts, saidAt: row.saidAt });
-    await redactDerived(tx, accountId, affected, texts);
+    const lost = { texts: [row.content], budget: newBudget() };
+    const counts = await forgetDerived(tx, accountId, { tier: 'raw', id, ...lost, saidAt: row.saidAt });
+    await redactDerived(tx, accountId, affected, lost);
     return { id, event_deleted: eventDeleted, ...counts };
   });
 }
@@ -47,9 +48,9 @@ export function deleteEpisode(em: EntityManager, accountId: string, id: string):
       [id, accountId],
     );
     if (row === undefined) throw new AppError('not_found');
-    const texts = [row.text];
-    const counts = await forgetDerived(tx, accountId, { tier: 'episode', id, texts });
-    await redactDerived(tx, accountId, affected, texts);
+    const lost = { texts: [row.text], budget: newBudget() };
+    const counts = await forgetDerived(tx, accountId, { tier: 'episode', id, ...lost });
+    await redactDerived(tx, accountId, affected, lost);
     return { id, event_deleted: false, ...counts };
   });
 }
@@ -65,13 +66,13 @@ async function redactDerived(
   tx: EntityManager,
   accountId: string,
   { ids, textsBefore }: Awaited<ReturnType<typeof readRowAndDerived>>,
-  texts: readonly string[],
+  { texts, budget }: { texts: readonly string[]; budget: ComparisonBudget },
 ): Promise<void> {
   const remainingTexts = new Map((await textsOf(tx, accountId, ids))?.map((row) => [row.id, row.text]));
   const lostTexts = textsBefore
     ?.filter((row) => remainingTexts.get(row.id) !== row.text)
     .map(({ text }) => text);
-  await redactPredictions(tx, accountId, ids, lostTexts && [...texts, ...lostTexts]);
+  await redactPredictions(tx, accountId, ids, { texts: lostTexts && [...texts, ...lostTexts], budget });
 }
 
 /**
@@ -95,7 +96,7 @@ export function deleteFact(em: EntityManager, accountId: string, id: string): Pr
     const { deleted, restored } = await deleteFacts(tx, accountId, [id]);
     if (deleted.length === 0) throw new AppError('not_found');
     const texts = wordingTexts?.map(({ text }) => text);
-    await redactPredictions(tx, accountId, [id], texts);
+    await redactPredictions(tx, accountId, [id], { texts, budget: newBudget() });
     const episodes = { deleted: 0, stale: 0 };
     return { id, event_deleted: false, episodes, facts: { deleted: 0, stale: 0, restored } };
   });

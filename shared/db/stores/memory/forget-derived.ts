@@ -3,12 +3,20 @@ import type { DeletionReceipt } from '../../../schemas/memory.ts';
 import { inPages } from '../../steps.ts';
 import { textsOf } from '../replies/redact.ts';
 import { DERIVED_FROM } from './links.ts';
-import { compareWith, type DeletedTexts, findRepeating } from './repeats.ts';
+import { type ComparisonBudget, compareWith, type DeletedTexts, findRepeating } from './repeats.ts';
 
 type DerivedCounts = Pick<DeletionReceipt, 'episodes' | 'facts'>;
 
 /** Maximum number of derived rows whose texts are read at once. */
 const TEXTS_AT_ONCE = 100;
+
+interface DeletedRow {
+  tier: 'raw' | 'episode';
+  id: string;
+  texts: string[];
+  saidAt?: Date;
+  budget: ComparisonBudget;
+}
 
 /**
  * Deletes rows that were derived only from a deleted row. Erases the texts of other derived rows that may repeat it,
@@ -17,7 +25,7 @@ const TEXTS_AT_ONCE = 100;
 export async function forgetDerived(
   tx: EntityManager,
   accountId: string,
-  { tier, id, texts, saidAt }: { tier: 'raw' | 'episode'; id: string; texts: string[]; saidAt?: Date },
+  { tier, id, texts, saidAt, budget }: DeletedRow,
 ): Promise<DerivedCounts> {
   const derived = await dropLinksTo(tx, accountId, [id]);
   if (saidAt !== undefined) await postponeBeginnings(tx, accountId, derived.facts, saidAt);
@@ -29,7 +37,7 @@ export async function forgetDerived(
     [accountId, JSON.stringify(orphans)],
   );
   const remainingEpisodes = [...new Set(derived.episodes).difference(new Set(orphans))];
-  const staleCount = await forgetEpisodes(tx, accountId, remainingEpisodes, compareWith(texts));
+  const staleCount = await forgetEpisodes(tx, accountId, remainingEpisodes, compareWith(texts, budget));
   const derivedFromOrphans = await dropLinksTo(tx, accountId, orphans);
   await tx.execute(
     `delete from memory_links where account_id = ? and from_id in (select json_array_elements_text(?::json)::uuid)`,
@@ -42,7 +50,7 @@ export async function forgetDerived(
       ...derivedFromOrphans.facts,
       ...(await factsOf(tx, accountId, remainingEpisodes)),
     ],
-    lost: compareWith(orphanTexts && [...texts, ...orphanTexts.map(({ text }) => text)]),
+    lost: compareWith(orphanTexts && [...texts, ...orphanTexts.map(({ text }) => text)], budget),
     // The words of a deleted episode are still in its raw rows.
     keepsRaw: tier === 'episode',
   });

@@ -14,8 +14,13 @@ export interface DeletedTexts {
   shingleLengths: readonly number[];
   /** Total length of the texts. */
   length: number;
-  /** Remaining budget: pairs of characters that may still be compared, in this process or in the database. */
-  room: number;
+  budget: ComparisonBudget;
+}
+
+/** Remaining budget of a deletion, which all of its comparisons share. */
+export interface ComparisonBudget {
+  /** Pairs of characters that may still be compared, in this process or in the database. */
+  pairs: number;
 }
 
 /** A derived row, or a prediction, that lost a source. */
@@ -46,8 +51,8 @@ const DELETED_LENGTH_MAX = 64 * KIB;
 /** Maximum number of sources that are read of one row, in total and at once. */
 const SOURCES_MAX = { total: 200, atOnce: 20 };
 /**
- * Budget of one comparison, in pairs of characters; a deletion makes up to three comparisons. `word_similarity` takes
- * about a nanosecond per pair, so this is some 10 s, with at most 3 s per statement.
+ * Budget of a deletion, in pairs of characters. `word_similarity` takes about a nanosecond per pair, so this is some
+ * 10 s, with at most 3 s per statement.
  */
 const BUDGET_PAIRS = 8 * KIB * MIB;
 /** Pairs of characters that one statement compares, unless a single row has more: less than 0.1 s. */
@@ -58,12 +63,18 @@ const PAIRS_AT_ONCE = 64 * MIB;
  */
 const READING_COST = { row: 500, character: KIB };
 
+/** Returns the budget of a deletion. */
+export function newBudget(): ComparisonBudget {
+  return { pairs: BUDGET_PAIRS };
+}
+
 /**
  * Prepares a comparison with deleted texts. Returns undefined if the texts are too many or too long: then every text
  * counts as repeating them. With `ofFewWords`, a text that is too short for a shingle counts as one.
  */
 export function compareWith(
   texts: readonly string[] | undefined,
+  budget: ComparisonBudget,
   { ofFewWords = false } = {},
 ): DeletedTexts | undefined {
   if (texts === undefined) return undefined;
@@ -74,7 +85,7 @@ export function compareWith(
     ofFewWords ? Math.min(words.length, SHINGLE_WORDS) : SHINGLE_WORDS;
   const shingles = new Set(wordLists.flatMap((words) => wordNgrams(words, lengthIn(words))));
   const shingleLengths = [...new Set(wordLists.map(lengthIn))];
-  return { texts, shingles, shingleLengths, length, room: BUDGET_PAIRS };
+  return { texts, shingles, shingleLengths, length, budget };
 }
 
 /** Returns the runs of words of a text that are as long as the deleted shingles. */
@@ -127,8 +138,8 @@ async function findSuspects(
   lost: DeletedTexts,
 ): Promise<Suspect[]> {
   const compared = rows.filter(({ text }) => {
-    lost.room -= text.length * lost.length;
-    return lost.room >= 0;
+    lost.budget.pairs -= text.length * lost.length;
+    return lost.budget.pairs >= 0;
   });
   const values = [JSON.stringify(compared), JSON.stringify(lost.texts), SIMILARITY_MIN];
   const found = compared.length === 0 ? [] : await tx.execute<{ id: string }[]>(PARTS, values);
@@ -170,7 +181,7 @@ async function isSaidElsewhere(
   let remainingShingles = shingles;
   let isPartLeft = isPart;
   for (const page of inPages(sources, SOURCES_MAX.atOnce)) {
-    if (lost.room < 0) return false;
+    if (lost.budget.pairs < 0) return false;
     const remainingSources = await tx.execute<RemainingSource[]>(READ_SOURCES, [
       isPart,
       text,
@@ -180,7 +191,7 @@ async function isSaidElsewhere(
     ]);
     for (const { content, containsDerived } of remainingSources) {
       await nextTurn();
-      lost.room -= (READING_COST.row + content.length) * costOfCharacter;
+      lost.budget.pairs -= (READING_COST.row + content.length) * costOfCharacter;
       remainingShingles = remainingShingles.difference(shinglesIn(content, lost));
       if (containsDerived) isPartLeft = false;
       if (remainingShingles.size === 0 && !isPartLeft) return true;

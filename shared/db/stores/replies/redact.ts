@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { LOWEST_ID } from '../../../ids.ts';
 import { MIB } from '../../../schemas/limits.ts';
 import { inPages, ROWS_AT_ONCE } from '../../steps.ts';
-import { compareWith, type DeletedTexts, findRepeating } from '../memory/repeats.ts';
+import { type ComparisonBudget, compareWith, type DeletedTexts, findRepeating } from '../memory/repeats.ts';
 
 /** Texts of a prediction. */
 interface PredictionTexts {
@@ -64,9 +64,9 @@ export async function redactPredictions(
   tx: EntityManager,
   accountId: string,
   ids: readonly string[],
-  texts: readonly string[] | undefined,
+  { texts, budget }: { texts: readonly string[] | undefined; budget: ComparisonBudget },
 ): Promise<void> {
-  const deletedTexts = compareWith(texts, { ofFewWords: true });
+  const deletedTexts = compareWith(texts, budget, { ofFewWords: true });
   for (const page of inPages(ids, SOURCES_AT_ONCE)) await redactMadeFrom(tx, accountId, page, deletedTexts);
   await tx.execute(`${FORGET_DRAFTS} and ${MADE_FROM}`, [accountId, JSON.stringify(ids)]);
 }
