@@ -242,6 +242,15 @@ describe('promotion to facts', function () {
     assert.equal(sources.filter(({ quote }) => quote !== null).length, 500);
   });
 
+  it('a model is shown the known facts that share a word with the rows, also one with letters such as ß, ø, ł and æ', async () => {
+    const words = ['Königstraße', 'Tromsø', 'Łódź', 'Ærøskøbing', "O'Neil"];
+    for (const word of words) await add(ann, 'facts', { text: `Remembers ${word}` });
+    await addEpisode(ann, ['Königstraße, Tromsø, Łódź, Ærøskøbing, Oʼneil: I was there, or not']);
+    await promotionResult();
+    const { facts } = recordOf(await system.provider.called(1));
+    assert.deepEqual(facts.map(({ text }) => text).sort(), words.map((word) => `Remembers ${word}`).sort());
+  });
+
   it('a promotion to facts never changes a fact that the person wrote or pinned: a new fact that contradicts it is superseded at once', async () => {
     const own = await add(ann, 'facts', { text: 'My package manager is npm' });
     await addEpisode(ann, ['We use pnpm']);

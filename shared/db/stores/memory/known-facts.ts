@@ -20,6 +20,12 @@ const WORD_MIN = 3;
 /** Maximum number of facts that are ranked: ranking takes longer than finding, and common words find nearly all. */
 const RANKED_MAX = 1000;
 
+/**
+ * Query for texts that have all words of one of several lists: `grey cat or dog`. Like the indexed text, the words pass
+ * `search_text`, which rewrites letters such as ß that `wordsOf` keeps.
+ */
+const ANY_OF = `websearch_to_tsquery('english', search_text(?))`;
+
 /** Finds the current facts that share the most words with a text, most related first. */
 export async function relatedFacts(
   em: EntityManager,
@@ -33,12 +39,12 @@ export async function relatedFacts(
     `select f.id, f.text, f.slot
        from (
          select f.id, f.text, f.slot, q.words
-           from facts f cross join (select to_tsquery('english', ?) as words) q
+           from facts f cross join (select ${ANY_OF} as words) q
           where f.account_id = ? and f.superseded_by is null and f.stale_at is null
             and to_tsvector('english', search_text(f.text)) @@ q.words
           limit ${RANKED_MAX}) f
       order by ts_rank(to_tsvector('english', search_text(f.text)), f.words) desc, f.id limit ?`,
-    [words.map((word) => `'${word}'`).join(' | '), accountId, count],
+    [words.join(' or '), accountId, count],
   );
 }
 
@@ -76,8 +82,8 @@ export async function knownFacts(
     accountId,
     [ownWordsIn(text, null), ownValueOf(text, slot), ...givenUpIn(text)]
       .filter(({ size }) => size > 0)
-      .map(allOf)
-      .join(' | '),
+      .map((words) => [...words].join(' '))
+      .join(' or '),
     CANDIDATES_MAX,
     target?.id ?? null,
     accountId,
@@ -93,9 +99,6 @@ export async function knownFacts(
   }));
 }
 
-/** Returns a query for texts with all of these words. */
-const allOf = (words: ReadonlySet<string>) => `(${[...words].map((word) => `'${word}'`).join(' & ')})`;
-
 interface KnownRow extends Omit<KnownFact, 'validFrom' | 'validTo'> {
   fromMs: number | null;
   toMs: number | null;
@@ -109,7 +112,7 @@ const KNOWN_FACTS = `
     union (select id from facts where account_id = ? and slot = ? order by superseded_by nulls first, id desc limit ?)
     union (select id from facts
             where account_id = ? and superseded_by is null
-              and to_tsvector('english', search_text(text)) @@ to_tsquery('english', ?)
+              and to_tsvector('english', search_text(text)) @@ ${ANY_OF}
             order by id desc limit ?)
     union select ?::uuid
     union select l.from_id from memory_links l
