@@ -251,6 +251,18 @@ describe('promotion to facts', function () {
     assert.deepEqual(facts.map(({ text }) => text).sort(), words.map((word) => `Remembers ${word}`).sort());
   });
 
+  it('a promotion that makes nothing leaves the revision of the memory as it was', async () => {
+    await addEpisode(ann, ['Good morning']);
+    const readRevision = async () => {
+      const sql = 'select memory_revision::int as revision from accounts where id = $1';
+      return (await system.database.pool.query(sql, [ann.id])).rows[0].revision;
+    };
+    const before = await readRevision();
+    const { body } = await promote(ann, 'episodes');
+    assert.deepEqual([body.skipped, (await promotionResult()).skipped], [1, 1]);
+    assert.equal(await readRevision(), before);
+  });
+
   it('a promotion to facts never changes a fact that the person wrote or pinned: a new fact that contradicts it is superseded at once', async () => {
     const own = await add(ann, 'facts', { text: 'My package manager is npm' });
     await addEpisode(ann, ['We use pnpm']);

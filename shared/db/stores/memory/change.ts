@@ -3,19 +3,21 @@ import { AppError } from '../../../errors/app-error.ts';
 import { transaction } from '../../transaction.ts';
 
 /**
- * Changes an account's memory in one transaction, and counts the change in `accounts.memory_revision`. The count locks
- * the account's row, so changes of one account run one after another, and `work` needs no locks of its own. Throws
+ * Changes an account's memory in one transaction, and counts the change in `accounts.memory_revision`, unless
+ * `counts` is false: for changes of nothing but what promotion has looked at. Either way the statement locks the
+ * account's row, so changes of one account run one after another, and `work` needs no locks of its own. Throws
  * `not_authenticated` if the account is gone, disabled or being erased.
  */
 export function changeMemory<T>(
   em: EntityManager,
   accountId: string,
   work: (tx: EntityManager) => Promise<T>,
+  { counts = true } = {},
 ): Promise<T> {
   return transaction(em, async (tx) => {
     const changedRows = await tx.execute<object[]>(
-      `update accounts set memory_revision = memory_revision + 1 where id = ? and active returning 1`,
-      [accountId],
+      `update accounts set memory_revision = memory_revision + ? where id = ? and active returning 1`,
+      [Number(counts), accountId],
     );
     if (changedRows.length === 0) throw new AppError('not_authenticated');
     return work(tx);

@@ -42,14 +42,19 @@ export async function storePiece(
 ): Promise<boolean> {
   const newEpisodeId = newId();
   try {
-    await changeMemory(em, accountId, async (tx) => {
-      if (!(await isPieceUnchanged(tx, accountId, piece, promotedBefore))) throw new PieceChanged();
-      const id = piece.kind === 'again' ? piece.episode.id : newEpisodeId;
-      if (draft !== undefined) await storeEpisode(tx, accountId, id, piece, draft);
-      await markProcessed(tx, accountId, piece, promotedBefore);
-      await clearFailures(tx, accountId, affectedRowsOf(piece));
-      await within(tx, draft && id);
-    });
+    await changeMemory(
+      em,
+      accountId,
+      async (tx) => {
+        if (!(await isPieceUnchanged(tx, accountId, piece, promotedBefore))) throw new PieceChanged();
+        const id = piece.kind === 'again' ? piece.episode.id : newEpisodeId;
+        if (draft !== undefined) await storeEpisode(tx, accountId, id, piece, draft);
+        await markProcessed(tx, accountId, piece, promotedBefore);
+        await clearFailures(tx, accountId, affectedRowsOf(piece));
+        await within(tx, draft && id);
+      },
+      { counts: draft !== undefined },
+    );
     return true;
   } catch (error) {
     if (error instanceof PieceChanged) return false;

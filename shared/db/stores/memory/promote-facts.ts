@@ -53,14 +53,22 @@ export function storeStatements(
   extracted: ExtractedStatements,
   within: (tx: EntityManager, stored: StoreResult) => Promise<void>,
 ): Promise<void> {
-  return changeMemory(em, accountId, async (tx) => {
-    await checkUnchanged(tx, accountId, extracted);
-    const storage = new StatementStorage(tx, accountId, extracted);
-    for (const [place, source] of extracted.sources.entries())
-      await storage.store(source, extracted.statements[place] ?? []);
-    await markPromoted(tx, accountId, extracted.sources);
-    await within(tx, storage.stored);
-  });
+  const { sources, statements } = extracted;
+  // A stale fact without a statement is deleted.
+  const changesFacts =
+    sources.some(({ tier }) => tier === 'fact') || statements.some(({ length }) => length > 0);
+  return changeMemory(
+    em,
+    accountId,
+    async (tx) => {
+      await checkUnchanged(tx, accountId, extracted);
+      const storage = new StatementStorage(tx, accountId, extracted);
+      for (const [place, source] of sources.entries()) await storage.store(source, statements[place] ?? []);
+      await markPromoted(tx, accountId, sources);
+      await within(tx, storage.stored);
+    },
+    { counts: changesFacts },
+  );
 }
 
 async function checkUnchanged(
