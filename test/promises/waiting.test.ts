@@ -34,19 +34,31 @@ describe('waiting', () => {
       for (const ms of delays) assert.ok(ms < 1500, `answered ${ms} ms after the end`);
     };
 
+    it('new work is claimed within 1.5 s when every wake-up is lost', async () => {
+      const before = await system.queue.droppedWakeUps('admitted');
+      const app = await system.app();
+      for (let n = 0; n < 5; n += 1) {
+        const { status: code, headers } = await app.predict(predictionBody());
+        assert.equal(code, 200);
+        const ms = timesOf(headers)('queue');
+        assert.ok(ms < 1500, `claimed after ${ms} ms`);
+      }
+      assert.ok((await system.queue.droppedWakeUps('admitted')) > before, 'no wake-up was dropped');
+    });
+
     it('a successful prediction is answered within 1.5 s of its commit when every wake-up is lost', async () => {
-      const before = await system.queue.droppedWakeUps();
+      const before = await system.queue.droppedWakeUps('ended');
       // Delays of up to 1.3 s, so that predictions end at every moment between two polls.
       system.provider.respond((response, call) => delay((call.index % 20) * 70)(response, call));
       await assertAnswered(await system.app(), 200);
-      assert.ok((await system.queue.droppedWakeUps()) > before, 'no wake-up was dropped');
+      assert.ok((await system.queue.droppedWakeUps('ended')) > before, 'no wake-up was dropped');
     });
 
     it('a failed prediction is answered within 1.5 s of its commit when every wake-up is lost', async () => {
-      const before = await system.queue.droppedWakeUps();
+      const before = await system.queue.droppedWakeUps('ended');
       system.provider.respond((response, call) => delay((call.index % 20) * 70, status(500))(response, call));
       await assertAnswered(await system.app(), 502);
-      assert.ok((await system.queue.droppedWakeUps()) > before, 'no wake-up was dropped');
+      assert.ok((await system.queue.droppedWakeUps('ended')) > before, 'no wake-up was dropped');
     });
   });
 

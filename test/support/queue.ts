@@ -21,7 +21,7 @@ async function queueOnPostgres(
     (await pool.query<{ n: number }>(`select count(*)::int as n from ${statement}`, values)).rows[0]?.n ?? 0;
   return {
     env: { DATABASE_DIRECT_URL: proxy?.url ?? url },
-    droppedWakeUps: async () => proxy?.dropped() ?? 0,
+    droppedWakeUps: async (channel) => proxy?.dropped(channel) ?? 0,
     async holds(text) {
       const { rows } = await pool.query<{ name: string }>(
         `select quote_ident(table_name) as name from information_schema.tables where table_schema = 'forecue_queue'`,

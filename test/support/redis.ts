@@ -24,9 +24,9 @@ export async function queueOnRedis(url: string, options: { withoutWakeUps: boole
       QUEUE_PREFIX: prefix,
       REDIS_URL: options.withoutWakeUps ? url.replace('://', `://${prefix}:any@`) : url,
     },
-    async droppedWakeUps() {
+    async droppedWakeUps(channel) {
       const logs = await onAll(nodes, (node) => node.call('ACL', 'LOG', '1000') as Promise<unknown[]>);
-      return logs.flat().reduce((sum: number, entry) => sum + deniedTo(prefix, entry), 0);
+      return logs.flat().reduce((sum: number, entry) => sum + denialsOf(`${prefix}_${channel}`, entry), 0);
     },
     async holds(text) {
       const dumps = await onAll(nodes, async (node) => {
@@ -76,9 +76,9 @@ async function monitor({ options: { host = '127.0.0.1', port = 6379, password } 
   return { socket, overheard: () => said };
 }
 
-/** Counts the refusals in an entry, a list of names and values; a repeated refusal only raises its count. */
-function deniedTo(user: string, entry: unknown): number {
-  if (!Array.isArray(entry) || !entry.includes(user)) return 0;
+/** Counts a channel's refusals in an entry, a list of names and values; a repeated refusal only raises its count. */
+function denialsOf(channel: string, entry: unknown): number {
+  if (!Array.isArray(entry) || !entry.includes(channel)) return 0;
   return Number(entry[entry.indexOf('count') + 1]);
 }
 

@@ -36,7 +36,7 @@ export interface SystemOptions {
   env?: Environment;
   /** Hosts each ingress and worker in a process of its own, which a test may kill or freeze. */
   apart?: boolean;
-  /** Drops the product's wake-ups, so that only polling is left; on PostgreSQL, those for admitted work pass. */
+  /** Drops the product's wake-ups, so that only tickets and polling are left. */
   withoutWakeUps?: boolean;
 }
 

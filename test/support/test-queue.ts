@@ -1,9 +1,11 @@
+import type { Channel } from '../../shared/work/wake-ups.ts';
+
 /** Queue and wake-ups of a test file's installation, on PostgreSQL or Redis. */
 export interface TestQueue {
   /** Configuration that points the product's processes to it. */
   env: Record<string, string>;
-  /** Returns the number of dropped wake-ups; 0 unless dropping was requested. */
-  droppedWakeUps(): Promise<number>;
+  /** Returns the number of a channel's dropped wake-ups; 0 unless dropping was requested. */
+  droppedWakeUps(channel: Channel): Promise<number>;
   /** Reports whether the text is anywhere in the queue, or in anything sent to its server since `listen`. */
   holds(text: string): Promise<boolean>;
   /** Records everything sent to the queue's server from now on, if it can be monitored. */

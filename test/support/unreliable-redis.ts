@@ -13,8 +13,8 @@ export interface Fates {
 const LONGEST_DELAY_MS = 3000;
 
 /**
- * Starts a proxy to a Redis that drops, duplicates, delays or forwards the wake-ups for ended and cancelled work, each
- * equally often, and changes nothing else: those for admitted work pass.
+ * Starts a proxy to a Redis that drops, duplicates, delays or forwards wake-ups, each equally often, and changes
+ * nothing else.
  */
 export async function startUnreliableRedis(
   target: string,
@@ -59,11 +59,13 @@ async function befall(wakeUp: Buffer, client: Socket, fates: Fates): Promise<voi
 }
 
 /**
- * Reports whether a frame is a wake-up for ended or cancelled work: an array (RESP 2) or push (RESP 3) of `message`,
- * the channel's name and the content.
+ * Reports whether a frame is a wake-up: an array (RESP 2) or push (RESP 3) of `message`, the channel's name and the
+ * content.
  */
 function isWakeUp(frame: Buffer): boolean {
-  return /^[*>]3\r\n\$7\r\nmessage\r\n\$\d+\r\n\S+_(ended|cancel)\r\n/.test(frame.toString('latin1', 0, 200));
+  return /^[*>]3\r\n\$7\r\nmessage\r\n\$\d+\r\n\S+_(ended|cancel|admitted)\r\n/.test(
+    frame.toString('latin1', 0, 200),
+  );
 }
 
 /** Returns the end of the Redis protocol value that begins at `start`; undefined if part of it has not arrived yet. */

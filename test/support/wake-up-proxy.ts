@@ -1,4 +1,5 @@
 import { connect, createServer } from 'node:net';
+import type { Channel } from '../../shared/work/wake-ups.ts';
 import { databaseUrl } from './database.ts';
 import { endTogether, listen } from './listening.ts';
 
@@ -6,14 +7,14 @@ const NOTIFICATION = 'A'.charCodeAt(0);
 const HEADER_BYTES = 5;
 
 /**
- * Starts a proxy to the database that drops the notifications of ended work, of cancelled work and of providers, and
- * nothing else: those of admitted work pass (PostgreSQL's frontend/backend protocol, version 3).
+ * Starts a proxy to the database that drops every wake-up and the notifications of providers, and nothing else
+ * (PostgreSQL's frontend/backend protocol, version 3).
  */
 export async function dropWakeUps(
   target: string,
-): Promise<{ url: string; dropped(): number; close(): Promise<void> }> {
+): Promise<{ url: string; dropped(channel: Channel): number; close(): Promise<void> }> {
   const { hostname, port, pathname } = new URL(target);
-  let dropped = 0;
+  const dropped: string[] = [];
   const server = createServer((client) => {
     const upstream = connect(Number(port) || 5432, hostname);
     endTogether(client, upstream);
@@ -22,8 +23,9 @@ export async function dropWakeUps(
     upstream.on('data', (chunk: Buffer) => {
       pending = Buffer.concat([pending, chunk]);
       for (let message = take(); message !== undefined; message = take()) {
-        if (isWakeUp(message)) dropped += 1;
-        else client.write(message);
+        const wakeUp = wakeUpIn(message);
+        if (wakeUp === undefined) client.write(message);
+        else dropped.push(wakeUp);
       }
     });
 
@@ -42,17 +44,18 @@ export async function dropWakeUps(
   address.port = String(proxy.port);
   return {
     url: address.href,
-    dropped: () => dropped,
+    dropped: (channel) => dropped.filter((one) => one === channel).length,
     close: proxy.close,
   };
 }
 
 /**
- * Reports whether a message is a notification to drop: its type, its length, the sender's process id, then the
- * channel's name, ended by a NUL.
+ * Returns the channel of a notification to drop; undefined for any other message. A notification is its type, its
+ * length, the sender's process id, then the channel's name, ended by a NUL.
  */
-function isWakeUp(message: Buffer): boolean {
-  if (message[0] !== NOTIFICATION) return false;
+function wakeUpIn(message: Buffer): string | undefined {
+  if (message[0] !== NOTIFICATION) return undefined;
   const start = HEADER_BYTES + 4;
-  return /_(ended|cancel|providers)$/.test(message.toString('utf8', start, message.indexOf(0, start)));
+  const name = message.toString('utf8', start, message.indexOf(0, start));
+  return /_(ended|cancel|admitted|providers)$/.exec(name)?.[1];
 }
