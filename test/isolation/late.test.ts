@@ -55,6 +55,8 @@ describe('calls that got 503', function () {
     for (const reply of replies) assert.deepEqual([reply.status, reply.code], [503, 'service_unavailable']);
     assert.equal((await app.predict(predictionBody())).status, 200);
     await expectUnits(2);
+    // One call came before the lock, one after it.
+    assert.equal(system.provider.calls.length, 2);
   });
 
   /** Sends a request that is refused because of a lock, and releases the lock. */
