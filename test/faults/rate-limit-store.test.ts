@@ -122,9 +122,12 @@ describe('rate-limit store outage', function () {
     });
 
     it('a frozen Redis that stores the rate limits delays no request by 3 s, and the rate limit still holds', async () => {
+      const [web] = system.webs as [HostedPart];
       const app = await system.app();
+      const before = occurrences(web.log, STORE_LOST_MESSAGE);
       await redis.pause(4000);
       assertCounted(await usages(app, 2 * POINTS));
+      assert.equal(occurrences(web.log, STORE_LOST_MESSAGE), before + 1);
     });
   });
 });
