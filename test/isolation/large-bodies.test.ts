@@ -15,8 +15,8 @@ const MIB = 1024 * 1024;
 /** Just under the default rate limit. */
 const PER_SECOND = 45;
 const GROWTH_MB = 300;
-/** Maximum latency of another app's calls. If large bodies took no turns, these calls would take several seconds. */
-const LATENCY_MAX_MS = 1000;
+/** Maximum delay of 19 in 20 of another app's calls. If large bodies took no turns, these would take seconds. */
+const DELAY_MAX_MS = 1000;
 
 describe('large bodies', () => {
   // Rate limits are off, as in all tests by default: large bodies cost many points.
@@ -116,7 +116,7 @@ describe('large bodies', () => {
     'bodies of 1.4 MB (context_too_large)': { texts: 30, code: 'context_too_large' },
   };
   for (const [name, { texts, code }] of Object.entries(sizes))
-    it(`90 concurrent ${name} do not delay another app's calls`, async function () {
+    it(`90 concurrent ${name} delay at most one in twenty of another app's calls by a second`, async function () {
       this.timeout(60_000);
       const before = await callUntil(20, askOther, sleep(2000));
       const message = { role: 'user', content: '\u0001'.repeat(7900) };
@@ -133,9 +133,6 @@ describe('large bodies', () => {
       assert.ok((await large).every((reply) => [code, 'overloaded'].includes(reply.code)));
       assert.deepEqual([...new Set(beside.map(({ status }) => status))], [200]);
       const [alone, together] = [p95(before), p95(beside)];
-      assert.ok(
-        together < Math.max(LATENCY_MAX_MS, 4 * alone),
-        `${alone} ms before, ${together} ms beside them`,
-      );
+      assert.ok(together < alone + DELAY_MAX_MS, `${alone} ms before, ${together} ms beside them`);
     });
 });
