@@ -12,7 +12,7 @@ const SETTLED_MS = 15_000;
 /** Time without a read after which reading starts over, with the newest calls. */
 const STALE_MS = 30_000;
 
-/** The calls of one hour and model. */
+/** Sums over the calls of one model in one hour. */
 export type HourlySpending = Omit<LedgerHour, 'first' | 'last'>;
 
 /**

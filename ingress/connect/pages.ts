@@ -116,8 +116,9 @@ export function closedPage(attempt: AttemptView): Html {
       );
 }
 
-/** Query of the redirect URI: the parameters that came back with the person. */
+/** Query with which the browser comes back to the redirect URI, and the address at which it does. */
 interface CallbackQuery {
+  /** Returns a parameter; empty if it is absent. */
   get(name: string): string;
   /** Base of the page's own address, and the issuer. */
   publicUrl: string;

@@ -51,8 +51,8 @@ export class ConnectionTurns {
   };
 
   /**
-   * Calls `close` for a connection with a protocol error once the requests before the error are answered: at once if
-   * there are none, or if the error is in the body of the request being answered.
+   * Calls `close` after a protocol error on a connection: as soon as the requests before the error are answered, or
+   * immediately if none of them is open or the error is in the body of the request being answered.
    */
   close(socket: Duplex, close: () => void): void {
     const connection = this.#connectionOf(socket);

@@ -89,9 +89,10 @@ interface WaitingCall {
 }
 
 /**
- * A key's lease on the windows of its limit. Grants points at once while the window is known, has points left, and this
- * ingress is ahead of the store by no more than its share; otherwise a call waits for the store's count, together with
- * all others that wait. Reports granted points in the background.
+ * A key's lease on the windows of its limit. While the current window is known, a call is answered at once in two
+ * cases: refused if it asks for more points than are left; granted if its points fit into this ingress's share of
+ * uncounted points, and into the window after those of the calls that wait. All other calls wait together for the
+ * store's count. Reports granted points in the background.
  *
  * Below the limit, the store counts granted points and nothing else, so no call is refused too early. Each ingress has
  * at most `share` points that the store has not counted, so all ingresses together grant at most `limit + ingresses *

@@ -40,7 +40,7 @@ export const STANDING_QUEUE_WAIT_MS = 150;
  * queued work does not wait for slots.
  */
 const FULL_SHARE = 0.5;
-/** Assumed service time until the first answer. */
+/** Initial value of the average service time, before any answer has been measured. */
 const ASSUMED_SERVICE_MS = 500;
 /** Weight of the latest answer in the average service time. */
 const SERVICE_WEIGHT = 0.1;

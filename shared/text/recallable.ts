@@ -15,7 +15,8 @@ const UNRECALLABLE_PATTERNS: readonly RegExp[] = [
   /(?<![\w:])(?:[\da-f]{0,4}:){2,7}[\da-f]{1,4}(?![\w:])/giu,
   /-?\d{1,3}\.\d{4,}/gu,
   /\d(?:[ .,/()-]{0,2}\d){5,}/gu,
-  // Postal addresses: in English, German and Dutch, French, Spanish, Portuguese and Italian; postal codes.
+  // Postal addresses: a pattern for English, one for German and Dutch, one for French, one for Spanish, Portuguese and
+  // Italian. Then places after a postal code of five digits, and British postal codes.
   /(?<!\w)\d{1,5}[a-z]?,? (?:[\p{L}.'’-]{1,30} ){1,4}(?:street|st|avenue|ave|road|rd|lane|ln|drive|dr|boulevard|blvd|court|ct|square|terrace|way)(?!\w)/giu,
   /[\p{L}-]{0,30}(?:stra(?:ß|ss)e|str\.|gasse|allee|platz|weg|damm|ufer|straat|laan) ?\d{1,4}[a-z]?(?!\w)/giu,
   /(?<!\w)\d{1,4}(?: ?(?:bis|ter))?,? (?:rue|avenue|boulevard|chemin|impasse|quai|allée)(?!\p{L})[^\n,.;]{1,60}/giu,

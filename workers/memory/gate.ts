@@ -91,7 +91,7 @@ function checkProposal(
   const fact = target === null || relation === 'new' ? undefined : known[target - 1];
   const to = timeOf(proposal.valid_to);
   const said = record.latestTimeOf(quotes);
-  // If a statement had ended before it was said, it was valid before its end, not since it was said.
+  // Without `valid_from`, a statement is valid from the time it was said, or from its end if it had ended before.
   const from = timeOf(proposal.valid_from) ?? Math.min(said, to ?? said);
   if (proposal.valid_to !== null && (to === undefined || to < from)) return undefined;
   return {

@@ -157,9 +157,9 @@ function progressAfter(
 }
 
 /**
- * Extracts the statements of the first sources: from a model's answer, after checks, or by patterns if there is no
- * model. Sources without the person's own words state nothing, and no model is asked about them. `usage` is null if no
- * model was asked.
+ * Extracts the statements of the first sources. A model is asked about as many sources as fit into one question, and
+ * its answer is checked; without a model, patterns search the first source alone. Sources without the person's own
+ * words state nothing, so no model is asked about them. `usage` is null if no model was asked.
  */
 async function extractStatements(
   sources: readonly FactSource[],

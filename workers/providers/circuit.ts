@@ -41,7 +41,7 @@ export class Circuit {
   readonly #model: string;
   readonly #settings: CircuitSettings;
   #streak = NO_FAILURE;
-  /** Fault of refused calls. It is never `timeout`, after which callers retry at once. */
+  /** Fault of refused calls. A timeout counts as `failed`, because callers would retry at once after `timeout`. */
   #fault: 'failed' | 'rate_limited' = 'failed';
   /** End of the pause for which the provider asked. */
   #pausedUntil = Number.NEGATIVE_INFINITY;

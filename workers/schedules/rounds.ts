@@ -19,7 +19,7 @@ const SPREAD_SHARE = 0.8;
 const PAUSE_MS = { min: 250, max: 60_000 };
 /** Delay before a round checks again whether its next page may begin. */
 const ROOM_CHECK_MS = 1000;
-/** Maximum number of accounts that are counted to compute the pauses. */
+/** Maximum number of due accounts that are counted to compute the pause between pages. */
 const COUNTED_MAX = 100_000;
 
 export interface RoundDependencies {

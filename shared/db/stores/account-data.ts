@@ -74,9 +74,9 @@ export async function* accountData(
 }
 
 /**
- * Yields the ids of a table's rows in pages, which are bounded in bytes too. A larger row is a page of its own. `order`
- * is a column that never changes and follows the account in an index. In the order of the primary key, a page may read
- * past the rows of all other accounts.
+ * Yields the ids of a table's rows in pages of limited rows and bytes. A row above the byte limit is a page of its own.
+ * `order` must be a column that never changes and comes right after the account in an index; without such an index, a
+ * page may read past the rows of all other accounts.
  */
 async function* sizedPages(
   em: () => EntityManager,

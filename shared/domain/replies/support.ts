@@ -33,7 +33,10 @@ interface Precedent extends Omit<PersonDecision, 'isRejected'> {
  * similarity of their prompts.
  */
 const SUPPORT_MIN = { replies: 2, likeness: 0.7 };
-/** Conditions for a risky reply. In addition, no reply to a similar prompt may have another meaning. */
+/**
+ * Stricter conditions for a risky reply, and for any reply to a risky prompt. In addition, all earlier replies to
+ * similar prompts must have the same meaning as this reply, and none may be a rejected prediction.
+ */
 const RISKY_SUPPORT_MIN = { replies: 5, likeness: 0.9 };
 
 /**

@@ -75,7 +75,7 @@ class GeminiReader implements Reader {
       this.#subagent = record['kind'] === 'subagent';
     }
     if (this.#session === undefined) return undefined;
-    // A checkpoint repeats all messages.
+    // A line is a message, or a checkpoint, which repeats all messages so far. `#seen` leaves out the repeated ones.
     const messages = [
       record,
       ...objectsOf(record['messages']),

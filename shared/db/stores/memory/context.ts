@@ -78,8 +78,8 @@ export interface ConnectedContext {
 }
 
 /**
- * Reads memory and revisions in one snapshot, so that an answer states the revisions that it is based on. Reads nothing
- * through a revoked connection, although some of its work may not have ended yet.
+ * Reads memory and revisions in one snapshot, so that an answer states the revisions that it is based on. Reads no
+ * memory if the connection is revoked: work that was admitted before may still be running then.
  */
 export async function assembleConnectedContext(
   em: EntityManager,

@@ -55,10 +55,10 @@ const SELECT_TEXTS = `
   select id, text from facts where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)`;
 
 /**
- * Erases the texts of predictions that were made from these rows of memory and may repeat the deleted `texts`. Erases
- * all of them if `texts` is undefined, because there are too many texts to compare. The predictions' numbers stay, so
- * that statistics and calibration do not change. The stored answers of drafts contain rows as they were sent, so they
- * are deleted in any case.
+ * Erases the texts of predictions that were made from these rows of memory, if they may repeat the deleted `texts`. If
+ * `texts` is undefined, because the deleted texts are too many to compare, erases the texts of all these predictions.
+ * Their numbers stay, so that statistics and calibration do not change. The stored answers of drafts contain rows as
+ * they were sent, so they are deleted in any case.
  */
 export async function redactPredictions(
   tx: EntityManager,
