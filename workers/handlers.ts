@@ -14,14 +14,14 @@ import { createBatchReplyHandler } from './replies/batch-reply.ts';
 import { createPredictBatchHandler } from './replies/predict-batch.ts';
 import { createReplyHandler } from './replies/reply.ts';
 import type { Handlers, Stores } from './work/handler.ts';
-import { createReadInTurn } from './work/reads.ts';
+import { createFairReads } from './work/reads.ts';
 
 /** Creates the handler of every kind of work. */
 export function createHandlers(
   config: WorkerConfig,
   { pool, em, providerOf }: Stores & { providerOf: ProviderOf },
 ): Handlers<typeof kinds> {
-  const inTurn = createReadInTurn(config.database.poolSize);
+  const inTurn = createFairReads(config.database.poolSize);
   const readGranted: Parameters<typeof createPredictHandler>[1] = (reader, { request, question, tails }) =>
     inTurn(reader, async () => {
       const asked = { ...CONTEXT_DEFAULTS, query: question, recencyMinutes: null };

@@ -1,4 +1,4 @@
-import { type Calibrator, fitCalibrator, type Label } from '../../shared/domain/replies/calibrator.ts';
+import { type CalibratorModel, fitCalibrator, type Label } from '../../shared/domain/replies/calibrator.ts';
 import { decideReply, type ReplyDecision } from '../../shared/domain/replies/decide.ts';
 import { fitMaterial } from '../../shared/domain/replies/material.ts';
 import {
@@ -52,7 +52,7 @@ export class Knowledge {
   readonly #decisions: PersonDecision[] = [];
   readonly #labels: Label[] = [];
   readonly #outcomes: ConfidenceOutcome[] = [];
-  #calibrator: Calibrator = fitCalibrator([]);
+  #calibrator: CalibratorModel = fitCalibrator([]);
 
   get labels(): number {
     return this.#labels.length;

@@ -1,6 +1,6 @@
 import type { ReplyProposal } from '../../shared/domain/replies/decide.ts';
 import type { FittedMaterial } from '../../shared/domain/replies/material.ts';
-import type { PromptReply, Vote } from '../../shared/domain/replies/vote.ts';
+import type { PromptReply, VoteResult } from '../../shared/domain/replies/vote.ts';
 import { type Provider, ProviderError } from '../../workers/providers/provider.ts';
 import { readReply, replyQuestion } from '../../workers/replies/prompt.ts';
 import { proposeLocally } from '../../workers/replies/reply.ts';
@@ -12,7 +12,7 @@ export const AGENT = 'coder';
 
 /** Material that a proposal may use, as in the product. */
 export interface Basis {
-  vote: Vote;
+  vote: VoteResult;
   pairs: readonly PromptReply[];
   /** Prompt and memory after screening. */
   material: FittedMaterial;

@@ -14,7 +14,7 @@ import {
   connectRedis,
   type RedisClient,
   readMemory,
-  SAFE_POLICY,
+  SAFE_EVICTION_POLICY,
   takesWrites,
 } from '../../shared/queue/redis.ts';
 import { withTimeout } from '../../shared/timing/within.ts';
@@ -144,7 +144,7 @@ class NoAnswerError extends Error {}
 async function examineRedis(client: RedisClient, kind: RedisTarget['kind']): Promise<Finding> {
   const { policy, used, limit } = await readMemory(client);
   const found = `Redis (${kind}), maxmemory-policy ${policy}`;
-  if (policy !== SAFE_POLICY) return fault(found, `set maxmemory-policy to ${SAFE_POLICY}`);
+  if (policy !== SAFE_EVICTION_POLICY) return fault(found, `set maxmemory-policy to ${SAFE_EVICTION_POLICY}`);
   if (limit > 0 && used >= limit)
     return fault(
       `${found}: its memory is full, so it takes no writes`,

@@ -7,7 +7,7 @@ import { startPostgres } from '../start/postgres.ts';
 import { AdminError } from './admin-error.ts';
 
 /** Folder in which this checkout keeps its data. */
-export const DATA = resolve(import.meta.dirname, '../../.data');
+export const DATA_FOLDER = resolve(import.meta.dirname, '../../.data');
 
 /** A database that a command opens itself: the one that a restore fills, or the embedded one that a move copies. */
 interface Target extends AsyncDisposable {
@@ -15,7 +15,7 @@ interface Target extends AsyncDisposable {
 }
 
 /** Opens the database of `DATABASE_URL`, or else the embedded one. */
-export async function openTarget(values: NodeJS.ProcessEnv, folder = DATA): Promise<Target> {
+export async function openTarget(values: NodeJS.ProcessEnv, folder = DATA_FOLDER): Promise<Target> {
   const env = new Env(values);
   if (env.has('DATABASE_URL') || env.text('NODE_ENV') === 'production')
     return targetOf(adminConfig(values), new AsyncDisposableStack());
@@ -23,7 +23,7 @@ export async function openTarget(values: NodeJS.ProcessEnv, folder = DATA): Prom
 }
 
 /** Opens the embedded database, which runs for this command only. */
-export async function openEmbedded(values: NodeJS.ProcessEnv, folder = DATA): Promise<Target> {
+export async function openEmbedded(values: NodeJS.ProcessEnv, folder = DATA_FOLDER): Promise<Target> {
   await using opening = new AsyncDisposableStack();
   await makePrivateFolder(folder);
   const lock = lockFolder(folder);

@@ -46,7 +46,7 @@ export async function openBoard(config: IngressConfig, limits: LimiterFactory, l
   const pages = new BoardPages(config, limits, database.pool, log);
   const app = new Koa<RequestState>();
   app.use(requestContext(log, addressReader(config.trustProxy), () => false));
-  app.use(pageErrors);
+  app.use(renderErrorPages);
   app.use((ctx) => pages.serve(ctx));
   app.on('error', (error: Error) => log.debug({ error: error.message }, 'answer not sent'));
   return {
@@ -216,7 +216,7 @@ const ERROR_MESSAGES: Record<string, string> = {
 };
 
 /** Turns errors into pages. A wrong token shows the sign-in form again. */
-async function pageErrors(ctx: RequestContext, next: Next): Promise<void> {
+async function renderErrorPages(ctx: RequestContext, next: Next): Promise<void> {
   try {
     await next();
   } catch (thrown) {

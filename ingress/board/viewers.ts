@@ -15,7 +15,8 @@ interface Viewer {
   shown: Record<string, string>;
 }
 
-export interface ViewerSteps {
+/** Source of the board's snapshots, and of the sections that show them. */
+export interface BoardSource {
   read(): Promise<BoardSnapshot>;
   /** Renders the sections of the page, by the ids of their elements. */
   render(snapshot: BoardSnapshot): Record<string, string>;
@@ -27,14 +28,14 @@ export interface ViewerSteps {
  * Viewers of the board, who share one set of statements per refresh. Without viewers, nothing is refreshed.
  */
 export class Viewers {
-  readonly #steps: ViewerSteps;
+  readonly #source: BoardSource;
   readonly #viewers = new Set<Viewer>();
   #latest: { at: number; snapshot: BoardSnapshot } | undefined;
   #reading: Promise<BoardSnapshot> | undefined;
   #refreshes: Repetition | undefined;
 
-  constructor(steps: ViewerSteps) {
-    this.#steps = steps;
+  constructor(source: BoardSource) {
+    this.#source = source;
   }
 
   get isFull(): boolean {
@@ -45,7 +46,7 @@ export class Viewers {
   async latest(): Promise<BoardSnapshot> {
     if (this.#latest !== undefined && performance.now() - this.#latest.at < FRESH_MS)
       return this.#latest.snapshot;
-    this.#reading ??= this.#steps.read().finally(() => {
+    this.#reading ??= this.#source.read().finally(() => {
       this.#reading = undefined;
     });
     const snapshot = await this.#reading;
@@ -72,7 +73,7 @@ export class Viewers {
   }
 
   async #refresh(): Promise<void> {
-    const sections = await this.latest().then(this.#steps.render, this.#steps.renderFailure);
+    const sections = await this.latest().then(this.#source.render, this.#source.renderFailure);
     for (const viewer of this.#viewers) send(viewer, sections);
   }
 

@@ -24,7 +24,7 @@ import {
   TokenCookie,
   withParameters,
 } from './browser.ts';
-import { AttemptClosed, pageErrors } from './errors.ts';
+import { AttemptClosed, renderErrorPages } from './errors.ts';
 import { type CredentialsPageData, callbackPage, consentPage, signInPage, signUpPage } from './pages.ts';
 import { setRefusal, signIn, signUp } from './sign-in.ts';
 
@@ -44,7 +44,7 @@ export interface ConsentParts {
 /** Wraps the routes of `/connect`: their answers and errors are pages or redirects. Errors of `checkHead` are JSON. */
 export const consentShell: Middleware<RequestState> = (ctx, next) => {
   setPageHeaders(ctx);
-  return pageErrors(ctx, next);
+  return renderErrorPages(ctx, next);
 };
 
 /**

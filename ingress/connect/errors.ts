@@ -18,7 +18,7 @@ export class AttemptClosed extends AppError {
 }
 
 /** Turns errors into pages. */
-export async function pageErrors(ctx: RequestContext, next: Next): Promise<void> {
+export async function renderErrorPages(ctx: RequestContext, next: Next): Promise<void> {
   try {
     await next();
   } catch (error) {

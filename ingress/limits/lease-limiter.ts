@@ -3,9 +3,9 @@ import type { Count } from '../../shared/db/stores/rate-limits.ts';
 import {
   type CountPoints,
   createVerdict,
-  keyOf,
   type LeasedLimiter,
   type Limit,
+  storeKeyOf,
   type Verdict,
 } from './limiter.ts';
 
@@ -39,7 +39,7 @@ export class LeaseLimiter implements LeasedLimiter {
   async take(key: string, points = 1): Promise<Verdict> {
     let lease = this.#leases.get(key);
     if (lease === undefined) {
-      lease = new Lease(keyOf(this.limit, key), this.#options);
+      lease = new Lease(storeKeyOf(this.limit, key), this.#options);
       this.#leases.set(key, lease);
     }
     return lease.take(points);

@@ -62,7 +62,7 @@ export interface LimiterFactory {
 export type CountPoints = (points: Points) => Promise<Count>;
 
 /** Returns the store's name for a key: a hash, because the key may be a person's e-mail or network address. */
-export function keyOf({ name }: Limit, key: string): string {
+export function storeKeyOf({ name }: Limit, key: string): string {
   return `${name}:${hash('sha256', key, 'base64url')}`;
 }
 
@@ -86,7 +86,7 @@ export class ExactLimiter implements Limiter {
   }
 
   async take(name: string, points = 1): Promise<Verdict> {
-    const key = keyOf(this.limit, name);
+    const key = storeKeyOf(this.limit, name);
     const counted = await this.#count({ key, points, windowMs: this.limit.windowS * 1000 });
     this.#windows.set(key, counted.window);
     return createVerdict(
@@ -101,7 +101,7 @@ export class ExactLimiter implements Limiter {
    * below zero.
    */
   async refund(name: string, points = 1): Promise<void> {
-    const key = keyOf(this.limit, name);
+    const key = storeKeyOf(this.limit, name);
     const window = this.#windows.get(key);
     if (window === undefined) return;
     await this.#count({ key, points: -points, windowMs: this.limit.windowS * 1000, window });

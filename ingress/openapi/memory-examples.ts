@@ -116,7 +116,7 @@ export const MEMORY_EXAMPLES: [TSchema, unknown][] = [
     session_id: RAW.session_id,
   }),
   example(memory.RawMemoryResponse, RAW),
-  example(memory.RawMemoryResponses, RAW),
+  example(memory.RawMemoryPostResponse, RAW),
   example(memory.RawMemoryPage, { results: [RAW], next: null }),
   example(memory.EpisodeRequests, {
     title: EPISODE.title,
@@ -126,12 +126,12 @@ export const MEMORY_EXAMPLES: [TSchema, unknown][] = [
   }),
   example(memory.EpisodeChange, { status: 'final' }),
   example(memory.EpisodeResponse, EPISODE),
-  example(memory.EpisodeResponses, EPISODE),
+  example(memory.EpisodePostResponse, EPISODE),
   example(memory.EpisodePage, { results: [EPISODE], next: null }),
   example(memory.FactRequests, { text: FACT.text, kind: FACT.kind, tags: FACT.tags }),
   example(memory.FactChange, { pinned: true }),
   example(memory.FactResponse, FACT),
-  example(memory.FactResponses, FACT),
+  example(memory.FactPostResponse, FACT),
   example(memory.FactDetail, {
     ...FACT,
     sources: [{ tier: 'episode', id: EPISODE.id, quote: null }],

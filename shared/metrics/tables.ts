@@ -54,7 +54,8 @@ const diskSizeGauge = gauge(
   'Size in bytes of the disk of PostgreSQL, if it runs on the same machine.',
 );
 
-export interface Leader {
+/** Sources of the gauges. `rounds` reports whether this process leads. */
+export interface TableSources {
   pool: Pool;
   /** Address of PostgreSQL itself. */
   directUrl: string;
@@ -64,13 +65,13 @@ export interface Leader {
 }
 
 /** Observes the tables while this process leads, until the returned handle is closed. */
-export function watchTables(leader: Leader): { close(): void } {
+export function watchTables(sources: TableSources): { close(): void } {
   // Two readers, because a scrape drops a reader that waits too long for a table.
-  const rounds = onScrape(() => roundsOf(leader));
+  const rounds = onScrape(() => roundsOf(sources));
   const tables = onScrape(async () =>
-    leader.rounds() === undefined
+    sources.rounds() === undefined
       ? []
-      : [...(await loadOf(leader)), ...(await installationOf(leader.pool)), ...(await diskOf(leader))],
+      : [...(await loadOf(sources)), ...(await installationOf(sources.pool)), ...(await diskOf(sources))],
   );
   return {
     close() {
@@ -80,8 +81,8 @@ export function watchTables(leader: Leader): { close(): void } {
   };
 }
 
-function roundsOf(leader: Leader): Sample[] {
-  const rounds = leader.rounds();
+function roundsOf(sources: TableSources): Sample[] {
+  const rounds = sources.rounds();
   if (rounds === undefined) return [];
   const ages = Object.entries(rounds).map(
     ([step, { last }]): Sample => [roundAgeGauge, (Date.now() - last) / 1000, { step }],
@@ -89,7 +90,7 @@ function roundsOf(leader: Leader): Sample[] {
   return [[leadsGauge, 1], ...ages];
 }
 
-async function loadOf({ pool, kinds }: Leader): Promise<Sample[]> {
+async function loadOf({ pool, kinds }: TableSources): Promise<Sample[]> {
   const rows = await readLoad(pool, Object.values(kinds));
   const byPool = Map.groupBy(rows, (row) => kindNamed(kinds, row.kind).pool);
   return [
@@ -128,7 +129,7 @@ async function installationOf(pool: Pool): Promise<Sample[]> {
   ];
 }
 
-async function diskOf({ pool, directUrl }: Leader): Promise<Sample[]> {
+async function diskOf({ pool, directUrl }: TableSources): Promise<Sample[]> {
   const disk = await readDatabaseDisk(pool, directUrl);
   if (disk === undefined) return [];
   return [

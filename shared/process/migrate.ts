@@ -1,5 +1,5 @@
 import { migrateDatabase, type Patience } from '../db/migrate.ts';
-import { migrateQueue } from '../queue/postgres-store.ts';
+import { migrateQueueSchema } from '../queue/postgres-store.ts';
 
 interface Installation extends Patience {
   /** Address of PostgreSQL itself, not of a pooler. */
@@ -12,5 +12,8 @@ interface Installation extends Patience {
  * it at once.
  */
 export function migrate({ queuePrefix, ...installation }: Installation): Promise<void> {
-  return migrateDatabase({ ...installation, migrateOthers: (client) => migrateQueue(client, queuePrefix) });
+  return migrateDatabase({
+    ...installation,
+    migrateOthers: (client) => migrateQueueSchema(client, queuePrefix),
+  });
 }

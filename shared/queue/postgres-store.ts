@@ -18,7 +18,7 @@ export function queueSchema(prefix: string): string {
 }
 
 /** Brings the queue's own tables up to date. */
-export async function migrateQueue(client: pg.ClientBase, prefix: string): Promise<void> {
+export async function migrateQueueSchema(client: pg.ClientBase, prefix: string): Promise<void> {
   await runMigrations(client, queueSchema(prefix));
 }
 

@@ -14,7 +14,13 @@ import { STOP_LIMITS } from '../process/stop-limits.ts';
 import { Coalescer } from '../timing/coalesce.ts';
 import { withTimeout } from '../timing/within.ts';
 import { postgresStore } from './postgres-store.ts';
-import { assertTakesWrites, connectRedis, type RedisClient, readMemory, SAFE_POLICY } from './redis.ts';
+import {
+  assertTakesWrites,
+  connectRedis,
+  type RedisClient,
+  readMemory,
+  SAFE_EVICTION_POLICY,
+} from './redis.ts';
 
 /** Interval in which a process adds at most one ticket to a queue. */
 const TICKET_EVERY_MS = 200;
@@ -118,8 +124,8 @@ async function redisStore(target: RedisTarget, queuePrefix: string, log: Log) {
 /** Logs an error if Redis may evict keys, because tickets would then vanish silently. */
 async function warnOfEviction(client: RedisClient, log: Log): Promise<void> {
   const policy = (await readMemory(client).catch(() => undefined))?.policy;
-  if (policy === undefined || policy === SAFE_POLICY) return;
-  log.error({ policy }, `Redis may drop jobs: set its maxmemory-policy to ${SAFE_POLICY}`);
+  if (policy === undefined || policy === SAFE_EVICTION_POLICY) return;
+  log.error({ policy }, `Redis may drop jobs: set its maxmemory-policy to ${SAFE_EVICTION_POLICY}`);
 }
 
 function queuesOn<B extends IQueueBackend, C>(

@@ -118,7 +118,7 @@ function optionsOf(role: RedisRole): CommonRedisOptions {
 const retryStrategy = (times: number) => backoffMs(times, RECONNECT);
 
 /** The only policy that never drops a job when memory is full. */
-export const SAFE_POLICY = 'noeviction';
+export const SAFE_EVICTION_POLICY = 'noeviction';
 
 /** Memory of a Redis server, in bytes, and its policy for evicting keys. */
 export interface RedisMemory {

@@ -63,7 +63,7 @@ export const RawMemoryResponse = closedObject({
 });
 export type RawMemoryResponse = Static<typeof RawMemoryResponse>;
 export const RawMemoryPage = pageOf(RawMemoryResponse);
-export const RawMemoryResponses = postResponseOf(RawMemoryResponse);
+export const RawMemoryPostResponse = postResponseOf(RawMemoryResponse);
 
 const episodeFields = {
   title: text(200, 1),
@@ -108,7 +108,7 @@ export const EpisodeResponse = closedObject({
 });
 export type EpisodeResponse = Static<typeof EpisodeResponse>;
 export const EpisodePage = pageOf(EpisodeResponse);
-export const EpisodeResponses = postResponseOf(EpisodeResponse);
+export const EpisodePostResponse = postResponseOf(EpisodeResponse);
 
 const factOptions = {
   kind: Type.Optional(nullable(Tag)),
@@ -160,7 +160,7 @@ const factFields = {
 export const FactResponse = closedObject(factFields);
 export type FactResponse = Static<typeof FactResponse>;
 export const FactPage = pageOf(FactResponse);
-export const FactResponses = postResponseOf(FactResponse);
+export const FactPostResponse = postResponseOf(FactResponse);
 
 /** A row from which another row is derived, with the words in it that support the derived row. */
 export const MemorySource = closedObject({ tier: oneOf(TIERS), id: Id, quote: Text });

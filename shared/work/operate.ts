@@ -9,10 +9,10 @@ import {
   type DrainCounts,
   drainQueued,
   type FailedJob,
-  failedJobs,
   pausePools,
   poolStates,
   readHeartbeats,
+  readJobsToRetry,
 } from '../db/stores/work/operate.ts';
 import { LOWEST_ID, newId } from '../ids.ts';
 import { admissionTerms, jobAdmission } from './admission.ts';
@@ -111,15 +111,15 @@ async function retryStep(
   const until = performance.now() + roomTimeoutMs;
   const counts = { queued: 0, locked: 0 };
   for (let after: string | undefined = LOWEST_ID; after !== undefined; ) {
-    const page = await failedJobs(database, kind.name, after, PAGE_ACCOUNTS);
-    const stopped = page.failed.length === 0 ? undefined : await reasonAgainstPage(database, kind.pool);
+    const page = await readJobsToRetry(database, kind.name, after, PAGE_ACCOUNTS);
+    const stopped = page.jobs.length === 0 ? undefined : await reasonAgainstPage(database, kind.pool);
     if (stopped === 'full' && performance.now() < until) {
       await sleep(ROOM_CHECK_MS);
       // Reads the page again, since an account may have a new job by now.
       continue;
     }
     if (stopped !== undefined) return { ...counts, stopped };
-    const { queued, locked } = await admitAgain(database, step, page.failed, options);
+    const { queued, locked } = await admitAgain(database, step, page.jobs, options);
     counts.queued += queued;
     counts.locked += locked;
     after = page.last;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { KeyResponse } from '../../shared/schemas/accounts.ts';
-import { erase, signUp, type UserClient } from '../support/account.ts';
+import { eraseAccount, signUp, type UserClient } from '../support/account.ts';
 import type { Reply } from '../support/client.ts';
 import { tally } from '../support/flood.ts';
 import { countOf, event, post } from '../support/recording.ts';
@@ -183,7 +183,7 @@ describe('account', () => {
       const session = randomUUID();
       await post(other, inSession(session, EVENTS));
       assert.equal((await post(other, [event()])).code, 'quota_exceeded');
-      await erase(system, other);
+      await eraseAccount(system, other);
       const { rows } = await system.database.pool.query('select from account_usage where account_id = $1', [
         other.id,
       ]);

@@ -81,7 +81,7 @@ export async function isGone(
 }
 
 /** Erases an account, and waits until nothing is left of it. */
-export async function erase(system: Pick<System, 'database'>, person: UserClient): Promise<void> {
+export async function eraseAccount(system: Pick<System, 'database'>, person: UserClient): Promise<void> {
   const { status, text } = await person.request('DELETE', '/api/auth/me/');
   if (status !== 204 || text !== '') throw new Error(`erasing was answered ${status} ${text}`);
   await until(() => isGone(system, person));

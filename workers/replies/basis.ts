@@ -3,13 +3,13 @@ import type { WorkerConfig } from '../../shared/config/config.ts';
 import { assembleContext } from '../../shared/db/stores/memory/context.ts';
 import { readCalibrator, readDecisions, readPairs } from '../../shared/db/stores/replies/basis.ts';
 import type { ContextBundle } from '../../shared/domain/context-bundle.ts';
-import type { Calibrator } from '../../shared/domain/replies/calibrator.ts';
+import type { CalibratorModel } from '../../shared/domain/replies/calibrator.ts';
 import { fitMaterial } from '../../shared/domain/replies/material.ts';
 import { Precedents, type SupportCheck } from '../../shared/domain/replies/support.ts';
-import { createVoter, type PromptReply, type Vote } from '../../shared/domain/replies/vote.ts';
+import { createVoter, type PromptReply, type VoteResult } from '../../shared/domain/replies/vote.ts';
 import { CONTEXT_DEFAULTS } from '../../shared/schemas/limits.ts';
 import type { ReplyRequest } from '../../shared/schemas/replies.ts';
-import type { ReadInTurn } from '../work/reads.ts';
+import type { FairReads } from '../work/reads.ts';
 import { type ScreenedMaterial, screenMaterial } from './screen.ts';
 
 /** Maximum number of examples in a question to a model. */
@@ -18,18 +18,18 @@ export const EXAMPLES_MAX = 8;
 /** The input from which a reply is predicted. */
 export interface Basis {
   screened: ScreenedMaterial;
-  vote: Vote;
+  vote: VoteResult;
   /** The person's own replies, each with its prompt. */
   pairs: readonly PromptReply[];
   isSupported: SupportCheck;
-  calibrator: Calibrator;
+  calibrator: CalibratorModel;
   memoryRevision: number;
 }
 
 /** Services that are needed to read a basis. */
 export interface BasisDependencies {
   em: () => EntityManager;
-  inTurn: ReadInTurn;
+  inTurn: FairReads;
   settings: Pick<WorkerConfig, 'contextBudgetTokens'>;
 }
 

@@ -6,10 +6,10 @@ import {
   readDecisions,
   readPairs,
 } from '../../shared/db/stores/replies/basis.ts';
-import type { Calibrator } from '../../shared/domain/replies/calibrator.ts';
+import type { CalibratorModel } from '../../shared/domain/replies/calibrator.ts';
 import { fitBesideCommon } from '../../shared/domain/replies/material.ts';
 import { Precedents } from '../../shared/domain/replies/support.ts';
-import { createVoter, type PromptReply, type Vote } from '../../shared/domain/replies/vote.ts';
+import { createVoter, type PromptReply, type VoteResult } from '../../shared/domain/replies/vote.ts';
 import type { BatchBundle } from '../../shared/domain/replies/work.ts';
 import type { ReplyRequest } from '../../shared/schemas/replies.ts';
 import type { batchReply } from '../../shared/work/kinds.ts';
@@ -26,8 +26,8 @@ interface SharedBasis {
   memoryRevision: number;
   pairs: readonly PromptReply[];
   precedents: Precedents;
-  calibrator: Calibrator;
-  voteOn(prompt: string): Vote;
+  calibrator: CalibratorModel;
+  voteOn(prompt: string): VoteResult;
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Claim } from '../../shared/db/stores/work/claim.ts';
 import { isDisplayable } from '../../shared/domain/model-text.ts';
 import { LOCAL_MODEL } from '../../shared/domain/provider-call.ts';
 import { decideReply, type ReplyProposal } from '../../shared/domain/replies/decide.ts';
-import type { PromptReply, Vote } from '../../shared/domain/replies/vote.ts';
+import type { PromptReply, VoteResult } from '../../shared/domain/replies/vote.ts';
 import type { ReplyReport } from '../../shared/domain/replies/work.ts';
 import type { End } from '../../shared/domain/work.ts';
 import type { ReplyContext, ReplyRequest } from '../../shared/schemas/replies.ts';
@@ -199,7 +199,7 @@ const PROBABILITY_MIN = 0.15;
  * Predicts a reply without a model, from the person's replies to similar prompts. Abstains unless the person has
  * answered similar prompts in the same way before. Repeats no secret and no undisplayable text.
  */
-export function proposeLocally(prompt: string, vote: Vote, pairs: number, k: number): ReplyProposal {
+export function proposeLocally(prompt: string, vote: VoteResult, pairs: number, k: number): ReplyProposal {
   const candidates = vote.replies
     .filter(
       ({ response }) =>
@@ -220,7 +220,7 @@ export function proposeLocally(prompt: string, vote: Vote, pairs: number, k: num
   return { candidates, closed: endsWithClosedQuestion(prompt), reason: reasonOf(vote) };
 }
 
-function reasonOf({ neighbours }: Vote): string {
+function reasonOf({ neighbours }: VoteResult): string {
   return neighbours.length === 0
     ? 'No prompt like this is in the memory.'
     : 'Similar prompts are in the memory, but the person did not answer them the same way often enough.';

@@ -41,7 +41,7 @@ class OutOfTime extends Error {
 }
 
 /** Performs attempts at work, with the handlers of their kinds. */
-export class Attempts {
+export class AttemptRunner {
   readonly #dependencies: AttemptDependencies;
   readonly #validators: ReadonlyMap<string, Validator<unknown>>;
 

@@ -12,7 +12,7 @@ import { createCompleter, type NextClaim } from '../../shared/work/completion.ts
 import { openHousekeeper } from '../../shared/work/housekeeper.ts';
 import { type Kind, type Kinds, kindsOfPool } from '../../shared/work/kind.ts';
 import { flowsOf, type Listeners, openWakeUps } from '../../shared/work/wake-ups.ts';
-import { Attempts } from './attempt.ts';
+import { AttemptRunner } from './attempt.ts';
 import type { Handlers } from './handler.ts';
 import { PartsRoom } from './parts.ts';
 import { QueuePoller, WorkerPool } from './pool.ts';
@@ -73,7 +73,7 @@ export function openWork(opening: AsyncDisposableStack, dependencies: WorkDepend
   const repair = { pool, directUrl, em, kinds, process, leaseMs, recoveryWindowS, complete, wakeUps, log };
   openHousekeeper(opening, repair);
   const ofPools = Object.assign({}, ...dependencies.pools.map((name) => kindsOfPool(kinds, name)));
-  const attempts = new Attempts({ kinds: ofPools, handlers, complete, running, parts: room, log });
+  const attempts = new AttemptRunner({ kinds: ofPools, handlers, complete, running, parts: room, log });
   const served = dependencies.pools.map((name) => openPool(name, dependencies, attempts, running));
   const pools = served.map(({ slots }) => slots);
   opening.adopt(watchSlots(served), closePart);
@@ -92,7 +92,7 @@ export function openWork(opening: AsyncDisposableStack, dependencies: WorkDepend
 function openPool(
   name: PoolName,
   { config, database, heartbeat, kinds: all, log }: WorkDependencies,
-  attempts: Attempts,
+  attempts: AttemptRunner,
   running: RunningAttempts,
 ): { name: PoolName; slots: WorkerPool } {
   const kinds = kindsOfPool(all, name);

@@ -13,14 +13,14 @@ export interface Reader {
 }
 
 /** Reads when the memory and the party have their turn. Throws `overloaded` if `gone` aborts before. */
-export type ReadInTurn = <Read>(reader: Reader, read: () => Promise<Read>) => Promise<Read>;
+export type FairReads = <Read>(reader: Reader, read: () => Promise<Read>) => Promise<Read>;
 
 /**
  * Creates a function that gives reads fair turns. At most two reads of one memory run at once, and no party holds all
  * connections for reads, if there are at least two.
  */
-export function createReadInTurn(connections: number): ReadInTurn {
-  const capacity = Math.ceil(CONNECTIONS_SHARE * connections);
+export function createFairReads(poolSize: number): FairReads {
+  const capacity = Math.ceil(CONNECTIONS_SHARE * poolSize);
   const memories = new ConcurrencyLimiter({
     capacity: Number.POSITIVE_INFINITY,
     maxPerParty: READS_PER_MEMORY_MAX,

@@ -4,7 +4,7 @@ import { verifyBackup } from '../archive/read.ts';
 import { writeBackup } from '../archive/write.ts';
 import { requireValue } from '../arguments.ts';
 import { command, standalone } from '../command.ts';
-import { DATA, openEmbedded, openTarget } from '../target.ts';
+import { DATA_FOLDER, openEmbedded, openTarget } from '../target.ts';
 
 export const backup = command({
   summary: 'Write all rows of one moment to a file, while the system runs',
@@ -47,7 +47,7 @@ export const move = standalone({
     return async () => {
       const target = adminConfig(process.env);
       await using embedded = await openEmbedded(process.env);
-      const rows = await copyDatabase(embedded.config, target, DATA);
+      const rows = await copyDatabase(embedded.config, target, DATA_FOLDER);
       const text = `${rows} rows are moved. Start with this DATABASE_URL, and with the JWT_SECRET of .data/jwt-secret, so that people stay logged in. The embedded database is as it was.`;
       return { data: { rows }, text };
     };

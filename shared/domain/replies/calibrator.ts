@@ -8,7 +8,7 @@ export interface Label {
 }
 
 /** Weights that turn a candidate's features into a confidence, for one account. */
-export interface Calibrator {
+export interface CalibratorModel {
   weights: readonly number[];
   /** Offsets of the intercept, for the agents and the models with the most labels. */
   agents: Readonly<Record<string, number>>;
@@ -36,14 +36,14 @@ const HALVINGS_MAX = 40;
 const LOSS_TOLERANCE = 1e-10;
 
 /** The calibrator of an account without labels. */
-export const PRIOR_CALIBRATOR: Calibrator = { weights: PRIOR_MEANS, agents: {}, models: {} };
+export const PRIOR_CALIBRATOR: CalibratorModel = { weights: PRIOR_MEANS, agents: {}, models: {} };
 
 /**
  * Returns the confidence in a candidate: the probability that the person would send it unchanged or nearly so, with
  * four decimals. With otherwise equal features, it never falls when the raw probability or its margin rises.
  */
 export function confidenceOf(
-  { weights, agents, models }: Calibrator,
+  { weights, agents, models }: CalibratorModel,
   features: Features,
   { agent, model }: Pick<Label, 'agent' | 'model'>,
 ): number {
@@ -55,7 +55,7 @@ export function confidenceOf(
 /**
  * Returns the offset of a name. A client chooses the name, which may be `constructor` or another inherited property.
  */
-function offsetOf(name: string, offsets: Calibrator['agents']): number {
+function offsetOf(name: string, offsets: CalibratorModel['agents']): number {
   return Object.hasOwn(offsets, name) ? (offsets[name] ?? 0) : 0;
 }
 
@@ -64,7 +64,7 @@ function offsetOf(name: string, offsets: Calibrator['agents']): number {
  * method needs step halving, without which it diverges. The fit always starts from the prior, so the result depends on
  * the labels alone, not on earlier calibrators.
  */
-export function fitCalibrator(labels: readonly Label[]): Calibrator {
+export function fitCalibrator(labels: readonly Label[]): CalibratorModel {
   const latest = labels.slice(0, LABELS_MAX);
   if (latest.length === 0) return PRIOR_CALIBRATOR;
   const agents = mostLabelled(latest, 'agent', AGENTS_MAX);

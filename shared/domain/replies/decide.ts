@@ -1,5 +1,5 @@
 import { wordNgrams, wordsOf } from '../../text/words.ts';
-import { type Calibrator, confidenceOf, type Features } from './calibrator.ts';
+import { type CalibratorModel, confidenceOf, type Features } from './calibrator.ts';
 import { marginsOf, type RawCandidate } from './candidates.ts';
 import { isDictation, isObedient } from './dictation.ts';
 import type { SupportCheck } from './support.ts';
@@ -18,7 +18,7 @@ export interface DecisionContext {
   threshold: number;
   agent: string;
   model: string;
-  calibrator: Calibrator;
+  calibrator: CalibratorModel;
   /** True if the prompt dictates its answer. */
   isDictated: boolean;
   /** The person's earlier replies. */

@@ -12,7 +12,7 @@ export interface PromptReply {
   reply: string;
 }
 
-export interface Vote {
+export interface VoteResult {
   /**
    * The person's own replies, the likeliest first. `share` is the share of the similar prompts that got the reply;
    * `times` is the number of times that the person gave it to any prompt.
@@ -44,7 +44,7 @@ const [K1, B] = [1.2, 0.75];
  * prompts. Nearer prompts weigh more. One vote always goes to a new reply, so that a single case is never a certainty.
  * The pairs are analysed once, however many prompts follow.
  */
-export function createVoter(pairs: readonly PromptReply[]): (prompt: string) => Vote {
+export function createVoter(pairs: readonly PromptReply[]): (prompt: string) => VoteResult {
   const documents = pairs.map((pair) => countWords(pair.prompt));
   const classes = new Map(pairs.map((pair) => [pair, meaningOf(pair.reply)] as const));
   return (prompt) => voteAmong(neighboursOf(prompt, pairs, documents), classes);
@@ -53,7 +53,7 @@ export function createVoter(pairs: readonly PromptReply[]): (prompt: string) => 
 function voteAmong(
   nearest: { pair: PromptReply; weight: number }[],
   classes: ReadonlyMap<PromptReply, string>,
-): Vote {
+): VoteResult {
   const neighbours = nearest.filter(({ pair }) => !isDictation(pair.prompt) && !isDictation(pair.reply));
   const total = neighbours.reduce((sum, { weight }) => sum + weight, NOVELTY_WEIGHT);
   const times = Map.groupBy(classes.values(), (one) => one);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../shared/ids.ts';
 import type { LoginResponse } from '../../../shared/schemas/accounts.ts';
-import { anonymously, erase, isGone, signUp, type UserClient } from '../../support/account.ts';
+import { anonymously, eraseAccount, isGone, signUp, type UserClient } from '../../support/account.ts';
 import { predictionBody } from '../../support/client.ts';
 import { connect, connectingApp } from '../../support/connection.ts';
 import { hang, ok, status } from '../../support/fake-provider.ts';
@@ -119,7 +119,7 @@ describe('erasing an account', () => {
     const running = predictionBody({ connection_id: mine.connection_id });
     const waiting = app.predict(running);
     await until(() => system.provider.running === 1);
-    await erase(system, person);
+    await eraseAccount(system, person);
     assert.deepEqual((await waiting).code, 'connection_revoked');
 
     for (const body of [done, running]) {
@@ -175,7 +175,7 @@ describe('erasing an account', () => {
       const { text } = await app.predict(his);
       await system.database.pool.query(`delete from ${forgotten} where account_id = $1`, [person.id]);
 
-      await erase(system, person);
+      await eraseAccount(system, person);
       for (const body of [first, second]) {
         const row = await rowOf(system, body);
         assert.deepEqual([row.profile_revision, await storedAnswers(row.id)], ['none', 0]);
@@ -201,7 +201,7 @@ describe('erasing an account', () => {
        insert into answers (id, answer, expires_at) select id, 'A private answer', expires_at from made`,
       [app.id, connection_id],
     );
-    await erase(system, person);
+    await eraseAccount(system, person);
     const { rows } = await pool.query(
       `select report::json ->> 'profileRevision' as profile, count(*)::int as count from history
         where connection_id = $1 and expires_at <= now() group by 1`,
@@ -222,7 +222,7 @@ describe('erasing an account', () => {
     system.provider.respond(ok());
     const { text } = await app.predict(body);
 
-    await erase(system, person);
+    await eraseAccount(system, person);
     const marks = 'select from erasing_grants where account_id = $1';
     assert.equal((await system.database.pool.query(marks, [person.id])).rows.length, 0);
     assert.equal((await app.predict(body)).text, text);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { issuePasswordReset, startWebSession } from '../../../shared/db/stores/log-ins.ts';
 import { addToLedger } from '../../../shared/db/stores/provider-calls.ts';
-import { erase, signUp, type UserClient } from '../../support/account.ts';
+import { eraseAccount, signUp, type UserClient } from '../../support/account.ts';
 import { bookedCall } from '../../support/booked-call.ts';
 import { connect, connectingApp } from '../../support/connection.ts';
 import { fillMemoryTables, setProfile } from '../../support/memory.ts';
@@ -89,7 +89,7 @@ describe('account tables', () => {
     await connect(system, app, person);
     const other = await signUp(system);
     await connect(system, app, other);
-    await erase(system, other);
+    await eraseAccount(system, other);
   }
 
   async function tablesWithRows(): Promise<string[]> {
@@ -116,7 +116,7 @@ describe('account tables', () => {
   });
 
   it("every table with rows of an account is emptied by the account's erasure, unless this test lists it as outliving the account", async () => {
-    await erase(system, person);
+    await eraseAccount(system, person);
     assert.deepEqual(await tablesWithRows(), OUTLIVING_TABLES);
     assert.deepEqual(await tablesWith(system, person.id), []);
   });

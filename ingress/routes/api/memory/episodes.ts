@@ -6,9 +6,9 @@ import { episodeValues, newEpisode } from '../../../../shared/domain/memory-rows
 import {
   EpisodeChange,
   EpisodePage,
+  EpisodePostResponse,
   EpisodeRequests,
   EpisodeResponse,
-  EpisodeResponses,
   ListQuery,
 } from '../../../../shared/schemas/memory.ts';
 import { endpoint } from '../../../http/endpoint.ts';
@@ -42,7 +42,7 @@ export const addMemoryEpisodes = endpoint('user', {
   operationId: 'addEpisodes',
   summary: 'Add an episode, or up to 200 of them',
   body: EpisodeRequests,
-  response: EpisodeResponses,
+  response: EpisodePostResponse,
 }).handle(async ({ user, body }, { em }: Parts) => {
   const now = Date.now();
   const rows = checkRows(body, (row, faults) => newEpisode(row, now, faults));

@@ -9,9 +9,9 @@ import {
   FactDetail,
   FactListQuery,
   FactPage,
+  FactPostResponse,
   FactRequests,
   FactResponse,
-  FactResponses,
 } from '../../../../shared/schemas/memory.ts';
 import { endpoint } from '../../../http/endpoint.ts';
 import { addition, deletion, PAGE_DESCRIPTION, readPage, shapeAsPosted } from '../../../memory/list.ts';
@@ -47,7 +47,7 @@ export const addMemoryFacts = endpoint('user', {
   operationId: 'addFacts',
   summary: 'Add a fact, or up to 200 of them',
   body: FactRequests,
-  response: FactResponses,
+  response: FactPostResponse,
 }).handle(async ({ user, body }, { em }: Parts) => {
   const addedRows = await addFacts(em(), user.id, checkRows(body, newFact));
   return { body: shapeAsPosted(body, addedRows.map(presentFact)) };

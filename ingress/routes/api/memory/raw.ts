@@ -8,9 +8,9 @@ import {
   ListQuery,
   RawDeletionQuery,
   RawMemoryPage,
+  RawMemoryPostResponse,
   RawMemoryRequests,
   RawMemoryResponse,
-  RawMemoryResponses,
 } from '../../../../shared/schemas/memory.ts';
 import { endpoint } from '../../../http/endpoint.ts';
 import { addition, deletion, PAGE_DESCRIPTION, readPage, shapeAsPosted } from '../../../memory/list.ts';
@@ -43,7 +43,7 @@ export const addRawMemory = endpoint('user', {
   operationId: 'addRawMemory',
   summary: 'Add a raw row, or up to 200 of them',
   body: RawMemoryRequests,
-  response: RawMemoryResponses,
+  response: RawMemoryPostResponse,
 }).handle(async ({ user, body }, { em }: Parts) => {
   const now = Date.now();
   const rows = checkRows(body, (row, faults) => rawValues(row, now, faults));

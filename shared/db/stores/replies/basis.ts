@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import {
-  type Calibrator,
+  type CalibratorModel,
   fitCalibrator,
   LABELS_MAX,
   type Label,
@@ -123,14 +123,14 @@ export function readDecisions(em: EntityManager, accountId: string): Promise<Per
 
 interface StoredCalibrator {
   revision: number;
-  weights: Calibrator | null;
+  weights: CalibratorModel | null;
 }
 
 /**
  * Reads the account's calibrator. If labels have changed since it was stored, fits it again and stores it. A calibrator
  * depends only on the labels, so it does not matter which process fits it, or how often.
  */
-export async function readCalibrator(em: EntityManager, accountId: string): Promise<Calibrator> {
+export async function readCalibrator(em: EntityManager, accountId: string): Promise<CalibratorModel> {
   const [stored] = await em.execute<StoredCalibrator[]>(
     `select revision::float8 as revision, case when fitted = revision then weights end as weights
        from reply_calibrators where account_id = ?`,

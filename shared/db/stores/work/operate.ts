@@ -107,8 +107,11 @@ const READ_HEARTBEATS = {
 };
 
 /** Reads the living workers of these pools, each with a number that grows with each heartbeat. */
-export async function readHeartbeats(pool: Pool, names: readonly string[]): Promise<Map<string, number>> {
-  const rows = await query<{ id: string; beat: number }>(pool, READ_HEARTBEATS, [names]);
+export async function readHeartbeats(
+  database: Pool,
+  poolNames: readonly string[],
+): Promise<Map<string, number>> {
+  const rows = await query<{ id: string; beat: number }>(database, READ_HEARTBEATS, [poolNames]);
   return new Map(rows.map(({ id, beat }) => [id, beat]));
 }
 
@@ -172,9 +175,9 @@ export interface FailedJob {
   party: string;
 }
 
-const FAILED_JOBS = {
-  name: 'failed_jobs_v2',
-  text: `select f.id, f.party, f.failed
+const JOBS_TO_RETRY = {
+  name: 'failed_jobs_v3',
+  text: `select f.id, f.party, f."needsRetry"
            from (
              select distinct on (h.party) h.id, h.party, h.ended_at from history h
               where h.kind = $1 and h.party > $2::uuid and h.month is null
@@ -186,23 +189,28 @@ const FAILED_JOBS = {
                    and not exists (
                      select from history n
                       where n.party = l.party and n.month is null and n.kind = $1 and n.ended_at > l.ended_at)
-                   and not exists (select from work w where w.kind = $1 and w.party = l.party) as failed) f
+                   and not exists (select from work w where w.kind = $1 and w.party = l.party) as "needsRetry") f
           order by f.party`,
 };
 
 /** A page of the accounts for which a job of a kind has failed in the last 24 hours. */
-export interface FailedPage {
+export interface RetryPage {
   /** Jobs of active accounts that have no later job of the kind, neither ended nor live. */
-  failed: FailedJob[];
+  jobs: FailedJob[];
   /** Last account of the page; undefined on the last page. */
   last: string | undefined;
 }
 
 /** Reads the page after an account, in the order of account ids. */
-export async function failedJobs(pool: Pool, kind: string, after: string, size: number): Promise<FailedPage> {
-  const rows = await query<FailedJob & { failed: boolean }>(pool, FAILED_JOBS, [kind, after, size]);
+export async function readJobsToRetry(
+  pool: Pool,
+  kind: string,
+  after: string,
+  size: number,
+): Promise<RetryPage> {
+  const rows = await query<FailedJob & { needsRetry: boolean }>(pool, JOBS_TO_RETRY, [kind, after, size]);
   return {
-    failed: rows.filter(({ failed }) => failed).map(({ id, party }) => ({ id, party })),
+    jobs: rows.filter(({ needsRetry }) => needsRetry).map(({ id, party }) => ({ id, party })),
     last: rows.length < size ? undefined : rows.at(-1)?.party,
   };
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { randomOf } from '../../../../bench/replies/random.ts';
 import type { Features } from '../../../../shared/domain/replies/calibrator.ts';
 import {
-  type Calibrator,
+  type CalibratorModel,
   confidenceOf,
   fitCalibrator,
   LABELS_MAX,
@@ -43,7 +43,7 @@ const labelOf = (part: Partial<Features> = {}, isRight = true): Label => ({
   ...REPLIER,
   right: isRight,
 });
-const confidence = (calibrator: Calibrator, part?: Partial<Features>) =>
+const confidence = (calibrator: CalibratorModel, part?: Partial<Features>) =>
   confidenceOf(calibrator, featuresOf(part), REPLIER);
 
 describe('calibrator', () => {
