@@ -56,7 +56,7 @@ export const CONNECTIONS_MAX = 1000;
 export const MIN_CONFIDENCE = 0.3;
 /** Default minimum precision: the share of correct predictions among those that reach a suggested threshold. */
 export const PRECISION_TARGET = 0.95;
-/** Default limits of a context bundle, for requests and predictions alike. */
+/** Default limits of a context bundle, for requests and replies. Drafts and /v1 have no limit of age. */
 export const CONTEXT_DEFAULTS = { recencyMinutes: 60, maxFacts: 20, maxEpisodes: 10, maxRaw: 50 } as const;
 /** Maximum age that a request may set for the rows of a bundle, in minutes. */
 export const RECENCY_MAX = 7 * 24 * 60;

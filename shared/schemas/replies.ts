@@ -59,7 +59,7 @@ const replyFields = {
   k: Type.Integer(),
   status: oneOf(REPLY_STATES),
   threshold: Share,
-  /** The model that answered. */
+  /** The model that answered; until then the one that was asked for, or empty. */
   model: Type.String(),
   latency_ms: Count,
   usage: closedObject({ input_tokens: Count, output_tokens: Count }),
