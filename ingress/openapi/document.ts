@@ -12,8 +12,8 @@ const DESCRIPTION = `Predicts what a person will type next.
 - An address that is no endpoint is 404 \`not_found\`, a method that it does not take 405 \`method_not_allowed\` with
   \`Allow\`. HEAD answers like GET, without a body.
 - \`/api\` accepts its paths with and without the trailing slash.
-- What HTTP itself refuses, at any address: 400 \`invalid_request\` (two \`Host\` headers; a version that is neither 1.0 nor
-  1.1), 408 \`request_timeout\` (headers over 10 s; bodies over 30 s, or 5 s and one more for each 32 KiB sent), 414
+- What HTTP itself refuses, at any address: 400 \`invalid_request\` (two \`Host\` headers, or none in HTTP/1.1; a version
+  that is neither 1.0 nor 1.1), 408 \`request_timeout\` (headers over 10 s; bodies over 30 s, or 5 s and one more for each 32 KiB sent), 414
   \`uri_too_long\` and 431 \`headers_too_large\` (URL and headers together over 16 KiB), 417 \`expectation_failed\`.
 - A defect of ours is 500 \`internal_error\`, with any operation.`;
 

@@ -67,7 +67,10 @@ export const outcomesFound = counter(
 /** Distribution of the number of items that shared a statement. */
 export const batches = sizes('forecue_statement_batch_size', 'Items that shared a statement.', ['statement']);
 
-const callersGauge = gauge('forecue_callers_waiting', 'Callers that wait at this ingress for work to end.');
+const callersGauge = gauge(
+  'forecue_callers_waiting',
+  'Pieces of work whose end callers wait for at this ingress.',
+);
 const slotsGauge = gauge('forecue_slots', 'Slots of this worker.', ['pool']);
 const heldSlotsGauge = gauge('forecue_slots_held', 'Slots of this worker that hold work.', ['pool']);
 

@@ -87,7 +87,7 @@ export const deleteMemoryFact = endpoint('user', {
   ...deletion,
   operationId: 'deleteFact',
   summary: 'Forget a fact, and its former wordings',
-  description: 'A fact that it superseded is valid again.',
+  description: 'A fact that it superseded is valid again, or is superseded by what superseded this one.',
 }).handle(async ({ user, params }, { em }: Parts) => ({
   body: await deleteFact(em(), user.id, params.id),
 }));
