@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** All tables. The SQL functions and triggers are not migrations: `shared/db/functions.ts` installs them. */
+/** The first tables. SQL functions and triggers are not migrations: `shared/db/functions.ts` installs them. */
 export class Migration20261124000001 extends Migration {
   override name = 'Migration20261124000001';
 
@@ -21,7 +21,7 @@ export class Migration20261124000001 extends Migration {
   }
 }
 
-/** Trusted extensions: any role that may create in the database may create them. They may already be in any schema. */
+/** Trusted extensions: any role that may create in the database may create them. Existing ones may be in any schema. */
 const EXTENSIONS = `
   create extension if not exists unaccent;
   create extension if not exists pg_trgm;

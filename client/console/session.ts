@@ -19,7 +19,7 @@ type Message = { ask: true } | { kept: string } | { ended: true };
 interface Watcher {
   /** Called when the session has ended. */
   onEnd(): void;
-  /** Called when another person has signed in from another tab. */
+  /** Called when another tab has signed in while nobody, or another person, is signed in here. */
   onOther(): void;
 }
 
@@ -40,7 +40,7 @@ class TabTokens implements TokenStorage {
     this.#channel.onmessage = ({ data }: MessageEvent<Message>) => this.#hear(data);
   }
 
-  /** Returns the tokens. If they are old, asks the other tabs first, which may have newer ones. */
+  /** Returns the tokens. If they are old or in doubt, asks the other tabs first, which may have newer ones. */
   async getItem(): Promise<string | null> {
     if (this.#kept !== null && Date.now() - this.#since > FRESH_MS) await this.#ask();
     return this.#kept;
@@ -132,9 +132,9 @@ export function openClient(watcher: Watcher, access?: string): { client: Account
   };
 }
 
-/** Exchanges the cookie for an access token; undefined if nobody is signed in. */
+/** Exchanges the cookie for an access token; undefined if nobody is signed in. Throws errors other than a 401. */
 export async function resume(): Promise<string | undefined> {
-  // Without the flag nobody is signed in, and asking would only show a refusal in the browser's console.
+  // Without the flag there is most likely no cookie, and asking would only log a refusal in the browser's console.
   if (localStorage.getItem(SIGNED_IN_KEY) === null) return undefined;
   const client = createAccountClient({
     baseUrl: ROOT,

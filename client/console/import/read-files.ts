@@ -14,7 +14,7 @@ export interface FoundTranscripts {
   sessions: number;
   /** Number of files without a known format. */
   unknown: number;
-  /** Number of masked secrets; the excerpts show the text around the first ones. */
+  /** Number of masked secrets; the excerpts show the first ones with the text around them. */
   masked: number;
   excerpts: string[];
 }

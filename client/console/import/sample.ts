@@ -46,7 +46,7 @@ export async function loadSample(client: AccountClient, userId: string): Promise
   await client.recordEvents(events);
 }
 
-/** Forgets the sample person's rows, their events, and everything derived from them. */
+/** Forgets the sample person's rows, their events, and what was derived from these alone. The sessions stay. */
 export async function removeSample(client: AccountClient, userId: string): Promise<void> {
   for (const row of await rowsOf(client, userId))
     await client.deleteRawMemory(row.id, { purge_event: 'true' });

@@ -4,8 +4,8 @@ import { FileReport } from '../../../shared/transcripts/report.ts';
 import type { AccountClient } from '../../src/api.ts';
 
 /**
- * Records the events in batches, in order, and reports what became of them. May be repeated: events that are already
- * there count as duplicates.
+ * Records the events in batches, in order, and reports what became of them. Throws at the first batch that fails; the
+ * earlier ones stay. May be repeated: events that are already there count as duplicates.
  */
 export async function send(
   client: AccountClient,

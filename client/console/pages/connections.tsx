@@ -4,7 +4,7 @@ import { Card, ConfirmedAction, Done, Empty, ErrorNote, Skeleton, Title } from '
 import { useAction, useLoad } from '../parts/work.ts';
 import { day, moment, number, t } from '../strings/index.ts';
 
-/** Lists the apps that may use the memory, and lets the person revoke them. */
+/** Lists the person's connections to apps, also revoked ones, and lets the person revoke them. */
 export function Connections() {
   const { client } = useSignedIn();
   const { value, error, again } = useLoad(() => client.listOwnConnections(), []);
@@ -41,7 +41,7 @@ export function Connections() {
   );
 }
 
-/** Shows how much the app used the memory. */
+/** Shows how much the app has used the memory lately, under its present grant. */
 function MemoryUse({ id }: { id: string }) {
   const { client } = useSignedIn();
   const { value, error, again } = useLoad(() => client.readOwnConnection(id), [id]);

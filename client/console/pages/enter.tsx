@@ -7,7 +7,7 @@ import { t } from '../strings/index.ts';
 
 interface EnterProps {
   client: AccountClient;
-  /** True if somebody was signed in here before. */
+  /** True if a session has just ended in this tab. */
   hasEnded: boolean;
   onEntered(user: UserResponse, isNew: boolean): void;
 }

@@ -7,7 +7,7 @@ import { learn } from './learn.ts';
 import { Button, Card, ErrorNote } from './ui.tsx';
 import { useAction } from './work.ts';
 
-/** Reads agents' sessions in the browser, shows what was found, and sends it when the person agrees. */
+/** Reads agents' sessions in the browser, shows what was found, then sends it and learns from it on request. */
 export function Bring({ onLearnt }: { onLearnt(): void }) {
   const { client } = useSignedIn();
   const [found, setFound] = useState<FoundTranscripts>();
@@ -134,7 +134,7 @@ async function filesIn(entry: FileSystemEntry | null): Promise<File[]> {
   const reader = (entry as FileSystemDirectoryEntry).createReader();
   const found: File[] = [];
   for (;;) {
-    // Browsers return a hundred entries at a time.
+    // Some browsers return at most a hundred entries at a time.
     const some = await new Promise<FileSystemEntry[]>((resolve, reject) =>
       reader.readEntries(resolve, reject),
     );

@@ -5,7 +5,7 @@ import { Card } from './ui.tsx';
 
 type Bin = ReplyCalibration['bins'][number];
 
-/** 97.5th percentile of the normal distribution. */
+/** 97.5th percentile of the standard normal distribution. */
 const Z = 1.96;
 /** Side and margin of the plot, in its own units. */
 const SIDE = 320;

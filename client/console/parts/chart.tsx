@@ -16,7 +16,7 @@ interface ChartProps {
   dates: readonly string[];
   /** The series; their columns are stacked. */
   series: readonly Series[];
-  /** `columns` are daily amounts; an `area` is a running total. */
+  /** `columns` are daily amounts; an `area` is a running total, of the first series only. */
   kind?: 'columns' | 'area';
   /** A description of the picture in words. */
   lead: string;
@@ -133,7 +133,7 @@ function useWidth() {
   return [root, width] as const;
 }
 
-/** Rounds up to the next of 2, 4, 10, 20, 40, 100 …, whose halves are round numbers too. */
+/** Rounds up to 2, 4 or 10 times the value's power of ten: their halves are round numbers too. */
 function niceAbove(value: number): number {
   if (value <= 0) return 2;
   const power = 10 ** Math.floor(Math.log10(value));

@@ -10,7 +10,7 @@ import { useLoad } from './work.ts';
 /** Maximum number of rows per tier. More would be a list, not evidence. */
 const ROWS_PER_TIER_MAX = 12;
 
-/** Ids of the memory rows that were used, by tier. */
+/** Ids of the memory rows that were used, by tier; `withheld_ids` are of rows that were left out. */
 interface UsedIds {
   fact_ids: readonly string[];
   episode_ids: readonly string[];
@@ -33,7 +33,7 @@ export function Evidence({ used }: { used: UsedIds | null }) {
 /** Rows that were already requested, by id. */
 type KnownRows = Map<string, Promise<Quote | undefined>>;
 
-/** Shows the memory rows that a prediction used, if they still exist. */
+/** Shows the first memory rows that a prediction used, if they still exist. */
 export function UsedRows({ used }: { used: UsedIds }) {
   const { client } = useSignedIn();
   const known = useRef<KnownRows>(new Map());
@@ -79,7 +79,7 @@ async function quotesOf(
   return { pieces, isPartial: pieces.length < found.length };
 }
 
-/** Reads the first rows, unless they are known. A row that has been forgotten since then becomes undefined. */
+/** Reads the first rows, unless they are known. A forgotten row becomes undefined. */
 function readRows(
   known: KnownRows,
   ids: readonly string[],

@@ -4,7 +4,7 @@ interface FigureTableProps {
   /** Title of the picture that shows the same figures. */
   title: string;
   heads: readonly string[];
-  /** Rows, each with its name first. */
+  /** Rows in the order of the heads, each with its name first. */
   rows: readonly (readonly string[])[];
 }
 

@@ -5,7 +5,7 @@ interface LongListProps<Row> {
   rows: readonly Row[];
   keyOf(row: Row): string;
   children(row: Row): ComponentChildren;
-  /** Called when the end of the rows is near. */
+  /** Called repeatedly while the end of the rows is near. */
   onEnd(): void;
 }
 
@@ -13,7 +13,7 @@ interface LongListProps<Row> {
 const GUESSED_HEIGHT = 160;
 /** Pixels above and below the window within which rows stay on the page. */
 const KEPT_PIXELS = 1200;
-/** Number of remaining rows at which the end counts as near. */
+/** Number of remaining rows below which the end counts as near. */
 const NEAR_END_ROWS = 40;
 
 /** A list of any length. Only rows near the window are on the page; blank space as high as the others replaces them. */

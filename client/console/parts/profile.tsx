@@ -11,7 +11,7 @@ interface Line {
   value: string;
 }
 
-/** Edits what the person says about themselves: a summary, and fields that nobody else writes. */
+/** Edits what the person says about themselves, which learning never changes: a summary, and fields. */
 export function Profile() {
   const { client } = useSignedIn();
   const { value, error, again } = useLoad(async () => {
@@ -133,7 +133,7 @@ function linesOf(data: Record<string, unknown>): Line[] {
   }));
 }
 
-/** Reads the data back: values that are JSON keep their type, all others are texts. */
+/** Reads the data back. A value that is JSON gets its type, also if it was a text such as `42`; others are texts. */
 function dataOf(lines: readonly Line[]): Record<string, unknown> {
   return Object.fromEntries(lines.map(({ name, value }) => [name.trim(), parseValue(value)]));
 }

@@ -1,7 +1,7 @@
 import { moment, t } from '../strings/index.ts';
 import { Words } from './ui.tsx';
 
-/** A quote that supports something. */
+/** Words from memory that a fact or a prediction rests on. */
 export interface Quote {
   text: string;
   /** Kind of row that the quote is from. */
@@ -10,7 +10,7 @@ export interface Quote {
   session?: string | null;
 }
 
-/** Shows quotes, latest first; equal ones are shown once with their number. */
+/** Shows quotes in the given order; equal ones are shown once with their number. */
 export function Quotes({ quotes }: { quotes: readonly Quote[] }) {
   const said = Map.groupBy(quotes, ({ text, tier }) => `${tier}\n${text}`);
   return (

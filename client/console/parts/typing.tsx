@@ -62,7 +62,7 @@ export function Typing({ question, onRequest }: TypingProps) {
   );
 }
 
-/** Builds the message before the draft: the agent's question. */
+/** Builds the messages before the draft: the agent's question, unless it is blank. */
 function messagesOf(question: string): DraftRequest['messages'] {
   const content = question.slice(-MESSAGE_MAX).toWellFormed();
   return content.trim() === '' ? [] : [{ role: 'assistant', content, origin: 'agent' }];

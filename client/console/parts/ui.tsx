@@ -81,7 +81,7 @@ export function Field({ label, value, onInput, type = 'text', hint, fault, rows,
       {rows === undefined ? (
         <input
           {...shared}
-          // An input's props are a union by type. For each type that is used, they include all props that are set.
+          // An input's props depend on its type; the props set here exist for every type that is used.
           type={type as 'text'}
           autocapitalize="none"
           onInput={(event) => onInput(event.currentTarget.value)}
@@ -168,8 +168,8 @@ export function Skeleton({ lines = 3 }: { lines?: number }) {
 const SHORTENED_LENGTH = 600;
 
 /**
- * A text written by anybody. It is shown as plain text, in its own direction and box, however long it is and whatever
- * it contains.
+ * Shows a text written by anybody as plain text, in its own direction and box. Only the beginning of a long text is
+ * shown until the person asks for all of it.
  */
 export function Words({ children }: { children: string }) {
   const [isWhole, setWhole] = useState(false);

@@ -7,7 +7,7 @@ import { type Quote, Quotes } from './quotes.tsx';
 import { ErrorNote, Skeleton, Words } from './ui.tsx';
 import { useLoad } from './work.ts';
 
-/** Shows the sources of a fact: their words, when and where they were said, and the fact that this one replaced. */
+/** Shows the sources of a fact: their words, when and where they were said; and the facts that it replaced. */
 export function Why({ id }: { id: string }) {
   const [isOpen, setOpen] = useState(false);
   return (

@@ -40,7 +40,7 @@ export interface Action<Given = void> {
   run(given: Given): void;
 }
 
-/** Runs work when a button is pressed: one run at a time. Keeps the error of the last run. */
+/** Runs work when a button is pressed: one run at a time. Keeps its error until the next run. */
 export function useAction<Given = void>(work: (given: Given) => Promise<unknown>): Action<Given> {
   const [state, setState] = useState<{ isBusy: boolean; error?: unknown }>({ isBusy: false });
   const latest = useRef(work);
@@ -81,7 +81,7 @@ export function useDebounced<T>(value: T, forMs: number): T {
   return settled;
 }
 
-/** Returns the page that the address names after `#/`, and the rest of the path. */
+/** Returns the page that the address names after `#/`, and the next part of the path. */
 export function useRoute(): [page: string, rest: string] {
   const [hash, setHash] = useState(location.hash);
   useEffect(() => {

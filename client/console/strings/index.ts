@@ -4,7 +4,7 @@ import { en } from './en.ts';
 const LANGUAGES: Record<string, typeof en> = { en, de };
 const KEY = 'forecue.language';
 
-/** Language that the person chose, or else the first of the browser's languages that the console has. */
+/** Language that the person chose, else the first of the browser's languages that the console has, else English. */
 export const language =
   [localStorage.getItem(KEY) ?? '', ...navigator.languages]
     .map((tag) => tag.slice(0, 2).toLowerCase())
@@ -15,13 +15,13 @@ export const t: typeof en = LANGUAGES[language] ?? en;
 
 export const languages = Object.entries(LANGUAGES).map(([tag, { language }]) => ({ tag, name: language }));
 
-/** Shows the page again, in this language. */
+/** Remembers the language, and loads the page again in it. */
 export function choose(tag: string): void {
   localStorage.setItem(KEY, tag);
   location.reload();
 }
 
-/** Locale of dates and numbers: the first of the browser's that is of this language, which has the person's region. */
+/** Locale of dates and numbers: the browser's first of this language, for the person's region; else the language. */
 const locale = navigator.languages.find((tag) => tag.startsWith(language)) ?? language;
 const dates = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
 const days = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
@@ -35,7 +35,7 @@ const moneys = new Intl.NumberFormat(locale, {
   maximumFractionDigits: 6,
 });
 
-/** Formats a moment in the person's time zone. */
+/** Formats date and time of a moment in the person's time zone. */
 export const moment = (iso: string) => dates.format(new Date(iso));
 export const day = (iso: string) => days.format(new Date(iso));
 /** Formats a date `YYYY-MM-DD` as that day in every time zone; alone, `Date` would read it as midnight in UTC. */
