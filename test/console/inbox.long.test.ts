@@ -74,6 +74,18 @@ describeInBrowser('console inbox', () => {
     assert.deepEqual(await statuses(), ['escalated', 'escalated', 'escalated']);
   });
 
+  it("a key that is held down in the console's inbox rejects one prediction only", async () => {
+    await page.keyboard.down('x');
+    await question(1).waitFor();
+    await page.locator('[aria-keyshortcuts=x]').waitFor();
+    // The browser repeats the key.
+    await page.keyboard.down('x');
+    await page.keyboard.up('x');
+    await page.keyboard.press('u');
+    await question(0).waitFor();
+    assert.equal(await page.locator('.waiting li').count(), 3);
+  });
+
   it("predictions in the console's inbox can be accepted, edited and rejected by keyboard, and the last decision is sent too", async () => {
     await page.keyboard.press('1');
     await question(1).waitFor();
