@@ -52,6 +52,7 @@ export const HASHES = [
   'c379dbefb3e403b3',
   '56bb4ab657e9c779',
   '9dda22cfec122c5a',
+  'b371a9fbac546064',
 ];
 
 /**

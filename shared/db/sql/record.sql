@@ -7,9 +7,9 @@ end $$;
 
 -- Stores a batch of an account's events, and updates their sessions. Takes the batch as columns: `_bodies` has a line
 -- for each event, `_sizes` the bytes of each line. Returns the number of events stored, and the places (from 0) of
--- those refused because their session is another account's; the rest repeat an id that is stored, or is earlier in the
--- batch. If the new events do not fit into the quotas, it stores nothing and says in `excess` why. Returns no row when
--- the account is gone or disabled.
+-- those refused because their session is another account's; the rest repeat an id that is stored, was deleted, or is
+-- earlier in the batch. If the new events do not fit into the quotas, it stores nothing and says in `excess` why.
+-- Returns no row when the account is gone or disabled.
 --
 -- Lock order: the account, its usage, then sessions by id. Batches of one account run one after the other. Otherwise it
 -- would be uncertain which events are new, and `arrival` would not grow in the order in which an account's events
@@ -40,6 +40,13 @@ begin
   known := array(
     select b.id from unnest(_ids) b (id)
      where (select true from recording_events e where e.account_id = _account and e.id = b.id));
+  -- An event that was deleted with its raw row stays deleted when it is posted again.
+  if exists (select from memory_tombstones t where t.account_id = _account) then
+    known := known || array(
+      select b.id from unnest(_ids) b (id)
+       where (select true from memory_tombstones t
+               where t.account_id = _account and t.event_hash = event_hash(_account, b.id)));
+  end if;
 
   foreign_sessions := array(
     select b.id from (select distinct unnest(_session_ids)) b (id)

@@ -273,6 +273,21 @@ describe('deleting memory', () => {
     );
   });
 
+  it('an event that was purged counts as a duplicate when its producer posts it again, and is not stored', async () => {
+    const purged = event({ type: 'user.reply', reply: 'yes' });
+    await post(person, [purged]);
+    const row = await addSynced(system, person, { content: 'yes', event_id: purged.id });
+    await forget(person, 'raw', row, '?purge_event=true');
+    const usage = async () =>
+      (await system.database.pool.query('select * from account_usage where account_id = $1', [person.id]))
+        .rows;
+    const before = await usage();
+    const { accepted, duplicates } = (await post(person, [purged])).body;
+    assert.deepEqual({ accepted, duplicates }, { accepted: 0, duplicates: 1 });
+    assert.equal((await recording.event(person, purged.id)).status, 404);
+    assert.deepEqual(await usage(), before);
+  });
+
   it('deleting raw rows leaves no five successive words in memory that only the deleted rows had', async () => {
     const words = fc.array(fc.constantFrom('red', 'blue', 'oak', 'elm', 'cat', 'dog', 'sea', 'hill'), {
       minLength: 3,
