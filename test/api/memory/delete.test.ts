@@ -197,6 +197,21 @@ describe('deleting memory', () => {
     assert.deepEqual([valid_from, valid_to], [end, end]);
   });
 
+  it('a superseded fact does not end before it begins when its successor quotes an earlier row and loses the one since which it held', async () => {
+    const [earliest, begins, moved] = ['01', '02', '03'].map((month) => `2026-${month}-01T00:00:00.000Z`);
+    const kept = await say('Oslo is home', { occurred_at: earliest });
+    const gone = await say('I moved to Oslo', { occurred_at: moved });
+    const next = await add(person, 'facts', { text: 'Lives in Oslo', valid_from: moved });
+    for (const source of [kept, gone]) await quote(system, person, next, source);
+    const span = { valid_from: begins, valid_to: moved, superseded_by: next.id };
+    const old = await add(person, 'facts', { text: 'Lives in Bergen', ...span });
+    await forget(person, 'raw', gone);
+    const { status } = await person.request('PATCH', `/api/memory/facts/${old.id}/`, { pinned: true });
+    assert.equal(status, 200);
+    assert.equal((await forget(person, 'facts', next)).facts.restored, 1);
+    assert.equal((await read<FactResponse>('facts', old)).valid_to, null);
+  });
+
   for (const [column, other] of [
     ['superseded_by', 'ended_by'],
     ['ended_by', 'superseded_by'],

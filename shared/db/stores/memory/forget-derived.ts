@@ -92,7 +92,8 @@ async function dropUnquotedEpisodes(tx: EntityManager, accountId: string, { fact
 
 /**
  * Postpones the beginning of facts that held since a deleted row was said. They now begin with the earliest remaining
- * row that they quote, at the latest with their end, and the facts that they superseded end at the same time.
+ * row that they quote, at the latest with their end, and the facts that they superseded end at the same time, but not
+ * before their own beginning.
  */
 async function postponeBeginnings(tx: EntityManager, accountId: string, facts: string[], saidAt: Date) {
   await tx.execute(
@@ -105,7 +106,8 @@ async function postponeBeginnings(tx: EntityManager, accountId: string, facts: s
                 group by l.from_id) s
         where f.account_id = ? and f.id = s.id and f.valid_from = ?
        returning f.id, f.valid_from)
-     update facts f set valid_to = c.valid_from, updated_at = now()
+     update facts f
+        set valid_to = case when c.valid_from < f.valid_from then f.valid_from else c.valid_from end, updated_at = now()
        from changed c where f.account_id = ? and f.superseded_by = c.id and f.valid_to = ?`,
     [accountId, JSON.stringify(facts), DERIVED_FROM, accountId, saidAt, accountId, saidAt],
   );
