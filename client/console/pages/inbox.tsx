@@ -37,8 +37,12 @@ export function Inbox() {
   );
   const current = waiting[at];
   const move = (by: number) => setChosen(waiting[Math.min(waiting.length - 1, Math.max(0, at + by))]?.id);
-  // Keeps the focus here, where keys are handled: the button that was pressed may be gone.
-  useEffect(() => root.current?.focus({ preventScroll: true }), [current?.id]);
+  useEffect(() => {
+    // Stays in view when newer predictions are loaded.
+    setChosen(current?.id);
+    // Keeps the focus here, where keys are handled: the button that was pressed may be gone.
+    root.current?.focus({ preventScroll: true });
+  }, [current?.id]);
 
   const decide = async (decision: Decision) => {
     hold(decision);

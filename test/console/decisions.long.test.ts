@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import type { Page } from 'playwright-core';
+import type { UserClient } from '../support/account.ts';
+import { describeInBrowser } from '../support/browser.ts';
+import { predictSuccessfully } from '../support/replies.ts';
+import { clientOf, goTo, personIn, press, signUp, useConsole } from './visit.ts';
+
+describeInBrowser('decisions in the console', () => {
+  const at = useConsole();
+  let page: Page;
+  let client: UserClient;
+
+  before(async function () {
+    this.timeout(60_000);
+    const person = await personIn(at);
+    page = await person.open();
+    await signUp(page, person.email);
+    client = await clientOf(at.system, person);
+  });
+  beforeEach(() => at.system.database.pool.query('delete from replies'));
+
+  /** Opens the inbox with `count` new predictions, of which the latest comes first. */
+  async function openInbox(count: number): Promise<void> {
+    await goTo(page, 'Overview');
+    for (let nth = count; nth > 0; nth -= 1)
+      await predictSuccessfully(client, { agent_input: `Question ${nth}`, threshold: 1 });
+    await goTo(page, 'Inbox');
+    await question(1).waitFor();
+  }
+  const question = (nth: number) => page.locator('blockquote').getByText(`Question ${nth}`, { exact: true });
+
+  it("a batch that ends leaves the prediction in view that the person looks at in the console's inbox", async () => {
+    await openInbox(1);
+    await page.getByText('Predict many at once').click();
+    await page.getByLabel('What the agent asks').fill('Wie spät ist es?');
+    await press(page, 'Predict them');
+    await page.locator('.waiting li').nth(1).waitFor();
+    await question(1).waitFor();
+    assert.equal(await page.locator('.waiting li').nth(1).locator('[aria-current=true]').count(), 1);
+  });
+});
