@@ -38,4 +38,19 @@ describeInBrowser('decisions in the console', () => {
     await question(1).waitFor();
     assert.equal(await page.locator('.waiting li').nth(1).locator('[aria-current=true]').count(), 1);
   });
+
+  it("the console's inbox goes on to the predictions that wait beyond its first page", async () => {
+    await page.route(/\/api\/predictions\/\?.*limit=50/, (route, request) =>
+      route.continue({ url: request.url().replace('limit=50', 'limit=2') }),
+    );
+    await openInbox(3);
+    for (const nth of [1, 2]) {
+      await question(nth).waitFor();
+      await page.keyboard.press('x');
+    }
+    await question(3).waitFor();
+    await page.keyboard.press('u');
+    await question(2).waitFor();
+    await page.unroute(/\/api\/predictions\/\?.*limit=50/);
+  });
 });

@@ -20,13 +20,13 @@ interface Decision {
 /** Shows the predictions that wait for the person, one after another. */
 export function Inbox() {
   const { client } = useSignedIn();
-  const { value, error, again } = useLoad(
-    () => client.listReplies({ status: 'escalated', limit: PAGE_SIZE }),
-    [],
-  );
   const [decided, setDecided] = useState<ReadonlySet<string>>(new Set());
   const [chosen, setChosen] = useState<string>();
   const sending = useDecisions(({ id }) => setDecided(withoutId(decided, id)));
+  const { value, error, again } = useLoad(async () => {
+    await sending.settle();
+    return client.listReplies({ status: 'escalated', limit: PAGE_SIZE });
+  }, []);
   const { held, hold, drop } = useHeld(sending.send);
   const root = useRef<HTMLElement>(null);
 
@@ -36,6 +36,11 @@ export function Inbox() {
     waiting.findIndex(({ id }) => id === chosen),
   );
   const current = waiting[at];
+  const hasMore = value !== undefined && value.total > value.results.length;
+  const isOver = value !== undefined && current === undefined;
+  useEffect(() => {
+    if (isOver && hasMore) again();
+  }, [isOver, value]);
   const move = (by: number) => setChosen(waiting[Math.min(waiting.length - 1, Math.max(0, at + by))]?.id);
   useEffect(() => {
     // Stays in view when newer predictions are loaded.
@@ -59,7 +64,7 @@ export function Inbox() {
     <>
       <Title lead={t.inbox.lead}>{t.inbox.title}</Title>
       <ErrorNote error={error ?? sending.error} again={again} />
-      {value === undefined && error === undefined && <Skeleton lines={5} />}
+      {(value === undefined || (isOver && hasMore)) && error === undefined && <Skeleton lines={5} />}
       <section class="inbox" ref={root} tabIndex={-1} aria-label={t.inbox.list} onKeyDown={pressByKey}>
         <div class="row">
           {current && (
@@ -79,14 +84,12 @@ export function Inbox() {
             </Button>
           )}
         </div>
-        {value && current === undefined && <Empty text={t.inbox.empty} href="#/try" link={t.nav.try} />}
+        {isOver && !hasMore && <Empty text={t.inbox.empty} href="#/try" link={t.nav.try} />}
         {current && (
           <div class="columns">
             <div>
               <List waiting={waiting} current={current.id} onChoose={setChosen} />
-              {value && value.total > value.results.length && (
-                <p class="quiet">{t.inbox.more(value.total - value.results.length)}</p>
-              )}
+              {hasMore && <p class="quiet">{t.inbox.more(value.total - value.results.length)}</p>}
               <p class="quiet small">{t.inbox.keys}</p>
             </div>
             <Waiting
@@ -108,14 +111,16 @@ function useDecisions(onFailed: (decision: Decision) => void) {
   const [error, setError] = useState<unknown>();
   const failed = useRef(onFailed);
   failed.current = onFailed;
+  const sent = useRef<Promise<unknown>>(Promise.resolve());
   const send = (decision: Decision) => {
     setError(undefined);
-    client.giveFeedback(decision.id, decision.feedback).catch((reason: unknown) => {
+    const answered = client.giveFeedback(decision.id, decision.feedback).catch((reason: unknown) => {
       setError(reason);
       failed.current(decision);
     });
+    sent.current = Promise.all([sent.current, answered]);
   };
-  return { send, error };
+  return { send, error, settle: () => sent.current };
 }
 
 function withoutId(ids: ReadonlySet<string>, id: string): ReadonlySet<string> {

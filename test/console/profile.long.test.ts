@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import type { Page } from 'playwright-core';
+import type { UserClient } from '../support/account.ts';
+import { describeInBrowser } from '../support/browser.ts';
+import { clientOf, personIn, press, signUp, useConsole } from './visit.ts';
+
+const PROFILE = '/api/memory/profile/';
+
+describeInBrowser('profile in the console', () => {
+  const at = useConsole();
+  let page: Page;
+  let client: UserClient;
+
+  before(async function () {
+    this.timeout(60_000);
+    const person = await personIn(at);
+    page = await person.open();
+    await signUp(page, person.email);
+    client = await clientOf(at.system, person);
+  });
+
+  /** Opens the profile, which has this content, and adds a field. */
+  async function addTo(profile: object, name: string, value: string): Promise<void> {
+    await client.request('POST', PROFILE, { summary: '', ...profile });
+    await page.goto(`${page.url().replace(/#.*/, '')}#/memory/profile`);
+    await page.reload();
+    await press(page, 'Add a field');
+    await page.getByLabel('Name').last().fill(name);
+    await page.getByLabel('Value').last().fill(value);
+  }
+  async function save(): Promise<object> {
+    const saved = page.waitForResponse(`**${PROFILE}`);
+    await press(page, 'Save');
+    await saved;
+    return (await client.request<{ data: object; summary: string }>('GET', PROFILE)).body;
+  }
+
+  it('saving the profile in the console keeps each value as it was stored or typed', async () => {
+    const data = { answer: '42', tools: ['vim', 1] };
+    await addTo({ data }, 'version', '3.10');
+    assert.partialDeepStrictEqual(await save(), { data: { ...data, version: '3.10' } });
+    await page.getByLabel('Value').last().fill('12345678901234567890');
+    assert.partialDeepStrictEqual(await save(), { data: { ...data, version: '12345678901234567890' } });
+    await page.getByLabel('Value').last().fill('true');
+    assert.partialDeepStrictEqual(await save(), { data: { ...data, version: true } });
+  });
+
+  it('saving the profile in the console changes only the part that the person changed', async () => {
+    await addTo({ summary: 'Before', data: {} }, 'editor', 'vim');
+    await client.request('POST', PROFILE, { summary: 'Written elsewhere' });
+    assert.partialDeepStrictEqual(await save(), { summary: 'Written elsewhere', data: { editor: 'vim' } });
+    await client.request('POST', PROFILE, { data: { editor: 'emacs' } });
+    await page.getByLabel('About you').fill('After');
+    assert.partialDeepStrictEqual(await save(), { summary: 'After', data: { editor: 'emacs' } });
+  });
+
+  it('the console does not save a profile with two fields of one name, and says so', async () => {
+    await addTo({ data: { editor: 'vim' } }, ' editor', 'emacs');
+    let saves = 0;
+    page.on('request', (request) => {
+      if (request.method() === 'POST' && request.url().endsWith(PROFILE)) saves += 1;
+    });
+    await press(page, 'Save');
+    await page.getByText('Another field has this name.').waitFor();
+    await page.getByLabel('Name').last().fill('shell');
+    assert.partialDeepStrictEqual(await save(), { data: { editor: 'vim', shell: 'emacs' } });
+    assert.equal(saves, 1);
+  });
+});
