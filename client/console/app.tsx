@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { AccountClient, UserResponse } from '../src/api.ts';
 import { Account } from './pages/account.tsx';
 import { Connections } from './pages/connections.tsx';
@@ -10,6 +10,7 @@ import { Overview } from './pages/overview.tsx';
 import { Start } from './pages/start.tsx';
 import { Try } from './pages/try.tsx';
 import { SignedInContext, useSignedIn } from './parts/context.ts';
+import { DraftsContext } from './parts/draft.ts';
 import { Mark } from './parts/mark.tsx';
 import { ErrorNote, Skeleton } from './parts/ui.tsx';
 import { useAction, useRoute } from './parts/work.ts';
@@ -100,6 +101,7 @@ function Shell() {
   const name: PageName = Object.hasOwn(PAGES, named) ? (named as PageName) : 'try';
   const Page = PAGES[name];
   useTitle(name);
+  const drafts = useRef(new Map<string, string>());
   const leaving = useAction(() => client.logOut());
   return (
     <div class="shell">
@@ -126,7 +128,9 @@ function Shell() {
       </header>
       <main id="content" tabIndex={-1}>
         <ErrorNote error={leaving.error} />
-        <Page key={name} />
+        <DraftsContext.Provider value={drafts.current}>
+          <Page key={name} />
+        </DraftsContext.Provider>
       </main>
     </div>
   );

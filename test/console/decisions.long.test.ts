@@ -5,6 +5,8 @@ import { describeInBrowser } from '../support/browser.ts';
 import { predictSuccessfully } from '../support/replies.ts';
 import { clientOf, goTo, personIn, press, signUp, useConsole } from './visit.ts';
 
+const WORDS = 'Only the unit tests.';
+
 describeInBrowser('decisions in the console', () => {
   const at = useConsole();
   let page: Page;
@@ -29,6 +31,18 @@ describeInBrowser('decisions in the console', () => {
   }
   const question = (nth: number) => page.locator('blockquote').getByText(`Question ${nth}`, { exact: true });
 
+  /** Replies with words of one's own to the prediction in view. */
+  async function reply(): Promise<void> {
+    await page.keyboard.press('e');
+    await page.getByLabel('What you would reply').fill(WORDS);
+    await press(page, 'Save my reply');
+    await page.getByText('Your own words are noted.').waitFor();
+  }
+  async function assertWordsAreBack(): Promise<void> {
+    await question(1).waitFor();
+    assert.equal(await page.getByLabel('What you would reply').inputValue(), WORDS);
+  }
+
   it("a batch that ends leaves the prediction in view that the person looks at in the console's inbox", async () => {
     await openInbox(1);
     await page.getByText('Predict many at once').click();
@@ -52,5 +66,20 @@ describeInBrowser('decisions in the console', () => {
     await page.keyboard.press('u');
     await question(2).waitFor();
     await page.unroute(/\/api\/predictions\/\?.*limit=50/);
+  });
+
+  it("undoing a decision in the console's inbox brings back the words that the person typed", async () => {
+    await openInbox(1);
+    await reply();
+    await press(page, 'Undo');
+    await assertWordsAreBack();
+  });
+
+  it("a decision that could not be sent comes back to the console's inbox with the words that the person typed", async () => {
+    await openInbox(1);
+    await page.route('**/feedback/', (route) => route.fulfill({ status: 500, json: {} }));
+    await reply();
+    await assertWordsAreBack();
+    await page.unroute('**/feedback/');
   });
 });

@@ -1,6 +1,7 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { FeedbackRequest, ReplyDetail } from '../../src/api.ts';
 import { percent, t } from '../strings/index.ts';
+import { useDraft } from './draft.ts';
 import { Button, Done, ErrorNote, Field, Words } from './ui.tsx';
 import { submitHandler, useAction } from './work.ts';
 
@@ -15,14 +16,12 @@ const KEYS_MAX = 5;
 
 /** Shows a prediction's candidates. The person accepts one, says something else, or rejects all. */
 export function Decide({ reply, onDecide, hasKeys = false }: DecideProps) {
-  const [draft, setDraft] = useState<string>();
+  const [draft, setDraft] = useDraft(reply.id);
   const form = useRef<HTMLFormElement>(null);
   const isEditing = draft !== undefined;
   useEffect(() => form.current?.querySelector('textarea')?.focus(), [isEditing]);
-  const deciding = useAction(async (feedback: FeedbackRequest) => {
-    await onDecide(feedback);
-    setDraft(undefined);
-  });
+  // Keeps the draft: the decision may be undone, or fail to be sent.
+  const deciding = useAction(onDecide);
   const key = (name: string) => (hasKeys ? name : undefined);
   const decide = deciding.run;
   const { candidates, status } = reply;

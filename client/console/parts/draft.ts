@@ -1,0 +1,17 @@
+import { createContext } from 'preact';
+import { useContext, useState } from 'preact/hooks';
+
+/** Texts that the person has begun to type, by the id of the row or prediction that they are about. */
+export const DraftsContext = createContext(new Map<string, string>());
+
+/** Keeps a text that the person types, also while its field is not on the page; undefined if there is none. */
+export function useDraft(id: string): [string | undefined, (draft: string | undefined) => void] {
+  const drafts = useContext(DraftsContext);
+  const [draft, setDraft] = useState(drafts.get(id));
+  const keep = (next: string | undefined) => {
+    if (next === undefined) drafts.delete(id);
+    else drafts.set(id, next);
+    setDraft(next);
+  };
+  return [draft, keep];
+}
