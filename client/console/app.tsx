@@ -11,6 +11,7 @@ import { Start } from './pages/start.tsx';
 import { Try } from './pages/try.tsx';
 import { SignedInContext, useSignedIn } from './parts/context.ts';
 import { DraftsContext } from './parts/draft.ts';
+import { sendHeld } from './parts/held.ts';
 import { Mark } from './parts/mark.tsx';
 import { ErrorNote, Skeleton } from './parts/ui.tsx';
 import { useAction, useRoute } from './parts/work.ts';
@@ -102,7 +103,10 @@ function Shell() {
   const Page = PAGES[name];
   useTitle(name);
   const drafts = useRef(new Map<string, string>());
-  const leaving = useAction(() => client.logOut());
+  const leaving = useAction(async () => {
+    await sendHeld();
+    await client.logOut();
+  });
   return (
     <div class="shell">
       <a class="skip" href="#content">

@@ -82,4 +82,14 @@ describeInBrowser('decisions in the console', () => {
     await assertWordsAreBack();
     await page.unroute('**/feedback/');
   });
+
+  it('signing out of the console sends the decision that could still be undone', async () => {
+    await openInbox(1);
+    await page.keyboard.press('x');
+    await page.getByText('Rejected.').waitFor();
+    await press(page, 'Sign out');
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    const { rows } = await at.system.database.pool.query('select status from replies');
+    assert.deepEqual(rows, [{ status: 'rejected' }]);
+  });
 });

@@ -27,7 +27,7 @@ export function Inbox() {
     await sending.settle();
     return client.listReplies({ status: 'escalated', limit: PAGE_SIZE });
   }, []);
-  const { held, hold, drop } = useHeld(sending.send);
+  const { held, hold, drop } = useHeld(sending);
   const root = useRef<HTMLElement>(null);
 
   const waiting = (value?.results ?? []).filter(({ id }) => !decided.has(id));

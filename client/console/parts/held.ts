@@ -2,6 +2,20 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 
 const HELD_MS = 6000;
 
+/** Functions of the open page that send what it holds back. */
+const releases = new Set<() => Promise<unknown>>();
+
+/** Sends what the open page holds back, and resolves when it is answered: signing out would refuse it. */
+export async function sendHeld(): Promise<void> {
+  await Promise.all([...releases].map((release) => release()));
+}
+
+interface Sender<T> {
+  send(one: T): void;
+  /** Resolves when everything sent so far is answered. */
+  settle(): Promise<unknown>;
+}
+
 interface Holding<T> {
   held: T | undefined;
   /** Holds a decision back for a moment, and sends the one that was held before. */
@@ -12,13 +26,13 @@ interface Holding<T> {
 
 /**
  * Holds the last decision back for some seconds so that it can be undone, since the server has no undo. Sends it when
- * the next decision comes, when its time is over, and when the person leaves the page or the tab.
+ * the next decision comes, when its time is over, and when the person leaves the page or the tab, or signs out.
  */
-export function useHeld<T>(send: (one: T) => void): Holding<T> {
+export function useHeld<T>(sender: Sender<T>): Holding<T> {
   const [held, setHeld] = useState<T>();
   const current = useRef<{ one: T; timer: ReturnType<typeof setTimeout> } | undefined>(undefined);
-  const latest = useRef(send);
-  latest.current = send;
+  const latest = useRef(sender);
+  latest.current = sender;
 
   const take = useCallback((): T | undefined => {
     clearTimeout(current.current?.timer);
@@ -29,7 +43,8 @@ export function useHeld<T>(send: (one: T) => void): Holding<T> {
   }, []);
   const release = useCallback(() => {
     const one = take();
-    if (one !== undefined) latest.current(one);
+    if (one !== undefined) latest.current.send(one);
+    return latest.current.settle();
   }, []);
   const hold = useCallback((one: T) => {
     release();
@@ -40,8 +55,10 @@ export function useHeld<T>(send: (one: T) => void): Holding<T> {
   useEffect(() => {
     const leave = () => document.visibilityState === 'hidden' && release();
     document.addEventListener('visibilitychange', leave);
+    releases.add(release);
     return () => {
       document.removeEventListener('visibilitychange', leave);
+      releases.delete(release);
       release();
     };
   }, []);
