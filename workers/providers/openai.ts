@@ -22,7 +22,10 @@ import {
   type Usage,
 } from './provider.ts';
 
-/** Returns a `Chat` with an OpenAI-compatible server. Each call is one request, without retries or redirects. */
+/**
+ * Returns a `Chat` with an OpenAI-compatible server. Each call is one request, without redirects; `boundedFetch` says
+ * when it is sent again.
+ */
 export function openAIChat(options: { apiKey: string; baseUrl: string }): Chat {
   const client = new PlainClient({
     apiKey: options.apiKey,

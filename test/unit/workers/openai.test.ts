@@ -152,6 +152,37 @@ describe('openai provider', () => {
     assert.match(error.message, /ECONNREFUSED/);
   });
 
+  const brokenConnections: [name: string, broken: fake.Step, requests: number][] = [
+    ['a kept connection, closed without an answer', (response) => void response.destroy(), 3],
+    [
+      'a kept connection, closed in the middle of the head of an answer',
+      ({ socket }) => void socket?.end('HTTP/1.1 200 OK\r\n'),
+      2,
+    ],
+  ];
+  for (const [name, broken, requests] of brokenConnections)
+    it(`the openai provider sends a request ${requests === 3 ? 'once more' : 'only once'} if it used: ${name}`, async () => {
+      const kept = new WeakSet<object>();
+      server.respond(async (response, upstream) => {
+        const { socket } = response;
+        if (socket === null || kept.has(socket)) return broken(response, upstream);
+        kept.add(socket);
+        await fake.ok()(response, upstream);
+      });
+      await provider.predict(task, call());
+      const second = provider.predict(task, call());
+      if (requests === 3) assert.equal((await second).completion, ' with care');
+      else assert.equal((await faultOf(second)).fault, 'failed');
+      assert.equal(server.calls.length, requests);
+    });
+
+  it('the openai provider reports failed, after the second request, if the new connection is closed too', async () => {
+    await provider.predict(task, call());
+    server.respond((response) => void response.destroy());
+    assert.equal((await faultOf(provider.predict(task, call()))).fault, 'failed');
+    assert.equal(server.calls.length, 1 + 2);
+  });
+
   const parametersOf = (n: number) => {
     const { max_tokens, max_completion_tokens, reasoning_effort, prompt_cache_key } =
       server.calls[n]?.body ?? {};
