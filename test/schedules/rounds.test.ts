@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { createAccount } from '../../shared/db/stores/accounts.ts';
 import { newId } from '../../shared/ids.ts';
+import type { FactResponse } from '../../shared/schemas/memory.ts';
 import { signUp, someEmail, type UserClient } from '../support/account.ts';
 import { adminResult } from '../support/admin.ts';
+import { add, quote } from '../support/memory.ts';
 import { event, post } from '../support/recording.ts';
 import { lockRow } from '../support/row-lock.ts';
 import { type System, startSystem } from '../support/system.ts';
@@ -51,6 +53,11 @@ describe('scheduled promotion and sync', function () {
         name,
       )
     ).at(0)?.last ?? 0;
+  /** Waits until three more ticks of scheduled promotion have fired. */
+  const threeTicks = async () => {
+    const since = await ticks('promotion');
+    await until(async () => (await ticks('promotion')) >= since + 3);
+  };
 
   it('scheduled promotion reaches all 45 active accounts with new memory, in several pages, and no other account', async () => {
     const people = await Promise.all(Array.from({ length: PEOPLE }, someone));
@@ -85,14 +92,31 @@ describe('scheduled promotion and sync', function () {
     assert.ok(facts && episodes?.ended_at && episodes.ended_at <= facts.admitted_at);
   });
 
+  it('scheduled promotion writes stale facts anew in an account without new episodes, and queues no job for facts that are set aside', async () => {
+    const [person, other] = [await signUp(system), await signUp(system)];
+    const staleFact = async (owner: UserClient) => {
+      const source = await add(owner, 'raw', { content: 'I live in Bergen.', kind: 'reply' });
+      const fact = await add(owner, 'facts', { text: 'Lives in Oslo' });
+      await quote(system, owner, fact, source);
+      await select(`update facts set text = '', stale_at = now() where id = $1`, fact.id);
+      return fact;
+    };
+    const fact = await staleFact(person);
+    const { id } = await staleFact(other);
+    await select(`update facts set failures = 1, retry_at = now() + interval '1 hour' where id = $1`, id);
+    await system.startWorker({ PROMOTE_EVERY: EACH_SECOND });
+    await until(async () => {
+      const path = `/api/memory/facts/${fact.id}/`;
+      const { body } = await person.request<FactResponse>('GET', path);
+      return body.text !== '' && body.stale_at === null;
+    });
+    await threeTicks();
+    assert.deepEqual(await jobsOf('promote_facts', other.id), []);
+  });
+
   const ONE_SLOT = { PROMOTE_EVERY: EACH_SECOND, SYNC_EVERY: 'off', MEMORY_CONCURRENCY: '1' };
   const count = async (state: 'queued' | 'running', kind: string) =>
     (await select('select from work where state = $1 and kind = $2', state, kind)).length;
-  /** Waits until three more ticks of scheduled promotion have fired. */
-  const threeTicks = async () => {
-    const since = await ticks('promotion');
-    await until(async () => (await ticks('promotion')) >= since + 3);
-  };
 
   it('scheduled promotion queues no more jobs while jobs of 20 accounts wait, and goes on when they have run', async () => {
     const people = await Promise.all(Array.from({ length: 4 * PAGE }, someone));

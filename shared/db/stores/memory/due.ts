@@ -12,8 +12,14 @@ const NEW_ROWS = {
     ['raw_memories', 'promoted_at is null'],
     ['episodes', 'stale_at is not null'],
   ],
-  /** Episodes that no promotion has processed. */
-  promote_facts: [['episodes', 'promoted_at is null']],
+  /** Episodes that no promotion has processed, and current facts to write anew, unless they are set aside. */
+  promote_facts: [
+    ['episodes', 'promoted_at is null'],
+    [
+      'facts',
+      'stale_at is not null and superseded_by is null and revision_of is null and coalesce(retry_at, now()) <= now()',
+    ],
+  ],
 } as const;
 
 /** Kind of work for which an account is due when it has something new. */
@@ -47,7 +53,7 @@ const accountsAfter = (kind: DueKind) => {
 
 const dueQueries = (kind: DueKind) => ({
   page: {
-    name: `due_${kind}_v2`,
+    name: `due_${kind}_v3`,
     text: `${accountsAfter(kind)}
       select p.account_id as id,
              coalesce(a.active, false) and not exists (
@@ -59,7 +65,7 @@ const dueQueries = (kind: DueKind) => ({
        order by p.account_id`,
   },
   count: {
-    name: `due_count_${kind}_v1`,
+    name: `due_count_${kind}_v2`,
     text: `${accountsAfter(kind)} select count(*)::int as count from (select from accounts_after limit $2) p`,
   },
 });
