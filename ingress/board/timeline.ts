@@ -31,7 +31,8 @@ type EndingLimits = Deadlines & { recoveryWindowS: number };
 
 /**
  * Finds work by the id of the prediction or job, or by the `X-Request-Id` that it was admitted for. Reads the history
- * from the time in one of our ids until its work should have ended, and of the last hour for any other id.
+ * from the time in one of our ids until its work should have ended, for an hour at least, and of the last hour for any
+ * other id.
  */
 export async function findForTimeline(
   pool: Pool,
@@ -47,7 +48,7 @@ export async function findForTimeline(
     return findWork(pool, { id: UUID.test(id) ? id : null, trace, ...span });
   };
   const from = createdMs ?? Date.now() - HOUR_MS;
-  const to = from + (createdMs === undefined ? HOUR_MS : longestMs(limits));
+  const to = from + (createdMs === undefined ? HOUR_MS : Math.max(HOUR_MS, longestMs(limits)));
   let works = await findIn(from, to);
   // Work that an outage caught ends when the outage is over.
   if (works.length === 0 && createdMs !== undefined) works = await findIn(to, to + HOUR_MS);

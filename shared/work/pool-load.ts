@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { POOLS, type PoolName } from '../config/config.ts';
-import { type LoadRow, readLoad } from '../db/stores/work/load.ts';
+import { countWaitingParties, type LoadRow, readLoad } from '../db/stores/work/load.ts';
 import { desiredWorkers, type PoolLoad } from '../domain/scaling.ts';
 import { type Kinds, kindsOfPool } from './kind.ts';
 
@@ -31,9 +31,7 @@ export async function readDesiredWorkers(
 /** Number of accounts for which a round or a retry admits jobs at once. */
 export const PAGE_ACCOUNTS = 20;
 
-/** Reports whether jobs of fewer than `PAGE_ACCOUNTS` accounts wait in a pool. */
+/** Reports whether jobs of fewer than `PAGE_ACCOUNTS` accounts wait for a slot of a pool. */
 export async function hasRoomForPage(database: Pool, kinds: Kinds, pool: PoolName): Promise<boolean> {
-  const loads = await readLoad(database, Object.values(kindsOfPool(kinds, pool)));
-  // Counts an account once for each kind, so that an account with many waiting jobs does not delay the others.
-  return loads.reduce((sum, { standing, queues }) => sum + standing + queues.length, 0) < PAGE_ACCOUNTS;
+  return (await countWaitingParties(database, Object.keys(kindsOfPool(kinds, pool)))) < PAGE_ACCOUNTS;
 }

@@ -69,6 +69,6 @@ describe('event streams', () => {
       if (streamed.split('\n:\n').length > COMMENTS) break;
     }
     cut.abort();
-    assert.equal(streamed.match(/^:$/gm)?.length, COMMENTS, streamed);
+    assert.ok((streamed.match(/^:$/gm) ?? []).length >= COMMENTS, streamed);
   });
 });

@@ -151,7 +151,7 @@ class StatementStorage {
       case 'known':
         return 'nothing';
       case 'evidence':
-        // A fact stored without sources attests itself. With a quote, it would be deleted together with the quoted row.
+        // Whoever stored a fact without quotes attests it. With one, it would be deleted together with the quoted row.
         if (decision.fact.quotes.length === 0) return 'nothing';
         return (await addEvidence(tx, accountId, decision.fact.id, evidence))
           ? this.#update(decision.fact.id)

@@ -31,3 +31,24 @@ const READ_LOAD = {
 export function readLoad(pool: Pool, kinds: readonly { name: string; pool: string }[]): Promise<LoadRow[]> {
   return query<LoadRow>(pool, READ_LOAD, [kinds.map(({ name }) => name), kinds.map((kind) => kind.pool)]);
 }
+
+const COUNT_WAITING_PARTIES = {
+  name: 'count_waiting_parties_v1',
+  text: `select count(*)::int as n
+           from (select k.name from unnest($1::text[]) k (name)
+                  cross join lateral (
+                    select w.party, w.state from work w
+                     where w.kind = k.name and w.deadline_at > now()
+                     order by w.deadline_at limit ${PIECES_MAX}) l
+                  group by k.name, l.party
+                 having bool_and(l.state = 'queued')) waiting`,
+};
+
+/**
+ * Counts the parties that wait for a slot. A party with running work waits for none, because most kinds run one piece
+ * of a party at a time. Looks at the `PIECES_MAX` most urgent pieces of each kind, and counts a party once for each kind.
+ */
+export async function countWaitingParties(pool: Pool, kinds: readonly string[]): Promise<number> {
+  const [row] = await query<{ n: number }>(pool, COUNT_WAITING_PARTIES, [kinds]);
+  return row?.n ?? 0;
+}
