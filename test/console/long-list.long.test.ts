@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { describeInBrowser } from '../support/browser.ts';
-import { addMany, clientOf, personIn, signUp, useConsole } from './visit.ts';
+import { addMany, clientOf, personIn, press, signUp, useConsole } from './visit.ts';
 
 const ROWS = 2000;
 /** Limit for the elements in the page. A card has about twenty. */
@@ -100,5 +100,28 @@ describeInBrowser('long list in the console', () => {
     await last.getByRole('button', { name: 'Pin' }).click();
     await last.getByRole('button', { name: 'Unpin' }).waitFor();
     assert.equal(await last.getAttribute('aria-setsize'), '120');
+  }).timeout(60_000);
+
+  it('a search and a correction in the console keep what the person typed, while the list scrolls and while it learns', async () => {
+    const page = await openList(
+      'facts',
+      Array.from({ length: 120 }, (_, nth) => ({ text: `Fact ${nth}` })),
+    );
+    const search = page.getByRole('search').getByRole('textbox');
+    await search.fill('Half a wo');
+    const first = page.locator('[aria-posinset="1"]');
+    await first.getByRole('button', { name: 'Correct' }).click();
+    await first.getByRole('textbox').fill('Half a sentence');
+    const last = page.locator('[aria-posinset="120"]');
+    while ((await last.count()) === 0) await page.mouse.wheel(0, 6000);
+    assert.equal(await first.count(), 0);
+    while ((await first.count()) === 0) await page.mouse.wheel(0, -6000);
+    assert.equal(await first.getByRole('textbox').inputValue(), 'Half a sentence');
+    const listed = page.waitForResponse('**/api/memory/facts/?**');
+    await press(page, 'Learn now');
+    await (await listed).finished();
+    await settle(page);
+    assert.equal(await first.getByRole('textbox').inputValue(), 'Half a sentence');
+    assert.equal(await search.inputValue(), 'Half a wo');
   }).timeout(60_000);
 });

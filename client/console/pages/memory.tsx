@@ -42,13 +42,20 @@ export function Memory() {
       <Learn onLearnt={changed} />
       {tab === 'profile' && <Profile />}
       {tab === 'timeline' && <Timeline key={turn} />}
-      {isTier(tab) && <Rows key={`${tab} ${turn}`} tier={tab} onChange={stats.again} />}
+      {isTier(tab) && <Rows key={tab} tier={tab} turn={turn} onChange={stats.again} />}
     </>
   );
 }
 
+interface RowsProps {
+  tier: Tier;
+  /** Changes when the rows are out of date. */
+  turn: number;
+  onChange(): void;
+}
+
 /** Lists a tier's rows, latest first, or those that match a search. */
-function Rows({ tier, onChange }: { tier: Tier; onChange(): void }) {
+function Rows({ tier, turn, onChange }: RowsProps) {
   const [typed, setTyped] = useState('');
   const [q, setQ] = useState('');
   return (
@@ -57,7 +64,7 @@ function Rows({ tier, onChange }: { tier: Tier; onChange(): void }) {
         <Field label={t.memory.searchHint} value={typed} onInput={setTyped} autocomplete="off" />
         <Button>{t.memory.search}</Button>
       </form>
-      <Results key={q} tier={tier} q={q} onForgotten={onChange} />
+      <Results key={`${turn} ${q}`} tier={tier} q={q} onForgotten={onChange} />
     </>
   );
 }

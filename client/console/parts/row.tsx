@@ -1,7 +1,7 @@
-import { useState } from 'preact/hooks';
 import type { AccountClient, DeletionReceipt, FactResponse } from '../../src/api.ts';
 import { moment, t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
+import { useDraft } from './draft.ts';
 import { Button, Card, ConfirmedAction, ErrorNote, Field, Words } from './ui.tsx';
 import { Why } from './why.tsx';
 import { submitHandler, useAction } from './work.ts';
@@ -82,7 +82,7 @@ interface RowProps {
 export function Row({ tier, row, onChange, onForgotten }: RowProps) {
   const { client } = useSignedIn();
   const forgetting = useAction(async () => onForgotten(receiptOf(await tierOf(client, tier).forget(row.id))));
-  const [draft, setDraft] = useState<string>();
+  const [draft, setDraft] = useDraft(row.id);
   const changing = useAction(async (change: { text?: string; pinned?: boolean }) => {
     onChange(factRow(await client.changeFact(row.id, change)));
     setDraft(undefined);
