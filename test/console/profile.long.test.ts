@@ -29,9 +29,8 @@ describeInBrowser('profile in the console', () => {
     await page.getByLabel('Value').last().fill(value);
   }
   async function save(): Promise<object> {
-    const saved = page.waitForResponse(`**${PROFILE}`);
     await press(page, 'Save');
-    await saved;
+    await page.getByText('Saved.').waitFor();
     return (await client.request<{ data: object; summary: string }>('GET', PROFILE)).body;
   }
 

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { moment, t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
 import { Button, Card, Done, ErrorNote, Field, faultOf, Skeleton } from './ui.tsx';
@@ -9,6 +9,8 @@ interface Line {
   id: string;
   name: string;
   value: string;
+  /** Value that the line had when it was loaded; undefined for a new line. */
+  original?: unknown;
 }
 
 /** Edits what the person says about themselves, which learning never changes: a summary, and fields. */
@@ -33,8 +35,16 @@ function Editor({ profile, onSaved }: EditorProps) {
   const [summary, setSummary] = useState(profile?.summary ?? '');
   const [lines, setLines] = useState<readonly Line[]>(() => linesOf(profile?.data ?? {}));
   const [isSaved, setSaved] = useState(false);
+  const known = useRef({ summary, data: profile?.data ?? {} });
+  const namesakes = namesakesIn(lines);
   const saving = useAction(async () => {
-    await client.writeProfile({ summary, data: dataOf(lines) });
+    const typed = { summary, data: dataOf(lines) };
+    // Leaves the other part as it is: it may have been changed elsewhere.
+    await client.writeProfile({
+      ...(summary !== known.current.summary && { summary }),
+      ...(JSON.stringify(typed.data) !== JSON.stringify(known.current.data) && { data: typed.data }),
+    });
+    known.current = typed;
     setSaved(true);
     onSaved();
   });
@@ -44,7 +54,7 @@ function Editor({ profile, onSaved }: EditorProps) {
   };
   return (
     <Card>
-      <form onSubmit={submitHandler(saving.run)}>
+      <form onSubmit={submitHandler(() => namesakes.length === 0 && saving.run())}>
         <Field
           label={t.memory.profileLabel}
           hint={t.memory.profileHint}
@@ -65,6 +75,7 @@ function Editor({ profile, onSaved }: EditorProps) {
             <Pair
               key={line.id}
               line={line}
+              fault={namesakes.includes(line) ? t.profile.twice : undefined}
               onChange={(changed) => change(lines.map((one) => (one.id === line.id ? changed : one)))}
               onRemove={() => change(lines.filter(({ id }) => id !== line.id))}
             />
@@ -89,15 +100,17 @@ function Editor({ profile, onSaved }: EditorProps) {
 
 interface PairProps {
   line: Line;
+  fault: string | undefined;
   onChange(line: Line): void;
   onRemove(): void;
 }
 
-function Pair({ line, onChange, onRemove }: PairProps) {
+function Pair({ line, fault, onChange, onRemove }: PairProps) {
   return (
     <div class="pair">
       <Field
         label={t.profile.name}
+        fault={fault}
         value={line.name}
         onInput={(name) => onChange({ ...line, name })}
         autocomplete="off"
@@ -129,19 +142,34 @@ function linesOf(data: Record<string, unknown>): Line[] {
   return Object.entries(data).map(([name, value]) => ({
     id: name,
     name,
-    value: typeof value === 'string' ? value : JSON.stringify(value),
+    value: textOf(value),
+    original: value,
   }));
 }
 
-/** Reads the data back. A value that is JSON gets its type, also if it was a text such as `42`; others are texts. */
-function dataOf(lines: readonly Line[]): Record<string, unknown> {
-  return Object.fromEntries(lines.map(({ name, value }) => [name.trim(), parseValue(value)]));
+const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
+
+/** Returns the lines that have the name of an earlier one. */
+function namesakesIn(lines: readonly Line[]): Line[] {
+  const names = lines.map(({ name }) => name.trim());
+  return lines.filter(({ name }, at) => name !== '' && names.indexOf(name.trim()) < at);
 }
 
+/** Reads the data back. A line whose value was not changed keeps its type. */
+function dataOf(lines: readonly Line[]): Record<string, unknown> {
+  return Object.fromEntries(
+    lines.map(({ name, value, original }) => [
+      name.trim(),
+      value === textOf(original) ? original : parseValue(value),
+    ]),
+  );
+}
+
+/** Reads JSON that says exactly what was typed; anything else is a text, such as `3.10` and long numbers. */
 function parseValue(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'string' ? text : value;
+    return typeof value !== 'string' && JSON.stringify(value) === text ? value : text;
   } catch {
     return text;
   }

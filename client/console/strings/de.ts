@@ -213,6 +213,7 @@ export const de: typeof en = {
     value: 'Wert',
     add: 'Ein Feld hinzufügen',
     remove: 'Entfernen',
+    twice: 'Ein anderes Feld heißt auch so.',
     changed: (date) => `Zuletzt geändert ${date}.`,
   },
   batch: {

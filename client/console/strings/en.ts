@@ -205,6 +205,7 @@ export const en = {
     value: 'Value',
     add: 'Add a field',
     remove: 'Remove',
+    twice: 'Another field has this name.',
     changed: (date: string) => `Last changed ${date}.`,
   },
   batch: {
