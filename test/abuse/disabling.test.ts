@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { approveAttempt } from '../../shared/db/stores/connections/attempts.ts';
 import { disableAccount } from '../../shared/db/stores/end-account.ts';
-import { signUp } from '../support/account.ts';
+import { signUp, type UserClient } from '../support/account.ts';
 import { approve, connect, connectingApp, exchange, startConnection } from '../support/connection.ts';
 import { lockRow } from '../support/row-lock.ts';
 import { useSystem } from '../support/system.ts';
@@ -63,4 +63,26 @@ describe('disabling an account', () => {
     await Promise.all([approving, disabling]);
     assert.deepEqual(await consentOf(person.id), []);
   });
+
+  for (const [name, end] of [
+    ['disabled', (person: UserClient) => disableAccount(system.em(), person.id, WINDOW_S)],
+    ['erased', (person: UserClient) => person.request('DELETE', '/api/auth/me/')],
+  ] as const)
+    it(`a connection that passes from another account to one that is being ${name} is revoked`, async () => {
+      const [person, other] = [await signUp(system), await signUp(system)];
+      const app = await connectingApp(system);
+      const { connection_id } = await connect(system, app, other);
+      const attempt = await startConnection(app);
+      const code = await approve(system, attempt, person);
+      const lock = await lockRow(system, 'connections', 'id = $1', [connection_id]);
+      const exchanging = exchange(app, attempt, code);
+      await untilLockWaits(1);
+      const ending = end(person);
+      // Waits until the end waits for the exchange as well, or has come, which it should not.
+      await Promise.race([ending, untilLockWaits(2)]);
+      await lock.release();
+      assert.equal((await exchanging).status, 200);
+      await ending;
+      assert.deepEqual(await consentOf(person.id), []);
+    });
 });

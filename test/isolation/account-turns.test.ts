@@ -43,6 +43,25 @@ describe('account whose row is locked', () => {
   const rename = () => person.request('PATCH', '/api/auth/me/', { name: 'Another' });
   const lock = () => lockRow(system, 'accounts', 'id = $1', [person.id]);
 
+  it('an account whose memory changes for long delays no start and no exchange of a connection, its own included', async () => {
+    const [app, other] = [await connectingApp(system), await signUp(system)];
+    const exchanges = [];
+    for (const [n, account] of [person, person, person, person, other].entries()) {
+      const attempt = await startConnection(app, `u-${n}`);
+      exchanges.push([attempt, await approve(system, attempt, account)] as const);
+    }
+    const changing = await lockRow(system, 'accounts', 'id = $1', [person.id], 'no key update');
+    const replies = await Promise.all([
+      ...exchanges.map(([attempt, code]) => exchange(app, attempt, code)),
+      app.request('POST', '/v1/connections', startBody().body),
+    ]);
+    await changing.release();
+    for (const { status, text, tookMs } of replies) {
+      assert.equal(status, 200, text);
+      assert.ok(tookMs < 1500, `${tookMs} ms`);
+    }
+  });
+
   it('an account whose row is locked fails no call of another account or app, however many of its memory changes wait', async () => {
     const app = await system.app();
     const other = await signUp(system);

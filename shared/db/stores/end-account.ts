@@ -22,10 +22,9 @@ import { revokeServiceKeys } from './service-keys.ts';
  * Disables an account: its credentials stop working, and its connections are revoked. Returns the account; undefined if
  * it does not exist or is being erased. Sends no wake-ups: workers poll once a second, ingresses twice.
  *
- * Runs two transactions. Once the first has committed, nobody can approve or exchange for the account any more, so the
- * second finds everything to revoke. (A single transaction could deadlock with an exchange: it would lock the account
- * before the attempts, and an exchange locks them in the opposite order.) Safe to repeat if this process dies between
- * the two.
+ * Runs two transactions. Once the first has committed, nobody can begin to approve or exchange for the account any more.
+ * The second waits for the attempts that are being exchanged, and so finds everything to revoke. Safe to repeat if this
+ * process dies between the two.
  */
 export async function disableAccount(
   em: EntityManager,

@@ -143,11 +143,12 @@ async function firstExchange(
 }
 
 /**
- * Checks whether the account is active, and locks it, so that it is not disabled or erased before the transaction ends.
+ * Checks whether the account is active, and locks its key, so that it is not erased before the transaction ends. A
+ * change of its memory, which may take long, is not waited for. Disabling the account waits for the attempt.
  */
 async function lockActiveAccount(tx: EntityManager, id: string): Promise<boolean> {
   const lockedAccounts = await tx.execute<object[]>(
-    `select from accounts where id = ? and active for share`,
+    `select from accounts where id = ? and active for key share`,
     [id],
   );
   return lockedAccounts.length > 0;
