@@ -283,6 +283,25 @@ describe('promotion to facts', function () {
     assert.deepEqual(await currentTexts(ann), [PNPM.text]);
   });
 
+  it('a fact to which the person gave another meaning does not supersede what they say about its former topic', async () => {
+    const cityOf = (name: string) => ({
+      text: `Lives in ${name}`,
+      quote: `I live in ${name}`,
+      slot: 'identity.city',
+    });
+    const [lisbon, bergen] = [cityOf('Lisbon'), cityOf('Bergen')];
+    await addEpisode(ann, [lisbon.quote]);
+    system.provider.respond(proposeFacts(lisbon));
+    await promotionResult();
+    const [fact] = await factsOf(ann);
+    const change = { text: 'Was born in Lisbon' };
+    await ann.request('PATCH', `/api/memory/facts/${fact?.id}/`, change);
+    await addEpisode(ann, [bergen.quote], 2);
+    system.provider.respond(proposeFacts(bergen));
+    await promotionResult();
+    assert.deepEqual(await currentTexts(ann), [bergen.text, change.text]);
+  });
+
   it('a promotion to facts does not make a deleted fact again from the same source', async () => {
     await addEpisode(ann, ['We use pnpm', 'I live in Lisbon']);
     const city = { text: 'Lives in Lisbon', quote: 'I live in Lisbon' };

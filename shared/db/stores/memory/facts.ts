@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Quote, Statement } from '../../../domain/facts/statement.ts';
+import { slotOf } from '../../../domain/facts/topics.ts';
 import { Faults } from '../../../domain/faults.ts';
 import {
   changesStatement,
@@ -92,7 +93,11 @@ export function changeFact(
       row.recordedAt = now;
     }
     // The text is the person's own now, so promotion must not change it.
-    if (values.text !== undefined) Object.assign(row, { origin: 'human', staleAt: null });
+    if (values.text !== undefined) {
+      // The former slot belongs to the former meaning.
+      if (values.text !== row.text) row.slot = slotOf(values.text);
+      Object.assign(row, { origin: 'human', staleAt: null });
+    }
     if (isNewSuccessor) row.invalidatedAt = values.supersededBy === null ? null : now;
     const beganAt = row.validFrom;
     tx.assign(row, { ...values, updatedAt: now });
