@@ -1,8 +1,8 @@
 /** The callers of one request at this ingress. */
 interface Callers {
   count: number;
-  /** Id of the work, if one of the callers stopped waiting for it before it had ended. */
-  leftWork: string | undefined;
+  /** True if one of the callers stopped waiting for the work before it had ended. */
+  hasLeftWork: boolean;
   /** Resolves when the detach of the earlier callers is done or given up; undefined while none is under way. */
   detachment: Promise<void> | undefined;
 }
@@ -18,31 +18,30 @@ export class CallersByRequest {
 
   /** Counts a caller. Resolves when its request may be admitted. */
   async enter(request: string): Promise<void> {
-    const callers = this.#callers.get(request) ?? { count: 0, leftWork: undefined, detachment: undefined };
+    const callers = this.#callers.get(request) ?? { count: 0, hasLeftWork: false, detachment: undefined };
     callers.count += 1;
     this.#callers.set(request, callers);
     await callers.detachment;
   }
 
-  /** Notes that a caller has stopped waiting for the work `id` before it had ended. */
-  stopWaiting(request: string, id: string): void {
+  /** Notes that a caller has stopped waiting for the work before it had ended. */
+  stopWaiting(request: string): void {
     const callers = this.#callers.get(request);
-    if (callers !== undefined) callers.leftWork = id;
+    if (callers !== undefined) callers.hasLeftWork = true;
   }
 
-  /** Removes a caller. If it was the last, and one of them had stopped waiting, calls `detach` with the work's id. */
-  leave(request: string, detach: (id: string) => Promise<void>): void {
+  /** Removes a caller. If it was the last, and one of them had stopped waiting, calls `detach`. */
+  leave(request: string, detach: () => Promise<void>): void {
     const callers = this.#callers.get(request);
     if (callers === undefined) return;
     callers.count -= 1;
     if (callers.count > 0) return;
-    const { leftWork } = callers;
-    if (leftWork === undefined) {
+    if (!callers.hasLeftWork) {
       if (callers.detachment === undefined) this.#callers.delete(request);
       return;
     }
-    callers.leftWork = undefined;
-    const detachment = detach(leftWork).finally(() => {
+    callers.hasLeftWork = false;
+    const detachment = detach().finally(() => {
       if (callers.detachment !== detachment) return;
       callers.detachment = undefined;
       if (callers.count === 0) this.#callers.delete(request);

@@ -4,7 +4,12 @@ import type { Box } from '../../shared/box.ts';
 import { createBatcher } from '../../shared/db/batcher.ts';
 import { isAnswerLost } from '../../shared/db/faults.ts';
 import { retryUntil } from '../../shared/db/retries.ts';
-import { type Admission, type AdmissionResult, detach } from '../../shared/db/stores/work/admit.ts';
+import {
+  type Admission,
+  type AdmissionResult,
+  type Detachment,
+  detach,
+} from '../../shared/db/stores/work/admit.ts';
 import type { Subject } from '../../shared/db/stores/work/complete.ts';
 import { factsBefore, findRequest, isErased } from '../../shared/db/stores/work/find.ts';
 import { isEnded, type Outcome, type TraceFacts } from '../../shared/domain/work.ts';
@@ -50,7 +55,6 @@ export interface WorkServiceParts {
 export type WorkCall<Facts> = Omit<Admission<Facts>, 'input'> & { input: Box<string> };
 
 type Request = Pick<Admission, 'party' | 'key'>;
-type WorkRef = Pick<Subject, 'id' | 'party'>;
 
 type OutcomeOf<K> = Outcome<FactsOf<K>, ReportOf<K>>;
 
@@ -64,16 +68,11 @@ interface AnsweredCall<K> {
 export class WorkService {
   readonly #parts: WorkServiceParts;
   readonly #callers = new CallersByRequest();
-  readonly #detach: (work: WorkRef) => Promise<Subject | undefined>;
+  readonly #detach: (detachment: Detachment) => Promise<Subject | undefined>;
 
   constructor(parts: WorkServiceParts) {
     this.#parts = parts;
-    const detachAll = (works: WorkRef[]) =>
-      detach(
-        parts.pool,
-        works.map(({ id }) => id),
-        parts.process,
-      );
+    const detachAll = (detachments: Detachment[]) => detach(parts.pool, detachments, parts.process);
     this.#detach = createBatcher(detachAll, { maxItems: DETACHES_TOGETHER, partyOf: ({ party }) => party });
   }
 
@@ -91,7 +90,7 @@ export class WorkService {
       served.timeoutMs + ANSWER_GRACE_MS,
       (late) => {
         const gone = anySignal(disconnected, late);
-        return this.#countCaller(served, call, () => this.#admitAndWait(served, call, gone));
+        return this.#countCaller(served, call, disconnected, () => this.#admitAndWait(served, call, gone));
       },
       () => new AppError('service_unavailable'),
     );
@@ -109,11 +108,11 @@ export class WorkService {
     disconnected: AbortSignal,
   ): Promise<{ id: string; replayed: boolean; outcome: Outcome | undefined }> {
     const served = this.#served(kind);
-    return this.#countCaller(served, call, async () => {
+    return this.#countCaller(served, call, disconnected, async () => {
       const { id, decision, outcome } = await this.#admit(served, call, disconnected);
       if (decision !== 'ended') {
         served.dispatch(id, call.party);
-        this.#callers.stopWaiting(call.key, id);
+        this.#callers.stopWaiting(call.key);
       }
       return { id, replayed: decision !== 'admitted', outcome };
     });
@@ -148,13 +147,14 @@ export class WorkService {
   async #countCaller<Result>(
     { kind }: ServedKind,
     { key, party }: Request,
+    disconnected: AbortSignal,
     work: () => Promise<Result>,
   ): Promise<Result> {
     await this.#callers.enter(key);
     try {
       return await work();
     } finally {
-      this.#callers.leave(key, (id) => this.#leave(kind, { id, party }));
+      this.#callers.leave(key, () => this.#leave(kind, { key, party, disconnected: disconnected.aborted }));
     }
   }
 
@@ -194,7 +194,7 @@ export class WorkService {
       this.#decide(served, call, gone),
     ).catch((error: unknown) => {
       // The admission may be committed, and then this ingress counts as waiting for the work.
-      if (isAnswerLost(error)) this.#callers.stopWaiting(call.key, call.id);
+      if (isAnswerLost(error)) this.#callers.stopWaiting(call.key);
       throw error;
     });
     const { decision, superseded } = result;
@@ -250,7 +250,7 @@ export class WorkService {
       left.abort('left');
       gone.removeEventListener('abort', leave);
       waiter.leave();
-      if (!ended) this.#callers.stopWaiting(request.key, id);
+      if (!ended) this.#callers.stopWaiting(request.key);
     }
   }
 
@@ -279,17 +279,20 @@ export class WorkService {
     await this.#parts.complete({ ...subjectOf(live), ...end });
   }
 
-  /** Detaches this ingress from work. Cancels the work if nobody waits for it now and its latest caller wanted that. */
-  async #leave({ codes }: Kind, work: WorkRef): Promise<void> {
+  /**
+   * Detaches this ingress from a request. Cancels its work if nobody waits for it now, its last caller's connection
+   * closed, and its latest caller wanted that.
+   */
+  async #leave({ codes }: Kind, detachment: Detachment): Promise<void> {
     try {
       const until = performance.now() + DETACH_TIMEOUT_MS;
-      const unwantedWork = await retryUntil(() => this.#detach(work), until);
+      const unwantedWork = await retryUntil(() => this.#detach(detachment), until);
       if (unwantedWork === undefined) return;
       // Another ingress may have attached a caller meanwhile.
       const end = { guard: 'detached', state: 'cancelled', code: codes.cancelled } as const;
       await retryUntil(() => this.#parts.complete({ ...unwantedWork, ...end }), until);
     } catch (error) {
-      this.#parts.log.warn({ err: error, work: work.id }, 'could not detach');
+      this.#parts.log.warn({ err: error, key: detachment.key }, 'could not detach');
     }
   }
 

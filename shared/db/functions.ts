@@ -14,7 +14,7 @@ const ENTRY_FUNCTIONS = [
   'claim_v2',
   'complete_and_claim_v2',
   'complete_v1',
-  'detach_v1',
+  'detach_v2',
   'find_v1',
   'load_v1',
   'phrases_after_v1',
@@ -53,6 +53,7 @@ export const HASHES = [
   '56bb4ab657e9c779',
   '9dda22cfec122c5a',
   'b371a9fbac546064',
+  '15907b4ae17c481f',
 ];
 
 /**

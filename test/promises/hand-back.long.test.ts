@@ -12,7 +12,7 @@ describe('unfinished work', function () {
   const env = { PREDICTION_TIMEOUT_MS: '60000', PROVIDER_TIMEOUT_MS: '60000' };
   const system = useProcesses({ webs: 2, env });
 
-  it('unfinished work survives a shutdown: the worker releases it as the same attempt, the ingress answers 503, and a retry gets the result', async () => {
+  it('unfinished work survives a shutdown: the worker releases it as the same attempt, the ingress answers 503, and a retry gets the result, even after `X-On-Disconnect: cancel`', async () => {
     const app = await system.app();
     const [other, web] = system.webs;
     const [worker] = system.workers;
@@ -26,7 +26,7 @@ describe('unfinished work', function () {
       if (call.record.draft === cutOff.draft.text) await answer.promise;
       await ok()(response, call);
     });
-    const waiting = app.predict(cutOff, { at: web });
+    const waiting = app.predict(cutOff, { at: web, headers: { 'x-on-disconnect': 'cancel' } });
     const waitingOn = app.predict(patient, { at: other });
     await system.provider.called(2);
     const since = performance.now();

@@ -1,23 +1,29 @@
--- Detaches an ingress from work that none of its callers waits for any more. Returns the work that no ingress waits for
--- now, and whose latest caller wanted it cancelled in that case.
-create or replace function detach_v1(_ids uuid[], _process uuid)
-returns table (id uuid, party uuid, month text)
+-- Detaches an ingress from requests that none of its callers waits for any more, by their keys: the answer to an
+-- admission, with the id of the work, may have been lost. Returns the work that no ingress waits for now, and whose
+-- latest caller wanted it cancelled in that case.
+--
+-- Only the requests of `_disconnected` are cancelled, whose last caller's connection closed. A caller that was answered
+-- may repeat its request, so the housekeeping must not cancel it later either.
+create or replace function detach_v2(_keys uuid[], _disconnected uuid[], _process uuid)
+returns table (key uuid, id uuid, party uuid, month text)
 language plpgsql
 as $$
 #variable_conflict use_column
 begin
   return query
   with locked as (
-    select w.id from work w where w.id = any (_ids) order by w.id for update
+    select w.id from work w where w.key = any (_keys) order by w.id for update
   ), detached as (
     update work w
        set waiters = array_remove(w.waiters, _process),
            detached_at = case
              when w.detached_at = 'infinity' then w.detached_at
              when array_remove(w.waiters, _process) = '{}' then now()
-           end
-      from locked l where w.id = any (_ids) and w.id = l.id
-    returning w.id, w.party, w.month, w.waiters, w.cancel_on_disconnect
+           end,
+           cancel_on_disconnect = w.cancel_on_disconnect
+             and (array_remove(w.waiters, _process) <> '{}' or w.key = any (_disconnected))
+      from locked l where w.id = l.id
+    returning w.key, w.id, w.party, w.month, w.waiters, w.cancel_on_disconnect
   )
-  select d.id, d.party, d.month from detached d where d.waiters = '{}' and d.cancel_on_disconnect;
+  select d.key, d.id, d.party, d.month from detached d where d.waiters = '{}' and d.cancel_on_disconnect;
 end $$;

@@ -5,8 +5,8 @@ describe('callers by request', () => {
   let callers: CallersByRequest;
   let detached: string[];
   const leave = (request: string, done = Promise.resolve()) =>
-    callers.leave(request, (id) => {
-      detached.push(id);
+    callers.leave(request, () => {
+      detached.push(request);
       return done;
     });
   beforeEach(() => {
@@ -17,22 +17,22 @@ describe('callers by request', () => {
   it("the ingress detaches from a request's work when the request's last caller gives up", () => {
     void callers.enter('r');
     void callers.enter('r');
-    callers.stopWaiting('r', 'w');
+    callers.stopWaiting('r');
     leave('r');
     assert.deepEqual(detached, []);
-    callers.stopWaiting('r', 'w');
+    callers.stopWaiting('r');
     leave('r');
-    assert.deepEqual(detached, ['w']);
+    assert.deepEqual(detached, ['r']);
   });
 
   it("the ingress detaches from a request's work only after another caller, which is still being admitted, is refused", () => {
     void callers.enter('r');
     void callers.enter('r');
-    callers.stopWaiting('r', 'w');
+    callers.stopWaiting('r');
     leave('r');
     assert.deepEqual(detached, []);
     leave('r');
-    assert.deepEqual(detached, ['w']);
+    assert.deepEqual(detached, ['r']);
   });
 
   it("the ingress does not detach from a request's work if all callers were answered", () => {
@@ -44,17 +44,17 @@ describe('callers by request', () => {
   it("a request's callers do not affect the work of another request", () => {
     void callers.enter('r');
     void callers.enter('s');
-    callers.stopWaiting('r', 'w');
+    callers.stopWaiting('r');
     leave('s');
     assert.deepEqual(detached, []);
     leave('r');
-    assert.deepEqual(detached, ['w']);
+    assert.deepEqual(detached, ['r']);
   });
 
   it('a caller that repeats a request waits until the detach for its earlier callers has ended', async () => {
     const said = Promise.withResolvers<void>();
     void callers.enter('r');
-    callers.stopWaiting('r', 'w');
+    callers.stopWaiting('r');
     leave('r', said.promise);
     let entered = false;
     const back = callers.enter('r').then(() => {
@@ -66,6 +66,6 @@ describe('callers by request', () => {
     await back;
     // This caller was answered, so the ingress does not detach again.
     leave('r');
-    assert.deepEqual(detached, ['w']);
+    assert.deepEqual(detached, ['r']);
   });
 });

@@ -10,7 +10,6 @@ import { until } from '../../support/until.ts';
 
 const CALL = {
   party: 'app-1',
-  key: 'key-1',
   fingerprint: Buffer.alloc(32),
   userId: 'u',
   connectionId: null,
@@ -29,8 +28,8 @@ describe('work service', () => {
     detached = [];
     room = new WaitingRoom(async () => new Map(), log);
     const pool = {
-      query: async ({ values: [ids] }: { values: [string[]] }) => {
-        detached.push(...ids);
+      query: async ({ values: [keys] }: { values: [string[]] }) => {
+        detached.push(...keys);
         return { rows: [] };
       },
     };
@@ -53,17 +52,17 @@ describe('work service', () => {
   });
   afterEach(() => room.close());
 
-  const perform = (id: string) => {
-    const call = { ...CALL, id, facts: {} as never, input: new Box('{}') };
+  const perform = (key: string) => {
+    const call = { ...CALL, id: `id of ${key}`, key, facts: {} as never, input: new Box('{}') };
     return work.perform(predict, call, new AbortController().signal);
   };
 
   it('the ingress detaches from work whose admission may be committed although its answer was lost, and from no work whose admission did not reach the database', async () => {
     admissionError = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
-    await assert.rejects(perform('id-1'), admissionError);
+    await assert.rejects(perform('key-1'), admissionError);
     admissionError = new Error('Query read timeout');
-    await assert.rejects(perform('id-2'), admissionError);
+    await assert.rejects(perform('key-2'), admissionError);
     await until(() => detached.length > 0);
-    assert.deepEqual(detached, ['id-2']);
+    assert.deepEqual(detached, ['key-2']);
   });
 });

@@ -154,19 +154,30 @@ function bytea(bytes: Buffer): string {
 }
 
 const DETACH = {
-  name: 'detach_v2',
-  text: 'select id, party, month from detach_v1($1::uuid[], $2::uuid)',
+  name: 'detach_v3',
+  text: 'select key, id, party, month from detach_v2($1::uuid[], $2::uuid[], $3::uuid)',
 };
 
+/** A request that none of an ingress's callers waits for any more. */
+export interface Detachment {
+  party: string;
+  key: string;
+  /** True if the connection of the last of these callers closed; false if the caller was answered. */
+  disconnected: boolean;
+}
+
 /**
- * Records that no caller of this ingress waits for the work any more. Returns for each id, in its place, the work if it
- * must be cancelled: no ingress waits for it now, and its latest caller wanted that; otherwise undefined.
+ * Records that no caller of this ingress waits for the requests any more. Returns for each of them, in its place, the
+ * work if it must be cancelled: no ingress waits for it now, its last caller disconnected, and its latest caller wanted
+ * that; otherwise undefined.
  */
 export async function detach(
   pool: Pool,
-  ids: readonly string[],
+  detachments: readonly Detachment[],
   process: string,
 ): Promise<(Subject | undefined)[]> {
-  const abandonedWork = await query<Subject>(pool, DETACH, [ids, process]);
-  return ids.map((id) => abandonedWork.find((one) => one.id === id));
+  const keys = detachments.map(({ key }) => key);
+  const disconnectedKeys = detachments.flatMap(({ key, disconnected }) => (disconnected ? key : []));
+  const unwanted = await query<Subject & { key: string }>(pool, DETACH, [keys, disconnectedKeys, process]);
+  return keys.map((key) => unwanted.find((one) => one.key === key));
 }
