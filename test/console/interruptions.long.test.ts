@@ -53,6 +53,22 @@ describeInBrowser('interruptions', () => {
     await page.getByText('No facts yet.').waitFor();
   });
 
+  for (const step of ['sync', 'promote/facts'])
+    it(`the console records the sample person once when learning fails at ${step} and the person tries again`, async () => {
+      await goTo(page, 'First minute');
+      await page.route(`**/api/memory/${step}/`, (route) => route.fulfill({ status: 500, json: {} }));
+      await press(page, 'Load the sample person');
+      await page.getByRole('alert').waitFor();
+      await page.unroute(`**/api/memory/${step}/`);
+      const remove = page.getByRole('button', { name: 'Remove the sample person' });
+      if (step === 'sync') await press(page, 'Load the sample person');
+      await remove.waitFor();
+      const { rows } = await at.system.database.pool.query('select count(*)::int from recording_events');
+      assert.deepEqual(rows, [{ count: 32 }]);
+      await remove.click();
+      await page.getByText('The sample person is gone.').waitFor();
+    });
+
   it('the console keeps the person signed in across a restart of the server', async () => {
     const [first] = at.system.webs;
     assert.ok(first);

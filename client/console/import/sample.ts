@@ -21,8 +21,9 @@ const DAYS: [question: string, reply: string][][] = [
 /** Returns the id of a session that belongs to this account only: an account cannot write to another's sessions. */
 const sessionOf = (userId: string, day: number) => `${SOURCE}-${userId}-${day}`;
 
-/** Records the sample person's days, the last one yesterday. */
+/** Records the sample person's days, the last one yesterday, unless they are recorded. */
 export async function loadSample(client: AccountClient, userId: string): Promise<void> {
+  if (await isRecorded(client, userId)) return;
   const first = Date.now() - DAYS.length * DAY_MS;
   const events = DAYS.flatMap((asked, day) =>
     asked.flatMap(([prompt, reply], at) => {
@@ -44,6 +45,15 @@ export async function loadSample(client: AccountClient, userId: string): Promise
     }),
   );
   await client.recordEvents(events);
+}
+
+/** Reports whether the sample person's events are there, which may not be in memory yet. */
+async function isRecorded(client: AccountClient, userId: string): Promise<boolean> {
+  const id = sessionOf(userId, 0);
+  const { results: sessions } = await client.listSessions();
+  // Asking for the events of an unknown session would log a refusal in the browser's console.
+  if (!sessions.some(({ session_id }) => session_id === id)) return false;
+  return (await client.listSessionEvents(id, { limit: 1 })).results.length > 0;
 }
 
 /** Forgets the sample person's rows, their events, and what was derived from these alone. The sessions stay. */

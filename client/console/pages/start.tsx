@@ -49,9 +49,12 @@ function Sample({ onChange }: { onChange(): void }) {
   };
   const loading = useAction(async () => {
     setRemoved(false);
-    await loadSample(client, user.id);
-    await learn(client, setStep);
-    changed();
+    try {
+      await loadSample(client, user.id);
+      await learn(client, setStep);
+    } finally {
+      changed();
+    }
   });
   const removing = useAction(async () => {
     await removeSample(client, user.id);
