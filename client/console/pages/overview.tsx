@@ -66,11 +66,11 @@ const datesOf = (days: Days['days']) => days.map(({ date }) => date);
 const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0);
 
 function PredictionsChart({ days }: Days) {
-  const { right, wrong, waiting } = t.overview.series;
+  const { right, wrong, open } = t.overview.series;
   const series = [
     { name: right, look: 'a', values: days.map(({ by_status: by }) => by.auto + by.accepted) },
     { name: wrong, look: 'b', values: days.map(({ by_status: by }) => by.edited + by.rejected) },
-    { name: waiting, look: 'c', values: days.map(({ by_status: by }) => by.escalated + by.pending) },
+    { name: open, look: 'c', values: days.map(({ by_status: by }) => by.escalated + by.pending) },
   ] as const;
   const all = sum(series.flatMap(({ values }) => values));
   return (

@@ -24,10 +24,10 @@ export function Decide({ reply, onDecide, hasKeys = false }: DecideProps) {
   const deciding = useAction(onDecide);
   const key = (name: string) => (hasKeys ? name : undefined);
   const decide = deciding.run;
-  const { candidates, status } = reply;
+  const { candidates, status, error } = reply;
   const decided = t.try.decided[status as keyof typeof t.try.decided];
   const abstained = candidates.length === 0;
-  if (abstained && status === 'pending') return <p>{t.try.abstained}</p>;
+  if (status === 'pending') return <p>{error === null ? t.try.running : (t.errors[error] ?? error)}</p>;
   return (
     <>
       {decided ? (

@@ -47,12 +47,14 @@ function Prediction({ reply, onDecided }: { reply: ReplySummary; onDecided(): vo
   const { client } = useSignedIn();
   const [detail, setDetail] = useState<Awaited<ReturnType<typeof client.readReply>>>();
   const opening = useAction(async () => setDetail(await client.readReply(reply.id)));
-  const { status } = detail ?? reply;
+  const { status, error } = detail ?? reply;
   return (
     <Card>
       <details onToggle={(event) => event.currentTarget.open && detail === undefined && opening.run()}>
         <summary>
-          <span class={`badge ${status}`}>{t.overview.status[status]}</span>{' '}
+          <span class={`badge ${status}`}>
+            {status === 'pending' && error !== null ? t.overview.failed : t.overview.status[status]}
+          </span>{' '}
           <bdi>{reply.predicted_response || t.overview.nothing}</bdi>
           <span class="quiet small">
             {moment(reply.created_at)} · <bdi>{reply.agent}</bdi> · {percent(reply.confidence)}

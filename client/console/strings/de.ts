@@ -117,6 +117,7 @@ export const de: typeof en = {
     auto: 'Sicher genug, um danach zu handeln',
     escalated: 'Nicht sicher genug: Sie entscheiden',
     abstained: 'Keine Vorhersage: Nichts von dem, was Sie schrieben, ist dieser Frage nah genug.',
+    running: 'Die Vorhersage läuft noch. Laden Sie die Seite gleich neu.',
     confidence: (percent) => `${percent} sicher`,
     accept: 'Das ist meine Antwort',
     edit: 'Ich würde etwas anderes sagen',
@@ -247,7 +248,11 @@ export const de: typeof en = {
     decided: 'Entscheidungen von Ihnen',
     perDay: 'Vorhersagen nach Tagen',
     perDayLead: (all, days) => `${all} in den letzten ${days} Tagen.`,
-    series: { right: 'ausgeführt oder angenommen', wrong: 'geändert oder verworfen', waiting: 'wartet' },
+    series: {
+      right: 'ausgeführt oder angenommen',
+      wrong: 'geändert oder verworfen',
+      open: 'wartet, läuft oder gescheitert',
+    },
     saved: 'Gesparte Zeichen',
     savedLead: (all) => `${all}, die Sie nicht tippen mussten.`,
     growthLead: (all, added) => `${all} jetzt, ${added} davon neu.`,
@@ -274,6 +279,7 @@ export const de: typeof en = {
       edited: 'geändert',
       rejected: 'verworfen',
     },
+    failed: 'gescheitert',
     nothing: 'keine Antwort vorhergesagt',
   },
   inbox: {

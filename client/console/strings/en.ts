@@ -112,6 +112,7 @@ export const en = {
     auto: 'Sure enough to act on',
     escalated: 'Not sure enough to act on: you decide',
     abstained: 'It predicts nothing: nothing that you wrote is close enough to this question.',
+    running: 'It is still running. Load the page again in a moment.',
     confidence: (percent: string) => `${percent} sure`,
     accept: 'That is my reply',
     edit: 'I would say something else',
@@ -239,7 +240,11 @@ export const en = {
     decided: 'decisions of yours',
     perDay: 'Predictions by day',
     perDayLead: (all: string, days: number) => `${all} in the last ${days} days.`,
-    series: { right: 'acted on or accepted', wrong: 'edited or rejected', waiting: 'waiting' },
+    series: {
+      right: 'acted on or accepted',
+      wrong: 'edited or rejected',
+      open: 'waiting, running or failed',
+    },
     saved: 'Characters saved',
     savedLead: (all: string) => `${all} that you did not have to type.`,
     growthLead: (all: string, added: string) => `${all} now, ${added} of them new.`,
@@ -264,6 +269,7 @@ export const en = {
       edited: 'edited',
       rejected: 'rejected',
     },
+    failed: 'failed',
     nothing: 'no reply predicted',
   },
   inbox: {
