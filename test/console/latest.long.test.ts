@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import type { UserClient } from '../support/account.ts';
 import { describeInBrowser } from '../support/browser.ts';
 import { predictSuccessfully } from '../support/replies.ts';
-import { clientOf, goTo, personIn, signUp, useConsole } from './visit.ts';
+import { clientOf, goTo, loadSample, personIn, signUp, useConsole } from './visit.ts';
 
 describeInBrowser('latest in the console', () => {
   const at = useConsole();
@@ -42,5 +42,16 @@ describeInBrowser('latest in the console', () => {
     const running = await openPending(null);
     await running.getByText('It is still running.').waitFor();
     assert.equal(await running.locator('.badge').textContent(), 'running');
+  });
+
+  it("the console's timeline does not deny a session facts that it did not look for", async () => {
+    await goTo(page, 'First minute');
+    await loadSample(page);
+    const later = Array.from({ length: 200 }, (_, nth) => ({ text: `Fact ${nth}` }));
+    assert.equal((await client.request('POST', '/api/memory/facts/', later)).status, 201);
+    await goTo(page, 'Memory');
+    await page.getByRole('link', { name: 'Timeline' }).click();
+    await page.locator('.timeline summary', { hasText: 'sample' }).first().click();
+    await page.locator('.stages').getByText('None found among the latest facts.').waitFor();
   });
 });

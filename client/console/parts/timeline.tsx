@@ -62,7 +62,8 @@ function Stages({ session: { session_id, started_at } }: { session: Session }) {
       client.listEpisodes(ofSession),
     ]);
     const ids = new Set(episodes.results.map(({ id }) => id));
-    // Facts are made after the session begins. Older facts that its words only confirmed are not found.
+    // Facts are made after the session begins. Older facts that its words only confirmed are not found, nor those that
+    // more than 200 others followed.
     const facts = ids.size === 0 ? [] : (await client.listFacts({ since: started_at, limit: 200 })).results;
     return {
       raw: raw.results.map(

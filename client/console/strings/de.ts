@@ -204,7 +204,7 @@ export const de: typeof en = {
     none: {
       raw: 'Noch nicht ins Gedächtnis übernommen.',
       episodes: 'Noch nicht zusammengefasst.',
-      facts: 'Daraus wurden keine Fakten.',
+      facts: 'Unter den neuesten Fakten ist keiner davon.',
     },
   },
   profile: {

@@ -196,7 +196,7 @@ export const en = {
     none: {
       raw: 'Not taken into memory yet.',
       episodes: 'Not summarised yet.',
-      facts: 'No facts came of it.',
+      facts: 'None found among the latest facts.',
     },
   },
   profile: {
