@@ -54,6 +54,7 @@ export const HASHES = [
   '9dda22cfec122c5a',
   'b371a9fbac546064',
   '15907b4ae17c481f',
+  'ebd39ca51c8ec9e8',
 ];
 
 /**

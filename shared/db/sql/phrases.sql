@@ -47,8 +47,14 @@ declare
   _elsewhere text[];
 begin
   select c.account_id, array(
-           select lower(a.name) from connections o join apps a on a.id = o.app_id
-            where o.account_id = c.account_id and o.app_id <> c.app_id)
+           select lower(a.name)
+             from (select o.app_id from connections o where o.account_id = c.account_id
+                   union
+                   -- A connection that another account has taken over shows only here whose it was.
+                   select o.app_id from erasing_grants g join connections o on o.id = g.connection_id
+                    where g.account_id = c.account_id) o
+             join apps a on a.id = o.app_id
+            where o.app_id <> c.app_id)
     into _account, _elsewhere
     from connections c where c.id = _connection;
   if _account is not null then

@@ -77,6 +77,18 @@ describe('phrases', () => {
     assert.match(await complete(), /^terly/);
   });
 
+  it('a sentence typed in one connected app is not suggested in another app, even after another account has taken over the connection to the first', async () => {
+    const [person, successor] = [await signUp(system), await signUp(system)];
+    const complete = await draftCompleter(person);
+    const other = await system.app({
+      name: 'Ledger Max',
+      redirectUris: ['https://app.example/callback?from=forecue'],
+    });
+    for (const account of [person, successor]) await connect(system, other, account);
+    await addSentence(person, { source: 'ledger max' });
+    assert.equal(await complete(), '');
+  });
+
   it('a sentence completes no draft of another person, and no draft at all after its row was deleted', async () => {
     const person = await signUp(system);
     const complete = await draftCompleter(person);
