@@ -1,6 +1,6 @@
 import type { Pool, QueryResultRow } from 'pg';
 import { retry } from '../timing/retry.ts';
-import { isUnavailable } from './faults.ts';
+import { isAnswerLost, isUnavailable } from './faults.ts';
 import { RETRY_ON_CONFLICT } from './retries.ts';
 
 /** A statement that is prepared once per connection, under its name. */
@@ -12,7 +12,8 @@ export interface SqlStatement {
 /**
  * Runs a statement and returns its rows. Retries after a conflict with another transaction, and once after a lost
  * connection. If only the answer to a commit was lost, the second run finds the effect of the first, so the statement
- * must be safe to repeat. With `withinMs`, each try gives up after that time, and none follows a lost connection.
+ * must be safe to repeat; the error of a second run has that of the first as its cause. With `withinMs`, each try gives
+ * up after that time, and none follows a lost connection.
  */
 export async function query<Row extends QueryResultRow>(
   pool: Pool,
@@ -21,7 +22,18 @@ export async function query<Row extends QueryResultRow>(
   options: { withinMs?: number | undefined } = {},
 ): Promise<Row[]> {
   const limit = options.withinMs === undefined ? {} : { query_timeout: options.withinMs };
-  const { rows } = await retry(() => pool.query<Row>({ ...statement, ...limit, values }), {
+  let lostAnswer: unknown;
+  const run = async () => {
+    try {
+      return await pool.query<Row>({ ...statement, ...limit, values });
+    } catch (error) {
+      if (lostAnswer !== undefined && lostAnswer !== error && error instanceof Error)
+        error.cause ??= lostAnswer;
+      else if (isAnswerLost(error)) lostAnswer = error;
+      throw error;
+    }
+  };
+  const { rows } = await retry(run, {
     ...RETRY_ON_CONFLICT,
     when: (error, tries) =>
       RETRY_ON_CONFLICT.when(error, tries) ||

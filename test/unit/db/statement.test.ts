@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Pool } from 'pg';
+import { isAnswerLost } from '../../../shared/db/faults.ts';
 import { query } from '../../../shared/db/statement.ts';
 
 const STATEMENT = { name: 'any_v1', text: 'select 1 as n' };
@@ -41,6 +42,18 @@ describe('hot-path statement', () => {
       assert.equal(away.asked.length, 2);
     });
   }
+
+  for (const later of ['ECONNREFUSED', '55P03', '23505'])
+    it(`a hot-path statement whose first answer was lost may be committed, although its second try fails otherwise (${later})`, async () => {
+      const lost = failingPool('ECONNRESET', later);
+      await assert.rejects(query(lost.pool, STATEMENT, []), (error: Error & { code?: string }) => {
+        assert.equal(error.code, later);
+        return isAnswerLost(error);
+      });
+
+      const refused = failingPool('ECONNREFUSED', later);
+      await assert.rejects(query(refused.pool, STATEMENT, []), (error) => !isAnswerLost(error));
+    });
 
   it('a hot-path statement with a time limit is not retried when the database is unreachable', async () => {
     const { pool, asked } = failingPool('57P01');

@@ -4,6 +4,7 @@ import type { LoadMonitor } from '../../../ingress/work/load-monitor.ts';
 import { WorkService } from '../../../ingress/work/service.ts';
 import { WaitingRoom } from '../../../ingress/work/waiting-room.ts';
 import { Box } from '../../../shared/box.ts';
+import { query } from '../../../shared/db/statement.ts';
 import { createLog } from '../../../shared/log.ts';
 import { predict } from '../../../shared/work/kinds.ts';
 import { until } from '../../support/until.ts';
@@ -21,7 +22,8 @@ const CALL = {
 describe('work service', () => {
   const log = createLog('test', 'silent');
   let detached: string[];
-  let admissionError: Error;
+  /** Errors of the tries to admit a request, in turn. */
+  let admissionErrors: Error[];
   let work: WorkService;
   let room: WaitingRoom;
   beforeEach(() => {
@@ -33,10 +35,14 @@ describe('work service', () => {
         return { rows: [] };
       },
     };
+    const admissionPool = { query: async () => Promise.reject(admissionErrors.shift()) };
     const served = {
       kind: predict,
       timeoutMs: 5000,
-      admit: () => Promise.reject(admissionError),
+      admit: () =>
+        query<never>(admissionPool as unknown as Pool, { name: 'admit', text: '' }, []).then(
+          ([row]) => row as never,
+        ),
       dispatch: () => assert.fail('nothing was admitted'),
     };
     work = new WorkService({
@@ -58,10 +64,11 @@ describe('work service', () => {
   };
 
   it('the ingress detaches from work whose admission may be committed although its answer was lost, and from no work whose admission did not reach the database', async () => {
-    admissionError = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
-    await assert.rejects(perform('key-1'), admissionError);
-    admissionError = new Error('Query read timeout');
-    await assert.rejects(perform('key-2'), admissionError);
+    const refused = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+    admissionErrors = [refused(), refused()];
+    await assert.rejects(perform('key-1'), { code: 'ECONNREFUSED' });
+    admissionErrors = [new Error('Connection terminated unexpectedly'), refused()];
+    await assert.rejects(perform('key-2'), { code: 'ECONNREFUSED' });
     await until(() => detached.length > 0);
     assert.deepEqual(detached, ['key-2']);
   });
