@@ -37,7 +37,7 @@ describeInBrowser('person in the console', () => {
     await page.getByText('Use [masked key]').waitFor();
     assert.equal(await recordedCount(), 0);
     await press(page, 'Send and learn from them');
-    await page.getByText(/messages, \d+ episodes?, \d+ facts are remembered/).waitFor();
+    await page.getByText(/messages, \d+ episodes?, \d+ facts? are remembered/).waitFor();
     assert.ok((await recordedCount()) > 2);
     const { rows } = await at.system.database.pool.query('select body from recording_events');
     assert.ok(rows.every(({ body }) => !body.includes(SECRET)));

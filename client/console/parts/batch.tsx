@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { BatchResponse } from '../../src/api.ts';
 import { percent, t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
-import { Button, Card, ErrorNote, Field } from './ui.tsx';
+import { Button, Card, ErrorNote, Field, sentenceOf } from './ui.tsx';
 import { submitHandler, useAction } from './work.ts';
 
 type BatchItem = BatchResponse['results'][number];
@@ -66,7 +66,7 @@ export function Batch({ onPredicted }: { onPredicted(): void }) {
 
 function ItemOutcome({ item, isBusy }: { item: BatchItem | undefined; isBusy: boolean }) {
   if (item === undefined) return <p class="quiet small">{isBusy ? t.try.predicting : ''}</p>;
-  if ('error' in item) return <p class="fault small">{t.errors[item.error.code] ?? item.error.code}</p>;
+  if ('error' in item) return <p class="fault small">{sentenceOf(item.error.code)}</p>;
   const { status, predicted_response, confidence } = item.prediction;
   return (
     <p class="small">

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { FeedbackRequest, ReplyDetail } from '../../src/api.ts';
 import { percent, t } from '../strings/index.ts';
 import { useDraft } from './draft.ts';
-import { Button, Done, ErrorNote, Field, Words } from './ui.tsx';
+import { Button, Done, ErrorNote, Field, sentenceOf, Words } from './ui.tsx';
 import { submitHandler, useAction } from './work.ts';
 
 interface DecideProps {
@@ -27,7 +27,7 @@ export function Decide({ reply, onDecide, hasKeys = false }: DecideProps) {
   const { candidates, status, error } = reply;
   const decided = t.try.decided[status as keyof typeof t.try.decided];
   const abstained = candidates.length === 0;
-  if (status === 'pending') return <p>{error === null ? t.try.running : (t.errors[error] ?? error)}</p>;
+  if (status === 'pending') return <p>{error === null ? t.try.running : sentenceOf(error)}</p>;
   return (
     <>
       {decided ? (

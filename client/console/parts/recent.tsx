@@ -32,7 +32,9 @@ export function Recent({ onDecided }: { onDecided(): void }) {
       />
       <ErrorNote error={error} again={again} />
       {value === undefined && error === undefined && <Skeleton lines={5} />}
-      {value?.results.length === 0 && <Empty text={t.overview.none} href="#/try" link={t.nav.try} />}
+      {value?.results.length === 0 && (
+        <Empty text={filter === 'all' ? t.overview.none : t.inbox.empty} href="#/try" link={t.nav.try} />
+      )}
       {value?.results.map((reply) => (
         <Prediction key={reply.id} reply={reply} onDecided={onDecided} />
       ))}

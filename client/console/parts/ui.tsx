@@ -115,10 +115,18 @@ export function ErrorNote({ error, again }: { error: unknown; again?: () => void
   );
 }
 
-/** Describes an error in words. */
+/** Describes an error in words. Which field is not valid is in the server's own words. */
 function explanationOf(error: unknown): string {
-  if (!(error instanceof ForecueError)) return t.errors['internal_error'] ?? '';
-  return t.errors[error.code] ?? error.message;
+  if (!(error instanceof ForecueError)) return t.errors.internal_error;
+  const { code, message } = error;
+  if (code === 'validation_error') return `${t.errors.validation_error} ${message}`;
+  return sentenceOf(code, message);
+}
+
+/** Returns the sentence for an error code; `otherwise` if it has none. */
+export function sentenceOf(code: string, otherwise = t.errors.internal_error): string {
+  const sentences: Partial<Record<string, string>> = t.errors;
+  return sentences[code] ?? otherwise;
 }
 
 /** Returns the server's message about a field of the request, if any. */

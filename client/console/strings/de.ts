@@ -1,5 +1,10 @@
 import type { en } from './en.ts';
 
+const counted = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`;
+const messages = (count: number) => counted(count, 'Nachricht', 'Nachrichten');
+const episodes = (count: number) => counted(count, 'Episode', 'Episoden');
+const facts = (count: number) => counted(count, 'Fakt', 'Fakten');
+
 /** Every sentence of the console, in German. */
 export const de: typeof en = {
   language: 'Deutsch',
@@ -48,7 +53,10 @@ export const de: typeof en = {
     provider_failed: 'Das Sprachmodell gab keine brauchbare Antwort. Versuchen Sie es noch einmal.',
     prediction_timeout: 'Die Vorhersage dauerte zu lange. Versuchen Sie es noch einmal.',
     job_timeout: 'Es dauerte zu lange. Das Erledigte bleibt: Ein neuer Versuch macht weiter.',
-    internal_error: 'Bei uns ging etwas schief. Nennen Sie dem Betreiber die Nummer der Anfrage.',
+    request_in_flight: 'Dieselbe Anfrage läuft noch. Versuchen Sie es gleich noch einmal.',
+    unexpected_response: 'Etwas anderes als Forecue hat geantwortet. Sagen Sie es dem Betreiber.',
+    validation_error: 'Eine Angabe ist ungültig.',
+    internal_error: 'Etwas ging schief. Sagen Sie es dem Betreiber.',
   },
   enter: {
     signIn: 'Anmelden',
@@ -76,19 +84,15 @@ export const de: typeof en = {
     drop: 'oder hierher ziehen',
     reading: (done, all) => `Liest Datei ${done} von ${all} …`,
     found: (events, sessions) =>
-      `${events} Nachrichten aus ${sessions} ${sessions === 1 ? 'Sitzung' : 'Sitzungen'} sind bereit.`,
-    unknown: (files) =>
-      files === 1 ? '1 Datei hat kein bekanntes Format.' : `${files} Dateien haben kein bekanntes Format.`,
-    masked: (count) =>
-      count === 1 ? '1 Geheimnis wurde maskiert:' : `${count} Geheimnisse wurden maskiert:`,
+      `Gefunden: ${messages(events)} aus ${counted(sessions, 'Sitzung', 'Sitzungen')}.`,
+    unknown: (files) => `${counted(files, 'Datei hat', 'Dateien haben')} kein bekanntes Format.`,
+    masked: (count) => `${counted(count, 'Geheimnis wurde', 'Geheimnisse wurden')} maskiert:`,
     noneMasked: 'Darin wurden keine Geheimnisse gefunden.',
     nothing: 'Nichts davon ist ein Gespräch mit einem Agenten. Wählen Sie andere Dateien.',
     send: 'Senden und daraus lernen',
     sending: (done, all) => `Sendet ${done} von ${all} …`,
     refused: (count) =>
-      count === 1
-        ? '1 Nachricht wurde abgelehnt und nicht aufgezeichnet.'
-        : `${count} Nachrichten wurden abgelehnt und nicht aufgezeichnet.`,
+      `${counted(count, 'Nachricht wurde', 'Nachrichten wurden')} abgelehnt und nicht aufgezeichnet.`,
     sample: 'Oder die Beispielperson kennenlernen',
     sampleLead:
       'Eine erfundene Kollegin, die acht Tage lang einem Agenten antwortete. Sie wird Teil Ihres Gedächtnisses, bis Sie sie entfernen.',
@@ -97,8 +101,7 @@ export const de: typeof en = {
     sampleRemoved: 'Die Beispielperson ist weg.',
     learnt: '2. Sehen, was gelernt wurde',
     learntNone: 'Noch nichts: Beginnen Sie mit Schritt 1.',
-    learntSome: (facts, episodes, raw) =>
-      `${raw} Nachrichten, ${episodes} Episoden, ${facts} Fakten sind behalten.`,
+    learntSome: (learnt, of, raw) => `${messages(raw)}, ${episodes(of)}, ${facts(learnt)} sind behalten.`,
     seeMemory: 'Zum Gedächtnis',
     tryOut: '3. Ausprobieren',
     tryLead: 'Fragen Sie, was Sie antworten würden, und sehen Sie, worauf das beruht.',
@@ -144,7 +147,8 @@ export const de: typeof en = {
     evidence: 'Worauf sie beruht',
     noEvidence: 'Sie benutzte nichts aus Ihrem Gedächtnis.',
     evidenceGone: 'Einiges davon wurde inzwischen vergessen.',
-    withheld: (count) => `${count} weggelassen, weil es eine Antwort vorschreibt.`,
+    withheld: (count) =>
+      `${count} weggelassen, weil ${count === 1 ? 'es eine Antwort vorschreibt' : 'sie eine Antwort vorschreiben'}.`,
     request: 'Die genaue Anfrage',
     requests: { draft: 'beim Tippen', reply: 'eine ganze Antwort' },
     language: 'Sprache der Anfrage',
@@ -186,10 +190,9 @@ export const de: typeof en = {
     forgetting: 'Für immer vergessen, mit allem, was allein daraus entstand?',
     forgotten: (parts) => `Vergessen${parts}.`,
     receipt: {
-      facts: (count) => (count === 1 ? '1 Fakt' : `${count} Fakten`),
-      episodes: (count) => (count === 1 ? '1 Episode' : `${count} Episoden`),
-      restored: (count) =>
-        count === 1 ? '1 älterer Fakt gilt wieder' : `${count} ältere Fakten gelten wieder`,
+      facts,
+      episodes,
+      restored: (count) => `${counted(count, 'älterer Fakt gilt', 'ältere Fakten gelten')} wieder`,
       with: ', und damit ',
     },
     correct: 'Berichtigen',
@@ -199,10 +202,10 @@ export const de: typeof en = {
     saved: 'Gespeichert.',
   },
   timeline: {
-    lead: 'Jede Sitzung, und was aus ihr wurde: Nachrichten, dann Episoden, dann Fakten.',
+    lead: 'Die 50 neuesten Sitzungen, und was aus jeder wurde: Nachrichten, dann Episoden, dann Fakten.',
     empty: 'Noch keine Sitzungen. Bringen Sie welche, und sehen Sie, was daraus gelernt wird.',
     none: {
-      raw: 'Noch nicht ins Gedächtnis übernommen.',
+      raw: 'Nichts davon ist im Gedächtnis.',
       episodes: 'Noch nicht zusammengefasst.',
       facts: 'Unter den neuesten Fakten ist keiner davon.',
     },
@@ -285,14 +288,14 @@ export const de: typeof en = {
   inbox: {
     title: 'Eingang',
     lead: 'Vorhersagen, die nicht sicher genug zum Handeln waren, warten hier auf Sie.',
-    keys: 'Mit der Tastatur: j und k blättern, 1 bis 5 nimmt an, e ändert, x lehnt ab, u nimmt zurück.',
+    keys: 'Mit der Tastatur: j und k blättern, 1 bis 5 nimmt an, e ändert, x verwirft, u nimmt zurück.',
     list: 'Wartet auf Sie',
     next: 'Weiter',
     previous: 'Zurück',
     undo: 'Zurücknehmen',
-    held: { accepted: 'Angenommen.', edited: 'Ihre eigenen Worte sind notiert.', rejected: 'Abgelehnt.' },
+    held: { accepted: 'Angenommen.', edited: 'Ihre eigenen Worte sind vermerkt.', rejected: 'Verworfen.' },
     empty: 'Nichts wartet auf Sie. Was ein Agent fragt und Forecue nicht sicher weiß, kommt hierher.',
-    more: (count: number) => `${count} weitere warten.`,
+    more: (count) => `${count} weitere ${count === 1 ? 'wartet' : 'warten'}.`,
   },
   connections: {
     title: 'Verbindungen',
@@ -300,7 +303,7 @@ export const de: typeof en = {
     empty: 'Keine App darf Ihr Gedächtnis benutzen. Wenn eine fragt, entscheiden Sie.',
     since: (date) => `seit ${date}`,
     used: (predictions, suggested, last) =>
-      `In 35 Tagen für ${predictions} Vorhersagen benutzt, ${suggested} schlugen etwas vor; zuletzt ${last}.`,
+      `Vorhersagen in 35 Tagen: ${predictions}, davon mit einem Vorschlag: ${suggested}; zuletzt ${last}.`,
     unused: 'In den letzten 35 Tagen nicht benutzt.',
     revoked: 'beendet',
     connected: 'verbunden',
@@ -339,12 +342,12 @@ export const de: typeof en = {
     export: 'Alles mitnehmen',
     exportLead: 'Alles, was über Sie gespeichert ist, ein JSON-Objekt je Zeile.',
     exportDo: 'Exportieren',
-    exporting: (lines) => `${lines} Zeilen bis jetzt …`,
-    exported: (lines) => `${lines} Zeilen sind in der Datei.`,
+    exporting: (lines) => `${counted(lines, 'Zeile', 'Zeilen')} bis jetzt …`,
+    exported: (lines) => `${counted(lines, 'Zeile ist', 'Zeilen sind')} in der Datei.`,
     erase: 'Konto löschen',
     eraseLead: 'Sitzungen, Gedächtnis, Vorhersagen, Schlüssel, Verbindungen: alles verschwindet für immer.',
     eraseDo: 'Alles löschen',
-    eraseConfirm: (email) => `Zur Bestätigung: ${email}`,
+    eraseConfirm: (email) => `Zur Bestätigung ${email} eingeben`,
     fresh: 'Um sicher zu sein, dass Sie es sind: Ihr Passwort',
     confirm: 'Bestätigen',
   },

@@ -1,3 +1,8 @@
+const counted = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`;
+const messages = (count: number) => counted(count, 'message', 'messages');
+const episodes = (count: number) => counted(count, 'episode', 'episodes');
+const facts = (count: number) => counted(count, 'fact', 'facts');
+
 /** Every sentence of the console, in English. Another language is a file like this one. */
 export const en = {
   language: 'English',
@@ -32,8 +37,7 @@ export const en = {
     timeout: 'The answer takes too long. Try again in a moment.',
     rate_limited: 'Too many attempts. Wait a little, then try again.',
     overloaded: 'Forecue is busy at the moment. Try again in a moment.',
-    service_unavailable:
-      'Forecue is not available at the moment. Nothing was changed. Try again in a moment.',
+    service_unavailable: 'Forecue is not available at the moment. Try again in a moment.',
     invalid_credentials: 'Wrong e-mail address or password.',
     email_taken: 'There is an account with this address. Sign in instead.',
     invite_required: 'Signing up needs an invite code, and this one is unknown or was used before.',
@@ -47,8 +51,11 @@ export const en = {
     provider_failed: 'The language model gave no usable answer. Try again.',
     prediction_timeout: 'The prediction took too long. Try again.',
     job_timeout: 'It took too long. What was done is kept: try again to go on.',
-    internal_error: 'Something went wrong on our side. Give the people who run this server the request id.',
-  } as Record<string, string>,
+    request_in_flight: 'The same request is still running. Try again in a moment.',
+    unexpected_response: 'Something other than Forecue answered. Tell the people who run this server.',
+    validation_error: 'Something that was entered is not valid.',
+    internal_error: 'Something went wrong. Tell the people who run this server.',
+  },
   enter: {
     signIn: 'Sign in',
     signInLead: 'See what is recorded, remembered and predicted for you.',
@@ -75,15 +82,15 @@ export const en = {
     drop: 'or drop them here',
     reading: (done: number, all: number) => `Reading file ${done} of ${all} …`,
     found: (events: number, sessions: number) =>
-      `${events} messages of ${sessions} ${sessions === 1 ? 'session' : 'sessions'} are ready.`,
-    unknown: (files: number) => `${files} ${files === 1 ? 'file is' : 'files are'} of no known format.`,
-    masked: (count: number) => `${count} ${count === 1 ? 'secret was' : 'secrets were'} masked:`,
+      `Found: ${messages(events)} of ${counted(sessions, 'session', 'sessions')}.`,
+    unknown: (files: number) => `${counted(files, 'file is', 'files are')} of no known format.`,
+    masked: (count: number) => `${counted(count, 'secret was', 'secrets were')} masked:`,
     noneMasked: 'No secrets were found in them.',
     nothing: 'Nothing in them is a conversation with an agent. Choose other files.',
     send: 'Send and learn from them',
     sending: (done: number, all: number) => `Sending ${done} of ${all} …`,
     refused: (count: number) =>
-      `${count} ${count === 1 ? 'message was' : 'messages were'} refused, and not recorded.`,
+      `${counted(count, 'message was', 'messages were')} refused, and not recorded.`,
     sample: 'Or meet the sample person',
     sampleLead:
       'A made-up colleague who answered an agent for eight days. It becomes part of your memory, until you remove it.',
@@ -92,8 +99,8 @@ export const en = {
     sampleRemoved: 'The sample person is gone.',
     learnt: '2. See what was learnt',
     learntNone: 'Nothing yet: begin with step 1.',
-    learntSome: (facts: number, episodes: number, raw: number) =>
-      `${raw} messages, ${episodes} episodes, ${facts} facts are remembered.`,
+    learntSome: (learnt: number, of: number, raw: number) =>
+      `${messages(raw)}, ${episodes(of)}, ${facts(learnt)} are remembered.`,
     seeMemory: 'See the memory',
     tryOut: '3. Try it',
     tryLead: 'Ask what you would reply, and see what the answer rests on.',
@@ -179,9 +186,9 @@ export const en = {
     forgetting: 'Forget it for good, and what was derived from it alone?',
     forgotten: (parts: string) => `Forgotten${parts}.`,
     receipt: {
-      facts: (count: number) => `${count} ${count === 1 ? 'fact' : 'facts'}`,
-      episodes: (count: number) => `${count} ${count === 1 ? 'episode' : 'episodes'}`,
-      restored: (count: number) => `${count} older ${count === 1 ? 'fact holds' : 'facts hold'} again`,
+      facts,
+      episodes,
+      restored: (count: number) => `${counted(count, 'older fact holds', 'older facts hold')} again`,
       with: ', and with it ',
     },
     correct: 'Correct',
@@ -191,10 +198,10 @@ export const en = {
     saved: 'Saved.',
   },
   timeline: {
-    lead: 'Every session, and what became of it: messages, then episodes, then facts.',
+    lead: 'The 50 latest sessions, and what became of each: messages, then episodes, then facts.',
     empty: 'No sessions yet. Bring some, and see what is learnt from them.',
     none: {
-      raw: 'Not taken into memory yet.',
+      raw: 'Nothing of it is in memory.',
       episodes: 'Not summarised yet.',
       facts: 'None found among the latest facts.',
     },
@@ -282,7 +289,7 @@ export const en = {
     undo: 'Undo',
     held: { accepted: 'Accepted.', edited: 'Your own words are noted.', rejected: 'Rejected.' },
     empty: 'Nothing waits for you. What an agent asks, and Forecue is not sure of, comes here.',
-    more: (count: number) => `${count} more wait.`,
+    more: (count: number) => `${count} more ${count === 1 ? 'waits' : 'wait'}.`,
   },
   connections: {
     title: 'Connections',
@@ -290,7 +297,7 @@ export const en = {
     empty: 'No app may use your memory. When one asks, you decide.',
     since: (date: string) => `since ${date}`,
     used: (predictions: string, suggested: string, last: string) =>
-      `Used for ${predictions} predictions in 35 days, ${suggested} of them suggested something; last ${last}.`,
+      `Predictions in 35 days: ${predictions}, of which suggested something: ${suggested}; last ${last}.`,
     unused: 'Not used in the last 35 days.',
     revoked: 'revoked',
     connected: 'connected',
@@ -329,8 +336,8 @@ export const en = {
     export: 'Take everything with you',
     exportLead: 'Everything that is stored about you, one JSON object per line.',
     exportDo: 'Export',
-    exporting: (lines: number) => `${lines} rows so far …`,
-    exported: (lines: number) => `${lines} rows are in the file.`,
+    exporting: (lines: number) => `${counted(lines, 'row', 'rows')} so far …`,
+    exported: (lines: number) => `${counted(lines, 'row is', 'rows are')} in the file.`,
     erase: 'Erase the account',
     eraseLead:
       'Everything goes, for good: sessions, memory, predictions, keys, connections. Nobody can bring it back.',
