@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { useSignedIn } from '../parts/context.ts';
-import { type LearntCounts, learn } from '../parts/learn.ts';
+import { learn } from '../parts/learn.ts';
 import { LongList } from '../parts/long-list.tsx';
 import { Profile } from '../parts/profile.tsx';
 import { Row, type ShownRow, type Tier, tierOf } from '../parts/row.tsx';
@@ -128,7 +128,7 @@ const idOf = ({ id }: ShownRow) => id;
 function Learn({ onLearnt }: { onLearnt(): void }) {
   const { client } = useSignedIn();
   const [step, setStep] = useState('');
-  const [learnt, setLearnt] = useState<LearntCounts>();
+  const [learnt, setLearnt] = useState<string>();
   const learning = useAction(async () => {
     setLearnt(await learn(client, setStep));
     onLearnt();
@@ -138,8 +138,7 @@ function Learn({ onLearnt }: { onLearnt(): void }) {
       <div class="item">
         <p class="quiet" role="status">
           {learning.isBusy && t.memory.learning(step)}
-          {!learning.isBusy &&
-            (learnt ? t.memory.learnt(learnt.raw, learnt.episodes, learnt.facts) : t.memory.learnLead)}
+          {!learning.isBusy && (learnt ?? t.memory.learnLead)}
         </p>
         <Button action={learning}>{t.memory.learn}</Button>
       </div>

@@ -1,36 +1,28 @@
-import type { AccountClient } from '../../src/api.ts';
+import type { AccountClient, JobEvent } from '../../src/api.ts';
 import { t } from '../strings/index.ts';
-
-/** Number of new rows in each tier. */
-export interface LearntCounts {
-  raw: number;
-  episodes: number;
-  facts: number;
-}
 
 /**
  * Takes recorded events into memory, summarises them, and extracts facts; reports the current step and its progress.
+ * Resolves with a sentence about the result: a promotion considers 100 rows, and leaves the others for later.
  */
-export async function learn(client: AccountClient, say: (step: string) => void): Promise<LearntCounts> {
-  const { sync, episodes, facts } = t.memory.steps;
-  return {
-    raw: await follow(client, 'syncMemory', sync, say),
-    episodes: await follow(client, 'promoteEpisodes', episodes, say),
-    facts: await follow(client, 'promoteFacts', facts, say),
-  };
+export async function learn(client: AccountClient, say: (step: string) => void): Promise<string> {
+  const { steps, learnt } = t.memory;
+  const raw = await follow(client.stream('syncMemory', {}), steps.sync, say);
+  const episodes = await follow(client.stream('promoteEpisodes', {}), steps.episodes, say);
+  const facts = await follow(client.stream('promoteFacts', {}), steps.facts, say);
+  return learnt(raw.created, episodes.created, facts.created, episodes.considered, facts.considered);
 }
 
 async function follow(
-  client: AccountClient,
-  job: 'syncMemory' | 'promoteEpisodes' | 'promoteFacts',
+  events: AsyncIterable<JobEvent<{ created: number; considered?: number }>>,
   name: string,
   say: (step: string) => void,
-): Promise<number> {
+) {
   say(name);
-  let created = 0;
-  for await (const event of client.stream(job, {})) {
+  let counts = { created: 0, considered: 0 };
+  for await (const event of events) {
     if (event.type === 'progress' && event.total > 0) say(`${name} ${event.done}/${event.total}`);
-    if (event.type === 'done') created = event.result.created;
+    if (event.type === 'done') counts = { ...counts, ...event.result };
   }
-  return created;
+  return counts;
 }

@@ -176,7 +176,8 @@ export const de: typeof en = {
     learnLead: 'Aufgezeichnetes wird nach und nach gelernt, oder jetzt.',
     learning: (step) => `Lernt: ${step} …`,
     steps: { sync: 'Nachrichten', episodes: 'Episoden', facts: 'Fakten' },
-    learnt: (raw, episodes, facts) => `${raw} neue Nachrichten, ${episodes} Episoden, ${facts} Fakten.`,
+    learnt: (raw, made, learnt, ofMessages, ofEpisodes) =>
+      `Neu: ${messages(raw)}, ${episodes(made)}, ${facts(learnt)}. Betrachtet: ${messages(ofMessages)}, ${episodes(ofEpisodes)}. Was noch fehlt, wird nach und nach gelernt, oder wenn Sie im Gedächtnis „Jetzt lernen“ drücken.`,
     why: 'Warum glaubst du das?',
     noSources: 'Von Hand eingegeben.',
     session: 'Sitzung',

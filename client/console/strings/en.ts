@@ -171,8 +171,8 @@ export const en = {
     learnLead: 'Recorded sessions are learnt from time to time, or now.',
     learning: (step: string) => `Learning: ${step} …`,
     steps: { sync: 'messages', episodes: 'episodes', facts: 'facts' },
-    learnt: (raw: number, episodes: number, facts: number) =>
-      `${raw} new messages, ${episodes} episodes, ${facts} facts.`,
+    learnt: (raw: number, made: number, learnt: number, ofMessages: number, ofEpisodes: number) =>
+      `New: ${messages(raw)}, ${episodes(made)}, ${facts(learnt)}. Considered: ${messages(ofMessages)}, ${episodes(ofEpisodes)}. Anything left is learnt from time to time, or when you press “Learn now” in the memory.`,
     why: 'Why do you think that?',
     noSources: 'It was entered by hand.',
     session: 'session',
