@@ -1,6 +1,14 @@
+import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { describeInBrowser } from '../support/browser.ts';
+import { claudeCodeFile } from '../support/transcripts.ts';
 import { addMany, clientOf, goTo, type Person, personIn, press, signUp, useConsole } from './visit.ts';
+
+const session = {
+  name: 'session.jsonl',
+  mimeType: 'application/jsonl',
+  buffer: Buffer.from(claudeCodeFile('controls')),
+};
 
 describeInBrowser('controls of the console', () => {
   const at = useConsole();
@@ -12,6 +20,42 @@ describeInBrowser('controls of the console', () => {
     person = await personIn(at);
     page = await person.open();
     await signUp(page, person.email);
+  });
+
+  /** Answers the calls to an address with an error, until the returned function is called. */
+  async function refuse(address: string, method: string, status: number, code: string) {
+    await page.route(address, (route) =>
+      route.request().method() === method
+        ? route.fulfill({ status, json: { detail: { code, message: 'No.' } } })
+        : route.continue(),
+    );
+    return () => page.unroute(address);
+  }
+
+  it('an upload in the console that fails shows the error, and no longer its progress', async () => {
+    const accept = await refuse('**/api/recording/events/', 'POST', 500, 'internal_error');
+    await goTo(page, 'First minute');
+    await page.locator('input[type=file]:not([webkitdirectory])').setInputFiles(session);
+    await press(page, 'Send and learn from them');
+    await page.getByRole('alert').getByText('Something went wrong.').waitFor();
+    await accept();
+    await refuse('**/api/memory/sync/**', 'POST', 500, 'internal_error');
+    await press(page, 'Send and learn from them');
+    await page.getByRole('alert').getByText('Something went wrong.').waitFor();
+    assert.equal(await page.getByText('Learning:').count(), 0);
+    await page.unrouteAll();
+  });
+
+  it('a file that is dropped on the console and cannot be read shows an error', async () => {
+    await page.reload();
+    await page.locator('.drop').waitFor();
+    await page.evaluate(`{
+      const file = (_, refuse) => refuse(new DOMException('gone', 'NotFoundError'));
+      const items = [{ webkitGetAsEntry: () => ({ isFile: true, file }) }];
+      const drop = Object.assign(new Event('drop', { cancelable: true }), { dataTransfer: { items } });
+      document.querySelector('.drop').dispatchEvent(drop);
+    }`);
+    await page.getByRole('alert').getByText('Something went wrong.').waitFor();
   });
 
   it('the console says how much was considered when learning has left something for later', async () => {

@@ -7,25 +7,36 @@ import { learn } from './learn.ts';
 import { Button, Card, ErrorNote } from './ui.tsx';
 import { useAction } from './work.ts';
 
+/** A file that was chosen, or what was dropped: a file, a folder, or something else. */
+type Chosen = File | FileSystemEntry | null;
+
 /** Reads agents' sessions in the browser, shows what was found, then sends it and learns from it on request. */
 export function Bring({ onLearnt }: { onLearnt(): void }) {
   const { client } = useSignedIn();
   const [found, setFound] = useState<FoundTranscripts>();
   const [progress, setProgress] = useState('');
   const [refused, setRefused] = useState(0);
-  const reading = useAction(async (files: readonly File[]) => {
+  const reading = useAction(async (chosen: readonly Chosen[]) => {
     setRefused(0);
-    setFound(await readFiles(files, (done, all) => setProgress(t.start.reading(done, all))));
-    setProgress('');
+    try {
+      const files = (await Promise.all(chosen.map(filesIn))).flat();
+      setFound(await readFiles(files, (done, all) => setProgress(t.start.reading(done, all))));
+    } finally {
+      setProgress('');
+    }
   });
   const sending = useAction(async () => {
-    const say = (done: number, all: number) => setProgress(t.start.sending(done, all));
-    const { invalid } = await send(client, found?.events ?? [], say);
-    setRefused(invalid);
-    await learn(client, (step) => setProgress(t.memory.learning(step)));
-    setProgress('');
-    setFound(undefined);
-    onLearnt();
+    let result = '';
+    try {
+      const say = (done: number, all: number) => setProgress(t.start.sending(done, all));
+      const { invalid } = await send(client, found?.events ?? [], say);
+      setRefused(invalid);
+      result = await learn(client, (step) => setProgress(t.memory.learning(step)));
+      setFound(undefined);
+      onLearnt();
+    } finally {
+      setProgress(result);
+    }
   });
   return (
     <Card title={t.start.bring}>
@@ -52,13 +63,12 @@ export function Bring({ onLearnt }: { onLearnt(): void }) {
 }
 
 /** Offers two file choosers, and an area to drop files on. */
-function Choice({ onFiles }: { onFiles(files: readonly File[]): void }) {
+function Choice({ onFiles }: { onFiles(files: readonly Chosen[]): void }) {
   const [isOver, setOver] = useState(false);
-  const drop = async (event: DragEvent) => {
+  const drop = (event: DragEvent) => {
     event.preventDefault();
     setOver(false);
-    const entries = [...(event.dataTransfer?.items ?? [])].map((item) => item.webkitGetAsEntry());
-    onFiles((await Promise.all(entries.map(filesIn))).flat());
+    onFiles([...(event.dataTransfer?.items ?? [])].map((item) => item.webkitGetAsEntry()));
   };
   return (
     <div
@@ -124,9 +134,10 @@ function Findings({ found: { events, sessions, unknown, masked, excerpts } }: { 
   );
 }
 
-/** Returns the files in a dropped entry, at any depth. */
-async function filesIn(entry: FileSystemEntry | null): Promise<File[]> {
+/** Returns a chosen file, or the files in a dropped entry, at any depth. */
+async function filesIn(entry: Chosen): Promise<File[]> {
   if (entry === null) return [];
+  if (entry instanceof File) return [entry];
   if (entry.isFile)
     return [
       await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject)),
