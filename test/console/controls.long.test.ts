@@ -64,4 +64,11 @@ describeInBrowser('controls of the console', () => {
     await press(page, 'Learn now');
     await page.getByText(/Considered: [1-9]\d* messages/).waitFor();
   });
+
+  it('the console says how many questions are too many for a batch', async () => {
+    await goTo(page, 'Inbox');
+    await page.getByText('Predict many at once').click();
+    await page.getByLabel('What the agent asks').fill('Run tests?\n'.repeat(103));
+    await page.getByText('Only the first 100 are predicted: 3 lines are left out.').waitFor();
+  });
 });

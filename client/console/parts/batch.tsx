@@ -16,15 +16,16 @@ export function Batch({ onPredicted }: { onPredicted(): void }) {
   const [typed, setTyped] = useState('');
   const [asked, setAsked] = useState<readonly string[]>([]);
   const [items, setItems] = useState<ReadonlyMap<number, BatchItem>>(new Map());
+  const questions = typed
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  const excess = questions.length - PROMPTS_MAX;
   const predicting = useAction(async () => {
-    const questions = typed
-      .split('\n')
-      .map((line) => line.trim())
-      .filter((line) => line !== '')
-      .slice(0, PROMPTS_MAX);
-    setAsked(questions);
+    const first = questions.slice(0, PROMPTS_MAX);
+    setAsked(first);
     setItems(new Map());
-    const prompts = questions.map((agent_input) => ({ agent, agent_input }));
+    const prompts = first.map((agent_input) => ({ agent, agent_input }));
     for await (const event of client.stream('predictReplies', { prompts, k: 3 }))
       if (event.type === 'result') setItems((before) => new Map(before).set(event.item.index, event.item));
     onPredicted();
@@ -38,6 +39,7 @@ export function Batch({ onPredicted }: { onPredicted(): void }) {
           <Field
             label={t.batch.questions}
             hint={t.batch.hint(PROMPTS_MAX)}
+            fault={excess > 0 ? t.batch.tooMany(PROMPTS_MAX, excess) : undefined}
             value={typed}
             onInput={setTyped}
             rows={4}

@@ -226,6 +226,8 @@ export const de: typeof en = {
     questions: 'Was der Agent fragt',
     hint: (most) => `Eine Frage in jeder Zeile, bis zu ${most}.`,
     predict: 'Vorhersagen',
+    tooMany: (most, excess) =>
+      `Nur die ersten ${most} werden vorhergesagt: ${counted(excess, 'Zeile bleibt', 'Zeilen bleiben')} weg.`,
     ready: (done, all) => `${done} von ${all} sind fertig.`,
   },
   threshold: {

@@ -221,6 +221,8 @@ export const en = {
     questions: 'What the agent asks',
     hint: (most: number) => `A question on each line, up to ${most}.`,
     predict: 'Predict them',
+    tooMany: (most: number, excess: number) =>
+      `Only the first ${most} are predicted: ${counted(excess, 'line is', 'lines are')} left out.`,
     ready: (done: number, all: number) => `${done} of ${all} are ready.`,
   },
   threshold: {
