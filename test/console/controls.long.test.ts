@@ -32,6 +32,19 @@ describeInBrowser('controls of the console', () => {
     return () => page.unroute(address);
   }
 
+  it('the console says since when an app is connected, but not of a revoked connection', async () => {
+    const connection = { app_name: 'Editor', created_at: '2026-01-02T10:00:00Z' };
+    const results = [
+      { ...connection, connection_id: 'one', status: 'connected' },
+      { ...connection, connection_id: 'two', status: 'revoked' },
+    ];
+    await page.route('**/api/connections/', (route) => route.fulfill({ json: { results } }));
+    await goTo(page, 'Connections');
+    await page.getByText('connected since 2 Jan 2026').waitFor();
+    await page.getByText('revoked', { exact: true }).waitFor();
+    await page.unroute('**/api/connections/');
+  });
+
   it('an upload in the console that fails shows the error, and no longer its progress', async () => {
     const accept = await refuse('**/api/recording/events/', 'POST', 500, 'internal_error');
     await goTo(page, 'First minute');

@@ -28,8 +28,7 @@ export function Connections() {
                 <bdi>{app_name}</bdi>
               </h2>
               <p class="quiet small">
-                {status === 'connected' ? t.connections.connected : t.connections.revoked} ·{' '}
-                {t.connections.since(day(created_at))}
+                {status === 'connected' ? t.connections.connected(day(created_at)) : t.connections.revoked}
               </p>
               <MemoryUse id={connection_id} />
             </div>

@@ -304,12 +304,11 @@ export const de: typeof en = {
     title: 'Verbindungen',
     lead: 'Die Apps, die Ihr Gedächtnis benutzen dürfen. Sie bekommen Vorschläge, nie das Gedächtnis selbst.',
     empty: 'Keine App darf Ihr Gedächtnis benutzen. Wenn eine fragt, entscheiden Sie.',
-    since: (date) => `seit ${date}`,
     used: (predictions, suggested, last) =>
       `Vorhersagen in 35 Tagen: ${predictions}, davon mit einem Vorschlag: ${suggested}; zuletzt ${last}.`,
     unused: 'In den letzten 35 Tagen nicht benutzt.',
     revoked: 'beendet',
-    connected: 'verbunden',
+    connected: (since) => `verbunden seit ${since}`,
     revoke: 'Beenden',
     revoking: 'Beenden? Ab der nächsten Anfrage arbeitet die App ohne Ihr Gedächtnis.',
     done: (name) => `${name} darf Ihr Gedächtnis nicht mehr benutzen.`,

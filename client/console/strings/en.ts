@@ -297,12 +297,11 @@ export const en = {
     title: 'Connections',
     lead: 'The apps that may use your memory. They get suggestions, and never the memory itself.',
     empty: 'No app may use your memory. When one asks, you decide.',
-    since: (date: string) => `since ${date}`,
     used: (predictions: string, suggested: string, last: string) =>
       `Predictions in 35 days: ${predictions}, of which suggested something: ${suggested}; last ${last}.`,
     unused: 'Not used in the last 35 days.',
     revoked: 'revoked',
-    connected: 'connected',
+    connected: (since: string) => `connected since ${since}`,
     revoke: 'Revoke',
     revoking: 'End it? From the next request on, the app works without your memory.',
     done: (name: string) => `${name} may not use your memory any more.`,
