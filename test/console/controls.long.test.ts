@@ -2,7 +2,17 @@ import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { describeInBrowser } from '../support/browser.ts';
 import { claudeCodeFile } from '../support/transcripts.ts';
-import { addMany, clientOf, goTo, type Person, personIn, press, signUp, useConsole } from './visit.ts';
+import {
+  addMany,
+  clientOf,
+  goTo,
+  loadSample,
+  type Person,
+  personIn,
+  press,
+  signUp,
+  useConsole,
+} from './visit.ts';
 
 const session = {
   name: 'session.jsonl',
@@ -83,5 +93,23 @@ describeInBrowser('controls of the console', () => {
     await page.getByText('Predict many at once').click();
     await page.getByLabel('What the agent asks').fill('Run tests?\n'.repeat(103));
     await page.getByText('Only the first 100 are predicted: 3 lines are left out.').waitFor();
+  });
+
+  it("the console's thresholds follow a decision on the same page, and its list of what waits says when nothing does", async () => {
+    await goTo(page, 'First minute');
+    await loadSample(page);
+    const client = await clientOf(at.system, person);
+    const asked = { agent: 'coder', agent_input: 'Shall I run the tests with coverage?', k: 3, threshold: 1 };
+    assert.equal((await client.request('POST', '/api/predictions/predict/', asked)).status, 200);
+    await goTo(page, 'Overview');
+    await page.getByText('You have not decided on any prediction yet.').waitFor();
+    await page.locator('summary', { hasText: 'waiting' }).click();
+    await page
+      .getByRole('button', { name: /^That is my reply/ })
+      .first()
+      .click();
+    await page.getByText('There are not enough decisions of yours yet to say.').waitFor();
+    await press(page, 'Waiting for you');
+    await page.getByText('Nothing waits for you.').waitFor();
   });
 });

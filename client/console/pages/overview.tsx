@@ -44,7 +44,7 @@ export function Overview() {
             </div>
           </div>
           <Calibration calibration={calibration} />
-          <Threshold />
+          <Threshold decisions={calibration.feedback_count} />
           <div class="columns thirds">
             {(['raw', 'episodes', 'facts'] as const).map((tier) => (
               <div key={tier}>
