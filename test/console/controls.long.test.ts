@@ -7,6 +7,7 @@ import {
   clientOf,
   goTo,
   loadSample,
+  PASSWORD,
   type Person,
   personIn,
   press,
@@ -41,6 +42,19 @@ describeInBrowser('controls of the console', () => {
     );
     return () => page.unroute(address);
   }
+
+  it('the console says that the password is changed only until the next attempt', async () => {
+    await page.getByLabel('Current password').fill(PASSWORD);
+    await page.getByLabel('New password').fill(PASSWORD);
+    await press(page, 'Change the password');
+    const done = page.getByText('The password is changed');
+    await done.waitFor();
+    await page.getByLabel('Current password').fill('a wrong password');
+    await page.getByLabel('New password').fill(PASSWORD);
+    await press(page, 'Change the password');
+    await page.getByText('The current password is not right.').waitFor();
+    assert.equal(await done.count(), 0);
+  });
 
   it('the console says since when an app is connected, but not of a revoked connection', async () => {
     const connection = { app_name: 'Editor', created_at: '2026-01-02T10:00:00Z' };

@@ -55,6 +55,7 @@ function Password() {
   const [current, setCurrent] = useState('');
   const [next, setNext] = useState('');
   const changing = useAction(async () => {
+    setChanged(false);
     await client.changeAccount({ current_password: current, password: next });
     // The change has ended every log-in, including this one.
     await client.logIn({ email: user.email, password: next });
