@@ -119,18 +119,29 @@ function Language() {
   );
 }
 
+/** Number of characters of an export after which the browser takes them over, which may keep them on disk. */
+const EXPORT_PART_LENGTH = 2_000_000;
+
 function Export() {
   const { client } = useSignedIn();
   const [lines, setLines] = useState(0);
   const [isDone, setDone] = useState(false);
   const exporting = useAction(async () => {
-    const parts: string[] = [];
+    let parts: (Blob | string)[] = [];
+    let length = 0;
+    let count = 0;
     setDone(false);
     for await (const line of client.exportAccount()) {
-      parts.push(`${JSON.stringify(line)}\n`);
-      if (parts.length % 100 === 0) setLines(parts.length);
+      const text = `${JSON.stringify(line)}\n`;
+      parts.push(text);
+      length += text.length;
+      count += 1;
+      if (count % 100 === 0) setLines(count);
+      if (length < EXPORT_PART_LENGTH) continue;
+      parts = [new Blob(parts)];
+      length = 0;
     }
-    setLines(parts.length);
+    setLines(count);
     setDone(true);
     save(new Blob(parts, { type: 'application/x-ndjson' }), 'forecue.ndjson');
   });
