@@ -119,7 +119,8 @@ export function openClient(watcher: Watcher, access?: string): { client: Account
     onTokens: (tokens) => tokens === undefined && watcher.onEnd(),
     async fetch(url, init) {
       const answer = await fetch(toCookie(String(url)), init);
-      if (answer.status === 401) storage.doubt();
+      // A log-in or a renewal that is refused says nothing against the access token.
+      if (answer.status === 401 && !AUTH_PATH.test(String(url))) storage.doubt();
       return answer;
     },
   });

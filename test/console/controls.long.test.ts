@@ -56,6 +56,21 @@ describeInBrowser('controls of the console', () => {
     assert.equal(await done.count(), 0);
   });
 
+  it('a wrong password in the console, which asks for it again, casts no doubt on the tokens', async () => {
+    const accept = await refuse('**/api/auth/me/', 'DELETE', 403, 'fresh_login_required');
+    await page.evaluate(`heard = [];
+      new BroadcastChannel('forecue.console').onmessage = ({ data }) => heard.push(Object.keys(data)[0]);`);
+    await page.getByLabel(`Type ${person.email} to confirm`).fill(person.email);
+    await press(page, 'Erase everything');
+    await page.getByLabel('Enter your password to confirm that it is you').fill('a wrong password');
+    await press(page, 'Confirm');
+    await page.getByText('Wrong e-mail address or password.').waitFor();
+    await goTo(page, 'Keys');
+    await page.getByText('You have no keys.').waitFor();
+    assert.deepEqual(await page.evaluate('heard'), []);
+    await accept();
+  });
+
   it('the console says since when an app is connected, but not of a revoked connection', async () => {
     const connection = { app_name: 'Editor', created_at: '2026-01-02T10:00:00Z' };
     const results = [
