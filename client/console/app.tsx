@@ -109,9 +109,10 @@ function Shell() {
   });
   return (
     <div class="shell">
-      <a class="skip" href="#content">
+      {/* The fragment of a link would take the place of the page's in the address. */}
+      <button type="button" class="skip" onClick={() => document.getElementById('content')?.focus()}>
         {t.skip}
-      </a>
+      </button>
       <header>
         <a class="brand" href="#/try">
           <Mark /> Forecue

@@ -43,6 +43,14 @@ describeInBrowser('controls of the console', () => {
     return () => page.unroute(address);
   }
 
+  it("the console's button Skip to the content moves the focus there, and the address still names the page", async () => {
+    await goTo(page, 'Account');
+    await page.getByRole('button', { name: 'Skip to the content' }).focus();
+    await page.keyboard.press('Enter');
+    await page.locator('#content:focus').waitFor();
+    assert.equal(new URL(page.url()).hash, '#/account');
+  });
+
   it('the console says that the password is changed only until the next attempt', async () => {
     await page.getByLabel('Current password').fill(PASSWORD);
     await page.getByLabel('New password').fill(PASSWORD);
@@ -69,6 +77,18 @@ describeInBrowser('controls of the console', () => {
     await page.getByText('You have no keys.').waitFor();
     assert.deepEqual(await page.evaluate('heard'), []);
     await accept();
+  });
+
+  it('a question in the console before something final gets the focus, and gives it back when the person cancels', async () => {
+    await page.getByLabel('What it is for').fill('an importer');
+    await press(page, 'Issue a key');
+    const revoke = page.getByRole('button', { name: 'Revoke: an importer' });
+    await revoke.click();
+    await page.locator('[role=group][aria-label^="End this key?"]:focus').waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await revoke.and(page.locator(':focus')).waitFor();
   });
 
   it('the console says since when an app is connected, but not of a revoked connection', async () => {

@@ -57,6 +57,7 @@ describeInBrowser('long list in the console', () => {
       if (!isDown) return route.continue();
       return route.fulfill({ status: 500, json: { detail: { code: 'internal_error', message: 'No.' } } });
     });
+    await page.locator('[aria-setsize="-1"]').first().waitFor();
     const again = page.getByRole('button', { name: 'Try again' });
     while ((await again.count()) === 0) await page.mouse.wheel(0, 6000);
     await settle(page);

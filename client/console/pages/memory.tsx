@@ -101,6 +101,7 @@ function Results({ tier, q, onForgotten }: { tier: Tier; q: string; onForgotten(
       <LongList
         rows={rows}
         keyOf={idOf}
+        hasMore={!!next}
         // A page that failed waits until the person asks for it again.
         onEnd={() => next && growing.error === undefined && growing.run()}
       >

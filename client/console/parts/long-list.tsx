@@ -4,6 +4,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 interface LongListProps<Row> {
   rows: readonly Row[];
   keyOf(row: Row): string;
+  /** Whether there are more rows than these. */
+  hasMore: boolean;
   children(row: Row): ComponentChildren;
   /** Called repeatedly while the end of the rows is near. */
   onEnd(): void;
@@ -17,7 +19,7 @@ const KEPT_PIXELS = 1200;
 const NEAR_END_ROWS = 40;
 
 /** A list of any length. Only rows near the window are on the page; blank space as high as the others replaces them. */
-export function LongList<Row>({ rows, keyOf, children, onEnd }: LongListProps<Row>) {
+export function LongList<Row>({ rows, keyOf, hasMore, children, onEnd }: LongListProps<Row>) {
   const list = useRef<HTMLUListElement>(null);
   const heights = useRef(new Map<string, number>());
   const [range, setRange] = useState({ first: 0, end: 12, above: 0, below: 0 });
@@ -66,7 +68,7 @@ export function LongList<Row>({ rows, keyOf, children, onEnd }: LongListProps<Ro
           key={keyOf(row)}
           data-key={keyOf(row)}
           aria-posinset={range.first + at + 1}
-          aria-setsize={rows.length}
+          aria-setsize={hasMore ? -1 : rows.length}
         >
           {children(row)}
         </li>

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useId, useState } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { ForecueError } from '../../src/errors.ts';
 import { t } from '../strings/index.ts';
 import type { Action } from './work.ts';
@@ -208,15 +208,23 @@ export function ConfirmedAction({
   question: string;
   action: Action;
 }) {
-  const [isAsked, setAsked] = useState(false);
+  const [isAsked, setAsked] = useState<boolean>();
+  const root = useRef<HTMLDivElement>(null);
+  // The button that was pressed is gone. The question gets the focus: a key held down would press a button.
+  useEffect(() => {
+    if (isAsked) root.current?.focus();
+    else if (isAsked === false) root.current?.querySelector('button')?.focus();
+  }, [isAsked]);
   if (!isAsked)
     return (
-      <Button kind="link" label={`${label}: ${of}`} onPress={() => setAsked(true)}>
-        {label}
-      </Button>
+      <div ref={root}>
+        <Button kind="link" label={`${label}: ${of}`} onPress={() => setAsked(true)}>
+          {label}
+        </Button>
+      </div>
     );
   return (
-    <div class="confirm" role="group">
+    <div class="confirm" role="group" aria-label={question} tabIndex={-1} ref={root}>
       <p>{question}</p>
       <Button kind="danger" action={action}>
         {label}

@@ -85,8 +85,7 @@ export function useDebounced<T>(value: T, forMs: number): T {
 export function useRoute(): [page: string, rest: string] {
   const [hash, setHash] = useState(location.hash);
   useEffect(() => {
-    // Any other fragment leads to a place within the page.
-    const read = () => location.hash.startsWith('#/') && setHash(location.hash);
+    const read = () => setHash(location.hash);
     addEventListener('hashchange', read);
     return () => removeEventListener('hashchange', read);
   }, []);
