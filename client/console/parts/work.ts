@@ -11,17 +11,18 @@ interface Loaded<T> {
  * Loads something, and loads again when a key changes, or after a failure when the connection is back. An answer to
  * earlier keys is dropped.
  */
-export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, keys: readonly unknown[]): Loaded<T> {
+export function useLoad<T>(load: () => Promise<T>, keys: readonly unknown[]): Loaded<T> {
   const [state, setState] = useState<{ value?: T; error?: unknown }>({});
   const [turn, setTurn] = useState(0);
   useEffect(() => {
-    const left = new AbortController();
-    const isHere = () => !left.signal.aborted;
-    load(left.signal).then(
-      (value) => isHere() && setState({ value }),
-      (error) => isHere() && setState((before) => ({ ...before, error })),
+    let isOver = false;
+    load().then(
+      (value) => isOver || setState({ value }),
+      (error) => isOver || setState((before) => ({ ...before, error })),
     );
-    return () => left.abort();
+    return () => {
+      isOver = true;
+    };
   }, [...keys, turn]);
   const again = useCallback(() => setTurn((one) => one + 1), []);
   const failed = useRef(false);
