@@ -64,6 +64,11 @@ export interface PromotionSteps<Piece> extends PieceSteps<Piece> {
   countSetAside(): Promise<number>;
 }
 
+/** Thrown in a transaction that would store results again, so that it has no effect. */
+class AlreadyStored extends Error {
+  override readonly name = 'AlreadyStored';
+}
+
 /** A promotion in progress: asks the model, and stores each answer in one transaction with the progress. */
 export class Promotion {
   readonly model: string;
@@ -139,24 +144,29 @@ export class Promotion {
 
   /**
    * Stores the results of an answer. `work` passes its transaction to `keep`, and resolves with false if memory has
-   * changed since it was read. Safe to repeat.
+   * changed since it was read. Resolves with whether the results are stored. Safe to repeat.
    */
   async store(usage: Usage, work: (keep: KeepProgress) => Promise<boolean>): Promise<boolean> {
     const { claim, context } = this.#run;
     context.signal.throwIfAborted();
     this.#spend(usage);
     const before = this.#progress;
-    const isStored = await this.#persistently(() =>
-      work(async (tx, advance) => {
-        this.#progress = { ...before, ...advance(before) };
-        await storeProgress(tx, claim, this.#progress);
-      }),
-    );
+    const keep: KeepProgress = async (tx, advance) => {
+      // Sees what an earlier try has stored, because each try locks the account.
+      const kept = await readProgress<PromotionProgress>(tx, claim);
+      if (hasAdvanced(kept, before)) throw new AlreadyStored();
+      this.#progress = { ...before, ...advance(before) };
+      await storeProgress(tx, claim, this.#progress);
+    };
+    const isStored = await this.#persistently(() => work(keep)).catch((error: unknown) => {
+      if (error instanceof AlreadyStored) return false;
+      throw error;
+    });
     if (isStored) return true;
     // The results may have been stored, and only the confirmation lost.
     const kept = await readProgress<PromotionProgress>(this.em(), claim);
     this.#progress = { ...before, ...kept, usage: before.usage, latency_ms: before.latency_ms };
-    return false;
+    return hasAdvanced(kept, before);
   }
 
   /** Sets rows aside for a while, because the model fails on them. */
@@ -198,6 +208,11 @@ export class Promotion {
       latency_ms: latency_ms + Math.round(this.#measuredAt - since),
     };
   }
+}
+
+/** Reports whether results were stored since `before`: each answer is about one row at least. */
+function hasAdvanced(kept: PromotionProgress | undefined, before: PromotionProgress): boolean {
+  return kept !== undefined && kept.considered > before.considered;
 }
 
 function initialProgress(model: string, begunAt: string): PromotionProgress {
