@@ -75,9 +75,13 @@ export async function openParts(
   return { pool, em, uploads, limits, refusals, work, health, mailer, server, operator };
 }
 
-/** Lets calls finish. Calls that still wait after `ingressDrain` get 503, and a moment to receive it. */
+/**
+ * Leaves the housekeeping to other processes, and lets calls finish. Calls that still wait after `ingressDrain` get 503,
+ * and a moment to receive it.
+ */
 async function drain(server: ListeningServer, work: Work, health: ProcessHealth): Promise<void> {
   health.serving = false;
+  void work.housekeeper.close();
   const closeRoomTimer = setTimeout(() => work.closeRoom(), STOP_LIMITS.ingressDrain);
   await server.close(STOP_LIMITS.ingressConnections);
   clearTimeout(closeRoomTimer);

@@ -104,9 +104,13 @@ function slotsOf({ pools }: Work) {
   );
 }
 
-/** Stops claiming, waits for running work, and releases the work that did not finish in time. */
+/**
+ * Leaves the housekeeping to other processes, stops claiming, waits for running work, and releases the work that did not
+ * finish in time.
+ */
 async function drain(work: Work, consumers: readonly TicketWorker[], health: ProcessHealth): Promise<void> {
   health.serving = false;
+  void work.housekeeper.close();
   await Promise.all(work.pools.map(({ slots }) => slots.close()));
   await Promise.all([work.running.drain(STOP_LIMITS.workerDrain), ...consumers.map(closePart)]);
 }

@@ -12,7 +12,7 @@ import { closePart } from '../../shared/process/lifecycle.ts';
 import { openBus } from '../../shared/queue/bus.ts';
 import type { Queues } from '../../shared/queue/queues.ts';
 import { createCompleter } from '../../shared/work/completion.ts';
-import { openHousekeeper } from '../../shared/work/housekeeper.ts';
+import { type Housekeeper, openHousekeeper } from '../../shared/work/housekeeper.ts';
 import type { Kinds } from '../../shared/work/kind.ts';
 import { openWakeUps, type WakeUps } from '../../shared/work/wake-ups.ts';
 import { LoadMonitor } from './load-monitor.ts';
@@ -34,6 +34,7 @@ export interface WorkParts {
 export interface Work {
   service: WorkService;
   wakeUps: WakeUps;
+  housekeeper: Housekeeper;
   endingOptions: EndingOptions;
   /** True while callers wait. */
   readonly isBusy: boolean;
@@ -78,11 +79,12 @@ export async function openWork(
   await load.poll();
   const { directUrl } = config.database;
   const repair = { pool, directUrl, em, kinds, process, leaseMs, recoveryWindowS, complete, wakeUps, log };
-  const endingOptions = openHousekeeper(opening, repair);
+  const { housekeeper, ending } = openHousekeeper(opening, repair);
   return {
     service,
     wakeUps,
-    endingOptions,
+    housekeeper,
+    endingOptions: ending,
     get isBusy() {
       return room.size > 0;
     },

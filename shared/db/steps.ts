@@ -19,14 +19,25 @@ export async function* repeatStep(
   }
 }
 
-/** Takes steps for about `withinMs`, with a pause after each. Returns false if some may be left. */
-export async function takeSteps(steps: AsyncIterable<unknown>, withinMs: number): Promise<boolean> {
+/**
+ * Takes steps for about `withinMs`, with a pause after each. Takes no further step once `stopping` has aborted. Returns
+ * false if some may be left.
+ */
+export async function takeSteps(
+  steps: AsyncIterable<unknown>,
+  withinMs: number,
+  stopping?: AbortSignal,
+): Promise<boolean> {
+  if (stopping?.aborted) return false;
   const since = performance.now();
   let stepStart = since;
   for await (const _ of steps) {
     const now = performance.now();
     if (now - since > withinMs) return false;
-    await sleep(PAUSE_FACTOR * (now - stepStart));
+    await sleep(PAUSE_FACTOR * (now - stepStart), undefined, { ...(stopping && { signal: stopping }) }).catch(
+      () => {},
+    );
+    if (stopping?.aborted) return false;
     stepStart = performance.now();
   }
   return true;

@@ -20,6 +20,7 @@ import { closePart } from '../process/lifecycle.ts';
 import { ABANDON_AFTER_MS } from '../schemas/limits.ts';
 import { every, type Repetition } from '../timing/every.ts';
 import type { Completer } from './completion.ts';
+import { endingOptions } from './ending-options.ts';
 import { type Kind, type Kinds, kindNamed } from './kind.ts';
 import type { WakeUps } from './wake-ups.ts';
 
@@ -56,8 +57,8 @@ export interface HousekeeperOptions {
   recoveryWindowS: number;
   complete: Completer;
   wakeUps: Pick<WakeUps, 'announceAdmitted'>;
-  /** Continues the erasure of accounts for about `withinMs`. */
-  eraseAccounts(withinMs: number): Promise<unknown>;
+  /** Continues to erase accounts for about `withinMs`; ends after its present step once `stopping` has aborted. */
+  eraseAccounts(withinMs: number, stopping: AbortSignal): Promise<unknown>;
   log: Log;
 }
 
@@ -77,6 +78,7 @@ export interface OpenHousekeeperOptions extends Omit<HousekeeperOptions, 'eraseA
 export class Housekeeper {
   readonly #options: HousekeeperOptions;
   readonly #loops: Repetition[];
+  readonly #closing = new AbortController();
   /** Time until which this process leads, by its own clock: never later than the end of its lease. */
   #leadsUntil = Number.NEGATIVE_INFINITY;
   #ledSince = Number.NEGATIVE_INFINITY;
@@ -89,22 +91,32 @@ export class Housekeeper {
 
   constructor(options: HousekeeperOptions) {
     this.#options = options;
+    const { pool, recoveryWindowS } = options;
+    const stopping = this.#closing.signal;
     // Each step has a loop of its own, so that repair never waits for erasure.
     this.#loops = [
       every(LEAD_EVERY_MS, () => this.#lead(), { onError: this.#onError('lead'), atOnce: true }),
       this.#every(END_EVERY_MS, 'end overdue', () => this.#endOverdue()),
       this.#every(END_EVERY_MS, 'end abandoned', () => this.#endAbandoned()),
       this.#every(SWEEP_EVERY_MS, 'sweep', () => this.#sweepAfterDeaths()),
-      this.#every(ERASE_EVERY_MS, 'erase', () => eraseAnswers(options.pool, options.recoveryWindowS)),
-      this.#every(FORGET_EVERY_MS, 'forget', () => deleteOldHistory(options.pool)),
-      this.#every(ERASE_ACCOUNTS_EVERY_MS, 'erase accounts', () => options.eraseAccounts(ERASE_FOR_MS)),
+      this.#every(ERASE_EVERY_MS, 'erase', () => eraseAnswers(pool, recoveryWindowS, stopping)),
+      this.#every(FORGET_EVERY_MS, 'forget', () => deleteOldHistory(pool, stopping)),
+      this.#every(ERASE_ACCOUNTS_EVERY_MS, 'erase accounts', () =>
+        options.eraseAccounts(ERASE_FOR_MS, stopping),
+      ),
     ];
   }
 
+  /**
+   * Starts no further round, ends rounds after their present step, and yields the lead. A process calls it when it
+   * begins to drain, so that another one leads meanwhile, and again to wait for its end.
+   */
   async close(): Promise<void> {
+    this.#closing.abort('closing');
     await Promise.all(this.#loops.map((loop) => loop.stop()));
     await Promise.all(this.#completions.values());
     if (!this.#leads) return;
+    this.#leadsUntil = Number.NEGATIVE_INFINITY;
     await yieldLease(this.#options.pool, HOUSEKEEPING, this.#options.process).catch((error: unknown) =>
       this.#options.log.warn({ err: error }, 'could not yield the lead; its lease runs out by itself'),
     );
@@ -220,30 +232,15 @@ function endOf(verdict: Exclude<Casualty['verdict'], 'orphaned'>, { codes }: Kin
   return { state: 'failed', code: verdict === 'overdue' ? codes.timeout : 'abandoned' };
 }
 
-/** Opens a process's housekeeper, and registers it for disposal. Returns its options for ending an account's work. */
+/** Opens a process's housekeeper, and registers it for disposal. Returns it, and how it ends accounts. work. */
 export function openHousekeeper(
   opening: AsyncDisposableStack,
   { em, directUrl, ...options }: OpenHousekeeperOptions,
-): EndingOptions {
+): { housekeeper: Housekeeper; ending: EndingOptions } {
   const ending = endingOptions(options.kinds, options.wakeUps, options.recoveryWindowS);
-  const eraseAccounts = (withinMs: number) => finishEndings(em(), ending, withinMs);
+  const eraseAccounts = (withinMs: number, stopping: AbortSignal) =>
+    finishEndings(em(), ending, withinMs, stopping);
   const housekeeper = opening.adopt(new Housekeeper({ ...options, eraseAccounts }), closePart);
   opening.adopt(watchTables({ ...options, directUrl, rounds: () => housekeeper.rounds() }), closePart);
-  return ending;
-}
-
-/** Returns the options with which the work of accounts is ended: parts last, because callers wait for their parents. */
-export function endingOptions(
-  kinds: Kinds,
-  wakeUps: Pick<WakeUps, 'announceEnded'>,
-  recoveryWindowS: number,
-): EndingOptions {
-  const all = Object.values(kinds);
-  const parts = new Set(all.flatMap((kind) => kind.parts?.name ?? []));
-  const inOrder = all.toSorted((a, b) => Number(parts.has(a.name)) - Number(parts.has(b.name)));
-  return {
-    windowS: recoveryWindowS,
-    cancelled: new Map(inOrder.map(({ name, codes }) => [name, codes.cancelled])),
-    ended: (ids) => wakeUps.announceEnded(ids),
-  };
+  return { housekeeper, ending };
 }

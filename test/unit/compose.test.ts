@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { startIngress } from '../../ingress/compose.ts';
+import { listen } from '../../ingress/http/server.ts';
 import { openUploads } from '../../ingress/recording/uploads.ts';
 import { ingressConfig, workerConfig } from '../../shared/config/config.ts';
 import { createLog } from '../../shared/log.ts';
@@ -57,6 +58,36 @@ describe('composition root', () => {
     const start = startWorker(workerConfig(values()), LOG, { ...service, createHandlers });
     await assert.rejects(start, { message: 'no handlers' });
     await until(nothingIsOpen);
+  });
+
+  it('an ingress gives up the lead of the housekeeping as soon as it begins to drain', async () => {
+    const drained = Promise.withResolvers<void>();
+    const isDraining = Promise.withResolvers<void>();
+    const ingress = await startIngress(ingressConfig(values()), LOG, {
+      async listen(...args) {
+        const server = await listen(...args);
+        const close = async (withinMs: number) => {
+          isDraining.resolve();
+          await drained.promise;
+          await server.close(withinMs);
+        };
+        return { ...server, close };
+      },
+    });
+    /** Reports whether a process leads. */
+    const isLed = async () => {
+      const { rowCount } = await database.pool.query(`select from leases where until > now()`);
+      return rowCount === 1;
+    };
+    await until(isLed);
+    const stopped = ingress.stop();
+    try {
+      await isDraining.promise;
+      await until(async () => !(await isLed()));
+    } finally {
+      drained.resolve();
+      await stopped;
+    }
   });
 
   it('if some parts of a process fail to close, all others are closed and each failure is reported', async () => {

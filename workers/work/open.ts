@@ -9,7 +9,7 @@ import { closePart } from '../../shared/process/lifecycle.ts';
 import type { Bus } from '../../shared/queue/bus.ts';
 import type { Queues } from '../../shared/queue/queues.ts';
 import { createCompleter, type NextClaim } from '../../shared/work/completion.ts';
-import { openHousekeeper } from '../../shared/work/housekeeper.ts';
+import { type Housekeeper, openHousekeeper } from '../../shared/work/housekeeper.ts';
 import { type Kind, type Kinds, kindsOfPool } from '../../shared/work/kind.ts';
 import { flowsOf, type Listeners, openWakeUps } from '../../shared/work/wake-ups.ts';
 import { AttemptRunner } from './attempt.ts';
@@ -41,6 +41,7 @@ export interface Work {
   /** Begins to listen for new work, and for changes of the work that runs here. */
   listen(): Promise<void>;
   running: RunningAttempts;
+  housekeeper: Housekeeper;
 }
 
 /**
@@ -71,7 +72,7 @@ export function openWork(opening: AsyncDisposableStack, dependencies: WorkDepend
   const em = () => database.orm.em.fork();
   const { directUrl } = config.database;
   const repair = { pool, directUrl, em, kinds, process, leaseMs, recoveryWindowS, complete, wakeUps, log };
-  openHousekeeper(opening, repair);
+  const { housekeeper } = openHousekeeper(opening, repair);
   const ofPools = Object.assign({}, ...dependencies.pools.map((name) => kindsOfPool(kinds, name)));
   const attempts = new AttemptRunner({ kinds: ofPools, handlers, complete, running, parts: room, log });
   const served = dependencies.pools.map((name) => openPool(name, dependencies, attempts, running));
@@ -85,7 +86,7 @@ export function openWork(opening: AsyncDisposableStack, dependencies: WorkDepend
     },
     ...(Object.values<Kind>(ofPools).some((kind) => kind.parts) && { ended: (ids) => room.wake(ids) }),
   };
-  return { pools: served, poller, running, listen: () => wakeUps.listen(listeners) };
+  return { pools: served, poller, running, housekeeper, listen: () => wakeUps.listen(listeners) };
 }
 
 /** Opens the slots of one pool. */

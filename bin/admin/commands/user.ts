@@ -24,7 +24,7 @@ import { NewUser } from '../../../shared/schemas/accounts.ts';
 import { compile } from '../../../shared/schemas/validator.ts';
 import { weaknessOf } from '../../../shared/security/password-rules.ts';
 import { hashPassword } from '../../../shared/security/passwords.ts';
-import { endingOptions } from '../../../shared/work/housekeeper.ts';
+import { endingOptions } from '../../../shared/work/ending-options.ts';
 import { kinds } from '../../../shared/work/kinds.ts';
 import { AdminError } from '../admin-error.ts';
 import { requireValue, userId } from '../arguments.ts';

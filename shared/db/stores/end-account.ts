@@ -116,8 +116,10 @@ export async function continueErasure(
   id: string,
   options: EndingOptions,
   withinMs: number,
+  stopping?: AbortSignal,
 ): Promise<boolean> {
-  const isFinished = await takeSteps(renewingLease(em, id, erasureSteps(em, id, options)), withinMs);
+  const steps = renewingLease(em, id, erasureSteps(em, id, options));
+  const isFinished = await takeSteps(steps, withinMs, stopping);
   if (!isFinished)
     await em.execute(`update accounts set erasing_at = now() - make_interval(secs => ?) where id = ?`, [
       LEASE_S,
@@ -143,26 +145,33 @@ async function* renewingLease(
 
 /**
  * Finishes what other processes left unfinished when they died or ran out of time: ends work under revoked connections,
- * and erases accounts. Takes about `withinMs` for each of the two. Any number of processes may call it at any time.
+ * and erases accounts. Takes about `withinMs` for each of the two, and ends after the present step once `stopping` has
+ * aborted. Any number of processes may call it at any time.
  */
 export async function finishEndings(
   em: EntityManager,
   options: EndingOptions,
   withinMs: number,
+  stopping: AbortSignal,
 ): Promise<void> {
   try {
-    await takeSteps(endRevokedWork(em, options), withinMs);
+    await takeSteps(endRevokedWork(em, options), withinMs, stopping);
   } finally {
-    await finishErasures(em, options, withinMs);
+    await finishErasures(em, options, withinMs, stopping);
   }
 }
 
-async function finishErasures(em: EntityManager, options: EndingOptions, withinMs: number): Promise<void> {
+async function finishErasures(
+  em: EntityManager,
+  options: EndingOptions,
+  withinMs: number,
+  stopping: AbortSignal,
+): Promise<void> {
   const until = performance.now() + withinMs;
-  for (;;) {
+  while (!stopping.aborted) {
     const id = await takeOverErasure(em);
     if (id === undefined) return;
-    const isFinished = await continueErasure(em, id, options, until - performance.now());
+    const isFinished = await continueErasure(em, id, options, until - performance.now(), stopping);
     if (!isFinished) return;
   }
 }

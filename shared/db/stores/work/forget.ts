@@ -21,9 +21,13 @@ const ERASE_ANSWERS = {
     returning 1`,
 };
 
-/** Deletes answers whose recovery window has passed. */
-export async function eraseAnswers(pool: Pool, recoveryWindowS: number): Promise<void> {
-  await inSteps(pool, ERASE_ANSWERS, [recoveryWindowS]);
+/** Deletes answers whose recovery window has passed. Ends after the present statement once `stopping` has aborted. */
+export async function eraseAnswers(
+  pool: Pool,
+  recoveryWindowS: number,
+  stopping?: AbortSignal,
+): Promise<void> {
+  await inSteps(pool, ERASE_ANSWERS, [recoveryWindowS], stopping);
 }
 
 /**
@@ -64,21 +68,33 @@ const DROP_WEEKS = { name: 'drop_weeks_v1', text: `select drop_weeks_v1(${TOMBST
 
 /**
  * Deletes history older than `TOMBSTONE_DAYS`, provider calls older than `LEDGER_DAYS`, and expired temporary rows;
- * makes the partitions of the next weeks. A failed statement does not keep the others from running.
+ * makes the partitions of the next weeks. A failed statement does not keep the others from running. Ends after the
+ * present statement once `stopping` has aborted.
  */
-export async function deleteOldHistory(pool: Pool): Promise<void> {
+export async function deleteOldHistory(pool: Pool, stopping?: AbortSignal): Promise<void> {
+  const deletions = [...DELETE_EXPIRED_ROWS, deleteOldCalls(ROWS_AT_ONCE)];
+  const tasks: (() => Promise<unknown>)[] = [
+    ...deletions.map((statement) => () => inSteps(pool, statement, [], stopping)),
+    () => makeWeeks(pool),
+    () => query(pool, DROP_WEEKS, []),
+  ];
   const errors: unknown[] = [];
-  for (const statement of [...DELETE_EXPIRED_ROWS, deleteOldCalls(ROWS_AT_ONCE)])
-    await inSteps(pool, statement).catch((error: unknown) => errors.push(error));
-  await makeWeeks(pool).catch((error: unknown) => errors.push(error));
-  await query(pool, DROP_WEEKS, []).catch((error: unknown) => errors.push(error));
+  for (const task of tasks) {
+    if (stopping?.aborted) break;
+    await task().catch((error: unknown) => errors.push(error));
+  }
   if (errors.length > 0) throw new AggregateError(errors, 'not everything could be cleaned up');
 }
 
 /** Time for which one statement is repeated. A later round deletes the rest. */
 const REPEAT_FOR_MS = 10_000;
 
-function inSteps(pool: Pool, statement: SqlStatement, values: unknown[] = []): Promise<boolean> {
+function inSteps(
+  pool: Pool,
+  statement: SqlStatement,
+  values: unknown[],
+  stopping: AbortSignal | undefined,
+): Promise<boolean> {
   const step = async () => (await query(pool, statement, values)).length;
-  return takeSteps(repeatStep(step), REPEAT_FOR_MS);
+  return takeSteps(repeatStep(step), REPEAT_FOR_MS, stopping);
 }

@@ -1,0 +1,19 @@
+import type { EndingOptions } from '../db/stores/erasure/work.ts';
+import type { Kinds } from './kind.ts';
+import type { WakeUps } from './wake-ups.ts';
+
+/** Returns the options with which the work of accounts is ended: parts last, because callers wait for their parents. */
+export function endingOptions(
+  kinds: Kinds,
+  wakeUps: Pick<WakeUps, 'announceEnded'>,
+  recoveryWindowS: number,
+): EndingOptions {
+  const all = Object.values(kinds);
+  const parts = new Set(all.flatMap((kind) => kind.parts?.name ?? []));
+  const inOrder = all.toSorted((a, b) => Number(parts.has(a.name)) - Number(parts.has(b.name)));
+  return {
+    windowS: recoveryWindowS,
+    cancelled: new Map(inOrder.map(({ name, codes }) => [name, codes.cancelled])),
+    ended: (ids) => wakeUps.announceEnded(ids),
+  };
+}
