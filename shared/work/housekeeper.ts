@@ -232,7 +232,7 @@ function endOf(verdict: Exclude<Casualty['verdict'], 'orphaned'>, { codes }: Kin
   return { state: 'failed', code: verdict === 'overdue' ? codes.timeout : 'abandoned' };
 }
 
-/** Opens a process's housekeeper, and registers it for disposal. Returns it, and how it ends accounts. work. */
+/** Opens a process's housekeeper, and registers it for disposal. Returns it, and how it ends accounts' work. */
 export function openHousekeeper(
   opening: AsyncDisposableStack,
   { em, directUrl, ...options }: OpenHousekeeperOptions,
