@@ -1,8 +1,8 @@
 /** The callers of one request at this ingress. */
 interface Callers {
   count: number;
-  /** True if one of the callers stopped waiting for the work before it had ended. */
-  hasLeftWork: boolean;
+  /** Tells how the latest of the callers that left before the work had ended did so; undefined if none did. */
+  latestLeave: 'answered' | 'disconnected' | undefined;
   /** Resolves when the detach of the earlier callers is done or given up; undefined while none is under way. */
   detachment: Promise<void> | undefined;
 }
@@ -18,30 +18,34 @@ export class CallersByRequest {
 
   /** Counts a caller. Resolves when its request may be admitted. */
   async enter(request: string): Promise<void> {
-    const callers = this.#callers.get(request) ?? { count: 0, hasLeftWork: false, detachment: undefined };
+    const callers = this.#callers.get(request) ?? { count: 0, latestLeave: undefined, detachment: undefined };
     callers.count += 1;
     this.#callers.set(request, callers);
     await callers.detachment;
   }
 
-  /** Notes that a caller has stopped waiting for the work before it had ended. */
-  stopWaiting(request: string): void {
+  /** Notes that a caller has stopped waiting for the work before it had ended: it was answered, or it disconnected. */
+  stopWaiting(request: string, how: 'answered' | 'disconnected'): void {
     const callers = this.#callers.get(request);
-    if (callers !== undefined) callers.hasLeftWork = true;
+    if (callers !== undefined) callers.latestLeave = how;
   }
 
-  /** Removes a caller. If it was the last, and one of them had stopped waiting, calls `detach`. */
-  leave(request: string, detach: () => Promise<void>): void {
+  /**
+   * Removes a caller. If it was the last, and one of them had stopped waiting, calls `detach` with whether the latest of
+   * these disconnected.
+   */
+  leave(request: string, detach: (disconnected: boolean) => Promise<void>): void {
     const callers = this.#callers.get(request);
     if (callers === undefined) return;
     callers.count -= 1;
     if (callers.count > 0) return;
-    if (!callers.hasLeftWork) {
+    const { latestLeave } = callers;
+    if (latestLeave === undefined) {
       if (callers.detachment === undefined) this.#callers.delete(request);
       return;
     }
-    callers.hasLeftWork = false;
-    const detachment = detach().finally(() => {
+    callers.latestLeave = undefined;
+    const detachment = detach(latestLeave === 'disconnected').finally(() => {
       if (callers.detachment !== detachment) return;
       callers.detachment = undefined;
       if (callers.count === 0) this.#callers.delete(request);

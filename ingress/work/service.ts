@@ -58,6 +58,12 @@ type Request = Pick<Admission, 'party' | 'key'>;
 
 type OutcomeOf<K> = Outcome<FactsOf<K>, ReportOf<K>>;
 
+interface CallerSignals {
+  /** Aborted when the caller no longer waits: it disconnected, or was answered that it took too long. */
+  gone: AbortSignal;
+  disconnected: AbortSignal;
+}
+
 interface AnsweredCall<K> {
   outcome: OutcomeOf<K>;
   /** True if another call started the work. */
@@ -89,8 +95,8 @@ export class WorkService {
     const { outcome, replayed } = await withTimeout(
       served.timeoutMs + ANSWER_GRACE_MS,
       (late) => {
-        const gone = anySignal(disconnected, late);
-        return this.#countCaller(served, call, disconnected, () => this.#admitAndWait(served, call, gone));
+        const caller = { gone: anySignal(disconnected, late), disconnected };
+        return this.#countCaller(served, call, () => this.#admitAndWait(served, call, caller));
       },
       () => new AppError('service_unavailable'),
     );
@@ -108,11 +114,12 @@ export class WorkService {
     disconnected: AbortSignal,
   ): Promise<{ id: string; replayed: boolean; outcome: Outcome | undefined }> {
     const served = this.#served(kind);
-    return this.#countCaller(served, call, disconnected, async () => {
-      const { id, decision, outcome } = await this.#admit(served, call, disconnected);
+    return this.#countCaller(served, call, async () => {
+      const caller = { gone: disconnected, disconnected };
+      const { id, decision, outcome } = await this.#admit(served, call, caller);
       if (decision !== 'ended') {
         served.dispatch(id, call.party);
-        this.#callers.stopWaiting(call.key);
+        this.#callers.stopWaiting(call.key, 'answered');
       }
       return { id, replayed: decision !== 'admitted', outcome };
     });
@@ -147,29 +154,28 @@ export class WorkService {
   async #countCaller<Result>(
     { kind }: ServedKind,
     { key, party }: Request,
-    disconnected: AbortSignal,
     work: () => Promise<Result>,
   ): Promise<Result> {
     await this.#callers.enter(key);
     try {
       return await work();
     } finally {
-      this.#callers.leave(key, () => this.#leave(kind, { key, party, disconnected: disconnected.aborted }));
+      this.#callers.leave(key, (disconnected) => this.#leave(kind, { key, party, disconnected }));
     }
   }
 
   async #admitAndWait(
     served: ServedKind,
     call: WorkCall<unknown>,
-    gone: AbortSignal,
+    caller: CallerSignals,
   ): Promise<{ outcome: Outcome; replayed: boolean }> {
-    const result = await timeStage(served.kind.name, 'admission', this.#admit(served, call, gone));
+    const result = await timeStage(served.kind.name, 'admission', this.#admit(served, call, caller));
     if (result.decision === 'ended') {
       const outcome = result.outcome ?? (await this.#missing(call));
       linkToWork(outcome.facts);
       return { outcome, replayed: true };
     }
-    const waiting = this.#wait(served, call, result, gone);
+    const waiting = this.#wait(served, call, result, caller);
     const since = performance.now();
     // Work without callers may have stayed in the queue until this caller attached to it.
     served.dispatch(result.id, call.party);
@@ -186,7 +192,11 @@ export class WorkService {
   }
 
   /** Admits a request. Throws the code of a refusal. */
-  async #admit(served: ServedKind, call: WorkCall<unknown>, gone: AbortSignal): Promise<AdmissionResult> {
+  async #admit(
+    served: ServedKind,
+    call: WorkCall<unknown>,
+    { gone, disconnected }: CallerSignals,
+  ): Promise<AdmissionResult> {
     const { load, wakeUps } = this.#parts;
     const { name } = served.kind;
     // The worker's spans continue this span: the row refers to it.
@@ -194,7 +204,7 @@ export class WorkService {
       this.#decide(served, call, gone),
     ).catch((error: unknown) => {
       // The admission may be committed, and then this ingress counts as waiting for the work.
-      if (isAnswerLost(error)) this.#callers.stopWaiting(call.key);
+      if (isAnswerLost(error)) this.#callers.stopWaiting(call.key, howLeft(disconnected));
       throw error;
     });
     const { decision, superseded } = result;
@@ -230,7 +240,7 @@ export class WorkService {
     { kind }: ServedKind,
     request: Request,
     { id, leftMs }: Pick<AdmissionResult, 'id' | 'leftMs'>,
-    gone: AbortSignal,
+    { gone, disconnected }: CallerSignals,
   ): Promise<Outcome> {
     const waiter = this.#parts.room.enter({ id, key: request.key });
     const left = new AbortController();
@@ -250,7 +260,7 @@ export class WorkService {
       left.abort('left');
       gone.removeEventListener('abort', leave);
       waiter.leave();
-      if (!ended) this.#callers.stopWaiting(request.key);
+      if (!ended) this.#callers.stopWaiting(request.key, howLeft(disconnected));
     }
   }
 
@@ -325,4 +335,8 @@ function linkToWork(facts: unknown): void {
 
 function subjectOf({ id, party, month }: Subject): Subject {
   return { id, party, month };
+}
+
+function howLeft(disconnected: AbortSignal): 'answered' | 'disconnected' {
+  return disconnected.aborted ? 'disconnected' : 'answered';
 }

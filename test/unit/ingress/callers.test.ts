@@ -5,8 +5,8 @@ describe('callers by request', () => {
   let callers: CallersByRequest;
   let detached: string[];
   const leave = (request: string, done = Promise.resolve()) =>
-    callers.leave(request, () => {
-      detached.push(request);
+    callers.leave(request, (disconnected) => {
+      detached.push(request + (disconnected ? ' disconnected' : ''));
       return done;
     });
   beforeEach(() => {
@@ -17,10 +17,10 @@ describe('callers by request', () => {
   it("the ingress detaches from a request's work when the request's last caller gives up", () => {
     void callers.enter('r');
     void callers.enter('r');
-    callers.stopWaiting('r');
+    callers.stopWaiting('r', 'answered');
     leave('r');
     assert.deepEqual(detached, []);
-    callers.stopWaiting('r');
+    callers.stopWaiting('r', 'answered');
     leave('r');
     assert.deepEqual(detached, ['r']);
   });
@@ -28,11 +28,20 @@ describe('callers by request', () => {
   it("the ingress detaches from a request's work only after another caller, which is still being admitted, is refused", () => {
     void callers.enter('r');
     void callers.enter('r');
-    callers.stopWaiting('r');
+    callers.stopWaiting('r', 'answered');
     leave('r');
     assert.deepEqual(detached, []);
     leave('r');
     assert.deepEqual(detached, ['r']);
+  });
+
+  it('a detach tells that the latest caller that waited has disconnected, even if another one is answered after it', () => {
+    void callers.enter('r');
+    void callers.enter('r');
+    callers.stopWaiting('r', 'disconnected');
+    leave('r');
+    leave('r');
+    assert.deepEqual(detached, ['r disconnected']);
   });
 
   it("the ingress does not detach from a request's work if all callers were answered", () => {
@@ -44,7 +53,7 @@ describe('callers by request', () => {
   it("a request's callers do not affect the work of another request", () => {
     void callers.enter('r');
     void callers.enter('s');
-    callers.stopWaiting('r');
+    callers.stopWaiting('r', 'answered');
     leave('s');
     assert.deepEqual(detached, []);
     leave('r');
@@ -54,7 +63,7 @@ describe('callers by request', () => {
   it('a caller that repeats a request waits until the detach for its earlier callers has ended', async () => {
     const said = Promise.withResolvers<void>();
     void callers.enter('r');
-    callers.stopWaiting('r');
+    callers.stopWaiting('r', 'answered');
     leave('r', said.promise);
     let entered = false;
     const back = callers.enter('r').then(() => {
