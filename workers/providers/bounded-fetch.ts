@@ -19,6 +19,12 @@ export class BrokenAnswer extends Error {
   override readonly name = 'BrokenAnswer';
 }
 
+/**
+ * Time within which the provider's end of an idle connection arrives: a round trip. Later, the provider may have worked
+ * on the request, and charged for it.
+ */
+const STALE_WITHIN_MS = 1000;
+
 /** A kept connection that the provider closed, most likely before the request reached it. */
 class StaleConnection extends Error {
   override readonly name = 'StaleConnection';
@@ -27,8 +33,8 @@ class StaleConnection extends Error {
 /**
  * Replaces `fetch` for the SDK, with half the CPU time, by Node's own HTTP client and its connection pool. Follows no
  * redirect, because the request contains the key and a person's text. Asks for no compression, and reads at most
- * `BODY_MAX` bytes. `timeoutMs` limits the time for the whole answer. If the provider closes a kept connection without
- * a byte of an answer, sends the request once more, on a new connection.
+ * `BODY_MAX` bytes. `timeoutMs` limits the time for the whole answer. If the provider closes a kept connection at once,
+ * without a byte of an answer, sends the request once more, on a new connection.
  */
 export async function boundedFetch(url: string, init: RequestInit, timeoutMs: number): Promise<Response> {
   const { method, body, signal } = init;
@@ -81,6 +87,7 @@ function newConnection(url: string): https.Agent | false {
 
 function answerTo(request: ClientRequest): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const sentAt = performance.now();
   let bytesBefore: number | undefined;
   request.on('socket', ({ bytesRead }) => {
     bytesBefore = bytesRead;
@@ -88,7 +95,8 @@ function answerTo(request: ClientRequest): Promise<IncomingMessage> {
   // An abort while the body is read also causes this error event.
   request.on('response', resolve).on('error', (error: NodeJS.ErrnoException) => {
     const isUnanswered = error.code === 'ECONNRESET' && request.socket?.bytesRead === bytesBefore;
-    reject(request.reusedSocket && isUnanswered ? new StaleConnection() : error);
+    const isStale = request.reusedSocket && isUnanswered && performance.now() - sentAt < STALE_WITHIN_MS;
+    reject(isStale ? new StaleConnection() : error);
   });
   // After a server has switched protocols there is no other event, not even for an abort.
   request.on('close', () => reject(new Error('closed without an answer')));

@@ -155,6 +155,11 @@ describe('openai provider', () => {
   const brokenConnections: [name: string, broken: fake.Step, requests: number][] = [
     ['a kept connection, closed without an answer', (response) => void response.destroy(), 3],
     [
+      'a kept connection, closed over a second after the request',
+      (response) => void setTimeout(() => response.destroy(), 1100),
+      2,
+    ],
+    [
       'a kept connection, closed in the middle of the head of an answer',
       ({ socket }) => void socket?.end('HTTP/1.1 200 OK\r\n'),
       2,
