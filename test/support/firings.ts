@@ -1,6 +1,6 @@
 import type { TestDatabase } from './database.ts';
 
-/** Records every firing of a tick of `sync` in a table, by a trigger, whoever causes it and however often. */
+/** Records every firing of a tick of `sync` in a table, by a trigger: those of all processes, and repeated ones too. */
 const FIRINGS_TRIGGER = `
   create table firings (tick timestamptz not null, at timestamptz not null default clock_timestamp());
   create function note_firing() returns trigger language plpgsql as $$

@@ -151,7 +151,7 @@ class StatementStorage {
       case 'known':
         return 'nothing';
       case 'evidence':
-        // Whoever stored a fact without quotes attests it. With one, it would be deleted together with the quoted row.
+        // A fact stored without quotes attests itself. A quote would make it end together with the quoted row.
         if (decision.fact.quotes.length === 0) return 'nothing';
         return (await addEvidence(tx, accountId, decision.fact.id, evidence))
           ? this.#update(decision.fact.id)
