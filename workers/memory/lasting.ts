@@ -174,13 +174,16 @@ const PASSING_PATTERNS = [
   /\b(?:I|we)(?:['’]?d| would) (?:\p{L}+ ){0,2}(?:like|love|prefer|hate|rather)\b|\bI like to (?:see|know|ask)\b|\blet['’]?s\b/iu,
   /^(?!.*\bfrom now on\b).*\bplease,? (?!always|never|call me|do(?: not|n['’]t) ever)\p{L}+/iu,
   /:\s*$/,
+  /\b(?:I|we) (?:now )?need to\b|\b(?:I|we) have (?:now |also |just )?\p{L}+ed\b|\band (?:see|get) (?:this|that|these|those|it|an?|the|no)\b|\bthe (?:current|selected|attached)\b|\bscreen ?shots?\b/iu,
+  // An invitation, which somebody else wrote.
+  /\bwe\b.+\byou(?:['’]re| are) (?:\p{L}+ed|free|welcome|invited)\b/iu,
   /\b(?:this|that|these|those) (?:problem|issue|error|bug|page|file|button|code|task|change)s?\b/i,
-  /\b(?:I|we) (?:now )?run (?:the|npm|yarn|pnpm|npx|bun|make|`)|\bto (?:the )?(?:agent|ask|plan|chat|edit)(?: mode)?\b/i,
+  /\b(?:I|we) (?:now )?run (?:the|into|out|across|npm|yarn|pnpm|npx|bun|make|`)|\bto (?:the )?(?:agent|ask|plan|chat|edit)(?: mode)?\b/i,
   /\bje (?:préfère|voudrais) que\b|\bprefiero que\b|\bme gustaría\b/i,
-  /\b(?:never|only|always|usually|normally|mostly) (?:\p{L}+ed|said|saw|got|had|did|was|were|knew|thought|see|get|need|have (?:one|two|a)|ask|mean|meant|happens?)\b|\bonly want\b/iu,
+  /\b(?:never|only|always|usually|normally|mostly) (?:\p{L}+ed|said|saw|got|had|did|was|were|knew|thought|dealt|came|went|gave|took|made|found|heard|felt|told|wrote|ran|built|sent|left|met|see|get|need|have (?:one|two|a)|ask|mean|meant|happens?)\b|\bonly want\b/iu,
   /\b(?:have|['’]ve) (?:changed|moved|switched) (?:the|it|that|this|those|these|them)\b/i,
   /\bmy (?:question|problem|issue|point|guess|bad|fault|mistake|next|last|first|build|tests?(?! (?:runner|framework)\b)|server|code|app|branch|script|error)\b.* (?:is|are)\b/i,
-  /\b(?:errors?|fail(?:s|ed|ing|ure)?|crash\p{L}*|broken|bugs?|doesn['’]t work|not working|exceptions?|stuck|is (?:down|wrong|slow|empty|missing|gone)|fehler|kaputt|funktioniert nicht|erreur|marche pas|fonctionne pas|no funciona)(?!\p{L})/iu,
+  /\b(?:errors?|fail(?:s|ed|ing|ure)?|crash\p{L}*|broken|bugs?|doesn['’]t work|not working|exceptions?|stuck|is (?:\p{L}+ )?(?:down|wrong|slow|empty|missing|gone)|fehler|kaputt|funktioniert nicht|erreur|marche pas|fonctionne pas|no funciona)(?!\p{L})/iu,
 ];
 
 /** Beginning of a subordinate clause, whose subject is removed so that the clause matches no pattern. */

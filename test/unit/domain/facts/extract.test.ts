@@ -191,8 +191,23 @@ describe('pattern extraction', () => {
       'I have this problem now.',
       'I like the idea of a queue.',
       'Before I write tests:',
+      'I run lint in the root folder and see this.',
+      'I run into more trouble with every step.',
+      'Sometimes we run out of memory.',
+      'I have included a picture, which you can now use as an example.',
+      'We have a first version up and running now, though everything is rather slow.',
+      'We never dealt with such a case.',
+      'Always show all choices for the current selection.',
+      'I have Docker here but I need to sign in now, only to see the images.',
+      'We love open source and you’re encouraged to contribute.',
     ])
       assert.deepEqual(texts(content), [], content);
+    for (const content of [
+      'I run Fedora on all computers.',
+      'I have a standing desk now.',
+      'I never deal with taxes.',
+    ])
+      assert.deepEqual(texts(content), [content]);
   });
 
   it('pattern extraction ignores rules in pasted documents and string literals', () => {
