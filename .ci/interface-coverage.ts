@@ -48,7 +48,8 @@ function readDocument(file: URL): { operations: Set<string>; answers: Set<string
 }
 
 /**
- * Lists a response's answers: for a refusal, one per example, named by its code. `default` (a defect) need not occur.
+ * Lists a response's answers: the status of a success; `422 validation_error`; for another refusal, one per example,
+ * named by its code. Leaves out `default`, the answer to a defect, which no test has to provoke.
  */
 function answersOf(status: string, { content }: Response): string[] {
   if (status === 'default') return [];

@@ -4,7 +4,7 @@ import type { PredictionRequest } from '../shared/schemas/predictions.ts';
 import { createAsk } from './ask.ts';
 
 const [redisUrl = '', prefix = '', providerUrl = ''] = process.argv.slice(2);
-/** Equals the concurrency of the product's worker; a higher value changes nothing if the provider answers in 0 ms. */
+/** Number of jobs at a time. A higher value changes nothing if the provider answers in 0 ms. */
 const CONCURRENCY = 32;
 
 await runMain(

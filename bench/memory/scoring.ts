@@ -25,7 +25,7 @@ export function sum(counts: readonly Counts[]): Counts {
   return total;
 }
 
-/** Returns the count `n` as a share of the count `of`; `none` if `of` counts 0. */
+/** Divides the count named `n` by the count named `of`. Returns `none` if the latter is 0. */
 export function rate(counts: Counts, n: string, of: string, none = 1): number {
   const whole = counts[of] ?? 0;
   return whole === 0 ? none : (counts[n] ?? 0) / whole;

@@ -28,13 +28,13 @@ export function replyCells(judged: readonly JudgedPrediction[]): string[] {
   const top1 = shareRight(predicted);
   return [
     String(judged.length),
-    fraction(predicted.length / judged.length),
-    fraction(top1),
-    fraction(brier ?? Number.NaN),
-    fraction(top1 * (1 - top1)),
-    fraction(predicted.length === 0 ? Number.NaN : ece),
-    fraction(auto.length / judged.length),
-    fraction(shareRight(auto)),
+    formatFraction(predicted.length / judged.length),
+    formatFraction(top1),
+    formatFraction(brier ?? Number.NaN),
+    formatFraction(top1 * (1 - top1)),
+    formatFraction(predicted.length === 0 ? Number.NaN : ece),
+    formatFraction(auto.length / judged.length),
+    formatFraction(shareRight(auto)),
   ];
 }
 
@@ -65,8 +65,8 @@ export function thresholdCells(stages: readonly Stage[], place: number, target: 
     String(stages.length),
     String(suggested.length),
     median === undefined ? '-' : median.toFixed(2),
-    fraction(above.length / later.length),
-    fraction(shareRight(above)),
+    formatFraction(above.length / later.length),
+    formatFraction(shareRight(above)),
     String(held.length),
   ];
 }
@@ -80,8 +80,8 @@ export function draftCells(typed: readonly TypingResult[]): string[] {
     String(typed.length),
     String(total('characters')),
     ((100 * total('shown')) / total('characters')).toFixed(1),
-    fraction(total('accepted') / total('shown')),
-    fraction(total('saved') / total('characters')),
+    formatFraction(total('accepted') / total('shown')),
+    formatFraction(total('saved') / total('characters')),
   ];
 }
 
@@ -89,4 +89,4 @@ function shareRight(judged: readonly JudgedPrediction[]): number {
   return judged.filter(({ right }) => right).length / judged.length;
 }
 
-const fraction = (value: number) => (Number.isNaN(value) ? '-' : value.toFixed(3));
+const formatFraction = (value: number) => (Number.isNaN(value) ? '-' : value.toFixed(3));

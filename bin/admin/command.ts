@@ -62,7 +62,7 @@ export function command<const O extends Options>(definition: Definition<O, Actio
   return define(definition, (action) => withAdmin(action, definition.statementMs));
 }
 
-/** Builds a command that opens what it needs itself. */
+/** Builds a command for which no database is opened; its action opens what it needs. */
 export function standalone<const O extends Options>(
   definition: Definition<O, () => Promise<Outcome>>,
 ): Command {

@@ -94,9 +94,9 @@ function bodySchema({ body = {}, rows }: Endpoint, components: Components): obje
 
 function boundsOf({ bodyLimit = BODY_LIMIT, bodyValues = BODY_VALUES }: Endpoint): string {
   const values = bodyValues.toLocaleString('en');
-  return `At most ${sizeOf(bodyLimit)}, ${values} values and names, nested ${BODY_DEPTH} deep.`;
+  return `At most ${formatBytes(bodyLimit)}, ${values} values and names, nested ${BODY_DEPTH} deep.`;
 }
 
-function sizeOf(bytes: number): string {
+function formatBytes(bytes: number): string {
   return bytes < MIB ? `${bytes / KIB} KiB` : `${bytes / MIB} MiB`;
 }

@@ -72,7 +72,10 @@ export class RecordingService {
     return this.render(accountId, event, reserve);
   }
 
-  /** Renders an event as JSON. Reads a missing body first, once there is room for it. Throws as `readEvent` does. */
+  /**
+   * Renders an event as JSON. A large body is not in the row, and is read first, once there is room for it. Throws as
+   * `readEvent` does.
+   */
   async render(
     accountId: string,
     { id, size, body, receivedAt }: EventRow,

@@ -177,7 +177,7 @@ export class WorkService {
     }
     const waiting = this.#wait(served, call, result, caller);
     const since = performance.now();
-    // Work without callers may have stayed in the queue until this caller attached to it.
+    // Also for attached work, which may still be queued: workers claim no work whose callers have all left.
     served.dispatch(result.id, call.party);
     const outcome = await waiting;
     const replayed = result.decision === 'attached';

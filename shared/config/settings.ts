@@ -1,4 +1,4 @@
-/** Meaning of a variable. In a pair, the first element describes the default value that the code derives. */
+/** Meaning of a variable. In a pair, the first element says what applies while the variable is unset. */
 type Setting = string | readonly [unset: string, meaning: string];
 
 /**

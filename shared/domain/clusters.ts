@@ -70,7 +70,7 @@ function isAfterGap(last: ClusterRow | undefined, next: ClusterRow): boolean {
   return last !== undefined && next.occurredAt.getTime() - last.occurredAt.getTime() > CLUSTER_GAP_MS;
 }
 
-/** Reports whether the topic shifts at row `at`. Returns false if fewer than `WINDOW_ROWS` rows follow. */
+/** Reports whether the topic shifts at row `at`. Returns false if there are fewer than `WINDOW_ROWS` rows from `at` on. */
 function isShift(texts: readonly Counts[], tfIdf: TfIdf, at: number): boolean {
   const next = texts.slice(at, at + WINDOW_ROWS);
   if (next.length < WINDOW_ROWS) return false;

@@ -36,8 +36,8 @@ const STALE_MS = 2000;
 /** Minimum wait of the oldest piece at which its queue counts as standing. Shorter waits are normal. */
 export const STANDING_QUEUE_WAIT_MS = 150;
 /**
- * Minimum share of slots in use at which a pool counts as full: one party never gets all slots. Below this share,
- * queued work does not wait for slots.
+ * Minimum share of slots in use at which a pool counts as full. It is below 1 because the fair order keeps some slots
+ * free that a busy party may not take. Below this share, queued work does not wait for slots.
  */
 const FULL_SHARE = 0.5;
 /** Initial value of the average service time, before any answer has been measured. */

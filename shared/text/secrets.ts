@@ -51,7 +51,10 @@ const IBAN_COUNTRIES: Record<number, string> = {
   33: 'RU',
 };
 
-/** Returns a pattern for texts of the length of their country's IBANs, spaced or not, that are not part of an id. */
+/**
+ * Returns a pattern for possible IBANs outside of longer ids: a country code, two digits, and as many other characters
+ * as that country's IBANs have, with or without spaces.
+ */
 function ibanPattern(): RegExp {
   const ibans = Object.entries(IBAN_COUNTRIES).map(
     ([length, countries]) => `(?:${countries})\\d\\d(?:[ \\u00a0]?[a-z\\d]){${Number(length) - 4}}`,

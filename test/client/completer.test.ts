@@ -195,7 +195,7 @@ describe('completer', () => {
     }
   });
 
-  it('a completer reports suggestions as dismissed, edited, accepted and then edited, or accepted in part and then typed', async () => {
+  it('a completer reports a suggestion as dismissed, edited, accepted and then edited, or, if a part was accepted and the rest typed, accepted', async () => {
     const { completer, calls, events } = completerFor();
     const suggest = async (text: string, completion: string) => {
       completer.update(text);

@@ -138,7 +138,7 @@ describeInBrowser('consent page in Chromium', () => {
     assert.deepEqual(rows, [{ email: second }]);
   });
 
-  it('the consent page in Chromium shows an error at the form, keeps the typed e-mail address and focuses its field', async () => {
+  it('after a wrong password, the consent page in Chromium shows the error in the form, keeps the typed e-mail address and focuses its field', async () => {
     const page = await visit(await app.start());
     await page.getByLabel('E-mail').fill('mira@example.com');
     await page.getByLabel('Password').fill('not the password');

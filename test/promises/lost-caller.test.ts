@@ -289,7 +289,7 @@ describe('caller that disconnects', () => {
     await untilState(control, 'queued');
     first.leave();
     last.leave();
-    // Once the ingress has seen the last caller leave, it has also seen the first caller leave.
+    // The control's caller left after `first`, so the ingress has also seen `first` leave.
     await untilState(control, 'cancelled');
     const row = await rowOf(system, body);
     assert.deepEqual([row.state, row.detached_at], ['running', null]);

@@ -10,7 +10,7 @@ export interface TestQueue {
   holds(text: string): Promise<boolean>;
   /** Records everything sent to the queue's server from now on, if it can be monitored. */
   listen(): Promise<void>;
-  /** Returns the number of waiting and active jobs. */
+  /** Returns the number of waiting and active jobs; on Redis, those of the queue `predict` only. */
   jobs(): Promise<number>;
   close(): Promise<void>;
 }

@@ -60,11 +60,11 @@ export interface FactsMaterial {
 /** Builds the question for some sources. The sources are data between tags that no text in them can close. */
 export function factsQuestion({ sources, known }: FactsMaterial): StructuredQuestion<FactsAnswer> {
   let number = 0;
-  const numbered = (row: SourceRow) => {
+  const numberRow = (row: SourceRow) => {
     number += 1;
     return rowOf(row, number);
   };
-  const episodes = sources.map(({ title, rows }) => ({ title, rows: rows.map(numbered) }));
+  const episodes = sources.map(({ title, rows }) => ({ title, rows: rows.map(numberRow) }));
   const facts = known.map(({ text, slot }, at) => ({ n: at + 1, text, slot }));
   return {
     name: 'facts',

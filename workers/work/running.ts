@@ -42,7 +42,7 @@ export class RunningAttempts {
   readonly #rows: HeldRows;
   readonly #log: Log;
   readonly #polls: Repetition;
-  readonly #comparisons = new Coalescer(() => this.#compare());
+  readonly #reconciliations = new Coalescer(() => this.#reconcile());
   /** Time, by `performance.now()`, until which the server may still carry out a claim whose answer was lost. */
   #claimsUntil = 0;
   /** Rows that this process held but did not run at the last comparison, with the time at which that was first seen. */
@@ -103,12 +103,12 @@ export class RunningAttempts {
     void this.#polls.stop();
   }
 
-  /** Compares the attempts with their rows. */
+  /** Compares the attempts with their rows, and mends differences. */
   look(): void {
-    void this.#comparisons.run();
+    void this.#reconciliations.run();
   }
 
-  async #compare(): Promise<void> {
+  async #reconcile(): Promise<void> {
     try {
       const before = new Map(this.#attempts);
       const mayHaveStrays = this.#unknown.size > 0 || performance.now() < this.#claimsUntil;

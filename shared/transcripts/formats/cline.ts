@@ -46,19 +46,19 @@ function entriesOf(message: JsonObject, scope: string, isFirst: boolean): Entry[
   if (typeof ts !== 'number' || partial === true) return [];
   const what = String(type === 'ask' ? message['ask'] : message['say']);
   const text = (stringOf(message['text']) ?? '').trim();
-  const said = { id: `${scope}:${ts}`, at: timeOf(ts) };
+  const origin = { id: `${scope}:${ts}`, at: timeOf(ts) };
   if (type === 'ask' && ASK_TYPES.includes(what))
-    return [{ kind: 'question', ...said, text: questionIn(text) }];
+    return [{ kind: 'question', ...origin, text: questionIn(text) }];
   if (type === 'ask' && what === 'completion_result') return [{ kind: 'turn-end' }];
   if (WORK_TYPES.includes(what)) return [{ kind: 'working' }];
   if (type !== 'say') return [];
   if (what === 'task' || what === 'user_feedback' || (isFirst && what === 'text')) {
     const words = stripToolWrappers(text);
-    return [words === '' ? { kind: 'skipped' } : { kind: 'user', ...said, text: words }];
+    return [words === '' ? { kind: 'skipped' } : { kind: 'user', ...origin, text: words }];
   }
   if (text === '') return [];
-  if (what === 'text') return [{ kind: 'agent', ...said, text }];
-  return what === 'completion_result' ? [{ kind: 'agent', ...said, text }, { kind: 'turn-end' }] : [];
+  if (what === 'text') return [{ kind: 'agent', ...origin, text }];
+  return what === 'completion_result' ? [{ kind: 'agent', ...origin, text }, { kind: 'turn-end' }] : [];
 }
 
 /** Returns the question in a message: a plain text, or a JSON object with answer options in one of two formats. */

@@ -255,7 +255,7 @@ describe('memory rows', () => {
     const contents = ({ results }: Page) => results.map(({ content }) => content).join();
     const at = (day: number) => `2026-05-0${day}T12:00:00Z`;
 
-    it('memory lists are newest first, and paging returns every row once even while rows are added and deleted', async () => {
+    it('memory lists are newest first, and paging neither skips nor repeats an existing row while others are added and deleted', async () => {
       // The first two have the same time.
       const rows = [1, 1, 2, 3, 4, 5].map((day, place) => ({ content: `${place}`, occurred_at: at(day) }));
       const { body: stored } = await person.request<RawMemoryResponse[]>('POST', RAW, rows);

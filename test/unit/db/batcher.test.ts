@@ -234,7 +234,7 @@ describe('batcher', () => {
       flight('ax4 aw5');
     });
 
-    it('after four items of a locked lane timed out alone, a batcher fails the rest of that lane, and no item of another lane', async () => {
+    it('once four items of a locked lane, each tried alone, have timed out, a batcher fails the rest of that lane but none of another lane', async () => {
       const runs: string[] = [];
       const ask = createBatcher(
         async (items: string[]) => {

@@ -11,7 +11,7 @@ describe('comparison with deleted texts', () => {
   const rowsOf = (count: number, text: string) =>
     Array.from({ length: count }, (_, n) => ({ id: `row ${n}`, text: `${text} ${n}` }));
 
-  it('the comparison with deleted texts yields to other requests between long texts', async () => {
+  it('the comparison of long texts with deleted ones lets other requests run after each text', async () => {
     const { tx } = memoryOf([]);
     const lost = compareWith([SECRET], newBudget());
     const { turns, result } = await loopTurnsDuring(

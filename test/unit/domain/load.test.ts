@@ -80,7 +80,7 @@ describe('load estimate', () => {
     assert.equal(measuredEstimate({ standing: 1000 }).maxQueued(7000, 1000), 0);
   });
 
-  it('the load estimate predicts no wait for a new party while a slot that flooding parties may not take is free', () => {
+  it('the load estimate predicts no wait for a new party while a slot is free, even one that flooding parties may not take', () => {
     const load = measuredEstimate({ running: 14, standing: 1000 });
     assert.ok(load.answerMs(1, 1000) > 10_000);
     assert.equal(load.answerMs(0, 1000), 0);

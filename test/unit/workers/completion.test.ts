@@ -74,7 +74,7 @@ describe('completions', () => {
     assert.equal(woken[0]?.patienceMs, 0);
   });
 
-  it('a completion that claims the next work reports the claim, or its possible loss, and is stored even if the claim fails', async () => {
+  it('a completion that claims the next work reports the claim, or that it may be lost; if the claim is at fault, the completion is stored without it', async () => {
     const told: unknown[] = [];
     const next: NextClaim = {
       ...NEXT,

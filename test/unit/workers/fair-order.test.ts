@@ -134,7 +134,7 @@ describe('fair order', () => {
     assert.deepEqual([Math.min(...held), Math.max(...held)], [9, 9]);
   });
 
-  it('the fair order gives each flow the same number of slots, even if each claim takes one large piece', () => {
+  it('the fair order gives each flow the same number of slots, even if a claim takes only one piece because requests are large', () => {
     const flows = manyFlows(7, appFlow);
     const worker = filledWorker(64, PREDICT, flows, PLENTY, new Queue(1));
     const held = flows.map((flow) => worker.heldOf(flow));

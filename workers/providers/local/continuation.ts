@@ -62,8 +62,8 @@ export function* continuations(
     const support = new Set(next.places.map(({ source }) => source)).size;
     // Words from a single remembered text may only complete an unfinished word. Otherwise an app could read the text
     // word by word.
-    const hasSingleSource = support === 1 && next.places.every(({ remembered }) => remembered);
-    if (hasSingleSource && !(begun && words === 1 && IN_WORD.test(next.word))) return;
+    const isFromOneRememberedText = support === 1 && next.places.every(({ remembered }) => remembered);
+    if (isFromOneRememberedText && !(begun && words === 1 && IN_WORD.test(next.word))) return;
     probability *= next.probability;
     text += next.word;
     const { depth, share } = next;
