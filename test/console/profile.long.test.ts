@@ -53,6 +53,16 @@ describeInBrowser('profile in the console', () => {
     assert.partialDeepStrictEqual(await save(), { summary: 'After', data: { editor: 'emacs' } });
   });
 
+  it('the console keeps unsaved changes of the profile while the person is on another page, and saves only these', async () => {
+    await addTo({ summary: 'Before', data: {} }, 'editor', 'vim');
+    await page.getByRole('link', { name: 'Facts' }).click();
+    await page.getByLabel('About you').waitFor({ state: 'detached' });
+    await client.request('POST', PROFILE, { summary: 'Written elsewhere' });
+    await page.getByRole('link', { name: 'Profile' }).click();
+    await page.getByLabel('About you').waitFor();
+    assert.partialDeepStrictEqual(await save(), { summary: 'Written elsewhere', data: { editor: 'vim' } });
+  });
+
   it('the console does not save a profile with two fields of one name, and says so', async () => {
     await addTo({ data: { editor: 'vim' } }, ' editor', 'emacs');
     let saves = 0;

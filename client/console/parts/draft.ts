@@ -1,7 +1,7 @@
 import { createContext } from 'preact';
 import { useContext, useState } from 'preact/hooks';
 
-/** Texts that the person has begun to type, by the id of the row or prediction that they are about. */
+/** Texts that the person has begun to type, by the id of the row or prediction that they are about; `profile` for the profile. */
 export const DraftsContext = createContext(new Map<string, string>());
 
 /** Keeps a text that the person types, also while its field is not on the page; undefined if there is none. */

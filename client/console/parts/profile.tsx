@@ -1,6 +1,7 @@
-import { useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { moment, t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
+import { useDraft } from './draft.ts';
 import { Button, Card, Done, ErrorNote, Field, faultOf, Skeleton } from './ui.tsx';
 import { submitHandler, useAction, useLoad } from './work.ts';
 
@@ -11,6 +12,13 @@ interface Line {
   value: string;
   /** Value that the line had when it was loaded; undefined for a new line. */
   original?: unknown;
+}
+
+interface Edited {
+  summary: string;
+  lines: readonly Line[];
+  /** The profile before the edits. */
+  known: { summary: string; data: Record<string, unknown> };
 }
 
 /** Edits what the person says about themselves, which learning never changes: a summary, and fields. */
@@ -32,24 +40,28 @@ interface EditorProps {
 
 function Editor({ profile, onSaved }: EditorProps) {
   const { client } = useSignedIn();
-  const [summary, setSummary] = useState(profile?.summary ?? '');
-  const [lines, setLines] = useState<readonly Line[]>(() => linesOf(profile?.data ?? {}));
+  const [draft, keepDraft] = useDraft('profile');
+  const [{ summary, lines, known }, setEdited] = useState<Edited>(() =>
+    draft === undefined ? unedited(profile) : JSON.parse(draft),
+  );
   const [isSaved, setSaved] = useState(false);
-  const known = useRef({ summary, data: profile?.data ?? {} });
   const namesakes = namesakesIn(lines);
   const saving = useAction(async () => {
     const typed = { summary, data: dataOf(lines) };
     // Leaves the other part as it is: it may have been changed elsewhere.
     await client.writeProfile({
-      ...(summary !== known.current.summary && { summary }),
-      ...(JSON.stringify(typed.data) !== JSON.stringify(known.current.data) && { data: typed.data }),
+      ...(summary !== known.summary && { summary }),
+      ...(JSON.stringify(typed.data) !== JSON.stringify(known.data) && { data: typed.data }),
     });
-    known.current = typed;
+    setEdited((edited) => ({ ...edited, known: typed }));
+    keepDraft(undefined);
     setSaved(true);
     onSaved();
   });
-  const change = (next: readonly Line[]) => {
-    setLines(next);
+  const change = (part: Partial<Edited>) => {
+    const next = { summary, lines, known, ...part };
+    setEdited(next);
+    keepDraft(JSON.stringify(next));
     setSaved(false);
   };
   return (
@@ -60,10 +72,7 @@ function Editor({ profile, onSaved }: EditorProps) {
           hint={t.memory.profileHint}
           fault={faultOf(saving.error, 'summary')}
           value={summary}
-          onInput={(text) => {
-            setSummary(text);
-            setSaved(false);
-          }}
+          onInput={(text) => change({ summary: text })}
           rows={5}
         />
         <fieldset>
@@ -76,13 +85,15 @@ function Editor({ profile, onSaved }: EditorProps) {
               key={line.id}
               line={line}
               fault={namesakes.includes(line) ? t.profile.twice : undefined}
-              onChange={(changed) => change(lines.map((one) => (one.id === line.id ? changed : one)))}
-              onRemove={() => change(lines.filter(({ id }) => id !== line.id))}
+              onChange={(changed) =>
+                change({ lines: lines.map((one) => (one.id === line.id ? changed : one)) })
+              }
+              onRemove={() => change({ lines: lines.filter(({ id }) => id !== line.id) })}
             />
           ))}
           <Button
             kind="link"
-            onPress={() => change([...lines, { id: crypto.randomUUID(), name: '', value: '' }])}
+            onPress={() => change({ lines: [...lines, { id: crypto.randomUUID(), name: '', value: '' }] })}
           >
             {t.profile.add}
           </Button>
@@ -135,6 +146,11 @@ function Lock() {
       <path d="M4.5 7V5a3.5 3.5 0 0 1 7 0v2H13v8H3V7Zm1.75 0h3.5V5a1.75 1.75 0 0 0-3.5 0Z" />
     </svg>
   );
+}
+
+function unedited(profile: EditorProps['profile']): Edited {
+  const { summary, data } = profile ?? { summary: '', data: {} };
+  return { summary, lines: linesOf(data), known: { summary, data } };
 }
 
 /** Turns the data into lines: texts unchanged, anything else as JSON. */
