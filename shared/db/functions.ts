@@ -55,6 +55,7 @@ export const HASHES = [
   'b371a9fbac546064',
   '15907b4ae17c481f',
   'ebd39ca51c8ec9e8',
+  '0cedc6c7949b97ab',
 ];
 
 /**

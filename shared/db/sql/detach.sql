@@ -3,7 +3,7 @@
 -- latest caller wanted it cancelled in that case.
 --
 -- Only the requests of `_disconnected` are cancelled, whose last caller's connection closed. A caller that was answered
--- may repeat its request, so the housekeeping must not cancel it later either.
+-- may repeat its request, so the housekeeping must not cancel it later either, unless a living process has callers.
 create or replace function detach_v2(_keys uuid[], _disconnected uuid[], _process uuid)
 returns table (key uuid, id uuid, party uuid, month text)
 language plpgsql
@@ -21,7 +21,9 @@ begin
              when array_remove(w.waiters, _process) = '{}' then now()
            end,
            cancel_on_disconnect = w.cancel_on_disconnect
-             and (array_remove(w.waiters, _process) <> '{}' or w.key = any (_disconnected))
+             and (w.key = any (_disconnected) or exists (
+               select from processes a
+                where a.id = any (array_remove(w.waiters, _process)) and a.alive_until > now()))
       from locked l where w.id = l.id
     returning w.key, w.id, w.party, w.month, w.waiters, w.cancel_on_disconnect
   )

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { type Admission, admit } from '../../../shared/db/stores/work/admit.ts';
+import { type Admission, admit, detach } from '../../../shared/db/stores/work/admit.ts';
 import { requestKey } from '../../../shared/domain/work.ts';
 import { newId, newIds } from '../../../shared/ids.ts';
 import { lockRow } from '../../support/row-lock.ts';
@@ -64,6 +64,22 @@ describe('admission of a batch', () => {
         ['admitted', [older]],
       ],
     );
+  });
+
+  it('an answered caller takes back the wish to cancel on disconnect, unless a living process has callers that wait', async () => {
+    const { pool } = system.database;
+    const { id: party } = await system.app();
+    const leave = async (other: string): Promise<boolean> => {
+      const wanted = { ...requestOf(party), cancelOnDisconnect: true };
+      await admitAs('predict', 1, [wanted]);
+      await pool.query('update work set waiters = waiters || $2::uuid where id = $1', [wanted.id, other]);
+      await detach(pool, [{ party, key: wanted.key, disconnected: false }], TERMS.process);
+      const { rows } = await pool.query('select cancel_on_disconnect from work where id = $1', [wanted.id]);
+      return rows[0].cancel_on_disconnect;
+    };
+    const { rows } = await pool.query('select id from processes where alive_until > now()');
+    assert.equal(await leave(rows[0].id), true);
+    assert.equal(await leave(newId()), false);
   });
 
   it('a full queue admits a draft that takes the place of its earlier revision, and no other draft', async () => {
