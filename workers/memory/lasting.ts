@@ -174,7 +174,7 @@ const PASSING_PATTERNS = [
   /\b(?:I|we)(?:['’]?d| would) (?:\p{L}+ ){0,2}(?:like|love|prefer|hate|rather)\b|\bI like to (?:see|know|ask)\b|\blet['’]?s\b/iu,
   /^(?!.*\bfrom now on\b).*\bplease,? (?!always|never|call me|do(?: not|n['’]t) ever)\p{L}+/iu,
   /:\s*$/,
-  /\b(?:I|we) (?:now )?need to\b|\b(?:I|we) have (?:now |also |just )?\p{L}+ed\b|\band (?:see|get) (?:this|that|these|those|it|an?|the|no)\b|\bthe (?:current|selected|attached)\b|\bscreen ?shots?\b/iu,
+  /\b(?:I|we) (?:now )?need to\b|\b(?:I|we) have (?:now |also |just )?(?:added|attached|copied|created|fixed|implemented|included|installed|mentioned|noticed|pasted|provided|tested|tried|updated|uploaded)\b|\band (?:see|get) (?:this|that|these|those|it|an?|the|no)\b|\bthe (?:current|selected|attached)\b|\bscreen ?shots?\b/iu,
   // An invitation, which somebody else wrote.
   /\bwe\b.+\byou(?:['’]re| are) (?:\p{L}+ed|free|welcome|invited)\b/iu,
   /\b(?:this|that|these|those) (?:problem|issue|error|bug|page|file|button|code|task|change)s?\b/i,

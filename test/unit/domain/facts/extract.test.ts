@@ -204,6 +204,8 @@ describe('pattern extraction', () => {
       assert.deepEqual(texts(content), [], content);
     for (const content of [
       'I run Fedora on all computers.',
+      'I have switched to Helix.',
+      'We have moved from GitHub to Forgejo.',
       'I have a standing desk now.',
       'I never deal with taxes.',
     ])
