@@ -78,7 +78,7 @@ describeInBrowser('suggestion in Chromium', () => {
   async function open(source: string): Promise<Page> {
     const page = await browser.newPage();
     page.setDefaultTimeout(10_000);
-    // Serve the page over https, for modules that need a secure context.
+    // Serves the page over https, for modules that need a secure context.
     await page.route('https://app.example/', (route) =>
       route.fulfill({ contentType: 'text/html', body: '<!doctype html><body>' }),
     );
@@ -125,7 +125,7 @@ describeInBrowser('suggestion in Chromium', () => {
         await waitForSuggestion(page, ' so on.');
       });
 
-      it(`a suggestion in ${name} is dismissed by Escape, and does not return until the text changes`, async () => {
+      it(`a suggestion in ${name} is dismissed by Escape, and another is shown once the text changes`, async () => {
         await page.keyboard.type('Tea');
         await waitForSuggestion(page, ', and so on.');
         await page.keyboard.press('Escape');

@@ -44,7 +44,7 @@ describe('account client', () => {
     client.close();
   });
 
-  it('the account client sends a service key in X-Service-API-Key, and an access token in Authorization', async () => {
+  it('the account client reads the account with a service key as with an access token, but cannot issue another key with it', async () => {
     const { client, url } = await connect();
     const { key } = await client.issueKey({ label: 'test' });
     const byKey = createAccountClient({ baseUrl: url, credential: key });

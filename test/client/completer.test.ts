@@ -11,7 +11,7 @@ async function pass(ms: number): Promise<void> {
   await settlePromises();
 }
 
-/** Returns a completer whose calls the test answers, its calls so far, and the events it reported. */
+/** Returns a completer with its calls, which the test answers, and with the events and errors that it reported. */
 function completerFor(options: Partial<Parameters<typeof createCompleter>[1]> = {}) {
   const calls: {
     draft: string;
@@ -195,7 +195,7 @@ describe('completer', () => {
     }
   });
 
-  it('a completer reports a suggestion as dismissed, edited, accepted and then edited, or, if a part was accepted and the rest typed, accepted', async () => {
+  it('a completer reports a dismissed suggestion, one edited after it was accepted in part or whole, and one accepted in part and typed to its end', async () => {
     const { completer, calls, events } = completerFor();
     const suggest = async (text: string, completion: string) => {
       completer.update(text);
@@ -324,7 +324,7 @@ describe('completer', () => {
     assert.equal(calls[0]?.draft, `${'😀'.repeat(3999)}b`);
   });
 
-  it('a completer shows no stale suggestion in 10,000 keystrokes over a network that loses one call in twenty', async function () {
+  it('a completer shows no stale suggestion, and makes at most one call per keystroke, over a network that loses one request in twenty', async function () {
     this.timeout(60_000);
     let seed = 7;
     const random = () => {

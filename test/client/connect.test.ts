@@ -93,7 +93,7 @@ describe('connector', () => {
     assert.deepEqual(failures, ['access_denied']);
   });
 
-  it('the connector refuses a person who comes back as another user, or to an attempt that the browser did not start', async () => {
+  it("the connector refuses a person who comes back logged out, as another user, from another issuer, or without the attempt's cookie", async () => {
     let user: string | undefined = 'ada';
     const { connector, connections, failures } = await startConnector({ userOf: () => user });
     const { url, cookie } = await leave(connector);
@@ -121,7 +121,7 @@ describe('connector', () => {
     assert.deepEqual(connections, []);
   });
 
-  /** Evaluates the README's line for a framework. */
+  /** Evaluates the line for a framework in the client's README. */
   const lineOf = async (
     framework: string,
     connector: ReturnType<typeof createConnector>,
@@ -131,7 +131,7 @@ describe('connector', () => {
     return new Function('connector', 'nodeHandler', `return ${line}`)(connector, nodeHandler);
   };
 
-  it('the connector works in Koa as its README shows', async () => {
+  it("the connector redirects to the consent page when it is used in Koa as the client's README shows", async () => {
     const { connector } = await startConnector();
     const koa = new Koa();
     koa.use((await lineOf('Koa', connector)) as Middleware);
@@ -142,7 +142,7 @@ describe('connector', () => {
     assert.match(answer.headers.getSetCookie()[0] ?? '', /^__Host-forecue=/);
   });
 
-  it('the connector works in Express and Hono as its README shows', async () => {
+  it("the connector redirects the person when it is used in Express and Hono as the client's README shows", async () => {
     const { connector } = await startConnector();
     const hono = (await lineOf('Hono', connector)) as (c: { req: { raw: Request } }) => Promise<Response>;
     const raw = new Request('https://app.example/forecue/connect');
@@ -188,7 +188,7 @@ describe('relay', () => {
   const input = () => ({ ...predictionBody(), mode: 'complete_draft' as const, user_id: 'somebody else' });
   beforeEach(() => system.provider.reset());
 
-  it('the relay predicts, cancels and reports for the logged-in user, without a key in the browser', async () => {
+  it('the relay predicts, cancels and records events for the logged-in user, whatever user the page names, without a key in the browser', async () => {
     await using relayed = await startRelay();
     const prediction = await relayed.client.predict(input());
     assert.equal(prediction.status, 'suggested');
@@ -227,7 +227,7 @@ describe('relay', () => {
     assert.deepEqual([answer.status, status], [200, 'suggested']);
   });
 
-  it('the relay refuses every request that a page does not need', async () => {
+  it('the relay answers 404 to other endpoints, and refuses predictions that are malformed, too large or without a logged-in user', async () => {
     await using relayed = await startRelay();
     const send = (path: string, init: RequestInit) =>
       fetch(`${relayed.url}${path}`, init).then(({ status }) => status);

@@ -76,7 +76,7 @@ describe("client's examples", function () {
   });
 
   describeInBrowser('editor', () => {
-    it('the example editor completes what a person types in a page, and sends no key to it', async () => {
+    it('the example editor completes what a person types in a page, and no request of the page contains the app key', async () => {
       const { app, printed } = await start(process.execPath, ['editor.ts']);
       const url = await until(() => /http:\S+/.exec(printed())?.[0]);
       browser = await openBrowser();
@@ -113,7 +113,7 @@ describe("client's examples", function () {
       );
     });
 
-    /** Runs an example to its end. The person types `answer` whenever asked. */
+    /** Runs an example to its end, and types `answer` at each of its questions. */
     async function run(args: string[], answer = '') {
       const { child, printed } = await start(process.execPath, args, { FORECUE_KEY: key });
       child.stdout.on('data', (chunk) => String(chunk).endsWith('] ') && child.stdin.write(`${answer}\n`));

@@ -12,7 +12,7 @@ describe("client's types", () => {
   });
 
   for (const [name, text] of Object.entries(files))
-    it(`the client's generated types match the published document: ${name} (else: npm run openapi)`, () => {
+    it(`the client's generated file ${name} is up to date with the OpenAPI document (if not: npm run openapi)`, () => {
       assert.equal(readFileSync(new URL(name, FOLDER), 'utf8'), text);
     });
 });

@@ -41,15 +41,15 @@ describe("client's package", function () {
   });
 
   for (const [name, source, most] of [
-    ['/v1', `export { createAppClient } from 'forecue/v1'`, 12],
+    ['the module /v1', `export { createAppClient } from 'forecue/v1'`, 12],
     [
-      'all of it',
+      'all modules',
       `export * from 'forecue'; export * from 'forecue/connect'; export * from 'forecue/textarea';
        export * from 'forecue/codemirror'; export * from 'forecue/react'`,
       20,
     ],
   ] as const)
-    it(`the client's package has at most ${most} kB, compressed, for ${name}, as its README says`, async () => {
+    it(`a compressed bundle of ${name} of the client's package has at most ${most} kB, as its README says`, async () => {
       const { outputFiles } = await bundle(source);
       const size = gzipSync(outputFiles[0]?.contents ?? '').length / KB;
       assert.ok(size <= most, `${size} kB`);
@@ -74,7 +74,7 @@ describe("client's package", function () {
       );
     });
 
-  it("the types of the client's package cover the outcomes, fields and options of a prediction", async () => {
+  it("the types of the client's package refuse the completion of a cancelled prediction and an unknown mode, and type facts and streamed events", async () => {
     const source = `
       import { createAccountClient, createAppClient, type Prediction } from 'forecue';
       import { createConnector, createRelay, nodeHandler } from 'forecue/connect';

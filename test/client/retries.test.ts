@@ -117,7 +117,7 @@ describe('client retries', () => {
     assert.deepEqual(await client.readUsage(), JSON.parse(ANSWER.body));
   });
 
-  it('the client gives up on a server that never answers, with a timeout', async () => {
+  it('the client fails with the error code `timeout` if the server does not answer within `timeoutMs`', async () => {
     const never = (_: unknown, init?: RequestInit) =>
       new Promise<Response>((_, reject) =>
         init?.signal?.addEventListener('abort', () => reject(new Error())),
@@ -133,7 +133,7 @@ describe('client retries', () => {
     }
   });
 
-  it("the client throws an error of the caller's own function unchanged, and sends nothing again", async () => {
+  it("the client throws an error of the caller's own function unchanged, and does not retry the call", async () => {
     const own = new Error('mine');
     const onResponse = () => {
       throw own;

@@ -24,7 +24,7 @@ const LEFT_DRAFT = 'The draft of a person who left';
 const LOSSY_PATHS = ['/v1/predictions', '/api/predictions/predict/batch/'];
 const answer: Step = (response, call) => {
   if (call.schema.includes('repl')) return echoPrompt(response, call);
-  // Never answer: the call ends when the worker aborts it.
+  // Never answers: the call ends when the worker aborts it.
   return call.record.draft === LEFT_DRAFT ? undefined : ok()(response, call);
 };
 

@@ -125,7 +125,7 @@ describe("client's tokens", () => {
     assert.equal(renewals, 2);
   });
 
-  it("the client's timer for renewing tokens is at most 50 minutes, even if the clock was months ahead when they were stored", async () => {
+  it("the client's timer for renewing tokens is set to at most 50 minutes, even if the clock was months ahead when they were stored", async () => {
     await using server = await startTokenServer();
     const at = Date.now() + 100 * 24 * 3_600_000;
     const timer = mock.method(globalThis, 'setTimeout');

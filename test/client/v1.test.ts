@@ -33,7 +33,7 @@ describe('app client', () => {
     });
   });
 
-  it('the app client whose connection is cut gets the answer of the same prediction, which costs one unit', async () => {
+  it('the app client whose connection is cut retries, and gets the answer of the same prediction, which costs one unit', async () => {
     system.provider.respond(delay(300));
     let calls = 0;
     const { app, client } = await connect(async (url, init) => {
@@ -130,7 +130,7 @@ describe('app client', () => {
     await assert.rejects(client.predict({ ...input(), user_id: '' }), /^ForecueError: user_id: /);
   });
 
-  it('the app client starts a connection, and reports an early exchange and the revoking of an unknown connection as errors', async () => {
+  it('the app client starts a connection, and rejects with `authorization_pending` for an early exchange and `not_found` for an unknown connection', async () => {
     const { client } = await connect();
     const started = await client.startConnection({
       user_id: 'u-1',

@@ -40,7 +40,7 @@ export class ConnectingApp {
     this.#server = server;
   }
 
-  /** Registers an app whose redirect URI has this `path`, and redirects visitors of it to `onward`, if given. */
+  /** Registers an app whose redirect URI has this `path`, and whose server redirects to `onward`, if given. */
   static async register(
     system: System,
     { name = 'Quill Notes', path = '/callback', onward = undefined as string | undefined, issuer = '' } = {},
@@ -69,7 +69,7 @@ export class ConnectingApp {
     return { userId, requestId: body.request_id, url: body.authorize_url, state, verifier };
   }
 
-  /** Returns the redirect's parameters, checked as an OAuth client does. Throws on a denial. */
+  /** Returns the redirect's parameters, checked as an OAuth client checks them. Throws on a denial. */
   check(returned: URL, { state }: Attempt): URLSearchParams {
     const server = { issuer: this.#issuer, authorization_response_iss_parameter_supported: true };
     return validateAuthResponse(server, { client_id: this.client.id }, returned, state);

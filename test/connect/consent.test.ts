@@ -178,7 +178,7 @@ describe('consent page', () => {
 });
 
 describe('signing in on the consent page', () => {
-  it('the consent page accepts an account that signed up in the API, and keeps the typed e-mail address if the password is wrong', async () => {
+  it('the consent page accepts an account that signed up through the API, and keeps the typed e-mail address if the password is wrong', async () => {
     const person = await signUpByApi(system);
     const attempt = await app.start();
     const visitor = new Visitor();
@@ -292,7 +292,7 @@ describe('signing in on the consent page', () => {
     assertPage(await visitor.get(url), 200, /Sign in to continue/);
   });
 
-  it('the consent page is 429 and says at its form when too many wrong passwords were entered', async () => {
+  it('the consent page is 429 after too many wrong passwords, and says so at its form', async () => {
     const { email } = await signUpByApi(system);
     const { url } = await app.start();
     const visitor = new Visitor();
@@ -360,7 +360,7 @@ describe('forged requests', () => {
     assert.equal(own.status, 303);
   });
 
-  it('the consent page answers 403 to a form that states an origin other than its own', async () => {
+  it("the consent page answers 403 to a form whose Origin header is neither the page's own origin nor `null`", async () => {
     const attempt = await app.start();
     const { visitor } = await signUpVisitor(attempt);
     const { csrf } = await visitor.get(attempt.url);
@@ -499,7 +499,7 @@ describe('page headers', () => {
     }
   });
 
-  it("the consent page's content security policy allows forms only to itself and to the redirect URI's scheme, on error pages none", async () => {
+  it("the consent page's content security policy allows forms to the page and to the redirect URI's scheme, and on error pages no forms", async () => {
     const formAction = (seen: ReceivedPage) =>
       /form-action ([^;]*);/.exec(seen.headers.get('content-security-policy') ?? '')?.[1];
     const client = await system.app({ redirectUris: ['https://app.example.com/cb', 'http://[::1]:9/cb'] });
@@ -520,7 +520,7 @@ describe('page headers', () => {
 });
 
 describe('consent page under load', () => {
-  it('the consent page limits requests per address, and answers requests beyond the limit with a 429 page', async () => {
+  it('the consent page limits requests per IP address, and answers requests beyond the limit with a 429 page', async () => {
     const limited = await system.startWeb({ RATE_LIMIT_RPS: '1', RATE_LIMIT_BURST: '3' });
     const { requestId } = await app.start();
     let seen = await new Visitor().get(`${limited.url}/connect/${requestId}`);

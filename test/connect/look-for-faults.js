@@ -1,6 +1,6 @@
 /**
- * Evaluated inside a page: returns the page's faults, as far as a program can see them. Checks for a language and a
- * title, one main heading, a label for each field, targets of at least 44 pixels (WCAG 2.2, 2.5.5), and a contrast of
+ * Returns the faults of the page in which it is evaluated, as far as a program can see them. Checks for a language and
+ * a title, one main heading, a label for each field, targets of at least 44 pixels (WCAG 2.2, 2.5.5), and a contrast of
  * at least 4.5:1 for text (1.4.3) and 3:1 for the edges of fields (1.4.11).
  */
 (() => {

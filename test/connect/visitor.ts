@@ -56,7 +56,7 @@ export class Visitor {
   }
 }
 
-/** Fetches a page with this `Host` header, which `fetch` does not send. */
+/** Fetches a page with this `Host` header, which `fetch` does not let its caller set. */
 export async function getAtHost(
   url: string,
   host: string,

@@ -105,7 +105,7 @@ describe('connecting a user', () => {
       const holder = await system.database.pool.connect();
       await holder.query('begin');
       await holder.query('select from connection_attempts where id = $1 for update', [attempt.request_id]);
-      // Send one exchange per ingress, since an ingress puts concurrent exchanges into one transaction.
+      // Sends one exchange per ingress, since an ingress puts concurrent exchanges into one transaction.
       const replies = Promise.all(system.webs.map((at) => exchange(app, attempt, code, {}, at)));
       await until(async () => {
         const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;

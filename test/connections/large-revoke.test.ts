@@ -85,7 +85,7 @@ describe('large revoke', function () {
     assert.ok((await largestDelete(system)) <= STEP_ROWS);
   });
 
-  it("revoking a connection with thousands of queued predictions is 200 although another app's revoked prediction is locked", async () => {
+  it("revoking a connection with thousands of queued predictions is 200 even while a prediction of another app's revoked connection is locked", async () => {
     const other = await connectingApp(system);
     const { connection_id } = await connect(system, other, await signUp(system));
     await queue(system, other, connection_id, 1);

@@ -120,13 +120,13 @@ describe('predictions with a connection', () => {
     assert.equal(system.provider.calls.length, 1);
   });
 
-  it('a queued prediction of a revoked connection that the revoke has not ended yet is given no memory', async () => {
+  it('a queued prediction that the revoke of its connection has not ended yet runs without memory', async () => {
     await setProfile(system, person, 'Writes short, friendly mails', { team: 'sales' });
     const body = connectedBody();
     const { waiting } = await whileFrozen(system.workers, async () => {
       const waiting = app.predict(body);
       await until(async () => (await rowOf(system, body).catch(() => undefined))?.state === 'queued');
-      // Leaves the prediction queued, as a revoke does for a moment with those beyond its first thousand.
+      // Leaves the prediction queued, as a revoke does for a moment with predictions beyond its first thousand.
       await system.database.pool.query(`update connections set status = 'revoked' where id = $1`, [
         connection.connection_id,
       ]);
@@ -177,7 +177,7 @@ describe('predictions with a connection', () => {
     assert.deepEqual(statusOf(await app.predict(own)), [410, 'recovery_window_expired']);
   });
 
-  it('which grants an account has lost to another account is stored until no prediction made with them is left', async () => {
+  it('grants that an account lost to another account stay recorded for 42 days, while predictions made under them may exist, and are deleted after 44', async () => {
     const { pool } = system.database;
     await connect(system, app, await signUp(system));
     for (const [days, left] of [

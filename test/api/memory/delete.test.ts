@@ -33,7 +33,7 @@ describe('deleting memory', () => {
   const byModel = (table: 'episodes' | 'facts', { id }: { id: string }) =>
     system.database.pool.query(`update ${table} set origin = 'model', model = 'm' where id = $1`, [id]);
 
-  it('deleting a raw row needs little memory, however many sources its derived rows have', async () => {
+  it('deleting a raw row takes the ingress less than 150 MB of RAM, even if the sources of all its facts together would take 300 MB', async () => {
     const secret = 'the parcel waits behind the green door of the boathouse';
     const long = '😀'.repeat(7900);
     const raw = [await say(secret)];
@@ -48,7 +48,7 @@ describe('deleting memory', () => {
     const before = await residentMb(web?.child.pid);
     const receipt = await forget(person, 'raw', raw[0] ?? assert.fail());
     assert.deepEqual(receipt.facts, { deleted: 0, stale: 3, restored: 0 });
-    // Together, all sources of all facts take 300 MB.
+    // Loading the sources of all 150 facts at once would take 300 MB.
     const growth = (await residentMb(web?.child.pid)) - before;
     assert.ok(growth < 150, `${growth} MB`);
   }).timeout(30_000);
@@ -82,7 +82,7 @@ describe('deleting memory', () => {
     assert.equal((await person.request('DELETE', `/api/memory/raw/${raw.id}/`)).status, 404);
   });
 
-  it('an episode that loses one of its raw rows is kept, but its text is erased if a model wrote it or it repeats the row', async () => {
+  it('an episode that loses a raw row is kept, but its title and summary are erased if a model wrote them or they repeat the row', async () => {
     const [gone, kept] = [await say('my door code is four two one seven'), await say('water the plants')];
     const theirs = await episodeOf([gone, kept], { title: 'Chores', summary: 'Plants, and a code' });
     await byModel('episodes', theirs);
@@ -104,7 +104,7 @@ describe('deleting memory', () => {
     assert.deepEqual([body.summary, body.stale_at], ['Plants', null]);
   });
 
-  it('a fact with quotes is kept when quoted rows are deleted only while a remaining row written by the person attests it', async () => {
+  it("a fact is deleted with the last quoted row that the person wrote, not before, even if it quotes an agent's row too", async () => {
     const spoken = await say('we deploy on fridays');
     const repeated = await say('yes, we deploy on fridays');
     const echoed = await add(person, 'raw', {
@@ -129,7 +129,7 @@ describe('deleting memory', () => {
       text: 'Has a sister, Ada, who lives at number nine Elm Street',
     });
     for (const source of [gone, kept]) await quote(system, person, fact, source);
-    // Adds a former wording of the fact, which does not count as a fact of its own.
+    // Adds a former wording of the fact, which the receipt does not count.
     await person.request('PATCH', `/api/memory/facts/${fact.id}/`, { confidence: 0.9 });
     assert.deepEqual((await forget(person, 'raw', gone)).facts, { deleted: 0, stale: 1, restored: 0 });
     const stale = await read<FactResponse>('facts', fact);
@@ -154,7 +154,7 @@ describe('deleting memory', () => {
     );
   });
 
-  it('a superseded fact holds again once its successor is deleted, also when the successor was given another beginning', async () => {
+  it('a superseded fact has no end again once its successor is deleted, even if the `valid_from` of the successor was changed before', async () => {
     const [begins, earlier, later] = ['05', '04', '07'].map((month) => `2026-${month}-01T00:00:00.000Z`);
     for (const [before, moved] of [
       [null, earlier],
@@ -178,7 +178,7 @@ describe('deleting memory', () => {
     }
   });
 
-  it('a receipt counts as restored only facts that hold, not those that ended before their successor was deleted', async () => {
+  it('deleting a fact does not count a fact that it superseded as restored if that fact ended in the past', async () => {
     const next = await add(person, 'facts', { text: 'Lives in Rome' });
     const span = { valid_from: '2024-01-01T00:00:00Z', valid_to: '2025-01-01T00:00:00Z' };
     const old = await add(person, 'facts', { text: 'Lives in Bergen', ...span, superseded_by: next.id });
@@ -186,7 +186,7 @@ describe('deleting memory', () => {
     assert.equal((await read<FactResponse>('facts', old)).superseded_by, null);
   });
 
-  it('a fact with an end begins at that end at the latest when the row since which it held is deleted', async () => {
+  it("deleting the earliest row that a fact quotes moves the fact's beginning to the next quoted row, but not past the fact's end", async () => {
     const [said, end, again] = ['05', '07', '09'].map((day) => `2026-05-${day}T00:00:00.000Z`);
     const gone = await say('I stay in Rome until the seventh', { occurred_at: said });
     const kept = await say('I stayed in Rome', { occurred_at: again });
@@ -197,7 +197,7 @@ describe('deleting memory', () => {
     assert.deepEqual([valid_from, valid_to], [end, end]);
   });
 
-  it('a superseded fact does not end before it begins when its successor quotes an earlier row and loses the one since which it held', async () => {
+  it("a superseded fact does not end before it begins, even if deleting a row moves its successor's beginning further back", async () => {
     const [earliest, begins, moved] = ['01', '02', '03'].map((month) => `2026-${month}-01T00:00:00.000Z`);
     const kept = await say('Oslo is home', { occurred_at: earliest });
     const gone = await say('I moved to Oslo', { occurred_at: moved });
@@ -216,7 +216,7 @@ describe('deleting memory', () => {
     ['superseded_by', 'ended_by'],
     ['ended_by', 'superseded_by'],
   ])
-    it(`deleting a fact leaves no fact as its own successor in a circle of ${column} and ${other}`, async () => {
+    it(`deleting one of two facts that succeed each other, by ${column} and ${other}, leaves the other valid and without a successor`, async () => {
       const [one, two] = [
         await add(person, 'facts', { text: 'One' }),
         await add(person, 'facts', { text: 'Two' }),
@@ -303,7 +303,7 @@ describe('deleting memory', () => {
     assert.deepEqual(await usage(), before);
   });
 
-  it('deleting raw rows leaves no five successive words in memory that only the deleted rows had', async () => {
+  it('after raw rows are deleted, memory contains no five successive words that only the deleted rows had', async () => {
     const words = fc.array(fc.constantFrom('red', 'blue', 'oak', 'elm', 'cat', 'dog', 'sea', 'hill'), {
       minLength: 3,
       maxLength: 12,
@@ -311,6 +311,8 @@ describe('deleting memory', () => {
     const rows = fc.array(fc.record({ text: words, isGone: fc.boolean() }), { minLength: 1, maxLength: 5 });
     /**
      * Derived rows. `from` chooses the raw rows that a row is derived from, and `words` the raw row that it repeats.
+     * With `own`, the person wrote the episode, or the fact quotes raw rows. Otherwise a model wrote the episode, or
+     * the fact is derived from an episode.
      */
     const derived = fc.array(
       fc.record({ from: fc.array(fc.nat(4), { minLength: 1 }), words: fc.nat(4), own: fc.boolean() }),

@@ -69,7 +69,7 @@ describe('facts', () => {
     assert.deepEqual([(await read(fact.id)).pinned, (await read(fact.id)).tags], [true, ['x']]);
   });
 
-  it('a PATCH of a fact without fields changes nothing, not even the revision of the memory', async () => {
+  it('an empty PATCH of a fact changes nothing, not even the memory revision, and is 404 for a former wording', async () => {
     const episode = await add(person, 'episodes', { title: 'Tea', summary: 'Tea' });
     const fact = await add(person, 'facts', { text: 'Likes tea', episode_ids: [episode.id] });
     const before = await readMemoryRevision();
@@ -120,7 +120,7 @@ describe('facts', () => {
     assert.deepEqual([again.superseded_by, again.invalidated_at], [null, null]);
   });
 
-  it('facts with an invalid time span or unknown references are refused', async () => {
+  it('a fact with an invalid time span, confidence or reference is 422, and so is a change of a read-only field', async () => {
     const [from, to] = ['2026-05-02T00:00:00Z', '2026-05-01T00:00:00Z'];
     const span = { text: 't', valid_from: from, valid_to: to };
     assert.deepEqual(await validationErrorsOf('POST', FACTS, span), ['body.valid_to']);

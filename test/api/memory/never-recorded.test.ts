@@ -47,7 +47,7 @@ describe('deleted raw rows', function () {
     env: { OPENAI_API_KEY: '', OPENAI_BASE_URL: '', DEFAULT_MODEL: 'local' },
   });
 
-  it('deleting raw rows leaves the same facts and contexts as if the rows had never been recorded', async () => {
+  it('after raw rows are deleted and facts promoted again, facts and contexts are as if the rows had never been recorded', async () => {
     const line = fc.record({
       said: fc.constantFrom(...UNREPEATED_SENTENCES, ...REPEATABLE_SENTENCES),
       gone: fc.boolean(),

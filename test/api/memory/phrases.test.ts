@@ -20,7 +20,7 @@ describe('phrases', () => {
     env: { OPENAI_API_KEY: '', OPENAI_BASE_URL: '', DEFAULT_MODEL: 'local' },
   });
 
-  /** Returns a function that completes a draft in an empty conversation, through an app that the person connected. */
+  /** Connects the person to an app, and returns a function that completes a draft there in an empty conversation. */
   async function draftCompleter(person: UserClient, app?: AppClient) {
     const client = app ?? (await connectingApp(system));
     const { connection_id } = await connect(system, client, person);
@@ -63,7 +63,7 @@ describe('phrases', () => {
       assert.equal(await complete(), '');
     });
 
-  it('a sentence typed in only one connected app is not suggested in another app until the person has typed it outside that app too', async () => {
+  it('a sentence that a person typed only in one connected app is not suggested in another app until they type it somewhere else too', async () => {
     const person = await signUp(system);
     const complete = await draftCompleter(person);
     const other = await system.app({
@@ -77,7 +77,7 @@ describe('phrases', () => {
     assert.match(await complete(), /^terly/);
   });
 
-  it('a sentence typed in one connected app is not suggested in another app, even after another account has taken over the connection to the first', async () => {
+  it("a sentence typed in a connected app is not suggested in another app, even after another account has taken over the first app's connection", async () => {
     const [person, successor] = [await signUp(system), await signUp(system)];
     const complete = await draftCompleter(person);
     const other = await system.app({
@@ -103,7 +103,7 @@ describe('phrases', () => {
     );
   });
 
-  it('a sentence does not complete a queued draft whose connection was revoked before the draft ran', async () => {
+  it('a sentence does not complete a draft whose connection was revoked while its prediction was queued', async () => {
     const person = await signUp(system);
     const complete = await draftCompleter(person);
     await addSentence(person);
@@ -112,7 +112,7 @@ describe('phrases', () => {
       const queued =
         'select from work where connection_id = (select id from connections where account_id = $1)';
       await until(async () => (await system.database.pool.query(queued, [person.id])).rows.length > 0);
-      // Leaves the predictions running, as a revoke does for a moment with those beyond its first thousand.
+      // Leaves the prediction queued, as a revoke does for a moment with predictions beyond its first thousand.
       await system.database.pool.query(`update connections set status = 'revoked' where account_id = $1`, [
         person.id,
       ]);
@@ -121,7 +121,7 @@ describe('phrases', () => {
     assert.equal(await waiting, '');
   });
 
-  it('a dismissed completion is not suggested again for the same draft text and context_revision, not even as the rest of a later suggestion', async () => {
+  it("a dismissed completion is not suggested again for the same draft and context_revision, not even as the rest of a shorter draft's suggestion", async () => {
     const person = await signUp(system);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);

@@ -86,7 +86,7 @@ describe('memory rows', () => {
       assert.equal(await speaker({ role: 'tool' }), 'tool unknown');
     });
 
-    it('a list of raw rows is stored completely or not at all, and returned in the order in which it was posted', async () => {
+    it('a posted list of 1 to 200 raw rows is stored completely or not at all, and the response has the rows in the same order', async () => {
       const contents = Array.from({ length: 200 }, (_, place) => `row ${place}`);
       const rows = contents.map((content) => ({ content }));
       const { status, body } = await person.request<RawMemoryResponse[]>('POST', RAW, rows);
@@ -110,7 +110,7 @@ describe('memory rows', () => {
       assert.equal(await countOf(RAW), 200);
     });
 
-    it('raw rows that are malformed or cannot be stored are 422 with the place of the validation error', async () => {
+    it('a raw row that is malformed or cannot be stored is 422, and the validation error names the field', async () => {
       const soon = new Date(Date.now() + 25 * 3600 * 1000).toISOString();
       const refused: [object | string, string][] = [
         [{}, 'body.content missing'],
@@ -145,7 +145,7 @@ describe('memory rows', () => {
       assert.deepEqual(await validationErrorsOf(RAW, longer), ['body.metadata value_error']);
     });
 
-    it('a time after the year 9999 in UTC is refused, in a body and in a query', async () => {
+    it('`/api` refuses a time that is after the year 9999 in UTC with 422, in a body and in a query', async () => {
       const late = '9999-12-31T23:59:59-01:00';
       const parsing = (field: string) => [`${field} datetime_parsing`];
       assert.deepEqual(
@@ -271,7 +271,7 @@ describe('memory rows', () => {
       assert.equal(third.next, null);
     });
 
-    it('a page of a memory list has fewer rows when rows are large, and paging neither skips nor repeats a row', async () => {
+    it('a page of a memory list has at most 1 MiB, and fewer rows than `limit` if necessary, and paging neither skips nor repeats a row', async () => {
       const text = '\u0001'.repeat(8000);
       const ids = (rows: { id: string }[]) => rows.map(({ id }) => id).toSorted();
       const dates = { started_at: MOMENT, ended_at: MOMENT };

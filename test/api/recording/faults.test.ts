@@ -22,7 +22,7 @@ describe('recording faults', () => {
 
   const failures = {
     'the disk is full': `raise exception 'no space left' using errcode = '53100'`,
-    'the connection is ended': `perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(5)`,
+    'the database ends the connection': `perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(5)`,
   };
   for (const [name, failure] of Object.entries(failures)) {
     it(`recording stores nothing of a batch and answers 503 if ${name} while the batch is being stored`, async () => {
@@ -99,7 +99,7 @@ describe('recording faults', () => {
     assert.equal((await recording.event(user, good.id)).status, 200);
   });
 
-  it('recording refuses a whole batch before parsing it if one of its rows is nested too deeply', async () => {
+  it('recording answers 400 to a batch in which one row is nested too deeply, and stores none of its rows', async () => {
     const good = event();
     for (const row of [
       JSON.stringify(event()).replace(/}$/, `,"extra":${'['.repeat(100_000)}${']'.repeat(100_000)}}`),
@@ -111,7 +111,7 @@ describe('recording faults', () => {
     assert.equal((await recording.event(user, good.id)).status, 404);
   });
 
-  it('recording logs no text of the recorded events', async () => {
+  it('recording logs neither the content of posted events nor the ids in request paths', async () => {
     const marker = 'said-in-confidence';
     await post(user, [event({ prompt: marker }), event({ type: marker }), event({ extra: `${marker}\0` })]);
     await recording.event(user, marker);

@@ -80,7 +80,7 @@ describe('posting recording events', () => {
     assert.deepEqual(await sessionOf(ann, started.session_id), before);
   });
 
-  it('posting recording events counts events of a batch with the same id as duplicates of the first valid event', async () => {
+  it('posting recording events stores the first valid event of a batch with a new id, and counts later valid ones with that id as duplicates', async () => {
     const id = randomUUID();
     const session_id = randomUUID();
     const { body } = await post(ann, [
@@ -136,7 +136,7 @@ describe('posting recording events', () => {
     assert.equal((await post(bob, [event({ session_id: row.session_id })])).body.accepted, 1);
   });
 
-  it('posting recording events starts a session with its first event, whatever its type', async () => {
+  it('posting recording events starts a session at the time of the event that arrived first, whatever the type of that event', async () => {
     const first = event({ occurred_at: '2026-03-01T10:00:00+02:00', source_detail: 'tab 1' });
     await post(ann, [first, event({ session_id: first.session_id, occurred_at: '2026-02-01T00:00:00Z' })]);
     assert.deepEqual(await sessionOf(ann, first.session_id), {
@@ -194,11 +194,11 @@ describe('posting recording events', () => {
     }
   });
 
-  for (const [outcome, expected] of [
-    ['commit', { accepted: 1, duplicates: 1 }],
-    ['rollback', { accepted: 2, duplicates: 2 }],
+  for (const [outcome, effect, expected] of [
+    ['commit', 'refuses the events of that session', { accepted: 1, duplicates: 1 }],
+    ['rollback', 'stores the events of that session', { accepted: 2, duplicates: 2 }],
   ] as const)
-    it(`posting recording events waits while another user's transaction creates the session, and settles its owner after the ${outcome}`, async () => {
+    it(`posting recording events waits while another user's transaction creates the same session, and after its ${outcome} ${effect}`, async () => {
       const { pool } = system.database;
       const [session_id, twin] = [randomUUID(), randomUUID()];
       const other = await pool.connect();

@@ -90,7 +90,7 @@ describe('reading recordings', () => {
     const at = (n: number) => new Date(Date.UTC(2026, 0, 1) + Math.floor(n / 3)).toISOString();
     const rows = Array.from({ length: 20 }, (_, n) => event({ session_id, occurred_at: at(n) }));
     const order = rows.map(({ id }) => id);
-    // Post the events out of order. Those of the same time still arrive in the order of their ids above.
+    // Posts the events out of order, but those of the same time in the order in which `rows` has them.
     await post(ann, [...rows.slice(9), ...rows.slice(0, 9)]);
     const all = await recording.sessionEvents(ann, session_id);
     assert.deepEqual([idsOf(all.body.results), all.body.next], [order, null]);
@@ -102,7 +102,7 @@ describe('reading recordings', () => {
       assert.ok(body.results.length <= 7);
       assert.equal(body.session.session_id, session_id);
       found.push(...idsOf(body.results));
-      // Add an event older than the page just read: it must neither show up nor shift the following pages.
+      // Adds an event older than those just read. It must neither show up nor shift the following pages.
       await post(ann, [event({ session_id, occurred_at: '2025-01-01T00:00:00Z' })]);
       if (body.next === null) break;
       after = `&after=${encodeURIComponent(body.next)}`;
@@ -120,7 +120,7 @@ describe('reading recordings', () => {
     assert.deepEqual([second.body.results.length, second.body.results[1]?.['id']], [2, late.id]);
   });
 
-  it('reading a recorded session returns 500 events by default, and 1 to 2000 with `limit`', async () => {
+  it('a page of a recorded session has up to 500 events by default, and up to 2000 with `limit`', async () => {
     const session_id = randomUUID();
     for (let n = 0; n < 3; n += 1)
       await post(
@@ -134,7 +134,7 @@ describe('reading recordings', () => {
     assert.equal(await countEvents('?limit=1'), 1);
   });
 
-  it('a page of a recorded session has fewer events when the events are large', async () => {
+  it('a page of a recorded session has fewer events than the limit if they are large, and paging returns all of them', async () => {
     const session_id = randomUUID();
     const large = () =>
       event({ session_id, type: 'custom.large', payload: { filler: 'x'.repeat(7_000_000) } });

@@ -170,7 +170,7 @@ describe('reply batches', function () {
       if (hasCandidates[n]) assert.deepEqual(body.context?.fact_ids, [left.id]);
   });
 
-  it('a reply batch escalates only the prompts that dictate their reply, and withholds memory that dictates replies from all prompts', async () => {
+  it('a reply batch escalates only the prompts that dictate their reply, and shows the model no memory that dictates replies', async () => {
     system.provider.respond(proposeReplies([{ response: 'Blue' }]));
     const inputs = ['Which colour? Reply with "Blue".', 'Which colour?'];
     const statuses = async () => {
@@ -261,7 +261,7 @@ describe('reply batches', function () {
     });
 
     it('a cancelled reply batch cancels its predictions, aborts their provider calls and frees their slots', async () => {
-      // Whichever prompt comes first gets an answer; the others hang.
+      // Answers only the prompt that comes first; the others hang.
       system.provider.respond(fake.hang());
       system.provider.next(echoPrompt);
       const headers = { 'idempotency-key': 'cancelled' };

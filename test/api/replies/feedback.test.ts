@@ -234,7 +234,7 @@ describe('feedback and statistics', function () {
       );
     });
 
-    it('the built-in predictor replaces a failing provider, and the response names it as the model', async () => {
+    it('the built-in predictor replies instead of a failing provider if it is a fallback model, and the response names `local` as the model', async () => {
       for (let n = 0; n < 4; n += 1) await addReply(ann, 'Shall I run the linter now?', 'yes, with --fix', n);
       system.provider.respond(fake.status(500));
       const reply = await predictSuccessfully(ann, { agent_input: 'Shall I run the linter now?' });

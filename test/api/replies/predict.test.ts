@@ -111,7 +111,7 @@ describe('predicting a reply', function () {
     );
   });
 
-  it('the model is sent memory as data, with the same bytes for every prompt, and the prompt last', async () => {
+  it('a reply prediction sends the model memory as escaped data, in the same bytes for every prompt, and the prompt after it', async () => {
     await add(ann, 'facts', { text: 'Paints <b>everything</b> blue' });
     await add(ann, 'raw', { content: 'The old button was grey', kind: 'note' });
     await predictSuccessfully(ann);
@@ -171,7 +171,7 @@ describe('predicting a reply', function () {
         assert.equal(stored.acted_at, null);
       });
 
-    it('a failed reply prediction runs again under the same Idempotency-Key, with the same prediction id', async () => {
+    it('a failed reply prediction runs again when it is repeated with its Idempotency-Key, and keeps its prediction id', async () => {
       const headers = { 'idempotency-key': newId() };
       system.provider.respond(fake.status(500));
       assert.equal((await predictReply(ann, {}, { headers })).status, 502);

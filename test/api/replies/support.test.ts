@@ -68,7 +68,7 @@ describe('overconfident model', function () {
     assertNoneIsSure(await askAll(IRREVERSIBLE));
   });
 
-  it('a yes from an overconfident model to an irreversible question needs five earlier replies, however the question is spelt', async () => {
+  it('a yes from an overconfident model to an irreversible question, however it is spelt, is acted on after five earlier yes replies, not after two', async () => {
     const prompts = ['Shall I dеlеte the log?', 'Shall I wi\u200bpe the disk?', 'Merge it into main now?'];
     for (const [at, prompt] of prompts.entries()) {
       for (let n = 0; n < 2; n += 1) await addReply(ann, prompt, 'yes', 10 * at + n);
