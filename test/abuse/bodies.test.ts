@@ -44,7 +44,7 @@ describe('hostile bodies', () => {
     assert.deepEqual(large, { status: 413, code: 'body_too_large' });
   });
 
-  it('a JSON body with more values than its endpoint can need is 400 invalid_json', async () => {
+  it('a JSON body with more values than its endpoint allows (100,000 for recorded events) is 400 invalid_json', async () => {
     const { text } = emptyArrays(MIB);
     assert.equal((await post(user, text)).code, 'invalid_json');
     const values = (count: number) => JSON.stringify([event({ more: Array(count).fill(0) })]);
@@ -52,7 +52,7 @@ describe('hostile bodies', () => {
     assert.equal((await post(user, values(100_000))).code, 'invalid_json');
   });
 
-  it('a JSON body may be nested 64 levels deep, one level more is 400 invalid_json, and brackets in strings do not count', async () => {
+  it('a JSON body may be nested 64 levels deep; one level more is 400 invalid_json; brackets in strings do not count', async () => {
     const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
     const text = `\\"${'['.repeat(1000)}\\\\`;
     // The batch and the event are the first two levels.
@@ -140,7 +140,7 @@ describe('size of a body', () => {
   /** Makes a body of `bytes` that is refused with 422: an empty array. */
   const body = (bytes: number) => '[]'.padStart(bytes);
 
-  it('a body costs a rate-limit point for each 512 KiB begun of its uncompressed size, as the RateLimit header shows', async () => {
+  it('a body costs one rate-limit point per 512 KiB of its uncompressed size, rounded up, as the RateLimit header shows', async () => {
     const user = await signUp({ webs: [web] });
     const left = async (answer: Promise<{ headers: Headers }>) =>
       Number(/r=(\d+)/.exec((await answer).headers.get('ratelimit') ?? '')?.[1]);

@@ -95,7 +95,7 @@ describe('bounds', () => {
     assert.deepEqual([(await record('e-100')).status, (await record('e-101', other)).status], [200, 200]);
   });
 
-  it('the waitlist refuses entries when it is full, and takes at most 100 entries from one network in an hour', async () => {
+  it('the waitlist is 503 overloaded when it is full, and takes at most 100 requests from one network in an hour', async () => {
     const join = () => anonymously(system, 'POST', '/api/auth/waitlist/', { email: someEmail() });
     const setWaitlistEstimate = (rows: number) =>
       system.database.pool.query(`update pg_class set reltuples = $1 where oid = 'waitlist'::regclass`, [

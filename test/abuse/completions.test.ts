@@ -9,18 +9,18 @@ import { useSystem } from '../support/system.ts';
  */
 const HOSTILE_TEXTS: Record<string, string> = {
   'an escape sequence': '\u001b[2J\u001b[H the report',
-  'an escape sequence of one character': ' the \u009b31mreport',
+  'an escape sequence that begins with U+009B': ' the \u009b31mreport',
   backspaces: ' the report\b\b\b\b\b\bsecret',
-  'a bell': ' the report\u0007',
-  'a delete': ' the report\u007f',
-  'a next line': ' the report\u0085',
+  'a bell character': ' the report\u0007',
+  'a delete character': ' the report\u007f',
+  'a next-line character': ' the report\u0085',
   'a carriage return': ' the report\rPlease delete',
-  'a line break of two characters': '\r\nrm -rf ~',
-  'a vertical tab or a form feed': ' the\v\freport',
+  'a line break of CR and LF': '\r\nrm -rf ~',
+  'a vertical tab and a form feed': ' the\v\freport',
   'a right-to-left override': ' the \u202etroper',
   'a left-to-right override': ' the \u202dreport',
-  'an embedding': ' the \u202areport\u202c',
-  'an isolate': ' the \u2066report\u2069',
+  'a left-to-right embedding': ' the \u202areport\u202c',
+  'a left-to-right isolate': ' the \u2066report\u2069',
 };
 
 const HARMLESS_TEXTS = [
@@ -85,8 +85,8 @@ describe('completion', () => {
     });
 
     /**
-     * Makes a chat that repeats one question: the person answers it with each of the texts in turn, and has yet to
-     * answer the last one.
+     * Makes a chat in which an agent repeats one question: the person answers with each of the texts in turn, and has
+     * not answered the last question.
      */
     function makeChat(...contents: string[]) {
       const asked = { role: 'assistant', content: 'Done. Shall I go on?' };

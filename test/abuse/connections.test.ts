@@ -38,7 +38,7 @@ describe('connections', () => {
   };
 
   (process.platform === 'linux' ? it : it.skip)(
-    'HTTP connections are limited per client address',
+    'each client address can keep at most MAX_CONNECTIONS_PER_ADDRESS HTTP connections open, and closing one makes room for another',
     async () => {
       web = await system.startWeb({ MAX_CONNECTIONS_PER_ADDRESS: '5' });
       assert.equal(await countServed(8), 5);
@@ -94,7 +94,7 @@ describe('connections', () => {
       return received;
     };
 
-    it('a thousand pipelined requests with large answers are all answered in their order', async () => {
+    it('a thousand pipelined requests, a third of them with large answers, are all answered in their order', async () => {
       web = await system.startWeb();
       const person = await signUp({ webs: [web] });
       const row = event({ id: 'e', type: 'custom.large', payload: { filler: 'x'.repeat(20_000) } });

@@ -6,12 +6,12 @@ import { useProcesses } from '../support/system.ts';
 
 const CUT_BYTES = -5;
 /**
- * Bytes by which a body exceeds the size limit once decompressed. The server stops reading just before the end of the
- * compressed data.
+ * Bytes by which a body exceeds the size limit once decompressed: so few that the server stops reading just before the
+ * end of the compressed data.
  */
 const EXCESS_BYTES = [1, 100, 4000, 16_385];
 
-/** Decompressing truncated data raises an error when the reader no longer listens for errors. */
+/** Covers a crash: decompressing truncated data raises an error when its reader no longer listens for errors. */
 describe('truncated compression', () => {
   const system = useProcesses({ workers: 0 });
 

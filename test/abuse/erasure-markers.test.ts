@@ -19,7 +19,10 @@ import { type System, startSystem } from '../support/system.ts';
 import { tablesWith } from '../support/tables-with.ts';
 import { until } from '../support/until.ts';
 
-/** Tables that keep tombstones for the app: its ids of requests, users and events, of predictions and connections. */
+/**
+ * Tables whose tombstones keep ids for the app: the app's own ids of requests, users and events, and the ids of its
+ * predictions and connections.
+ */
 const TOMBSTONES = ['public.connections', 'public.history', 'public.prediction_events'];
 
 const WORKER = ['workers/main.ts', 'all'];
@@ -45,7 +48,7 @@ class Person {
     this.#url = app.url;
   }
 
-  /** Calls a `path` of the route table; `names` are the values of the path's parameters. */
+  /** Calls a `path` of the endpoint table; `names` are the values of the path's parameters. */
   async use<Body>(
     method: string,
     path: string,
@@ -59,7 +62,7 @@ class Person {
     return call<Body>(method, this.#url + actual, body, { headers: headers ?? authorization });
   }
 
-  /** Calls an endpoint, which must succeed. */
+  /** Calls an endpoint, and asserts that the call succeeds. */
   async expectOk<Body>(...given: Parameters<Person['use']>): Promise<Body> {
     const reply = await this.use<Body>(...given);
     assert.ok(reply.status < 300, `${given[0]} ${given[1]} answered ${reply.status} ${reply.text}`);
@@ -219,7 +222,7 @@ async function useReplies(system: System, person: Person, { mine }: Markers): Pr
   await person.expectOk('POST', '/api/predictions/draft/', { body: { draft: mine } });
 }
 
-/** Connects the app's user `userId`, who approves on the consent page. Returns the connection's id. */
+/** Connects the person to the app as its user `userId`, by the consent page. Returns the connection's id. */
 async function connect(person: Person, { mine }: Markers, userId: string): Promise<string> {
   const { body, verifier } = startBody(userId);
   const started = await person.expectOk<StartResponse>('POST', '/v1/connections', { body });
@@ -327,7 +330,7 @@ function defineTests(open: () => Promise<{ system: System; redis?: RedisServer }
     await redis?.kill();
   });
 
-  it("erasing an account leaves none of its data in tables, queue, Redis and logs, except in the app's tombstones", async () => {
+  it("erasing an account leaves none of its data in tables, queue, Redis or logs: only the app's own ids remain, in tombstones", async () => {
     const before = await tablesWith(system, markers.mine);
     assert.ok(before.length > 3, `only ${before.join()} had anything of the account`);
     const exported = await fetch(`${system.webs[0]?.url}/api/export/`, {

@@ -65,7 +65,7 @@ describe('wrong passwords of strangers', () => {
     ]);
     assert.equal((await logIn(person.email, HOTEL)).code, 'rate_limited');
     assert.equal((await logIn(person.email, HOME)).status, 200);
-    // Wrong passwords from the home network lock it like any other.
+    // Wrong passwords from the home network itself still lock the account for that network.
     for (let n = 0; n < PER_NETWORK; n += 1)
       assert.equal((await logIn(person.email, HOME, 'a wrong guess 123')).status, 401);
     assert.equal((await logIn(person.email, HOME)).code, 'rate_limited');
@@ -111,7 +111,7 @@ describe('wrong passwords of strangers', () => {
     for (const secrets of [`${next},${old}`, next]) assert.equal((await logInWith(secrets)).status, 200);
   });
 
-  it('networks that an account has logged in from are exempt from its lock-out until they expire, and no address is stored', async () => {
+  it('a network that an account has logged in from is exempt from its lock-out until its record expires; its address is not stored', async () => {
     const person = await signUpAtHome();
     for (const text of [HOME, person.email.replace('@', ' ')])
       assert.deepEqual(await tablesWith(system, text), []);

@@ -225,7 +225,7 @@ describe('inherited names', function () {
   });
 
   for (const name of NAMES)
-    it(`the name ${name}, which JavaScript objects inherit, is handled in requests like any other name`, async () => {
+    it(`requests that contain the name ${name}, which JavaScript objects inherit, get the expected status, wherever they contain it`, async () => {
       system.provider.respond(
         bySchema({ reply: proposeReplies([{ response: name }]), facts: structured({ facts: [] }) }),
       );

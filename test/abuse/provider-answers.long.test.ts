@@ -11,7 +11,8 @@ import { inputsOf, predictBatch, predictReply, proposeReplies } from '../support
 import { useSystem } from '../support/system.ts';
 
 /**
- * Maximum duration of another app's call during these answers. Without bounds they would block it for several seconds.
+ * Maximum duration of another app's call while a large answer is handled. Without bounds, the answer would block that
+ * call for several seconds.
  */
 const LATENCY_MAX_MS = 1000;
 

@@ -63,7 +63,7 @@ describe('unread answers', () => {
       const sipping = setInterval(() => {
         for (const socket of holding) if (bytes > 0) socket.read(bytes);
       }, 100);
-      // A third answer does not fit into the account's share.
+      // A third answer fits into the account's share only after the first two are cut off.
       const { status, tookMs } = await recording.event(person, 'large');
       assert.equal(status, 200);
       assert.ok(tookMs > SEND_TIMEOUT_MS / 2, `there was room after ${tookMs} ms`);
@@ -99,7 +99,7 @@ describe('unread answers', () => {
     assert.equal((await other.request('GET', '/api/recording/events/large/', undefined, at)).status, 200);
   });
 
-  it("unread lists block only other large lists of the same account (503), not its small lists or other accounts' lists", async () => {
+  it("unread lists block only other lists with a large `limit` of the same account (503), not its lists with `limit=1` or other accounts' lists", async () => {
     const at = { at: patient };
     const one = await signUp(system);
     await system.database.pool.query(
@@ -115,7 +115,7 @@ describe('unread answers', () => {
     );
     const paths = ['raw', 'episodes', 'facts'].map((tier) => `/api/memory/${tier}/?limit=200`);
     const replies = '/api/predictions/?limit=200';
-    // Each list has eight million bytes.
+    // Each of the two unread lists has eight million bytes.
     for (const socket of await Promise.all([1, 2].map(() => askWithoutReading(one, replies, patient.url))))
       await once(socket, 'readable');
     const refused = await Promise.all(
@@ -190,7 +190,7 @@ describe('unread answers', () => {
   });
 
   (process.platform === 'linux' ? it : it.skip)(
-    'unread events, session events and exports take at most 350 MB of memory',
+    '36 unread answers of 8 MB (events, session events and exports) take less than 350 MB of memory',
     async () => {
       const people = await Promise.all([1, 2, 3].map(() => signUpWithEvent(LARGE_BYTES)));
       const memory = () => residentMb(patient.child.pid);

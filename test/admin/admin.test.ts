@@ -216,7 +216,7 @@ describe('command line', () => {
     const resultThere = (...args: string[]) => adminResult(args, { DATABASE_URL: large.url });
     try {
       const { app_id } = await resultThere('app', 'create', '--name', 'large');
-      // Replaces the ledger by one call of each app, whose number of tokens is the statement timeout in seconds.
+      // Replaces the ledger by one call of each app, whose number of input tokens is the statement timeout in seconds.
       await large.pool.query(
         `alter table provider_calls rename to ledger;
          create view provider_calls as

@@ -54,7 +54,7 @@ describe('command-line arguments', () => {
       refuses(appUpdate, [ID, `--min-confidence=${value}`], /^--min-confidence must be a number from 0 to 1/);
   });
 
-  it('the command line accepts a grace period in whole seconds, a month as YYYY-MM, and usage of either an app or a user', () => {
+  it('the command line accepts a grace period in whole seconds, a month as YYYY-MM, and for `usage` an app or a user, not both', () => {
     accepts(keyRotate, ID, '--grace', '2592000');
     for (const grace of ['', '1.5', '1m', '-1', '2592001'])
       refuses(keyRotate, [ID, `--grace=${grace}`], /^--grace must be/);

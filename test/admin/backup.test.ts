@@ -121,7 +121,7 @@ describe('backup', function () {
     await system.workers.at(-1)?.stop();
   });
 
-  it('a restored database has every row of its backup, and its triggers work', async () => {
+  it('a restored database has every row of its backup, and all of its triggers are enabled', async () => {
     const file = await backUp();
     assert.equal((await restore(file)).code, 0);
     const tables = [
@@ -237,7 +237,7 @@ describe('backup', function () {
     assert.equal(await countIn(elsewhere, 'history'), before);
   });
 
-  it('a damaged, truncated or foreign backup file is refused before anything is stored', async () => {
+  it('restoring a damaged or truncated backup, or a file that is no backup, is refused before anything is stored', async () => {
     const whole = await readFile(await backUp());
     const flipped = Buffer.from(whole);
     const middle = flipped.length >> 1;

@@ -22,7 +22,7 @@ describe('command line for connections', () => {
     runAdmin(['connection', 'create', ...args], { DATABASE_URL: system.database.url, ...more });
   const who = () => ['--email', person.email, '--user-id', 'u-1'];
 
-  it('`connection create` without an app id connects the only app to a user, whose memory its predictions then use', async () => {
+  it("`connection create` without an app id connects the only app to a user, and the app's predictions then use that user's memory", async () => {
     await add(person, 'facts', { text: 'Deploys on Tuesdays' });
     const { stdout } = await admin([...who(), '--json']);
     const { connection_id, status, grant_revision } = JSON.parse(stdout) as ExchangeResponse;

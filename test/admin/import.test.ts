@@ -143,7 +143,7 @@ describe('transcript import', function () {
     assert.equal((await one(path)).stored, 3);
     await appendFile(path, record(3, userEntry('ready')));
     const { stored, duplicates } = await one(path);
-    // Adds a second end of the session; the first end stays stored.
+    // The second import adds another end of the session; the first end stays stored.
     assert.deepEqual([stored, duplicates], [3, 2]);
     const { body } = await recording.sessionEvents(ann, `claude-code:${session}`);
     const types = body.results.map(({ type }) => type).filter((type) => type !== 'session.stopped');
@@ -248,7 +248,7 @@ describe('transcript import', function () {
     assert.match(files[2]?.failed ?? '', /ENOENT/);
   });
 
-  it('importing a directory lists a file in it that cannot be read, such as one deleted meanwhile, as failed', async () => {
+  it('importing a directory reports a file that is deleted meanwhile as failed, and imports the other files', async () => {
     await file('a.jsonl', claudeCodeFile(newSession()));
     const gone = await file('b.jsonl', claudeCodeFile(newSession()));
     const locked = await lockRow(system, 'accounts', 'lower(email) = lower($1)', [ann.email]);
@@ -301,7 +301,7 @@ describe('transcript import', function () {
     assert.match(note ?? '', /b: ENOENT/);
   });
 
-  it("importing transcripts respects the account's quotas and the owners of sessions", async () => {
+  it("importing transcripts stops at the account's quota, and stores no events of a session that belongs to another account", async () => {
     const bob = await signUp(system);
     const session = newSession();
     const path = await file('a', claudeCodeFile(session));

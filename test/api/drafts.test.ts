@@ -64,7 +64,7 @@ describe('draft predictions of an account', () => {
     assert.ok((unsure.body.sent?.length ?? 0) > 0);
   });
 
-  it('a next prompt in /api is predicted from the messages before it', async () => {
+  it('a draft prediction of /api with mode `next_prompt` takes an empty draft after messages, and returns a whole prompt', async () => {
     system.provider.next(fake.ok({ continuation: 'Go on, please' }));
     const messages = [{ role: 'assistant', content: 'It is done. What next?' }];
     const { body } = await predict({ draft: '', mode: 'next_prompt', messages });
@@ -189,7 +189,7 @@ describe('draft predictions of an account', () => {
     }
   });
 
-  it('a draft prediction ends at its deadline, and at once when its account is erased', async () => {
+  it('a draft prediction is 504 at its deadline, and 499 when its account is erased meanwhile', async () => {
     const at = await system.startWeb({ PREDICTION_TIMEOUT_MS: '1000' });
     system.provider.respond(fake.hang());
     const late = await predict({ draft: 'It takes' }, { at });

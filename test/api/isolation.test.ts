@@ -76,7 +76,7 @@ describe('isolation of accounts', () => {
   let stranger: UserClient;
   /** The ids of the owner's rows, by the path that precedes the id. */
   const ids = new Map<string, string>();
-  /** The stranger's answers before the owner had any data. */
+  /** The answers that the stranger got before the owner had any data. */
   const readBefore = new Map<string, { status: number; text: string }>();
 
   before(async () => {
@@ -122,7 +122,7 @@ describe('isolation of accounts', () => {
     return who.request<unknown>(method, path, body && JSON.stringify(example));
   };
 
-  it('the isolation tests cover every route with an id that acts for a user', () => {
+  it('the isolation tests cover every route for users whose path contains an id', () => {
     const prefixes = new Set(routesWithId.map(prefixOf));
     assert.deepEqual(
       [...prefixes].sort(),
@@ -146,7 +146,7 @@ describe('isolation of accounts', () => {
   }
 
   for (const { path } of routesWithoutId.filter(isRead))
-    it(`GET ${path} answers another account the same before and after the owner has data`, async () => {
+    it(`GET ${path} gives another account the same answer before and after the owner has data`, async () => {
       const { status, text } = await stranger.request('GET', path);
       assert.ok([200, 404].includes(status), text);
       assert.deepEqual({ status, text }, readBefore.get(path));

@@ -193,7 +193,7 @@ describe('memory context', () => {
     assert.deepEqual([meta.excluded.predicted_origin, meta.counts.raw], [2, { matched: 1, returned: 1 }]);
   });
 
-  it('the memory context counts the few rows that match beside more than a thousand rows of each tier that it leaves out', async () => {
+  it('the memory context finds the one matching row of each tier among 1500 others, and counts at most 1000 of the others', async () => {
     await add(person, 'raw', { content: 'mine' });
     await add(person, 'facts', { text: 'Likes tea' });
     await add(person, 'episodes', { title: 'Tea', summary: 'Of tea', ...RECENT_SPAN });
@@ -305,7 +305,7 @@ describe('memory context', () => {
     assert.equal(meta.counts.raw.matched, 62);
   });
 
-  it('the memory context returns the same bytes for the same request while memory does not change', async () => {
+  it('the memory context returns the same rows in the same order for the same request while memory does not change', async () => {
     await addAll(
       'facts',
       Array.from({ length: 60 }, (_, n) => ({ text: `Fact ${n} of many`, pinned: n % 7 === 0 })),
@@ -322,7 +322,7 @@ describe('memory context', () => {
     for (let n = 0; n < 5; n += 1) assert.equal(await bytes(), first);
   });
 
-  it('the memory context refuses values that are out of range, unknown or cannot be stored', async () => {
+  it('the memory context refuses values that are out of range or cannot be stored, and unknown fields', async () => {
     const validationErrorsOf = async (body: object) => {
       const { status, body: answer } = await person.request<ValidationErrorBody>('POST', CONTEXT, body);
       assert.equal(status, 422);

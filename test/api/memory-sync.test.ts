@@ -194,7 +194,7 @@ describe('sync with workers', function () {
     assert.match(row?.content ?? '', /^begin .* end$/su);
   });
 
-  it('concurrent syncs of an account run one at a time: together they store each event once', async () => {
+  it('concurrent syncs of an account all succeed, and together store each event once', async () => {
     await post(ann, notes(500));
     const replies = await Promise.all(Array.from({ length: 8 }, () => sync()));
     assert.deepEqual([...new Set(replies.map(({ status }) => status))], [200]);
@@ -205,7 +205,7 @@ describe('sync with workers', function () {
     assert.deepEqual(await storedCounts(), { count: 500, ids: 500 });
   });
 
-  it('a sync whose worker is killed continues where it stopped', async () => {
+  it('a sync whose worker is killed is finished by another worker, and stores each event once', async () => {
     await post(ann, notes(450));
     const lock = await lockRow(system, 'accounts', 'id = $1', [ann.id]);
     const id = await start();

@@ -201,7 +201,7 @@ describe('promotion to facts', function () {
     assert.equal(status, 200, text);
   };
 
-  it('an announced fact cannot be superseded by the fact that it ends, and both can be deleted', async () => {
+  it('a fact announced for the future cannot be superseded by the present fact that it will end, and both can be deleted', async () => {
     const [berlin, oslo] = (await cities([BERLIN], [OSLO, DECEMBER])) as [FactResponse, FactResponse];
     const path = `/api/memory/facts/${oslo.id}/`;
     assert.equal((await ann.request('PATCH', path, { superseded_by: berlin.id })).status, 422);
@@ -218,7 +218,7 @@ describe('promotion to facts', function () {
     assert.equal((await readFact(berlin)).valid_to, null);
   });
 
-  it('a fact that the person stored without sources outlives the message that says the same', async () => {
+  it('a fact that the person stored without sources survives the deletion of a message that says the same', async () => {
     const own = await add(ann, 'facts', { text: PNPM.text });
     const { rows } = await addEpisode(ann, ['We use pnpm']);
     system.provider.respond(proposeFacts(PNPM));
@@ -242,7 +242,7 @@ describe('promotion to facts', function () {
     assert.equal(sources.filter(({ quote }) => quote !== null).length, 500);
   });
 
-  it('a model is shown the known facts that share a word with the rows, also one with letters such as ß, ø, ł and æ', async () => {
+  it('a promotion to facts shows the model each known fact that shares a word with the rows, even one with ß, ø, ł or æ', async () => {
     const words = ['Königstraße', 'Tromsø', 'Łódź', 'Ærøskøbing', "O'Neil"];
     for (const word of words) await add(ann, 'facts', { text: `Remembers ${word}` });
     await addEpisode(ann, ['Königstraße, Tromsø, Łódź, Ærøskøbing, Oʼneil: I was there, or not']);
@@ -571,7 +571,7 @@ describe('promotion to facts', function () {
       assert.deepEqual(await factsOf(ann), facts);
     });
 
-    it('a promotion to facts without a model makes no fact of a statement that the person takes back', async () => {
+    it('after a promotion to facts without a model, a statement that the person took back is not a current fact', async () => {
       await addEpisode(
         ann,
         [

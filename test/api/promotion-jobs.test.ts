@@ -155,7 +155,7 @@ for (const tier of TIERS)
       await untilShed(() => promote(ann, tier), 'job_timeout');
     });
 
-    it(`a promotion to ${tier} without an API key is 503 if it names the provider's model, and 422 if it names a model that is not offered`, async () => {
+    it(`a promotion to ${tier} is 503 if the service has no API key for the requested model, and 422 if the model is not offered`, async () => {
       const env = { OPENAI_API_KEY: '' };
       await begin({ workerEntry: ['workers/main.ts', 'memory'], env });
       const { status, code, headers } = await promote(ann, tier, { model: 'fake-model' });

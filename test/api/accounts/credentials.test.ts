@@ -202,7 +202,7 @@ describe('credentials for /api', () => {
 
     it('an expired access token gets its own error code, token_expired', async () => {
       await expectRefused(await forge({ iat: now() - 3600, exp: now() - 60 }), 'token_expired');
-      // Tokens are valid for at most an hour, whatever their exp claims.
+      // A token is valid for at most an hour, even if its `exp` is later.
       await expectRefused(await forge({ iat: now() - 3700, exp: now() + 3600 }), 'token_expired');
       const expired = await forge({ iat: now() - 3600, exp: now() - 60 });
       await expectCode('token_expired', { authorization: `Bearer ${expired}`, 'x-service-api-key': key });

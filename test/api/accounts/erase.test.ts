@@ -60,10 +60,10 @@ describe('erasing an account', () => {
     assert.deepEqual(body, { accepted: 1, duplicates: 0, invalid: [] });
   });
 
-  it('a log-in with the id of an account being erased as its e-mail address is refused like one with an unknown address', async () => {
+  it('a log-in that gives the id of an account being erased as the e-mail address is refused like one with an unknown address', async () => {
     const { id, password } = await signUp(system);
-    // Sets the row as an erasure leaves it until its last step. No process takes over an erasure that was renewed in
-    // the future.
+    // Sets the row to its state before the last step of an erasure. No process takes over an erasure whose `erasing_at`
+    // is in the future.
     await system.database.pool.query(
       `update accounts set active = false, erasing_at = now() + interval '1 hour', email = '', email_key = id::text,
               name = '', password_hash = ''
@@ -104,7 +104,7 @@ describe('erasing an account', () => {
     );
   });
 
-  it('erasing an account ends the predictions running on its connections with 403, and erases all texts made through them', async () => {
+  it('erasing an account ends the predictions running on its connections (connection_revoked), and erases all texts made through them', async () => {
     const [person, other] = await Promise.all([signUp(system), signUp(system)]);
     const app = await connectingApp(system);
     const mine = await connect(system, app, person, 'u-1');
@@ -135,7 +135,7 @@ describe('erasing an account', () => {
     assert.equal((await app.predict(others)).text, second.text);
   });
 
-  it('erasing an account also ends a prediction that is taken over from a dead worker while the erasure ends it', async () => {
+  it('erasing an account also ends a prediction that is taken over from a dead worker during the erasure', async () => {
     const person = await signUp(system);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);
@@ -156,11 +156,11 @@ describe('erasing an account', () => {
     assert.equal((await waiting).code, 'connection_revoked');
   });
 
-  for (const [taken, forgotten] of [
+  for (const [when, forgotten] of [
     ['days ago', 'connection_attempts'],
     ['while an older version ran', 'erasing_grants'],
   ])
-    it(`erasing an account erases its predictions through a connection that another account took over ${taken}, and keeps the new owner's predictions`, async () => {
+    it(`erasing an account erases its predictions through a connection that passed to another account ${when}, and keeps the new owner's predictions`, async () => {
       const [person, next] = await Promise.all([signUp(system), signUp(system)]);
       const app = await connectingApp(system);
       const before = await connect(system, app, person);

@@ -42,7 +42,7 @@ describe('account export', () => {
     ...part,
   });
 
-  it("an account's export reads less than five times its own rows, however many rows other accounts have", async () => {
+  it("an account's export reads fewer than five times as many rows as it exports, however many rows other accounts have", async () => {
     const person = await signUp(system);
     const calls = 6000;
     const add = (account: string, count: number) =>

@@ -17,7 +17,7 @@ describe('own account', () => {
   const renew = async (refresh: string) =>
     (await anonymously(system, 'POST', '/api/auth/token/refresh/', { refresh })).status;
 
-  it("GET returns an account's own data with or without a trailing slash, and HEAD the same without a body", async () => {
+  it("GET /api/auth/me/ returns the caller's account, with or without the trailing slash, and HEAD is 200 without a body", async () => {
     const person = await signUp(system, { name: 'Ada' });
     const [slash, none, head] = await Promise.all([
       person.request<{ created_at: string }>('GET', '/api/auth/me/'),

@@ -47,7 +47,7 @@ describe('password storm', () => {
   });
 });
 
-/** Resolves with the first call that is answered. The answer must be 503 `overloaded`. */
+/** Resolves with the first call that is answered 503 `overloaded`. Rejects if no call is. */
 function firstRefusal<Called extends { status: number; code: string | undefined }>(
   calls: Promise<Called>[],
 ): Promise<Called> {

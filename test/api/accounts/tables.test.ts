@@ -36,7 +36,7 @@ const UNEXPORTED_TABLES: Record<string, string> = {
   memory_tombstones: 'hashes of the ids of events',
   reply_calibrators: 'weights, made from the predictions that are exported',
   phrases: 'words of the raw rows that are exported',
-  erasing_grants: 'numbers of grants that the account has no longer',
+  erasing_grants: 'numbers of grants that the account no longer has',
 };
 /** Tables whose rows stay with the app or the operator, without the account. */
 const OUTLIVING_TABLES = ['connections', 'provider_calls'];
