@@ -153,7 +153,7 @@ describe('completer', () => {
     assert.deepEqual([calls.length, errors], [2, []]);
   });
 
-  it('a completer sends a higher revision with each call, even in a session used before', async () => {
+  it("a completer sends a higher revision with each call, and begins at the clock's time, so that a session can be used again", async () => {
     const { completer, calls } = completerFor({ sessionId: 'old' });
     for (const text of ['a', 'ab', 'abc']) {
       completer.update(text);

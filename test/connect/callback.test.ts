@@ -26,7 +26,7 @@ describe('callback page', () => {
     assert.match((await visit({ code: 'c', iss: 'http://evil.example' })).text, /which is wrong/);
   });
 
-  it('the callback page says when the person denied access', async () => {
+  it('the callback page says that the app may not use the memory if the person denied access, and shows no exchange', async () => {
     const { text } = await visit({ error: 'access_denied', state: 's' });
     assert.match(text, /The app may not use the memory/);
     assert.ok(!text.includes('exchange'));

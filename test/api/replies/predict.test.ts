@@ -150,7 +150,7 @@ describe('predicting a reply', function () {
   describe('failing reply predictions', () => {
     const failures: [string, fake.Step, number, string][] = [
       ["the provider's 500", fake.status(500), 502, 'provider_failed'],
-      ['no usable candidate', proposeReplies([{ response: ' ' }]), 502, 'provider_failed'],
+      ['a blank candidate', proposeReplies([{ response: ' ' }]), 502, 'provider_failed'],
       ["the model's refusal", fake.refusal(), 502, 'provider_failed'],
       ['a content-filter refusal', fake.contentFilter(), 502, 'provider_failed'],
       ['a truncated answer', fake.lengthStop(), 502, 'provider_failed'],
@@ -159,7 +159,7 @@ describe('predicting a reply', function () {
       ['a provider that never answers', fake.hang(), 504, 'prediction_timeout'],
     ];
     for (const [name, step, status, code] of failures)
-      it(`a reply prediction that fails with ${name} gets ${status} ${code}, and stays pending with that error`, async () => {
+      it(`a reply prediction that fails because of ${name} gets ${status} ${code}, and stays pending with that error`, async () => {
         system.provider.respond(step);
         const reply = await predictReply(ann, { threshold: 0 });
         assert.deepEqual([reply.status, reply.code], [status, code]);
