@@ -22,7 +22,7 @@ describe('logging in to the console', () => {
     return { email, given, cookie: given.split(';')[0] ?? '', ...body };
   }
 
-  it("the console's log-in keeps the refresh token in a cookie for its own endpoints, and out of the answer's body", async () => {
+  it("signing up in the console puts the refresh token in a cookie for the console's endpoints, and not in the answer's body", async () => {
     const { given, refresh, access, email } = await signUpInConsole();
     assert.match(
       given,
@@ -64,7 +64,7 @@ describe('logging in to the console', () => {
     assert.equal((await post('token/refresh', IN_COOKIE, { cookie: other })).status, 200);
   });
 
-  it('logging out everywhere in the console ends all log-ins of the person, in the console and in /api', async () => {
+  it('a log-out from the console with `all` ends all log-ins of the person, in the console and in /api', async () => {
     const { email, cookie, access } = await signUpInConsole();
     const there = await anonymously<LoginResponse>(system, 'POST', '/api/auth/login/', {
       email,
@@ -91,7 +91,7 @@ describe('logging in to the console', () => {
     assert.equal(status, 401);
     const me = await anonymously(system, 'GET', '/api/auth/me/', undefined, { headers: { cookie } });
     assert.equal(me.status, 401);
-    // Another person's cookie is not logged out.
+    // A log-out with one person's access token does not end the log-in of another person's cookie.
     assert.equal(
       (await post('logout', IN_COOKIE, { cookie, authorization: `Bearer ${access}` })).status,
       200,
@@ -116,7 +116,7 @@ describe('logging in to the console', () => {
     assert.equal((await post('token/refresh', IN_COOKIE, { cookie })).status, 200);
   });
 
-  it("the console's log-in reports errors with the same status and code as /api", async () => {
+  it('the console answers a wrong password with 401, a taken e-mail address with 409, and a misnamed field with 422 without its value', async () => {
     const { email } = await signUpInConsole();
     const wrong = await post('login', { email, password: 'not the password' });
     assert.deepEqual([wrong.status, wrong.code], [401, 'invalid_credentials']);
@@ -143,7 +143,7 @@ describe('logging in to the console', () => {
     assert.equal((await sign({ invite_code: await createInvite(system.em()) })).status, 201);
   });
 
-  it("the console's page and log-in are 404 with CONSOLE=off", async () => {
+  it("with CONSOLE=off, the console's page and log-in are 404, and the OpenAPI document does not list them", async () => {
     const { url } = await system.startWeb({ CONSOLE: 'off' });
     for (const path of ['', 'app.js', 'auth/login/', 'auth/token/refresh/'])
       assert.equal(

@@ -33,7 +33,7 @@ describeInBrowser('controls of the console', () => {
     await signUp(page, person.email);
   });
 
-  /** Answers the calls to an address with an error, until the returned function is called. */
+  /** Answers the page's calls of this method and address with an error, until the returned function is called. */
   async function refuse(address: string, method: string, status: number, code: string) {
     await page.route(address, (route) =>
       route.request().method() === method
@@ -43,7 +43,7 @@ describeInBrowser('controls of the console', () => {
     return () => page.unroute(address);
   }
 
-  it("the console's button Skip to the content moves the focus there, and the address still names the page", async () => {
+  it('the button "Skip to the content" of the console moves the focus there, and leaves the address of the page as it is', async () => {
     await goTo(page, 'Account');
     await page.getByRole('button', { name: 'Skip to the content' }).focus();
     await page.keyboard.press('Enter');
@@ -51,7 +51,7 @@ describeInBrowser('controls of the console', () => {
     assert.equal(new URL(page.url()).hash, '#/account');
   });
 
-  it('the console says that the password is changed only until the next attempt', async () => {
+  it('the console no longer says that the password is changed once a later attempt has failed', async () => {
     await page.getByLabel('Current password').fill(PASSWORD);
     await page.getByLabel('New password').fill(PASSWORD);
     await press(page, 'Change the password');
@@ -64,7 +64,7 @@ describeInBrowser('controls of the console', () => {
     assert.equal(await done.count(), 0);
   });
 
-  it('a wrong password in the console, which asks for it again, casts no doubt on the tokens', async () => {
+  it('after a wrong password for an erasure, the console stays signed in, and asks no other tab for tokens', async () => {
     const accept = await refuse('**/api/auth/me/', 'DELETE', 403, 'fresh_login_required');
     await page.evaluate(`heard = [];
       new BroadcastChannel('forecue.console').onmessage = ({ data }) => heard.push(Object.keys(data)[0]);`);
@@ -79,7 +79,7 @@ describeInBrowser('controls of the console', () => {
     await accept();
   });
 
-  it('a question in the console before something final gets the focus, and gives it back when the person cancels', async () => {
+  it('the question that the console asks before it ends a key gets the focus, and cancelling it returns the focus to the button', async () => {
     await page.getByLabel('What it is for').fill('an importer');
     await press(page, 'Issue a key');
     const revoke = page.getByRole('button', { name: 'Revoke: an importer' });
@@ -91,7 +91,7 @@ describeInBrowser('controls of the console', () => {
     await revoke.and(page.locator(':focus')).waitFor();
   });
 
-  it('the console says since when an app is connected, but not of a revoked connection', async () => {
+  it('the console shows since when an app is connected, and shows a revoked connection only as revoked', async () => {
     const connection = { app_name: 'Editor', created_at: '2026-01-02T10:00:00Z' };
     const results = [
       { ...connection, connection_id: 'one', status: 'connected' },
@@ -104,7 +104,7 @@ describeInBrowser('controls of the console', () => {
     await page.unroute('**/api/connections/');
   });
 
-  it('an upload in the console that fails shows the error, and no longer its progress', async () => {
+  it('the console shows the error of an upload that fails, and no longer its progress', async () => {
     const accept = await refuse('**/api/recording/events/', 'POST', 500, 'internal_error');
     await goTo(page, 'First minute');
     await page.locator('input[type=file]:not([webkitdirectory])').setInputFiles(session);
@@ -118,7 +118,7 @@ describeInBrowser('controls of the console', () => {
     await page.unrouteAll();
   });
 
-  it('a file that is dropped on the console and cannot be read shows an error', async () => {
+  it('the console shows an error if a file that was dropped on it cannot be read', async () => {
     await page.reload();
     await page.locator('.drop').waitFor();
     await page.evaluate(`{
@@ -130,21 +130,21 @@ describeInBrowser('controls of the console', () => {
     await page.getByRole('alert').getByText('Something went wrong.').waitFor();
   });
 
-  it('the console says how much was considered when learning has left something for later', async () => {
+  it('the console says how many messages it has considered when learning leaves others for later', async () => {
     await addMany(await clientOf(at.system, person), 150);
     await goTo(page, 'Memory');
     await press(page, 'Learn now');
     await page.getByText(/Considered: [1-9]\d* messages/).waitFor();
   });
 
-  it('the console says how many questions are too many for a batch', async () => {
+  it('the console says how many questions it leaves out of a batch of more than 100', async () => {
     await goTo(page, 'Inbox');
     await page.getByText('Predict many at once').click();
     await page.getByLabel('What the agent asks').fill('Run tests?\n'.repeat(103));
     await page.getByText('Only the first 100 are predicted: 3 lines are left out.').waitFor();
   });
 
-  it("the console's thresholds follow a decision on the same page, and its list of what waits says when nothing does", async () => {
+  it("a decision on the console's overview updates the thresholds there, and the list of waiting predictions says when it is empty", async () => {
     await goTo(page, 'First minute');
     await loadSample(page);
     const client = await clientOf(at.system, person);

@@ -21,7 +21,7 @@ describeInBrowser('decisions in the console', () => {
   });
   beforeEach(() => at.system.database.pool.query('delete from replies'));
 
-  /** Opens the inbox with `count` new predictions, of which the latest comes first. */
+  /** Opens the inbox with `count` new predictions; the latest, for `Question 1`, comes first. */
   async function openInbox(count: number): Promise<void> {
     await goTo(page, 'Overview');
     for (let nth = count; nth > 0; nth -= 1)
@@ -31,7 +31,7 @@ describeInBrowser('decisions in the console', () => {
   }
   const question = (nth: number) => page.locator('blockquote').getByText(`Question ${nth}`, { exact: true });
 
-  /** Replies with words of one's own to the prediction in view. */
+  /** Replies to the prediction in view with the person's own words. */
   async function reply(): Promise<void> {
     await page.keyboard.press('e');
     await page.getByLabel('What you would reply').fill(WORDS);
@@ -43,7 +43,7 @@ describeInBrowser('decisions in the console', () => {
     assert.equal(await page.getByLabel('What you would reply').inputValue(), WORDS);
   }
 
-  it("a batch that ends leaves the prediction in view that the person looks at in the console's inbox", async () => {
+  it("when a batch adds newer predictions, the console's inbox still shows the prediction that the person looks at", async () => {
     await openInbox(1);
     await page.getByText('Predict many at once').click();
     await page.getByLabel('What the agent asks').fill('Wie spät ist es?');
@@ -75,7 +75,7 @@ describeInBrowser('decisions in the console', () => {
     await assertWordsAreBack();
   });
 
-  it("a decision that could not be sent comes back to the console's inbox with the words that the person typed", async () => {
+  it("a prediction whose decision could not be sent comes back to the console's inbox, with the words that the person typed", async () => {
     await openInbox(1);
     await page.route('**/feedback/', (route) => route.fulfill({ status: 500, json: {} }));
     await reply();

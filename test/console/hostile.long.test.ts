@@ -10,7 +10,7 @@ const PHONE = { width: 390, height: 844 };
 const DESKTOP = { width: 1440, height: 900 };
 
 const HACK_SCRIPT = 'window.hacked=1';
-/** Prefixes that end the element, attribute, comment, style or script around a text; the last is a character reference. */
+/** Prefixes that end the element, attribute, comment, style or script around a text; the first has no effect. */
 const ESCAPE_PREFIXES = ['', '">', "'>", '-->', '</textarea>', '</title>', '</style>', '</script>', '&#60;'];
 /** Markup that runs code or requests something. */
 const MARKUP = [
@@ -24,7 +24,7 @@ const MARKUP = [
   `a href="javascript:${HACK_SCRIPT}" id=content>x</a>`,
   `form action=https://evil.example><button>Sign in</button></form>`,
 ];
-/** Texts that leave their line or box, or look like something else. */
+/** Texts that look like markup, code or escapes, or that leave their line or box. */
 const ODD_TEXTS = [
   '<img src=x onerror="window.hacked = 1">',
   '<script>window.hacked = 1</script>',
@@ -176,7 +176,7 @@ describeInBrowser('hostile texts', () => {
     await assertHarmless();
   }).timeout(120_000);
 
-  it('a hundred hostile texts in the console are harmless as sessions in the timeline', async () => {
+  it("a hundred sessions with hostile texts are harmless in the console's timeline, which shows at least the last fifty", async () => {
     const events = HOSTILE_TEXTS.map((text, nth) => ({
       id: `hostile-${nth}`,
       type: 'user.message',
@@ -200,7 +200,7 @@ describeInBrowser('hostile texts', () => {
     await assertHarmless();
   }).timeout(120_000);
 
-  it('a hundred hostile texts in the console are harmless as key labels, in the profile and as a name', async () => {
+  it("hostile texts in the console are harmless as key labels, in the profile and as the person's name", async () => {
     for (const text of HOSTILE_TEXTS.slice(0, 99)) {
       const { status } = await client.request('POST', '/api/auth/keys/', { label: text.slice(0, 200) });
       assert.equal(status, 201);

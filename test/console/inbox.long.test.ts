@@ -78,7 +78,7 @@ describeInBrowser('console inbox', () => {
     await page.keyboard.down('x');
     await question(1).waitFor();
     await page.locator('[aria-keyshortcuts=x]').waitFor();
-    // The browser repeats the key.
+    // Repeats the key, which is still down.
     await page.keyboard.down('x');
     await page.keyboard.up('x');
     await page.keyboard.press('u');
@@ -103,7 +103,7 @@ describeInBrowser('console inbox', () => {
     assert.deepEqual(person.complaints, []);
   });
 
-  it("the console's inbox shows the predictions of a batch as they become ready", async () => {
+  it("the console's inbox says how many predictions of a batch are ready, and shows them", async () => {
     await page.getByText('Predict many at once').click();
     await page.getByLabel('What the agent asks').fill(['Run tests?', ...QUESTIONS].join('\n'));
     await press(page, 'Predict them');
@@ -112,7 +112,7 @@ describeInBrowser('console inbox', () => {
     assert.deepEqual(person.complaints, []);
   });
 
-  /** Makes three predictions that are never sure enough. */
+  /** Makes a prediction for each question, with a threshold that none of them reaches. */
   async function ask(): Promise<void> {
     const client = await clientOf(at.system, person);
     for (const agent_input of QUESTIONS) {

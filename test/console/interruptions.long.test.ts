@@ -45,7 +45,7 @@ describeInBrowser('interruptions', () => {
       .then((signed) => `Bearer ${signed}`);
   }
 
-  it('the console says that no answer came while it is offline, and loads by itself once it is online again', async () => {
+  it('an offline console says that no answer came, and loads the page by itself once it is online again', async () => {
     await person.context.setOffline(true);
     await goTo(page, 'Memory');
     await page.getByText('No answer came.').first().waitFor();
@@ -54,13 +54,14 @@ describeInBrowser('interruptions', () => {
   });
 
   for (const step of ['sync', 'promote/facts'])
-    it(`the console records the sample person once when learning fails at ${step} and the person tries again`, async () => {
+    it(`a sample person whose learning fails at ${step} is recorded only once in the console, and can be removed`, async () => {
       await goTo(page, 'First minute');
       await page.route(`**/api/memory/${step}/`, (route) => route.fulfill({ status: 500, json: {} }));
       await press(page, 'Load the sample person');
       await page.getByRole('alert').waitFor();
       await page.unroute(`**/api/memory/${step}/`);
       const remove = page.getByRole('button', { name: 'Remove the sample person' });
+      // Without a sync nothing of the sample person is in memory, so the page offers to load it again.
       if (step === 'sync') await press(page, 'Load the sample person');
       await remove.waitFor();
       const { rows } = await at.system.database.pool.query('select count(*)::int from recording_events');

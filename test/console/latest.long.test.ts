@@ -5,7 +5,7 @@ import { describeInBrowser } from '../support/browser.ts';
 import { predictSuccessfully } from '../support/replies.ts';
 import { clientOf, goTo, loadSample, personIn, signUp, useConsole } from './visit.ts';
 
-describeInBrowser('latest in the console', () => {
+describeInBrowser('latest predictions and facts in the console', () => {
   const at = useConsole();
   let page: Page;
   let client: UserClient;
@@ -18,7 +18,7 @@ describeInBrowser('latest in the console', () => {
     client = await clientOf(at.system, person);
   });
 
-  /** Opens the latest prediction, which has not ended, or failed with this error. */
+  /** Makes a prediction that failed with this error, or has not ended if the error is null. Opens it in the page. */
   async function openPending(error: string | null) {
     const { id } = await predictSuccessfully(client);
     await at.system.database.pool.query(
@@ -32,19 +32,19 @@ describeInBrowser('latest in the console', () => {
     return latest;
   }
 
-  it('the console shows a prediction that failed with its error', async () => {
+  it('the console shows the error of a prediction that failed', async () => {
     const failed = await openPending('provider_failed');
     await failed.getByText('The language model gave no usable answer. Try again.').waitFor();
     assert.equal(await failed.locator('.badge').textContent(), 'failed');
   });
 
-  it('the console says of a prediction that has not ended that it is still running', async () => {
+  it('the console shows a prediction that has not ended as still running', async () => {
     const running = await openPending(null);
     await running.getByText('It is still running.').waitFor();
     assert.equal(await running.locator('.badge').textContent(), 'running');
   });
 
-  it("the console's timeline does not deny a session facts that it did not look for", async () => {
+  it("if none of the latest facts is from a session, the console's timeline says only that, not that the session has no facts", async () => {
     await goTo(page, 'First minute');
     await loadSample(page);
     const later = Array.from({ length: 200 }, (_, nth) => ({ text: `Fact ${nth}` }));

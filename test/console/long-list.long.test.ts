@@ -16,7 +16,7 @@ const settle = (page: Page) =>
 
 describeInBrowser('long list in the console', () => {
   const at = useConsole();
-  it('a long list in the console can be scrolled to its last row, and keeps only the visible rows in the page', async () => {
+  it(`a list of ${ROWS} rows in the console can be scrolled to its last row, with fewer than ${ELEMENTS_MAX} elements in the page at any time`, async () => {
     const person = await personIn(at);
     const page = await person.open();
     await signUp(page, person.email);
@@ -68,7 +68,7 @@ describeInBrowser('long list in the console', () => {
     assert.equal(asked, 2);
   }).timeout(60_000);
 
-  it('a search in the console shows no rows that were requested before the search', async () => {
+  it('a search in the console shows only its results, even if rows that were requested before the search arrive later', async () => {
     const page = await openList('raw', [{ content: 'A needle' }, ...rawRows(150)]);
     const { promise: found, resolve: release } = Promise.withResolvers<void>();
     await page.route(FURTHER_PAGE, async (route) => {
@@ -87,7 +87,7 @@ describeInBrowser('long list in the console', () => {
     assert.equal(await page.locator('.long > li').count(), 1);
   }).timeout(60_000);
 
-  it('a fact at the end of a long list in the console stays in its place when it is corrected', async () => {
+  it('a fact at the end of a long list in the console stays in its place when it is corrected and pinned', async () => {
     const page = await openList(
       'facts',
       Array.from({ length: 120 }, (_, nth) => ({ text: `Fact ${nth}` })),
@@ -103,7 +103,7 @@ describeInBrowser('long list in the console', () => {
     assert.equal(await last.getAttribute('aria-setsize'), '120');
   }).timeout(60_000);
 
-  it('a search and a correction in the console keep what the person typed, while the list scrolls and while it learns', async () => {
+  it('text that a person typed into a search or a correction in the console stays there while the list scrolls and after they press Learn now', async () => {
     const page = await openList(
       'facts',
       Array.from({ length: 120 }, (_, nth) => ({ text: `Fact ${nth}` })),

@@ -23,7 +23,7 @@ describeInBrowser('console pages', () => {
     page = await person.open();
   });
 
-  /** Asserts that axe finds no fault with the page and that it fits the window, in both looks. */
+  /** Asserts that axe finds no fault in the page, and that it fits the window, in both looks of `LOOKS`. */
   async function assertAccessible(what: string): Promise<void> {
     for (const { colorScheme, size } of LOOKS) {
       await page.setViewportSize(size);
@@ -34,7 +34,7 @@ describeInBrowser('console pages', () => {
     }
   }
 
-  it("the console's pages have no accessibility fault that axe finds while they are empty, in both themes and widths", async () => {
+  it("axe finds no accessibility fault in the console's empty pages, which fit the window, light on a desktop and dark on a phone", async () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await assertAccessible('signing in');
     await signUp(page, person.email);
@@ -45,7 +45,7 @@ describeInBrowser('console pages', () => {
     }
   }).timeout(60_000);
 
-  it("the console's pages have no accessibility fault that axe finds when they show data", async () => {
+  it("axe finds no accessibility fault in the console's pages that show data, light on a desktop and dark on a phone", async () => {
     await goTo(page, 'First minute');
     await loadSample(page);
     await goTo(page, 'Try it');
@@ -77,7 +77,7 @@ describeInBrowser('console pages', () => {
     }
   }).timeout(60_000);
 
-  it("the console's charts label each day with its own date, even in time zones west of Greenwich", async () => {
+  it("the console's charts label a day with its own date, even in time zones west of Greenwich", async () => {
     const western = await personIn(at, { timezoneId: 'America/Los_Angeles' });
     const tab = await western.open();
     await signUp(tab, western.email);

@@ -19,7 +19,7 @@ describeInBrowser('profile in the console', () => {
     client = await clientOf(at.system, person);
   });
 
-  /** Opens the profile, which has this content, and adds a field. */
+  /** Stores this profile, opens it in the page, and adds a field there. */
   async function addTo(profile: object, name: string, value: string): Promise<void> {
     await client.request('POST', PROFILE, { summary: '', ...profile });
     await page.goto(`${page.url().replace(/#.*/, '')}#/memory/profile`);
@@ -34,7 +34,7 @@ describeInBrowser('profile in the console', () => {
     return (await client.request<{ data: object; summary: string }>('GET', PROFILE)).body;
   }
 
-  it('saving the profile in the console keeps each value as it was stored or typed', async () => {
+  it('saving the profile in the console keeps stored values and every digit of typed numbers, and stores a typed true as a boolean', async () => {
     const data = { answer: '42', tools: ['vim', 1] };
     await addTo({ data }, 'version', '3.10');
     assert.partialDeepStrictEqual(await save(), { data: { ...data, version: '3.10' } });
@@ -44,7 +44,7 @@ describeInBrowser('profile in the console', () => {
     assert.partialDeepStrictEqual(await save(), { data: { ...data, version: true } });
   });
 
-  it('saving the profile in the console changes only the part that the person changed', async () => {
+  it('saving the profile in the console stores only the part that the person changed: the summary or the fields', async () => {
     await addTo({ summary: 'Before', data: {} }, 'editor', 'vim');
     await client.request('POST', PROFILE, { summary: 'Written elsewhere' });
     assert.partialDeepStrictEqual(await save(), { summary: 'Written elsewhere', data: { editor: 'vim' } });

@@ -31,7 +31,7 @@ describeInBrowser('person in the console', () => {
     ),
   };
 
-  it('a person in the console uploads a session: secrets are masked and shown before anything is sent', async () => {
+  it('a person in the console uploads a session: before anything is sent, its secrets are masked, and the person sees where', async () => {
     await page.locator('input[type=file]:not([webkitdirectory])').setInputFiles(session);
     await page.getByText('2 secrets were masked:').waitFor();
     await page.getByText('Use [masked key]').waitFor();
@@ -119,7 +119,7 @@ describeInBrowser('person in the console', () => {
     await page.getByText('There are not enough decisions of yours yet to say.').waitFor();
   });
 
-  it('a person in the console forgets a fact, and sees what else changed', async () => {
+  it('a person in the console forgets a fact, and it is no longer among the valid facts', async () => {
     await goTo(page, 'Memory');
     const fact = page.locator('.card', { hasText: REPLY }).first();
     await fact.getByRole('button', { name: 'Forget' }).click();
@@ -147,7 +147,7 @@ describeInBrowser('person in the console', () => {
     await other.close();
   });
 
-  it('the console stays within its content policy, and keeps no token where a script can read it', async () => {
+  it('the console logs no errors or warnings in the browser, and keeps no token in localStorage or in a readable cookie', async () => {
     assert.deepEqual(person.complaints, []);
     const kept = await page.evaluate<string>('JSON.stringify({ ...localStorage }) + document.cookie');
     assert.doesNotMatch(kept, /eyJ|[\w-]{43}/);

@@ -70,7 +70,7 @@ export async function signUp(page: Page, email: string): Promise<void> {
   await page.getByRole('heading', { name: 'Your first minute' }).waitFor();
 }
 
-/** Returns the person's own client for `/api`, for what they do elsewhere. */
+/** Logs in to `/api` as the person, for what they do outside the page. */
 export async function clientOf(system: System, { email }: Person): Promise<UserClient> {
   const login = { email, password: PASSWORD };
   const { body } = await anonymously<LoginResponse>(system, 'POST', '/api/auth/login/', login);
@@ -90,7 +90,7 @@ export async function addMany(client: UserClient, count: number): Promise<void> 
   }
 }
 
-/** Loads the sample person, as the button in the page does. */
+/** Presses the button that loads the sample person, and waits until it is loaded. */
 export async function loadSample(page: Page): Promise<void> {
   await press(page, 'Load the sample person');
   await page.getByRole('button', { name: 'Remove the sample person' }).waitFor();

@@ -174,7 +174,7 @@ describe('image', () => {
         assert.equal((await ask('/metrics'))?.status, 200, name);
         if (name === 'web')
           for (const pool of POOLS) assert.equal((await ask(`/scale/${pool}`))?.status, 200, pool);
-        await healthcheck(image, steps, { ...env, OPERATOR_PORT });
+        await assertHealthCheckWorks(image, steps, { ...env, OPERATOR_PORT });
       }
       assert.equal((await fetch(`${url}/console/`)).status, 200);
       assert.match(await (await fetch(`${url}/console/app.js`)).text(), /\w{100}|function/);
@@ -188,7 +188,7 @@ describe('image', () => {
 });
 
 /** Asserts that the image's health check passes, and that it fails on a port where nothing answers. */
-async function healthcheck(
+async function assertHealthCheckWorks(
   image: string,
   steps: readonly Step[],
   env: Record<string, string>,

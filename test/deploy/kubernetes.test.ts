@@ -77,7 +77,7 @@ describe('Kubernetes objects', () => {
     }
   });
 
-  it('the Kubernetes grace period is longer than a process takes to stop', () => {
+  it('the Kubernetes grace period leaves each process at least 30 s to stop after its preStop command', () => {
     for (const { spec } of objectsOf('Deployment')) {
       const [{ lifecycle }] = spec.template.spec.containers;
       const before = Number(lifecycle?.preStop.exec.command[1] ?? 0);

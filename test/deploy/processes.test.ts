@@ -117,7 +117,7 @@ function portsOf(deployment: Deployment): Map<string, Ports> {
 }
 
 describe('container ports', () => {
-  it('containers serve the operator port 9460, and the public port 8080 or 8090, on all their addresses', () => {
+  it('containers serve the operator port 9460, and those of web and mcp also the public ports 8080 and 8090, on all their addresses', () => {
     for (const form of ['compose', 'kubernetes'] as const)
       for (const [name, { operator, host, port }] of portsOf(FORMS[form])) {
         assert.deepEqual(operator, { host: '0.0.0.0', port: 9460 }, `${form} ${name}`);

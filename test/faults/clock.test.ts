@@ -17,8 +17,8 @@ describe('clock set back', () => {
     const [past = '', present = ''] = newIds(2);
     before(async () => {
       await makePastWeeks(database.pool);
-      // Attempt 3 belongs to an earlier request with this key. That request has expired, but does not look old enough,
-      // since the clock was set back.
+      // Attempt 3 belongs to an earlier request with this key. That request has expired, but its end looks recent
+      // enough to be found, since the clock was set back.
       await end({ id: past, attempt: 3, state: 'failed', at: '-35 days 1 minute' });
       await end({ id: present, attempt: 1, state: 'failed', at: '2 seconds' });
       await end({ id: present, attempt: 2, state: 'succeeded', at: '0' });
@@ -32,7 +32,7 @@ describe('clock set back', () => {
         [row.id, party, key, row.state, row.attempt, row.at],
       );
 
-    it('every lookup of a request returns the outcome of its latest attempt, even if the database clock was set back between attempts', async () => {
+    it('every look-up of a request returns the outcome of its latest attempt, even if the database clock was set back between attempts', async () => {
       const [found, outcomes, [job]] = await Promise.all([
         findRequest(database.pool, key),
         outcomesOf(database.pool, [key]),
@@ -93,7 +93,7 @@ describe('clock set back', () => {
       app = await system.app();
     });
 
-    it("callers whose deadline passes by their own clock but not by the database's cause under 20 transactions each, and soon hardly any", async () => {
+    it("a caller whose deadline has passed, but not by the database's clock, causes fewer than 20 transactions, and soon hardly any", async () => {
       const { pool } = system.database;
       const transactions = async () => {
         const { rows } = await pool.query<{ n: number }>(

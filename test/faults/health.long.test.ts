@@ -8,8 +8,8 @@ import { type System, type TestProcess, useProcesses } from '../support/system.t
 import { until } from '../support/until.ts';
 
 /**
- * Time until an ingress with a silent database counts as stuck: ten seconds after the last answer, which may be 5 s old
- * at the start.
+ * Time until an ingress with a silent database counts as stuck: ten seconds after the database's last answer, which may
+ * be 5 s old when the silence begins.
  */
 const STUCK_AFTER_MS = { min: 4000, max: 13_000 };
 /** Time in which silent connections are given up and replaced by new ones. */

@@ -6,7 +6,7 @@ import { type System, type TestProcess, useProcesses } from '../support/system.t
 const WATCHED_MS = 12_000;
 /** Maximum number of transactions a second. */
 const MAX_PER_SECOND = { onPostgres: 20, onRedis: 10 };
-/** Time in which the processes finish the reads of their start. */
+/** Time in which the processes complete the reads that they make when they start. */
 const SETTLED_MS = 10_000;
 
 /** Options of an ingress and a worker of all pools, with default schedules. */

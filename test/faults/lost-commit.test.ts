@@ -14,9 +14,9 @@ describe('lost answer to a commit', function () {
 
   for (const [name, known] of [
     ['', []],
-    [', even if they supersede a fact that the model was shown', ['Uses npm as package manager']],
+    [', even if the new fact supersedes one that the model was shown', ['Uses npm as package manager']],
   ] as const)
-    it(`a promotion whose commit loses its answer counts once the facts that it stored, and asks no model again${name}`, async () => {
+    it(`a promotion that loses the answer to its commit counts each stored fact once, and asks no model again${name}`, async () => {
       const ann = await signUp(system);
       await addEpisode(ann, ['We use pnpm as package manager']);
       for (const text of known) await add(ann, 'facts', { text });

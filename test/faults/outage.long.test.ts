@@ -3,7 +3,7 @@ import { brokenPromises, endure, freeze, OUTAGE_INSTALLATION, takeDown } from '.
 import { useOwnServer } from '../support/own-server.ts';
 import { useProcesses } from '../support/system.ts';
 
-/** `test/acceptance/outages.ts` runs other durations by hand. */
+/** Outages of other durations are in `test/acceptance/outages.ts`, which is run by hand. */
 describe('outages', function () {
   this.timeout(90_000);
   const server = useOwnServer();

@@ -127,7 +127,7 @@ describeWithPgBouncer('PgBouncer in transaction mode', function () {
     assert.deepEqual(await recordBatch(database.pool, account.id, [], {}), { accepted: 0, foreign: [] });
   });
 
-  it('callers of a system behind PgBouncer get 503 while PostgreSQL is down, and 200 within 8 s after PostgreSQL is started', async () => {
+  it('callers of an installation that uses PgBouncer get 503 while PostgreSQL is down, and 200 within 8 s after PostgreSQL is started', async () => {
     await using system = await startSystem();
     const app = await system.app();
     assert.equal((await app.predict(predictionBody())).status, 200);

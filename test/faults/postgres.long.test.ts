@@ -219,7 +219,7 @@ function assertDocumented(calls: readonly LoadCall[]): void {
   assert.ok(calls.every(({ reply }) => reply.tookMs < 11_000));
 }
 
-/** Asserts that the first answer came within three seconds after the fault. */
+/** Asserts that the first answer came within three seconds after the fault was over. */
 function assertAnswersReturn(calls: readonly LoadCall[], over: number): void {
   const answered = calls.filter(({ reply, endedAt }) => reply.status === 200 && endedAt > over);
   const first = Math.min(...answered.map(({ endedAt }) => endedAt));

@@ -111,7 +111,7 @@ describeWithRedis('silent connection to a Redis cluster', function () {
   this.timeout(60_000);
   const redis = useRedisServer({ isCluster: true });
 
-  it('a listening connection to a Redis cluster that falls silent is replaced, and wake-ups arrive again within 12 s', async () => {
+  it('wake-ups from a Redis cluster arrive again within 12 s after the listening connection fell silent', async () => {
     const proxy = await startSilentProxy(redis.url);
     await redis.serveAllSlots(proxy.url);
     const port = Number(new URL(proxy.url).port);

@@ -49,7 +49,7 @@ describe('rate-limit store outage', function () {
       await pool?.end();
     });
 
-    it('while PostgreSQL is down, an ingress counts rate limits itself and logs the outage once; afterwards it uses PostgreSQL again', async () => {
+    it('while PostgreSQL is down, an ingress enforces rate limits by itself and logs the outage once; afterwards it uses PostgreSQL again', async () => {
       const limiter = limits.open({ name: 'app', points: POINTS, windowS: 600 });
       await limiter.take('early');
       await server.stop('fast');
@@ -73,7 +73,7 @@ describe('rate-limit store outage', function () {
   describe('locked table', () => {
     const system = useSystem({ workers: 0, env: { ...LIMITS, REDIS_URL: '', QUEUE_PREFIX: '' } });
 
-    it('a locked rate-limit table delays no request by 3 s, and the rate limit still holds', async () => {
+    it('a locked rate-limit table delays no request by 3 s or more, and the rate limit still holds', async () => {
       const [web] = system.webs as [HostedPart];
       const app = await system.app();
       const locker = await system.database.pool.connect();
@@ -121,7 +121,7 @@ describe('rate-limit store outage', function () {
       for (const { log } of webs) assert.equal(occurrences(log, STORE_LOST_MESSAGE), 1);
     });
 
-    it('a frozen Redis that stores the rate limits delays no request by 3 s, and the rate limit still holds', async () => {
+    it('a frozen Redis that stores the rate limits delays no request by 3 s or more, and the rate limit still holds', async () => {
       const [web] = system.webs as [HostedPart];
       const app = await system.app();
       const before = occurrences(web.log, STORE_LOST_MESSAGE);
@@ -132,7 +132,7 @@ describe('rate-limit store outage', function () {
   });
 });
 
-/** Sends `count` calls at once that need no store but the database. */
+/** Sends `count` calls at once, which need only the database and the store of the rate limits. */
 function usages(app: AppClient, count: number, at: { url: string } = app): Promise<Reply<unknown>[]> {
   return Promise.all(Array.from({ length: count }, () => app.request('GET', '/v1/usage', undefined, { at })));
 }

@@ -13,7 +13,7 @@ import { until } from '../support/until.ts';
 const PER_SECOND = 50;
 const CALM_MS = 1000;
 const RECOVERED_WITHIN_MS = 20_000;
-/** Maximum time without an answer: the duration of the work plus two polls, since polls find every answer. */
+/** Maximum time without an answer: the work, and a poll each by worker and caller, since no wake-ups arrive. */
 const SILENCE_MS = 2500;
 const NAMES = ['forecue-producer', 'forecue-consumer', 'forecue-listener'];
 

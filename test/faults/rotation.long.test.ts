@@ -52,7 +52,7 @@ describe('the rotation of the signing secret, app keys, the database role and th
     let login: LoginResponse | undefined;
     let logIn = async () => ({ status: 0, text: '' });
 
-    /** Makes one call after another until the end; each must be answered with 200. */
+    /** Repeats a call until its caller is stopped, and notes each answer other than 200 as failed. */
     const keepCalling = (what: string, ask: () => Promise<{ status: number; text: string }>) => {
       let isOver = false;
       const done = (async () => {

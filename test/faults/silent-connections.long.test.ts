@@ -21,7 +21,8 @@ interface Silence {
 }
 
 /**
- * Silences connections of a process. Asserts that calls are soon as fast as before, or that the process is unhealthy.
+ * Silences connections of a process. Asserts that calls are soon as fast as before, or that the process is unhealthy or
+ * has exited.
  */
 async function assertIsNoticed(
   system: System<TestProcess>,
@@ -86,13 +87,13 @@ describe('silent connections to PostgreSQL', function () {
       },
     });
 
-  it("12 s after a worker's queue connections to PostgreSQL fall silent, the median call takes under 150 ms again, or the worker reports itself unhealthy or has exited", () =>
+  it("12 s after a worker's queue connections to PostgreSQL fall silent, the median call takes under 150 ms again, or the worker is unhealthy or has exited", () =>
     fallSilent('worker', 'all'));
 
-  it("12 s after an ingress's queue connections to PostgreSQL fall silent, the median call takes under 150 ms again, or the ingress reports itself unhealthy or has exited", () =>
+  it("12 s after an ingress's queue connections to PostgreSQL fall silent, the median call takes under 150 ms again, or the ingress is unhealthy or has exited", () =>
     fallSilent('web', 'all'));
 
-  it("12 s after an ingress's listening connection to PostgreSQL falls silent, the median call takes under 150 ms again, or the ingress reports itself unhealthy or has exited", () =>
+  it("12 s after an ingress's listening connection to PostgreSQL falls silent, the median call takes under 150 ms again, or the ingress is unhealthy or has exited", () =>
     fallSilent('web', 'listening'));
 });
 
@@ -113,9 +114,9 @@ describeWithRedis('silent connections to Redis', function () {
       through: (proxyUrl) => ({ REDIS_URL: proxyUrl }),
     });
 
-  it("12 s after a worker's connections to Redis fall silent, the median call takes under 150 ms again, or the worker reports itself unhealthy or has exited", () =>
+  it("12 s after a worker's connections to Redis fall silent, the median call takes under 150 ms again, or the worker is unhealthy or has exited", () =>
     fallSilent('worker'));
 
-  it("12 s after an ingress's connections to Redis fall silent, the median call takes under 150 ms again, or the ingress reports itself unhealthy or has exited", () =>
+  it("12 s after an ingress's connections to Redis fall silent, the median call takes under 150 ms again, or the ingress is unhealthy or has exited", () =>
     fallSilent('web'));
 });

@@ -65,14 +65,14 @@ describe("client's address", () => {
     return ((await answer.json()) as { address: string }).address;
   }
 
-  it("a client's address is that of its connection unless that is a trusted proxy's, whatever the headers claim", async () => {
+  it("a client's address is that of its connection, whatever the headers claim, unless the connection is from a trusted proxy", async () => {
     assert.equal(await addressSeen([]), '127.0.0.1');
     assert.equal(await addressSeen([], '203.0.113.9'), '127.0.0.1');
     assert.equal(await addressSeen(['10.0.0.0/8'], '203.0.113.9'), '127.0.0.1');
     assert.deepEqual(new Set(counted), new Set(['address 127.0.0.1']));
   });
 
-  it("a client's address is the last hop before the trusted proxies", async () => {
+  it("behind trusted proxies, a client's address is the last untrusted one in X-Forwarded-For, or the first if all are trusted", async () => {
     assert.equal(await addressSeen(['loopback'], '203.0.113.9'), '203.0.113.9');
     assert.equal(await addressSeen(['127.0.0.1'], '1.1.1.1, 203.0.113.9'), '203.0.113.9');
     assert.equal(
@@ -95,7 +95,7 @@ describe("client's address", () => {
     assert.equal(await addressSeen(['loopback'], '::ffff:203.0.113.9', '::'), '203.0.113.9');
   });
 
-  it('IPv6 addresses are counted by their /64 network, since one client may have a whole /64', async () => {
+  it('rate limits count an IPv6 address by its /64 network, since one client may have a whole /64', async () => {
     await addressSeen(['loopback'], '2001:db8:1:2:3:4:5:6');
     await addressSeen(['loopback'], '2001:DB8:1:2::1');
     await addressSeen(['loopback'], '2001:db8:1:3::1');
@@ -106,7 +106,7 @@ describe("client's address", () => {
     ]);
   });
 
-  it('networkOf returns the same network for each spelling of an IP address', () => {
+  it('networkOf returns an IPv4 address unchanged, and the /64 network of an IPv6 address, however the address is spelled', () => {
     const networks: Record<string, string> = {
       '203.0.113.9': '203.0.113.9',
       '::1': '0:0:0:0::/64',

@@ -29,7 +29,7 @@ const endpoints = declared.map((endpoint) => ({
 }));
 type TestedEndpoint = (typeof endpoints)[number];
 
-/** Number of stalled bodies, by path, that fill the share of their app or user. */
+/** Number of stalled bodies, by path, that fill the share of the memory for bodies that their app or user has. */
 const STALLED_BODIES_PER_SHARE = { '/v1/predictions': 4, '/api/recording/events/': 1 };
 
 /** An installation with an app and a user that may call it. */
@@ -122,7 +122,7 @@ describe('every endpoint', () => {
       for (const { loc } of detail) assert.equal(loc[0], 'body');
     });
 
-    it(`${name} is 413 for a body over the endpoint's size limit, before the body is read`, async () => {
+    it(`${name} is 413 for a body over the endpoint's size limit, even before the body arrives`, async () => {
       const request = announce(at, endpoint, { over: 1 });
       const [response]: IncomingMessage[] = await once(request, 'response');
       assert.equal((await readPublished(at, endpoint, response)).status, 413);
@@ -145,7 +145,7 @@ describe('every endpoint', () => {
       for (const request of stalled) request.destroy();
     });
 
-    it("every endpoint with a large body limit is 503 overloaded while its sender's share of bodies is full", async () => {
+    it('every endpoint with a large body limit is 503 overloaded while other bodies of the sender fill its share of memory', async () => {
       const withBody = endpoints.filter(
         ({ body, bodyLimit }) => body !== undefined && bodyLimit !== SMALL_BODY_LIMIT,
       );

@@ -73,7 +73,7 @@ describeInBrowser('page at /', () => {
   after(() => browser?.close());
 
   for (const colorScheme of ['light', 'dark'] as const)
-    it(`the page at / has no accessibility fault that axe finds, and obeys its content security policy, in ${colorScheme}`, async () => {
+    it(`the page at / has no accessibility fault that axe finds, and obeys its content security policy, in the ${colorScheme} theme`, async () => {
       const page = await browser.newPage({ colorScheme, viewport: { width: 390, height: 844 } });
       const refused: string[] = [];
       page.on('console', (message) => refused.push(message.text()));

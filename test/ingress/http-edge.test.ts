@@ -296,7 +296,7 @@ function head(method: string, target: string, more: string[] = []): string {
   ].join('\r\n');
 }
 
-/** Sends a request with exactly this path. Returns its status, body and head. */
+/** Sends a request with exactly this path. Returns the status, body and head of the answer. */
 async function rawCall(
   method: string,
   target: string,
@@ -368,7 +368,7 @@ describe('200', () => {
     );
   });
 
-  it("every spelling of JSON's content type in UTF-8 is accepted", async () => {
+  it('the content type application/json is accepted in any case, with charset utf-8, and with an unknown parameter', async () => {
     for (const type of [
       'application/json; charset=utf-8',
       'Application/JSON;charset="UTF-8"',
@@ -548,7 +548,7 @@ describe('400', () => {
     assert.match(await readAll(socket), /^HTTP\/1.1 200 /);
   });
 
-  it('the server survives a body with broken chunks, and a body that never ends', async () => {
+  it('a body with broken chunks, or one that its client breaks off, does not disturb the server, and is not logged as a defect', async () => {
     const chunked = head('POST', '/v1/predictions', [
       'Content-Type: application/json',
       'Transfer-Encoding: chunked',
@@ -724,7 +724,7 @@ describe('413', () => {
       assertCode(await post('/v1/predictions', 'x'.repeat(16 * MIB)), 413, 'body_too_large');
   });
 
-  it('a connection with a too large body closes as soon as the body has been read', async () => {
+  it('a connection on which all of a too large body was sent closes within 0.8 s after the 413', async () => {
     for (const content of [Buffer.alloc(5 * MIB), randomBytes(16 * MIB)]) {
       // Takes the fastest of three, since other tests may keep the processor busy.
       const times = [await timeToClose(content), await timeToClose(content), await timeToClose(content)];
@@ -954,7 +954,7 @@ describe('other errors', () => {
     assert.equal(await messageOf('deadlock'), 'transaction conflict');
   });
 
-  it('an error that breaks off a streamed answer is logged with its stack and request id, although its status was 200', async () => {
+  it('an error that breaks off a streamed answer is logged with its stack and request id, although the answer had status 200', async () => {
     const response = await fetch(`${server.url}/v1/stream`);
     assert.equal(response.status, 200);
     await assert.rejects(response.text());
@@ -1001,7 +1001,7 @@ describe('every request', () => {
     }
   });
 
-  it("every request logs one access line, with the route's pattern and never its path, query or body", async () => {
+  it('every request logs one access line, with the pattern of its route, and never with its path, query or body', async () => {
     await post(
       '/v1/predictions/secret-id/cancel?q=secret-query',
       '{"user_id":"secret-user","x":"secret-extra"}',

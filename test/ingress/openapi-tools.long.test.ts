@@ -94,7 +94,7 @@ describeWhere(OPENAPI_TOOLS !== '', 'docs/openapi.json', 'no OPENAPI_TOOLS', fun
     ['openapi-typescript', ['openapi.json', '--output', 'types.ts'], BY_TYPES],
     ['openapi-ts', ['--input', 'openapi.json', '--output', 'made', '--no-log-file'], BY_CLIENT],
   ] as const)
-    it(`types that ${program} generates from docs/openapi.json compile, and calls that use them reach the running server`, async () => {
+    it(`code that ${program} generates from docs/openapi.json compiles, and its calls get the expected answers from a running server`, async () => {
       await run(program, ...args);
       const entry = join(folder, `${program}.ts`);
       const [app, person] = await Promise.all([system.app(), signUp(system)]);

@@ -19,7 +19,7 @@ describe('published answers', () => {
     'a code that the status does not have': { status: 401, text: code('not_authenticated') },
     'a body that the schema does not accept': { text: '{}' },
     'another content type': { type: 'text/plain', text: '{}' },
-    'a defect': { status: 500, text: code('internal_error') },
+    'an internal error': { status: 500, text: code('internal_error') },
     'a body where there is none': {
       method: 'DELETE',
       url: 'http://localhost/api/auth/me/',
@@ -31,9 +31,13 @@ describe('published answers', () => {
       type: 'application/x-ndjson',
       text: '{"type":"fact","data":{}}\n{"type":"fact"}\n',
     },
-    'an unexplained error of /api': { url: 'http://localhost/api/x/', status: 404, text: code('not_found') },
+    'an error of /api without a message': {
+      url: 'http://localhost/api/x/',
+      status: 404,
+      text: code('not_found'),
+    },
     'an answer where there is no operation': { url: 'http://localhost/v1/x', text: '{}' },
-    'no 405 for a method that the path does not have': { method: 'PUT', text: '{}' },
+    'a status other than 405 for a method that the path does not have': { method: 'PUT', text: '{}' },
   };
   for (const [name, part] of Object.entries(cases))
     it(`assertPublished refuses an answer that the OpenAPI document does not list: ${name}`, () => {

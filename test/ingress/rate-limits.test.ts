@@ -131,7 +131,7 @@ describe('rate limits', () => {
     assert.equal(await system.queue.holds(app.id), false);
   });
 
-  it("rate limits start anew with each window, and never allow more requests than a window's limit", async () => {
+  it('rate limits start anew with each window, and never allow more requests in a window than its limit', async () => {
     const fast = await system.startWeb({ RATE_LIMIT_RPS: '8', RATE_LIMIT_BURST: '5' });
     const from = performance.now();
     const answers: Reply<unknown>[] = [];

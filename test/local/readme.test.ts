@@ -37,7 +37,7 @@ describe('README', function () {
     assert.ok(README.includes(`It prints \`${completion.trim()}\``), completion);
   });
 
-  /** Runs the script in a shell. Answers its question for a code as a person who consents. Returns the outputs. */
+  /** Runs the script in a shell, and consents when it asks for a code. Returns the output of each pasted block. */
   async function paste(script: string): Promise<string[]> {
     const env = { ...bareEnvironment(), DATABASE_URL: system.database.url };
     const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', script], { cwd: CHECKOUT, env });

@@ -14,7 +14,7 @@ import { issueKey, startToolServer } from '../support/tool-server.ts';
 const { MCP_TOOLS = '' } = process.env;
 
 /**
- * Scenarios of the suite that suit any server. The other scenarios call tools, resources and prompts of a reference
+ * Scenarios of the suite that apply to any server. The other scenarios call tools, resources and prompts of a reference
  * server by name, or test features that this server does not have.
  */
 const SCENARIOS = {
@@ -77,7 +77,7 @@ describeWhere(
           assert.match(shown, /Passed: (\d+)\/\1, 0 failed/);
         });
 
-    it('the MCP inspector can use each tool, resource and prompt of the tool server', async () => {
+    it('the MCP inspector can call each tool, read the recent sessions, and get the prompt of the tool server', async () => {
       const header = `X-Service-API-Key: ${key}`;
       const inspect = async (method: string, ...args: string[]) => {
         const how = ['--cli', server.url, '--transport', 'http', '--header', header, '--method', method];

@@ -124,7 +124,7 @@ describe('tool server sessions', function () {
       assert.equal((await post(INITIALIZE, headers)).status, 200);
   });
 
-  it('a tool server session cannot be opened with a credential that /api refuses', async () => {
+  it('a tool server session cannot be opened without a credential, with one that /api refuses, or with two', async () => {
     const refused: Record<string, string>[] = [
       {},
       bearer('service_x'),
@@ -140,7 +140,7 @@ describe('tool server sessions', function () {
     assert.deepEqual(codeOf(await post(INITIALIZE, both)), [400, 'invalid_request']);
   });
 
-  it("a tool server session is 403 with another account's credential, and continues with its own credential", async () => {
+  it("a request in a tool server session is 403 with another account's credential, and the session continues with its own", async () => {
     const session = await open(keys.ann);
     assert.deepEqual(codeOf(await list(session, keys.ben)), [403, 'access_denied']);
     assert.equal((await list(session, '')).status, 401);
@@ -241,7 +241,7 @@ describe('tool server sessions', function () {
     assert.equal((await list(session, keys.ann)).status, 200);
   });
 
-  it("opening a tool server session is 503 at MCP_MAX_SESSIONS, and ends the credential's oldest session if it has 100", async () => {
+  it('opening a tool server session is 503 at MCP_MAX_SESSIONS, and ends the oldest session of a credential that has 100', async () => {
     const full = await startToolServer(upstream.url, { MCP_MAX_SESSIONS: '1' });
     await open(keys.ann, full);
     const refused = await post(INITIALIZE, bearer(keys.ben), { url: full.url });

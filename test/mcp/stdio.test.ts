@@ -71,7 +71,7 @@ describe('the tools over standard input and output', function () {
       });
 
   for (const mode of ['legacy', 'auto'] as const)
-    it(`the tools over standard input and output pass on progress and cancellation (${mode})`, async () => {
+    it(`the tools over standard input and output pass on progress and cancellation, for a client of ${mode === 'legacy' ? 'a revision with sessions' : 'the newest revision'}`, async () => {
       const client = await connectPiped(mode);
       system.provider.reset();
       system.provider.respond(fake.hang());
@@ -108,7 +108,7 @@ describe('the tools over standard input and output', function () {
   });
 
   it('a message to the tools over standard input may contain U+2028 and U+2029 unescaped', async () => {
-    // On Node 20, `readline` ends no line there either.
+    // On Node 20 this cannot fail: its `readline` ends no line at these characters, that of later versions does.
     const child = spawn(process.execPath, [program(), 'mcp', server.url], {
       env: { ...bareEnvironment(), FORECUE_KEY: key },
     });

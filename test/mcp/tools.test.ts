@@ -103,7 +103,7 @@ for (const mode of ['legacy', 'auto'] as const)
       assert.match(String(id), /^fact:/);
       const find = async () =>
         (await callTool<RecallResult>(client, 'recall', { query: 'tabs or spaces?' })).results;
-      // Retries, since reading may time out and find nothing on a busy machine.
+      // Retries, since on a busy machine the search in memory may time out and find nothing.
       const found = await until(async () => (await find()).find((one) => one.id === id));
       assert.deepEqual([found?.text, found?.sources], ['Prefers tabs over spaces', []]);
       const { results } = await callTool<{ results: { id: string; title: string; url: string }[] }>(
@@ -132,7 +132,7 @@ for (const mode of ['legacy', 'auto'] as const)
       assert.deepEqual(await find(), []);
     });
 
-    it('the tools record each event once, and return the texts of events marked as data', async () => {
+    it('the tools record each event once, and mark recalled texts of events as data', async () => {
       const events = [
         {
           type: 'agent.prompt',
@@ -273,7 +273,7 @@ for (const mode of ['legacy', 'auto'] as const)
       });
     });
 
-    it('the tools log neither texts nor credentials', () => {
+    it('the tool server logs neither texts nor credentials', () => {
       assert.doesNotMatch(server.log, /service_|Friday|tabs|Rust|Shall I wait/);
     });
   });

@@ -9,7 +9,7 @@ import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 
 /**
- * Steps of an upgrade, each with a lock that the step waits for, and whether the migrations were run before the step.
+ * Steps of an upgrade, each with a table lock that blocks the step, and whether the migrations were run before it.
  */
 const STEPS = [
   { step: 'a migration', lock: 'mikro_orm_migrations in share mode', migrated: false },

@@ -7,7 +7,7 @@ import { ormOptions } from '../../shared/db/orm.ts';
 import { migrate } from '../../shared/process/migrate.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
-/** The function as an earlier version defined it. */
+/** Defines a function of the product with another body and other options, as an older version may have done. */
 const OLDER_FUNCTIONS = `
   create function take_over_v1(_ids uuid[]) returns table (kind text, party uuid) language sql set work_mem = '1MB'
     as 'select null::text, null::uuid'`;
@@ -51,7 +51,7 @@ describe('upgrade', () => {
   });
 });
 
-/** Returns a line for each column, index, constraint, function and type; weekly partitions are left out. */
+/** Returns a line for each table, column, index, constraint, trigger, function and type, except weekly partitions. */
 async function schemaOf(pool: Pool): Promise<string[]> {
   const { rows } = await pool.query<{ line: string }>(`
     with tables as (

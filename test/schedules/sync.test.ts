@@ -30,7 +30,7 @@ describe('recurring sync', function () {
     return rows;
   };
 
-  it('scheduled sync takes recorded events into memory with one job per tick, even if two workers run the scheduler', async () => {
+  it('scheduled sync takes each new event into memory by exactly one job, even if two workers run the scheduler', async () => {
     const [ann] = await Promise.all([
       signUp(system),
       system.startWorker({ SYNC_EVERY: EACH_SECOND }),
