@@ -1,5 +1,5 @@
 import type { IngressConfig } from '../shared/config/config.ts';
-import { ingressSettings } from '../shared/config/stated.ts';
+import { ingressSettings } from '../shared/config/published-settings.ts';
 import { openDatabase } from '../shared/db/orm.ts';
 import { openHeartbeat } from '../shared/db/processes.ts';
 import type { Log } from '../shared/log.ts';

@@ -1,5 +1,5 @@
 import { POOLS, type PoolName, type WorkerConfig } from '../shared/config/config.ts';
-import { workerSettings } from '../shared/config/stated.ts';
+import { workerSettings } from '../shared/config/published-settings.ts';
 import { notify } from '../shared/db/notify.ts';
 import { openDatabase } from '../shared/db/orm.ts';
 import { openHeartbeat } from '../shared/db/processes.ts';

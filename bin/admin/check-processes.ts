@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { AdminConfig } from '../../shared/config/config.ts';
-import { queueIdentity } from '../../shared/config/stated.ts';
+import { queueIdentity } from '../../shared/config/published-settings.ts';
 import { type LivingProcess, livingProcesses } from '../../shared/db/processes.ts';
 import { LOCAL_MODEL } from '../../shared/domain/provider-call.ts';
 import { DRIFT_MAX_MS, type Finding, fault, fine } from './checks.ts';

@@ -27,7 +27,7 @@ export function endingStores(em: () => EntityManager, options: EndingOptions, lo
 
   async function announceEnded<Result extends { ended: string[] }>(work: Promise<Result>): Promise<Result> {
     const result = await work;
-    options.ended(result.ended);
+    options.announceEnded(result.ended);
     if (result.ended.length >= ROWS_AT_ONCE) await endMore();
     return result;
   }

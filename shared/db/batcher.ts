@@ -4,8 +4,9 @@ import { isLockTimeout, isUnavailable } from './faults.ts';
 /** Time after which a statement in flight counts as slow. It is most likely waiting for a lock. */
 const SLOW_MS = 200;
 /**
- * Maximum number of a party's items that are tried alone at the same time. After as many consecutive lock time-outs of
- * a lane, or of a party's items without a lane, the others that are to be tried alone there fail.
+ * Maximum number of a party's items that are tried alone at the same time. Also the number of consecutive lock
+ * time-outs, of a lane or of a party's items without a lane, after which the items still waiting to be tried alone in
+ * that lane, or without a lane, fail too.
  */
 const LONE_ITEMS_MAX = 4;
 /** Maximum number of parties and lanes whose lock time-outs are remembered. */
@@ -45,8 +46,9 @@ export interface BatcherOptions<In> {
  * not delayed: its statement starts at once, unless `isBusy`.
  *
  * `run` takes up to `maxItems` items and returns one output for each, in the same order. When a shared statement fails,
- * its items are retried alone, so that the error of one never fails another. All fail if the database is unreachable,
- * or after `LONE_ITEMS_MAX` lock time-outs in a row. When `signal` aborts, an item that still waits is withdrawn.
+ * its items are retried alone, so that the error of one never fails another. There are two exceptions: if the database
+ * is unreachable, all of them fail at once, and after `LONE_ITEMS_MAX` lock time-outs in a row, those not retried yet
+ * fail. When `signal` aborts, an item that still waits is withdrawn.
  */
 export function createBatcher<In, Out>(
   run: (items: In[]) => Promise<Out[]>,
@@ -119,11 +121,16 @@ class Batcher<In, Out> {
     const party = this.#party(partyOf?.(item) ?? '');
     const { promise, resolve, reject } = Promise.withResolvers<Out>();
     const lane = laneOf?.(item) ?? undefined;
-    const one = { item, bytes: bytesOf?.(item) ?? 0, keys: keysOf?.(item) ?? [], failed: false, signal };
+    const fields = { item, bytes: bytesOf?.(item) ?? 0, keys: keysOf?.(item) ?? [], failed: false, signal };
     const leave = () => this.#leave(party, waiting);
     const stopListening = () => signal?.removeEventListener('abort', leave);
     promise.then(stopListening, stopListening);
-    const waiting: WaitingItem<In, Out> = { ...one, lane: lane && `${party.name} ${lane}`, resolve, reject };
+    const waiting: WaitingItem<In, Out> = {
+      ...fields,
+      lane: lane && `${party.name} ${lane}`,
+      resolve,
+      reject,
+    };
     signal?.addEventListener('abort', leave);
     party.waiting.push(waiting);
     if (this.#timeouts.has(party.name) || this.#isAlone(waiting)) this.#suspects.add(party);
@@ -162,7 +169,7 @@ class Batcher<In, Out> {
       for (const party of stuck ? this.#suspects : this.#parties.values()) {
         if (!this.#hasPlace(stuck)) break;
         const flight = this.#nextFlight(party, false, stuck) ?? this.#nextFlight(party, true, stuck);
-        if (flight !== undefined) void this.#fly(flight);
+        if (flight !== undefined) void this.#send(flight);
         else if (stuck && !this.#isSuspect(party)) this.#suspects.delete(party);
       }
     }
@@ -233,7 +240,7 @@ class Batcher<In, Out> {
     this.#suspects.delete(party);
   }
 
-  async #fly(flight: Flight<In, Out>): Promise<void> {
+  async #send(flight: Flight<In, Out>): Promise<void> {
     const { party, batch } = flight;
     this.#inFlight.add(flight);
     party.inFlight.add(flight);
@@ -299,8 +306,8 @@ function keysOf<In, Out>({ keys, lane }: WaitingItem<In, Out>, alone: boolean): 
 }
 
 /**
- * Returns the names whose locks a finished statement tells us about: the party and its lanes or, for an item tried
- * alone in a lane, only that lane.
+ * Returns the names for which the outcome of a statement counts: the party and the lanes of its items or, for an item
+ * tried alone in a lane, only that lane.
  */
 function namesOf<In, Out>({ party, batch, alone }: Flight<In, Out>): string[] {
   const lanes = batch.flatMap(({ lane }) => lane ?? []);

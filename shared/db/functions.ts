@@ -26,8 +26,8 @@ const ENTRY_FUNCTIONS = [
 ];
 
 /**
- * Hashes of all versions of the functions, oldest first; the length of the list is the version number. Whoever changes
- * `sql/`, `ENTRY_FUNCTIONS`, `SQL_CONSTANTS` or `FUNCTION_SETTINGS` appends the new hash, which
+ * Hashes of all versions of the functions, oldest first; the length of the list is the version number. After a change
+ * of `sql/`, `ENTRY_FUNCTIONS`, `SQL_CONSTANTS` or `FUNCTION_SETTINGS`, append the new hash, which
  * `test/unit/db/functions.test.ts` prints.
  */
 export const HASHES = [

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { PublishedSettings } from '../config/stated.ts';
+import type { PublishedSettings } from '../config/published-settings.ts';
 import { newId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import { watchClock } from '../metrics/process.ts';
@@ -45,8 +45,8 @@ export class Heartbeat {
   readonly #leaseMs: number;
   readonly #settings: PublishedSettings;
   readonly #log: Log;
-  #served: () => ServedPools = () => ({});
-  #paused: ReadonlySet<string> = new Set();
+  #servedPools: () => ServedPools = () => ({});
+  #pausedPools: ReadonlySet<string> = new Set();
   #isFailing = false;
   #storedAt = performance.now();
   #clockAheadMs = 0;
@@ -95,8 +95,8 @@ export class Heartbeat {
   }
 
   /** The pools that an operator has paused, as of the latest heartbeat. */
-  get paused(): ReadonlySet<string> {
-    return this.#paused;
+  get pausedPools(): ReadonlySet<string> {
+    return this.#pausedPools;
   }
 
   /**
@@ -121,7 +121,7 @@ export class Heartbeat {
 
   /** Makes the heartbeat report the pools that this process serves. */
   async serve(served: () => ServedPools): Promise<void> {
-    this.#served = served;
+    this.#servedPools = served;
     await this.#beat();
   }
 
@@ -137,13 +137,13 @@ export class Heartbeat {
       ...this.#settings,
       clock_ahead_s: Math.round(this.#clockAheadMs / 1000),
     };
-    const json = [this.#served(), description].map((value) => JSON.stringify(value));
+    const json = [this.#servedPools(), description].map((value) => JSON.stringify(value));
     const values = [this.id, this.#kind, this.#leaseMs, ...json];
     const before = Date.now();
     const [row] = await query<{ paused: string[]; now: number }>(this.#pool, STORE_HEARTBEAT, values);
     if (row === undefined) throw new Error('the database answered nothing');
     this.#clockAheadMs = clockAheadMs(before, row.now, Date.now());
-    this.#paused = new Set(row.paused);
+    this.#pausedPools = new Set(row.paused);
     this.#storedAt = performance.now();
   }
 }

@@ -22,14 +22,14 @@ export async function query<Row extends QueryResultRow>(
   options: { withinMs?: number | undefined } = {},
 ): Promise<Row[]> {
   const limit = options.withinMs === undefined ? {} : { query_timeout: options.withinMs };
-  let lostAnswer: unknown;
+  let lostAnswerError: unknown;
   const run = async () => {
     try {
       return await pool.query<Row>({ ...statement, ...limit, values });
     } catch (error) {
-      if (lostAnswer !== undefined && lostAnswer !== error && error instanceof Error)
-        error.cause ??= lostAnswer;
-      else if (isAnswerLost(error)) lostAnswer = error;
+      if (lostAnswerError !== undefined && lostAnswerError !== error && error instanceof Error)
+        error.cause ??= lostAnswerError;
+      else if (isAnswerLost(error)) lostAnswerError = error;
       throw error;
     }
   };

@@ -49,11 +49,11 @@ function splitSession<Row extends ClusterRow>(session: readonly Row[]): Row[][] 
   let open: Row[] = [];
   let tokens = 0;
   for (const [at, row] of session.entries()) {
-    const more = estimateTokens(row.content);
+    const rowTokens = estimateTokens(row.content);
     const ends =
       isAfterGap(open.at(-1), row) ||
       open.length === CLUSTER_ROWS_MAX ||
-      tokens + more > CLUSTER_TOKENS_MAX ||
+      tokens + rowTokens > CLUSTER_TOKENS_MAX ||
       (open.length >= ROWS_BEFORE_SHIFT && isShift(texts, tfIdf, at));
     if (open.length === 0 || ends) {
       open = [];
@@ -61,7 +61,7 @@ function splitSession<Row extends ClusterRow>(session: readonly Row[]): Row[][] 
       clusters.push(open);
     }
     open.push(row);
-    tokens += more;
+    tokens += rowTokens;
   }
   return clusters;
 }

@@ -95,15 +95,15 @@ const FIRST_QUESTION_WORDS = 4;
  * So most keystrokes ask the same question and recall the same rows, and a provider's prompt cache stays valid.
  */
 export function questionOf({ draft, messages }: Pick<RequestTexts, 'draft' | 'messages'>): string {
-  const said = messages
+  const messageEnds = messages
     .slice(-QUESTION_MAX.messageCount)
     .map(({ content }) => content.slice(-QUESTION_MAX.messageLength));
   const words = [...draft.text.matchAll(/(?<!\S)\S+\s+/g)];
-  let asked = FIRST_QUESTION_WORDS;
-  while (2 * asked <= words.length) asked *= 2;
-  const last = words[asked - 1];
-  const typed = draft.text.slice(0, last === undefined ? 0 : last.index + last[0].length);
-  return [...said, typed.trimEnd().slice(-QUESTION_MAX.draftLength)].join('\n').toWellFormed();
+  let wordCount = FIRST_QUESTION_WORDS;
+  while (2 * wordCount <= words.length) wordCount *= 2;
+  const lastWord = words[wordCount - 1];
+  const draftPart = draft.text.slice(0, lastWord === undefined ? 0 : lastWord.index + lastWord[0].length);
+  return [...messageEnds, draftPart.trimEnd().slice(-QUESTION_MAX.draftLength)].join('\n').toWellFormed();
 }
 
 /** Share of the budget that an account's memory may take. */
@@ -114,7 +114,7 @@ const NO_MEMORY = { memory: null, used: NO_ROWS, tokens: 0, reserved: 0 };
 const STEP_SHARE = 1 / 32;
 
 /**
- * Cuts a request to `budgetTokens`. Returns the material, whether any of the request's own text was left out, and the
+ * Cuts a request to `budgetTokens`. Returns the task, whether any of the request's own text was left out, and the
  * memory rows used.
  *
  * Memory comes first, but only as many whole texts as fit into its small share. The request's texts follow in order of

@@ -53,17 +53,17 @@ const TITLE_WORDS_MIN = 3;
 export function extractTitleAndSummary(
   rows: readonly ClusterRow[],
 ): { title: string; summary: string } | undefined {
-  const human = linesOf(rows.filter(({ isHuman }) => isHuman));
-  const lines = human.length > 0 ? human : linesOf(rows);
+  const personLines = linesOf(rows.filter(({ isHuman }) => isHuman));
+  const lines = personLines.length > 0 ? personLines : linesOf(rows);
   const [first] = lines;
   const last = lines.at(-1);
   if (first === undefined || last === undefined) return undefined;
-  const persons = rows.filter(({ isHuman }) => isHuman).length;
-  const counts = `${rows.length} ${rows.length === 1 ? 'message' : 'messages'}, ${persons} by the person.`;
-  const quoted = first === last ? [`“${first}”`] : [`First: “${first}”`, `Last: “${last}”`];
+  const personRowCount = rows.filter(({ isHuman }) => isHuman).length;
+  const counts = `${rows.length} ${rows.length === 1 ? 'message' : 'messages'}, ${personRowCount} by the person.`;
+  const quotedLines = first === last ? [`“${first}”`] : [`First: “${first}”`, `Last: “${last}”`];
   return {
     title: truncateWithEllipsis(mostCentral(lines.slice(0, TITLE_LINES_MAX)), TITLE_MAX),
-    summary: [counts, ...quoted].join('\n'),
+    summary: [counts, ...quotedLines].join('\n'),
   };
 }
 

@@ -10,16 +10,16 @@ type Path = (string | number)[];
  */
 export class Faults {
   readonly #loc: Path;
-  readonly #found: Fault[];
+  readonly #faults: Fault[];
 
-  constructor(loc: Path = ['body'], found: Fault[] = []) {
+  constructor(loc: Path = ['body'], faults: Fault[] = []) {
     this.#loc = loc;
-    this.#found = found;
+    this.#faults = faults;
   }
 
   /** Returns a collector for a part of the body, which adds its faults to this one. */
   forPart(...path: Path): Faults {
-    return new Faults([...this.#loc, ...path], this.#found);
+    return new Faults([...this.#loc, ...path], this.#faults);
   }
 
   add(
@@ -30,13 +30,16 @@ export class Faults {
   ): void {
     const loc = [...this.#loc, ...[path].flat()];
     const place = loc.join('\n');
-    if (this.#found.length < VALIDATION_ITEMS_MAX && !this.#found.some((one) => one.loc.join('\n') === place))
-      this.#found.push({ loc, msg, type, ...more });
+    if (
+      this.#faults.length < VALIDATION_ITEMS_MAX &&
+      !this.#faults.some((one) => one.loc.join('\n') === place)
+    )
+      this.#faults.push({ loc, msg, type, ...more });
   }
 
   /** Throws a `ValidationError` if any fault was found. */
   throwIfAny(): void {
-    if (this.#found.length > 0) throw new ValidationError(this.#found);
+    if (this.#faults.length > 0) throw new ValidationError(this.#faults);
   }
 }
 

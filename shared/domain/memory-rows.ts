@@ -147,7 +147,7 @@ export function checkSpan(
 const STATEMENT_COLUMNS = ['text', 'kind', 'confidence', 'validFrom', 'validTo'] as const;
 type StatementColumns = Pick<FactValues, (typeof STATEMENT_COLUMNS)[number]>;
 
-/** Reports whether a change alters what a fact states, so that an earlier revision must be kept. */
+/** Reports whether a change alters what a fact states, so that the former wording must be kept. */
 export function changesStatement(change: StatementColumns, fact: StatementColumns): boolean {
   return STATEMENT_COLUMNS.some(
     (column) => change[column] !== undefined && change[column]?.valueOf() !== fact[column]?.valueOf(),

@@ -30,6 +30,6 @@ export function watchClock(clock: { readonly clockAheadMs: number }): { close():
 }
 
 /** Observes how many migrations the start of this process waits for, until the returned handle is closed. */
-export function watchMigrations(found: { readonly missing: number }): { close(): void } {
-  return onScrape(() => [[missingMigrationsGauge, found.missing]]);
+export function watchMigrations(migrations: { readonly missing: number }): { close(): void } {
+  return onScrape(() => [[missingMigrationsGauge, migrations.missing]]);
 }

@@ -67,11 +67,15 @@ export interface TableSources {
 /** Observes the tables while this process leads, until the returned handle is closed. */
 export function watchTables(sources: TableSources): { close(): void } {
   // Two readers, because a scrape drops a reader that waits too long for a table.
-  const rounds = onScrape(() => roundsOf(sources));
+  const rounds = onScrape(() => roundSamples(sources));
   const tables = onScrape(async () =>
     sources.rounds() === undefined
       ? []
-      : [...(await loadOf(sources)), ...(await installationOf(sources.pool)), ...(await diskOf(sources))],
+      : [
+          ...(await loadSamples(sources)),
+          ...(await installationSamples(sources.pool)),
+          ...(await diskSamples(sources)),
+        ],
   );
   return {
     close() {
@@ -81,7 +85,7 @@ export function watchTables(sources: TableSources): { close(): void } {
   };
 }
 
-function roundsOf(sources: TableSources): Sample[] {
+function roundSamples(sources: TableSources): Sample[] {
   const rounds = sources.rounds();
   if (rounds === undefined) return [];
   const ages = Object.entries(rounds).map(
@@ -90,7 +94,7 @@ function roundsOf(sources: TableSources): Sample[] {
   return [[leadsGauge, 1], ...ages];
 }
 
-async function loadOf({ pool, kinds }: TableSources): Promise<Sample[]> {
+async function loadSamples({ pool, kinds }: TableSources): Promise<Sample[]> {
   const rows = await readLoad(pool, Object.values(kinds));
   const byPool = Map.groupBy(rows, (row) => kindNamed(kinds, row.kind).pool);
   return [
@@ -114,7 +118,7 @@ async function loadOf({ pool, kinds }: TableSources): Promise<Sample[]> {
   ];
 }
 
-async function installationOf(pool: Pool): Promise<Sample[]> {
+async function installationSamples(pool: Pool): Promise<Sample[]> {
   const installation = await readInstallation(pool);
   return [
     [erasingGauge, installation.erasing],
@@ -129,7 +133,7 @@ async function installationOf(pool: Pool): Promise<Sample[]> {
   ];
 }
 
-async function diskOf({ pool, directUrl }: TableSources): Promise<Sample[]> {
+async function diskSamples({ pool, directUrl }: TableSources): Promise<Sample[]> {
   const disk = await readDatabaseDisk(pool, directUrl);
   if (disk === undefined) return [];
   return [

@@ -38,16 +38,16 @@ export async function waitForDatabase(
 
 /**
  * Returns what the database lacks, or the error of a check; undefined when nothing is missing. Sets the number of
- * missing migrations in `found`.
+ * missing migrations in `counts`.
  */
 async function whatIsMissing(
   database: Database,
   config: Pick<BaseConfig, 'redis' | 'queuePrefix'>,
-  found: { missing: number },
+  counts: { missing: number },
 ): Promise<string | undefined> {
   try {
     const migrations = await missingMigrations(database.pool);
-    found.missing = migrations.length;
+    counts.missing = migrations.length;
     if (migrations.length > 0) return migrations.join(', ');
     if (!(await hasFunctions(database.pool))) return 'the SQL functions of this version';
     if (config.redis === undefined) await assertQueueReady(database.pool, config.queuePrefix);

@@ -28,14 +28,18 @@ type DesiredWorkers = (pool: string) => Promise<number | undefined>;
 export async function openOperatorPort(
   address: { host: string; port: number },
   health: Health,
-  desired: DesiredWorkers = async () => undefined,
+  desiredWorkers: DesiredWorkers = async () => undefined,
   board?: RequestListener,
 ): Promise<{ url: string; close(): void }> {
   observeProcess();
   const healthWatch = watchHealth(health);
   const server = createServer(async (request, response) => {
     if (board !== undefined && /^\/admin(?=[/?]|$)/.test(request.url ?? '')) return board(request, response);
-    const { status, type = 'application/json', text } = await answerTo(request.url ?? '', health, desired);
+    const {
+      status,
+      type = 'application/json',
+      text,
+    } = await answerTo(request.url ?? '', health, desiredWorkers);
     response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' });
     response.end(text);
   });
@@ -51,7 +55,7 @@ export async function openOperatorPort(
   };
 }
 
-async function answerTo(url: string, health: Health, desired: DesiredWorkers): Promise<Answer> {
+async function answerTo(url: string, health: Health, desiredWorkers: DesiredWorkers): Promise<Answer> {
   const [path = ''] = url.split('?', 1);
   if (path === '/healthz') return health.isHealthy() ? statusAnswer(200, 'ok') : statusAnswer(503, 'stuck');
   if (path === '/readyz')
@@ -60,13 +64,13 @@ async function answerTo(url: string, health: Health, desired: DesiredWorkers): P
       : statusAnswer(503, 'not ready');
   if (path === '/metrics') return { status: 200, type: METRICS_TYPE, text: await scrape() };
   const [, pool] = /^\/scale\/(\w+)$/.exec(path) ?? [];
-  return pool === undefined ? statusAnswer(404, 'not found') : scaleAnswer(pool, desired);
+  return pool === undefined ? statusAnswer(404, 'not found') : scaleAnswer(pool, desiredWorkers);
 }
 
 /** Answers in the format that KEDA's scaler `metrics-api` reads with `valueLocation: desired`, `targetValue: "1"`. */
-async function scaleAnswer(pool: string, desired: DesiredWorkers): Promise<Answer> {
+async function scaleAnswer(pool: string, desiredWorkers: DesiredWorkers): Promise<Answer> {
   try {
-    const workers = await desired(pool);
+    const workers = await desiredWorkers(pool);
     if (workers === undefined) return statusAnswer(404, 'no such pool');
     return { status: 200, text: JSON.stringify({ pool, desired: workers }) };
   } catch {

@@ -78,14 +78,14 @@ export function compile<T extends TSchema>(
     return compiled;
   };
   compileSoon(compileOnce);
-  let all: ValidateFunction | undefined;
+  let validateAll: ValidateFunction | undefined;
   return (value) => {
-    const first = compileOnce();
-    if (first(value)) return { ok: true, value };
-    let { errors } = first;
+    const validateUntilFirstFault = compileOnce();
+    if (validateUntilFirstFault(value)) return { ok: true, value };
+    let { errors } = validateUntilFirstFault;
     if (isSmall(value)) {
-      all ??= thoroughAjv.compile(schema);
-      if (!all(value)) errors = all.errors;
+      validateAll ??= thoroughAjv.compile(schema);
+      if (!validateAll(value)) errors = validateAll.errors;
     }
     return { ok: false, faults: listFaults(root, errors ?? [], reporting) };
   };
@@ -159,14 +159,14 @@ function lengthLimit(keyword: string): CodeKeywordDefinition {
  */
 function isSmall(root: unknown): boolean {
   let left = LISTED_NODES_MAX;
-  const open = [root];
-  while (open.length > 0) {
-    const node = open.pop();
+  const unvisited = [root];
+  while (unvisited.length > 0) {
+    const node = unvisited.pop();
     if (typeof node !== 'object' || node === null) continue;
     const children = Array.isArray(node) ? node : Object.values(node);
     left -= children.length;
     if (left < 0) return false;
-    open.push(...children);
+    unvisited.push(...children);
   }
   return true;
 }

@@ -6,8 +6,8 @@ const PREFIX_CHARACTERS = 6;
 const CHECKSUM_LENGTH = 6;
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-const APP_KEY = 'fc_';
-const SERVICE_KEY = 'service_';
+const APP_KEY_START = 'fc_';
+const SERVICE_KEY_START = 'service_';
 
 export interface NewKey {
   /** Shown once, and never stored. */
@@ -19,27 +19,27 @@ export interface NewKey {
 
 /** Makes an app key. */
 export function newAppKey(): NewKey {
-  return newKey(APP_KEY);
+  return newKey(APP_KEY_START);
 }
 
 /** Reports whether a value could be an app key, by its format and checksum, so that a typo causes no look-up. */
 export function looksLikeAppKey(value: string): boolean {
-  return looksLikeKey(APP_KEY, value);
+  return looksLikeKey(APP_KEY_START, value);
 }
 
 /** Makes a key for an account. */
 export function newServiceKey(): NewKey {
-  return newKey(SERVICE_KEY);
+  return newKey(SERVICE_KEY_START);
 }
 
 /** Reports whether a value starts like an account's key, which belongs in a header of its own. */
 export function startsLikeServiceKey(value: string): boolean {
-  return value.startsWith(SERVICE_KEY);
+  return value.startsWith(SERVICE_KEY_START);
 }
 
 /** Reports whether a value could be an account's key, by its format and checksum. */
 export function looksLikeServiceKey(value: string): boolean {
-  return looksLikeKey(SERVICE_KEY, value);
+  return looksLikeKey(SERVICE_KEY_START, value);
 }
 
 /** Makes a random token of 43 characters, for codes, sessions and refresh tokens, and the hash that is stored. */
@@ -58,15 +58,15 @@ export function hashKey(key: string): Buffer {
   return hash('sha256', key, 'buffer');
 }
 
-function newKey(scheme: string): NewKey {
-  const secret = scheme + randomBytes(SECRET_BYTES).toString('base64url');
+function newKey(start: string): NewKey {
+  const secret = start + randomBytes(SECRET_BYTES).toString('base64url');
   const key = secret + checksum(secret);
-  return { key, hash: hashKey(key), prefix: key.slice(0, scheme.length + PREFIX_CHARACTERS) };
+  return { key, hash: hashKey(key), prefix: key.slice(0, start.length + PREFIX_CHARACTERS) };
 }
 
-function looksLikeKey(scheme: string, value: string): boolean {
-  if (!value.startsWith(scheme)) return false;
-  if (!/^[A-Za-z0-9_-]{43}[A-Za-z0-9]{6}$/.test(value.slice(scheme.length))) return false;
+function looksLikeKey(start: string, value: string): boolean {
+  if (!value.startsWith(start)) return false;
+  if (!/^[A-Za-z0-9_-]{43}[A-Za-z0-9]{6}$/.test(value.slice(start.length))) return false;
   return checksum(value.slice(0, -CHECKSUM_LENGTH)) === value.slice(-CHECKSUM_LENGTH);
 }
 

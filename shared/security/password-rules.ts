@@ -21,7 +21,7 @@ function isPlainSequence(text: string): boolean {
 
 /**
  * A compact selection of common passwords, in lower case, from published lists of leaked passwords, with the usual
- * variations. Passwords of less than ten characters are refused for their length anyway, and sequences by a rule.
+ * variations. Passwords of fewer than ten characters are refused for their length anyway, and sequences by a rule.
  */
 const COMMON_PASSWORDS: ReadonlySet<string> = new Set(
   `

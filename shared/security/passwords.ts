@@ -84,18 +84,18 @@ class HashingThread {
   }
 
   #start(): Worker {
-    const started = new Worker(new URL('./argon2-thread.ts', import.meta.url));
-    started.on('message', ({ id, tag }: HashResult) => {
+    const worker = new Worker(new URL('./argon2-thread.ts', import.meta.url));
+    worker.on('message', ({ id, tag }: HashResult) => {
       this.#waiting.get(id)?.resolve(Buffer.from(tag));
       this.#waiting.delete(id);
-      if (this.#waiting.size === 0) started.unref();
+      if (this.#waiting.size === 0) worker.unref();
     });
-    started.on('error', (error) => {
+    worker.on('error', (error) => {
       this.#worker = undefined;
       for (const { reject } of this.#waiting.values()) reject(error);
       this.#waiting.clear();
     });
-    return started;
+    return worker;
   }
 }
 

@@ -26,7 +26,7 @@ export function phraseLinesOf(text: string): string {
   return linesOf(removeSecrets(text));
 }
 
-/** Replaces secrets by NUL, which ends a line, but no link or address that contains the secret. */
+/** Replaces secrets by NUL, which ends a line. Keeps the rest of a link or an address that contains a secret. */
 function removeSecrets(text: string): string {
   return maskSecrets(text, () => '\0');
 }

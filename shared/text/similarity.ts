@@ -56,11 +56,11 @@ export class TextCollection {
    * divided by the weight of all terms of the heavier text.
    */
   similarities(text: string): number[] {
-    const asked = termsOf(text);
-    const own = this.#weightOf(asked);
+    const askedTerms = termsOf(text);
+    const askedWeight = this.#weightOf(askedTerms);
     return this.#texts.map((terms, place) => {
-      const most = Math.max(own, this.#weights[place] ?? 0);
-      return most === 0 ? 0 : this.#weightOf(asked.intersection(terms)) / most;
+      const heavierWeight = Math.max(askedWeight, this.#weights[place] ?? 0);
+      return heavierWeight === 0 ? 0 : this.#weightOf(askedTerms.intersection(terms)) / heavierWeight;
     });
   }
 

@@ -35,6 +35,7 @@ export class TokenBudget {
     this.#quarters = tokens * 4;
   }
 
+  /** Number of tokens taken so far. */
   get taken(): number {
     return this.#taken / 4;
   }
@@ -52,7 +53,7 @@ export class TokenBudget {
 
   /** Takes and returns as much of the beginning of a text as fits. Takes nothing after something did not fit. */
   takeBeginning(text: string): string {
-    if (this.#takesCheap(text)) return text;
+    if (this.#takeIfCheap(text)) return text;
     let at = 0;
     while (at < text.length) {
       const codePoint = text.codePointAt(at) ?? 0;
@@ -64,7 +65,7 @@ export class TokenBudget {
 
   /** Takes and returns as much of the end of a text as fits. Takes nothing after something did not fit. */
   takeEnd(text: string): string {
-    if (this.#takesCheap(text)) return text;
+    if (this.#takeIfCheap(text)) return text;
     let at = text.length;
     while (at > 0) {
       const width = isLowSurrogate(text.charCodeAt(at - 1)) && at > 1 ? 2 : 1;
@@ -74,7 +75,7 @@ export class TokenBudget {
     return text.slice(at);
   }
 
-  #takesCheap(text: string): boolean {
+  #takeIfCheap(text: string): boolean {
     return (
       !this.isExceeded &&
       this.#taken + text.length <= this.#quarters &&

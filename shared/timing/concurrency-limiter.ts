@@ -13,7 +13,10 @@ export interface ConcurrencyLimiterOptions {
 export interface LimitedWork {
   /** Name of its party. Parties take turns. */
   party?: string;
-  /** Its share of `capacity`; 1 by default. One over `maxPerParty` never starts, nor what its party queues after it. */
+  /**
+   * Its share of `capacity`; 1 by default. A piece heavier than `maxPerParty` never starts, nor does anything that its
+   * party queues after it.
+   */
   weight?: number;
   /** Aborts when nobody waits for the work any more. */
   gone?: AbortSignal | undefined;
@@ -37,7 +40,7 @@ interface WaitingPiece {
 }
 
 interface Party {
-  held: number;
+  heldWeight: number;
   queue: Set<WaitingPiece>;
 }
 
@@ -50,7 +53,7 @@ export class ConcurrencyLimiter {
   #capacity: number;
   readonly #maxPerParty: number;
   readonly #maxQueued: number;
-  #held = 0;
+  #heldWeight = 0;
   /** Parties with pieces that run or wait, next in turn first. */
   readonly #parties = new Map<string, Party>();
 
@@ -85,7 +88,7 @@ export class ConcurrencyLimiter {
    * if, before its turn, the caller has gone or the waiting time is over.
    */
   async acquire({ party: name = '', weight = 1, ...limits }: LimitedWork = {}): Promise<Permit> {
-    const party = this.#parties.get(name) ?? { held: 0, queue: new Set() };
+    const party = this.#parties.get(name) ?? { heldWeight: 0, queue: new Set() };
     this.#parties.set(name, party);
     await this.#waitForTurn(party, weight, limits);
     return this.#permit(name, party, weight);
@@ -143,12 +146,12 @@ export class ConcurrencyLimiter {
   }
 
   #fits(party: Party, weight: number): boolean {
-    return this.#held + weight <= this.#capacity && party.held + weight <= this.#maxPerParty;
+    return this.#heldWeight + weight <= this.#capacity && party.heldWeight + weight <= this.#maxPerParty;
   }
 
   #take(party: Party, weight: number): void {
-    party.held += weight;
-    this.#held += weight;
+    party.heldWeight += weight;
+    this.#heldWeight += weight;
   }
 
   /** Starts what fits. Nothing overtakes a piece that `capacity` has no room for, or heavy pieces would never start. */
@@ -156,11 +159,11 @@ export class ConcurrencyLimiter {
     for (const [name, party] of this.#parties) {
       const [first] = party.queue;
       if (first === undefined) {
-        if (party.held === 0) this.#parties.delete(name);
+        if (party.heldWeight === 0) this.#parties.delete(name);
         continue;
       }
-      if (party.held + first.weight > this.#maxPerParty) continue;
-      if (this.#held + first.weight > this.#capacity) return;
+      if (party.heldWeight + first.weight > this.#maxPerParty) continue;
+      if (this.#heldWeight + first.weight > this.#capacity) return;
       party.queue.delete(first);
       this.#take(party, first.weight);
       // The party moves to the end, where this loop meets it again.

@@ -22,7 +22,7 @@ export class Conversation {
   readonly #session: Session;
   readonly #source: string;
   readonly #now: number;
-  #started = false;
+  #hasStarted = false;
   /** The last valid time in the transcript. */
   #at: string | undefined;
   #lastMoment = 0;
@@ -65,7 +65,7 @@ export class Conversation {
   /** Returns the event of the session's end, if the session is over or nothing was said for a day. */
   end(isOver = false): ImportedEvent[] {
     const isIdle = this.#lastMoment <= this.#now - IDLE_MS;
-    if (!this.#started || !(isOver || isIdle)) return [];
+    if (!this.#hasStarted || !(isOver || isIdle)) return [];
     const id = `${this.#session.id}:stopped:${this.#lastMoment}`;
     return [this.#envelope(id, 'session.stopped', new Date(this.#lastMoment).toISOString())];
   }
@@ -97,12 +97,12 @@ export class Conversation {
     const moment = this.#momentOf(at);
     if (moment === undefined) return [event];
     this.#lastMoment = Math.max(this.#lastMoment, moment);
-    return this.#started ? [event] : [...this.#start(at), event];
+    return this.#hasStarted ? [event] : [...this.#start(at), event];
   }
 
   /** Returns the event of the session's start. It has the time of the first event with a valid time. */
   #start(at: string | undefined): ImportedEvent[] {
-    this.#started = true;
+    this.#hasStarted = true;
     const { id, detail } = this.#session;
     const started = this.#envelope(`${id}:started`, 'session.started', at);
     return [{ ...started, source_detail: detail && truncateMiddle(storableText(detail), SOURCE_DETAIL_MAX) }];

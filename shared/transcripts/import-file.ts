@@ -70,7 +70,7 @@ export async function* readLines(path: string, lineMax = LINE_MAX): AsyncGenerat
   let number = 0;
   let parts: Buffer[] = [];
   let bytes = 0;
-  const take = (): Line => {
+  const endLine = (): Line => {
     number += 1;
     const line = lineFrom(parts, number, bytes, lineMax);
     parts = [];
@@ -82,7 +82,7 @@ export async function* readLines(path: string, lineMax = LINE_MAX): AsyncGenerat
     for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, from)) {
       parts.push(chunk.subarray(from, at));
       bytes += at + 1 - from;
-      yield take();
+      yield endLine();
       from = at + 1;
     }
     bytes += chunk.length - from;
@@ -90,7 +90,7 @@ export async function* readLines(path: string, lineMax = LINE_MAX): AsyncGenerat
     if (bytes > lineMax) parts = [];
     else if (from < chunk.length) parts.push(chunk.subarray(from));
   }
-  if (bytes > 0) yield take();
+  if (bytes > 0) yield endLine();
 }
 
 function lineFrom(parts: Buffer[], number: number, bytes: number, lineMax: number): Line {

@@ -48,7 +48,7 @@ export class Progress {
   readonly #files: number;
   readonly #write: (line: string) => void;
   #bytes = 0;
-  #reported = performance.now();
+  #reportedAt = performance.now();
 
   constructor(files: number, write: (line: string) => void) {
     this.#files = files;
@@ -59,8 +59,8 @@ export class Progress {
   add(bytes: number, reports: readonly FileReport[]): void {
     this.#bytes += bytes;
     const now = performance.now();
-    if (now - this.#reported < PROGRESS_EVERY_MS) return;
-    this.#reported = now;
+    if (now - this.#reportedAt < PROGRESS_EVERY_MS) return;
+    this.#reportedAt = now;
     const stored = reports.reduce((sum, report) => sum + report.stored, 0);
     const read = `${(this.#bytes / MIB).toFixed(1)} MiB`;
     this.#write(`file ${reports.length} of ${this.#files}: ${read} read, ${stored} events stored\n`);

@@ -25,7 +25,7 @@ export class Transcript {
   #format: Format | undefined;
   #reader: Reader | undefined;
   /** The lines before the line by which the format is recognised. */
-  #early: Line[] = [];
+  #earlyLines: Line[] = [];
   #earlyBytes = 0;
 
   /** `now` is in Unix milliseconds. `report` counts skipped messages and broken lines. */
@@ -36,21 +36,21 @@ export class Transcript {
 
   /** True if no format was recognised within `SNIFF_LINES` and `SNIFF_BYTES`. */
   get isUnknown(): boolean {
-    const isLong = this.#early.length >= SNIFF_LINES || this.#earlyBytes >= SNIFF_BYTES;
+    const isLong = this.#earlyLines.length >= SNIFF_LINES || this.#earlyBytes >= SNIFF_BYTES;
     return this.#reader === undefined && isLong;
   }
 
   /** Returns the events that a line completes. */
   read(line: Line): ImportedEvent[] {
     if (this.#reader !== undefined) return this.#readLine(this.#reader, line);
-    this.#early.push(line);
+    this.#earlyLines.push(line);
     this.#earlyBytes += line.bytes;
     this.#format = line.text === undefined ? undefined : formatOf(line.text);
     if (this.#format === undefined) return [];
     const reader = this.#format.open();
     this.#reader = reader;
     this.#report.format = this.#format.name;
-    const early = this.#early.splice(0);
+    const early = this.#earlyLines.splice(0);
     return early.flatMap((one) => this.#readLine(reader, one));
   }
 

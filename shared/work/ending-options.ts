@@ -13,7 +13,7 @@ export function endingOptions(
   const inOrder = all.toSorted((a, b) => Number(parts.has(a.name)) - Number(parts.has(b.name)));
   return {
     windowS: recoveryWindowS,
-    cancelled: new Map(inOrder.map(({ name, codes }) => [name, codes.cancelled])),
-    ended: (ids) => wakeUps.announceEnded(ids),
+    cancelCodes: new Map(inOrder.map(({ name, codes }) => [name, codes.cancelled])),
+    announceEnded: (ids) => wakeUps.announceEnded(ids),
   };
 }

@@ -232,7 +232,10 @@ function endOf(verdict: Exclude<Casualty['verdict'], 'orphaned'>, { codes }: Kin
   return { state: 'failed', code: verdict === 'overdue' ? codes.timeout : 'abandoned' };
 }
 
-/** Opens a process's housekeeper, and registers it for disposal. Returns it, and how it ends accounts' work. */
+/**
+ * Opens a process's housekeeper, and registers it for disposal. Returns the housekeeper, and the options with which it
+ * ends the work of accounts.
+ */
 export function openHousekeeper(
   opening: AsyncDisposableStack,
   { em, directUrl, ...options }: OpenHousekeeperOptions,

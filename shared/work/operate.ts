@@ -84,9 +84,9 @@ export interface RetryJobsOptions {
 /**
  * Queues a new job for each active account whose latest job of a kind failed in the last 24 hours, each in a
  * transaction of its own. Waits for room in the pool before each page, so that the jobs do not exceed their deadline,
- * and people's own are not refused. Safe to interrupt and to repeat: an account that has a new job is not found again.
- * Resolves with the counts of each kind (`retried`) and, for each kind that cannot be retried, with the number of its
- * failures in that time (`left`).
+ * and the jobs that people request are not refused. Safe to interrupt and to repeat: an account that has a new job is
+ * not found again. Resolves with the counts of each kind (`retried`) and, for each kind that cannot be retried, with
+ * the number of its failures in that time (`left`).
  */
 export async function retryFailed(
   database: Pool,
@@ -142,16 +142,16 @@ export async function reasonAgainstPage(database: Pool, pool: PoolName): Promise
 async function admitAgain(
   database: Pool,
   { kind, body }: RoundStep,
-  failed: readonly FailedJob[],
+  failedJobs: readonly FailedJob[],
   { deadlines, recoveryWindowS }: Pick<RetryJobsOptions, 'deadlines' | 'recoveryWindowS'>,
 ): Promise<RetryCounts> {
   const timeoutMs = deadlines[kind.deadline];
-  const admission = admissionTerms(kind, { process: newId(), timeoutMs, recoveryWindowS });
+  const terms = admissionTerms(kind, { process: newId(), timeoutMs, recoveryWindowS });
   const counts = { queued: 0, locked: 0 };
-  for (const { id, party } of failed) {
+  for (const { id, party } of failedJobs) {
     const job = jobAdmission(kind, { accountId: party, body, requestId: `retry ${id}` });
     try {
-      const [admissionResult] = await admit(database, [job], admission);
+      const [admissionResult] = await admit(database, [job], terms);
       counts.queued += Number(admissionResult?.decision === 'admitted');
     } catch (error) {
       if (!isLockTimeout(error)) throw error;

@@ -95,9 +95,9 @@ export function openWakeUps(
         'admitted',
         flows.map(({ kind, party }) => `${kind}:${party}`),
       ),
-    async listen(to) {
-      listeners = to;
-      for (const [channel, wake] of Object.entries(to))
+    async listen(newListeners) {
+      listeners = newListeners;
+      for (const [channel, wake] of Object.entries(newListeners))
         await bus.listen(busChannel(channel as Channel), (payload) => wake(payload.split(',')));
     },
     async close() {

@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { openWork } from '../../ingress/work/open.ts';
 import { Box } from '../../shared/box.ts';
 import { ingressConfig } from '../../shared/config/config.ts';
-import { ingressSettings } from '../../shared/config/stated.ts';
+import { ingressSettings } from '../../shared/config/published-settings.ts';
 import { openDatabase } from '../../shared/db/orm.ts';
 import { openHeartbeat } from '../../shared/db/processes.ts';
 import { requestKey } from '../../shared/domain/work.ts';

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { retryUntil } from '../../shared/db/retries.ts';
 import {
+  countSessionsToSync,
   endOfPage,
   type PreparedPage,
   preparePage,
@@ -9,7 +10,6 @@ import {
   SYNC_PAGE_MAX,
   type SyncCursor,
   type SyncPage,
-  sessionsToSync,
   storeSyncPage,
 } from '../../shared/db/stores/memory/sync.ts';
 import { readProgress } from '../../shared/db/stores/work/progress.ts';
@@ -37,7 +37,7 @@ export function createSyncHandler({ pool, em }: Stores): Handler<typeof sync> {
     const takeIn = async () => {
       let progress =
         (await readProgress<SyncProgress>(em(), claim)) ??
-        initialProgress(await sessionsToSync(em(), claim.party, request));
+        initialProgress(await countSessionsToSync(em(), claim.party, request));
       let stored = Promise.resolve(progress.created);
       try {
         for await (const prepared of readAhead(pagesToSync(em, claim.party, request, progress))) {

@@ -134,7 +134,7 @@ export class Rounds {
   /** Reports whether the step's pool takes work, and has room for a page of jobs. */
   async #hasRoom({ kind: { pool } }: RoundStep): Promise<boolean> {
     const { database, heartbeat } = this.#dependencies;
-    return !heartbeat.paused.has(pool) && (await reasonAgainstPage(database.pool, pool)) === undefined;
+    return !heartbeat.pausedPools.has(pool) && (await reasonAgainstPage(database.pool, pool)) === undefined;
   }
 
   /** Returns the pause after a page. Counts the accounts once for each step of a round. */

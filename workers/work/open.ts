@@ -103,7 +103,7 @@ function openPool(
   const slots = new WorkerPool(config.slots[name], kinds, {
     terms: { worker: heartbeat.id, oneAtATime, reachMs },
     claim: (terms) => claim(database.pool, terms),
-    mayClaim: () => heartbeat.recoveredMs > RECLAIM_FIRST_MS && !heartbeat.paused.has(name),
+    mayClaim: () => heartbeat.recoveredMs > RECLAIM_FIRST_MS && !heartbeat.pausedPools.has(name),
     attempt: (one, freeSlot) => attempts.perform(one, freeSlot),
     claimLost: () => running.claimLost(),
     log,

@@ -17,6 +17,7 @@ export const App = defineEntity({
     minConfidence: p.double().default(MIN_CONFIDENCE),
     supersede: p.boolean().default(true),
     onDisconnect: p.enum(['continue', 'cancel']).default('continue'),
+    /** Features that an operator has turned off. */
     disabled: p.array(),
     /** Random key for fingerprints of requests. These outlive the texts and must reveal nothing about them. */
     fingerprintKey: p.blob(),
@@ -86,7 +87,7 @@ export const Refusal = defineEntity({
   },
 });
 
-/** An event that an app reported about a prediction. Kept for `TOMBSTONE_DAYS` from then on. */
+/** An event that an app reported about a prediction. Kept for `TOMBSTONE_DAYS` after the report. */
 export const PredictionEvent = defineEntity({
   name: 'PredictionEvent',
   tableName: 'prediction_events',

@@ -67,7 +67,8 @@ export const ConnectionAttempt = defineEntity({
 export type ConnectionAttempt = InferEntity<typeof ConnectionAttempt>;
 
 /**
- * A connection whose grant ended with work that one step could not end: work admitted until `endedAt` still has to end.
+ * A connection whose grant has ended while work under it still has to be ended, because one step could not end all of
+ * it: what is left of the work admitted until `endedAt`.
  */
 export const EndingConnection = defineEntity({
   name: 'EndingConnection',
@@ -92,7 +93,10 @@ export const ErasingGrant = defineEntity({
     connectionId: p.uuid().primary(),
     /** Number of the grant, if another account took over the connection; 0 for all grants. */
     grantRevision: p.integer().primary(),
-    /** Time by which the grant had ended. Lowered during the erasure: all predictions admitted later are erased. */
+    /**
+     * Time by which the grant had ended. Lowered as the erasure proceeds: predictions admitted later are already
+     * erased.
+     */
     endedAt: p.datetime(3),
   },
   indexes: [{ name: 'erasing_grants_connection', properties: ['connectionId'] }],

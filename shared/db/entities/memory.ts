@@ -115,7 +115,8 @@ export type Episode = InferEntity<typeof Episode>;
 
 /**
  * One statement about the account. World time (`validFrom`, `validTo`) is when it holds; system time (`recordedAt`,
- * `invalidatedAt`) is when memory believed it. Another fact supersedes it; another wording keeps a copy of the former.
+ * `invalidatedAt`) is when memory believed it. A contradicting fact supersedes it. If the fact itself gets another
+ * wording, the former one is kept as a row of its own.
  */
 export const Fact = defineEntity({
   name: 'Fact',
@@ -140,10 +141,11 @@ export const Fact = defineEntity({
     /** The announced fact that will replace this one at `validTo`. Until then this one holds, and is not superseded. */
     endedBy: p.uuid().nullable(),
     /**
-     * Set on a former wording, which a PATCH replaced: the fact with the new wording, which also supersedes this row.
+     * Set on a former wording, which a PATCH or a promotion replaced: the fact with the new wording, which also
+     * supersedes this row.
      */
     revisionOf: p.uuid().nullable(),
-    /** Time at which its text was erased, because it repeated a deleted source. */
+    /** Time at which its text was erased, because it may have repeated a deleted source. */
     staleAt: p.datetime(3).nullable(),
     pinned: p.boolean().default(false),
     model: p.text().nullable(),

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import type { PublishedSettings } from '../../config/stated.ts';
+import type { PublishedSettings } from '../../config/published-settings.ts';
 
 /**
  * A process. While it lives, its row is the lease on everything that it runs, and the sign that its callers still wait.

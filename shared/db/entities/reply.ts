@@ -5,8 +5,8 @@ import type { ReplyContext } from '../../schemas/replies.ts';
 /**
  * A prediction of what an account's person would reply to an agent. Its id is that of its work: the row is created in
  * the transaction that admits the work, and gets its answer or its error in the one that ends the work (triggers
- * `reply_admitted` and `reply_ended`). There is no foreign key, whose check would wait for whoever has locked the
- * account.
+ * `reply_admitted` and `reply_ended`). There is no foreign key to the account, because its check would wait for a lock
+ * on the account.
  */
 export const Reply = defineEntity({
   name: 'Reply',

@@ -9,14 +9,14 @@ const QUOTE_MAX = { units: 1000, words: 250 };
 /** A text in which quotes are looked up. It is split into words once, however many quotes are looked up. */
 export class QuotedText {
   readonly #text: string;
-  readonly #placed: readonly PlacedWord[];
+  readonly #placedWords: readonly PlacedWord[];
   readonly #words: readonly string[];
   readonly #trigrams: readonly string[];
 
   constructor(text: string) {
     this.#text = normalForm(text, 'NFC');
-    this.#placed = placedWords(this.#text);
-    this.#words = this.#placed.map(({ word }) => word);
+    this.#placedWords = placedWords(this.#text);
+    this.#words = this.#placedWords.map(({ word }) => word);
     this.#trigrams = wordNgrams(this.#words, 3);
   }
 
@@ -30,8 +30,8 @@ export class QuotedText {
       .map(({ word }) => word);
     const from = findExact(wanted, this.#words) ?? findNear(wanted, this.#trigrams);
     if (from === undefined) return undefined;
-    const last = this.#placed[Math.min(from + wanted.length, this.#placed.length) - 1];
-    return this.#text.slice(this.#placed[from]?.start, last?.end);
+    const last = this.#placedWords[Math.min(from + wanted.length, this.#placedWords.length) - 1];
+    return this.#text.slice(this.#placedWords[from]?.start, last?.end);
   }
 }
 

@@ -25,7 +25,7 @@ export interface KnownFact {
   quotes: Quote[];
 }
 
-interface Superseded {
+interface Supersession {
   fact: KnownFact;
   end: Date | null;
 }
@@ -40,9 +40,9 @@ export type Reconciliation =
   /** The statement rewords a fact made from the same passage: it replaces the fact. */
   | { outcome: 'rewording'; fact: KnownFact }
   /** The statement becomes a fact, and supersedes other facts. */
-  | { outcome: 'new'; supersedes: Superseded[] }
+  | { outcome: 'new'; supersedes: Supersession[] }
   /** The statement becomes a fact that `fact` already supersedes. It may itself supersede still older facts. */
-  | { outcome: 'former'; fact: KnownFact; end: Date | null; supersedes: Superseded[] }
+  | { outcome: 'former'; fact: KnownFact; end: Date | null; supersedes: Supersession[] }
   /** The statement repeats a superseded fact made from the same passage: it is dropped. */
   | { outcome: 'known' };
 

@@ -57,8 +57,8 @@ const SUSPICIONS = {
 /**
  * Turns a predictor's proposal into an answer: computes the confidence of each candidate, sorts the candidates, and
  * compares the first one with the threshold. A candidate that the person's own replies do not support stays below any
- * sensible threshold. If a reply was dictated, every candidate gets a confidence of 0. Since even that reaches a
- * threshold of 0, the answer to such a request then has no candidates.
+ * sensible threshold. If the prompt dictates its answer, or the predictor follows a command, every candidate gets a
+ * confidence of 0; the answer has no candidates at all if the threshold is 0, which even that confidence reaches.
  */
 export function decideReply(
   { candidates, closed, reason }: ReplyProposal,

@@ -50,7 +50,8 @@ const FIRST_EXAMPLES = 3;
 const COMMON_SHARE = 3 / 4;
 
 /**
- * Cuts prompt and material to `budgetTokens`. A prompt over its share loses its middle, and the material gets the rest.
+ * Cuts prompt and material to `budgetTokens`. A prompt over its share loses its middle, and the material gets the rest
+ * of the budget.
  */
 export function fitMaterial(prompt: string, material: Material, budgetTokens: number): FittedMaterial {
   const { head, tail, taken } = fitPrompt(prompt, budgetTokens * PROMPT_SHARE);
@@ -64,7 +65,7 @@ export function fitMaterial(prompt: string, material: Material, budgetTokens: nu
 
 /**
  * Cuts the material common to a batch (all except the examples) so that it fits beside the longest prompt. `truncated`
- * is only about the material: another prompt may be whole.
+ * says whether material was left out, not whether a prompt was cut.
  */
 export function fitCommon(
   prompts: readonly string[],

@@ -44,20 +44,20 @@ export function reliabilityOf(
 function binsOf(sorted: readonly ConfidenceOutcome[]): ReplyCalibration['bins'] {
   const count = Math.min(BINS_MAX, Math.ceil(sorted.length / OUTCOMES_PER_BIN));
   return Array.from({ length: count }, (_, n) => {
-    const of = sorted.slice((n * sorted.length) / count, ((n + 1) * sorted.length) / count);
+    const inBin = sorted.slice((n * sorted.length) / count, ((n + 1) * sorted.length) / count);
     return {
-      lo: of[0]?.confidence ?? 0,
-      hi: of.at(-1)?.confidence ?? 0,
-      count: of.length,
-      mean_confidence: mean(of.map(({ confidence }) => confidence)),
-      observed: mean(of.map(({ right }) => Number(right))),
+      lo: inBin[0]?.confidence ?? 0,
+      hi: inBin.at(-1)?.confidence ?? 0,
+      count: inBin.length,
+      mean_confidence: mean(inBin.map(({ confidence }) => confidence)),
+      observed: mean(inBin.map(({ right }) => Number(right))),
     };
   });
 }
 
 /**
- * Minimum share of all outcomes above the first threshold of the second sequence (see `suggestThreshold`). With fewer
- * outcomes, a single mistake would end the sequence.
+ * Minimum share of all outcomes that lie above the first threshold of the second sequence (see `suggestThreshold`).
+ * With fewer outcomes above it, a single mistake would end the sequence.
  */
 const MANY_SHARE = 0.5;
 
@@ -80,11 +80,11 @@ function suggestThreshold(
   })).filter(({ above }) => lowerBound(above.length, above.length) >= target);
   const passes = ({ above }: { above: readonly ConfidenceOutcome[] }) =>
     lowerBound(above.filter(({ right }) => right).length, above.length) >= target;
-  const many = tests.findIndex(({ above }) => above.length >= MANY_SHARE * outcomes.length);
-  const results = [0, Math.max(0, many)].flatMap((start) => {
+  const firstWithMany = tests.findIndex(({ above }) => above.length >= MANY_SHARE * outcomes.length);
+  const results = [0, Math.max(0, firstWithMany)].flatMap((start) => {
     const sequence = tests.slice(start);
-    const failed = sequence.findIndex((test) => !passes(test));
-    return sequence.slice(0, failed < 0 ? undefined : failed).slice(-1);
+    const firstFailure = sequence.findIndex((test) => !passes(test));
+    return sequence.slice(0, firstFailure < 0 ? undefined : firstFailure).slice(-1);
   });
   const best = results.sort((a, b) => a.threshold - b.threshold)[0];
   if (best !== undefined) return { threshold: best.threshold, evidence: evidenceAbove(best.above, null) };

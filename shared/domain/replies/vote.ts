@@ -59,10 +59,10 @@ function voteAmong(
   const times = Map.groupBy(classes.values(), (one) => one);
   const byReply = Map.groupBy(neighbours, ({ pair }) => classes.get(pair) ?? '');
   const shares = new Map(
-    [...byReply].map(([reply, of]) => [reply, of.reduce((s, { weight }) => s + weight, 0) / total]),
+    [...byReply].map(([reply, votes]) => [reply, votes.reduce((s, { weight }) => s + weight, 0) / total]),
   );
-  const replies = [...byReply].map(([reply, of]) => ({
-    response: mostCommon(of.map(({ pair }) => pair.reply.trim())),
+  const replies = [...byReply].map(([reply, votes]) => ({
+    response: mostCommon(votes.map(({ pair }) => pair.reply.trim())),
     share: shares.get(reply) ?? 0,
     times: times.get(reply)?.length ?? 0,
   }));
@@ -85,7 +85,7 @@ function neighboursOf(
   pairs: readonly PromptReply[],
   documents: readonly WordCounts[],
 ): { pair: PromptReply; weight: number }[] {
-  const asked = countWords(prompt);
+  const promptWords = countWords(prompt);
   const documentsWith = new Map<string, number>();
   for (const { counts } of documents)
     for (const term of counts.keys()) documentsWith.set(term, (documentsWith.get(term) ?? 0) + 1);
@@ -93,7 +93,7 @@ function neighboursOf(
     const n = documentsWith.get(term) ?? 0;
     return Math.log(1 + (documents.length - n + 0.5) / (n + 0.5));
   };
-  const terms = [...asked.counts.keys()]
+  const terms = [...promptWords.counts.keys()]
     .sort((a, b) => rarity(b) - rarity(a) || (a < b ? -1 : 1))
     .slice(0, TERMS_MAX);
   const meanLength = documents.reduce((sum, { length }) => sum + length, 1) / Math.max(1, documents.length);
@@ -102,10 +102,10 @@ function neighboursOf(
       const times = counts.get(term) ?? 0;
       return sum + (rarity(term) * times * (K1 + 1)) / (times + K1 * (1 - B + (B * length) / meanLength));
     }, 0);
-  const own = score(asked);
+  const ownScore = score(promptWords);
   const scored = pairs.map((pair, place) => {
     const document = documents[place];
-    const likeness = document === undefined || own === 0 ? 0 : Math.min(1, score(document) / own);
+    const likeness = document === undefined || ownScore === 0 ? 0 : Math.min(1, score(document) / ownScore);
     return { pair, likeness };
   });
   return scored

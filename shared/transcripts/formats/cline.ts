@@ -44,21 +44,21 @@ function passageOf(messages: JsonObject[]): Passage | undefined {
 function entriesOf(message: JsonObject, scope: string, isFirst: boolean): Entry[] {
   const { ts, type, partial } = message;
   if (typeof ts !== 'number' || partial === true) return [];
-  const what = String(type === 'ask' ? message['ask'] : message['say']);
+  const subtype = String(type === 'ask' ? message['ask'] : message['say']);
   const text = (stringOf(message['text']) ?? '').trim();
   const origin = { id: `${scope}:${ts}`, at: timeOf(ts) };
-  if (type === 'ask' && ASK_TYPES.includes(what))
+  if (type === 'ask' && ASK_TYPES.includes(subtype))
     return [{ kind: 'question', ...origin, text: questionIn(text) }];
-  if (type === 'ask' && what === 'completion_result') return [{ kind: 'turn-end' }];
-  if (WORK_TYPES.includes(what)) return [{ kind: 'working' }];
+  if (type === 'ask' && subtype === 'completion_result') return [{ kind: 'turn-end' }];
+  if (WORK_TYPES.includes(subtype)) return [{ kind: 'working' }];
   if (type !== 'say') return [];
-  if (what === 'task' || what === 'user_feedback' || (isFirst && what === 'text')) {
+  if (subtype === 'task' || subtype === 'user_feedback' || (isFirst && subtype === 'text')) {
     const words = stripToolWrappers(text);
     return [words === '' ? { kind: 'skipped' } : { kind: 'user', ...origin, text: words }];
   }
   if (text === '') return [];
-  if (what === 'text') return [{ kind: 'agent', ...origin, text }];
-  return what === 'completion_result' ? [{ kind: 'agent', ...origin, text }, { kind: 'turn-end' }] : [];
+  if (subtype === 'text') return [{ kind: 'agent', ...origin, text }];
+  return subtype === 'completion_result' ? [{ kind: 'agent', ...origin, text }, { kind: 'turn-end' }] : [];
 }
 
 /** Returns the question in a message: a plain text, or a JSON object with answer options in one of two formats. */

@@ -31,9 +31,9 @@ export const codex: Format = {
 class CodexReader implements Reader {
   readonly #ids = new UtteranceIds();
   /** Ids of the questions whose answers may be kept, by call of the tool that asks the person. */
-  readonly #asked = new Map<string, string[]>();
+  readonly #askedIds = new Map<string, string[]>();
   #session: Session | undefined;
-  #subagent = false;
+  #isSubagent = false;
   /**
    * Prefix of the ids. A fork begins with a copy of the messages of its original session, so it uses the prefix of that
    * session.
@@ -47,7 +47,7 @@ class CodexReader implements Reader {
     if (this.#session === undefined) return undefined;
     const entries = this.#entriesOf(record, payload);
     if (entries.length === 0) return undefined;
-    return { session: this.#session, entries: this.#subagent ? [{ kind: 'skipped' }] : entries };
+    return { session: this.#session, entries: this.#isSubagent ? [{ kind: 'skipped' }] : entries };
   }
 
   #begin(meta: JsonObject): void {
@@ -56,7 +56,7 @@ class CodexReader implements Reader {
     this.#root = `${NAME}:${stringOf(meta['forked_from_id']) ?? id}`;
     if (this.#session !== undefined) return;
     this.#session = { id: `${NAME}:${id}`, agent: NAME, detail: stringOf(meta['cwd']) };
-    this.#subagent = meta['thread_source'] === 'subagent' || 'subagent' in objectOf(meta['source']);
+    this.#isSubagent = meta['thread_source'] === 'subagent' || 'subagent' in objectOf(meta['source']);
   }
 
   #entriesOf({ type, timestamp }: JsonObject, payload: JsonObject): Entry[] {
@@ -98,13 +98,13 @@ class CodexReader implements Reader {
 
   #questions(call: JsonObject, at: string | undefined): Entry[] {
     const { questions } = tryParseObject(stringOf(call['arguments']) ?? '') ?? {};
-    const open = objectsOf(questions).filter(({ isSecret }) => isSecret !== true);
+    const publicQuestions = objectsOf(questions).filter(({ isSecret }) => isSecret !== true);
     const callId = String(call['call_id']);
-    this.#asked.set(
+    this.#askedIds.set(
       callId,
-      open.map(({ id }) => String(id)),
+      publicQuestions.map(({ id }) => String(id)),
     );
-    return open.map(({ id, question, options }) => ({
+    return publicQuestions.map(({ id, question, options }) => ({
       kind: 'question',
       id: this.#questionId(callId, String(id)),
       at,
@@ -115,7 +115,7 @@ class CodexReader implements Reader {
   #answers(result: JsonObject, at: string | undefined): Entry[] {
     const callId = String(result['call_id']);
     const { answers } = tryParseObject(stringOf(result['output']) ?? '') ?? {};
-    const replies = (this.#asked.get(callId) ?? []).flatMap((question): Entry[] => {
+    const replies = (this.#askedIds.get(callId) ?? []).flatMap((question): Entry[] => {
       const given = objectOf(propertyOf(answers, question))['answers'];
       const text = Array.isArray(given) ? given.filter((one) => typeof one === 'string').join('\n') : '';
       const asked = this.#questionId(callId, question);

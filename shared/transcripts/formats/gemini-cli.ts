@@ -63,19 +63,19 @@ class DocumentReader implements Reader {
 
 class GeminiReader implements Reader {
   /** Ids of the messages that were read. Later states of a message only add tool calls. */
-  readonly #seen = new Set<string>();
+  readonly #seenIds = new Set<string>();
   #session: Session | undefined;
-  #subagent = false;
+  #isSubagent = false;
 
   read(line: string): Passage | undefined {
     const record = parseObject(line);
     const { sessionId, projectHash } = record;
     if (this.#session === undefined && typeof sessionId === 'string' && typeof projectHash === 'string') {
       this.#session = { id: `${NAME}:${sessionId}`, agent: NAME };
-      this.#subagent = record['kind'] === 'subagent';
+      this.#isSubagent = record['kind'] === 'subagent';
     }
     if (this.#session === undefined) return undefined;
-    // A line is a message, or a checkpoint, which repeats all messages so far. `#seen` leaves out the repeated ones.
+    // A line is a message, or a checkpoint, which repeats all messages so far. `#seenIds` leaves out the repeated ones.
     const messages = [
       record,
       ...objectsOf(record['messages']),
@@ -84,14 +84,14 @@ class GeminiReader implements Reader {
     const { id: scope } = this.#session;
     const entries = messages.flatMap((message) => this.#entriesOf(message, scope));
     if (entries.length === 0) return undefined;
-    return { session: this.#session, entries: this.#subagent ? [{ kind: 'skipped' }] : entries };
+    return { session: this.#session, entries: this.#isSubagent ? [{ kind: 'skipped' }] : entries };
   }
 
   #entriesOf(message: JsonObject, scope: string): Entry[] {
     const { id, type } = message;
     if (typeof id !== 'string' || (type !== 'user' && type !== 'gemini')) return [];
-    const entries = this.#seen.has(id) ? [] : entriesOf(message, `${scope}:${id}`);
-    this.#seen.add(id);
+    const entries = this.#seenIds.has(id) ? [] : entriesOf(message, `${scope}:${id}`);
+    this.#seenIds.add(id);
     return objectsOf(message['toolCalls']).length > 0 ? [...entries, { kind: 'working' }] : entries;
   }
 }

@@ -53,15 +53,15 @@ class SpecStoryReader implements Reader {
       this.#message?.lines.push(line);
       return undefined;
     }
-    const complete = this.#message;
+    const previous = this.#message;
     const [, who, sidechain, detail] = header;
     this.#message = {
       role: who === 'User' ? 'user' : 'agent',
-      at: timeOf(detail) ?? complete?.at ?? this.#startedAt,
+      at: timeOf(detail) ?? previous?.at ?? this.#startedAt,
       sidechain: sidechain !== undefined,
       lines: [],
     };
-    return complete && { session: this.#session, entries: this.#entriesOf(complete) };
+    return previous && { session: this.#session, entries: this.#entriesOf(previous) };
   }
 
   #begin(line: string): void {
@@ -75,18 +75,18 @@ class SpecStoryReader implements Reader {
   #entriesOf({ role, at, sidechain, lines }: Message): Entry[] {
     if (sidechain) return [{ kind: 'skipped' }];
     const { id: scope } = this.#session ?? { id: NAME };
-    const said = (text: string) => ({ id: this.#ids.next(scope, role, text), at, text });
+    const utterance = (text: string) => ({ id: this.#ids.next(scope, role, text), at, text });
     if (role === 'user') {
-      const shown = withoutRule(lines.join('\n'));
+      const message = withoutRule(lines.join('\n'));
       const isExpansion = at !== undefined && at === this.#commandAt;
-      if (shown.startsWith(COMMAND_TAG)) this.#commandAt = at;
-      const text = isExpansion ? '' : stripToolWrappers(shown);
-      return [text === '' ? { kind: 'skipped' } : { kind: 'user', ...said(text) }];
+      if (message.startsWith(COMMAND_TAG)) this.#commandAt = at;
+      const text = isExpansion ? '' : stripToolWrappers(message);
+      return [text === '' ? { kind: 'skipped' } : { kind: 'user', ...utterance(text) }];
     }
     return withoutTools(lines).flatMap((part): Entry[] => {
       if (part === undefined) return [{ kind: 'working' }];
       const text = withoutThinking(withoutRule(part));
-      return text === '' ? [] : [{ kind: 'agent', ...said(text) }];
+      return text === '' ? [] : [{ kind: 'agent', ...utterance(text) }];
     });
   }
 }

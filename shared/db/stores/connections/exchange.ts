@@ -201,8 +201,8 @@ async function makeGrant(
 }
 
 /**
- * Records the grants that a connection's present account loses to a new one, for its erasure: the connection no longer
- * shows whose they were. Their answers are over from now on.
+ * Records, for a later erasure of a connection's present account, the grants that it loses to a new account: afterwards
+ * the connection no longer shows whose they were. They end now.
  */
 async function recordLostGrants(tx: EntityManager, id: string, newAccountId: string): Promise<void> {
   await tx.execute(

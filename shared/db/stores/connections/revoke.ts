@@ -108,7 +108,7 @@ export async function endPredictionsOf(
 ): Promise<string[]> {
   const idsJson = JSON.stringify(connectionIds);
   const allGrants = `select value::uuid as connection_id, timestamptz 'infinity' as ended_at from json_array_elements_text(?::json)`;
-  const { found, ended } = await endLiveUnder(tx, allGrants, [idsJson], windowS);
+  const { found, ended } = await endWorkUnder(tx, allGrants, [idsJson], windowS);
   if (found >= ROWS_AT_ONCE || ended.length < found)
     await tx.execute(
       `insert into ending_connections (connection_id, ended_at)
@@ -125,7 +125,7 @@ export async function endPredictionsOf(
  */
 export function endRevokedWork(
   em: EntityManager,
-  { windowS, ended }: { windowS: number; ended(ids: readonly string[]): void },
+  { windowS, announceEnded }: { windowS: number; announceEnded(ids: readonly string[]): void },
 ): AsyncGenerator<void> {
   const step = async (tx: EntityManager) => {
     const [next] = await tx.execute<{ id: string; ended_at: string }[]>(
@@ -133,7 +133,7 @@ export function endRevokedWork(
     );
     if (next === undefined) return undefined;
     const oneGrant = 'select ?::uuid as connection_id, ?::timestamptz as ended_at';
-    const { found, ended: ids } = await endLiveUnder(tx, oneGrant, [next.id, next.ended_at], windowS);
+    const { found, ended: ids } = await endWorkUnder(tx, oneGrant, [next.id, next.ended_at], windowS);
     if (found < ROWS_AT_ONCE && ids.length === found)
       await tx.execute(
         `delete from ending_connections where connection_id = ? and ended_at = ?::timestamptz`,
@@ -143,7 +143,7 @@ export function endRevokedWork(
   };
   return repeatStep(async () => {
     const ids = await transaction(em, step);
-    ended(ids ?? []);
+    announceEnded(ids ?? []);
     return ids === undefined ? 0 : 1;
   }, 1);
 }
@@ -153,7 +153,7 @@ export function endRevokedWork(
  * the number of pieces found, and the ids of those that it ended. The guard of each piece names its attempt, because a
  * request that has ended may run again under a new grant.
  */
-export async function endLiveUnder(
+export async function endWorkUnder(
   tx: EntityManager,
   grants: string,
   values: string[],

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ErrorCode } from '../../../errors/catalogue.ts';
 import { ROWS_AT_ONCE, repeatStep } from '../../steps.ts';
 import { transaction } from '../../transaction.ts';
-import { endLiveUnder } from '../connections/revoke.ts';
+import { endWorkUnder } from '../connections/revoke.ts';
 import { completeWithin, type Subject } from '../work/complete.ts';
 import { eraseRows } from './rows.ts';
 
@@ -11,18 +11,18 @@ export interface EndingOptions {
   /** Recovery window of the ended work, in seconds. */
   windowS: number;
   /** Error codes with which the work of an account is cancelled, by kind. Kinds are cancelled in this order. */
-  cancelled: ReadonlyMap<string, ErrorCode>;
+  cancelCodes: ReadonlyMap<string, ErrorCode>;
   /** Wakes the processes that wait for the ended work or run it. */
-  ended(ids: readonly string[]): void;
+  announceEnded(ids: readonly string[]): void;
 }
 
 /** Cancels the live work of the account, in steps. No work is added meanwhile: `admit_v1` refuses it. */
 export async function* endJobs(
   em: EntityManager,
   accountId: string,
-  { windowS, cancelled, ended }: EndingOptions,
+  { windowS, cancelCodes, announceEnded }: EndingOptions,
 ): AsyncGenerator<void> {
-  for (const [kind, code] of cancelled)
+  for (const [kind, code] of cancelCodes)
     yield* repeatStep(async () => {
       const live = await em.execute<Subject[]>(
         `select id, party, month from work where kind = ? and party = ? limit ${ROWS_AT_ONCE}`,
@@ -30,7 +30,7 @@ export async function* endJobs(
       );
       const end = { guard: 'live', state: 'cancelled', code } as const;
       const batch = live.map((one) => ({ ...one, ...end }));
-      ended(await transaction(em, (tx) => completeWithin(tx, batch, windowS)));
+      announceEnded(await transaction(em, (tx) => completeWithin(tx, batch, windowS)));
       return live.length;
     });
 }
@@ -106,7 +106,7 @@ export function endAttempts(em: EntityManager, accountId: string): AsyncGenerato
 export function endRunningPredictions(
   em: EntityManager,
   accountId: string,
-  { windowS, ended }: Pick<EndingOptions, 'windowS' | 'ended'>,
+  { windowS, announceEnded }: Pick<EndingOptions, 'windowS' | 'announceEnded'>,
 ): AsyncGenerator<void> {
   const grants = `
     select connection_id, ended_at from erasing_grants where account_id = ? and grant_revision = 0
@@ -114,8 +114,8 @@ export function endRunningPredictions(
     select connection_id, e.ended_at from ending_connections e join erasing_grants g using (connection_id)
      where g.account_id = ?`;
   return repeatStep(async () => {
-    const step = await transaction(em, (tx) => endLiveUnder(tx, grants, [accountId, accountId], windowS));
-    ended(step.ended);
+    const step = await transaction(em, (tx) => endWorkUnder(tx, grants, [accountId, accountId], windowS));
+    announceEnded(step.ended);
     // Work that a step finds but does not end was taken over meanwhile: the next step finds its new attempt.
     return step.ended.length < step.found ? ROWS_AT_ONCE : step.found;
   });

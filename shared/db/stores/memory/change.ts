@@ -4,7 +4,7 @@ import { transaction } from '../../transaction.ts';
 
 /**
  * Changes an account's memory in one transaction, and counts the change in `accounts.memory_revision`, unless
- * `counts` is false: for changes of nothing but what promotion has looked at. Either way the statement locks the
+ * `counts` is false, as for a change that only marks what promotion has processed. Either way the statement locks the
  * account's row, so changes of one account run one after another, and `work` needs no locks of its own. Throws
  * `not_authenticated` if the account is gone, disabled or being erased.
  */

@@ -6,7 +6,7 @@ import { KIB, MIB } from '../../../schemas/limits.ts';
 import { isCancelled } from '../../faults.ts';
 import { transaction } from '../../transaction.ts';
 
-/** Maximum length of the end of a question by which memory is searched, in UTF-16 units. */
+/** Number of UTF-16 units at the end of a question by which memory is searched. */
 const QUESTION_MAX = 2000;
 
 /** Time limit for reading the rows for a question. A read that takes longer returns no rows. */
@@ -48,7 +48,7 @@ export async function assembleContext(
 ): Promise<ContextBundle> {
   const read = async (room: number) => {
     const readNow = () =>
-      readCandidateRows<{ offer: StoredOffer }>(em, OFFER_OF_ACCOUNT, query, { room, of: accountId });
+      readCandidateRows<{ offer: StoredOffer }>(em, OFFER_OF_ACCOUNT, query, { room, id: accountId });
     await limits?.reserve(TIER_COUNT * room);
     const row = await (limits === undefined ? readNow() : limits.inTurn(readNow));
     if (row === undefined) throw new AppError('not_authenticated');
@@ -90,7 +90,7 @@ export async function assembleConnectedContext(
     em,
     OFFER_OF_CONNECTION,
     query,
-    { room: TIER_BYTES.usual, of: connectionId },
+    { room: TIER_BYTES.usual, id: connectionId },
   );
   if (row === undefined) return { bundle: null, profileRevision: 'none', grantRevision: 0 };
   const { offer, ...revisions } = row;
@@ -105,10 +105,10 @@ async function readCandidateRows<Row extends object>(
   em: EntityManager,
   statement: string,
   query: ContextQuery,
-  { room, of }: { room: number; of: string },
+  { room, id }: { room: number; id: string },
 ): Promise<Row | undefined> {
   const read = async (tx: EntityManager, bytes: number) => {
-    const [row] = await tx.execute<Row[]>(statement, [...valuesOf(query), bytes, of]);
+    const [row] = await tx.execute<Row[]>(statement, [...valuesOf(query), bytes, id]);
     return row;
   };
   try {
@@ -171,11 +171,11 @@ type StoredOffer = Omit<Offer, keyof typeof WITHOUT_ROWS | 'timedOut'> & Partial
  * Parses the times of an offer, in columns only: keys in the metadata of a row come from clients and may have the same
  * names.
  */
-function parseTimes(offered: StoredOffer): Offer {
-  const { profile, facts, episodes, raw, ...rest } = { ...WITHOUT_ROWS, ...offered };
+function parseTimes(storedOffer: StoredOffer): Offer {
+  const { profile, facts, episodes, raw, ...rest } = { ...WITHOUT_ROWS, ...storedOffer };
   return {
     ...parseRowTimes(rest),
-    timedOut: offered.facts === undefined,
+    timedOut: storedOffer.facts === undefined,
     profile: profile && parseRowTimes(profile),
     facts: { ...facts, rows: facts.rows.map(parseRowTimes) },
     episodes: { ...episodes, rows: episodes.rows.map(parseRowTimes) },

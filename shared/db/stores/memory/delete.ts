@@ -32,9 +32,14 @@ export function deleteRaw(
     );
     if (row === undefined) throw new AppError('not_found');
     const eventDeleted = await preventReimport(tx, accountId, row.eventId, purgeEvent);
-    const lost = { texts: [row.content], budget: newBudget() };
-    const counts = await forgetDerived(tx, accountId, { tier: 'raw', id, ...lost, saidAt: row.saidAt });
-    await redactDerived(tx, accountId, affected, lost);
+    const deletedTexts = { texts: [row.content], budget: newBudget() };
+    const counts = await forgetDerived(tx, accountId, {
+      tier: 'raw',
+      id,
+      ...deletedTexts,
+      saidAt: row.saidAt,
+    });
+    await redactDerived(tx, accountId, affected, deletedTexts);
     return { id, event_deleted: eventDeleted, ...counts };
   });
 }
@@ -48,9 +53,9 @@ export function deleteEpisode(em: EntityManager, accountId: string, id: string):
       [id, accountId],
     );
     if (row === undefined) throw new AppError('not_found');
-    const lost = { texts: [row.text], budget: newBudget() };
-    const counts = await forgetDerived(tx, accountId, { tier: 'episode', id, ...lost });
-    await redactDerived(tx, accountId, affected, lost);
+    const deletedTexts = { texts: [row.text], budget: newBudget() };
+    const counts = await forgetDerived(tx, accountId, { tier: 'episode', id, ...deletedTexts });
+    await redactDerived(tx, accountId, affected, deletedTexts);
     return { id, event_deleted: false, ...counts };
   });
 }

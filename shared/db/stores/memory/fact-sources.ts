@@ -74,12 +74,12 @@ const SOURCES_TO_PROMOTE = `
 export async function sourcesOf(
   em: EntityManager,
   accountId: string,
-  named: readonly SourceId[],
+  sourceIds: readonly SourceId[],
 ): Promise<FactSource[]> {
-  if (named.length === 0) return [];
+  if (sourceIds.length === 0) return [];
   const storedSources = await em.execute<StoredSource[]>(READ_SOURCES, [
     accountId,
-    JSON.stringify(named),
+    JSON.stringify(sourceIds),
     CONTENT_MAX,
     ROWS_MAX,
   ]);

@@ -44,13 +44,13 @@ export async function forgetDerived(
     [accountId, JSON.stringify(tier === 'episode' ? [id] : orphans)],
   );
   const facts = await forgetFacts(tx, accountId, {
-    lostQuote: tier === 'raw' ? derived.facts : [],
-    touched: [
+    lostQuoteFacts: tier === 'raw' ? derived.facts : [],
+    factIds: [
       ...derived.facts,
       ...derivedFromOrphans.facts,
       ...(await factsOf(tx, accountId, remainingEpisodes)),
     ],
-    lost: compareWith(orphanTexts && [...texts, ...orphanTexts.map(({ text }) => text)], budget),
+    deletedTexts: compareWith(orphanTexts && [...texts, ...orphanTexts.map(({ text }) => text)], budget),
     // The words of a deleted episode are still in its raw rows.
     keepsRaw: tier === 'episode',
   });
@@ -133,7 +133,7 @@ async function forgetEpisodes(
   tx: EntityManager,
   accountId: string,
   ids: string[],
-  lost: DeletedTexts | undefined,
+  deletedTexts: DeletedTexts | undefined,
 ): Promise<number> {
   let count = 0;
   for (const page of inPages(ids, TEXTS_AT_ONCE)) {
@@ -150,7 +150,7 @@ async function forgetEpisodes(
       text: [title, summary, ...tags].join('\n'),
     }));
     const promotedIds = episodes.filter(({ isOwn }) => !isOwn).map(({ id }) => id);
-    const staleIds = [...promotedIds, ...(await findRepeating(tx, accountId, texts, lost))];
+    const staleIds = [...promotedIds, ...(await findRepeating(tx, accountId, texts, deletedTexts))];
     await tx.execute(
       `update episodes set title = '', summary = '', tags = '{}', stale_at = now(), updated_at = now()
         where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)`,
@@ -172,10 +172,10 @@ async function factsOf(tx: EntityManager, accountId: string, ids: string[]): Pro
 
 interface LostFacts {
   /** Facts that lost a quote. */
-  lostQuote: string[];
+  lostQuoteFacts: string[];
   /** Facts derived from rows that were deleted or that lost a source. */
-  touched: string[];
-  lost: DeletedTexts | undefined;
+  factIds: string[];
+  deletedTexts: DeletedTexts | undefined;
   /** True if no raw row was deleted, so that facts with raw sources keep their texts. */
   keepsRaw: boolean;
 }
@@ -194,10 +194,10 @@ interface FactEvidence {
 async function forgetFacts(
   tx: EntityManager,
   accountId: string,
-  { lostQuote, touched, lost, keepsRaw }: LostFacts,
+  { lostQuoteFacts, factIds, deletedTexts, keepsRaw }: LostFacts,
 ): Promise<DerivedCounts['facts']> {
-  const facts = await tx.execute<FactEvidence[]>(FACT_EVIDENCE, [accountId, JSON.stringify(touched)]);
-  const lostQuoteIds = new Set(lostQuote);
+  const facts = await tx.execute<FactEvidence[]>(FACT_EVIDENCE, [accountId, JSON.stringify(factIds)]);
+  const lostQuoteIds = new Set(lostQuoteFacts);
   const isAttested = ({ id, hasSource, hasHuman }: FactEvidence) =>
     lostQuoteIds.has(id) ? hasHuman : hasSource;
   const unattestedIds = facts.filter((fact) => !isAttested(fact)).map(({ id }) => id);
@@ -207,7 +207,7 @@ async function forgetFacts(
     .map(({ id }) => id);
   let stale = 0;
   for (const page of inPages(doubtfulIds, TEXTS_AT_ONCE))
-    stale += await eraseRepeating(tx, accountId, page, lost);
+    stale += await eraseRepeating(tx, accountId, page, deletedTexts);
   return { deleted: deleted.length, stale, restored };
 }
 
@@ -218,7 +218,7 @@ async function eraseRepeating(
   tx: EntityManager,
   accountId: string,
   ids: string[],
-  lost: DeletedTexts | undefined,
+  deletedTexts: DeletedTexts | undefined,
 ): Promise<number> {
   const facts = await tx.execute<{ id: string; text: string; tags: string[] }[]>(
     `select id, text, tags from facts where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)`,
@@ -229,7 +229,7 @@ async function eraseRepeating(
     `update facts set text = '', tags = '{}', slot = null, stale_at = now(), updated_at = now()
       where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)
      returning revision_of is not null as "isFormer"`,
-    [accountId, JSON.stringify(await findRepeating(tx, accountId, texts, lost))],
+    [accountId, JSON.stringify(await findRepeating(tx, accountId, texts, deletedTexts))],
   );
   return erasedRows.filter(({ isFormer }) => !isFormer).length;
 }
@@ -291,11 +291,11 @@ export async function deleteFacts(
 async function restoreSuperseded(
   tx: EntityManager,
   accountId: string,
-  gone: readonly DeletedFact[],
+  deletedFacts: readonly DeletedFact[],
 ): Promise<number> {
-  const successors = new Map(gone.map(({ id, successor }) => [id, successor]));
-  const changes = gone.map(({ id }) => ({ id, successor: remainingSuccessor(successors, id) }));
-  const ids = JSON.stringify(gone.map(({ id }) => id));
+  const successors = new Map(deletedFacts.map(({ id, successor }) => [id, successor]));
+  const changes = deletedFacts.map(({ id }) => ({ id, successor: remainingSuccessor(successors, id) }));
+  const ids = JSON.stringify(deletedFacts.map(({ id }) => id));
   let restored = 0;
   for (const statement of [RESTORE_SUPERSEDED, RESTORE_ENDED]) {
     const rows = await tx.execute<{ holds: boolean }[]>(statement, [JSON.stringify(changes), accountId, ids]);
@@ -304,7 +304,10 @@ async function restoreSuperseded(
   return restored;
 }
 
-/** Facts whose successor in this column is deleted, with their next one: none if that would be the fact itself. */
+/**
+ * Selects the facts whose successor in this column is deleted, each with its next remaining successor: none if that
+ * would be the fact itself.
+ */
 const changesOf = (column: 'superseded_by' | 'ended_by') => `(
   select f.id, n.id as successor, n.valid_from as ends_at, coalesce(n.valid_from > now(), false) as ends_later,
          case when s.valid_from < f.valid_from then f.valid_from else s.valid_from end as ended_at

@@ -7,7 +7,7 @@ import { type Phrase, phrasesOf } from '../../../text/phrases.ts';
 import { PRIVATE_TAG } from '../../../text/recallable.ts';
 import { query, type SqlStatement } from '../../statement.ts';
 
-/** Number of phrases at which reading those of one tail of a draft stops. A sample may have one more. */
+/** Maximum number of phrases that are read for one tail of a draft; one more if its sparsest sample has more. */
 const RECALLED_MAX = 48;
 /**
  * Maximum length of a tail that is looked up, in UTF-16 units. A stored phrase must also have room for the words after
@@ -98,10 +98,10 @@ export function recallOwnPhrases(
 async function recall(
   pool: Pool,
   statement: SqlStatement,
-  whose: string,
+  id: string,
   tails: readonly string[],
 ): Promise<RecalledPhrase[]> {
   const lookups = tails.map((tail) => (tail === '\n' || tail.length > TAIL_MAX ? '' : tail));
   if (lookups.every((tail) => tail === '')) return [];
-  return query(pool, statement, [whose, lookups, RECALLED_MAX]);
+  return query(pool, statement, [id, lookups, RECALLED_MAX]);
 }

@@ -65,7 +65,7 @@ export function storeStatements(
       const storage = new StatementStorage(tx, accountId, extracted);
       for (const [place, source] of sources.entries()) await storage.store(source, statements[place] ?? []);
       await markPromoted(tx, accountId, sources);
-      await within(tx, storage.stored);
+      await within(tx, storage.result);
     },
     { counts: changesFacts },
   );
@@ -102,8 +102,8 @@ class StatementStorage {
   readonly #accountId: string;
   readonly #model: string | null;
   readonly #limits: ExtractedStatements['limits'];
-  readonly #created = new Set<string>();
-  readonly #updated = new Set<string>();
+  readonly #createdIds = new Set<string>();
+  readonly #updatedIds = new Set<string>();
   #skipped = 0;
 
   constructor(tx: EntityManager, accountId: string, { model, limits }: ExtractedStatements) {
@@ -113,9 +113,9 @@ class StatementStorage {
     this.#limits = limits;
   }
 
-  get stored(): StoreResult {
-    const ids = [...this.#created.union(this.#updated)];
-    return { created: this.#created.size, skipped: this.#skipped, ids };
+  get result(): StoreResult {
+    const ids = [...this.#createdIds.union(this.#updatedIds)];
+    return { created: this.#createdIds.size, skipped: this.#skipped, ids };
   }
 
   async store(source: FactSource, statements: readonly Statement[]): Promise<void> {
@@ -127,24 +127,25 @@ class StatementStorage {
     const passages: Statement[] = [];
     let hasEffect = false;
     for (const statement of statements) {
-      const isOfPassage = !isFact && passages.some((one) => haveSamePassage(one, statement));
-      const hasRoom = (isOfPassage || passages.length < limit) && this.#created.size < this.#limits.inAll;
+      const isOfCountedPassage = !isFact && passages.some((one) => haveSamePassage(one, statement));
+      const hasRoom =
+        (isOfCountedPassage || passages.length < limit) && this.#createdIds.size < this.#limits.inAll;
       const effect = await this.#storeOne(statement, source, hasRoom);
       hasEffect ||= effect !== 'nothing';
-      if (effect === 'made' && !isOfPassage) passages.push(statement);
+      if (effect === 'made' && !isOfCountedPassage) passages.push(statement);
     }
     if (!hasEffect) this.#skipped += 1;
   }
 
   async #storeOne(
-    found: Statement,
+    newStatement: Statement,
     { tier, id, episodeIds }: FactSource,
     hasRoom: boolean,
   ): Promise<'made' | 'changed' | 'nothing'> {
     const [tx, accountId] = [this.#tx, this.#accountId];
-    const quotes = await withoutForgotten(tx, accountId, found.quotes, passagesOverlap);
+    const quotes = await withoutForgotten(tx, accountId, newStatement.quotes, passagesOverlap);
     if (!quotes.some(({ own }) => own)) return 'nothing';
-    const statement = { ...found, quotes };
+    const statement = { ...newStatement, quotes };
     const evidence = { quotes, episodeIds };
     const decision = reconcile(statement, await knownFacts(tx, accountId, statement));
     switch (decision.outcome) {
@@ -158,14 +159,14 @@ class StatementStorage {
           : 'nothing';
       case 'rewording':
         // This batch created the fact from an earlier, and so more important, statement: keeps that wording.
-        if (this.#created.has(decision.fact.id)) return 'nothing';
+        if (this.#createdIds.has(decision.fact.id)) return 'nothing';
         await reword(tx, accountId, decision.fact.id, statement, this.#model);
         await addEvidence(tx, accountId, decision.fact.id, evidence);
         return this.#update(decision.fact.id);
       case 'new':
       case 'former': {
         if (!hasRoom) return 'nothing';
-        const isRewritten = tier === 'fact' && !this.#updated.has(id);
+        const isRewritten = tier === 'fact' && !this.#updatedIds.has(id);
         const fact = await addFact(tx, accountId, statement, {
           id: isRewritten ? id : undefined,
           model: this.#model,
@@ -177,14 +178,14 @@ class StatementStorage {
           await supersede(tx, accountId, old.id, fact, end);
           this.#update(old.id);
         }
-        (isRewritten ? this.#updated : this.#created).add(fact);
+        (isRewritten ? this.#updatedIds : this.#createdIds).add(fact);
         return 'made';
       }
     }
   }
 
   #update(id: string): 'changed' {
-    this.#updated.add(id);
+    this.#updatedIds.add(id);
     return 'changed';
   }
 }

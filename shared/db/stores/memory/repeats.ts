@@ -102,29 +102,29 @@ export async function findRepeating(
   tx: EntityManager,
   accountId: string,
   rows: readonly DerivedRow[],
-  lost: DeletedTexts | undefined,
+  deletedTexts: DeletedTexts | undefined,
 ): Promise<string[]> {
-  if (lost === undefined) return rows.map(({ id }) => id);
+  if (deletedTexts === undefined) return rows.map(({ id }) => id);
   const repeating: string[] = [];
-  for (const some of inGroups(rows, lost)) {
-    const suspects = await findSuspects(tx, some, lost);
+  for (const some of inGroups(rows, deletedTexts)) {
+    const suspects = await findSuspects(tx, some, deletedTexts);
     const sources = await sourcesOf(tx, accountId, suspects);
     for (const row of suspects)
-      if (!(await isSaidElsewhere(tx, accountId, row, sources.get(row.id) ?? [], lost)))
+      if (!(await isSaidElsewhere(tx, accountId, row, sources.get(row.id) ?? [], deletedTexts)))
         repeating.push(row.id);
   }
   return repeating;
 }
 
 /** Divides rows into groups that one statement may compare: of at least one row. */
-function* inGroups(rows: readonly DerivedRow[], lost: DeletedTexts): Generator<DerivedRow[]> {
+function* inGroups(rows: readonly DerivedRow[], deletedTexts: DeletedTexts): Generator<DerivedRow[]> {
   let group: DerivedRow[] = [];
   let pairs = 0;
   for (const row of rows) {
-    pairs += row.text.length * lost.length;
+    pairs += row.text.length * deletedTexts.length;
     if (group.length > 0 && pairs > PAIRS_AT_ONCE) {
       yield group;
-      [group, pairs] = [[], row.text.length * lost.length];
+      [group, pairs] = [[], row.text.length * deletedTexts.length];
     }
     group.push(row);
   }
@@ -135,21 +135,23 @@ function* inGroups(rows: readonly DerivedRow[], lost: DeletedTexts): Generator<D
 async function findSuspects(
   tx: EntityManager,
   rows: readonly DerivedRow[],
-  lost: DeletedTexts,
+  deletedTexts: DeletedTexts,
 ): Promise<Suspect[]> {
-  const compared = rows.filter(({ text }) => {
-    lost.budget.pairs -= text.length * lost.length;
-    return lost.budget.pairs >= 0;
+  const comparedRows = rows.filter(({ text }) => {
+    deletedTexts.budget.pairs -= text.length * deletedTexts.length;
+    return deletedTexts.budget.pairs >= 0;
   });
-  const values = [JSON.stringify(compared), JSON.stringify(lost.texts), SIMILARITY_MIN];
-  const found = compared.length === 0 ? [] : await tx.execute<{ id: string }[]>(PARTS, values);
+  const values = [JSON.stringify(comparedRows), JSON.stringify(deletedTexts.texts), SIMILARITY_MIN];
+  const found = comparedRows.length === 0 ? [] : await tx.execute<{ id: string }[]>(PARTS, values);
   const parts = new Set(found.map(({ id }) => id));
   const suspects: Suspect[] = [];
   for (const row of rows) {
     // Lets other requests take a turn, because finding the words of many long texts takes seconds.
     await nextTurn();
-    const isCompared = compared.includes(row);
-    const shingles = isCompared ? shinglesIn(row.text, lost).intersection(lost.shingles) : new Set<string>();
+    const isCompared = comparedRows.includes(row);
+    const shingles = isCompared
+      ? shinglesIn(row.text, deletedTexts).intersection(deletedTexts.shingles)
+      : new Set<string>();
     const isPart = parts.has(row.id);
     if (shingles.size > 0 || isPart || !isCompared) suspects.push({ ...row, shingles, isPart });
   }
@@ -175,13 +177,13 @@ async function isSaidElsewhere(
   accountId: string,
   { text, shingles, isPart }: Suspect,
   sources: readonly string[],
-  lost: DeletedTexts,
+  deletedTexts: DeletedTexts,
 ): Promise<boolean> {
   const costOfCharacter = Math.max(READING_COST.character, isPart ? text.length : 0);
   let remainingShingles = shingles;
   let isPartLeft = isPart;
   for (const page of inPages(sources, SOURCES_MAX.atOnce)) {
-    if (lost.budget.pairs < 0) return false;
+    if (deletedTexts.budget.pairs < 0) return false;
     const remainingSources = await tx.execute<RemainingSource[]>(READ_SOURCES, [
       isPart,
       text,
@@ -191,8 +193,8 @@ async function isSaidElsewhere(
     ]);
     for (const { content, containsDerived } of remainingSources) {
       await nextTurn();
-      lost.budget.pairs -= (READING_COST.row + content.length) * costOfCharacter;
-      remainingShingles = remainingShingles.difference(shinglesIn(content, lost));
+      deletedTexts.budget.pairs -= (READING_COST.row + content.length) * costOfCharacter;
+      remainingShingles = remainingShingles.difference(shinglesIn(content, deletedTexts));
       if (containsDerived) isPartLeft = false;
       if (remainingShingles.size === 0 && !isPartLeft) return true;
     }

@@ -26,13 +26,13 @@ export function condition(sql: string, ...values: unknown[]): Condition {
   return { sql, values };
 }
 
-/** Relevance of a row that matches literally. Other matches are less relevant, but above 0. */
-const LITERAL_RELEVANCE = 1000;
+/** Relevance of a row that has the words of a search (`matchCondition`). Other rows are less relevant, but above 0. */
+const MATCH_RELEVANCE = 1000;
 
 /** Selects all rows that meet the conditions, with equal relevance. */
 export function selectWhere(tier: SearchedTier, conditions: readonly Condition[]): Condition {
   const { sql, values } = joinConditions(conditions);
-  return { sql: `select r.*, ${LITERAL_RELEVANCE} as relevance from ${tier.table} r where ${sql}`, values };
+  return { sql: `select r.*, ${MATCH_RELEVANCE} as relevance from ${tier.table} r where ${sql}`, values };
 }
 
 /** Time limit of each statement of a search, which compares each row that the indexes find with each word. */
@@ -74,8 +74,8 @@ export function afterPosition({ time }: SearchedTier, { at, id }: Position): Con
 
 /**
  * Selects rows that meet the conditions and match a search, after a position, with their relevance: the latest `limit`
- * rows that match literally, and rows about the question, found as for a context. The latter are searched among the
- * rows that meet the conditions or, if there are too many, among all rows of the account.
+ * rows that have its words (`matchCondition`), and rows about its subject, found as for a context. The latter are
+ * searched among the rows that meet the conditions or, if there are too many, among all rows of the account.
  */
 export async function matchesOf(
   em: EntityManager,
@@ -85,20 +85,22 @@ export async function matchesOf(
   conditions: readonly Condition[],
 ): Promise<Condition> {
   const relevantRows = await rowsAbout(em, tier, accountId, q, joinConditions(conditions));
-  const isLiteral = matchCondition(tier, q);
-  const onlyAbout = [condition(`(${isLiteral.sql}) is not true`, ...isLiteral.values)];
-  const latest = [isLiteral];
+  const matchesWords = matchCondition(tier, q);
+  const aboutConditions = [condition(`(${matchesWords.sql}) is not true`, ...matchesWords.values)];
+  const matchConditions = [matchesWords];
   if (after !== undefined) {
     const place = `(a.relevance, r.${tier.time}, r.id) < (?::int, ?::timestamptz, ?::uuid)`;
-    onlyAbout.push(condition(place, after.relevance, after.at, after.id));
-    latest.push(after.relevance === LITERAL_RELEVANCE ? afterPosition(tier, after) : condition('false'));
+    aboutConditions.push(condition(place, after.relevance, after.at, after.id));
+    matchConditions.push(
+      after.relevance === MATCH_RELEVANCE ? afterPosition(tier, after) : condition('false'),
+    );
   }
   const [first, rest] = [
-    joinConditions([...conditions, ...latest]),
-    joinConditions([...conditions, ...onlyAbout]),
+    joinConditions([...conditions, ...matchConditions]),
+    joinConditions([...conditions, ...aboutConditions]),
   ];
   return {
-    sql: `(select r.*, ${LITERAL_RELEVANCE} as relevance from ${tier.table} r where ${first.sql}
+    sql: `(select r.*, ${MATCH_RELEVANCE} as relevance from ${tier.table} r where ${first.sql}
             order by r.${tier.time} desc, r.id desc limit ?)
        union all
        select r.*, a.relevance from json_to_recordset(?::json) a (id uuid, relevance int)
@@ -119,7 +121,7 @@ function rowsAbout(
        select array(select r.id from ${tier.table} r where ${chosen.sql}
                      order by r.${tier.time} desc limit context_count_max()) as ids
      )
-     select a.id, ceil(a.relevance * ${LITERAL_RELEVANCE - 1})::int as relevance
+     select a.id, ceil(a.relevance * ${MATCH_RELEVANCE - 1})::int as relevance
        from chosen c
       cross join ${tier.about}(
         ?::uuid, '-infinity', ?, cardinality(c.ids),

@@ -7,8 +7,8 @@ import type { Faults } from '../../../domain/faults.ts';
  */
 
 /**
- * Checks that a successor is another fact of the account, which none supersedes, and which neither `self` nor a
- * successor of the same chain will end: that would be a circle.
+ * Checks that a successor is another fact of the account, which none supersedes. Nor may `self` be among the facts that
+ * will end the successor or follow these: that would be a circle.
  */
 export async function checkSuccessor(
   tx: EntityManager,

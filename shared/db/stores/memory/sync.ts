@@ -71,7 +71,7 @@ async function nextUnsynced(
 }
 
 /** Counts the sessions that a sync goes through: with `since`, also those without an event that it chooses. */
-export async function sessionsToSync(
+export async function countSessionsToSync(
   em: EntityManager,
   accountId: string,
   { since, session_id }: SyncRequest,
@@ -88,18 +88,18 @@ export async function sessionsToSync(
 export async function readChosenPage(
   em: EntityManager,
   accountId: string,
-  chosen: SyncRequest,
+  request: SyncRequest,
   size: number,
   after?: SyncCursor,
 ): Promise<SyncPage | undefined> {
   if (after?.last === false) {
-    const page = await readPage(em, accountId, after, size, chosen.since);
+    const page = await readPage(em, accountId, after, size, request.since);
     if (page.events.length > 0) return page;
   }
-  const session = await nextChosen(em, accountId, chosen, after?.session ?? '');
+  const session = await nextChosen(em, accountId, request, after?.session ?? '');
   return session === undefined
     ? undefined
-    : readPage(em, accountId, { session, arrival: 0 }, size, chosen.since);
+    : readPage(em, accountId, { session, arrival: 0 }, size, request.since);
 }
 
 /** Finds the next session with an event that a request chooses. */

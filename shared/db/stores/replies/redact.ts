@@ -57,8 +57,8 @@ const SELECT_TEXTS = `
 /**
  * Erases the texts of predictions that were made from these rows of memory, if they may repeat the deleted `texts`. If
  * `texts` is undefined, because the deleted texts are too many to compare, erases the texts of all these predictions.
- * Their numbers stay, so that statistics and calibration do not change. The stored answers of drafts contain rows as
- * they were sent, so they are deleted in any case.
+ * The predictions' numbers stay, so that statistics and calibration do not change. The stored answers of drafts contain
+ * rows as they were sent, so they are deleted in any case.
  */
 export async function redactPredictions(
   tx: EntityManager,
@@ -90,14 +90,14 @@ async function redactMadeFrom(
   tx: EntityManager,
   accountId: string,
   ids: readonly string[],
-  lost: DeletedTexts | undefined,
+  deletedTexts: DeletedTexts | undefined,
 ): Promise<void> {
   for (let after = LOWEST_ID; ; ) {
     const values = [accountId, JSON.stringify(ids), after, ROWS_AT_ONCE];
     const found = (await tx.execute<{ id: string }[]>(PREDICTIONS_MADE_FROM, values)).map(({ id }) => id);
-    for (const some of inPages(found, PREDICTIONS_AT_ONCE)) {
-      const rows = await tx.execute<PredictionTexts[]>(PREDICTION_TEXTS, [JSON.stringify(some)]);
-      await redactRepeating(tx, accountId, rows, lost);
+    for (const page of inPages(found, PREDICTIONS_AT_ONCE)) {
+      const rows = await tx.execute<PredictionTexts[]>(PREDICTION_TEXTS, [JSON.stringify(page)]);
+      await redactRepeating(tx, accountId, rows, deletedTexts);
     }
     const last = found.at(-1);
     if (last === undefined || found.length < ROWS_AT_ONCE) return;
@@ -114,16 +114,16 @@ async function redactRepeating(
   tx: EntityManager,
   accountId: string,
   rows: readonly PredictionTexts[],
-  lost: DeletedTexts | undefined,
+  deletedTexts: DeletedTexts | undefined,
 ): Promise<void> {
   for (const [textOf, erase] of ERASURES) {
     const derived = rows.map((row) => ({ id: row.id, text: textOf(row) }));
-    const repeating = await findRepeating(tx, accountId, derived, lost);
-    if (repeating.length > 0) await tx.execute(`${erase} ${NAMED}`, [JSON.stringify(repeating)]);
+    const repeating = await findRepeating(tx, accountId, derived, deletedTexts);
+    if (repeating.length > 0) await tx.execute(`${erase} ${WITH_THESE_IDS}`, [JSON.stringify(repeating)]);
   }
 }
 
-const NAMED = 'where id in (select json_array_elements_text(?::json)::uuid)';
+const WITH_THESE_IDS = 'where id in (select json_array_elements_text(?::json)::uuid)';
 /** Texts of a prediction that are erased together, and the statement that erases them. */
 const ERASURES: readonly (readonly [textOf: (row: PredictionTexts) => string, erase: string])[] = [
   [({ asked }) => asked, "update replies set agent_input = ''"],
@@ -152,4 +152,4 @@ const PREDICTION_TEXTS = `
   select r.id, r.agent_input as asked,
          concat_ws(E'\\n', r.response, r.reasoning, r.actual_response,
                    jsonb_path_query_array(r.candidates, '$[*].*')) as answered
-    from replies r ${NAMED}`;
+    from replies r ${WITH_THESE_IDS}`;

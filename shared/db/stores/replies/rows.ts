@@ -151,7 +151,7 @@ export function recordFeedback(
   em: EntityManager,
   accountId: string,
   id: string,
-  given: FeedbackRequest,
+  feedback: FeedbackRequest,
 ): Promise<Reply> {
   return transaction(em, async (tx) => {
     const [found] = await tx.execute<{ nowMs: number }[]>(
@@ -162,9 +162,9 @@ export function recordFeedback(
     const reply = found && (await tx.findOne(Reply, { id, accountId }));
     if (!reply) throw new AppError('not_found');
     if (reply.status === 'pending' && reply.error == null) throw new AppError('request_in_flight');
-    const { actualResponse, label } = feedbackOf(reply, given);
-    if (reply.status === given.status && reply.actualResponse === actualResponse) return reply;
-    tx.assign(reply, { status: given.status, actualResponse, label, feedbackAt: new Date(found.nowMs) });
+    const { actualResponse, label } = feedbackOf(reply, feedback);
+    if (reply.status === feedback.status && reply.actualResponse === actualResponse) return reply;
+    tx.assign(reply, { status: feedback.status, actualResponse, label, feedbackAt: new Date(found.nowMs) });
     await tx.flush();
     if (label !== null)
       await tx.execute(

@@ -3,7 +3,7 @@ import type { Outcome } from '../../../domain/work.ts';
 import type { ErrorCode } from '../../../errors/catalogue.ts';
 import { query } from '../../statement.ts';
 import type { Subject } from './complete.ts';
-import { foundAsJson, outcomeOf, type RequestRow } from './find.ts';
+import { outcomeOf, type RequestRow, requestJsonSql } from './find.ts';
 
 /** A validated request that asks to be admitted. Fingerprints are HMACs under the party's key. */
 export interface Admission<Facts = unknown> {
@@ -87,7 +87,7 @@ export interface AdmissionResult {
 const ADMIT = {
   name: 'admit_v2',
   text: `select outcome as decision, a.id, a.attempt, left_ms as "leftMs", superseded, queued,
-                (${foundAsJson('($12::uuid[])[a.place + 1]')} and a.outcome = 'ended') as found
+                (${requestJsonSql('($12::uuid[])[a.place + 1]')} and a.outcome = 'ended') as found
            from admit_v1($1, $2::uuid, $3::uuid, $4::json, $5::text[], $6::uuid[], $7::int, $8::int, $9::int, $10::int,
                   $11::bigint) a`,
 };

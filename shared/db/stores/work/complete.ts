@@ -55,7 +55,7 @@ const COMPLETE_AND_CLAIM = {
 /**
  * Ends work of one party and settles or refunds its units, in one transaction. Returns for each item whether it took
  * effect; false also if it did in a try whose answer was lost. Promise: each admission has one end and one settlement,
- * whoever tries; the late answer of a worker that has lost its attempt fails the guard.
+ * however many processes try; the late answer of a worker that has lost its attempt fails the guard.
  */
 export async function complete(
   pool: Pool,
@@ -63,7 +63,7 @@ export async function complete(
   recoveryWindowS: number,
 ): Promise<boolean[]> {
   const rows = await query<{ place: number }>(pool, COMPLETE, parameters(batch, recoveryWindowS));
-  return endedBy(rows, batch);
+  return whichEnded(rows, batch);
 }
 
 /**
@@ -86,10 +86,10 @@ export async function completeAndClaim(
     },
   );
   const claimRows = rows.flatMap((row) => (row.place === null ? row : []));
-  return { ended: endedBy(rows, batch), claimed: toClaimResult(claimRows, terms) };
+  return { ended: whichEnded(rows, batch), claimed: toClaimResult(claimRows, terms) };
 }
 
-function endedBy(rows: readonly { place: number | null }[], batch: readonly Completion[]): boolean[] {
+function whichEnded(rows: readonly { place: number | null }[], batch: readonly Completion[]): boolean[] {
   const endedPlaces = new Set(rows.map((row) => row.place));
   return batch.map((_, place) => endedPlaces.has(place));
 }

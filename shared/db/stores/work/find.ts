@@ -3,7 +3,7 @@ import type { Fate, Outcome } from '../../../domain/work.ts';
 import { TOMBSTONE_DAYS } from '../../../schemas/limits.ts';
 import { query } from '../../statement.ts';
 
-/** Time after its end for which a request is found: by callers that have waited for it, as a job, or in any way. */
+/** Time for which an ended request can be found: by callers that have waited for it, as a job, or in any way. */
 const FINDABLE_FOR = { waited: '1 hour', job: '24 hours', any: `${TOMBSTONE_DAYS} days` };
 
 const COLUMNS = `id, kind, party, key, month, state, code, source, attempt, units,
@@ -19,7 +19,7 @@ const FIND_REQUESTS = {
 /**
  * Returns SQL that reads a request in any state as JSON; null if there is no such request. `key` is an SQL expression.
  */
-export const foundAsJson = (key: string) =>
+export const requestJsonSql = (key: string) =>
   `select to_json(f) from (select ${COLUMNS} from find_v1(array[${key}], '${FINDABLE_FOR.any}', false)) f where f.id is not null`;
 
 export type RequestRow = Omit<Outcome, 'facts' | 'report' | 'retryAfterMs'> &
@@ -87,15 +87,15 @@ export interface JobRef {
  */
 export async function findJobs(
   pool: Pool,
-  named: readonly JobRef[],
+  refs: readonly JobRef[],
   kinds: readonly string[],
   withinMs?: number,
 ): Promise<(Job | undefined)[]> {
-  const keys = named.map(({ key }) => key);
+  const keys = refs.map(({ key }) => key);
   const values = [keys, FINDABLE_FOR.job, false];
   const rows = await query<RequestRow | { id: null; key: string }>(pool, FIND_REQUESTS, values, { withinMs });
   const byKey = new Map(rows.map((row) => [row.key, row]));
-  return named.map(({ party, key }) => {
+  return refs.map(({ party, key }) => {
     const row = byKey.get(key);
     if (row === undefined || row.id === null || row.party !== party || !kinds.includes(row.kind))
       return undefined;
@@ -136,12 +136,12 @@ function splitReport(column: { retryAfterMs?: number } | null): Pick<Outcome, 'r
   return { report: Object.keys(report).length === 0 ? null : report, retryAfterMs };
 }
 
-const STANDING_PARTY = {
+const EXISTING_PARTY = {
   name: 'standing_party_v1',
   text: `select 1 from accounts where id = $1::uuid and erasing_at is null union all select 1 from apps where id = $1::uuid`,
 };
 
 /** Checks whether the party of admitted work is an account that has been erased since then, or is being erased. */
 export async function isErased(pool: Pool, party: string): Promise<boolean> {
-  return (await query<object>(pool, STANDING_PARTY, [party])).length === 0;
+  return (await query<object>(pool, EXISTING_PARTY, [party])).length === 0;
 }

@@ -36,7 +36,7 @@ export async function eraseAnswers(
  */
 const GRANT_DAYS = TOMBSTONE_DAYS + 8;
 
-/** Statements that delete temporary rows of no more use. Each is made from a table and the condition for such rows. */
+/** Statements that delete expired temporary rows. Each is made from a table and the condition for its expired rows. */
 const DELETE_EXPIRED_ROWS = [
   ['prediction_events', `recorded_at < now() - interval '${TOMBSTONE_DAYS} days'`],
   [

@@ -12,7 +12,8 @@ export interface PublishedSettings {
   /** The type of the queue's server and a hash of its address: equal for processes that share a queue. */
   queue: string;
   /**
-   * Maximum number of connections that the process opens to PostgreSQL itself, not to a pooler. Leaves out the board's.
+   * Maximum number of connections that the process opens to PostgreSQL itself, not to a pooler. Those of the board are
+   * not counted.
    */
   connections: number;
   /** Models that a worker asks, and whether it has a provider's key. Absent for a process that asks no model. */
@@ -25,10 +26,10 @@ export interface PublishedSettings {
  * handlers.
  */
 export function workerSettings(config: WorkerConfig): PublishedSettings {
-  const stated = publishedSettings(config, 2 * config.database.poolSize);
-  if (!config.asksModels) return stated;
+  const common = publishedSettings(config, 2 * config.database.poolSize);
+  if (!config.asksModels) return common;
   const models = [...new Set([config.tabModel, config.defaultModel])];
-  return { ...stated, models, has_key: config.openai !== undefined };
+  return { ...common, models, has_key: config.openai !== undefined };
 }
 
 const UPLOAD_CONNECTIONS = 3;
@@ -54,7 +55,7 @@ function publishedSettings(config: StoreConfig, pooled: number): PublishedSettin
   };
 }
 
-/** Returns a name for a queue that does not reveal its address. */
+/** Names a queue, without revealing its address. */
 export function queueIdentity({ database, redis, queuePrefix }: StoreConfig): string {
   const endpoint = redis === undefined ? endpointOf(database.directUrl, '5432') : redisEndpoint(redis);
   const hash = createHash('sha256').update(`${endpoint} ${queuePrefix}`).digest('hex').slice(0, 12);
