@@ -1,3 +1,5 @@
+import { isWordStart } from '../../../shared/text/phrases.ts';
+
 /** Completes what has been typed so far; returns an empty text for no completion. */
 export type Complete = (draft: string) => Promise<string>;
 
@@ -39,8 +41,9 @@ export async function typeOut(text: string, complete: Complete): Promise<TypingR
 
 /** Reports whether a text begins with `beginning`, and the beginning does not end inside a word. */
 export function isTyped(text: string, beginning: string): boolean {
-  const joint = text.slice(beginning.length - 1, beginning.length + 1);
-  return text.startsWith(beginning) && !/^[\p{L}\p{M}\p{N}_]{2}/u.test(joint);
+  const { length } = beginning;
+  const endsWord = !/^[\p{L}\p{M}\p{N}_]/u.test(text.slice(length)) || isWordStart(text, length);
+  return text.startsWith(beginning) && endsWord;
 }
 
 export function total(all: readonly TypingResult[]): TypingResult {
