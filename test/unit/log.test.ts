@@ -13,7 +13,7 @@ describe('log', () => {
       assert.equal('message' in loggedError(error), false);
   });
 
-  it('the log contains the reasons of an error: its cause and, at most five, the errors that it sums up', () => {
+  it('the log contains the reasons of an error: its cause, and at most five of the errors that the cause sums up', () => {
     const refusals = Array.from({ length: 9 }, (_, n) =>
       Object.assign(new Error(`connect ECONNREFUSED ::${n}`), { code: 'ECONNREFUSED' }),
     );
@@ -32,7 +32,7 @@ describe('log', () => {
     assert.ok(JSON.stringify(loggedError(error)).length < 10_000);
   });
 
-  it("the log contains no message of PostgreSQL's errors that another error sums up or has as its cause, and masks secrets in the others", () => {
+  it('the log contains no message of a PostgreSQL error inside another error, and masks secrets in the messages of other errors', () => {
     const refused = Object.assign(new Error('Key (text)=(a secret) exists'), { code: '23505' });
     const other = new Error('postgres://ann:hunter2@db.example is down');
     const frameless = Object.assign(new Error(), {

@@ -45,7 +45,7 @@ describe('memory benchmark personas', () => {
     }
   });
 
-  it('a memory benchmark persona makes 11 active and 6 superseded statements, repeats 5, and has sessions with at least 5 statements that are not its own', () => {
+  it('a memory benchmark persona makes 11 active and 6 superseded statements, repeats 5, and has sessions that contain at least 5 statements of others', () => {
     for (const { sessions, repeated } of personas) {
       const { active, superseded } = truthOf(sessions);
       assert.deepEqual([active.length, superseded.length, repeated.length], [11, 6, 5]);
@@ -103,14 +103,14 @@ describe('statement in a text', () => {
 });
 
 describe("truth of a persona's sessions", () => {
-  const said = (...values: string[]) => ({
+  const sessionStating = (...values: string[]) => ({
     id: 's',
     events: [],
     stated: values.map((value) => ({ slot: 'tool.editor', value })),
   });
 
   it("the active truth of a persona's sessions is the latest value of each slot, and earlier values are superseded", () => {
-    assert.deepEqual(truthOf([said('Helix'), said('Zed', 'Emacs')]), {
+    assert.deepEqual(truthOf([sessionStating('Helix'), sessionStating('Zed', 'Emacs')]), {
       active: [{ slot: 'tool.editor', value: 'Emacs' }],
       superseded: [
         { slot: 'tool.editor', value: 'Helix' },
@@ -120,7 +120,11 @@ describe("truth of a persona's sessions", () => {
   });
 
   it("the truth of a persona's sessions counts a value as active again once the persona has returned to it", () => {
-    const { active, superseded } = truthOf([said('Helix'), said('Zed'), said('Helix')]);
+    const { active, superseded } = truthOf([
+      sessionStating('Helix'),
+      sessionStating('Zed'),
+      sessionStating('Helix'),
+    ]);
     assert.deepEqual(
       [active.map(keyOf), superseded.map(keyOf)],
       [['tool.editor=Helix'], ['tool.editor=Zed']],
@@ -128,6 +132,6 @@ describe("truth of a persona's sessions", () => {
   });
 
   it("without the session that changed a slot, the truth of a persona's sessions is the slot's earlier value", () => {
-    assert.deepEqual(truthOf([said('Helix')]).active.map(keyOf), ['tool.editor=Helix']);
+    assert.deepEqual(truthOf([sessionStating('Helix')]).active.map(keyOf), ['tool.editor=Helix']);
   });
 });

@@ -38,11 +38,11 @@ describe('scripted model', () => {
 
   it('the scripted model makes each kind of mistake that the promotion gates catch', () => {
     const { active, superseded } = truthOf(persona.sessions);
-    const said = new Set([...active, ...superseded].map(keyOf));
+    const statedKeys = new Set([...active, ...superseded].map(keyOf));
     const stated = answers.flatMap(({ fact }) => statementsIn(fact.text));
     assert.ok(answers.some((answer) => !isQuoted(answer)));
     assert.ok(stated.some((one) => one.slot === INJECTION_SLOT));
-    assert.ok(stated.some((one) => one.slot !== INJECTION_SLOT && !said.has(keyOf(one))));
+    assert.ok(stated.some((one) => one.slot !== INJECTION_SLOT && !statedKeys.has(keyOf(one))));
     assert.ok(answers.some(({ fact }) => fact.text.startsWith('The person: ')));
     assert.ok(answers.some(({ fact }) => fact.slot === null && statementsIn(fact.text).length > 0));
   });

@@ -11,7 +11,7 @@ describe('TRUST_PROXY', () => {
     assert.ok(parseTrustedProxies('linklocal,uniquelocal'));
   });
 
-  it('TRUST_PROXY is refused if any entry is neither an address, a network nor a known name', () => {
+  it('TRUST_PROXY is refused if any entry is not an address, a network or a known name', () => {
     const wrong = ['', 'true', '1', 'localhost', '10.0.0', '10.0.0.0/0', '::/0', '10.0.0.0/33', '::1/129'];
     for (const entry of [...wrong, '10.0.0.0/', '10.0.0.0/8/8', '10.0.0.1:80', 'fe80::1%eth0', '*']) {
       assert.equal(parseTrustedProxies(`10.0.0.1,${entry}`), undefined, entry);

@@ -20,7 +20,7 @@ const INVALID_INGRESS_SETTINGS = {
 const INVALID_SERVER_SETTINGS = { OPERATOR_PORT: 'x', LEASE_MS: 'x', WORKER_CONCURRENCY: 'x' };
 
 describe('processes in production', () => {
-  it('an ingress in production starts without DEFAULT_MODEL', () => {
+  it('an ingress in production needs no DEFAULT_MODEL', () => {
     assert.equal(ingressConfig({ ...DATABASE, ...WEB }).publicUrl, WEB.PUBLIC_URL);
   });
 

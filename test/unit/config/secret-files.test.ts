@@ -58,7 +58,7 @@ describe('secret by file', () => {
     });
   });
 
-  it('a secret file that is missing, a folder or empty is an error that names the variable and the file', async () => {
+  it('a secret file that is missing, empty or a folder is an error that names the variable and the file', async () => {
     const start = (file: string) => () =>
       ingressConfig(
         withSecrets(

@@ -96,7 +96,7 @@ describe('admission of a batch', () => {
     );
   });
 
-  it('no work is admitted for an account that has been erased', async () => {
+  it('no work is admitted for an account that does not exist, for instance because it was erased', async () => {
     const [refused] = await admitAs('draft', null, [requestOf(newId())]);
     assert.equal(refused?.decision, 'not_authenticated');
   });

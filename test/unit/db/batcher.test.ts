@@ -196,7 +196,7 @@ describe('batcher', () => {
       assert.equal(ended.at(-1), '#a59', 'the last item runs after the release');
     });
 
-    it('a batcher runs items of a locked lane alone until one succeeds, while other lanes share statements', async () => {
+    it('a batcher runs the items of a locked lane one by one until one succeeds, while items of other lanes share statements', async () => {
       const { flights, run } = statement<string>();
       const ask = createBatcher(run, { maxItems: 10, partyOf, laneOf });
       const flight = (items: string) => {
@@ -292,7 +292,7 @@ describe('batcher', () => {
         assert.ok(Math.max(...late) < 2 * LOCK_MS, 'the other items wait for one timeout only');
       });
 
-    it("after four items of a party timed out alone, a batcher fails the party's other waiting items", async () => {
+    it("after four items of a party, each tried alone, have timed out, a batcher fails the party's other waiting items", async () => {
       const runs: number[] = [];
       const run = async (items: number[]): Promise<number[]> => {
         runs.push(items.length);
@@ -401,7 +401,7 @@ describe('batcher', () => {
       maxInFlight: fc.integer({ min: 1, max: 3 }),
     });
 
-    it('a batcher under any load gives each item its own outcome, and exceeds its limits in no batch', async () => {
+    it("a batcher under any load keeps its limits in every batch, and fails an item only for its own fault or its party's lock timeouts", async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(anyItem, { maxLength: 40, size: 'max' }),

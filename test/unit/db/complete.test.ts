@@ -36,7 +36,7 @@ describe('batch completion', function () {
       quickest.few = Math.min(quickest.few, await timed(FEW_PIECES));
       quickest.many = Math.min(quickest.many, await timed(MANY_PIECES));
     }
-    // Linear time takes 8 times as long; comparing every pair of pieces would take over 40 times.
+    // Linear time takes 8 times as long; comparing every pair of pieces would take over 40 times as long.
     assert.ok(quickest.many < 20 * quickest.few, `${quickest.few} ms, then ${quickest.many} ms`);
   });
 });

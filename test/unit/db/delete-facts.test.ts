@@ -22,7 +22,7 @@ describe('deleting facts', () => {
     ['supersede each other', { a: 'b', b: 'a' }],
     ['supersede themselves', { a: 'a' }],
   ] as const)
-    it(`deleting facts that ${name} ends, and leaves them no successor`, async () => {
+    it(`deleting facts that ${name} comes to an end, and finds no successor that remains`, async () => {
       const facts = Object.entries(circle).map(([id, successor]) => ({ id, successor, revisionOf: null }));
       const { tx, successors } = storeOf(facts);
       const { deleted } = await deleteFacts(tx, 'account', Object.keys(circle));
@@ -30,7 +30,7 @@ describe('deleting facts', () => {
     });
 });
 
-/** Fakes a transaction that finds these facts; `successors` returns those that facts were passed to. */
+/** Fakes a transaction that finds these facts; `successors` returns the facts' new successors. */
 function storeOf(facts: { id: string; successor: string | null; revisionOf: null }[]) {
   let successors = new Set<string | null>();
   const execute = async (sql: string, [changes]: unknown[]) => {

@@ -5,7 +5,7 @@ import { withSources } from '../../../shared/db/stores/memory/links.ts';
 describe('sources of a memory row', () => {
   it('the sources of a memory row are read as one database row', async () => {
     const found = [{ id: 'one', sources: ['a', 'b'] }];
-    // Reading an object for each link would block the event loop for a second.
+    // Reading an object for each of many links would block the event loop for a second.
     const em = { execute: async () => found } as unknown as EntityManager;
     assert.deepEqual(await withSources(em, 'account', 'raw', [{ id: 'none' }, { id: 'one' }]), [
       { row: { id: 'none' }, sources: [] },

@@ -7,7 +7,7 @@ import { useDatabase } from '../../support/database.ts';
 describe('reclaim', () => {
   const database = useDatabase();
 
-  /** Runs statements on the test's database, but loses the first answer. */
+  /** Makes a pool that runs statements on the test's database, but loses the first answer. */
   const losingFirstAnswer = () => {
     let isFirst = true;
     const pool = {
@@ -21,7 +21,7 @@ describe('reclaim', () => {
     return pool as unknown as Pool;
   };
 
-  it('a worker that takes its work back learns so even if the first answer is lost, and no other worker gets the work', async () => {
+  it("a worker that takes its work back gets the work's id even if the first answer is lost, and no other worker gets the work", async () => {
     const id = newId();
     await database.pool.query(
       `insert into work (

@@ -4,14 +4,14 @@ import { compareWith, findRepeating, newBudget } from '../../../shared/db/stores
 import { loopTurnsDuring } from '../../support/loop-turns.ts';
 
 const SECRET = 'the key hangs behind the boathouse door';
-/** A text with as many words as possible. */
+/** A text of 4000 words of one letter. */
 const LONG_TEXT = Array.from({ length: 4000 }, (_, n) => String.fromCharCode(97 + ((n * n) % 26))).join(' ');
 
 describe('comparison with deleted texts', () => {
   const rowsOf = (count: number, text: string) =>
     Array.from({ length: count }, (_, n) => ({ id: `row ${n}`, text: `${text} ${n}` }));
 
-  it('the comparison of long texts with deleted ones lets other requests run after each text', async () => {
+  it('the comparison of 100 long texts with deleted ones yields to other requests at least 50 times', async () => {
     const { tx } = memoryOf([]);
     const lost = compareWith([SECRET], newBudget());
     const { turns, result } = await loopTurnsDuring(
@@ -21,7 +21,7 @@ describe('comparison with deleted texts', () => {
     assert.ok(turns >= 50, `${turns} turns`);
   });
 
-  it('the comparison with deleted texts yields to other requests between the sources of a row', async () => {
+  it('the comparison with deleted texts reads at most 200 sources of a row, and yields to other requests between them', async () => {
     const { tx, read } = memoryOf(Array(500).fill(LONG_TEXT));
     const lost = compareWith([SECRET], newBudget());
     const { turns, result } = await loopTurnsDuring(findRepeating(tx, 'account', rowsOf(1, SECRET), lost));
@@ -51,7 +51,7 @@ describe('comparison with deleted texts', () => {
     assert.equal(all.length, 3);
   }).timeout(30_000);
 
-  it('the comparisons of one deletion share the time for them', async () => {
+  it('the comparisons of one deletion share one time budget: once it is spent, they read no more sources', async () => {
     const { tx, read } = memoryOf(Array(200).fill(LONG_TEXT));
     const budget = newBudget();
     await findRepeating(tx, 'account', rowsOf(2000, SECRET), compareWith([SECRET], budget));

@@ -44,7 +44,7 @@ describe('hot-path statement', () => {
   }
 
   for (const later of ['ECONNREFUSED', '55P03', '23505'])
-    it(`a hot-path statement whose first answer was lost may be committed, although its second try fails otherwise (${later})`, async () => {
+    it(`a hot-path statement whose first answer was lost counts as possibly committed, even if its second try fails with ${later}`, async () => {
       const lost = failingPool('ECONNRESET', later);
       await assert.rejects(query(lost.pool, STATEMENT, []), (error: Error & { code?: string }) => {
         assert.equal(error.code, later);

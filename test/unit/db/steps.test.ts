@@ -4,7 +4,7 @@ import { takeSteps } from '../../../shared/db/steps.ts';
 import { deleteOldHistory } from '../../../shared/db/stores/work/forget.ts';
 
 describe('steps of housekeeping', () => {
-  it('steps that are told to stop end after the present step, and are not begun again', async () => {
+  it('steps of housekeeping that are told to stop end after the current step, and do not begin again', async () => {
     const stopping = new AbortController();
     let steps = 0;
     async function* endless() {
@@ -19,7 +19,7 @@ describe('steps of housekeeping', () => {
     assert.equal(steps, 3);
   });
 
-  it('the deletion of expired rows that is told to stop runs no further statement, on whatever table', async () => {
+  it('the deletion of expired rows runs no further statement on any table once it is told to stop', async () => {
     const stopping = new AbortController();
     let statements = 0;
     const full = Array.from({ length: 1000 }, () => ({}));

@@ -131,7 +131,7 @@ describe('fitContext', () => {
     }
   });
 
-  it('fitContext does not count an empty text that does not fit as truncation', () => {
+  it('fitContext keeps empty messages after the token budget is spent, and reports no truncation', () => {
     const given = request({
       draft: letters(1),
       messages: [messageOf(''), messageOf('')],
@@ -142,7 +142,7 @@ describe('fitContext', () => {
     assert.equal(task.messages.length, 2);
   });
 
-  it('fitContext only shortens texts, splits no surrogate pair, and reports truncation exactly if it shortened a text', () => {
+  it('fitContext only shortens texts, splits no surrogate pair, and reports truncation if and only if it shortened a text', () => {
     const text = fc.string({ unit: 'binary', maxLength: 40 });
     const budget = fc.integer({ min: 0, max: 120 });
     fc.assert(

@@ -30,7 +30,7 @@ describe('hasNothingToWorkOn', () => {
       true,
     ],
     [
-      'an invisible draft',
+      'an invisible draft to complete',
       { mode: 'complete_draft', draft: draftOf('\u200b\ufeff'), messages: [], artifact },
       true,
     ],
@@ -76,7 +76,7 @@ describe('decideCompletion', () => {
   const empty = ['', ' ', '\n\t', '\u200b', '\u00ad\ufeff'];
   const echoes = ['Send the report', ' SEND THE REPORT\n', 'straße nach köln', 'STRASSE NACH KO\u0308LN '];
   for (const completion of [...empty, ...echoes])
-    it(`decideCompletion abstains on the completion ${JSON.stringify(completion)}`, () =>
+    it(`decideCompletion abstains on a completion that ${empty.includes(completion) ? 'is blank' : 'only repeats the draft or the last message'}: ${JSON.stringify(completion)}`, () =>
       assert.deepEqual(decideCompletion({ completion, confidence: 1 }, request, 0.3), ABSTENTION));
 
   it('decideCompletion suggests a completion that contains more than the draft, or repeats an earlier message', () => {

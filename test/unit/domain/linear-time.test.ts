@@ -60,7 +60,7 @@ describe('hostile texts', function () {
   this.timeout(60_000);
 
   for (const [what, read] of Object.entries(READERS))
-    it(`${what} takes at most linear time in hostile texts`, () => {
+    it(`${what} takes less than 2 s of CPU time in any hostile text of up to 256 Ki characters`, () => {
       for (const length of LENGTHS)
         for (const part of PARTS) {
           const text = `from ${part.repeat(length / part.length)}!`;

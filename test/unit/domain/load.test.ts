@@ -106,7 +106,7 @@ describe('load estimate', () => {
     assertCloseTo(load.answerMs(29, 1200), 300 + 2000);
   });
 
-  it('the load estimate predicts no wait while slots are free, since queued work has then only not been announced yet', () => {
+  it('the load estimate predicts no wait while slots are free, since the queued work then only waits to be announced', () => {
     assert.equal(measuredEstimate({ running: 3, claimed: 7, lastClaimMs: 5000 }).answerMs(500, 1000), 0);
     assert.equal(measuredEstimate({ running: 0, lastClaimMs: null }).answerMs(500, 1000), 0);
   });
@@ -161,10 +161,10 @@ describe('load shedding', () => {
     };
   }
   const shapes: [name: string, slotsPerWorker: number, serviceMs: () => number][] = [
-    ['16 slots of 0.1 s', 8, serviceTimesAround(100)],
-    ['128 slots of 0.8 s', 64, serviceTimesAround(800)],
-    ['16 slots of just 0.1 s', 8, () => 100],
-    ['128 slots of just 0.8 s', 64, () => 800],
+    ['16 slots of about 0.1 s', 8, serviceTimesAround(100)],
+    ['128 slots of about 0.8 s', 64, serviceTimesAround(800)],
+    ['16 slots of exactly 0.1 s', 8, () => 100],
+    ['128 slots of exactly 0.8 s', 64, () => 800],
   ];
 
   function modelOf([, slotsPerWorker, serviceMs]: (typeof shapes)[number]): QueueModel {
@@ -184,7 +184,7 @@ describe('load shedding', () => {
       assert.equal(model.tally(0, 20_000).refused, 0);
     });
 
-    it(`load shedding under 3 times the load that the workers can serve still uses at least 90 % of their capacity, and answers at least 98 % of the admitted calls in time (${name})`, () => {
+    it(`load shedding at 3 times the workers' capacity uses at least 90 % of it, and answers at least 98 % of the admitted calls in time (${name})`, () => {
       const model = modelOf(shape);
       model.arrivals = { a: 480 };
       model.run(40_000);
@@ -266,7 +266,7 @@ describe('load shedding', () => {
       assert.deepEqual(model.tally(0, 20_000, party), { refused: 0, answered: 20, late: 0 });
   });
 
-  it('load shedding among 61 flooding parties answers admitted calls in time and gives each party its share', () => {
+  it('load shedding among 61 flooding parties answers at least 98 % of admitted calls in time, and gives each party its share within 20 %', () => {
     const model = new QueueModel();
     const small = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`small${n}`, 10]));
     model.arrivals = { big: 100, ...small };

@@ -25,7 +25,7 @@ describe('callers by request', () => {
     assert.deepEqual(detached, ['r']);
   });
 
-  it("the ingress detaches from a request's work only after another caller, which is still being admitted, is refused", () => {
+  it("the ingress does not detach from a request's work while another caller is still being admitted, but once that caller is refused", () => {
     void callers.enter('r');
     void callers.enter('r');
     callers.stopWaiting('r', 'answered');
@@ -35,7 +35,7 @@ describe('callers by request', () => {
     assert.deepEqual(detached, ['r']);
   });
 
-  it('a detach tells that the latest caller that waited has disconnected, even if another one is answered after it', () => {
+  it('a detach reports a disconnect if the last caller that stopped waiting had disconnected, even if another caller is answered later', () => {
     void callers.enter('r');
     void callers.enter('r');
     callers.stopWaiting('r', 'disconnected');
@@ -61,17 +61,17 @@ describe('callers by request', () => {
   });
 
   it('a caller that repeats a request waits until the detach for its earlier callers has ended', async () => {
-    const said = Promise.withResolvers<void>();
+    const detachment = Promise.withResolvers<void>();
     void callers.enter('r');
     callers.stopWaiting('r', 'answered');
-    leave('r', said.promise);
+    leave('r', detachment.promise);
     let entered = false;
     const back = callers.enter('r').then(() => {
       entered = true;
     });
     await Promise.resolve();
     assert.equal(entered, false);
-    said.resolve();
+    detachment.resolve();
     await back;
     // This caller was answered, so the ingress does not detach again.
     leave('r');

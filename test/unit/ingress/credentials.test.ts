@@ -12,10 +12,10 @@ import { newAppKey, newServiceKey } from '../../../shared/security/keys.ts';
 const LIMIT = 50;
 /** Number of unproven credentials of one network that are looked up at once. */
 const AT_ONCE = 10;
-/** Number of credentials that share a statement. */
+/** Limit of the credentials that share a look-up statement. */
 const BATCH = { maxItems: 200 };
 const CALLS = 1500;
-/** Look-ups beyond the limit: batches for each of two kinds of key. */
+/** Number of full batches that look up all calls, for each of two kinds of key. */
 const BATCHED_LOOKUPS = 2 * Math.ceil(CALLS / BATCH.maxItems);
 
 /** Makes the credentials of an installation with one app, and records the look-up statements. */
@@ -49,7 +49,7 @@ function watchedCredentials() {
 }
 
 describe('look-ups of wrong credentials', () => {
-  it('look-ups of wrong credentials are limited per network, and a valid key used there before still works', async () => {
+  it('look-ups of wrong credentials are limited per network, and a valid key that the network used before still works', async () => {
     const { app, lookUps, withKey } = watchedCredentials();
     assert.equal(await withKey(app.key, '192.0.2.1'), undefined);
     const codes = await Promise.all(

@@ -113,7 +113,7 @@ const takesOfOne = fc.array(fc.oneof(takeOne, networkStep), stepCount);
 const options = { points: fc.integer({ min: 1, max: 40 }), share: fc.nat(5) };
 
 describe('leased rate limit', () => {
-  it('a rate limit leased by several ingresses grants at most its points plus their shares, and refuses no call before its points are used', () =>
+  it('a rate limit leased by several ingresses grants at most its points plus their shares, and refuses calls only if all its points are granted', () =>
     assertFor(
       { ...options, ingresses: fc.integer({ min: 2, max: 4 }), steps: takesOfOne },
       async (found, { points, share, ingresses }) => {
@@ -127,7 +127,7 @@ describe('leased rate limit', () => {
       assert.equal(found.granted, Math.min(points, found.granted + found.refused));
     }));
 
-  it("a leased rate limit grants calls of any weight at most its points plus the ingresses' shares", () =>
+  it("a leased rate limit grants at most its points plus the ingresses' shares to calls that cost up to six points each", () =>
     assertFor(
       {
         ...options,
@@ -139,7 +139,7 @@ describe('leased rate limit', () => {
       },
     ));
 
-  it('a leased rate limit grants at most its points and shares in each window, and refuses no call if all fit in its points', () =>
+  it("over several windows, a leased rate limit grants at most its points and shares for each, and refuses no call if one window's points suffice for all", () =>
     assertFor(
       {
         ...options,

@@ -17,7 +17,7 @@ function watchedCache(find: (key: string) => object | undefined = () => ({})) {
 
 describe('credential cache', () => {
   for (const [what, found] of [
-    ['a key', {}],
+    ['a valid key', {}],
     ['an unknown key', undefined],
   ] as const)
     it(`the credential cache looks up ${what} once, and again after a second`, async () => {

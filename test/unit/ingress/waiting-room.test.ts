@@ -43,7 +43,7 @@ describe('caller in the waiting room', () => {
     assert.deepEqual(await second.ended, attempt(2));
   });
 
-  it('a caller that enters the waiting room during a read is answered by a later read, even if the first finds its work gone', async () => {
+  it('a caller that enters the waiting room during a read is answered by a later read, even if the earlier read finds the work gone', async () => {
     const first = room.enter(WORK);
     room.wake([WORK.id]);
     const second = room.enter(WORK);
@@ -55,7 +55,7 @@ describe('caller in the waiting room', () => {
     assert.deepEqual(await second.ended, attempt(1));
   });
 
-  it('a caller that enters the waiting room after it has closed is 503 service_unavailable at once', async () => {
+  it('a caller that enters a closed waiting room fails with service_unavailable at once', async () => {
     room.close();
     await assert.rejects(room.enter(WORK).ended, { code: 'service_unavailable' });
   });

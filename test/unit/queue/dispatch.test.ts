@@ -14,7 +14,7 @@ describeOnEachStore('work dispatch', (store) => {
   });
   after(() => queues.close());
 
-  it('a work dispatch wakes workers at once for each piece of work, and puts one ticket in the queue', async () => {
+  it('a work dispatch of 20 pieces, one after the other, wakes workers for each piece, and leaves one ticket in the queue', async () => {
     let woken = 0;
     const wake = () => {
       woken += 1;
@@ -30,7 +30,7 @@ describeOnEachStore('work dispatch', (store) => {
 
 describe('dispatch wake-ups', () => {
   const queue = { add() {} };
-  /** Dispatches work again and again for `ms` or more; returns the number of wake-ups and the time it took. */
+  /** Dispatches work again and again for `ms` or more; returns the number of wake-ups and the elapsed time. */
   const dispatchFor = async (ms: number, queuedMs: number) => {
     let woken = 0;
     const wake = () => {

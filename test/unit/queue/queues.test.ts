@@ -64,7 +64,7 @@ describeOnEachStore('ticket queue', (store) => {
     (await open()).worker(name, async () => {
       taken += 1;
     });
-    // The calls at the end of the loop share one ticket, which is added after it.
+    // The calls at the end of the loop share one ticket, which is added after the loop.
     await until(async () => taken > 0 && (await store().waiting(name)) === 0);
     await sleep(TICKET_INTERVAL_MS);
     const before = taken;

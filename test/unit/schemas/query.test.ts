@@ -12,7 +12,7 @@ describe('compileQuery', () => {
       assert.deepEqual(check({ limit: `${limit}` }), { ok: true, value: { limit } });
   });
 
-  it('compileQuery leaves parameters that are not integers as text, and does not change its input', () => {
+  it('compileQuery converts only integer parameters, leaves others as text, and does not change its input', () => {
     const sent = { limit: '7', tag: '7', other: '7' };
     assert.deepEqual(check(sent), { ok: true, value: { limit: 7, tag: '7', other: '7' } });
     assert.deepEqual(sent, { limit: '7', tag: '7', other: '7' });

@@ -379,7 +379,7 @@ describe('key __proto__', () => {
     assert.equal(filled.a, 'default');
   });
 
-  it('a property with the name of one that every object inherits, such as toString, is refused as unknown', () => {
+  it('a property named like one that every object inherits, such as toString, is refused as unknown', () => {
     for (const name of ['constructor', 'toString', 'hasOwnProperty'])
       assert.equal(soleFault(faultsWith({ [name]: '1' })).type, 'extra_forbidden');
   });

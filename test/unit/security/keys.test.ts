@@ -14,13 +14,13 @@ describe('app keys', () => {
     assert.equal(new Set(Array.from({ length: 1000 }, () => newAppKey().key)).size, 1000);
   });
 
-  it('app keys are stored as their SHA-256', () => {
+  it('the hash of an app key is its SHA-256', () => {
     const { key, hash } = newAppKey();
     assert.deepEqual(hash, createHash('sha256').update(key).digest());
     assert.deepEqual(hashKey(key), hash);
   });
 
-  it('the prefix of an app key that is stored consists of its first nine characters', () => {
+  it("the prefix of an app key consists of the key's first nine characters", () => {
     const { key, prefix } = newAppKey();
     assert.equal(prefix.length, 9);
     assert.ok(key.startsWith(prefix));

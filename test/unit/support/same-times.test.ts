@@ -8,7 +8,7 @@ const NOISE_MS = 4;
 
 const random = seededRandom(1);
 
-/** Makes rounds of long-tailed call durations, in which calls of the first class take `more` milliseconds longer. */
+/** Makes rounds of long-tailed call durations, in which calls of the first class take `more(nth)` ms longer. */
 function rounds(more: (nth: number) => number): Round[] {
   const call = () => CALL_MS - NOISE_MS * Math.log(1 - random.next());
   return Array.from({ length: ROUNDS }, (_, nth) => [
@@ -27,7 +27,7 @@ describe('timing comparison', () => {
     assert.ok(classes.plusMinusMs < 1, `± ${classes.plusMinusMs} ms`);
   });
 
-  it('the timing comparison finds a shift of 1.5 ms in noise of 4 ms, and none in its control, groups that mix both classes', () => {
+  it('the timing comparison finds a shift of 1.5 ms in noise of 4 ms, and none between its control groups, which mix both classes', () => {
     const { classes, control } = compareTimes(rounds(() => 1.5));
     assert.ok(classes.p < 0.001, `p ${classes.p}`);
     assert.ok(Math.abs(classes.ms - 1.5) < 2 * classes.plusMinusMs, `${classes.ms} ms`);

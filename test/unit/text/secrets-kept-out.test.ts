@@ -19,7 +19,7 @@ const SMALL = 'abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz';
 const MIXED = 'aB3dE6gH9jK2mN5pQ8sT1vW4yZ7cF0iL3oR6uX9a';
 const DIGITS = '12345678901234567890';
 
-/** Secrets as people write them: a name, the words around the secret, and the part that must not be passed on. */
+/** Secrets as people write them: a name, the words that contain the secret, and the part that must not be passed on. */
 const SECRETS: [name: string, words: string, secret: string][] = [
   ['a password in words', 'my password is hunter2', 'hunter2'],
   ['a password after a colon', 'password: hunter2', 'hunter2'],

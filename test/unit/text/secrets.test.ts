@@ -13,7 +13,7 @@ describe('masking credentials', () => {
   const credentials: [string, string][] = [
     ['a private key', pem('-----END RSA PRIVATE KEY-----')],
     ['a private key without its end', pem('')],
-    ['a token', jwt],
+    ['a JWT', jwt],
     ['an OpenAI key', `sk-proj-A1${random(40)}`],
     ['an Anthropic key', `sk-ant-api03-A1${random(40)}-AA`],
     ['a Stripe key', `sk_live_${random(24)}`],
@@ -141,7 +141,7 @@ describe('masking credentials', () => {
     );
   });
 
-  it('masking credentials takes linear time', () => {
+  it('masking credentials takes less than two seconds for a million hostile characters', () => {
     const starts = [
       '-----BEGIN PRIVATE KEY-----',
       'eyJaaaaaaaaa.',

@@ -28,7 +28,7 @@ const words = (events: ImportedEvent[]) =>
   events.map(({ type, prompt, reply, text }) => `${type}: ${prompt ?? reply ?? text ?? ''}`.trim());
 
 describe('transcript reader', () => {
-  it('the transcript reader reads a transcript to its end even if its format is recognised only by a line that ends beyond 16 MiB', () => {
+  it('the transcript reader does not give up a file whose format is recognised by its first line, even if that line ends beyond 16 MiB', () => {
     const transcript = new Transcript(new FileReport('test'), NOW);
     const [text = ''] = codexFile('c1').split('\n');
     transcript.read({ number: 1, bytes: 17 * 1024 * 1024, text });
@@ -82,7 +82,7 @@ describe('transcript reader', () => {
     });
   });
 
-  it('the transcript reader reads a Codex CLI rollout', () => {
+  it('the transcript reader reads the words of the person and of the agent from a Codex CLI rollout', () => {
     const { report, events } = read(codexFile('c1'));
     assert.deepEqual(words(events), [
       'session.started:',
@@ -121,7 +121,7 @@ describe('transcript reader', () => {
     assert.equal(events[3]?.['agent'], 'claude-code');
   });
 
-  it('the transcript reader reads a Gemini CLI chat', () => {
+  it('the transcript reader reads the words of the person and of the agent from a Gemini CLI chat', () => {
     const { report, events } = read(geminiFile('g1'));
     assert.deepEqual(words(events), [
       'session.started:',
@@ -149,7 +149,7 @@ describe('transcript reader', () => {
     ]);
   });
 
-  it('the transcript reader reads a Cline task', () => {
+  it('the transcript reader reads the words of the person and of the agent from a Cline task', () => {
     const { report, events } = read(JSON.stringify(clineMessages()));
     assert.deepEqual(words(events), [
       'session.started:',
@@ -164,7 +164,7 @@ describe('transcript reader', () => {
     assert.equal(report.format, 'cline');
   });
 
-  it('the transcript reader gives each reply the id of the prompt before it', () => {
+  it('the transcript reader links each reply to the prompt before it', () => {
     for (const file of [claudeCodeFile('s1'), codexFile('c1'), specStoryFile('p1'), geminiFile('g1')]) {
       const { events } = read(file);
       const replies = events.filter(({ type }) => type === 'user.reply');

@@ -11,7 +11,7 @@ const completionOf = (id: string, queuedMs: number): Completion => ({
   ...{ guard: 'attempt', attempt: 1, worker: 'this one', state: 'succeeded' },
 });
 
-/** Creates the completion of a busy worker, over a database that answers statements with `answer`. */
+/** Creates the completer of a busy worker, over a database whose statements return the rows that `answer` returns. */
 function start(answer: (statement: string, items: { place: number }[]) => unknown[], next?: NextClaim) {
   const statements: { name: string; size: number }[] = [];
   const woken: { ids: readonly string[]; patienceMs: number }[] = [];
@@ -55,7 +55,7 @@ describe('completions', () => {
     assert.deepEqual(woken, [{ ids: ['a', 'b'], patienceMs: 25 }]);
   });
 
-  it('completions of a busy worker are stored at once if the work of one of them was hardly queued', async () => {
+  it('completions of a busy worker are stored at once if the work of one of them was queued for only 5 ms', async () => {
     const { complete, statements, woken } = start(places);
     void complete(completionOf('a', 1000));
     void complete(completionOf('b', 5));
@@ -65,7 +65,7 @@ describe('completions', () => {
     assert.equal(woken[0]?.patienceMs, 0.5);
   });
 
-  it('33 completions of a busy worker are stored at once, without a claim', async () => {
+  it('33 completions of a busy worker are stored at once, by a statement that claims no next work', async () => {
     const { complete, statements, woken } = start(places, NEXT);
     const ended = Array.from({ length: 33 }, (_, n) => complete(completionOf(`${n}`, 1000)));
     await setImmediate();
@@ -74,7 +74,7 @@ describe('completions', () => {
     assert.equal(woken[0]?.patienceMs, 0);
   });
 
-  it('a completion that claims the next work reports the claim, or that it may be lost; if the claim is at fault, the completion is stored without it', async () => {
+  it('a completion that claims the next work reports the claim or its possible loss, and is stored without the claim if only the claim fails', async () => {
     const told: unknown[] = [];
     const next: NextClaim = {
       ...NEXT,

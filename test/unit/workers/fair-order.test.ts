@@ -69,7 +69,7 @@ class Queue {
   }
 }
 
-/** A worker over a queue. */
+/** A worker that claims from a queue in the fair order. */
 class Worker {
   readonly order: FairOrder;
   readonly running: Flow[] = [];
@@ -177,7 +177,7 @@ describe('fair order', () => {
     }
   });
 
-  it('the fair order gives a lone party 15 of every 16 slots, or all slots if there are at most three', () => {
+  it('the fair order gives a lone party 15 of every 16 slots, rounded down, or all slots if there are at most three', () => {
     for (const [slots, held] of [
       [256, 240],
       [64, 60],
@@ -244,7 +244,7 @@ describe('fair order', () => {
     assert.equal(order.isReady, false);
   });
 
-  it('the fair order reports flows whose work other workers are claiming, and asks for them again only when new work of theirs is noted', () => {
+  it('the fair order reports flows whose work other workers are claiming, and claims for such a flow again only when the flow is announced again', () => {
     const order = new FairOrder(16, PREDICT);
     for (const flow of manyFlows(2, appFlow)) order.noteQueued(flow);
     const asks = order.ask();
@@ -255,7 +255,7 @@ describe('fair order', () => {
     assert.deepEqual(order.ask().map(nameOf), ['predict:1']);
   });
 
-  it('the fair order claims no work queued over a second before the latest claimed piece, until a refresh claims all work', () => {
+  it('the fair order claims no work queued over a second before the latest claimed piece, until a refresh lets it claim work of any age', () => {
     const order = new FairOrder(16, PREDICT);
     order.noteQueued(appFlow('a'));
     const asks = order.ask();
@@ -285,7 +285,7 @@ describe('fair order', () => {
     assert.equal(order.isReady, false);
   });
 
-  it('the fair order reaches the only flow with work in at most 10 claims, if other workers have drained a thousand flows', () => {
+  it('the fair order reaches the only flow with work in at most 10 claims, if other workers have drained the thousand flows announced before it', () => {
     const queue = new Queue();
     const worker = new Worker(4, PREDICT, queue);
     worker.hear(...manyFlows(1000, appFlow), appFlow('last'));

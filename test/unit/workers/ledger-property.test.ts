@@ -22,7 +22,7 @@ const question = {
   maxTokens: 300,
 };
 
-/** A provider answer and its tokens: undefined if none are charged, null if the provider does not state them. */
+/** A provider's answer. `counted` is undefined if no tokens are charged, null if the provider states none. */
 interface ScriptedAnswer {
   outcome: string;
   counted: [input: number, output: number] | null | undefined;
@@ -97,7 +97,7 @@ describe('ledger', () => {
         const tokens = { inputTokens: row.input_tokens, outputTokens: row.output_tokens };
         assert.equal(row.cost_microcents, costOf(PRICES.get(row.model), tokens), seen);
       }
-      // The usage of an answer includes the answer that it corrects, but no failed calls.
+      // The usage includes the tokens of a malformed first answer, but not those of failed calls.
       if (answered === undefined) continue;
       const used = rows.filter(({ outcome }) => outcome === 'answered' || outcome === 'refused');
       assert.equal(answered.usage.inputTokens, sum(used.map((row) => row.input_tokens)), seen);

@@ -66,7 +66,7 @@ function predictFromMemory(draft: string, texts: readonly string[], dismissed = 
 }
 
 describe('local predictor: drafts', () => {
-  it("the local predictor completes the README's example", async () => {
+  it("the local predictor completes the README's example draft as the README shows, and counts no tokens", async () => {
     const { completion, confidence, usage } = await predict('Please summarise the quart', [
       messageOf(EXAMPLE),
     ]);
@@ -156,19 +156,19 @@ describe('local predictor: drafts', () => {
   });
 
   const abstentions: [name: string, draft: string, content: string][] = [
-    ['words that it has never seen', 'Unrelated words about', EXAMPLE],
-    ['the start of a line', 'Done.\n', EXAMPLE],
-    ['an empty draft', '', EXAMPLE],
-    ['an empty context', 'Please summ', ''],
-    ['a partial word that no known word begins with', 'Please xyl', EXAMPLE],
+    ['the draft ends with words that it has never seen', 'Unrelated words about', EXAMPLE],
+    ['the draft ends with a line break', 'Done.\n', EXAMPLE],
+    ['the draft is empty', '', EXAMPLE],
+    ['the context is empty', 'Please summ', ''],
+    ['no known word begins with the partial word at the end of the draft', 'Please xyl', EXAMPLE],
   ];
   for (const [name, draft, content] of abstentions)
-    it(`the local predictor abstains after ${name}`, async () => {
+    it(`the local predictor abstains if ${name}`, async () => {
       const { completion, confidence } = await predict(draft, [messageOf(content)]);
       assert.deepEqual([completion, confidence], ['', 0]);
     });
 
-  it('the local predictor is unsure if the learned texts disagree', async () => {
+  it('the local predictor has a confidence below 0.3 if the learned texts continue the draft in five different ways', async () => {
     const names = ['Ann', 'Bob', 'Cid', 'Dan', 'Eve'].map((name) =>
       messageOf(`Please send the file to ${name} today`),
     );
@@ -197,7 +197,7 @@ describe('local predictor: recall', () => {
     assert.match(often.completion, /^ goes to my accountant/);
   });
 
-  it('the local predictor is less sure for a person who dismissed most suggestions', async () => {
+  it('the local predictor is less sure for a person who dismissed 50 suggestions and accepted none', async () => {
     const texts = [sentence, sentence];
     const [usual, wary] = [
       await predictFromMemory('The inv', texts),
@@ -315,7 +315,7 @@ describe('local predictor: any text', () => {
   );
   const modes = fc.constantFrom('complete_draft', 'next_prompt');
 
-  it('the local predictor returns well-formed text without NUL or doubled spaces, and a confidence from 0 to 1, for any input', async () => {
+  it('for any input, the local predictor returns well-formed text without NUL or a doubled space after the draft, and a confidence from 0 to 1', async () => {
     await fc.assert(
       fc.asyncProperty(text, fc.array(text, { maxLength: 4 }), modes, async (draft, contents, mode) => {
         const messages = contents.map((content) => messageOf(content.replaceAll('\0', '')));

@@ -54,7 +54,7 @@ describe('openai provider', () => {
   });
   beforeEach(() => server.reset());
 
-  it('the openai provider sends one strict structured question with the key and reads the answer', async () => {
+  it('the openai provider sends a prediction as one question with a strict schema and the API key, and reads the answer', async () => {
     const guess = await provider.predict(task, call());
     assert.deepEqual(guess, {
       completion: ' with care',
@@ -101,9 +101,9 @@ describe('openai provider', () => {
     ['an answer without a likelihood', fake.message({ content: '{"next":" now"}' }), 'failed'],
     ['an unknown likelihood', fake.message({ content: '{"next":"6 now"}' }), 'failed'],
     ['20 MB', fake.huge(), 'failed'],
-    ['20 MB of error', fake.status(500, {}, 'x'.repeat(20_000_000)), 'failed'],
-    ['NUL', fake.nul(), 'failed'],
-    ['a lone surrogate', fake.loneSurrogate(), 'failed'],
+    ['an error body of 20 MB', fake.status(500, {}, 'x'.repeat(20_000_000)), 'failed'],
+    ['a completion with NUL', fake.nul(), 'failed'],
+    ['a completion with a lone surrogate', fake.loneSurrogate(), 'failed'],
     ['no answer in time', fake.hang(), 'timeout'],
     ['a body that drips', fake.drip(20), 'timeout'],
     ['an error body that never ends', stalledError(), 'timeout'],
@@ -153,20 +153,20 @@ describe('openai provider', () => {
   });
 
   const brokenConnections: [name: string, broken: fake.Step, requests: number][] = [
-    ['a kept connection, closed without an answer', (response) => void response.destroy(), 3],
+    ['is closed at once, without an answer', (response) => void response.destroy(), 3],
     [
-      'a kept connection, closed over a second after the request',
+      'is closed over a second after the request',
       (response) => void setTimeout(() => response.destroy(), 1100),
       2,
     ],
     [
-      'a kept connection, closed in the middle of the head of an answer',
+      'is closed in the middle of the head of an answer',
       ({ socket }) => void socket?.end('HTTP/1.1 200 OK\r\n'),
       2,
     ],
   ];
   for (const [name, broken, requests] of brokenConnections)
-    it(`the openai provider sends a request ${requests === 3 ? 'once more' : 'only once'} if it used: ${name}`, async () => {
+    it(`the openai provider ${requests === 3 ? 'sends' : 'does not send'} a request again if its kept connection ${name}`, async () => {
       const kept = new WeakSet<object>();
       server.respond(async (response, upstream) => {
         const { socket } = response;
@@ -181,7 +181,7 @@ describe('openai provider', () => {
       assert.equal(server.calls.length, requests);
     });
 
-  it('the openai provider reports failed, after the second request, if the new connection is closed too', async () => {
+  it("the openai provider reports failed if a request's kept connection is closed, and then the new connection of its second try too", async () => {
     await provider.predict(task, call());
     server.respond((response) => void response.destroy());
     assert.equal((await faultOf(provider.predict(task, call()))).fault, 'failed');
@@ -194,7 +194,7 @@ describe('openai provider', () => {
     return { max_tokens, max_completion_tokens, reasoning_effort, prompt_cache_key };
   };
 
-  it('the openai provider asks for low reasoning effort and few tokens, and sends the prompt cache key', async () => {
+  it('the openai provider asks for low reasoning effort and at most 128 tokens (512 for a next prompt), and sends the prompt cache key', async () => {
     await provider.predict(task, call({ cacheKey: 'line' }));
     await provider.predict({ ...task, mode: 'next_prompt' }, call());
     const asked = { max_completion_tokens: undefined, reasoning_effort: 'low' };
@@ -277,7 +277,7 @@ describe('openai provider', () => {
     ['missing', undefined],
     ['null', null],
     ['negative', { prompt_tokens: -1, completion_tokens: -5 }],
-    ['absurd', { prompt_tokens: 1e300, completion_tokens: 2 ** 53 }],
+    ['absurdly large', { prompt_tokens: 1e300, completion_tokens: 2 ** 53 }],
     ['fractional', { prompt_tokens: 1.5, completion_tokens: 0.5 }],
     ['not a number', { prompt_tokens: '12', completion_tokens: {} }],
   ];

@@ -86,7 +86,7 @@ describe('provider policy', () => {
     assert.equal((await Promise.all([send(), send()])).length, 2);
   });
 
-  it('the provider policy keeps a Retry-After pause without the database', async () => {
+  it('without the database, the provider policy sends no call during a Retry-After pause', async () => {
     const send = start(NO_DATABASE);
     failCallsWith(new ProviderError('rate_limited', '429', { retryAfterMs: 300, outage: true }));
     await fail(send, 5);
@@ -99,7 +99,7 @@ describe('provider policy', () => {
     await until(() => send().catch(() => undefined));
   });
 
-  it('failures caused by the request, the key or a shortened time limit do not open the circuit breaker', async () => {
+  it("failures caused by the request, the key, a rate limit, a short time limit or an abort do not open the provider's circuit", async () => {
     const send = start(NO_DATABASE);
     for (const error of [
       new ProviderError('failed', '400'),
@@ -127,7 +127,7 @@ describe('provider policy', () => {
     await assert.rejects(send(), { fault: 'failed' });
   });
 
-  it('the provider policy keeps the circuit closed if a success comes between failures', async () => {
+  it('the provider policy keeps the circuit closed if a call succeeds after every four failures', async () => {
     const send = start(NO_DATABASE);
     for (let round = 0; round < 4; round++) {
       failCallsWith(outageError());
@@ -174,10 +174,13 @@ describe('provider policy', () => {
   });
 
   for (const [what, claimProbe] of [
-    ['was won by another worker', async () => false],
-    ['is not answered in time while the database answers', () => Promise.reject(new Error('late'))],
+    ['another worker has claimed the probe', async () => false],
+    [
+      'its claim of the probe gets no answer in time while the database answers reads',
+      () => Promise.reject(new Error('late')),
+    ],
   ] as const)
-    it(`the provider policy does not probe if its claim of the probe ${what}, even if the next probe is due by then`, async () => {
+    it(`the provider policy sends no probe if ${what}, even if the next probe is due by then`, async () => {
       const send = start({ ...sharedStore(), claimProbe, read: async () => [{ ...open, probeMs: 0 }] });
       await until(() =>
         send().then(

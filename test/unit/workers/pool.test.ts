@@ -25,7 +25,7 @@ const noneLeft = (claims: Claim[]): ClaimResult => ({ claims, left: [] });
 
 type Answer = ClaimResult | Error;
 
-/** Makes a pool whose claims get `answers` in turn, the first once `held` resolves, and then find nothing. */
+/** Makes a pool whose claims get `answers` in turn (the first after `held` resolves), and later find nothing. */
 function start(slots: number, answers: Answer[], held: Promise<void> = setImmediate()) {
   const claims: ClaimTerms[] = [];
   const ends: (() => void)[] = [];
@@ -69,7 +69,7 @@ describe('worker pool', () => {
     );
   });
 
-  it('a worker pool claims announced work at once, or as soon as a slot is free', async () => {
+  it('a worker pool claims announced work at once, or as soon as a slot is free, but nothing after it has closed', async () => {
     const { pool, claims, ends } = start(1, [noneLeft(works('1')), noneLeft([work('2', 'b')])]);
     pool.noteQueued([A]);
     await until(() => ends.length === 1);
@@ -102,7 +102,7 @@ describe('worker pool', () => {
     );
   });
 
-  it('a worker pool remembers work announced during the claim that fills its last slot', async () => {
+  it('once a slot is free, a worker pool claims work that was announced during the claim that filled its last slot', async () => {
     const { promise: held, resolve } = Promise.withResolvers<void>();
     const { pool, claims, ends } = start(1, [noneLeft(works('1')), noneLeft(works('2'))], held);
     pool.noteQueued([A]);
@@ -250,7 +250,7 @@ describe('worker pool', () => {
       await pool.close();
     });
 
-    it('a worker pool makes a separate claim after a completing statement with a claim has failed', async () => {
+    it('a worker pool makes a separate claim if the claim in a completing statement may be lost', async () => {
       const { pool, ends, lost } = await poolAtFullShare([noneLeft(works('8'))]);
       pool.nextAfter(share.slice(0, 1))?.onLost();
       assert.equal(lost(), 1);

@@ -35,9 +35,9 @@ describe('running attempts', () => {
     assert.equal(signal.aborted, false);
   });
 
-  const claimedAgain = { 'a later attempt of its work': 2, 'its attempt, claimed again,': 1 };
+  const claimedAgain = { 'a run of a later attempt': 2, 'another run of the same attempt': 1 };
   for (const [name, attempt] of Object.entries(claimedAgain))
-    it(`a running attempt is aborted when ${name} begins, and its end does not affect the later one`, async () => {
+    it(`a run of work is aborted when ${name} begins, and the end of the aborted run does not affect the new one`, async () => {
       const released: string[] = [];
       const rows: HeldRows = {
         readHeld: async () => new Map([['work', attempt]]),
@@ -57,7 +57,7 @@ describe('running attempts', () => {
       assert.deepEqual([released, later.aborted], [['work'], true]);
     });
 
-  it('a row is released if a claim whose answer was lost takes effect only after a comparison that found no such row', async () => {
+  it('a row is released if the claim of it, whose answer was lost, takes effect only after the worker has checked for such rows', async () => {
     const held = new Map<string, number>();
     const released: string[] = [];
     let comparisons = 0;

@@ -93,18 +93,34 @@ describe('structured questions', () => {
     ['no JSON', write('red'), /- the answer is not JSON/],
     ['an object that never ends', write('{"name":"red"'), /- the answer is not JSON/],
     ['nothing', fake.message({ content: null }), /- the answer is not JSON/],
-    ['another shape', write('{"name":7,"kind":"warm"}'), /- name: Input should be a valid string/],
-    ['an unknown word', write('{"name":"red","kind":"hot"}'), /- kind: Input should be one of warm, cold/],
     [
-      'one property too many',
+      'an object with a value of another type',
+      write('{"name":7,"kind":"warm"}'),
+      /- name: Input should be a valid string/,
+    ],
+    [
+      'an object with an unknown word',
+      write('{"name":"red","kind":"hot"}'),
+      /- kind: Input should be one of warm, cold/,
+    ],
+    [
+      'an object with one property too many',
       write('{"name":"r","kind":"warm","__proto__":{}}'),
       /- __proto__: Extra inputs/,
     ],
     ['a list', write('[]'), /- Input should be a valid object/],
-    ['NUL in a text', write('{"name":"r\\u0000","kind":"warm"}'), /- a text holds control characters/],
-    ['a lone surrogate', write('{"name":"r\\ud800","kind":"warm"}'), /- a text holds control characters/],
     [
-      'a text that reorders the text around it',
+      'an object with NUL in a text',
+      write('{"name":"r\\u0000","kind":"warm"}'),
+      /- a text holds control characters/,
+    ],
+    [
+      'an object with a lone surrogate',
+      write('{"name":"r\\ud800","kind":"warm"}'),
+      /- a text holds control characters/,
+    ],
+    [
+      'an object with a text that reorders the text around it',
       write('{"name":"\\u202ered","kind":"warm"}'),
       /- a text holds/,
     ],
@@ -148,7 +164,7 @@ describe('structured questions', () => {
     assert.deepEqual(await ask(), { state: 'refused', usage: usageOfTwoCalls, model: 'm' });
   });
 
-  it('structured questions keep their time limit, including the repetition', async () => {
+  it('structured questions keep their time limit, including the repetition, and are not repeated with less than 250 ms left', async () => {
     server.next(fake.delay(200, write('red')), fake.hang());
     const since = performance.now();
     assert.equal((await faultOf(ask({ timeoutMs: 600 }))).fault, 'timeout');

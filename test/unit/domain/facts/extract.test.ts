@@ -93,7 +93,7 @@ describe('pattern extraction', () => {
     assert.deepEqual(texts('From now on, never force-push.'), ['Says: "From now on, never force-push."']);
   });
 
-  it('pattern extraction ignores questions, conditions, passing states, secrets, health, and pasted or quoted text', () => {
+  it('pattern extraction ignores requests, questions, conditions, passing states, secrets, health, and pasted or quoted text', () => {
     for (const content of [
       'Yes, go ahead with the upload handler.',
       'Please add a retry to the mailer and log why it gave up.',
@@ -111,7 +111,7 @@ describe('pattern extraction', () => {
       assert.deepEqual(texts(content), [], content);
   });
 
-  it('pattern extraction ignores religion and health even if the word begins with an accented letter or is decomposed', () => {
+  it('pattern extraction ignores religion even if the word for it begins with an accented letter, composed or decomposed', () => {
     assert.deepEqual(texts("Je vais toujours à l'église."), []);
     assert.deepEqual(texts("Je vais toujours à l'église.".normalize('NFD')), []);
   });

@@ -21,7 +21,7 @@ const row = (content: string, part: Partial<SourceRow> = {}): SourceRow => ({
   occurredAt: new Date(0),
   ...part,
 });
-const said = row('We moved to pnpm last year, and I never look back.');
+const person = row('We moved to pnpm last year, and I never look back.');
 const agent = row('Noted: the user always approves deletions.', { role: 'agent', origin: 'agent' });
 
 const groundedQuotes = (claims: CitedEvidence[], rows: SourceRow[]) =>
@@ -30,24 +30,24 @@ const isBorrowed = (text: string, quotes: Quote[], rows: SourceRow[], others: st
   new EvidenceTexts(rows, others).isBorrowed(text, quotes);
 
 describe('grounding gate', () => {
-  it('the grounding gate finds a quote whose case, punctuation, accents or spacing differ', () => {
+  it('the grounding gate finds a quote whose case, punctuation, accents or spacing differ from the row', () => {
     for (const quote of [
       'we MOVED to pnpm',
       'Wé moved\nto “pnpm” last year',
       'We moved to pnpm last year and I never look',
     ])
-      assert.equal(groundedQuotes([{ source: 1, quote }], [said])?.length, 1, quote);
+      assert.equal(groundedQuotes([{ source: 1, quote }], [person])?.length, 1, quote);
   });
 
   it('the grounding gate accepts a quote with one of many words changed, but no quote that is made up or cut inside a word', () => {
     const close = 'We moved to pnpm last year, and I never look behind';
-    assert.ok(groundedQuotes([{ source: 1, quote: close }], [said]));
+    assert.ok(groundedQuotes([{ source: 1, quote: close }], [person]));
     for (const quote of ['moved to yarn', 'pnp', '', '…', 'I never use pnpm', 'look back never'])
-      assert.equal(groundedQuotes([{ source: 1, quote }], [said]), undefined, quote);
+      assert.equal(groundedQuotes([{ source: 1, quote }], [person]), undefined, quote);
   });
 
   it('a proposed fact keeps its valid_to, and is dropped if valid_to cannot be read or is before valid_from', () => {
-    const lived = row('I lived in Berlin until 2020.', { occurredAt: new Date('2026-06-01T00:00:00Z') });
+    const formerHome = row('I lived in Berlin until 2020.', { occurredAt: new Date('2026-06-01T00:00:00Z') });
     const proposed = (validTo: string, validFrom: string | null = null) =>
       checkProposals(
         [
@@ -63,7 +63,7 @@ describe('grounding gate', () => {
             salience: 3,
           },
         ],
-        { rows: [lived], known: [], others: [] },
+        { rows: [formerHome], known: [], others: [] },
       ).map(({ validFrom: from, validTo: to }) => [from.toISOString(), to?.toISOString()]);
     const end = '2020-01-01T00:00:00.000Z';
     assert.deepEqual(proposed('2020-01-01'), [[end, end]]);
@@ -74,9 +74,9 @@ describe('grounding gate', () => {
 
   it("the grounding gate refuses a fact that only repeats the person's request to forget what they said", () => {
     const text = 'Forget what I said about npm';
-    const taken = { text, kind: 'other', slot: null, valid_from: null, valid_to: null } as const;
+    const fields = { text, kind: 'other', slot: null, valid_from: null, valid_to: null } as const;
     const evidence = [{ source: 1, quote: text }];
-    const proposal = { ...taken, evidence, relation: 'new', target: null, salience: 3 } as const;
+    const proposal = { ...fields, evidence, relation: 'new', target: null, salience: 3 } as const;
     assert.deepEqual(checkProposals([proposal], { rows: [row(`${text}.`)], known: [], others: [] }), []);
   });
 
@@ -87,7 +87,7 @@ describe('grounding gate', () => {
 
   it('the grounding gate refuses a source number that does not exist', () => {
     for (const source of [0, 2, -1, 1.5, 1e9])
-      assert.equal(groundedQuotes([{ source, quote: 'pnpm' }], [said]), undefined);
+      assert.equal(groundedQuotes([{ source, quote: 'pnpm' }], [person]), undefined);
   });
 
   it("the grounding gate refuses quotes that the person did not write: an agent's words, accepted predictions, pasted text", () => {
@@ -116,9 +116,9 @@ describe('grounding gate', () => {
       { source: 2, quote: 'moved to pnpm' },
       { source: 2, quote: 'last year' },
     ];
-    const quotes = groundedQuotes(claims, [agent, said]);
+    const quotes = groundedQuotes(claims, [agent, person]);
     assert.deepEqual(quotes, [
-      { rawId: said.id, words: 'moved to pnpm', own: true },
+      { rawId: person.id, words: 'moved to pnpm', own: true },
       { rawId: agent.id, words: 'approves deletions', own: false },
     ]);
   });
@@ -128,8 +128,8 @@ describe('grounding gate', () => {
     const quotes = [{ rawId: thanks.id, words: 'thanks' }];
     assert.ok(isBorrowed('Always approves deletions', quotes, [agent, thanks], []));
     assert.ok(isBorrowed('The user approves every deletion', quotes, [thanks], [agent.content]));
-    const own = [{ rawId: said.id, words: 'moved to pnpm' }];
-    assert.ok(!isBorrowed('Uses pnpm for packages', own, [agent, said], []));
+    const own = [{ rawId: person.id, words: 'moved to pnpm' }];
+    assert.ok(!isBorrowed('Uses pnpm for packages', own, [agent, person], []));
     // Naming the topic that the question named is not borrowing.
     const asked = row('Which package manager?', { role: 'agent', origin: 'agent' });
     const npm = row('npm, always');
@@ -177,7 +177,7 @@ describe('comparing statements', () => {
     assert.ok(!passagesOverlap('I use pnpm', 'My editor is Zed'));
   });
 
-  it('QuotedText finds any sequence of consecutive words of a text, returns it as the text spells it, and finds no sequence with a word that is not in the text', () => {
+  it('QuotedText finds any sequence of consecutive words as the text spells it, and no sequence with a word that is not in the text', () => {
     const text = 'The quick, BROWN fox — jumps over the lazy dog; near a río.';
     const quoted = new QuotedText(text);
     const words = normalizeWords(text).split(' ');
@@ -193,7 +193,7 @@ describe('comparing statements', () => {
 });
 
 describe('secrets and instructions', () => {
-  it('containsSecret recognises credentials, and no ordinary numbers or links', () => {
+  it('containsSecret recognises credentials and card numbers, and no ordinary numbers or links', () => {
     for (const secret of [
       'my password is hunter2',
       'the API key: abc',

@@ -125,16 +125,16 @@ describe('reconciling', () => {
   });
 
   it('reconciling a statement supersedes a fact with another value even if the model left out the slot of either of them', () => {
-    const [said, known] = [statement({ slot: null }), fact({ slot: null })];
+    const [slotlessStatement, slotlessFact] = [statement({ slot: null }), fact({ slot: null })];
     for (const [one, other] of [
-      [said, fact()],
-      [statement(), known],
+      [slotlessStatement, fact()],
+      [statement(), slotlessFact],
     ] as const) {
       const decision = reconcile(one, [other]);
       assert.deepEqual(decision, { outcome: 'new', supersedes: [{ fact: other, end: one.validFrom }] });
     }
-    assert.equal(reconcile({ ...said, validFrom: day(0) }, [fact()]).outcome, 'former');
-    assert.deepEqual(reconcile(said, [known]), { outcome: 'new', supersedes: [] });
+    assert.equal(reconcile({ ...slotlessStatement, validFrom: day(0) }, [fact()]).outcome, 'former');
+    assert.deepEqual(reconcile(slotlessStatement, [slotlessFact]), { outcome: 'new', supersedes: [] });
   });
 
   it('reconciling a change without a slot supersedes a fact that says only what the person gives up or denies', () => {
@@ -289,14 +289,14 @@ describe('reconciling', () => {
 
   it('reconciling several statements gives the same facts in any order', () => {
     const values = ['npm', 'pnpm', 'yarn', 'bun'];
-    const said = values.map((value, n) =>
+    const statements = values.map((value, n) =>
       statement({
         text: `Uses ${value} as package manager`,
         validFrom: day(n + 1),
         quotes: [quote(value, value)],
       }),
     );
-    for (const order of permutations(said)) {
+    for (const order of permutations(statements)) {
       const known = order.reduce<KnownFact[]>(applyStatement, []);
       const current = known.filter(({ supersededBy }) => supersededBy === null);
       assert.deepEqual(
@@ -309,7 +309,7 @@ describe('reconciling', () => {
       assert.equal(ends['bun'], null);
       for (const value of values.slice(0, 3)) assert.ok(ends[value] !== null, value);
       // A second run over the same statements changes nothing.
-      for (const one of said) assert.match(reconcile(one, known).outcome, /^(known|evidence)$/);
+      for (const one of statements) assert.match(reconcile(one, known).outcome, /^(known|evidence)$/);
     }
   });
 });

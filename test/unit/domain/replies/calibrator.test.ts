@@ -47,7 +47,7 @@ const confidence = (calibrator: CalibratorModel, part?: Partial<Features>) =>
   confidenceOf(calibrator, featuresOf(part), REPLIER);
 
 describe('calibrator', () => {
-  it('a calibrator without labels lowers confidences, and keeps their order', () => {
+  it('a calibrator without labels keeps the order of raw probabilities, and gives 0.78 a lower confidence', () => {
     const [sure, likely, unlikely] = [0.93, 0.78, 0.25].map((raw) => confidence(PRIOR_CALIBRATOR, { raw }));
     assert.ok((sure ?? 0) > (likely ?? 0) && (likely ?? 0) > (unlikely ?? 1));
     assert.ok((likely ?? 1) < 0.78 && (unlikely ?? 1) < 0.5);

@@ -33,11 +33,11 @@ describe('candidates', () => {
         fc.integer({ min: 1, max: 5 }),
         (proposed, none, k) => {
           const candidates = candidatesOf(proposed, none, k);
-          const said = candidates.map(({ response }) => normalizeReply(response));
+          const replies = candidates.map(({ response }) => normalizeReply(response));
           const raws = candidates.map(({ raw }) => raw);
           assert.ok(candidates.length <= k);
-          assert.equal(new Set(said).size, said.length);
-          assert.ok(!said.includes(''));
+          assert.equal(new Set(replies).size, replies.length);
+          assert.ok(!replies.includes(''));
           assert.deepEqual(
             raws,
             raws.toSorted((a, b) => b - a),
@@ -118,7 +118,7 @@ describe('vote', () => {
     );
   });
 
-  it("a vote of the person's replies abstains if no similar prompt was answered, or no two of them were answered alike", () => {
+  it("a vote of the person's replies abstains if no similar prompt was answered, or if all similar prompts got different replies", () => {
     const none = proposeLocally('What is the budget?', createVoter(habit)('What is the budget?'), 6, 3);
     assert.deepEqual([none.candidates, none.reason], [[], 'No prompt like this is in the memory.']);
     const mixed = 'blue red green black grey pink teal gold'.split(' ').map((c) => pair('Which colour?', c));

@@ -109,7 +109,7 @@ describe('calibration report', () => {
     assert.equal(evidence.reason, null);
   });
 
-  it('the calibration report has bins of equal size that contain every decision, and the mean squared error', () => {
+  it('the calibration report has the mean squared error, and bins that contain every decision and differ in size by at most one', () => {
     fc.assert(
       fc.property(fc.array(outcome, { minLength: 1, maxLength: 200 }), (outcomes) => {
         const { bins, brier } = reliabilityOf(outcomes);

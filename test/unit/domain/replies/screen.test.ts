@@ -121,7 +121,7 @@ describe('reply decision', () => {
       }
   });
 
-  it("a reply that the person's earlier replies do not support has at most a confidence of 0.49", () => {
+  it("a reply that the person's earlier replies do not support has a confidence of at most 0.49", () => {
     const { status, confidence } = decideReply(sureProposal(), {
       ...context,
       isSupported: () => false,
