@@ -18,7 +18,7 @@ describe('large deletions', () => {
     person = await signUp(system);
   });
 
-  it('deleting a raw row, which compares 40 episodes with 1200 long rows, succeeds and delays no other request', async () => {
+  it('deleting a raw row, which compares 40 episodes with 1200 long rows, succeeds and delays no other request by a second', async () => {
     const secret = await add(person, 'raw', { content: SECRET, kind: 'reply' });
     await repeatSecret();
     let isDone = false;

@@ -57,7 +57,7 @@ describe('disabling an account', () => {
     const approving = approveAttempt(system.em(), attempt.request_id, person.id);
     await untilLockWaits(1);
     const disabling = disableAccount(system.em(), person.id, WINDOW_S);
-    // Goes on once the disabling waits for the approval. If it wrongly does not wait, goes on once it has ended.
+    // Goes on once the disabling waits for the approval; if it wrongly does not wait, once it has ended.
     await Promise.race([disabling, untilLockWaits(2)]);
     await lock.release();
     await Promise.all([approving, disabling]);
@@ -78,7 +78,7 @@ describe('disabling an account', () => {
       const exchanging = exchange(app, attempt, code);
       await untilLockWaits(1);
       const ending = end(person);
-      // Goes on once the disabling or erasure waits for the exchange. If it wrongly does not wait, goes on once it has ended.
+      // Goes on once the disabling or erasure waits for the exchange; if it wrongly does not wait, once it has ended.
       await Promise.race([ending, untilLockWaits(2)]);
       await lock.release();
       assert.equal((await exchanging).status, 200);

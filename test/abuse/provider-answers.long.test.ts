@@ -53,7 +53,7 @@ describe('large answers', function () {
     return Math.max(...times);
   }
 
-  it('a provider answer of 250 reply candidates of 2 to 4 kB, more than was asked for, delays no other call', async () => {
+  it('a provider answer of 250 reply candidates of 2 to 4 kB, more than was asked for, delays no other call by a second', async () => {
     const candidates = Array.from({ length: 250 }, (_, n) => ({ response: wordsOf(n, 2000 + 8 * n) }));
     system.provider.respond(bySchema({ reply: proposeReplies(candidates) }));
     const asked = predictReply(ann, { k: 5 });
@@ -64,7 +64,7 @@ describe('large answers', function () {
     assert.ok(slowest < LATENCY_MAX_MS, `another call took ${slowest} ms`);
   });
 
-  it('a provider answer of 40 facts with 320 long quotes, more than was asked for, delays no other call', async () => {
+  it('a provider answer of 40 facts with 320 long quotes, more than was asked for, delays no other call by a second', async () => {
     const rows = await say(
       ann,
       Array.from({ length: 5 }, (_, n) => `${n} ${'a '.repeat(3990)}`),

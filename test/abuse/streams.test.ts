@@ -5,7 +5,7 @@ import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const STREAMS = 20;
-/** Comments, one a second, that a stream must send: they take longer than a silent connection stays open. */
+/** Number of comments, one a second, that a stream must send. They take longer than a silent connection stays open. */
 const COMMENTS = 4;
 
 describe('event streams', () => {

@@ -167,7 +167,7 @@ describe('unread answers', () => {
     assert.equal((body.result as BatchResponse).succeeded, 100);
   });
 
-  it('unread answers to posted lists block only further large lists of the account (503, not stored), not single rows or other accounts', async () => {
+  it('unread answers to posted lists block only further large lists of the same account (503, none stored), not single rows or other accounts', async () => {
     const at = { at: patient };
     const path = '/api/memory/raw/';
     const one = await signUp(system);

@@ -208,7 +208,7 @@ describe('retry of failed jobs where no worker takes work', () => {
   const people = 50;
   before(() => addFailedSyncs(system, people));
 
-  it('`queue retry-failed` queues nothing in a pool without a worker, and says so', async () => {
+  it('`queue retry-failed` queues nothing in a pool without a worker, and says that no worker serves it', async () => {
     const { code, stdout } = await runAdmin(['queue', 'retry-failed', 'memory'], system.env);
     assert.equal(code, 1);
     assert.match(stdout, /^sync: 0 queued again\. Stopped, because no worker serves the pool: start one/);

@@ -41,7 +41,7 @@ describe('account activity', () => {
     person.request<ActivityResponse>('GET', `/api/activity/${query}`);
   const today = async (person: UserClient) => (await read(person, '?days=1')).body.days[0];
 
-  it('account activity lists the last 30 days by default, the latest last, with zeros for a day on which nothing happened', async () => {
+  it('account activity lists the last 30 days by default, oldest first, with zeros for a day on which nothing happened', async () => {
     const ann = await signUp(system);
     const { status, body } = await read(ann);
     assert.equal(status, 200);

@@ -210,7 +210,7 @@ describe('promotion to facts', function () {
     assert.deepEqual(await factsOf(ann), []);
   });
 
-  it('a PATCH that moves the beginning of an announced fact moves the end of the present one', async () => {
+  it('a PATCH that moves the beginning of an announced fact also moves the end of the present fact', async () => {
     const [berlin, oslo] = (await cities([BERLIN], [OSLO, DECEMBER])) as [FactResponse, FactResponse];
     await patch(oslo, { valid_from: JUNE });
     assert.equal((await readFact(berlin)).valid_to, JUNE);
@@ -368,7 +368,7 @@ describe('promotion to facts', function () {
     assert.deepEqual(await factsOf(ann), []);
   });
 
-  it('a promotion to facts asks no model about episodes in which no person speaks', async () => {
+  it('a promotion to facts asks no model about episodes in which the person says nothing', async () => {
     await addEpisode(ann, [byAgent('I did it')]);
     await add(ann, 'episodes', { title: 'By hand', summary: 'Uses pnpm' });
     const { created, skipped, considered } = await promotionResult();

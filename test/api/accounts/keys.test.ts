@@ -65,7 +65,7 @@ describe('account keys', () => {
     assert.deepEqual(await list(person), { results: [] });
   });
 
-  it('a revoked key stops working everywhere within two seconds and leaves the list', async () => {
+  it('a revoked key stops working at every ingress within two seconds and leaves the list', async () => {
     const person = await signUp(system);
     const [gone, kept] = [await issue(person, 'gone'), await issue(person, 'kept')];
     const statuses = async () =>

@@ -91,7 +91,7 @@ describe('own account', () => {
     assert.equal(rows.length, 0);
   });
 
-  it('an account change with a wrong or missing current password is 403 and changes neither the password nor the name', async () => {
+  it('a PATCH of password and name with a wrong or missing current password is 403 and changes neither', async () => {
     const person = await signUp(system, { name: 'Ada' });
     for (const part of [{}, { current_password: 'not the current one' }, { current_password: '' }]) {
       const { status, code } = await change(person, { password: NEW_PASSWORD, name: 'Eve', ...part });

@@ -137,7 +137,7 @@ describe('signing up', () => {
     assert.equal((await validationErrorOf({ email })).type, 'missing');
   });
 
-  it('validation errors do not repeat unknown properties or a body that is not an object, which may hold a misnamed password', async () => {
+  it('validation errors do not repeat unknown properties or a body that is not an object, since either may hold a password', async () => {
     const secret = 'hunter2-hunter2';
     const paths = ['signup/', 'login/', 'token/refresh/', 'invite/validate/', 'waitlist/'];
     for (const path of paths)
