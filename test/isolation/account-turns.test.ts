@@ -43,7 +43,7 @@ describe('account whose row is locked', () => {
   const rename = () => person.request('PATCH', '/api/auth/me/', { name: 'Another' });
   const lock = () => lockRow(system, 'accounts', 'id = $1', [person.id]);
 
-  it('an account whose memory changes for long delays no start and no exchange of a connection, its own included', async () => {
+  it("a long change of an account's memory delays no start of a connection and no code exchange, even for the same account", async () => {
     const [app, other] = [await connectingApp(system), await signUp(system)];
     const exchanges = [];
     for (const [n, account] of [person, person, person, person, other].entries()) {
@@ -62,7 +62,7 @@ describe('account whose row is locked', () => {
     }
   });
 
-  it('an account whose row is locked fails no call of another account or app, however many of its memory changes wait', async () => {
+  it("while an account's row is locked, no call of another account or app fails, however many memory changes of the locked account wait", async () => {
     const app = await system.app();
     const other = await signUp(system);
     const locked = await lock();
@@ -86,7 +86,7 @@ describe('account whose row is locked', () => {
   });
 
   for (const { method, path, operationId, inTurn, body } of endpoints.filter((one) => one.inTurn))
-    it(`an account whose row is locked gets 503 for ${operationId} at once when 105 of its calls wait`, async () => {
+    it(`an account whose row is locked gets 503 overloaded for ${operationId} at once while 100 of its changes wait`, async () => {
       const fill = inTurn === 'memory' ? change : rename;
       const locked = await lock();
       const others = Array.from({ length: EXCESSIVE_CALLS }, fill);
@@ -104,7 +104,7 @@ describe('account whose row is locked', () => {
 describe('account whose row a long change locks', () => {
   const system = useSystem({ workers: 0 });
 
-  /** Returns calls that lock the person's row: to log in, to approve, to set a new password and to erase the account. */
+  /** Returns calls that lock the person's row: to log in, approve, set a new password and erase the account. */
   async function lockingCalls(person: UserClient): Promise<(() => Promise<{ status: number }>)[]> {
     const { id, email, password, url } = person;
     const { authorize_url: consentUrl } = await startConnection(await connectingApp(system));
@@ -124,7 +124,7 @@ describe('account whose row a long change locks', () => {
     ];
   }
 
-  it('an account whose row is locked fails no call of another account, however many of its log-ins, approvals, new passwords and erasures wait', async () => {
+  it("while an account's row is locked, no call of another account fails, however many log-ins, approvals, new passwords and erasures of the locked account wait", async () => {
     const [person, other] = [await signUp(system), await signUp(system)];
     const calls = await lockingCalls(person);
     const locked = await lockRow(system, 'accounts', 'id = $1', [person.id], 'no key update');
@@ -155,7 +155,7 @@ describe('connection with slow usage reads', () => {
 describe('account whose predictions are slow to count', () => {
   const system = useProcesses();
 
-  it("many waiting reads of an account's prediction list block no changes of this or other accounts; too many get 503 overloaded", async () => {
+  it("many waiting reads of an account's prediction list block no changes of any account, and further reads get 503 overloaded", async () => {
     const [person, other] = [await signUp(system), await signUp(system)];
     await assertChangesGoOn(system, [person, other], 'replies', '/api/predictions/');
   });
@@ -184,7 +184,7 @@ describe('app whose rows are locked', () => {
   };
   const undisturbed = { others: new Set(['200 201']), changes: new Set([503]) };
 
-  it('an app whose rows are locked fails no call of another app or account, however many connections it starts', async () => {
+  it("while an app's row is locked, no call of another app or account fails, however many connections the locked app starts", async () => {
     const app = await connectingApp(system);
     const locked = await lockRow(system, 'apps', 'id = $1', [app.id]);
     assert.deepEqual(
@@ -195,7 +195,7 @@ describe('app whose rows are locked', () => {
     assert.equal((await app.request('POST', '/v1/connections', startBody().body)).status, 200);
   });
 
-  it('an app whose rows are locked fails no call of another app or account, however often it exchanges codes and revokes connections', async () => {
+  it("while rows of an app's connections are locked, no call of another app or account fails, however often the app exchanges codes and revokes", async () => {
     const app = await connectingApp(system);
     const attempt = await startConnection(app);
     const code = await approve(system, attempt, await signUp(system));

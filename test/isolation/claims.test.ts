@@ -55,7 +55,7 @@ describe('claim', () => {
     return apps as [AppAndWorker, AppAndWorker, AppAndWorker];
   };
 
-  it("a claim takes the requested number of each flow's oldest queued pieces, and reports the flows that have more work", async () => {
+  it("a claim takes at most the requested number of each flow's queued pieces, oldest first, and reports the flows that have more work", async () => {
     const [many, few, none] = await queueApps(5, 1, 0);
     const { claims, left } = await claimWith([many, few, none].map((app) => askOf(app, 3)));
     assert.deepEqual(partiesOf(claims).sort(), idsOf([many, many, many, few]).sort());
@@ -95,7 +95,7 @@ describe('claim', () => {
     }
   });
 
-  it('a claim ignores work that is past its deadline or whose callers have left, and does not count it as more work of its flow', async () => {
+  it('a claim ignores work that is past its deadline or whose callers have left, and does not report the flow as having more work', async () => {
     const [overdue, left] = await queueApps(1, 1);
     const alter = (assignment: string, { appId }: AppAndWorker) =>
       database.pool.query(`update work set ${assignment} where party = $1`, [appId]);
@@ -189,7 +189,7 @@ describe('claim when work ends', () => {
     assert.equal(claimed.claims.length, 1);
   });
 
-  it('a complete-and-claim statement commits only after the disk write, unlike a claim alone', async () => {
+  it('a complete-and-claim statement commits durably: it keeps synchronous_commit, which a claim alone turns off', async () => {
     const single = openPool(database.url, 1);
     const settingAfter = async (work: () => Promise<unknown>) => {
       await single.query('begin');
@@ -207,7 +207,7 @@ describe('claim when work ends', () => {
     }
   });
 
-  it("a complete-and-claim statement that waits for a lock leaves other parties' work to other workers", async () => {
+  it("a complete-and-claim statement that waits for a lock leaves other parties' work to other claims", async () => {
     const other = await insertAppAndWorker(database.pool);
     await queueWork(database.pool, other, 1);
     const holder = await database.pool.connect();

@@ -4,15 +4,15 @@ import { tally } from '../support/flood.ts';
 import { expectWithin } from '../support/noise.ts';
 import { useProcesses } from '../support/system.ts';
 
-/** Slots of the worker: they serve 80 calls of 100 ms a second. In `test/acceptance/collapse.ts` they serve 160. */
+/** Slots of the worker: they serve 80 calls of 100 ms a second, half as many as in `test/acceptance/collapse.ts`. */
 const SLOTS = 8;
 const SERVICE_MS = 100;
 const PER_SECOND = 35;
 /** Time within which calls are refused after the provider hangs, and accepted after it recovers. */
 const NOTICED_MS = 2000;
 /**
- * Maximum duration of a refusal: a tenth of what a call waits that is not refused. `test/acceptance/collapse.ts`
- * measures the promised 50 ms.
+ * Maximum duration of a refusal: less than a tenth of the time for which the provider hangs and accepted calls wait.
+ * `test/acceptance/collapse.ts` measures the promised 50 ms.
  */
 const REFUSAL_MS = 400;
 
@@ -48,7 +48,7 @@ describe('collapse', () => {
     assert.ok(refusals.every(({ retryAfterS = 0 }) => retryAfterS >= 1));
   });
 
-  it('all calls made later than two seconds after a hanging provider recovers succeed', () => {
+  it('once two seconds have passed since a hanging provider recovered, all new calls succeed', () => {
     const later = callsBetween(run.calls, run.recoveredAt + NOTICED_MS, Number.POSITIVE_INFINITY);
     assert.deepEqual(tally(later), { 200: later.length });
   });

@@ -30,7 +30,7 @@ describe('callers of an erased account', () => {
       [id],
     );
 
-  it("a call that waits for a reply, batch, promotion or prediction is answered within 8 s of its account's erasure by another process", async () => {
+  it('a call that waits for a reply, batch, promotion or prediction is answered within 8 s after another process has erased the account', async () => {
     const person = await signUp(system);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);

@@ -45,7 +45,7 @@ describe('account erasure', () => {
     }
   };
 
-  it('account erasure that waits for a lock delays no predictions of the connected app or other apps', async () => {
+  it("while account erasure waits for a lock, the connected app and other apps still get predictions, but not through the account's connection", async () => {
     const person = await signUp(system);
     await post(person, [event()]);
     const [app, other] = await Promise.all([connectingApp(system), system.app()]);

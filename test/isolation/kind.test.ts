@@ -34,7 +34,7 @@ describe('any kind of work', function () {
     beforeEach(() => gate.reset());
     afterEach(letAllEnd);
 
-    it('work of any kind is admitted, run and returned to the waiting caller, with its facts and report', async () => {
+    it('work of any kind is admitted and run, and its waiting caller gets the answer, the facts and the report', async () => {
       const { outcome, replayed } = await caller.ask({ text: 'hello' });
       const { state, code, answer, attempt, units, month } = outcome;
       assert.deepEqual(
@@ -45,7 +45,7 @@ describe('any kind of work', function () {
       assert.deepEqual(outcome.report, { attempt: 1, length: 'hello'.length });
     });
 
-    it('work of any kind runs once for a repeated request, and a different request with its id is refused', async () => {
+    it('work of any kind runs once for a repeated request, and a different request with the same id is refused', async () => {
       const requestId = newId();
       const first = await caller.ask({ text: 'once', requestId });
       const second = await caller.ask({ text: 'once', requestId });
@@ -54,7 +54,7 @@ describe('any kind of work', function () {
       assert.equal(gate.visits.length, 1);
     });
 
-    it('work of any kind fails with internal_error when its handler throws, even synchronously', async () => {
+    it('work of any kind fails with internal_error when its handler throws synchronously', async () => {
       const { outcome } = await caller.ask({ text: '' });
       assert.deepEqual([outcome.state, outcome.code, outcome.source], ['failed', 'internal_error', 'worker']);
     });
@@ -107,7 +107,7 @@ describe('any kind of work', function () {
       assert.ok(!gate.visits.some(({ subject }) => subject === 'never'));
     });
 
-    it('work of any kind can be started without waiting, and its answer is returned to a later request', async () => {
+    it('work of any kind can be started without waiting for its answer, which a later request with the same id gets', async () => {
       const requestId = newId();
       const { replayed } = await caller.start({ text: 'later', requestId });
       assert.equal(replayed, false);
@@ -129,8 +129,8 @@ describe('any kind of work', function () {
       const { pool } = system.database;
       const longAgo = `now() - interval '1 minute'`;
       await pool.query(`update work set admitted_at = ${longAgo}, waiters = '{}' where state = 'queued'`);
-      // Makes the canary look like work that ends with its callers. Once it is abandoned, the same round has seen the
-      // others.
+      // Makes the canary look like work that ends with its callers. The round that abandons the canary has also looked
+      // at the other work.
       const key = requestKey(echo.name, PARTY, canary);
       await pool.query(`update work set detached_at = ${longAgo} where key = $1`, [key]);
       await until(async () => !(await caller.isQueued(canary)));

@@ -15,7 +15,7 @@ const MIB = 1024 * 1024;
 /** Just under the default rate limit. */
 const PER_SECOND = 45;
 const GROWTH_MB = 300;
-/** Maximum delay of 19 in 20 of another app's calls. If large bodies took no turns, these would take seconds. */
+/** Maximum delay of 19 in 20 calls of another app, which would take seconds if large bodies took no turns. */
 const DELAY_MAX_MS = 1000;
 
 describe('large bodies', () => {
@@ -72,7 +72,7 @@ describe('large bodies', () => {
     },
   );
 
-  it('20 bodies of 16 MiB sent at once by one account take at most 300 MB of memory', async function () {
+  it('20 bodies of nearly 16 MiB sent at once by one account take at most 300 MB of memory', async function () {
     this.timeout(60_000);
     const before = await memory();
 
@@ -116,7 +116,7 @@ describe('large bodies', () => {
     'bodies of 1.4 MB (context_too_large)': { texts: 30, code: 'context_too_large' },
   };
   for (const [name, { texts, code }] of Object.entries(sizes))
-    it(`90 concurrent ${name} delay at most one in twenty of another app's calls by a second`, async function () {
+    it(`90 concurrent ${name} delay at most one in twenty of another app's calls by more than a second`, async function () {
       this.timeout(60_000);
       const before = await callUntil(20, askOther, sleep(2000));
       const message = { role: 'user', content: '\u0001'.repeat(7900) };

@@ -30,7 +30,7 @@ describe('calls that got 503', function () {
     await expectUnits(2);
   });
 
-  it('a call that gets 503 because a lock delayed its admission can be retried at once, and then costs one unit', async () => {
+  it('a call that gets 503 because a lock delayed its admission can be retried within a second, and runs once, for one unit', async () => {
     system.provider.respond(delay(SERVICE_MS, ok()));
     const body = await predictRefused();
     const released = performance.now();

@@ -10,12 +10,12 @@ import { useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const HELD_MS = 6000;
-/** Duration of a lock that calls should outwait. */
+/** Duration of a lock that is short enough for calls to wait for its release. */
 const SHORT_LOCK_MS = 150;
 const DEADLINE_MS = 10_000;
 /**
- * Maximum delay of another app's call, much less than the row is locked. `test/acceptance/locked-app.ts` measures the
- * promised 300 ms.
+ * Maximum delay of another app's call, much less than the time for which the row is locked.
+ * `test/acceptance/locked-app.ts` measures the promised 300 ms.
  */
 const EXTRA_LATENCY_MAX_MS = 1500;
 /** Number of connected users who call at once, each through a connection of their own. */
@@ -43,16 +43,16 @@ describe('locked rows', () => {
       });
     });
 
-    it("a lock on an app's usage row fails no call of another app", () => expectAnswered(seen, 0));
+    it("while an app's usage row is locked, no call of another app fails", () => expectAnswered(seen, 0));
 
-    it("a lock on an app's usage row does not delay calls of another app", () =>
+    it("while an app's usage row is locked, calls of another app are delayed by less than 1.5 s", () =>
       expectUnnoticed(seen, 0, EXTRA_LATENCY_MAX_MS));
 
-    it("a lock on an app's usage row lets each call of the app end with a documented answer, at most a second after its deadline", () => {
+    it("while an app's usage row is locked, each call of the app gets a documented answer, at most a second after the call's deadline", () => {
       assert.deepEqual(undocumentedAnswers(seen.own, DEADLINE_MS), []);
     });
 
-    it("a lock on an app's usage row has no effect after its release: the app's next call is answered at once", () => {
+    it("once the lock on an app's usage row is released, the app's next call succeeds within 2 s", () => {
       expectAtOnce(seen);
     });
 
@@ -82,18 +82,18 @@ describe('locked rows', () => {
       });
     });
 
-    it("a lock on an app's usage row fails no call of another app while 40 connected users call", () =>
+    it("while an app's usage row is locked and 40 connected users of the app call, no call of another app fails", () =>
       expectAnswered(seen, 0));
 
-    it("a lock on an app's usage row does not delay calls of another app while 40 connected users call", () =>
+    it("while an app's usage row is locked and 40 connected users of the app call, calls of another app are delayed by less than 1.5 s", () =>
       expectUnnoticed(seen, 0, EXTRA_LATENCY_MAX_MS));
 
-    it("a lock on an app's usage row lets each call of 40 connected users end with a documented answer", () => {
+    it("while an app's usage row is locked, each call of the app's 40 connected users gets a documented answer", () => {
       assert.deepEqual(undocumentedAnswers(seen.own, DEADLINE_MS), []);
     });
   });
 
-  it("a lock on an app's usage row that is held for 150 ms fails no call", async () => {
+  it("a lock of 150 ms on an app's usage row makes no call of the app fail", async () => {
     const app = await system.app();
     await app.predict(predictionBody());
     const lock = await lockRow(system, 'usage', 'app_id = $1', [app.id]);
@@ -121,26 +121,26 @@ describe('locked rows', () => {
       });
     });
 
-    it('a lock on a connection row fails no call of another app', () => expectAnswered(seen, 0));
+    it('while a connection row is locked, no call of another app fails', () => expectAnswered(seen, 0));
 
-    it('a lock on a connection row does not delay calls of another app', () =>
+    it('while a connection row is locked, calls of another app are delayed by less than 1.5 s', () =>
       expectUnnoticed(seen, 0, EXTRA_LATENCY_MAX_MS));
 
-    it("a lock on a connection row does not affect the app's calls without a connection", () => {
+    it("while a connection row is locked, the app's calls without a connection succeed, delayed by less than 3 s", () => {
       expectAnswered(seen, 1);
       expectUnnoticed(seen, 1, OWN_CALL_MAX_MS);
     });
 
-    it("a lock on a connection row does not affect the app's calls with another person's connection", () => {
+    it("while a connection row is locked, the app's calls with another person's connection succeed, delayed by less than 1.5 s", () => {
       expectAnswered(seen, 2);
       expectUnnoticed(seen, 2, EXTRA_LATENCY_MAX_MS);
     });
 
-    it('a lock on a connection row lets each call with the connection end with a documented answer', () => {
+    it('while a connection row is locked, each call with the connection gets a documented answer', () => {
       assert.deepEqual(undocumentedAnswers(seen.own, DEADLINE_MS), []);
     });
 
-    it("a lock on a connection row has no effect after its release: the app's next call is answered at once", () =>
+    it('once the lock on a connection row is released, the next call with the connection succeeds within 2 s', () =>
       expectAtOnce(seen));
   });
 });

@@ -24,7 +24,7 @@ describe('slow memory reads', function () {
   let slow: UserClient;
   before(async () => {
     system.provider.respond(bySchema({ reply: proposeReplies([{ response: 'Blue' }]) }));
-    // Makes reading this fact take a second.
+    // Makes the database take a second to read a fact with the text 'Takes long'.
     await system.database.pool.query(`
       create or replace function fact_holds_v1(f facts) returns boolean language plpgsql as $$
       begin
@@ -111,7 +111,7 @@ describe('slow memory reads', function () {
     assert.deepEqual([body.context?.truncated, body.context?.fact_ids], [true, []]);
   });
 
-  it('memory that is slow to read is left out of a connected prediction, whose request is not truncated', async () => {
+  it('memory that is slow to read is left out of a connected prediction, which still has the profile and reports context_truncated as false', async () => {
     const app: AppClient = await connectingApp(system);
     const { connection_id, profile_revision } = await connect(system, app, slow);
     const { status, body } = await app.predict(predictionBody({ connection_id }));

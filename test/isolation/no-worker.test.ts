@@ -12,7 +12,7 @@ import { untilShed } from '../support/until-shed.ts';
 const LEASE_MS = 2000;
 /** Time after a worker's last heartbeat within which every process counts the worker as dead. */
 const KNOWN_MS = LEASE_MS + 2000;
-/** Maximum duration of a refusal, much shorter than the deadline until which a call waits that is not refused. */
+/** Maximum duration of a refusal, much shorter than the deadline, until which accepted calls wait. */
 const REFUSAL_MS = 400;
 const CLEAN_MS = 20_000;
 const SLOTS = 4;
@@ -74,7 +74,7 @@ describe('with no worker left alive', function () {
     await until(async () => (await tablesWith(system, marker)).length === 0, leftMs());
   });
 
-  it('the first worker after a time without any is used within 4 s, and runs no work of disconnected callers', async () => {
+  it('a worker that starts while no other is alive is used within 4 s, and runs no work of disconnected callers', async () => {
     system.provider.reset();
     await system.startWorker();
     await until(async () => (await app.predict(predictionBody())).status === 200, KNOWN_MS);

@@ -44,7 +44,7 @@ describe('repair', () => {
     );
   }
 
-  it('each overdue piece of work of other parties is found once, even behind 1001 overdue pieces of a locked app', async () => {
+  it('each overdue piece of work is found once, even behind 1001 overdue pieces of another party', async () => {
     const others = [newId(), newId()];
     for (const other of others) await addWork('predict', other, { deadline: '-1 second' });
     const found = await foundIn(findOverdueWork(database.pool, ['predict', 'sync'], null));
@@ -75,7 +75,7 @@ describe('repair', () => {
     await database.pool.query("delete from work where kind = 'promote_facts'");
   });
 
-  it("work of other parties and kinds is taken over and ended, round after round, while a locked app's work cannot end", async () => {
+  it("while one party's overdue work cannot end, the housekeeping still takes over orphaned work and ends overdue work of other parties, round after round", async () => {
     const [orphaned, overdue, later] = [newId(), newId(), newId()];
     await addWork('predict', orphaned, {});
     await addWork('sync', overdue, { deadline: '-1 second' });

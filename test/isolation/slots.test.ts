@@ -21,7 +21,7 @@ describe('slots of a worker', function () {
       PROVIDER_TIMEOUT_MS: '20000',
     },
   });
-  /** Resolve it to end all slow calls, once the other calls are answered. */
+  /** Ends all slow calls when it is resolved. */
   let enough: PromiseWithResolvers<void>;
   beforeEach(() => {
     system.provider.reset();

@@ -22,7 +22,7 @@ describe('past work of an app', function () {
     },
   });
 
-  it("work that has ended does not lower its app's share of slots after its worker was replaced and forgotten", async () => {
+  it("work that has ended does not lower its app's share of slots, even after the worker that ran the work was replaced and forgotten", async () => {
     const app = await system.app();
     system.provider.respond(ok());
     assert.deepEqual(tally(await flood(app, PAST_CALLS)), { 200: PAST_CALLS });

@@ -12,7 +12,7 @@ import { until } from '../support/until.ts';
 const SLOW_MS = 200;
 /** Advisory lock that each running upload holds, so that running uploads can be counted. */
 const UPLOAD_LOCK = 8401;
-/** Maximum delay of another call during uploads: less than if it waited for an upload. */
+/** Maximum delay of another call during uploads: a tenth of the 6 s that 30 uploads take, one after another. */
 const EXTRA_LATENCY_MAX_MS = 600;
 
 describe('slow uploads of recorded events', () => {
@@ -45,7 +45,7 @@ describe('slow uploads of recorded events', () => {
   const uploadOne = (signal?: AbortSignal) =>
     user.request<{ accepted: number }>('POST', '/api/recording/events/', [event()], { signal });
 
-  it('slow uploads, 30 from each of three people, delay no prediction and are all stored, at most three at a time', async function () {
+  it('slow uploads, 30 from each of three people, are all stored, at most three at a time, and delay 19 of 20 predictions by less than 0.6 s', async function () {
     this.timeout(60_000);
     const ask = () => app.predict(predictionBody());
     const before = await callUntil(20, ask, sleep(2000));

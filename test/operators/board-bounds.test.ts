@@ -21,7 +21,7 @@ describe("bounds of the operators' board", () => {
       return page.includes(text) && page;
     });
 
-  /** Adds a row of the history, which ends now, for each code. */
+  /** Adds a row to the history for each code: work that failed just now. */
   async function addHistory(codes: readonly string[], id = newId()): Promise<void> {
     await system.database.pool.query(
       `insert into history (id, kind, party, key, fingerprint, state, code, attempt, admission, admitted_at, ended_at,
@@ -58,7 +58,7 @@ describe("bounds of the operators' board", () => {
     return id;
   }
 
-  it('the board says "or more" of each count of failures when it has counted 1,000 failures of the kind', async () => {
+  it('the board adds "or more" to each failure count of a kind once it has counted 1,000 failures of the kind', async () => {
     await addHistory([...Array(600).fill('first_code'), ...Array(600).fill('second_code')]);
     const counts = [...(await boardWith('second_code')).matchAll(/data-head="Count">([^<]*)</g)].map(
       ([, count]) => count,
@@ -67,7 +67,7 @@ describe("bounds of the operators' board", () => {
     for (const count of counts) assert.match(count ?? '', /^\d{3} or more$/);
   });
 
-  it('the board says "or more" of waiting work exactly when it has not counted all of it', async () => {
+  it('the board adds "or more" to a count of waiting work exactly when it has not counted all of the work', async () => {
     const worker = await addWorker({ batch: { slots: 100, claimed: 0 } });
     await addWork('sync', 20, { worker, deadline: '1 hour' });
     await addWork('sync', 1990);
@@ -78,7 +78,7 @@ describe("bounds of the operators' board", () => {
     assert.deepEqual([waiting('memory'), waiting('batch')], ['1,980 or more', '2,050']);
   });
 
-  it('the board finds work by its id if it ended while its request could be repeated, or within the hour after', async () => {
+  it('with a recovery window of two hours, the board finds work by its id even if the work ended 2.5 hours after its admission', async () => {
     for (const hours of [1.5, 2.5]) {
       const id = lowestIdAt(Date.now() - hours * HOUR_MS).replace('-0000-0000-', '-7000-8000-');
       await addHistory(['late_code'], id);

@@ -86,7 +86,7 @@ describe("operators' board", () => {
     assert.match(await board(), /<h3>batch <span class="badge bad">no worker/);
   });
 
-  it('the board can pause, resume, retry and, after a confirmation, drain a pool, like the command line', async () => {
+  it('the board can pause and resume a pool, drain it after a confirmation, and report that there is no job to retry', async () => {
     const csrf = await operator.csrf();
     const act = (action: string, more = {}) =>
       operator.post('queue', { csrf, do: action, pool: 'predict', ...more });
@@ -145,7 +145,7 @@ describe("operators' board", () => {
     }
   });
 
-  it('the board shows the timeline of a piece of work by its id, and says when nothing is found', async () => {
+  it('the board shows the timeline of a piece of work by its id, and says "Nothing found" for an unknown id', async () => {
     const app = await system.app();
     const suggested = await app.predict(predictionBody());
     const timelineOf = async (id: string) => (await operator.get(`find?id=${encodeURIComponent(id)}`)).text();
@@ -159,7 +159,7 @@ describe("operators' board", () => {
     assert.match(await timelineOf('019a9fd0-5a11-7e3c-b0a4-9c2f6d1e8b30'), /Nothing found/);
   });
 
-  it('the board shows since when accounts are being erased, with their ids, never their e-mail addresses', async () => {
+  it('the board shows for how long an account has been under erasure, with its id, never its e-mail address', async () => {
     const { email } = await signUp(system);
     const holder = await system.database.pool.connect();
     try {
@@ -168,7 +168,7 @@ describe("operators' board", () => {
       const held = 'select id from accounts where email = $1 for key share';
       const { rows } = await holder.query<{ id: string }>(held, [email]);
       const id = rows[0]?.id ?? '';
-      // Sets the row as a process leaves it that has renewed its lease for two hours.
+      // Makes the row look as if a process had renewed its lease on the erasure for two hours.
       const erase = `update accounts set active = false, erasing_at = now(), updated_at = now() - interval '2 hours'
                       where id = $1`;
       await system.database.pool.query(erase, [id]);
@@ -296,7 +296,7 @@ describe('board sign-in', () => {
 describe("operators' board of a pool that performs nothing", () => {
   const system = useSystem({ webs: 0, workers: 0 });
 
-  it('the board says why it queued failed jobs again for only some accounts: no worker, or a full pool', async () => {
+  it('the board says why a retry did not queue all failed jobs again: no worker serves the pool, or the pool is full', async () => {
     const operator = new Operator(await startBoard(system));
     await operator.signIn(system.env['ADMIN_TOKEN'] ?? '');
     await addFailedSyncs(system, 25);

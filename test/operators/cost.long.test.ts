@@ -25,7 +25,8 @@ interface Cost {
 
 const CALLS = 240;
 /**
- * Limits, a tenth to a third above the measured cost: on a busy machine runs take longer and include more timed work.
+ * Limits, a tenth to a third above the measured cost: on a busy machine, runs take longer and include more periodic
+ * work.
  */
 const COST_LIMITS: Record<'alone' | 'among', Cost> = {
   alone: {
@@ -162,11 +163,11 @@ describe('prediction cost', () => {
       );
   };
 
-  it('a lone prediction costs few statements, bytes of WAL, system calls and bytes of heap', async () => {
+  it('a lone prediction stays within its limits on statements, wake-ups, WAL bytes, system calls and heap bytes', async () => {
     assertWithin(await costOf(1), COST_LIMITS.alone);
   });
 
-  it('a prediction among many concurrent ones costs fewer statements, system calls and bytes of heap than a lone one', async () => {
+  it('a prediction among 48 concurrent ones stays within lower limits on statements, wake-ups, WAL bytes, system calls and heap bytes than a lone one', async () => {
     assertWithin(await costOf(48), COST_LIMITS.among);
   });
 });

@@ -39,7 +39,7 @@ describe('logs of a running system', () => {
     assert.ok(both.every(({ work }) => work !== undefined));
   });
 
-  it('nothing is logged above the level info while calls are answered, refused or cancelled', async () => {
+  it('nothing is logged above the level info while calls are answered or refused, or their callers disconnect', async () => {
     const before = lines().filter(({ level }) => level > INFO).length;
     const app = await system.app();
     await Promise.all(Array.from({ length: 20 }, () => app.predict(predictionBody())));
@@ -53,7 +53,7 @@ describe('logs of a running system', () => {
     assert.equal(lines().filter(({ level }) => level > INFO).length, before);
   });
 
-  it('no key, token or password is logged', async () => {
+  it('no key, token, password or e-mail address is logged', async () => {
     const app = await system.app();
     const password = 'a password of the log test';
     await app.predict(predictionBody());

@@ -113,9 +113,9 @@ describe('metrics of a running system', () => {
     }
   });
 
-  it('metrics report for how long an account has been under erasure, even if a process renews its lease all the time', async () => {
+  it('metrics report for how long an account has been under erasure, even if a process keeps renewing its lease on the erasure', async () => {
     const { pool } = system.database;
-    // No process takes over an erasure that was renewed in the future.
+    // Sets erasing_at in the future, so that no process takes over the erasure.
     await pool.query(
       `insert into accounts (id, email, email_key, password_hash, active, created_at, updated_at, erasing_at)
        values (gen_random_uuid(), '', 'erasing', '', false, now(), now() - interval '2 hours', now() + interval '1 hour')`,

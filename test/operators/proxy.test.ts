@@ -36,7 +36,7 @@ describe('HTTPS_PROXY', () => {
     return { status, doctor: stdout };
   }
 
-  it('workers and the doctor reach a provider at an https address through HTTPS_PROXY', async () => {
+  it('workers and the doctor call a provider at an https address through HTTPS_PROXY', async () => {
     const { status, doctor } = await tryProvider();
     assert.equal(status, 502);
     assert.ok(requestedHosts.length >= 2, `asked for ${requestedHosts}`);
@@ -44,7 +44,7 @@ describe('HTTPS_PROXY', () => {
     assert.match(doctor, /no answer .*HTTPS_PROXY/);
   });
 
-  it('a host in NO_PROXY is not reached through HTTPS_PROXY', async () => {
+  it('a host in NO_PROXY is not called through HTTPS_PROXY', async () => {
     assert.equal((await tryProvider({ NO_PROXY: 'other.example,provider.example' })).status, 502);
     assert.deepEqual(requestedHosts, []);
   });

@@ -247,7 +247,7 @@ POST /api/predictions/predict/batch/ server
     assert.ok(sent.every((one) => !one.includes(traceId)));
   });
 
-  it('traces contain no text of a person or a provider, no key and no token', async () => {
+  it('traces contain no text of a person or a provider, no key, and no user_id or session_id', async () => {
     const caller = newCaller();
     const marker = 'Zanzibar marker';
     const body = predictionBody({ draft: { text: `Please send ${marker}`, revision: 1 } });

@@ -10,8 +10,8 @@ import { until } from '../support/until.ts';
 const CANCELLED = { status: 'cancelled', prediction_units: 0 };
 
 /**
- * Cancels through another ingress. Returns the milliseconds until the caller was answered, and until the provider's
- * socket was closed.
+ * Cancels a running prediction through another ingress. Returns the milliseconds until the prediction's caller was
+ * answered, and until the provider's socket was closed.
  */
 async function cancelAndMeasure(system: System, app: AppClient) {
   system.provider.reset();

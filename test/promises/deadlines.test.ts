@@ -41,7 +41,7 @@ describe('deadlines', () => {
       await assertUnits(app, 0);
     });
 
-    it('a prediction whose provider answers at about its deadline gets no late 200, and is stored as suggested, and charged, exactly if its caller gets 200', async () => {
+    it('a prediction whose provider answers near the deadline is stored as suggested, and charged, exactly if its caller gets 200, and no 200 comes late', async () => {
       const app = await system.app();
       // Some answers come before the worker's limit, some after the caller's deadline.
       system.provider.respond(async (response, call) => {
@@ -112,7 +112,7 @@ describe('deadlines', () => {
         assert.equal((await rowOf(system, body)).state, 'failed');
         await assertUnits(app, 0);
       });
-      // The first prediction is ahead of this one in the queue.
+      // The first prediction, if it were still queued, would run before this one.
       assert.equal((await app.predict(predictionBody())).status, 200);
       assert.equal(system.provider.calls.length, 1);
       const { state, started_at } = await rowOf(system, body);

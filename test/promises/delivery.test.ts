@@ -44,8 +44,8 @@ describe('delivery', () => {
     });
 
   /**
-   * Runs `work` while no worker claims. After a real crash no worker claims either: workers first take back the work
-   * that they ran.
+   * Runs `work` while no worker claims. After a real database crash no worker claims either: workers first take back
+   * the work that they ran.
    */
   const whilePaused = async (work: () => Promise<void>) => {
     const { pool } = system.database;

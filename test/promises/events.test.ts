@@ -38,7 +38,7 @@ describe('prediction events', () => {
     assert.equal(rows.length, 5);
   });
 
-  it('the second of two different prediction events with the same event_id is 409, even if concurrent; another app may use the id', async () => {
+  it('of two different concurrent prediction events with the same event_id, one is recorded and the other is 409; another app may use the id', async () => {
     const body = predictionBody();
     await app.predict(body);
     const event = makeEvent(body);
@@ -80,7 +80,7 @@ describe('prediction events', () => {
     assert.deepEqual(await send(makeEvent(failed)), RECORDED);
   });
 
-  it("prediction events are accepted until the prediction's tombstone is deleted, and are 404 afterwards", async () => {
+  it("prediction events are accepted until the prediction's tombstone is deleted, and new ones are 404 afterwards", async () => {
     const body = predictionBody();
     await app.predict(body);
     await alterRow(system, app, body, `expires_at = now() - interval '1 hour'`);

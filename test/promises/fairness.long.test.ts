@@ -9,7 +9,7 @@ import { until } from '../support/until.ts';
 const SERVICE_MS = 500;
 
 describe('fairness', () => {
-  // Workers run 16 calls at once, so that a flood of 300 stays in the queue for seconds.
+  // The worker runs 16 calls at once, so that a flood of 300 stays in the queue for seconds.
   const system = useSystem({ env: { WORKER_CONCURRENCY: '16', PREDICTION_TIMEOUT_MS: '30000' } });
   before(async () => {
     system.provider.respond(delay(SERVICE_MS, ok()));

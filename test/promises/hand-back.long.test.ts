@@ -12,7 +12,7 @@ describe('unfinished work', function () {
   const env = { PREDICTION_TIMEOUT_MS: '60000', PROVIDER_TIMEOUT_MS: '60000' };
   const system = useProcesses({ webs: 2, env });
 
-  it('unfinished work survives a shutdown: the worker releases it as the same attempt, the ingress answers 503, and a retry gets the result, even after `X-On-Disconnect: cancel`', async () => {
+  it('unfinished work survives a shutdown, even with `X-On-Disconnect: cancel`: the worker releases it, the ingress answers 503, and a retry gets the result of the same attempt', async () => {
     const app = await system.app();
     const [other, web] = system.webs;
     const [worker] = system.workers;

@@ -56,7 +56,7 @@ describe('idempotency', () => {
       await expectUnits(app, 1);
     });
 
-    it('all callers waiting for a request get the same error when the work fails, and none is marked as a replay', async () => {
+    it('all callers waiting for a request get the same error when the work fails, and no answer is marked as a replay', async () => {
       const [app, body, gate] = await heldRequest(status(500));
       const first = app.predict(body);
       await system.provider.called(1);
@@ -398,7 +398,7 @@ describe('idempotency', () => {
         await alterApp(system, app, `disabled = '{predictions}'`);
         const reply = await app.predict(body);
         await alterApp(system, app, `disabled = '{}'`);
-        // Waits until no ingress has the disabled app cached.
+        // Waits until the ingress no longer has the disabled app cached.
         const unknown = { ...body, connection_id: 'c-unknown' };
         await until(async () => (await app.predict(unknown)).code === 'not_found');
         return reply;
@@ -564,7 +564,7 @@ describe('idempotency', () => {
   }
 });
 
-/** Returns a body without the fields of `DEFAULTS` and the fields that `INNER_DEFAULTS` adds. */
+/** Returns a body that states none of the defaults in `DEFAULTS` and `INNER_DEFAULTS`. */
 function fullBody() {
   return predictionBody({
     draft: { text: 'Please send the report to ', revision: 1 },

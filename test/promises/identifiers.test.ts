@@ -42,7 +42,7 @@ describe('identifiers', () => {
   const system = useSystem();
   beforeEach(() => system.provider.reset());
 
-  it('requests whose ids match the pattern ^[A-Za-z0-9._:-]{1,80}$ are answered, replayed, and cancelled with the id in the path', async () => {
+  it('requests whose ids match the pattern ^[A-Za-z0-9._:-]{1,80}$ are answered, replayed, and found by a cancel with the id in the path', async () => {
     await fc.assert(
       fc.asyncProperty(PERMITTED_ID, async (id) => {
         const app = await system.app();

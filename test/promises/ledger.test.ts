@@ -110,7 +110,7 @@ describe('provider call ledger', () => {
       assert.ok(row.input_tokens > 100 && Number(row.cost_microcents) > 0);
     });
 
-  it('the provider call ledger has a row for each provider call of a prediction, with estimated tokens if it timed out', async () => {
+  it('the provider call ledger has a row for each provider call of a prediction, with estimated tokens if the call timed out', async () => {
     const app = await system.app();
     system.provider.next(hang());
     assert.equal((await app.predict(predictionBody())).status, 200);

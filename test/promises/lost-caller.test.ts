@@ -124,7 +124,7 @@ describe('caller that disconnects', () => {
     await assertUnits(app, 1, 0);
   });
 
-  it('the queued prediction of a caller that disconnects is skipped by workers after 5 s, even before it is marked as abandoned', async () => {
+  it('the queued prediction of a caller that disconnected more than 5 s ago never runs, even before it is marked as abandoned', async () => {
     const app = await system.app();
     await occupyWorker(await system.app());
     const body = await queueAndLeave(app);
@@ -148,7 +148,7 @@ describe('caller that disconnects', () => {
     await Promise.all([untilDetached(again), untilDetached(never)]);
     const back = app.predict(again);
     await untilWaiters(again, 1);
-    // Makes both look old. Once the request without a caller is abandoned, the same round has seen the other.
+    // Makes both look old. The round that abandons the request without a caller has also looked at the other request.
     for (const body of [again, never]) {
       const longAgo = `now() - interval '6 seconds'`;
       const left = body === never ? `, detached_at = ${longAgo}` : '';
@@ -195,7 +195,7 @@ describe('caller that disconnects', () => {
     const { leave } = call(app, body, CANCEL);
     const { aborted } = await system.provider.called(1);
     const lock = await lockRow(system, 'usage', 'app_id = $1', [app.id]);
-    /** Returns when the waiting completion has begun; undefined while none waits. */
+    /** Returns the time at which the waiting completion began; undefined while none waits. */
     const waitingSince = async () => {
       const { rows } = await system.database.pool.query<{ since: string }>(
         `select query_start::text as since from pg_stat_activity
@@ -207,7 +207,7 @@ describe('caller that disconnects', () => {
     const first = await until(waitingSince);
     await until(async () => (await waitingSince()) !== first);
     await lock.release();
-    // The housekeeping would end it more than five seconds after the caller has left.
+    // Fails if only the housekeeping ended the prediction, more than five seconds after the caller left.
     await until(async () => (await rowOf(system, body)).state === 'cancelled', 4000);
     await aborted;
     await assertUnits(app, 0, 0);

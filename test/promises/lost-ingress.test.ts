@@ -34,7 +34,7 @@ describe('lost ingress', () => {
     return { app, body, id, diedAt, answer: answer.resolve };
   };
 
-  it('a repeated request whose ingress died is 409 for at most the 3 s lease of the ingress, and then gets the same prediction', async () => {
+  it("a request whose ingress died is 409 when repeated, until the ingress's 3 s lease has expired, and then gets the same prediction", async () => {
     const { app, body, id, diedAt, answer } = await orphanCall();
     let refusals = 0;
     let askedAt = performance.now();
@@ -57,7 +57,7 @@ describe('lost ingress', () => {
     assert.deepEqual([usage.prediction_units, usage.reserved_units], [1, 0]);
   });
 
-  it('a repeated request with `Prefer: wait` whose ingress died is attached at once by another ingress', async () => {
+  it('a request whose ingress died attaches at once to the running work when repeated at another ingress with `Prefer: wait`', async () => {
     const { app, body, id, answer } = await orphanCall();
     const waiting = app.predict(body, { headers: { prefer: 'wait' } });
     await until(() => isAwaited(system, id), 1000);

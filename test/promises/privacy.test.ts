@@ -13,7 +13,7 @@ const MAX_LOG_CHARS = 100_000;
 /** Makes a word that occurs nowhere else. */
 const newMarker = () => `secret-${randomBytes(8).toString('hex')}`;
 
-/** Makes a request with the marker in every text written by a person. */
+/** Makes a request with the marker in each of its texts. */
 function markedRequest(marker: string) {
   return predictionBody({
     draft: { text: `Draft ${marker} and `, revision: 1 },

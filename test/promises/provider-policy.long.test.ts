@@ -7,7 +7,7 @@ import { until } from '../support/until.ts';
 
 const WORKERS = 4;
 const PROBE_EVERY_MS = 1000;
-/** Concurrent callers: more than three workers have slots for. */
+/** Number of concurrent callers: more than the slots of three workers. */
 const CALLERS = 16;
 const FAILURES_TO_OPEN = 20;
 /** Time within which every worker learns what one worker has seen. */
@@ -76,7 +76,7 @@ describe('policy of all workers', () => {
         assert.equal(workersAmong(calls.slice(before)).size, WORKERS);
       }
 
-      it(`no worker calls a model before the time named by the provider's Retry-After${condition}`, async () => {
+      it(`from a second after a provider's 429 until the time in its Retry-After, no worker calls the provider${condition}`, async () => {
         await everyoneCalls();
         system.provider.respond(delay(20));
         const { calls } = system.provider;
@@ -134,7 +134,7 @@ describe('policy of all workers', () => {
         await everyoneCalls();
       });
 
-      it(`a worker that is killed while it probes the provider delays the next probe by one interval${condition}`, async () => {
+      it(`when a worker is killed while it probes the provider, other workers probe next, at most once per interval${condition}`, async () => {
         system.provider.respond(status(500));
         const { calls } = system.provider;
         await keepAsking(() => calls.length >= FAILURES_TO_OPEN);

@@ -29,11 +29,11 @@ describe('connected caller that is answered 503', () => {
     assert.equal((await rowOf(system, body)).attempt, 2);
   });
 
-  it('a caller with `X-On-Disconnect: cancel` that is answered 503, because the answers to its admission were lost, can repeat its request to wait for the prediction that was admitted', async () => {
+  it("a caller with `X-On-Disconnect: cancel` that gets 503 because the database's answers were lost can repeat its request, and gets the admitted prediction", async () => {
     await using link = await startLostAnswers(system.database.serviceUrl);
     const web = await system.startWeb({ DATABASE_URL: link.url });
     const app = await system.app();
-    // The second attempt keeps the id of the first one.
+    // Fails first, since a second attempt keeps the first one's id, which is not the id that its ingress proposes.
     const body = predictionBody();
     const answer = Promise.withResolvers<void>();
     system.provider.next(status(500), async (response, call) => {

@@ -57,7 +57,7 @@ describe('stale context', () => {
     assert.deepEqual(await ask(app, 5, { mode: 'next_prompt' }), REVISION_CONFLICT);
   });
 
-  it('a lower draft.revision is 409 once a higher one is admitted, whether that prediction still runs, is cancelled or fails', async () => {
+  it("a lower draft.revision is 409 once a higher one is admitted, whether the higher one's prediction still runs, is cancelled or fails", async () => {
     const app = await system.app();
     const body = predictionBody({ session_id: 's-1', draft: { text: 'Please send', revision: 5 } });
     system.provider.next(hang());

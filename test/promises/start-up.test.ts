@@ -15,7 +15,7 @@ import { freePort } from '../support/free-port.ts';
 import { type TestProcess, useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-/** Makes every host name of a process have two addresses. */
+/** Node option that makes every host name resolve to two addresses. */
 const TWO_ADDRESSES = `--import=data:text/javascript,${encodeURIComponent(`
   import dns from 'node:dns';
   const addresses = [{ address: '127.0.0.1', family: 4 }, { address: '::1', family: 6 }];
@@ -36,7 +36,7 @@ describe('start-up', () => {
     });
     const runMigrations = () => migrate({ directUrl: empty.url, queuePrefix: 'forecue' });
 
-    it('six processes migrating an empty database at once all succeed, and each migration is applied once', async () => {
+    it('six concurrent runs of the migrations on an empty database all succeed, and each migration is applied once', async () => {
       await Promise.all(Array.from({ length: 6 }, runMigrations));
       const { rows } = await empty.pool.query<{ name: string }>(
         'select name from mikro_orm_migrations order by name',

@@ -313,7 +313,7 @@ describe('suggested or abstained', () => {
   describe('faults of the provider', () => {
     const faults: Record<string, [expected: string, ...Step[]]> = {
       'a rejected key': ['503 provider_not_configured', status(401), status(403)],
-      'its rate limit': ['503 provider_rate_limited', status(429)],
+      'a rate limit': ['503 provider_rate_limited', status(429)],
       'a rejected request': ['502 provider_failed', status(400), status(404), status(422)],
       'an error status': ['502 provider_failed', status(500), status(503), status(529)],
       'a redirect': ['502 provider_failed', status(302, { location: 'http://127.0.0.1:1/' })],

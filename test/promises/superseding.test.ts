@@ -35,7 +35,7 @@ describe('superseding', () => {
     await expectUnits(app, 2);
   });
 
-  it('a newer draft also ends the wait of callers that are attached to the older draft', async () => {
+  it('all callers that are attached to an older draft get 499 prediction_superseded when a newer draft comes', async () => {
     const app = await system.app();
     const older = await predictHanging(app, 1);
     const attached = system.webs.map((at) => app.predict(older.body, { at, headers: { prefer: 'wait' } }));
@@ -95,8 +95,8 @@ describe('superseding', () => {
       ['the same revision again', {}, 1, {}],
       ['a draft in another session', {}, 2, { session_id: 's-2' }],
       ['a draft of another user', {}, 2, { user_id: 'u-2' }],
-      ['a next_prompt', {}, 2, { mode: 'next_prompt' }],
-      ['a newer draft if its own mode is next_prompt', { mode: 'next_prompt' }, 2, {}],
+      ['a newer next_prompt', {}, 2, { mode: 'next_prompt' }],
+      ['a newer draft if the older one is a next_prompt', { mode: 'next_prompt' }, 2, {}],
       ['a newer next_prompt if both are next_prompts', { mode: 'next_prompt' }, 2, { mode: 'next_prompt' }],
     ] as const) {
       it(`a draft is not superseded by ${what}`, async () => {
@@ -169,7 +169,7 @@ describe('superseding', () => {
   it('only the highest of thirty concurrent revisions of a draft in mixed order is answered, for one unit', async () => {
     const app = await system.app();
     system.provider.respond((response, call) => {
-      // The other revisions run until they are superseded, since those that ended before would be charged as well.
+      // The other revisions run until they are superseded, since a revision that ended earlier would also be charged.
       const last = call.record.draft === 'Draft 30';
       return when(last ? Promise.resolve() : call.ended)(response, call);
     });

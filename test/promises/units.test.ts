@@ -379,7 +379,7 @@ describe('units', () => {
     });
   });
 
-  /** Predicts with a provider that runs `step`, and runs `act` meanwhile. Resolves with the caller's answer. */
+  /** Predicts with a provider that runs `step`, and runs `act` meanwhile. Returns the answer's status and code. */
   async function predictUntilEnd(
     app: AppClient,
     step: Step,

@@ -119,7 +119,7 @@ describe('waiting', () => {
       );
     });
 
-    it('a caller whose admitted row the database has lost gets 503 long before its deadline', async () => {
+    it('a caller whose admitted row the database has lost gets 503 within 7 s, before its deadline', async () => {
       system.provider.respond(hang());
       const app = await system.app();
       const waiting = app.predict(predictionBody());
