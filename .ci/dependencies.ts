@@ -38,10 +38,11 @@ interface LockedPackage {
 }
 
 /**
- * Lists the faults of the project's dependencies, one per line. Each package must have a hash in the lock file; come
- * from the registry that npm is configured with, not from an address; have a permissive licence; and, if it has an
- * install script, be named in `allowScripts`, where somebody has decided about it. `licenceOf` returns the licence that
- * an installed package declares; packages for other platforms are not installed.
+ * Lists the faults of the project's dependencies, one per line. package.json must name exact versions. Each package
+ * must have a hash in the lock file; come from the registry that npm is configured with, not from an address; have an
+ * accepted licence; and, if it has an install script, be named in `allowScripts`, where somebody has decided about it.
+ * `licenceOf` returns the licence that an installed package declares; packages for other platforms are not installed,
+ * so the lock file's word counts.
  */
 export function faultsOf(
   manifest: Manifest,
@@ -49,19 +50,23 @@ export function faultsOf(
   licenceOf: (folder: string) => string | undefined,
 ): string[] {
   const { dependencies, devDependencies, optionalDependencies, allowScripts = {} } = manifest;
-  const wanted = Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies });
-  const locked = Object.entries(packages).filter(([folder]) => folder !== '');
-  const scripted = locked
+  const declaredVersions = Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies });
+  const lockedPackages = Object.entries(packages).filter(([folder]) => folder !== '');
+  const scriptedNames = lockedPackages
     .filter(([, { hasInstallScript }]) => hasInstallScript)
     .map(([folder]) => nameOf(folder));
   return [
-    ...wanted.filter(([, version]) => !/^\d/.test(version)).map(([name]) => `${name}: not an exact version`),
-    ...locked.flatMap(([folder, one]) => packageFaults(folder, one, licenceOf(folder) ?? one.license)),
-    ...scripted
+    ...declaredVersions
+      .filter(([, version]) => !/^\d/.test(version))
+      .map(([name]) => `${name}: not an exact version`),
+    ...lockedPackages.flatMap(([folder, one]) =>
+      packageFaults(folder, one, licenceOf(folder) ?? one.license),
+    ),
+    ...scriptedNames
       .filter((name) => !(name in allowScripts))
       .map((name) => `${name}: an install script that allowScripts does not name`),
     ...Object.keys(allowScripts)
-      .filter((name) => !scripted.includes(name))
+      .filter((name) => !scriptedNames.includes(name))
       .map((name) => `${name}: in allowScripts without an install script`),
   ];
 }
@@ -80,7 +85,7 @@ function packageFaults(
   ];
 }
 
-/** Reports whether an SPDX expression allows use under accepted licences only. Those of our packages do not nest. */
+/** Reports whether an SPDX expression allows use under accepted licences only. Understands no nested expressions. */
 function isAllowed(expression: string): boolean {
   const choices = expression.replace(/^\(|\)$/g, '').split(' OR ');
   return choices.some((choice) => choice.split(' AND ').every((licence) => LICENCES.has(licence)));

@@ -16,8 +16,7 @@ const LEAF_ROOMS = ['shared/schemas/', 'shared/errors/'];
 
 /**
  * Import rules by room. The rule for a file is the one with the longest matching prefix, and a room may always import
- * itself. Each package has one home. A migration imports nothing of ours, because that would change after the migration
- * has landed.
+ * itself. A migration imports nothing of ours, because our code changes after the migration has landed.
  */
 export const RULES: Record<string, Rule> = {
   'ingress/': {

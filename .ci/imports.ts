@@ -48,8 +48,8 @@ function roomOf(prefix: string): string {
 /** Lists the imports of a file, except Node's own modules. */
 function importsOf(file: string): Import[] {
   const found = [...readFileSync(join(ROOT, file), 'utf8').matchAll(IMPORT_PATTERN)];
-  return found.flatMap(([, clause = '', named = '', dynamic = '']) => {
-    const target = named || dynamic;
+  return found.flatMap(([, clause = '', staticTarget = '', dynamicTarget = '']) => {
+    const target = staticTarget || dynamicTarget;
     if (target.startsWith('node:')) return [];
     const isPackage = !target.startsWith('.');
     const names = clause

@@ -2,17 +2,17 @@ import { Agent, request } from 'node:http';
 import type { PredictionRequest } from '../shared/schemas/predictions.ts';
 
 /**
- * Returns a function that asks the provider as the leanest peer would: one request on a kept-alive connection, nothing
- * checked.
+ * Returns a function that asks the provider in the cheapest way: one request on a kept-alive connection, and no check
+ * of the answer.
  */
 export function createAsk(baseUrl: string): (request: PredictionRequest) => Promise<string> {
   const url = new URL(`${baseUrl}/chat/completions`);
   const options = { method: 'POST', agent: new Agent({ keepAlive: true }) };
   return async ({ draft, messages }) => {
-    const asked = [...messages, { role: 'user', content: draft.text }];
+    const turns = [...messages, { role: 'user', content: draft.text }];
     const body = JSON.stringify({
       model: 'bench',
-      messages: asked.map(({ role, content }) => ({ role, content })),
+      messages: turns.map(({ role, content }) => ({ role, content })),
     });
     const headers = {
       authorization: 'Bearer sk-bench',

@@ -7,7 +7,7 @@ import { openPostgres } from './stores.ts';
 /**
  * Measures what one PostgreSQL can do: predictions per second that are admitted, claimed, completed and read by the
  * statements of the common path alone, without HTTP, queue or provider. Each loop runs batches of a given size on its
- * own connection; all loops are of one app, or each of its own.
+ * own connection; all loops share one app, or each has its own.
  */
 const { values: options } = parseArgs({
   options: {
@@ -22,21 +22,21 @@ const LOOPS = Number(options.loops);
 
 async function measure(url: string, apps: number, size: number): Promise<number> {
   const pool = new pg.Pool({ connectionString: url, max: LOOPS });
-  const served = await Promise.all(Array.from({ length: apps }, () => insertAppAndWorker(pool)));
+  const appsAndWorkers = await Promise.all(Array.from({ length: apps }, () => insertAppAndWorker(pool)));
   const since = performance.now() + WARM_UP_MS;
   const until = since + 1000 * Number(options.seconds);
-  let ended = 0;
+  let endedCount = 0;
   const loop = async (n: number) => {
-    const one = served[n % apps];
-    if (one === undefined) throw new Error('no app');
+    const appAndWorker = appsAndWorkers[n % apps];
+    if (appAndWorker === undefined) throw new Error('no app');
     while (performance.now() < until) {
-      const done = await runPass(pool, one, size);
-      if (performance.now() > since) ended += done.ended;
+      const pass = await runPass(pool, appAndWorker, size);
+      if (performance.now() > since) endedCount += pass.ended;
     }
   };
   await Promise.all(Array.from({ length: LOOPS }, (_, n) => loop(n)));
   await pool.end();
-  return Math.round((1000 * ended) / (performance.now() - since));
+  return Math.round((1000 * endedCount) / (performance.now() - since));
 }
 
 await using postgres = await openPostgres();

@@ -29,9 +29,9 @@ const STYLE = `
  * load generator's own figures.
  */
 export function chart({ cells, machine }: Results): string {
-  const shown = cells.filter((result) => result.target !== 'client');
-  const most = Math.max(...shown.map((result) => result.callsPerSecond));
-  const groups = [...Map.groupBy(shown, (result) => result.callers)];
+  const shownResults = cells.filter((result) => result.target !== 'client');
+  const highest = Math.max(...shownResults.map((result) => result.callsPerSecond));
+  const groups = [...Map.groupBy(shownResults, (result) => result.callers)];
   let y = 0;
   const parts: string[] = [];
   for (const [callers, group] of groups) {
@@ -39,7 +39,7 @@ export function chart({ cells, machine }: Results): string {
     parts.push(`<text class="head" x="0" y="${y - 10}">${callers} at once, predictions per second</text>`);
     const naive = group.find(({ target }) => target === 'naive');
     for (const result of group) {
-      parts.push(bar(result, naive, most, y));
+      parts.push(bar(result, naive, highest, y));
       y += BAR_STEP;
     }
   }
@@ -53,10 +53,10 @@ export function chart({ cells, machine }: Results): string {
   ].join('\n');
 }
 
-function bar(result: TargetResult, naive: TargetResult | undefined, most: number, y: number): string {
+function bar(result: TargetResult, naive: TargetResult | undefined, highest: number, y: number): string {
   const length = Math.max(
     1,
-    Math.round((result.callsPerSecond / most) * (WIDTH - LABELS_WIDTH - NUMBERS_WIDTH)),
+    Math.round((result.callsPerSecond / highest) * (WIDTH - LABELS_WIDTH - NUMBERS_WIDTH)),
   );
   const baseline = y + BAR_HEIGHT - 5;
   const ratio = naive && `: ${(result.callsPerSecond / naive.callsPerSecond).toFixed(2)} × naive`;

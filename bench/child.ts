@@ -49,10 +49,10 @@ export async function startChild(name: string, file: string, options: ChildOptio
     url: ready.url ?? '',
     process: child,
     async [Symbol.asyncDispose]() {
-      const hard = setTimeout(() => child.kill('SIGKILL'), STOP_LIMITS.supervisor);
+      const killTimer = setTimeout(() => child.kill('SIGKILL'), STOP_LIMITS.supervisor);
       child.kill('SIGTERM');
       await exited;
-      clearTimeout(hard);
+      clearTimeout(killTimer);
     },
   };
 }

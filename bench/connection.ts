@@ -5,14 +5,14 @@ const CONTENT_LENGTH = /\r\ncontent-length: (\d+)/i;
 
 /**
  * A kept-alive connection that makes one request at a time. It uses a plain socket because Node's own HTTP client costs
- * several times as much, on the same two cores as the measured processes. It needs answers with a Content-Length, which
- * all targets send.
+ * several times as much, on the cores that the measured processes use too. It needs answers with a Content-Length,
+ * which all targets send.
  */
 export class Connection {
   readonly #socket: Socket;
   readonly #head: string;
   #received = '';
-  #answered: PromiseWithResolvers<string> | undefined;
+  #answer: PromiseWithResolvers<string> | undefined;
 
   constructor({ hostname, port, pathname }: URL, headers: Record<string, string>) {
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
@@ -23,15 +23,15 @@ export class Connection {
     this.#socket.setEncoding('latin1');
     this.#socket.setTimeout(ANSWER_WITHIN_MS, () => this.#socket.destroy(new Error('no answer in time')));
     this.#socket.on('data', (chunk) => this.#read(String(chunk)));
-    this.#socket.on('error', (error) => this.#answered?.reject(error));
-    this.#socket.on('close', () => this.#answered?.reject(new Error('closed without an answer')));
+    this.#socket.on('error', (error) => this.#answer?.reject(error));
+    this.#socket.on('close', () => this.#answer?.reject(new Error('closed without an answer')));
   }
 
   /** Resolves with the whole answer, head included. The body is ASCII. */
   post(body: string): Promise<string> {
-    this.#answered = Promise.withResolvers();
+    this.#answer = Promise.withResolvers();
     this.#socket.write(`${this.#head}${body.length}\r\n\r\n${body}`, 'latin1');
-    return this.#answered.promise;
+    return this.#answer.promise;
   }
 
   close(): void {
@@ -45,7 +45,7 @@ export class Connection {
     const length = this.#received.slice(0, end).match(CONTENT_LENGTH)?.[1];
     if (length === undefined) return void this.#socket.destroy(new Error('an answer without its length'));
     if (this.#received.length < end + 4 + Number(length)) return;
-    this.#answered?.resolve(this.#received);
+    this.#answer?.resolve(this.#received);
     this.#received = '';
   }
 }

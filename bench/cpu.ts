@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
-/** Length of a tick, in which Linux counts CPU time. */
+/** Length of the ticks in which Linux counts CPU time. */
 const TICK_MS = 10;
 
 /** Returns the CPU time that a process has used, in milliseconds. */

@@ -21,7 +21,10 @@ interface Sdk {
   };
 }
 
-/** DBOS: the request is a workflow of one step in the process that receives the call; PostgreSQL stores both. */
+/**
+ * DBOS: the request is a workflow of one step in the process that receives the call; PostgreSQL stores the workflow and
+ * its step.
+ */
 await runBareApp('dbos', async () => {
   const { DBOS } = createRequire(join(packages, 'index.js'))('@dbos-inc/dbos-sdk') as Sdk;
   const database = await install(postgresUrl, 'dbos');

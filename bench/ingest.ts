@@ -20,12 +20,12 @@ interface Work {
   columns: RecordedEvent[][];
 }
 
-/** A way for the same rows to reach a table. */
+/** A way for rows to reach a table. */
 type Way = (work: Work[]) => Promise<void>;
 
 /**
- * Posts fresh batches to a real ingress, and inserts the same rows by a bare statement into an identical table, from
- * the same process, in turns; compares the rows per second.
+ * Posts fresh batches to a real ingress, and in turn inserts as many rows of the same kind by a bare statement into an
+ * identical table, from the same process; compares the rows per second.
  */
 async function run(): Promise<string[]> {
   await using resources = new AsyncDisposableStack();

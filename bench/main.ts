@@ -9,7 +9,14 @@ import type { Load, Measurement } from './load.ts';
 import { measureLong } from './long.ts';
 import { type Options, readOptions } from './options.ts';
 import { measureQuality } from './quality/main.ts';
-import { type MeasuredRound, machine, mapOf, type Results, resultsText, targetResultOf } from './results.ts';
+import {
+  type MeasuredRound,
+  machine,
+  mapValues,
+  type Results,
+  resultsText,
+  targetResultOf,
+} from './results.ts';
 import { openPostgres, openRedis } from './stores.ts';
 import { table } from './table.ts';
 import { startTarget, TARGETS, type Target } from './targets.ts';
@@ -86,7 +93,7 @@ async function measure(load: Child, target: Target, work: Omit<Load, 'url' | 'ke
   const after = await cpuOf(target);
   return {
     ...measurement,
-    cpuMs: mapOf(after, (ms, what) => (ms - (before[what] ?? 0)) / measurement.calls),
+    cpuMs: mapValues(after, (ms, what) => (ms - (before[what] ?? 0)) / measurement.calls),
   };
 }
 

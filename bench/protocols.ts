@@ -13,12 +13,12 @@ const SHOWN_LENGTH = 70;
  * PostgreSQL's frontend/backend protocol, version 3. A statement is identified by its name, or else by its beginning.
  */
 export const postgresProtocol: Protocol = {
-  sent() {
+  readSent() {
     // Only the very first message has no type: it begins with its length.
-    const take = messages({ untyped: true });
+    const readMessages = messages({ untyped: true });
     let unnamed = '';
     return (chunk) =>
-      take(chunk).flatMap(({ type, body }) => {
+      readMessages(chunk).flatMap(({ type, body }) => {
         if (type === QUERY) return [shorten(text(body, 0))];
         if (type === PARSE && text(body, 0) === '') unnamed = shorten(text(body, 1));
         if (type !== BIND) return [];
@@ -26,10 +26,10 @@ export const postgresProtocol: Protocol = {
         return [text(body, portal.length + 1) || unnamed];
       });
   },
-  pushed() {
-    const take = messages({ untyped: false });
+  readPushed() {
+    const readMessages = messages({ untyped: false });
     return (chunk) =>
-      take(chunk).flatMap(({ type, body }) =>
+      readMessages(chunk).flatMap(({ type, body }) =>
         type === NOTIFICATION ? [`notification ${text(body, 4)}`] : [],
       );
   },
@@ -39,25 +39,25 @@ export const postgresProtocol: Protocol = {
 export async function redisProtocol(): Promise<Protocol> {
   const scripts = await bullmqScripts();
   return {
-    sent() {
+    readSent() {
       let pending = '';
       return (chunk) => {
         pending += chunk.toString('latin1');
-        const told: string[] = [];
+        const statements: string[] = [];
         for (let read = command(pending); read !== undefined; read = command(pending)) {
           pending = pending.slice(read.size);
           const [name = '', script = ''] = read.words;
-          told.push(
+          statements.push(
             /^evalsha$/i.test(name)
               ? `evalsha ${scripts.get(script) ?? script}`
               : read.words.slice(0, 2).join(' '),
           );
         }
-        return told.map(shorten);
+        return statements.map(shorten);
       };
     },
-    // Keeps no unfinished bytes, unlike `sent`: such a short message arrives in one piece.
-    pushed: () => (chunk) =>
+    // Keeps no unfinished bytes, unlike `readSent`: a message as short as a wake-up arrives in one piece.
+    readPushed: () => (chunk) =>
       [...chunk.toString('latin1').matchAll(/[*>]3\r\n\$7\r\nmessage\r\n\$\d+\r\n([^\r]+)/g)].map(
         ([, channel]) => `message ${channel}`,
       ),

@@ -5,7 +5,10 @@ import { startProcesses } from '../test/support/system.ts';
 import { startChild } from './child.ts';
 import { requestText } from './request.ts';
 
-/** Compares replays of a finished prediction with `GET /healthz`, in turn, by one caller on a kept-alive connection. */
+/**
+ * Compares the time of replaying a finished prediction with that of `GET /healthz`: one caller makes both in turn, on a
+ * kept-alive connection.
+ */
 const SAMPLES = 2000;
 const WARM_UP_CALLS = 300;
 

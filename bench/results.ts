@@ -38,7 +38,7 @@ export interface MeasuredRound extends Measurement {
   cpuMs: Record<string, number>;
 }
 
-export function mapOf<In, Out>(
+export function mapValues<In, Out>(
   all: Record<string, In>,
   of: (one: In, name: string) => Out,
 ): Record<string, Out> {
@@ -56,7 +56,7 @@ export function targetResultOf(target: TargetName, callers: number, measured: Me
     p95: medianOf('p95'),
     p99: medianOf('p99'),
     clientCpu: medianOf('clientCpu'),
-    cpuMs: mapOf(measured[0]?.cpuMs ?? {}, (_, what) =>
+    cpuMs: mapValues(measured[0]?.cpuMs ?? {}, (_, what) =>
       median(measured.map(({ cpuMs }) => cpuMs[what] ?? 0)),
     ),
     rounds: measured.map(({ callsPerSecond }) => callsPerSecond),
@@ -73,7 +73,7 @@ export function findTargetResult(
 }
 
 /**
- * Formats the results as JSON for a file: three decimals, and lists of figures on one line, as the formatter wants it.
+ * Formats the results as JSON for a file: three decimals, and lists of figures on one line, as Biome formats them.
  */
 export function resultsText(results: Results): string {
   const rounded = (_key: string, value: unknown) =>

@@ -14,7 +14,7 @@ const SAMPLES = 30;
 const AFTERWARDS_MS = 40;
 
 interface Trace {
-  heard: TappedMessage[];
+  messages: TappedMessage[];
   since: number;
   answeredMs: number;
 }
@@ -33,8 +33,8 @@ async function traceOnePrediction(
   const { databaseUrl, key } = resources.use(await install(servers.postgres, queuePrefix));
   const provider = resources.use(await startChild('provider', 'bench/provider.ts'));
 
-  let heard: TappedMessage[] = [];
-  const hear = (one: TappedMessage) => heard.push(one);
+  let messages: TappedMessage[] = [];
+  const hear = (one: TappedMessage) => messages.push(one);
   const storesOf = async (who: string): Promise<Record<string, string>> => {
     const postgres = resources.use(await tap(who, databaseUrl, postgresProtocol, hear));
     if (servers.redis === undefined) return { DATABASE_URL: postgres.url };
@@ -52,20 +52,20 @@ async function traceOnePrediction(
   resources.defer(() => connection.close());
   const traces: Trace[] = [];
   for (let n = -WARM_UP; n < SAMPLES; n += 1) {
-    heard = [];
+    messages = [];
     const since = performance.now();
     const answer = await connection.post(requestText(`${queuePrefix}-${n + WARM_UP}`));
     const answeredMs = performance.now() - since;
     if (!answer.includes('"status":"suggested"')) throw new Error(answer);
     await sleep(AFTERWARDS_MS);
-    if (n >= 0) traces.push({ heard, since, answeredMs });
+    if (n >= 0) traces.push({ messages, since, answeredMs });
   }
   return describeTrace(title, mostCommon(traces));
 }
 
 function mostCommon(traces: Trace[]): { traces: Trace[]; of: number } {
-  const alike = Map.groupBy(traces, ({ heard }) =>
-    heard
+  const alike = Map.groupBy(traces, ({ messages }) =>
+    messages
       .map(({ who, what }) => `${who} ${what}`)
       .sort()
       .join('\n'),
@@ -77,15 +77,15 @@ function mostCommon(traces: Trace[]): { traces: Trace[]; of: number } {
 function describeTrace(title: string, { traces, of }: { traces: Trace[]; of: number }): string {
   const [trace] = traces.toSorted((a, b) => a.answeredMs - b.answeredMs);
   if (trace === undefined) throw new Error('no prediction was traced');
-  const { heard, since, answeredMs } = trace;
-  const sent = heard.filter(({ kind }) => kind === 'sent');
-  const lines = heard.map(
+  const { messages, since, answeredMs } = trace;
+  const sentMessages = messages.filter(({ kind }) => kind === 'sent');
+  const lines = messages.map(
     ({ at, who, kind, what, roundTrip }) =>
       `${(at - since).toFixed(1).padStart(7)}  ${who.padEnd(6)}  ${kind === 'pushed' ? '<' : roundTrip ? '>' : '+'} ${what}`,
   );
   return [
-    `${title}: ${sent.length} statements and commands, ${sent.filter(({ roundTrip }) => roundTrip).length} round trips, ` +
-      `${heard.length - sent.length} wake-ups; answered after ${answeredMs.toFixed(1)} ms (${traces.length} of ${of} samples were like this)`,
+    `${title}: ${sentMessages.length} statements and commands, ${sentMessages.filter(({ roundTrip }) => roundTrip).length} round trips, ` +
+      `${messages.length - sentMessages.length} wake-ups; answered after ${answeredMs.toFixed(1)} ms (${traces.length} of ${of} samples were like this)`,
     '     ms  process   (> sent, a round trip begins; + sent along with it; < pushed by the store)',
     ...lines,
     '',

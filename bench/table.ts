@@ -15,7 +15,10 @@ const COLUMNS = [
   'CPU ms a call',
 ];
 
-/** Formats the results for people: a table, and the latency that each target adds for a single caller. */
+/**
+ * Formats the results for people: a table, the latency that each target adds over `direct` for a single caller, and
+ * PostgreSQL against Redis.
+ */
 export function table({ cells: results, machine, versions, options }: Results): string {
   const callers = [...new Set(results.map((result) => result.callers))];
   const groups = callers.map((count) =>

@@ -9,9 +9,8 @@ import { newServiceKey } from '../shared/security/keys.ts';
 import { listen } from '../test/support/listening.ts';
 
 /**
- * Measures the memory of a tool server with this many idle sessions, above that of an idle server: while V8 keeps the
- * garbage of the requests that opened them, and after garbage collection; and the memory of a server whose sessions
- * have ended. `bin/node bench/tool-sessions.ts`.
+ * Measures how much more memory a tool server uses once this many sessions have been opened: before and after a garbage
+ * collection, for sessions that stay idle and for sessions that have ended. `bin/node bench/tool-sessions.ts`.
  */
 const SESSIONS = 1000;
 const SESSIONS_PER_KEY = 50;
@@ -19,16 +18,18 @@ const SETTLE_MS = 5_000;
 const COLLECT_ON_SIGNAL = 'data:text/javascript,process.on("SIGUSR2", () => gc({ flavor: "last-resort" }))';
 
 const upstream = await listen(createServer((_, response) => response.end('{}')));
-for (const end of [false, true]) {
-  const { idle, loaded, rested } = await measure(end);
+for (const endsSessions of [false, true]) {
+  const { idleMb, loadedMb, collectedMb } = await measure(endsSessions);
   process.stdout.write(
-    `idle ${idle.toFixed(0)} MB; ${SESSIONS} sessions ${end ? 'that ended' : 'that stay'}: ` +
-      `${(loaded - idle).toFixed(0)} MB above, ${(rested - idle).toFixed(0)} MB when collected\n`,
+    `idle ${idleMb.toFixed(0)} MB; ${SESSIONS} sessions ${endsSessions ? 'that ended' : 'that stay'}: ` +
+      `${(loadedMb - idleMb).toFixed(0)} MB above, ${(collectedMb - idleMb).toFixed(0)} MB when collected\n`,
   );
 }
 await upstream.close();
 
-async function measure(end: boolean): Promise<{ idle: number; loaded: number; rested: number }> {
+async function measure(
+  endsSessions: boolean,
+): Promise<{ idleMb: number; loadedMb: number; collectedMb: number }> {
   const child = fork(fileURLToPath(new URL('../ingress/mcp/main.ts', import.meta.url)), [], {
     execArgv: ['--expose-gc', '--import', COLLECT_ON_SIGNAL],
     env: {
@@ -40,23 +41,23 @@ async function measure(end: boolean): Promise<{ idle: number; loaded: number; re
     },
   });
   const [{ url = '' }] = (await once(child, 'message')) as [ReadyMessage];
-  const settled = async (collected: boolean) => {
+  const settledMb = async (collected: boolean) => {
     if (collected) child.kill('SIGUSR2');
     await sleep(SETTLE_MS);
     return residentMb(child);
   };
-  // Memory that the first sessions allocate for good belongs to none of them.
-  await openSessions(url, SESSIONS_PER_KEY, end);
-  const idle = await settled(true);
+  // The first sessions allocate memory that stays for good, so they belong to the idle server.
+  await openSessions(url, SESSIONS_PER_KEY, endsSessions);
+  const idleMb = await settledMb(true);
   for (let opened = 0; opened < SESSIONS; opened += SESSIONS_PER_KEY)
-    await openSessions(url, SESSIONS_PER_KEY, end);
-  const loaded = await settled(false);
-  const rested = await settled(true);
+    await openSessions(url, SESSIONS_PER_KEY, endsSessions);
+  const loadedMb = await settledMb(false);
+  const collectedMb = await settledMb(true);
   child.kill('SIGTERM');
-  return { idle, loaded, rested };
+  return { idleMb, loadedMb, collectedMb };
 }
 
-async function openSessions(url: string, count: number, end: boolean): Promise<void> {
+async function openSessions(url: string, count: number, endsSessions: boolean): Promise<void> {
   const { key } = newServiceKey();
   const params = {
     protocolVersion: '2025-11-25',
@@ -67,7 +68,7 @@ async function openSessions(url: string, count: number, end: boolean): Promise<v
     const session = await post(url, key, { id: 1, method: 'initialize', params });
     await post(url, key, { method: 'notifications/initialized' }, session);
     await post(url, key, { id: 2, method: 'tools/list', params: {} }, session);
-    if (end) await fetch(url, { method: 'DELETE', headers: headersOf(key, session) });
+    if (endsSessions) await fetch(url, { method: 'DELETE', headers: headersOf(key, session) });
   }
 }
 

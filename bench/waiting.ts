@@ -10,8 +10,8 @@ import { requestText } from './request.ts';
 
 /**
  * Lets many callers wait at one ingress at once: each on a connection of its own, `--rate` new ones per second, while
- * the provider takes `--service` ms. Prints the memory that each costs the ingress, how long they wait beyond the
- * provider's time, and how many connections break.
+ * the provider takes `--service` ms. Prints the memory that each caller costs the ingress, how long they wait beyond
+ * the provider's time, and how many connections break.
  */
 const { values: options } = parseArgs({
   options: {
@@ -83,13 +83,13 @@ try {
   }
   // All calls have been sent, and none has been answered yet.
   await sleep(Math.max(0, SERVICE_MS - (performance.now() - since) - 1000));
-  const grown = (await memoryOf(pid)) - before;
-  const ended = await Promise.all(calls);
-  const added = ended.flatMap((one) => (typeof one === 'number' ? one - SERVICE_MS : []));
+  const growth = (await memoryOf(pid)) - before;
+  const outcomes = await Promise.all(calls);
+  const addedMs = outcomes.flatMap((one) => (typeof one === 'number' ? one - SERVICE_MS : []));
   const faults = Object.fromEntries(
     [
       ...Map.groupBy(
-        ended.filter((one) => typeof one === 'string'),
+        outcomes.filter((one) => typeof one === 'string'),
         (fault) => fault,
       ),
     ].map(([fault, all]) => [fault, all.length]),
@@ -97,14 +97,14 @@ try {
   process.stdout.write(
     `${JSON.stringify({
       callers: CALLERS,
-      answered: added.length,
+      answered: addedMs.length,
       faults,
-      bytesEach: Math.round(grown / CALLERS),
-      addedP50Ms: Math.round(percentile(added, 0.5)),
-      addedP95Ms: Math.round(percentile(added, 0.95)),
+      bytesEach: Math.round(growth / CALLERS),
+      addedP50Ms: Math.round(percentile(addedMs, 0.5)),
+      addedP95Ms: Math.round(percentile(addedMs, 0.95)),
     })}\n`,
   );
-  process.exitCode = added.length === CALLERS ? 0 : 1;
+  process.exitCode = addedMs.length === CALLERS ? 0 : 1;
 } finally {
   await system.stop();
   await provider[Symbol.asyncDispose]();

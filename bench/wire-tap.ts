@@ -14,8 +14,8 @@ export interface TappedMessage {
 
 /** Readers for the two directions of a connection; each returns what a chunk of bytes completes. */
 export interface Protocol {
-  sent(): (chunk: Buffer) => string[];
-  pushed(): (chunk: Buffer) => string[];
+  readSent(): (chunk: Buffer) => string[];
+  readPushed(): (chunk: Buffer) => string[];
 }
 
 /** A proxy to a store that forwards everything unchanged, and reports it. */
@@ -36,18 +36,18 @@ export async function tap(
   const server = createServer((client) => {
     const upstream = connect({ host: hostname, port: Number(port), noDelay: true });
     client.setNoDelay(true);
-    const [sent, pushed] = [protocol.sent(), protocol.pushed()];
+    const [readSent, readPushed] = [protocol.readSent(), protocol.readPushed()];
     let answered = true;
     client.on('data', (chunk: Buffer) => {
       upstream.write(chunk);
-      for (const what of sent(chunk)) {
+      for (const what of readSent(chunk)) {
         hear({ at: performance.now(), who, kind: 'sent', what, roundTrip: answered });
         answered = false;
       }
     });
     upstream.on('data', (chunk: Buffer) => {
       client.write(chunk);
-      const wakeUps = pushed(chunk);
+      const wakeUps = readPushed(chunk);
       for (const what of wakeUps)
         hear({ at: performance.now(), who, kind: 'pushed', what, roundTrip: false });
       answered ||= wakeUps.length === 0;

@@ -12,7 +12,7 @@ import { type Pooler, startPgBouncer } from './support/pgbouncer.ts';
 import { scratchFolder } from './support/scratch.ts';
 
 let pooler: Pooler | undefined;
-let embedded: { server: Postgres; directory: string } | undefined;
+let embeddedServer: { server: Postgres; directory: string } | undefined;
 
 /**
  * Provides, once for the whole run, a PostgreSQL server (embedded, or that of `TEST_DATABASE_URL`), a migrated database
@@ -38,11 +38,11 @@ export async function mochaGlobalTeardown(): Promise<void> {
   const { FORECUE_TEST_SERVER: server, FORECUE_TEST_TEMPLATE: template } = process.env;
   await pooler?.close();
   if (server && template) await administer(server, `drop database if exists ${template}`);
-  await embedded?.server.stop();
-  if (embedded) await rm(embedded.directory, { recursive: true, force: true });
+  await embeddedServer?.server.stop();
+  if (embeddedServer) await rm(embeddedServer.directory, { recursive: true, force: true });
 }
 
-/** Does the same as `mochaGlobalSetup` for a program that mocha does not run. */
+/** Sets up as `mochaGlobalSetup` does, for a program that mocha does not run; disposing of the result tears down. */
 export async function setUp(): Promise<AsyncDisposable> {
   await mochaGlobalSetup();
   return { [Symbol.asyncDispose]: mochaGlobalTeardown };
@@ -60,6 +60,6 @@ export const mochaHooks = {
 
 async function startEmbedded(): Promise<string> {
   const directory = await scratchFolder('forecue-test-');
-  embedded = { directory, server: await startPostgres({ directory, throwaway: true }) };
-  return embedded.server.url;
+  embeddedServer = { directory, server: await startPostgres({ directory, throwaway: true }) };
+  return embeddedServer.server.url;
 }

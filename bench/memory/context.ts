@@ -8,12 +8,12 @@ import { CONTEXT_DEFAULTS } from '../../shared/schemas/limits.ts';
 import { percentile } from '../../test/support/keep-alive-client.ts';
 import { Corpus } from './corpus.ts';
 import { openMemory } from './database.ts';
-import { newAccount, store } from './history.ts';
+import { newAccountId, store } from './history.ts';
 
 /**
  * Measures how long a context takes, in the database and in total, for accounts of three sizes among many others; the
- * calls alternate between them. Half of each account's raw rows and episodes lie in the widest window. The CPU time of
- * a call, which Linux counts per process, is its time on an idle machine, since all data are in memory.
+ * calls alternate between them. Half of each account's raw rows and episodes lie in the window of a week. The CPU time
+ * of a call, which Linux counts per process, is its time on an idle machine, since all data are in memory.
  */
 const { values: options } = parseArgs({
   options: {
@@ -71,22 +71,22 @@ async function measure(
   const between = performance.now();
   into.cpu.push(((await cpuNanoseconds(pid)) - cpu) / 1e6);
   into.database.push(between - since);
-  const again = performance.now();
+  const assemblyStart = performance.now();
   await assembleContext(em(), account, { ...limits, query, recencyMinutes: minutes });
-  into.altogether.push(performance.now() - again);
+  into.altogether.push(performance.now() - assemblyStart);
 }
 
 async function run(): Promise<string[]> {
   await using resources = new AsyncDisposableStack();
   const { pool, em, filler, server } = await openMemory(resources);
   const corpus = new Corpus(Number(options.seed));
-  const measured = SIZES.map((size) => ({ account: newAccount(), ...size }));
+  const measured = SIZES.map((size) => ({ account: newAccountId(), ...size }));
   const others = Array.from({ length: Number(options.accounts) - SIZES.length }, () => {
-    return { account: newAccount(), raw: 100, episodes: 10, facts: 10 };
+    return { account: newAccountId(), raw: 100, episodes: 10, facts: 10 };
   });
   const all = [...measured, ...others];
-  const tier = (name: 'raw' | 'episodes' | 'facts', words?: number) =>
-    corpus.shuffled(
+  const rowsOfTier = (name: 'raw' | 'episodes' | 'facts', words?: number) =>
+    corpus.shuffle(
       all.flatMap((one) =>
         Array.from({ length: one[name] }, () => ({ account: one.account, text: corpus.sentence(words) })),
       ),
@@ -94,18 +94,18 @@ async function run(): Promise<string[]> {
   const accounts = all.map(({ account }) => account);
   await store(
     filler,
-    { accounts, facts: tier('facts'), episodes: tier('episodes', 40), raw: tier('raw') },
+    { accounts, facts: rowsOfTier('facts'), episodes: rowsOfTier('episodes', 40), raw: rowsOfTier('raw') },
     DAYS,
   );
 
   const { rows } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid');
   const pid = rows[0]?.pid ?? 0;
-  const took = measured.map(() => Object.keys(WINDOWS).map(emptyTimes));
+  const times = measured.map(() => Object.keys(WINDOWS).map(emptyTimes));
   for (let n = -20; n < Number(options.samples); n += 1) {
     const { question } = corpus.pair('the same words');
     for (const [size, { account }] of measured.entries())
       for (const [place, minutes] of Object.values(WINDOWS).entries()) {
-        const into = took[size]?.[place];
+        const into = times[size]?.[place];
         // The first calls plan the statements.
         if (into !== undefined)
           await measure({ pool, em }, pid, account, question, minutes, n < 0 ? emptyTimes() : into);
@@ -117,7 +117,7 @@ async function run(): Promise<string[]> {
     '    raw  episodes  facts  window     cpu p50    p95  database p50    p95  altogether p50    p95',
     ...measured.flatMap(({ raw, episodes, facts }, size) =>
       Object.keys(WINDOWS).map((window, place) => {
-        const { cpu, database, altogether } = took[size]?.[place] ?? emptyTimes();
+        const { cpu, database, altogether } = times[size]?.[place] ?? emptyTimes();
         return (
           `${String(raw).padStart(7)}${String(episodes).padStart(10)}${String(facts).padStart(7)}  ${window.padEnd(9)}` +
           `${medianAndP95(cpu, 9)}${medianAndP95(database, 14)}${medianAndP95(altogether, 16)}`
@@ -128,8 +128,8 @@ async function run(): Promise<string[]> {
 }
 
 function medianAndP95(values: number[], width: number): string {
-  const [median, most] = [0.5, 0.95].map((at) => percentile(values, at).toFixed(1));
-  return `${median?.padStart(width)}${most?.padStart(7)}`;
+  const [median, p95] = [0.5, 0.95].map((at) => percentile(values, at).toFixed(1));
+  return `${median?.padStart(width)}${p95?.padStart(7)}`;
 }
 
 process.stdout.write(`${(await run()).join('\n')}\n`);

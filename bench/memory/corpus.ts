@@ -6,34 +6,34 @@ export class Corpus {
 
   constructor(seed: number) {
     this.#random = mulberry32(seed);
-    this.#words = [...COMMON, ...this.#coined(3000, 2)];
-    this.#names = this.#coined(NAMES, 3).map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+    this.#words = [...COMMON, ...this.#coinWords(3000, 2)];
+    this.#names = this.#coinWords(NAMES, 3).map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   }
 
-  /** Generates a sentence that answers no question, about a thing that questions are about. */
+  /** Generates a sentence that names a thing and an attribute, as questions do, but answers none. */
   sentence(words = 8 + this.#below(12)): string {
-    const said = Array.from({ length: words }, () => this.#word());
-    said[this.#below(words)] = this.#name();
-    said[this.#below(words)] = this.#attribute();
-    return said.join(' ');
+    const sentence = Array.from({ length: words }, () => this.#word());
+    sentence[this.#below(words)] = this.#name();
+    sentence[this.#below(words)] = this.#attribute();
+    return sentence.join(' ');
   }
 
   /**
    * Generates a question and the only text that answers it. Both name a thing, which many other texts mention too, and
    * one of its attributes.
    */
-  pair(asks: keyof typeof ASKING): { question: string; source: string } {
+  pair(wording: keyof typeof QUESTION_WORDINGS): { question: string; source: string } {
     const name = this.#name();
     const attribute = this.#attribute();
     const filler = () => Array.from({ length: 3 }, () => this.#word()).join(' ');
     return {
-      question: ASKING[asks](name, attribute),
-      source: `${filler()} ${name} ${filler()} ${attribute} is ${this.#coined(1, 4)[0]} ${filler()}`,
+      question: QUESTION_WORDINGS[wording](name, attribute),
+      source: `${filler()} ${name} ${filler()} ${attribute} is ${this.#coinWords(1, 4)[0]} ${filler()}`,
     };
   }
 
   /** Shuffles the items (Fisher and Yates). */
-  shuffled<Item>(items: readonly Item[]): Item[] {
+  shuffle<Item>(items: readonly Item[]): Item[] {
     const mixed = [...items];
     for (let at = mixed.length - 1; at > 0; at -= 1) {
       const other = this.#below(at + 1);
@@ -55,7 +55,7 @@ export class Corpus {
     return ATTRIBUTES[this.#below(ATTRIBUTES.length)] ?? '';
   }
 
-  #coined(count: number, syllables: number): string[] {
+  #coinWords(count: number, syllables: number): string[] {
     return Array.from({ length: count }, () =>
       Array.from({ length: syllables }, () => SYLLABLES[this.#below(SYLLABLES.length)]).join(''),
     );
@@ -67,7 +67,7 @@ export class Corpus {
 }
 
 /** Ways in which a question's words differ from those of its answer. */
-export const ASKING = {
+export const QUESTION_WORDINGS = {
   'the same words': (name: string, attribute: string) => question(name, attribute),
   'an inflected attribute': (name: string, attribute: string) => question(name, `${attribute}s`),
   'an unfinished name': (name: string, attribute: string) => question(name.slice(0, -2), attribute),

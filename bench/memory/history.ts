@@ -4,7 +4,6 @@ import { newId } from '../../shared/ids.ts';
 /** Rows of each tier, with the account that they belong to. */
 export interface History {
   accounts: string[];
-  /** An account's facts. */
   facts: { account: string; text: string }[];
   episodes: { account: string; text: string }[];
   raw: { account: string; text: string }[];
@@ -55,7 +54,7 @@ export async function store(pool: Pool, history: History, days: number): Promise
 }
 
 /** Returns an id for a new account. */
-export const newAccount = newId;
+export const newAccountId = newId;
 
 async function storeTier(
   pool: Pool,

@@ -45,7 +45,7 @@ const SECOND_MS = 1000;
 
 /**
  * Runs one persona from the first recording to the erasure of the account, at a real installation over HTTP. Only the
- * check for leftovers after a deletion reads the tables.
+ * checks for leftovers, after the deletion and after the erasure, read the tables.
  */
 export async function live({ url, pool, topics }: World, persona: Persona): Promise<Life> {
   const person = await Person.signUp(url);
@@ -96,19 +96,19 @@ async function forgetSessions(
   { name, sessions }: Persona,
 ): Promise<Counts> {
   const gone = seededRandom(seedOf(name))
-    .shuffled(sessions)
+    .shuffle(sessions)
     .slice(0, Math.ceil(sessions.length / SESSIONS_PER_DELETION));
   const kept = sessions.filter((session) => !gone.includes(session));
   for (const { id } of gone) await person.forget(await person.raw(`&session_id=${encodeURIComponent(id)}`));
   const shingles = shinglesOnlyIn(gone, kept);
-  const shown = textsIn(await person.everything());
-  const stored = await Array.fromAsync(storedTexts(pool, person.id));
+  const visibleTexts = textsIn(await person.everything());
+  const tableTexts = await Array.fromAsync(storedTexts(pool, person.id));
   await promoteAll(person);
   return sum([
     await score(person, truthOf(kept), topics),
     {
       shingles: shingles.size,
-      leaks: new Set([...leaksIn(shown, shingles), ...leaksIn(stored, shingles)]).size,
+      leaks: new Set([...leaksIn(visibleTexts, shingles), ...leaksIn(tableTexts, shingles)]).size,
     },
   ]);
 }

@@ -49,7 +49,7 @@ async function run(): Promise<boolean> {
   resources.defer(() => pool.end());
 
   const topics = options['held-out'] ? HELD_OUT : TOPICS;
-  const waiting = makePersonas({
+  const personasLeft = makePersonas({
     topics,
     seed: Number(options.seed),
     personas: Number(options.personas),
@@ -57,7 +57,7 @@ async function run(): Promise<boolean> {
   });
   const lives: Life[] = [];
   const liveInTurn = async () => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) {
+    for (let next = personasLeft.shift(); next; next = personasLeft.shift()) {
       const life = await live({ url: web.url, pool, topics }, next);
       lives.push(life);
       process.stderr.write(`${next.name} has lived\n`);

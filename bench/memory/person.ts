@@ -27,11 +27,11 @@ export class Person {
 
   static async signUp(url: string): Promise<Person> {
     const person = new Person(url);
-    await person.#enter('signup');
+    await person.#authenticate('signup');
     return person;
   }
 
-  /** Posts events in batches. Throws if one of them is not new. */
+  /** Posts events as one batch. Throws if one of them is not new. */
   async record(events: readonly object[]): Promise<void> {
     const { accepted } = await this.request<{ accepted: number }>('POST', '/api/recording/events/', events);
     if (accepted !== events.length) throw new Error(`${accepted} of ${events.length} events were accepted`);
@@ -45,7 +45,7 @@ export class Person {
   async promote(tier: Promotion): Promise<PromoteResult[]> {
     const results: PromoteResult[] = [];
     for (;;) {
-      const result = await this.#patiently<PromoteResult>(`/api/memory/promote/${tier}/`, { limit: 500 });
+      const result = await this.#postPatiently<PromoteResult>(`/api/memory/promote/${tier}/`, { limit: 500 });
       results.push(result);
       if (result.considered === 0) return results;
     }
@@ -107,7 +107,7 @@ export class Person {
 
   async erase(): Promise<void> {
     // Erasing needs a recent log-in.
-    await this.#enter('login');
+    await this.#authenticate('login');
     await this.request('DELETE', '/api/auth/me/');
   }
 
@@ -118,7 +118,7 @@ export class Person {
     return (text === '' ? undefined : JSON.parse(text)) as Body;
   }
 
-  async #enter(way: 'signup' | 'login'): Promise<void> {
+  async #authenticate(way: 'signup' | 'login'): Promise<void> {
     const body = { email: this.#email, password: this.#password };
     const { access, user } = await this.request<{ access: string; user: { id: string } }>(
       'POST',
@@ -142,7 +142,7 @@ export class Person {
     }
   }
 
-  async #patiently<Body>(path: string, body: object): Promise<Body> {
+  async #postPatiently<Body>(path: string, body: object): Promise<Body> {
     for (let tries = 1; ; tries += 1) {
       const response = await this.#send('POST', path, body);
       const text = await response.text();

@@ -54,7 +54,10 @@ export interface PersonaOptions {
   topics?: readonly Topic[];
 }
 
-/** Number of a persona's topics that are repeated, changed or claimed; the others are never mentioned. */
+/**
+ * Numbers of a persona's topics that are repeated, changed or claimed. Four more are changed and changed back,
+ * corrected, pasted, or accepted as a prediction; the others are never mentioned.
+ */
 const REPEATED_TOPICS = 5;
 const CHANGED_TOPICS = 4;
 const CLAIMED_TOPICS = 3;
@@ -80,7 +83,7 @@ type Plan = { lines: Line[]; stated: Statement[] };
 
 function makePersona(name: string, all: readonly Topic[], random: Random, count: number): Persona {
   const plans = Array.from({ length: count }, (): Plan => ({ lines: [], stated: [] }));
-  const topics = random.shuffled(all);
+  const topics = random.shuffle(all);
   const repeated = topics.splice(0, REPEATED_TOPICS).map((topic) => repeat(plans, random, topic));
   for (const topic of topics.splice(0, CHANGED_TOPICS)) change(plans, random, topic);
   for (const topic of topics.splice(0, 1)) changeAndReturn(plans, random, topic);
@@ -98,52 +101,67 @@ function sessionWithin(plans: Plan[], random: Random, from: number, to: number):
   return random.pick(plans.slice(first, Math.max(first + 1, Math.floor(to * plans.length))));
 }
 
-function state(plan: Plan, { slot }: Topic, value: string, text: string): void {
+function addStatement(plan: Plan, { slot }: Topic, value: string, text: string): void {
   plan.lines.push({ type: 'user.message', text });
   plan.stated.push({ slot, value });
 }
 
 const tell = ({ told }: Topic, wording: 0 | 1 | 2, value: string) => told[wording].replace('{}', value);
 
-function changeOf(random: Random, { changed }: Topic, old: string, value: string): string {
+function wordingOfChange(random: Random, { changed }: Topic, old: string, value: string): string {
   return random.pick(changed).replace('{old}', old).replace('{}', value);
 }
 
 /** Picks two values of a topic, in random order. */
 function twoOf(random: Random, { values }: Topic): [string, string] {
-  const [first = '', second = ''] = random.shuffled(values);
+  const [first = '', second = ''] = random.shuffle(values);
   return [first, second];
 }
 
 function repeat(plans: Plan[], random: Random, topic: Topic): Statement {
   const value = random.pick(topic.values);
-  const [first, second, third] = random.shuffled(plans);
-  if (first) state(first, topic, value, tell(topic, 0, value));
-  if (second) state(second, topic, value, tell(topic, 1, value));
-  if (third) state(third, topic, value, tell(topic, 2, value));
+  const [first, second, third] = random.shuffle(plans);
+  if (first) addStatement(first, topic, value, tell(topic, 0, value));
+  if (second) addStatement(second, topic, value, tell(topic, 1, value));
+  if (third) addStatement(third, topic, value, tell(topic, 2, value));
   return { slot: topic.slot, value };
 }
 
 function change(plans: Plan[], random: Random, topic: Topic): void {
   const [old, value] = twoOf(random, topic);
-  state(sessionWithin(plans, random, 0, 0.25), topic, old, tell(topic, 0, old));
-  state(sessionWithin(plans, random, 0.25, 0.5), topic, old, tell(topic, 1, old));
-  state(sessionWithin(plans, random, 0.5, 1), topic, value, changeOf(random, topic, old, value));
+  addStatement(sessionWithin(plans, random, 0, 0.25), topic, old, tell(topic, 0, old));
+  addStatement(sessionWithin(plans, random, 0.25, 0.5), topic, old, tell(topic, 1, old));
+  addStatement(
+    sessionWithin(plans, random, 0.5, 1),
+    topic,
+    value,
+    wordingOfChange(random, topic, old, value),
+  );
 }
 
 function changeAndReturn(plans: Plan[], random: Random, topic: Topic): void {
   const [first, second] = twoOf(random, topic);
-  state(sessionWithin(plans, random, 0, 0.3), topic, first, tell(topic, 2, first));
-  state(sessionWithin(plans, random, 0.35, 0.6), topic, second, changeOf(random, topic, first, second));
-  state(sessionWithin(plans, random, 0.7, 1), topic, first, changeOf(random, topic, second, first));
+  addStatement(sessionWithin(plans, random, 0, 0.3), topic, first, tell(topic, 2, first));
+  addStatement(
+    sessionWithin(plans, random, 0.35, 0.6),
+    topic,
+    second,
+    wordingOfChange(random, topic, first, second),
+  );
+  addStatement(
+    sessionWithin(plans, random, 0.7, 1),
+    topic,
+    first,
+    wordingOfChange(random, topic, second, first),
+  );
 }
 
 /** States something wrong, and corrects it a minute later. */
 function correct(plans: Plan[], random: Random, topic: Topic): void {
   const [wrong, right] = twoOf(random, topic);
   const plan = sessionWithin(plans, random, 0.2, 0.9);
-  state(plan, topic, wrong, tell(topic, 0, wrong));
-  state(plan, topic, right, `Sorry, that was wrong, not ${wrong}. ${tell(topic, 2, right)}`);
+  addStatement(plan, topic, wrong, tell(topic, 0, wrong));
+  addStatement(plan, topic, right, `Sorry, that was wrong, not ${wrong}. ${tell(topic, 2, right)}`);
 }
 
 /** Lets the agent claim something about the person that nobody told it. */
@@ -183,17 +201,17 @@ function inject(plans: Plan[], random: Random): void {
 /** Builds a day's session: a task, questions and replies, and a report, with the plan's lines in between. */
 function sessionOf(name: string, day: number, { lines, stated }: Plan, random: Random): PersonaSession {
   const id = `${name}-day-${day + 1}`;
-  const about = (template: string) => template.replace('{}', codeName(random));
+  const fillIn = (template: string) => template.replace('{}', codeName(random));
   const passing: Line[] =
-    random.below(3) === 0 ? [{ type: 'user.message', text: about(random.pick(PASSING)) }] : [];
+    random.below(3) === 0 ? [{ type: 'user.message', text: fillIn(random.pick(PASSING)) }] : [];
   const all: Line[] = [
     { type: 'session.started' },
-    { type: 'user.message', text: about(random.pick(TASKS)) },
-    { type: 'agent.prompt', agent: AGENT, prompt: about(random.pick(QUESTIONS)) },
-    { type: 'user.reply', agent: AGENT, reply: about(random.pick(REPLIES)) },
+    { type: 'user.message', text: fillIn(random.pick(TASKS)) },
+    { type: 'agent.prompt', agent: AGENT, prompt: fillIn(random.pick(QUESTIONS)) },
+    { type: 'user.reply', agent: AGENT, reply: fillIn(random.pick(REPLIES)) },
     ...lines,
     ...passing,
-    { type: 'agent.message', agent: AGENT, text: about(random.pick(REPORTS)) },
+    { type: 'agent.message', agent: AGENT, text: fillIn(random.pick(REPORTS)) },
     { type: 'session.stopped' },
   ];
   const start = START + day * DAY_MS;

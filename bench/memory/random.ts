@@ -5,7 +5,7 @@ export interface Random {
   /** Returns an integer from 0 up to, but not including, `bound`. */
   below(bound: number): number;
   pick<T>(from: readonly T[]): T;
-  shuffled<T>(from: readonly T[]): T[];
+  shuffle<T>(from: readonly T[]): T[];
 }
 
 /** mulberry32 (Tommy Ettinger, public domain): 32 bits of state, enough for test data. */
@@ -26,7 +26,7 @@ export function seededRandom(seed: number): Random {
       if (chosen === undefined) throw new RangeError('nothing to pick from');
       return chosen;
     },
-    shuffled<T>(from: readonly T[]): T[] {
+    shuffle<T>(from: readonly T[]): T[] {
       return from
         .map((value) => ({ value, rank: next() }))
         .sort((a, b) => a.rank - b.rank)

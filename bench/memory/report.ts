@@ -19,8 +19,8 @@ export function figuresOf(lives: readonly Life[]): Figure[] {
   return [
     ...quality('', remembered),
     count('facts that state what the person never said', remembered['neverSaid'], 0),
-    whole('grounded quotes', remembered, 'groundedQuotes', 'quotes'),
-    whole('facts that a row of the person attests', remembered, 'attestedFacts', 'facts'),
+    completeShare('grounded quotes', remembered, 'groundedQuotes', 'quotes'),
+    completeShare('facts that a row of the person attests', remembered, 'attestedFacts', 'facts'),
     {
       name: 'facts for 5 statements in 3 wordings',
       value: (5 * rate(remembered, 'copies', 'repeated')).toFixed(2),
@@ -52,7 +52,7 @@ function count(name: string, value: number | undefined, must: number): Figure {
   return { name, value: `${value ?? 0}`, must: { kept: (value ?? 0) === must, is: `${must}` } };
 }
 
-function whole(name: string, counts: Counts, n: string, of: string): Figure {
+function completeShare(name: string, counts: Counts, n: string, of: string): Figure {
   const value = rate(counts, n, of);
   return { name, value: percent(value), must: { kept: value === 1, is: percent(1) } };
 }

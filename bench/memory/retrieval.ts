@@ -2,14 +2,14 @@ import { parseArgs } from 'node:util';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { assembleContext } from '../../shared/db/stores/memory/context.ts';
 import { CONTEXT_DEFAULTS } from '../../shared/schemas/limits.ts';
-import { ASKING, Corpus } from './corpus.ts';
+import { Corpus, QUESTION_WORDINGS } from './corpus.ts';
 import { openMemory } from './database.ts';
-import { newAccount, store } from './history.ts';
+import { newAccountId, store } from './history.ts';
 
 /**
  * Measures whether memory finds the one row that answers a question. Generated pairs of a question and its source are
  * hidden at random among the facts and raw rows of one account; half of the sources are facts, half raw rows; five in
- * eight questions repeat the exact words of their source. Compared with taking the latest rows.
+ * eight questions repeat the exact words of their source. The latest rows are taken for comparison.
  */
 const { values: options } = parseArgs({
   options: {
@@ -22,7 +22,7 @@ const { values: options } = parseArgs({
 
 /** Maximum numbers of rows in a context, each measured separately. */
 const CUTS = [10, 40];
-/** Days over which all rows are spread, just less than the widest window of the API. */
+/** Days over which the raw rows are spread: just less than the window. Facts are spread over a year. */
 const DAYS = 6.9;
 const WINDOW_MINUTES = 10_080;
 
@@ -31,17 +31,16 @@ interface Pair {
   question: string;
   source: string;
   tier: Tier;
-  asks: keyof typeof ASKING;
+  wording: keyof typeof QUESTION_WORDINGS;
 }
 
-const WAYS_OF_ASKING = Object.keys(ASKING) as (keyof typeof ASKING)[];
+const WORDINGS = Object.keys(QUESTION_WORDINGS) as (keyof typeof QUESTION_WORDINGS)[];
 
 /** Builds a pair; five questions in eight repeat the exact words of their source. */
 function pairOf(corpus: Corpus, n: number): Pair {
-  const asks =
-    WAYS_OF_ASKING[Math.max(0, (Math.floor(n / 2) % (2 * WAYS_OF_ASKING.length)) - WAYS_OF_ASKING.length)] ??
-    'the same words';
-  return { ...corpus.pair(asks), asks, tier: n % 2 === 0 ? 'facts' : 'raw' };
+  const wording =
+    WORDINGS[Math.max(0, (Math.floor(n / 2) % (2 * WORDINGS.length)) - WORDINGS.length)] ?? 'the same words';
+  return { ...corpus.pair(wording), wording, tier: n % 2 === 0 ? 'facts' : 'raw' };
 }
 
 const textsOf = async (em: EntityManager, account: string, { question, tier }: Pair, most: number) => {
@@ -56,12 +55,12 @@ async function run(): Promise<string[]> {
   await using resources = new AsyncDisposableStack();
   const { em, filler, server } = await openMemory(resources);
   const corpus = new Corpus(Number(options.seed));
-  const account = newAccount();
+  const account = newAccountId();
   const pairs = Array.from({ length: Number(options.pairs) }, (_, n) => pairOf(corpus, n));
   const tierOf = (tier: Tier, size: number) => {
     const sources = pairs.filter((pair) => pair.tier === tier).map(({ source }) => source);
     const noise = Array.from({ length: size - sources.length }, () => corpus.sentence());
-    return corpus.shuffled([...sources, ...noise]).map((text) => ({ account, text }));
+    return corpus.shuffle([...sources, ...noise]).map((text) => ({ account, text }));
   };
   const tiers = { facts: tierOf('facts', Number(options.facts)), raw: tierOf('raw', Number(options.raw)) };
   await store(filler, { accounts: [account], episodes: [], ...tiers }, DAYS);
@@ -70,8 +69,8 @@ async function run(): Promise<string[]> {
     `${server}; ${options.pairs} pairs among ${options.facts} facts and ${options.raw} raw rows, seed ${options.seed}`,
     'rows    of  asked with               context   latest',
   ];
-  const line = (most: number | '', tier: string, asks: string, context: string, latest: string) =>
-    `${String(most).padStart(4)}  ${tier.padEnd(6)}${asks.padEnd(24)}${context.padStart(9)}${latest.padStart(9)}`;
+  const line = (most: number | '', tier: string, wording: string, context: string, latest: string) =>
+    `${String(most).padStart(4)}  ${tier.padEnd(6)}${wording.padEnd(24)}${context.padStart(9)}${latest.padStart(9)}`;
   for (const tier of ['facts', 'raw'] as const)
     for (const most of CUTS) {
       const asked = pairs.filter((pair) => pair.tier === tier);
@@ -81,9 +80,9 @@ async function run(): Promise<string[]> {
         found.set(pair, (await textsOf(em(), account, pair, most)).includes(pair.source));
       const recent = share(asked.map(({ source }) => latest.has(source)));
       lines.push(line(most, tier, 'any', share([...found.values()]), recent));
-      for (const asks of WAYS_OF_ASKING) {
-        const alike = asked.filter((pair) => pair.asks === asks);
-        lines.push(line('', '', asks, share(alike.map((pair) => found.get(pair) ?? false)), ''));
+      for (const wording of WORDINGS) {
+        const alike = asked.filter((pair) => pair.wording === wording);
+        lines.push(line('', '', wording, share(alike.map((pair) => found.get(pair) ?? false)), ''));
       }
     }
   return lines;

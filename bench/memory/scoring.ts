@@ -77,14 +77,16 @@ export function mistakesIn(facts: readonly ScoredFact[], truth: Truth): string[]
     const verdict = verdictOf(text, truth);
     return verdict === 'right' ? [] : `${verdict}: ${text}`;
   });
-  const about = truth.active.map((statement) => {
+  const factsByStatement = truth.active.map((statement) => {
     const key = keyOf(statement);
     return { key, same: texts.filter((text) => statementsIn(text).some((one) => keyOf(one) === key)) };
   });
   return [
     ...wrong,
-    ...about.flatMap(({ key, same }) => (same.length === 0 ? `missing: ${key}` : [])),
-    ...about.flatMap(({ key, same }) => (same.length > 1 ? `repeated: ${key}: ${same.join(' | ')}` : [])),
+    ...factsByStatement.flatMap(({ key, same }) => (same.length === 0 ? `missing: ${key}` : [])),
+    ...factsByStatement.flatMap(({ key, same }) =>
+      same.length > 1 ? `repeated: ${key}: ${same.join(' | ')}` : [],
+    ),
   ];
 }
 

@@ -56,11 +56,11 @@ const TEXT_OF = new Map(ALL_TOPICS.map(({ slot, fact }) => [slot, fact]));
 const PASSING_STARTS = PASSING.map((text) => text.slice(0, text.indexOf('{}')).trim());
 
 export function episodeAnswer(rows: readonly NumberedRow[]) {
-  const own = rows.filter(isWrittenByPerson);
+  const ownRows = rows.filter(isWrittenByPerson);
   const random = seededRandom(seedOf(rows.map(({ text }) => text).join('\n')));
   const stated = rows.flatMap(({ text }) => statementsIn(text).map(keyOf));
-  const [first] = own.length > 0 ? own : rows;
-  const cites = own.length > 0 ? own.map(({ n }) => n) : rows.map(({ n }) => n);
+  const [first] = ownRows.length > 0 ? ownRows : rows;
+  const cites = ownRows.length > 0 ? ownRows.map(({ n }) => n) : rows.map(({ n }) => n);
   return {
     title: (first?.text ?? 'Nothing').split(/\s+/).slice(0, 8).join(' '),
     // Like a model, mixes up who stated what.
@@ -76,18 +76,18 @@ export function episodeAnswer(rows: readonly NumberedRow[]) {
 export function factAnswers(rows: readonly NumberedRow[], known: readonly NumberedFact[]): FactAnswer[] {
   return rows.flatMap((row) => {
     const random = seededRandom(seedOf(row.text));
-    return [...statedIn(row, rows, known, random), ...inventedFrom(row, random)];
+    return [...statedFacts(row, rows, known, random), ...inventedFacts(row, random)];
   });
 }
 
-function statedIn(
+function statedFacts(
   row: NumberedRow,
   rows: readonly NumberedRow[],
   known: readonly NumberedFact[],
   random: Random,
 ): FactAnswer[] {
-  const believed = isWrittenByPerson(row) || random.next() < ERRORS.believes;
-  return believed
+  const isBelieved = isWrittenByPerson(row) || random.next() < ERRORS.believes;
+  return isBelieved
     ? statementsIn(row.text).flatMap((statement) => answersOf(statement, row, rows, known, random))
     : [];
 }
@@ -133,7 +133,7 @@ function relationTo(
 }
 
 /** Returns facts that nobody stated, with invented quotes, and passing states. */
-function inventedFrom(row: NumberedRow, random: Random): FactAnswer[] {
+function inventedFacts(row: NumberedRow, random: Random): FactAnswer[] {
   const fact = (text: string, quote: string): FactAnswer => ({
     text,
     kind: 'other',
@@ -146,10 +146,10 @@ function inventedFrom(row: NumberedRow, random: Random): FactAnswer[] {
     salience: 2,
   });
   const invented = random.next() < ERRORS.invents ? [invention(random)] : [];
-  const passes = PASSING_STARTS.some((start) => row.text.startsWith(start));
+  const isPassing = PASSING_STARTS.some((start) => row.text.startsWith(start));
   return [
     ...invented.map((text) => fact(text, `I told you: ${text}`)),
-    ...(passes && random.next() < ERRORS.keepsPassing ? [fact(row.text, row.text)] : []),
+    ...(isPassing && random.next() < ERRORS.keepsPassing ? [fact(row.text, row.text)] : []),
   ];
 }
 

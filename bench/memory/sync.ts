@@ -50,32 +50,37 @@ resources.defer(close);
 const corpus = new Corpus(Number(options.seed));
 const person = await Person.signUp(web.url);
 const start = Date.now() - 365 * 86_400_000;
-let made = 0;
+let eventCount = 0;
 
 function nextEvent() {
-  const n = made;
-  made += 1;
-  const said = { agent: 'coder', source: 'bench', session_id: `s${Math.floor(n / EVENTS_PER_SESSION)}` };
-  const when = { id: randomUUID(), occurred_at: new Date(start + n * 1000).toISOString() };
+  const n = eventCount;
+  eventCount += 1;
+  const common = {
+    id: randomUUID(),
+    occurred_at: new Date(start + n * 1000).toISOString(),
+    agent: 'coder',
+    source: 'bench',
+    session_id: `s${Math.floor(n / EVENTS_PER_SESSION)}`,
+  };
   const text = corpus.sentence();
-  return n % 2 === 0
-    ? { ...when, ...said, type: 'user.message', text }
-    : { ...when, ...said, type: 'agent.message', text };
+  return { ...common, type: n % 2 === 0 ? 'user.message' : 'agent.message', text };
 }
 
 const events = Number(options.events);
 let syncMs = 0;
 for (let synced = 0; synced < events; ) {
-  const more = Math.min(SYNC_LIMIT, events - synced);
-  for (let n = 0; n < more; n += BATCH)
-    await person.record(Array.from({ length: Math.min(BATCH, more - n) }, nextEvent));
+  const batchSize = Math.min(SYNC_LIMIT, events - synced);
+  for (let n = 0; n < batchSize; n += BATCH)
+    await person.record(Array.from({ length: Math.min(BATCH, batchSize - n) }, nextEvent));
   const since = performance.now();
-  const { created } = await person.request<{ created: number }>('POST', '/api/memory/sync/', { limit: more });
+  const { created } = await person.request<{ created: number }>('POST', '/api/memory/sync/', {
+    limit: batchSize,
+  });
   const took = performance.now() - since;
-  if (created !== more) throw new Error(`${created} of ${more} events became rows`);
+  if (created !== batchSize) throw new Error(`${created} of ${batchSize} events became rows`);
   syncMs += took;
-  synced += more;
-  process.stderr.write(`${synced} rows: ${Math.round((1000 * more) / took)} events/s\n`);
+  synced += batchSize;
+  process.stderr.write(`${synced} rows: ${Math.round((1000 * batchSize) / took)} events/s\n`);
 }
 
 /** Returns the milliseconds of each of many runs; the first ones plan their statements and are not counted. */

@@ -4,8 +4,8 @@ import { readHistories } from './typing/histories.ts';
 import { HELD_OUT, TUNING, type Wordings } from './wordings.ts';
 
 /**
- * Measures the facts that are found without a model, in sentences that state something lasting and in others that
- * almost look so, in four languages. With a folder of histories, lists the facts found there, to be judged by eye.
+ * Measures the facts that are found without a model, in sentences that state something lasting and in others that only
+ * look similar, in four languages. With a folder of histories, lists the facts found there, to be judged by eye.
  * `--tuning` uses the half that rules may be tuned on, and lists the mistakes.
  */
 const { values } = parseArgs({
@@ -21,7 +21,7 @@ const statementsOf = (content: string) =>
   statementsIn({ id: 'one', content, role: 'human', origin: 'human', occurredAt: OCCURRED_AT });
 const yieldsFact = (content: string) => statementsOf(content).length > 0;
 
-async function listReal(folder: string): Promise<void> {
+async function listFactsInHistories(folder: string): Promise<void> {
   for (const { person, messages } of await readHistories(folder)) {
     const found = messages.flatMap(({ text }) => statementsOf(text.slice(0, CONTENT_MAX)));
     console.log(`${person}: ${found.length} facts of ${messages.length} prompts`);
@@ -58,4 +58,4 @@ function measure(): void {
 }
 
 if (values.folder === undefined) measure();
-else await listReal(values.folder);
+else await listFactsInHistories(values.folder);

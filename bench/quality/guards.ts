@@ -8,9 +8,9 @@ import { randomOf } from '../replies/random.ts';
 import { readAgentMessages } from './typing/histories.ts';
 
 /**
- * Measures the cost and the effect of the guards of predicted replies: how many agent messages they flag as dictating,
- * in a folder of SpecStory histories with a folder per project; and which questions the earlier replies of invented
- * people support.
+ * Measures the cost and the effect of the guards of predicted replies: how many agent messages in a folder of SpecStory
+ * histories, with a folder per project, they flag as dictating; and how often the earlier replies of invented people
+ * support a reply.
  */
 const { values } = parseArgs({
   allowPositionals: true,
@@ -21,8 +21,9 @@ const { values } = parseArgs({
 const CONTENT_MAX = 8000;
 /** Length from which a message says more than what the agent does next. */
 const LONG_MESSAGE = 300;
-/** Numbers of earlier replies of the person, and number of prompts that follow. */
+/** Numbers of earlier replies of the person, each measured separately. */
 const REPLY_COUNTS = [20, 50, 150];
+/** Number of prompts that follow the earlier replies. */
 const PROMPTS = 100;
 
 async function countFalseAlarms(folder: string): Promise<void> {

@@ -9,8 +9,8 @@ import { openMemory } from '../memory/database.ts';
 import { QUESTIONS, REPLIES, REPORTS, TASKS } from '../memory/talk.ts';
 
 /**
- * Measures how much of a prompt begins like the prompt of the previous key, and may thus be in a provider's cache.
- * People with memories of a certain size type the tasks of one session key by key; nothing is random.
+ * Measures how much of its beginning a prompt shares with the prompt of the previous key, which a provider may have in
+ * its cache. A person with a memory of a certain size types several tasks key by key; nothing is random.
  */
 const BUDGET_TOKENS = 6000;
 const SUBJECTS = [
@@ -26,13 +26,13 @@ const ROWS = { facts: 200, episodes: 60, raw: 1000 };
 /** Numbers of turns before the draft: one fits the budget, one does not. */
 const TURNS = [6, 80];
 
-const about = (patterns: readonly string[], n: number) =>
+const fillIn = (patterns: readonly string[], n: number) =>
   (patterns[n % patterns.length] ?? '').replace('{}', SUBJECTS[n % SUBJECTS.length] ?? '');
 
-async function remember(pool: Pool): Promise<string> {
+async function storeMemory(pool: Pool): Promise<string> {
   const account = newId();
   const texts = (count: number) =>
-    JSON.stringify(Array.from({ length: count }, (_, n) => about([...TASKS, ...REPLIES], n)));
+    JSON.stringify(Array.from({ length: count }, (_, n) => fillIn([...TASKS, ...REPLIES], n)));
   await pool.query(
     `insert into accounts (id, email, email_key, password_hash, created_at, updated_at)
      values ($1::uuid, $1::uuid::text, $1::uuid::text, '', now(), now())`,
@@ -65,11 +65,11 @@ async function remember(pool: Pool): Promise<string> {
 function sessionOf(turns: number) {
   return Array.from({ length: turns }, (_, n) =>
     n % 2 === 0
-      ? ({ role: 'user', origin: 'human', content: about(TASKS, n) } as const)
+      ? ({ role: 'user', origin: 'human', content: fillIn(TASKS, n) } as const)
       : ({
           role: 'assistant',
           origin: 'agent',
-          content: `${about(REPORTS, n)} `.repeat(6) + about(QUESTIONS, n),
+          content: `${fillIn(REPORTS, n)} `.repeat(6) + fillIn(QUESTIONS, n),
         } as const),
   );
 }
@@ -103,10 +103,10 @@ function commonLength(a: string, b: string): number {
 
 await using resources = new AsyncDisposableStack();
 const { em, filler } = await openMemory(resources);
-const account = await remember(filler);
+const account = await storeMemory(filler);
 for (const turns of TURNS) {
   const keys = { all: 0, unchanged: 0, beforeRecalled: 0, share: 0 };
-  for (const draft of SUBJECTS.map((_, n) => about(TASKS, n))) {
+  for (const draft of SUBJECTS.map((_, n) => fillIn(TASKS, n))) {
     let last = await promptFor(em(), account, turns, draft.slice(0, 1));
     for (let typed = 2; typed <= draft.length; typed += 1) {
       const prompt = await promptFor(em(), account, turns, draft.slice(0, typed));

@@ -9,17 +9,17 @@ import { openMemory } from '../memory/database.ts';
 import { type Conversation, readConversations } from './conversations.ts';
 
 /**
- * Measures evidence recall: the share of the turns answering a question that are among the raw rows of its context.
- * Public conversations from a folder are stored in separate accounts, with their turns spread over the last week;
- * nothing is analysed.
+ * Measures evidence recall: of the turns that answer a question, the share that is among the raw rows of its context.
+ * Public conversations from a folder are stored in separate accounts, with their turns spread over the last week as raw
+ * rows; nothing is promoted.
  */
 const { values: options } = parseArgs({
   options: { folder: { type: 'string' }, from: { type: 'string', default: '0' }, to: { type: 'string' } },
 });
 
-/** Numbers of first rows of a context, each measured separately. */
+/** Maximum numbers of raw rows in a context, each measured separately. */
 const CUTS = [5, 10, 20];
-const WEEK_MS = 6.9 * 86_400_000;
+const SPREAD_MS = 6.9 * 86_400_000;
 
 async function store(pool: Pool, { turns }: Conversation): Promise<string> {
   const account = newId();
@@ -28,7 +28,7 @@ async function store(pool: Pool, { turns }: Conversation): Promise<string> {
      values ($1::uuid, $1::uuid::text, $1::uuid::text, '', now(), now())`,
     [account],
   );
-  const moment = (place: number) => new Date(Date.now() - WEEK_MS * (1 - place / turns.length));
+  const moment = (place: number) => new Date(Date.now() - SPREAD_MS * (1 - place / turns.length));
   await pool.query(
     `insert into raw_memories (id, account_id, content, kind, role, origin, agent, session_id, source, occurred_at, tags,
                                metadata, created_at)
@@ -39,7 +39,7 @@ async function store(pool: Pool, { turns }: Conversation): Promise<string> {
   return account;
 }
 
-/** Returns the recall of each question, for each cut. */
+/** Returns the recall of each question, for each cut, and adds the times of the contexts to `ms`. */
 async function recallOf(em: () => EntityManager, account: string, { questions }: Conversation, ms: number[]) {
   const recalls = CUTS.map(() => [] as number[]);
   for (const { text: query, evidence } of questions)

@@ -1,4 +1,6 @@
-/** Sentences of a person in one language: `lasting` ones state something that lasts, `passing` ones almost look so. */
+/**
+ * Sentences of a person in one language: `lasting` ones state something that lasts, `passing` ones only look similar.
+ */
 export interface Wordings {
   lasting: readonly string[];
   passing: readonly string[];

@@ -116,8 +116,8 @@ export async function live(
       known.learn(turn, await known.predict(turn.prompt, predictor));
     }
     if (known.labels < labels) break;
-    const fresh = randomOf(seedOf(`${name}, life ${seed}, ${labels} labels`));
-    const probes = Array.from({ length: probesOfStage }, () => next(fresh));
+    const probeRandom = randomOf(seedOf(`${name}, life ${seed}, ${labels} labels`));
+    const probes = Array.from({ length: probesOfStage }, () => next(probeRandom));
     stages.push({
       labels,
       thresholds: known.suggestedThresholds,

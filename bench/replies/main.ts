@@ -22,8 +22,8 @@ import { CHECK_EVERY_CHARACTERS, type Complete, completeWith, typeOut } from './
 import { WRITERS } from './writers.ts';
 
 /**
- * Without arguments, measures the built-in predictor; with a model of an OpenAI-compatible server: `OPENAI_API_KEY=…
- * main.ts MODEL [BASE_URL]`.
+ * Measures predictions of replies and drafts: without arguments those of the built-in predictor; `OPENAI_API_KEY=…
+ * main.ts MODEL [BASE_URL]` measures a model of an OpenAI-compatible server.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -57,7 +57,7 @@ async function run([model, baseUrl = DEFAULT_BASE_URL]: string[]): Promise<void>
   const predictor = createPredictor(provider, name);
   await measureReplies(seeds, progress, async (...question) => {
     const proposed = await predictor(...question);
-    progress.made();
+    progress.advance();
     return proposed;
   });
   await measureDrafts(seeds, progress, completeWith(provider, name));
@@ -116,7 +116,7 @@ async function measureDrafts(seeds: number[], progress: Progress, complete: Comp
         const questions = Math.floor((draft.text.length - 1) / CHECK_EVERY_CHARACTERS);
         progress.expect(questions);
         const one = await typeOut(draft, written.slice(0, n), complete);
-        progress.made(questions);
+        progress.advance(questions);
         return one;
       });
     });

@@ -9,14 +9,14 @@ import {
   type StructuredQuestion,
 } from '../../workers/providers/provider.ts';
 
-/** Number and length of the waits for another attempt, after the provider's limits have refused a call. */
-const ATTEMPTS = 6;
-const WAIT_MS = 2000;
+/** Limits of the attempts at a call that the provider's rate limit refuses, and of the waits between them. */
+const ATTEMPTS_MAX = 6;
+const BASE_WAIT_MS = 2000;
 const LONGEST_WAIT_MS = 60_000;
 
 /**
- * Wraps a model for the bench: limits concurrent calls, and counts calls by their outcome. Only a refused key ends the
- * run.
+ * Wraps a model for the bench: limits concurrent calls, and counts calls by their outcome. Of the provider's failures,
+ * only a refused key ends the run.
  */
 export class ObservedProvider implements Provider {
   readonly #model: Provider & { ask: object };
@@ -33,7 +33,7 @@ export class ObservedProvider implements Provider {
   }
 
   predict(task: PredictionTask, call: CallLimits): Promise<Guess> {
-    return this.#observed(
+    return this.#observe(
       () => this.#model.predict(task, call),
       ({ completion }) => (completion === '' ? 'no guess' : 'answered'),
     );
@@ -43,7 +43,7 @@ export class ObservedProvider implements Provider {
     question: StructuredQuestion<Answer>,
     call: CallLimits,
   ): Promise<StructuredAnswer<Answer>> =>
-    this.#observed(
+    this.#observe(
       () => this.#model.ask(question, call),
       ({ state }) => state,
     );
@@ -56,14 +56,11 @@ export class ObservedProvider implements Provider {
     return `${counts.join(', ') || 'no calls yet'}; p50 ${seconds(0.5)} s, p95 ${seconds(0.95)} s`;
   }
 
-  async #observed<Result>(
-    call: () => Promise<Result>,
-    endingOf: (result: Result) => string,
-  ): Promise<Result> {
-    await this.#admitted();
+  async #observe<Result>(call: () => Promise<Result>, endingOf: (result: Result) => string): Promise<Result> {
+    await this.#waitForSlot();
     const since = performance.now();
     try {
-      const result = await this.#withinLimits(call);
+      const result = await this.#retryWhenLimited(call);
       this.#count(endingOf(result));
       return result;
     } catch (error) {
@@ -78,20 +75,20 @@ export class ObservedProvider implements Provider {
     }
   }
 
-  async #admitted(): Promise<void> {
+  async #waitForSlot(): Promise<void> {
     while (this.#free === 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#free -= 1;
   }
 
-  async #withinLimits<Result>(call: () => Promise<Result>): Promise<Result> {
+  async #retryWhenLimited<Result>(call: () => Promise<Result>): Promise<Result> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await call();
       } catch (error) {
         const limited = error instanceof ProviderError && error.fault === 'rate_limited';
-        if (!limited || attempt === ATTEMPTS) throw error;
+        if (!limited || attempt === ATTEMPTS_MAX) throw error;
         this.#count('rate limited and asked again');
-        await sleep(Math.min(error.retryAfterMs ?? WAIT_MS * 2 ** attempt, LONGEST_WAIT_MS));
+        await sleep(Math.min(error.retryAfterMs ?? BASE_WAIT_MS * 2 ** attempt, LONGEST_WAIT_MS));
       }
     }
   }

@@ -64,8 +64,8 @@ export const HABITUAL: Persona = {
   name: 'creature of habit (says yes to routine 99.5 %, else 50 %)',
   next(random) {
     if (random() < 0.7)
-      return { prompt: about(pick(PERMISSIONS, random), random), reply: yesOrNo(0.995, random) };
-    return { prompt: about(pick(JUDGEMENTS, random), random), reply: yesOrNo(0.5, random) };
+      return { prompt: fillIn(pick(PERMISSIONS, random), random), reply: yesOrNo(0.995, random) };
+    return { prompt: fillIn(pick(JUDGEMENTS, random), random), reply: yesOrNo(0.5, random) };
   },
 };
 
@@ -76,26 +76,26 @@ export const PERSONAS: readonly Persona[] = [
     next(random) {
       const draw = random();
       const reply = draw < 0.85 ? 'yes' : draw < 0.95 ? 'ok go ahead' : `no, leave ${pick(THINGS, random)}`;
-      return { prompt: about(pick(PERMISSIONS, random), random), reply };
+      return { prompt: fillIn(pick(PERMISSIONS, random), random), reply };
     },
   },
   {
     name: 'option picker (the usual option 90 %)',
     next(random) {
       const [question, usual, other] = pick(CHOICES, random);
-      return { prompt: about(question, random), reply: random() < 0.9 ? usual : other };
+      return { prompt: fillIn(question, random), reply: random() < 0.9 ? usual : other };
     },
   },
   {
     name: 'terse corrector (says yes 40 %)',
     next: (random) => ({
-      prompt: about(pick(PERMISSIONS, random), random),
+      prompt: fillIn(pick(PERMISSIONS, random), random),
       reply: yesOrNo(0.4, random),
     }),
   },
   {
     name: 'verbose (never the same)',
-    next: (random) => ({ prompt: about(pick(QUESTIONS, random), random), reply: sentence(12, random) }),
+    next: (random) => ({ prompt: fillIn(pick(QUESTIONS, random), random), reply: sentence(12, random) }),
   },
 ];
 
@@ -103,7 +103,7 @@ const yesOrNo = (chance: number, random: Random) =>
   random() < chance ? 'yes' : `no, ${sentence(2, random)} first`;
 
 /** Fills a template with a random thing. */
-function about(template: string, random: Random): string {
+function fillIn(template: string, random: Random): string {
   return template.replace('{}', pick(THINGS, random));
 }
 

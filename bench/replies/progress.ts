@@ -17,7 +17,7 @@ export class Progress implements Disposable {
     this.#expected += predictions;
   }
 
-  made(predictions = 1): void {
+  advance(predictions = 1): void {
     this.#made += predictions;
   }
 

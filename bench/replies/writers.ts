@@ -7,7 +7,7 @@ export interface Draft {
   text: string;
 }
 
-/** A person who gives an agent one task after another, in known ways. */
+/** A person who gives an agent one task after another, in a known pattern. */
 export interface Writer {
   name: string;
   next(random: Random): Draft;

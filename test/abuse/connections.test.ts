@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { signUp } from '../support/account.ts';
 import { event, post } from '../support/recording.ts';
 import { type Part, useSystem } from '../support/system.ts';
-import { getText, openSocket } from '../support/unread.ts';
+import { getRequestText, openSocket } from '../support/unread.ts';
 import { until } from '../support/until.ts';
 
 const HEALTH_REQUEST = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
@@ -73,7 +73,7 @@ describe('connections', () => {
       web = await system.startWeb();
       const person = await signUp({ webs: [web] });
       const paths = ['/nothing', '/healthz', '/api/auth/me/', '/nothing', '/api/connections/', '/healthz'];
-      const requests = paths.map((path) => getText(person, path));
+      const requests = paths.map((path) => getRequestText(person, path));
       const { statuses, isClosed } = await readStatuses(await open(), requests);
       assert.deepEqual([statuses.join(), isClosed], ['404,200,200,404,200,200', false]);
     });

@@ -23,8 +23,8 @@ const HEALTH_P99_MS = 100;
 const MEMORY_MAX_MB = 600;
 const SLOWDOWN_MAX = 1.5;
 /**
- * Memory counts as released once the process uses less than this much more than before the attack. It is measured
- * under load, because an idle process does not collect garbage.
+ * Memory counts as released once the process uses less than this much more memory than before the attack. It is
+ * measured under load, because an idle process does not collect garbage.
  */
 const LEFTOVER_MAX_MB = 100;
 const RELEASE_TIMEOUT_MS = 60_000;
@@ -38,10 +38,10 @@ system.provider.respond(delay(SERVICE_MS));
 const app = await system.app();
 const url = app.url;
 await measureDuring(app, sleep(5000));
-const alone = await measureDuring(app, sleep(10_000));
-console.log('alone', alone);
+const baseline = await measureDuring(app, sleep(10_000));
+console.log('alone', baseline);
 
-let kept = true;
+let isKept = true;
 const attacks: Record<string, () => Promise<unknown>> = {
   'nested arrays on the waitlist, 47 a second': () => {
     const body = nestedArrays(256 * 1024);
@@ -72,23 +72,23 @@ const floods: typeof attacks = {
   'the same, of 12 accounts': () => floodAs(12),
 };
 for (const [name, attack] of Object.entries({ ...attacks, ...floods })) {
-  const before = await memory(system);
-  const attacked = attack();
-  const figures = await measureDuring(app, attacked);
-  const backS = await secondsUntilReleased(app, before + LEFTOVER_MAX_MB);
-  const slower = figures.predictionP95 / alone.predictionP95;
+  const before = await residentMemory(system);
+  const attackEnd = attack();
+  const figures = await measureDuring(app, attackEnd);
+  const releasedAfterS = await secondsUntilReleased(app, before + LEFTOVER_MAX_MB);
+  const slowdown = figures.predictionP95 / baseline.predictionP95;
   console.log(name, {
     ...figures,
-    slower: slower.toFixed(2),
+    slowdown: slowdown.toFixed(2),
     before,
-    backS,
-    ended: countAnswers(await attacked),
+    releasedAfterS,
+    ended: countAnswers(await attackEnd),
   });
   if (name in floods) continue;
-  kept &&= figures.healthP99 < HEALTH_P99_MS && figures.maxMb < MEMORY_MAX_MB;
-  kept &&= slower < SLOWDOWN_MAX && figures.refused === 0 && backS <= RELEASE_TIMEOUT_MS / 1000;
+  isKept &&= figures.healthP99 < HEALTH_P99_MS && figures.maxMb < MEMORY_MAX_MB;
+  isKept &&= slowdown < SLOWDOWN_MAX && figures.refused === 0 && releasedAfterS <= RELEASE_TIMEOUT_MS / 1000;
 }
-process.exitCode = kept ? 0 : 1;
+process.exitCode = isKept ? 0 : 1;
 
 /** Until `done` settles, measures another app's calls and health checks, in ms, and the ingress's memory, in MB. */
 async function measureDuring(app: AppClient, done: Promise<unknown>) {
@@ -96,7 +96,7 @@ async function measureDuring(app: AppClient, done: Promise<unknown>) {
   const [health, predictions, sizes] = await Promise.all([
     callUntil(20, () => checkHealth(app), done),
     callUntil(10, () => client.predict(app.url, predictionBody()), done),
-    callUntil(10, () => memory(system), done),
+    callUntil(10, () => residentMemory(system), done),
   ]);
   client.close();
   const times = predictions.map(({ tookMs }) => tookMs);
@@ -120,13 +120,13 @@ async function checkHealth({ url }: AppClient): Promise<number> {
 async function secondsUntilReleased(app: AppClient, mb: number): Promise<number> {
   const since = performance.now();
   while (performance.now() - since < RELEASE_TIMEOUT_MS) {
-    if ((await memory(system)) < mb) return Math.round((performance.now() - since) / 1000);
+    if ((await residentMemory(system)) < mb) return Math.round((performance.now() - since) / 1000);
     await measureDuring(app, sleep(2000));
   }
   return Number.POSITIVE_INFINITY;
 }
 
-function memory({ webs: [web] }: System<TestProcess>): Promise<number> {
+function residentMemory({ webs: [web] }: System<TestProcess>): Promise<number> {
   return residentMb(web?.child.pid);
 }
 

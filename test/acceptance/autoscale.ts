@@ -11,7 +11,7 @@ import { type System, startProcesses, type TestProcess } from '../support/system
 /**
  * By hand: the load grows tenfold in one step and falls again, while a small controller starts and stops workers as
  * `/scale/predict` says. `bin/node test/acceptance/autoscale.ts --rate 3 --seconds 60`; exits with 1 if a call ended
- * with 504, or the pool did not follow the load.
+ * with anything but 200 or a 503 `overloaded`, the pool did not follow the load, or the workers cost too much.
  */
 const { values: options } = parseArgs({
   options: { rate: { type: 'string', default: '3' }, seconds: { type: 'string', default: '60' } },
@@ -93,13 +93,16 @@ async function trial({ app: makeApp }: System<TestProcess>) {
 
 /** Lists the promises that the trial broke; empty if it passed. */
 function brokenPromises(run: Awaited<ReturnType<typeof trial>>): string[] {
-  const promises: [kept: boolean, promise: string][] = [
-    [Object.keys(run.answers).every((end) => end === '200' || end === '503 overloaded'), 'no call is 504'],
+  const promises: [isKept: boolean, promise: string][] = [
+    [
+      Object.keys(run.answers).every((end) => end === '200' || end === '503 overloaded'),
+      'every call ends with 200 or 503 overloaded',
+    ],
     [run.maxWorkers >= (run.workersOfTheOracle[1] ?? 0), 'the pool grows as far as it has to'],
     [run.oneAgainAfterS !== null, 'one worker is left in the end'],
     [run.cost <= COST_MAX, `the workers cost at most ${COST_MAX} times as much as the oracle's`],
   ];
-  return promises.filter(([kept]) => !kept).map(([, promise]) => promise);
+  return promises.filter(([isKept]) => !isKept).map(([, promise]) => promise);
 }
 
 interface Sample {
@@ -112,29 +115,29 @@ interface Sample {
 /** Follows the signal: scales up at once, and down when the signal has been lower for a while. */
 function control({ workers: started, launch }: System<TestProcess>) {
   const running = [...started];
-  const leaving: Promise<void>[] = [];
+  const stops: Promise<void>[] = [];
   const samples: Sample[] = [];
-  const wanted: { at: number; desired: number }[] = [];
-  let over = false;
+  const signals: { at: number; desired: number }[] = [];
+  let isOver = false;
   const controller = {
     maxRunning: running.length,
     async stop(): Promise<readonly Sample[]> {
-      over = true;
+      isOver = true;
       await loop;
-      await Promise.all(leaving);
+      await Promise.all(stops);
       return samples;
     },
   };
   const loop = (async () => {
-    while (!over) {
+    while (!isOver) {
       const at = performance.now();
       const response = await fetch(`http://127.0.0.1:${operator}/scale/predict`);
       const { desired } = (await response.json()) as { desired: number };
-      wanted.push({ at, desired });
-      const lately = wanted.filter((one) => one.at > at - SCALE_IN_AFTER_MS);
-      const target = Math.min(WORKERS_MAX, Math.max(...lately.map((one) => one.desired)));
+      signals.push({ at, desired });
+      const recentSignals = signals.filter((one) => one.at > at - SCALE_IN_AFTER_MS);
+      const target = Math.min(WORKERS_MAX, Math.max(...recentSignals.map((one) => one.desired)));
       while (running.length < target) running.push(launch('worker'));
-      while (running.length > target) leaving.push((running.pop() as TestProcess).stop('SIGTERM'));
+      while (running.length > target) stops.push((running.pop() as TestProcess).stop('SIGTERM'));
       controller.maxRunning = Math.max(controller.maxRunning, running.length);
       await sleep(LOOK_INTERVAL_MS);
       samples.push({ at, workers: running.length, forMs: performance.now() - at });

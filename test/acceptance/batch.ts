@@ -8,8 +8,9 @@ import { forPrompts, inputsOf, predictBatch, proposeReplies } from '../support/r
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
 /**
- * By hand: how long a batch of 100 takes with a provider that needs 200 ms and 20 slots for its account, and how much
- * that delays interactive predictions. One worker process serves all pools, so they share everything but slots.
+ * By hand: how long a batch of 100 prompts takes if the provider needs 200 ms for each and the account gets 20 slots,
+ * and how much batches delay interactive predictions. One worker process serves all pools, so they share everything but
+ * slots.
  */
 const PROMPTS = 100;
 const SERVICE_MS = 200;
@@ -49,27 +50,27 @@ async function measure(installation: System<TestProcess>) {
   await batchMs(person);
   const tookMs: number[] = [];
   for (let n = 0; n < Number(options.batches); n += 1) tookMs.push(await batchMs(person));
-  const alone = await interactiveMs(installation);
+  const aloneMs = await interactiveMs(installation);
   const over = new AbortController();
   const batches = repeat(() => batchMs(person), over.signal);
-  const beside = await interactiveMs(installation);
+  const besideMs = await interactiveMs(installation);
   over.abort();
-  const p95 = [percentile(alone, 0.95), percentile(beside, 0.95)] as const;
-  const promises: [kept: boolean, promise: string][] = [
+  const p95 = [percentile(aloneMs, 0.95), percentile(besideMs, 0.95)] as const;
+  const promises: [isKept: boolean, promise: string][] = [
     [Math.max(...tookMs) < BATCH_MAX_MS, `every batch takes less than ${BATCH_MAX_MS} ms`],
     [p95[1] < SLOWDOWN_MAX * p95[0], `interactive predictions keep their p95 within ${SLOWDOWN_MAX} ×`],
   ];
   return {
     batchMs: { median: Math.round(percentile(tookMs, 0.5)), slowest: Math.round(Math.max(...tookMs)) },
     interactive: {
-      alone: { calls: alone.length, p50: percentile(alone, 0.5), p95: p95[0] },
-      beside: { calls: beside.length, p50: percentile(beside, 0.5), p95: p95[1], batches: await batches },
+      alone: { calls: aloneMs.length, p50: percentile(aloneMs, 0.5), p95: p95[0] },
+      beside: { calls: besideMs.length, p50: percentile(besideMs, 0.5), p95: p95[1], batches: await batches },
     },
-    broken: promises.filter(([kept]) => !kept).map(([, promise]) => promise),
+    broken: promises.filter(([isKept]) => !isKept).map(([, promise]) => promise),
   };
 }
 
-/** Predicts one batch; its results must be complete, in order, and have the expected errors. */
+/** Returns the time of one batch; its results must be complete, in order, and have the expected errors. */
 async function batchMs(person: UserClient): Promise<number> {
   const since = performance.now();
   const { status: code, body } = await predictBatch(person, inputsOf(PROMPTS));
@@ -88,18 +89,18 @@ async function batchMs(person: UserClient): Promise<number> {
 
 async function interactiveMs({ app: makeApp }: System<TestProcess>): Promise<number[]> {
   const app = await makeApp();
-  const took: number[] = [];
+  const times: number[] = [];
   const ask = async () => {
     const since = performance.now();
     const answer = await app.predict(predictionBody());
-    took.push(performance.now() - since);
+    times.push(performance.now() - since);
     if (answer.status !== 200) throw new Error(`a prediction was answered ${answer.status}`);
   };
   await ask();
-  took.length = 0;
+  times.length = 0;
   const over = AbortSignal.timeout(Number(options.seconds) * 1000);
   await Promise.all(Array.from({ length: Number(options.callers) }, () => repeat(ask, over)));
-  return took;
+  return times;
 }
 
 /** Repeats the work until the signal. Resolves with the number of times. */

@@ -64,23 +64,23 @@ async function runLoadAmidFaults(
   fates: Fates,
 ): Promise<boolean> {
   const app = await system.app();
-  let asked = 0;
+  let askCount = 0;
   const ask = (body: object) => {
-    const at = system.webs[asked % system.webs.length] ?? app;
-    asked += 1;
+    const at = system.webs[askCount % system.webs.length] ?? app;
+    askCount += 1;
     return app.predict(body, { at });
   };
   system.provider.respond(moodyStep);
   const since = performance.now();
   const load = startLoad(ask, { callers: Number(options.callers), most: Number(options.predictions) });
-  const trouble = new AbortController();
+  const loadEnd = new AbortController();
   const chaos = { flushes: 0, kills: 0 };
-  const troubles = [
-    every(FLUSH_INTERVAL_MS, trouble.signal, async () => {
+  const loops = [
+    repeatEvery(FLUSH_INTERVAL_MS, loadEnd.signal, async () => {
       await redis.flush();
       chaos.flushes += 1;
     }),
-    every(KILL_INTERVAL_MS, trouble.signal, async () => {
+    repeatEvery(KILL_INTERVAL_MS, loadEnd.signal, async () => {
       const victim = system.workers[chaos.kills % WORKERS];
       if (victim === undefined) return;
       await victim.stop('SIGKILL');
@@ -88,7 +88,7 @@ async function runLoadAmidFaults(
       system.workers.pop();
       chaos.kills += 1;
     }),
-    every(FLUSH_INTERVAL_MS, trouble.signal, async () => {
+    repeatEvery(FLUSH_INTERVAL_MS, loadEnd.signal, async () => {
       const seconds = Math.round((performance.now() - since) / 1000);
       process.stderr.write(
         `${seconds} s: ${JSON.stringify({ ...tally(load.calls.map(({ reply }) => reply)), ...chaos })}\n`,
@@ -98,8 +98,8 @@ async function runLoadAmidFaults(
   await Promise.race([load.done, sleep(1000 * Number(options.seconds), undefined, { ref: false })]);
   const calls = await load.stop();
   const seconds = Math.round((performance.now() - since) / 1000);
-  trouble.abort();
-  await Promise.all(troubles);
+  loadEnd.abort();
+  await Promise.all(loops);
 
   process.stderr.write('over; asking again for what did not end with 200\n');
   system.provider.respond(delay(30, ok()));
@@ -147,13 +147,13 @@ async function compareCharges(
             (select count(*) from history where state = 'suggested')::int as suggested`,
   );
   const { body: before } = await app.usage();
-  const seen = calls.filter(({ reply }) => isSuggested(reply));
-  const others = calls.filter(({ reply }) => reply.status !== 200);
-  const again = await runTwentyAtOnce(others, ({ body }) => ask(body));
+  const suggestedCalls = calls.filter(({ reply }) => isSuggested(reply));
+  const otherCalls = calls.filter(({ reply }) => reply.status !== 200);
+  const again = await runTwentyAtOnce(otherCalls, ({ body }) => ask(body));
   const recovered = again.filter((reply) => isSuggested(reply));
   const replayed = recovered.filter(({ headers }) => headers.get('idempotency-replayed') === 'true');
   const { body: after } = await app.usage();
-  const sample = seen.filter((_, n) => n % Math.ceil(seen.length / 500) === 0);
+  const sample = suggestedCalls.filter((_, n) => n % Math.ceil(suggestedCalls.length / 500) === 0);
   const repeated = await runTwentyAtOnce(
     sample,
     async ({ body, reply }) => (await ask(body)).text === reply.text,
@@ -162,10 +162,10 @@ async function compareCharges(
   return {
     figures: {
       row: rows[0],
-      seenSuggested: seen.length,
+      seenSuggested: suggestedCalls.length,
       settledUnseen: replayed.length,
       recoveredByAskingAgain: recovered.length,
-      askedAgain: others.length,
+      askedAgain: otherCalls.length,
       unitsBefore: before.prediction_units,
       unitsAfter: after.prediction_units,
       reserved: [before.reserved_units, after.reserved_units, atLast.reserved_units],
@@ -175,11 +175,11 @@ async function compareCharges(
       'no row is live': rows[0]?.live === 0,
       'reserved_units is 0': [before, after, atLast].every(({ reserved_units }) => reserved_units === 0),
       'units are the suggested answers, seen or stored for a repeat':
-        before.prediction_units === seen.length + replayed.length &&
+        before.prediction_units === suggestedCalls.length + replayed.length &&
         before.prediction_units === rows[0]?.suggested,
       'every call that failed can be asked again': again.every((reply) => reply.status === 200),
       'units are the distinct suggested answers when all were asked again':
-        after.prediction_units === seen.length + recovered.length,
+        after.prediction_units === suggestedCalls.length + recovered.length,
       'answers are the same bytes when asked for again, and cost nothing':
         repeated.every(Boolean) && atLast.prediction_units === after.prediction_units,
     },
@@ -187,7 +187,8 @@ async function compareCharges(
 }
 
 /**
- * Answers mostly quickly and correctly; sometimes unsurely, with an error, with a cut-off connection, or not at all.
+ * Answers mostly quickly and correctly; sometimes without a suggestion, with an error, by a reset connection, or not at
+ * all.
  */
 const moodyStep: Step = (response, call) => {
   const mood = Math.random();
@@ -203,7 +204,7 @@ function stepOf(mood: number): Step {
   return ok();
 }
 
-async function every(ms: number, over: AbortSignal, work: () => Promise<void>): Promise<void> {
+async function repeatEvery(ms: number, over: AbortSignal, work: () => Promise<void>): Promise<void> {
   while (!over.aborted) {
     const woken = await sleep(ms, true, { signal: over }).catch(() => false);
     if (woken) await work();

@@ -15,10 +15,10 @@ const TARGET = { interactiveMs: 1000, framesPerSecond: 58 };
 const SCROLL_STEP = 600;
 
 /**
- * Resolves with the moment from which a page can be used: the selector's element is there, and no long task has run
- * since.
+ * Returns a script that resolves with the moment from which a page can be used: the selector's element is there, and
+ * the long tasks of the next half second have ended.
  */
-const INTERACTIVE = (selector: string) => `new Promise((resolve) => {
+const interactiveScript = (selector: string) => `new Promise((resolve) => {
   let last = 0;
   new PerformanceObserver((list) => {
     for (const { startTime, duration } of list.getEntries()) last = Math.max(last, startTime + duration);
@@ -33,7 +33,7 @@ const INTERACTIVE = (selector: string) => `new Promise((resolve) => {
 })`;
 
 /** Scrolls to the end of the list, one step per frame, and resolves with the duration of each frame. */
-const SCROLL = `new Promise((resolve) => {
+const SCROLL_SCRIPT = `new Promise((resolve) => {
   const frames = [];
   let before;
   let still = 0;
@@ -59,7 +59,10 @@ try {
   const page = await person.open();
   await signUp(page, person.email);
   const cdp = await person.context.newCDPSession(page);
-  const pages = { 'signing in': '.alone form input', 'first page of who is signed in': '.shell main .card' };
+  const pages = {
+    'signing in': '.alone form input',
+    'first page of a signed-in person': '.shell main .card',
+  };
   for (const [name, selector] of Object.entries(pages)) {
     const context = name === 'signing in' ? await browser.newContext() : person.context;
     const times: number[] = [];
@@ -68,7 +71,7 @@ try {
       const tabCdp = await context.newCDPSession(tab);
       await tabCdp.send('Emulation.setCPUThrottlingRate', { rate: SLOWDOWN });
       await tab.goto(`${system.webs[0]?.url}/console/`, { waitUntil: 'commit' });
-      times.push(await tab.evaluate<number>(INTERACTIVE(selector)));
+      times.push(await tab.evaluate<number>(interactiveScript(selector)));
       await tab.close();
     }
     medians.push(percentile(times, 0.5));
@@ -81,7 +84,7 @@ try {
   await page.getByRole('link', { name: /Messages/ }).click();
   await page.getByText(`Row ${ROWS - 1} `).waitFor();
   await cdp.send('Emulation.setCPUThrottlingRate', { rate: 1 });
-  const frames = await page.evaluate<number[]>(SCROLL);
+  const frames = await page.evaluate<number[]>(SCROLL_SCRIPT);
   await page.getByText('Row 0 ').waitFor();
   rate = 1000 / (frames.reduce((sum, ms) => sum + ms, 0) / frames.length);
   const late = frames.filter((ms) => ms > 25).length;

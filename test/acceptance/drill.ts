@@ -5,7 +5,7 @@ import { setUp } from '../setup.ts';
 import { predictionBody } from '../support/client.ts';
 import { FAULTS, type Fault } from '../support/drill/faults.ts';
 import { type Installation, startInstallation } from '../support/drill/installation.ts';
-import { consult, pageOf, REMEDIES } from '../support/drill/operator.ts';
+import { consultDoctor, pageOf, REMEDIES } from '../support/drill/operator.ts';
 import type { FiringAlert } from '../support/prometheus.ts';
 import { until } from '../support/until.ts';
 
@@ -24,9 +24,9 @@ const MENDED_WITHIN_MS = 90_000;
 
 await using _ = await setUp();
 let failed = 0;
-const wanted = options.only.split(',');
-const chosen = FAULTS.filter(({ name }) => wanted.some((part) => name.includes(part)));
-for (const fault of chosen.toSorted(() => Math.random() - 0.5)) {
+const nameParts = options.only.split(',');
+const faults = FAULTS.filter(({ name }) => nameParts.some((part) => name.includes(part)));
+for (const fault of faults.toSorted(() => Math.random() - 0.5)) {
   const on = await startInstallation();
   try {
     process.stdout.write(`${JSON.stringify(await drill(fault, on))}\n`);
@@ -54,7 +54,7 @@ async function drill(fault: Fault, on: Installation) {
     assert.ok(pageOf(annotations.runbook), `${name} leads to no page: ${annotations.runbook}`);
   const alert = await mostSpecificAlert(on);
   assert.ok(alert, 'the alert that fired is over by itself');
-  const findings = await consult(on);
+  const findings = await consultDoctor(on);
   const one = { on, alert, findings };
   const remedy = REMEDIES[alert.name]?.(one);
   assert.ok(
@@ -64,8 +64,8 @@ async function drill(fault: Fault, on: Installation) {
   const mendedAt = performance.now();
   await remedy.apply(one);
 
-  const all = firing.map(({ name }) => name);
-  assert.ok(all.includes(fault.alert), `${fault.alert} does not fire, but ${all}`);
+  const alertNames = firing.map(({ name }) => name);
+  assert.ok(alertNames.includes(fault.alert), `${fault.alert} does not fire, but ${alertNames}`);
   if (fault.doctor !== null) assert.match(findings.join('\n'), fault.doctor);
   await until(
     async () => (await on.prometheus.firing()).every(({ name }) => name !== alert.name),
@@ -75,7 +75,7 @@ async function drill(fault: Fault, on: Installation) {
   assert.equal(status, 200, 'calls are answered again');
   return {
     fault: fault.name,
-    alerts: [...new Set(all)],
+    alerts: [...new Set(alertNames)],
     firedAfterS,
     page: alert.annotations.runbook,
     doctor: findings,

@@ -35,15 +35,15 @@ process.stdout.write(`${JSON.stringify({ whole }, undefined, 2)}\n`);
 const killed = await erasure(system, EVENTS_KILLED, second, first);
 process.stdout.write(`${JSON.stringify({ killed }, undefined, 2)}\n`);
 const results = [whole, killed];
-const broken = results.flatMap(({ others, theirs, left }) => [
-  ...[others, theirs].filter(({ refused }) => refused > 0).map(() => 'nobody else is refused'),
-  ...[others, theirs].filter(({ ratio }) => !(ratio <= 1.5)).map(() => "others' p95 stays within 1.5 x"),
+const broken = results.flatMap(({ otherApps, sameApp, left }) => [
+  ...[otherApps, sameApp].filter(({ refused }) => refused > 0).map(() => 'nobody else is refused'),
+  ...[otherApps, sameApp].filter(({ ratio }) => !(ratio <= 1.5)).map(() => "others' p95 stays within 1.5 x"),
   ...(left === 0 ? [] : ['nothing is left']),
 ]);
 process.stdout.write(`${JSON.stringify({ broken })}\n`);
 process.exitCode = broken.length === 0 ? 0 : 1;
 
-/** Callers use `at`. The account is erased there too, or at `victim`, which is killed. */
+/** Callers use `at`. The account is erased there too, or at `victim`, which is killed halfway through. */
 async function erasure(system: System<TestProcess>, events: number, at: TestProcess, victim?: TestProcess) {
   const person = await signUp({ webs: [victim ?? at] });
   await fillRecording(system, person, events);
@@ -52,13 +52,13 @@ async function erasure(system: System<TestProcess>, events: number, at: TestProc
   const { connection_id } = await connect(system, connected, person);
 
   const stop = new AbortController();
-  const others = strangers.map((app) => callers(app, at, {}, stop.signal));
-  const theirs = callers(connected, at, {}, stop.signal);
-  const mine = callers(connected, at, { connection_id }, stop.signal);
+  const otherApps = strangers.map((app) => callUntilAborted(app, at, {}, stop.signal));
+  const sameApp = callUntilAborted(connected, at, {}, stop.signal);
+  const withConnection = callUntilAborted(connected, at, { connection_id }, stop.signal);
   await sleep(QUIET_MS);
 
   const since = performance.now();
-  const erased = person
+  const erasureAnswer = person
     .request('DELETE', '/api/auth/me/')
     .then(({ status, tookMs }) => ({ status, seconds: Math.round(tookMs / 100) / 10 }))
     .catch(() => 'cut off');
@@ -66,29 +66,31 @@ async function erasure(system: System<TestProcess>, events: number, at: TestProc
     while ((await sessionsOf(system, person)) > sessions / 2) await sleep(LOOK_INTERVAL_MS);
     await victim.stop('SIGKILL');
   }
-  const answered = await erased;
+  const answered = await erasureAnswer;
   // Unless the ingress was killed, any answer but 204 means that the account will never be erased.
   const mayEnd = victim !== undefined || (typeof answered !== 'string' && answered.status === 204);
   while (mayEnd && !(await isGone(system, person))) await sleep(LOOK_INTERVAL_MS);
-  const over = performance.now();
+  const erasureEnd = performance.now();
   await sleep(QUIET_MS);
   stop.abort();
-  const compare = (calls: EndedCall[]) => comparison(calls, since, over);
+  const compare = (calls: EndedCall[]) => comparison(calls, since, erasureEnd);
   return {
     events,
     answered,
-    secondsUntilGone: Math.round((over - since) / 100) / 10,
+    secondsUntilGone: Math.round((erasureEnd - since) / 100) / 10,
     left: await eventsOf(system, person),
-    others: compare((await Promise.all(others)).flat()),
-    theirs: compare(await theirs),
+    otherApps: compare((await Promise.all(otherApps)).flat()),
+    sameApp: compare(await sameApp),
     mineAfter: [
-      ...new Set((await mine).filter((call) => call.at > since + 1000).map(({ code }) => code ?? '200')),
+      ...new Set(
+        (await withConnection).filter((call) => call.at > since + 1000).map(({ code }) => code ?? '200'),
+      ),
     ],
   };
 }
 
 /** Runs a few callers until the signal; each pauses briefly after every answer. */
-async function callers(
+async function callUntilAborted(
   app: AppClient,
   { url }: TestProcess,
   part: object,
@@ -108,11 +110,11 @@ async function callers(
   return ended;
 }
 
-function comparison(calls: EndedCall[], since: number, over: number) {
+function comparison(calls: EndedCall[], since: number, erasureEnd: number) {
   const before = calls.filter(({ at }) => at < since);
   // Calls answered after the erasure ended may still have been slowed down by it.
-  const during = calls.filter(({ at, tookMs }) => at >= since && at - tookMs < over);
-  const after = calls.filter(({ at, tookMs }) => at - tookMs >= over);
+  const during = calls.filter(({ at, tookMs }) => at >= since && at - tookMs < erasureEnd);
+  const after = calls.filter(({ at, tookMs }) => at - tookMs >= erasureEnd);
   const ms = (some: EndedCall[], share: number) =>
     Math.round(
       10 *

@@ -25,7 +25,7 @@ const DEADLINE_MS = 12_000;
 const LATE_MS = DEADLINE_MS + 1000;
 /** Time by which everything must have recovered without help. */
 const RECOVERED_WITHIN_MS = 30_000;
-/** Some answers arrive during the faults, some after them. */
+/** Limits of the provider's service time: some answers arrive during the faults, some after them. */
 const SERVICE_MS = { min: 500, max: 5000 };
 /** Longer than a leader waits between two renewals. */
 const RENEWAL_WAIT_MS = 1500;
@@ -150,11 +150,11 @@ async function runPair(
   provider.reset();
   provider.respond(slowStep);
   const bodies = Array.from({ length: CALLERS }, () => predictionBody());
-  const asked = bodies.map((body, n) => ask(app, body, webs[n % webs.length] ?? app));
+  const calls = bodies.map((body, n) => ask(app, body, webs[n % webs.length] ?? app));
   await provider.called(CALLERS, RECOVERED_WITHIN_MS);
 
   const killed = new Set<TestProcess>();
-  const cancelled = new Map<string, string>();
+  const cancelAnswers = new Map<string, string>();
   await fail({
     ...installation,
     leader,
@@ -176,12 +176,12 @@ async function runPair(
               throw new Error(`a cancel was answered ${reply.status} ${reply.text}`);
             return reply.status === 200 && reply;
           }, RECOVERED_WITHIN_MS);
-          cancelled.set(request_id, `${body.status} ${body.prediction_units}`);
+          cancelAnswers.set(request_id, `${body.status} ${body.prediction_units}`);
         });
       await Promise.all(cancels);
     },
   });
-  const answers = await Promise.all(asked);
+  const answers = await Promise.all(calls);
   provider.respond(ok());
   const at = webs[0] ?? app;
   const again = await runTwentyAtOnce(bodies, (body) => finalAnswerTo(app, body, at));
@@ -198,7 +198,7 @@ async function runPair(
   const units = usage.prediction_units - before.prediction_units;
   const slowestMs = Math.round(Math.max(...answers.map(({ tookMs }) => tookMs)));
   const ends = tally(answers);
-  const promises: [kept: boolean, promise: string][] = [
+  const promises: [isKept: boolean, promise: string][] = [
     [
       Object.keys(ends).every(
         (end) => DOCUMENTED_ENDS.includes(end) || (end === '0 broken' && killed.size > 0),
@@ -213,9 +213,9 @@ async function runPair(
     ],
     [
       bodies.every(({ request_id }, n) => {
-        const said = cancelled.get(request_id);
-        if (said === undefined) return again[n]?.status === 200;
-        if (said === 'cancelled 0') return again[n]?.status === 499 && answers[n]?.status !== 200;
+        const cancelAnswer = cancelAnswers.get(request_id);
+        if (cancelAnswer === undefined) return again[n]?.status === 200;
+        if (cancelAnswer === 'cancelled 0') return again[n]?.status === 499 && answers[n]?.status !== 200;
         return again[n]?.status === 200;
       }),
       'what failed succeeds when asked again, what was cancelled stays cancelled',
@@ -231,12 +231,14 @@ async function runPair(
   return {
     ends,
     askedAgain: tally(again),
-    cancels: Object.fromEntries([...Map.groupBy(cancelled.values(), String)].map(([k, v]) => [k, v.length])),
+    cancels: Object.fromEntries(
+      [...Map.groupBy(cancelAnswers.values(), String)].map(([k, v]) => [k, v.length]),
+    ),
     slowestMs,
     providerCalls: provider.calls.length,
     units,
     reserved: usage.reserved_units,
-    broken: promises.filter(([kept]) => !kept).map(([, promise]) => promise),
+    broken: promises.filter(([isKept]) => !isKept).map(([, promise]) => promise),
   };
 }
 
@@ -264,7 +266,7 @@ function usageOf(app: AppClient, [at]: TestProcess[]) {
   });
 }
 
-/** Finds the leader: the process whose lease is not renewed while it is frozen. */
+/** Finds the leader: while it is frozen, nobody renews the leader's lease. */
 async function findLeader({ database, webs, workers }: System<TestProcess>): Promise<TestProcess> {
   const readLeaseEnd = async () =>
     (await database.pool.query<{ until: Date }>('select until from leases')).rows[0]?.until.getTime();
@@ -314,13 +316,13 @@ await using system = await startProcesses({
     LOG_LEVEL: 'warn',
   },
 });
-let kept = true;
+let isKept = true;
 for (let round = 1; round <= Number(options.rounds); round += 1) {
   for (const [pair, fail] of Object.entries(PAIRS)) {
     if (!pair.includes(options.only)) continue;
     const run = await runPair(fail, { system, server, redis });
-    kept &&= run.broken.length === 0;
+    isKept &&= run.broken.length === 0;
     process.stdout.write(`${JSON.stringify({ round, pair, ...run })}\n`);
   }
 }
-process.exitCode = kept ? 0 : 1;
+process.exitCode = isKept ? 0 : 1;

@@ -49,9 +49,12 @@ const people =
 let failed = false;
 for (const [place, texts] of people.entries()) {
   const others = people.filter((_, other) => other !== place).flat();
-  const { requests, read, secrets } = await fish([...texts, ...SECRETS, ...SECRETS], beginningsOf(others));
+  const { requests, readSentences, secrets } = await fish(
+    [...texts, ...SECRETS, ...SECRETS],
+    beginningsOf(others),
+  );
   const sentences = [...new Set(texts.flatMap(sentencesOf))];
-  const recovered = sentences.filter((sentence) => read.has(sentence.toLowerCase())).length;
+  const recovered = sentences.filter((sentence) => readSentences.has(sentence.toLowerCase())).length;
   failed ||= secrets.length > 0;
   console.log(
     `person ${place + 1}: ${requests} requests, ${recovered} of ${sentences.length} sentences ` +
@@ -80,7 +83,7 @@ function sentencesOf(text: string): string[] {
   );
 }
 
-/** Lists the most common beginnings of sentences, of up to `TYPED_MAX` words. */
+/** Lists the most common beginnings, of up to `TYPED_MAX` words, of the texts' sentences and of the secrets. */
 function beginningsOf(texts: readonly string[]): string[] {
   const counts = new Map<string, number>();
   for (const sentence of [...texts, ...SECRETS].flatMap(sentencesOf)) {
@@ -97,8 +100,8 @@ function beginningsOf(texts: readonly string[]): string[] {
 async function fish(texts: readonly string[], beginnings: readonly string[]) {
   const memory = new WrittenPhrases();
   for (const text of texts) memory.add(text);
-  const wanted = new Set(texts.flatMap(sentencesOf).map((sentence) => sentence.toLowerCase()));
-  const read = new Set<string>();
+  const sentences = new Set(texts.flatMap(sentencesOf).map((sentence) => sentence.toLowerCase()));
+  const readSentences = new Set<string>();
   const secrets: string[] = [];
   let requests = 0;
   for (const beginning of beginnings) {
@@ -110,10 +113,10 @@ async function fish(texts: readonly string[], beginnings: readonly string[]) {
       if (completion === '' || confidence < Number(options.confidence)) break;
       if (PLANTED_PARTS.test(completion)) secrets.push(draft + completion);
       draft += completion;
-      if (wanted.has(draft.toLowerCase())) read.add(draft.toLowerCase());
+      if (sentences.has(draft.toLowerCase())) readSentences.add(draft.toLowerCase());
     }
   }
-  return { requests, read, secrets };
+  return { requests, readSentences, secrets };
 }
 
 function taskOf(draft: string, phrases: ReturnType<WrittenPhrases['recall']>) {

@@ -6,8 +6,8 @@ import { startProcesses } from '../support/system.ts';
 
 /**
  * Sends generated requests, some of them hostile, to every operation of the published document. Run by hand: `bin/node
- * test/acceptance/fuzz.ts --requests 100000 --seed 1`; exits with 1 if an answer was not as published. `--replay`
- * repeats a request that a run printed.
+ * test/acceptance/fuzz.ts --requests 100000 --seed 1`; exits with 1 if an answer was not as published, or a process
+ * logged an error or died. `--replay` repeats a request that a run printed.
  */
 const { values: options } = parseArgs({
   options: {

@@ -13,12 +13,12 @@ await using system = await startProcesses({
   env: { PREDICTION_TIMEOUT_MS: `${DEADLINE_MS}`, SANDBOX_UNITS: '1000000' },
 });
 for (const heldMs of [6000, 13_000]) {
-  const run = await hold(heldMs);
+  const run = await measureWhileLocked(heldMs);
   console.log(JSON.stringify(run, undefined, 2));
   if (run.broken.length > 0) process.exitCode = 1;
 }
 
-async function hold(heldMs: number) {
+async function measureWhileLocked(heldMs: number) {
   const [app, other] = [await system.app(), await system.app()];
   await app.predict(predictionBody());
   const { own, first, others, noise } = await whileRowIsHeld(system, {
@@ -28,9 +28,12 @@ async function hold(heldMs: number) {
   });
   const { before = [], during = [] } = others[0] ?? {};
   const wrong = undocumentedAnswers(own, DEADLINE_MS);
-  const promises: [kept: boolean, promise: string][] = [
+  const promises: [isKept: boolean, promise: string][] = [
     [during.every(({ status }) => status === 200), 'no call of the other app fails'],
-    [slowest(during) < slowest(before) + DELAY_MAX_MS + noise.slowest, 'none takes 0.3 s longer than before'],
+    [
+      slowest(during) < slowest(before) + DELAY_MAX_MS + noise.slowest,
+      'none takes 0.3 s longer than the slowest before',
+    ],
     [wrong.length === 0, 'the app’s own calls end as documented'],
     [first.status === 200, 'the app’s first call after the release is answered'],
   ];
@@ -45,6 +48,6 @@ async function hold(heldMs: number) {
     ownSlowestMs: slowest(own),
     wrong,
     firstMs: slowest([first]),
-    broken: promises.filter(([kept]) => !kept).map(([, promise]) => promise),
+    broken: promises.filter(([isKept]) => !isKept).map(([, promise]) => promise),
   };
 }

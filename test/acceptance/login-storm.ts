@@ -118,11 +118,11 @@ async function logInsDuringSignUps(system: System<TestProcess>) {
   const { email, password } = await signUp(system);
   const storm: Promise<Reply<unknown>>[] = [];
   const noise = measureNoise({ url: system.webs[0]?.url ?? '' });
-  const storming = setInterval(() => {
+  const stormTimer = setInterval(() => {
     const person = { email: someEmail(), password: PASSWORD };
     storm.push(anonymously(system, 'POST', '/api/auth/signup/', person, FROM_STRANGER));
   }, 1000 / SIGN_UPS_PER_S);
-  const took: number[] = [];
+  const times: number[] = [];
   for (
     const until = performance.now() + SIGN_UP_STORM_S * 1000;
     performance.now() < until;
@@ -130,15 +130,15 @@ async function logInsDuringSignUps(system: System<TestProcess>) {
   ) {
     const reply = await anonymously(system, 'POST', '/api/auth/login/', { email, password }, FROM_VICTIM);
     if (reply.status !== 200) throw new Error(`the victim was answered ${reply.status} ${reply.text}`);
-    took.push(reply.tookMs);
+    times.push(reply.tookMs);
   }
-  clearInterval(storming);
+  clearInterval(stormTimer);
   const answers = tally(await Promise.all(storm));
   await noise.stop();
   const healthzMs = { p99: noise.percentile(0.99), max: noise.slowest };
   return {
-    logInMs: { p50: percentile(took, 0.5), max: Math.max(...took) },
-    logIns: took.length,
+    logInMs: { p50: percentile(times, 0.5), max: Math.max(...times) },
+    logIns: times.length,
     answers,
     healthzMs,
   };

@@ -37,9 +37,9 @@ const ROWS_PER_INSERT = 500_000;
 const PER_SECOND = 200;
 const ERASE_EVERY_S = 5;
 
-/** Runs one batch on its own; all of its work must end. */
-async function passAlone({ pool, served }: Opened, size: number): Promise<StepTimes> {
-  const { took, ended } = await runPass(pool, served, size);
+/** Returns the times of one batch that runs alone; all of its work must end. */
+async function passAlone({ pool, appAndWorker }: MeasuredDatabase, size: number): Promise<StepTimes> {
+  const { took, ended } = await runPass(pool, appAndWorker, size);
   if (ended !== size) throw new Error('a pass lost work');
   return took;
 }
@@ -48,7 +48,7 @@ async function passAlone({ pool, served }: Opened, size: number): Promise<StepTi
  * Returns the median of each step in each database. The databases take turns, so that the machine's noise is the same
  * for both.
  */
-async function medians(both: readonly Opened[], samples: number): Promise<StepTimes[]> {
+async function medians(both: readonly MeasuredDatabase[], samples: number): Promise<StepTimes[]> {
   const passes = both.map((): StepTimes[] => []);
   for (let n = 0; n < samples; n += 1)
     for (const [which, one] of both.entries()) passes[which]?.push(await passAlone(one, 1));
@@ -85,7 +85,7 @@ async function fill(pool: Pool, rows: number): Promise<void> {
 
 /** Admits this many predictions in batches. Returns the times of the slowest batch and of a usual one. */
 async function admitMany(
-  opened: Opened,
+  opened: MeasuredDatabase,
   admissions: number,
 ): Promise<{ usualMs: number; slowestMs: number } | undefined> {
   if (admissions === 0) return undefined;
@@ -99,8 +99,8 @@ async function admitMany(
   return { usualMs: percentile(took, 0.5), slowestMs: took.reduce((a, b) => Math.max(a, b), 0) };
 }
 
-/** Adds and expires answers at the same rate, in rounds. Returns the rows read and the answers erased. */
-async function readToErase(pool: Pool): Promise<{ read: number; erased: number }> {
+/** Adds and expires answers at the same rate, in rounds. Returns how many rows erasing read, and how many it erased. */
+async function measureErasing(pool: Pool): Promise<{ read: number; erased: number }> {
   const add = (fromS: number, seconds: number) =>
     pool.query(
       `insert into answers (id, answer, expires_at)
@@ -122,33 +122,33 @@ async function readToErase(pool: Pool): Promise<{ read: number; erased: number }
   await eraseAnswers(pool, WINDOW_S);
   const rounds = { read: 0, erased: 0 };
   for (let round = 1; round <= 20; round += 1) {
-    // Lets time pass: answers that age by five seconds expire.
+    // Ages all answers by five seconds, so that the oldest expire.
     await pool.query(`update answers set expires_at = expires_at - make_interval(secs => ${ERASE_EVERY_S}),
       id = (lpad(to_hex(('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint - ${1000 * ERASE_EVERY_S}), 12, '0')
             || right(replace(id::text, '-', ''), 20))::uuid`);
     await add(-ERASE_EVERY_S, ERASE_EVERY_S);
-    const aged = await counters();
+    const before = await counters();
     await eraseAnswers(pool, WINDOW_S);
     const after = await counters();
-    rounds.read += after.read - aged.read;
-    rounds.erased += after.erased - aged.erased;
+    rounds.read += after.read - before.read;
+    rounds.erased += after.erased - before.erased;
   }
   return rounds;
 }
 
-interface Opened {
+interface MeasuredDatabase {
   database: TestDatabase;
   pool: Pool;
-  served: AppAndWorker;
+  appAndWorker: AppAndWorker;
 }
 
 /**
  * Opens a database with one app. One connection keeps the plans that every statement got while the database was empty.
  */
-async function open(): Promise<Opened> {
+async function open(): Promise<MeasuredDatabase> {
   const database = await createDatabase();
   const pool = new pg.Pool({ connectionString: database.url, max: 1 });
-  return { database, pool, served: await insertAppAndWorker(pool) };
+  return { database, pool, appAndWorker: await insertAppAndWorker(pool) };
 }
 
 await mochaGlobalSetup();
@@ -158,20 +158,20 @@ try {
   const both = [small, large];
   await medians(both, samples / 10);
   await fill(large.pool, Number(options.rows));
-  const many = await admitMany(large, Number(options.admissions));
+  const admissionTimes = await admitMany(large, Number(options.admissions));
   await large.pool.query('checkpoint');
   const [empty, full] = (await medians(both, samples)) as [StepTimes, StepTimes];
   const ratios = Object.fromEntries(STEPS.map((step) => [step, full[step] / empty[step]]));
-  const erasing = await readToErase(large.pool);
+  const erasing = await measureErasing(large.pool);
   const [machineLoad] = loadavg();
   process.stdout.write(
-    `${JSON.stringify({ empty, full, ratios, worst: WORST_RATIO, many, erasing, machineLoad }, undefined, 2)}\n`,
+    `${JSON.stringify({ empty, full, ratios, worst: WORST_RATIO, many: admissionTimes, erasing, machineLoad }, undefined, 2)}\n`,
   );
-  const kept =
+  const isKept =
     Math.max(...Object.values(ratios)) <= WORST_RATIO &&
-    (many === undefined || many.slowestMs < many.usualMs + 1000) &&
+    (admissionTimes === undefined || admissionTimes.slowestMs < admissionTimes.usualMs + 1000) &&
     erasing.read <= 2 * erasing.erased;
-  process.exitCode = kept ? 0 : 1;
+  process.exitCode = isKept ? 0 : 1;
 } finally {
   for (const { database, pool } of [small, large]) {
     await pool.end();

@@ -57,7 +57,7 @@ async function admitMany({ app: makeApp, database, provider }: System<TestProces
   const typicalMs = percentile(slowestByInterval, 0.5);
   const counts = tally(answers);
   const { body: usage } = await app.usage();
-  const promises: [kept: boolean, promise: string][] = [
+  const promises: [isKept: boolean, promise: string][] = [
     [counts['200'] === answers.length, 'every call is answered'],
     [
       Math.max(...slowestByInterval) < typicalMs + 1000,
@@ -78,7 +78,7 @@ async function admitMany({ app: makeApp, database, provider }: System<TestProces
     slowestOfTypicalIntervalMs: roundMs(typicalMs),
     slowestMs: roundMs(Math.max(...slowestByInterval)),
     slowestInterval: slowestByInterval.indexOf(Math.max(...slowestByInterval)),
-    broken: promises.filter(([kept]) => !kept).map(([, promise]) => promise),
+    broken: promises.filter(([isKept]) => !isKept).map(([, promise]) => promise),
   };
 }
 

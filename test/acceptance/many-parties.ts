@@ -23,7 +23,7 @@ const { values: options } = parseArgs({
 });
 const WORST_RATIO = 2;
 /** Number of pieces that a worker with eight free slots asks for. */
-const SLOTS_ASKED = 8;
+const ASKED_SLOTS = 8;
 const KIND_NAMES = Object.keys(kinds);
 
 /** Queues work of a kind, spread evenly over parties, with deadlines far away. */
@@ -44,7 +44,7 @@ async function measureParties(parties: number): Promise<Map<string, number>> {
   const database = await createDatabase();
   const pool = new pg.Pool({ connectionString: database.url, max: 1 });
   try {
-    const served = await insertAppAndWorker(pool);
+    const appAndWorker = await insertAppAndWorker(pool);
     const ids = (await pool.query(`select gen_random_uuid() as id from generate_series(1, $1)`, [parties]))
       .rows;
     const names = ids.map(({ id }) => id as string);
@@ -60,14 +60,14 @@ async function measureParties(parties: number): Promise<Map<string, number>> {
       times.set(name, [...(times.get(name) ?? []), performance.now() - since]);
     };
     for (let n = 0; n < samples; n += 1) {
-      const asks = Array.from({ length: SLOTS_ASKED }, (_, k) => ({
+      const asks = Array.from({ length: ASKED_SLOTS }, (_, k) => ({
         kind: 'predict',
-        party: names[(n * SLOTS_ASKED + k) % names.length] as string,
+        party: names[(n * ASKED_SLOTS + k) % names.length] as string,
         count: 1,
         sinceMs: null,
       }));
-      await measure('admission', () => queueWork(pool, served, 1));
-      await measure('claim', () => claim(pool, claimTerms(served.processId, asks)));
+      await measure('admission', () => queueWork(pool, appAndWorker, 1));
+      await measure('claim', () => claim(pool, claimTerms(appAndWorker.processId, asks)));
       await measure('load, by each ingress', () => readLoad(pool, Object.values(kinds)));
       await measure('look, by each worker', () => queuedFlows(pool, KIND_NAMES));
       await measure('repair, by the leader', async () => {

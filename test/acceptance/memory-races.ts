@@ -11,7 +11,8 @@ import { type System, startSystem } from '../support/system.ts';
 
 /**
  * By hand: eight syncs and eight promotions of each tier run at once for one account while workers are killed at random
- * (kill -9); with a scripted model and without one. Exits with 1 if the rows differ from those of a quiet run.
+ * (kill -9); with a scripted model and without one. Exits with 1 if the rows differ from those of a quiet run,
+ * or a call was not answered with 200.
  */
 const { values: options } = parseArgs({
   options: {
@@ -47,7 +48,10 @@ for (const [way, env] of Object.entries(ways)) {
 process.exitCode = broken ? 1 : 0;
 
 async function race(system: System<HostedPart>, seed: number) {
-  const [quiet, hurried] = [await someone(system, seed), await someone(system, seed)];
+  const [quiet, hurried] = [
+    await signUpWithRecordings(system, seed),
+    await signUpWithRecordings(system, seed),
+  ];
   await settleMemory(quiet);
   const expected = await memoryOf(system, quiet);
   const storm = {
@@ -67,7 +71,7 @@ async function race(system: System<HostedPart>, seed: number) {
 }
 
 /** Signs up a person whose recordings, except for ids, equal those of every other person with this seed. */
-async function someone(system: System<HostedPart>, seed: number): Promise<UserClient> {
+async function signUpWithRecordings(system: System<HostedPart>, seed: number): Promise<UserClient> {
   const person = await signUp(system);
   const sessions = Number(options.sessions);
   const [persona] = makePersonas({ seed, prefix: person.id, personas: 1, sessions });

@@ -11,9 +11,9 @@ import { type System, startProcesses, type TestProcess } from '../support/system
 
 /**
  * By hand: another program's transaction (a dump, a report) stays open while calls come at a steady rate. Each printed
- * line covers a window of `--window` seconds. Exits with 1 if the last window is not within 1.3 times the one before
- * the transaction began. With `--queue postgres` the queue's own tables grow as well: BullMQ reads past every job
- * removed since.
+ * line covers a window of `--window` seconds. Exits with 1 if the rate or the p95 of the last window is more than 1.3
+ * times worse than before the transaction began. With `--queue postgres` the queue's own tables grow as well: BullMQ
+ * reads past every job that was removed while the transaction is open.
  */
 const { values: options } = parseArgs({
   options: {
@@ -35,27 +35,28 @@ interface Window {
   perSecond: number;
   p50Ms: number;
   p95Ms: number;
+  /** Number of the calls that ended otherwise. */
   others: number;
 }
 
 /** Starts calls at the rate, whatever their outcome, for one window; resolves when the last one has started. */
-async function begin(ask: () => Promise<Answer>): Promise<Promise<Answer>[]> {
-  const begun: Promise<Answer>[] = [];
+async function startCalls(ask: () => Promise<Answer>): Promise<Promise<Answer>[]> {
+  const calls: Promise<Answer>[] = [];
   const since = performance.now();
   for (let passed = 0; passed < WINDOW_MS; passed = performance.now() - since) {
-    while (begun.length < (passed * PER_SECOND) / 1000) {
-      const asked = ask();
+    while (calls.length < (passed * PER_SECOND) / 1000) {
+      const call = ask();
       // A rejection is handled when the window is counted.
-      asked.catch(() => {});
-      begun.push(asked);
+      call.catch(() => {});
+      calls.push(call);
     }
     await sleep(5);
   }
-  return begun;
+  return calls;
 }
 
-async function count(begun: Promise<Answer>[]): Promise<Window> {
-  const ended = await Promise.allSettled(begun);
+async function count(calls: Promise<Answer>[]): Promise<Window> {
+  const ended = await Promise.allSettled(calls);
   const took = ended.flatMap((one) =>
     one.status === 'fulfilled' && one.value.status === 200 ? [one.value.tookMs] : [],
   );
@@ -83,21 +84,21 @@ async function run({ app: makeApp, database }: System<TestProcess>): Promise<boo
   const app = await makeApp();
   const client = new KeepAliveClient(app.key);
   const ask = () => client.predict(app.url, predictionBody());
-  const tell = (held: boolean, window: Window) =>
-    process.stdout.write(`${JSON.stringify({ held, ...window, machineLoad: loadavg()[0] })}\n`);
+  const printWindow = (isHeld: boolean, window: Window) =>
+    process.stdout.write(`${JSON.stringify({ held: isHeld, ...window, machineLoad: loadavg()[0] })}\n`);
   // The first window warms up, and is not counted.
-  await count(await begin(ask));
-  const first = await count(await begin(ask));
-  tell(false, first);
+  await count(await startCalls(ask));
+  const first = await count(await startCalls(ask));
+  printWindow(false, first);
 
   const holder = await holdSnapshot(database.url);
   let last = first;
   try {
     for (let n = 0; n < WINDOWS; n += 1) {
-      const begun = await begin(ask);
+      const calls = await startCalls(ask);
       await holder.query('select 1');
-      last = await count(begun);
-      tell(true, last);
+      last = await count(calls);
+      printWindow(true, last);
     }
   } finally {
     await holder.end();

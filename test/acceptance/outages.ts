@@ -35,13 +35,13 @@ function faults(server: OwnServer, system: System<TestProcess>): Map<string, () 
 await using _ = await setUp();
 await using server = await startOwnServer();
 await using system = await startProcesses(OUTAGE_INSTALLATION);
-let kept = true;
+let isKept = true;
 for (let round = 1; round <= Number(options.rounds); round += 1) {
   for (const [fault, fail] of faults(server, system)) {
     const run = await endure(system, fail);
     const broken = brokenPromises(run);
-    kept &&= broken.length === 0;
+    isKept &&= broken.length === 0;
     process.stdout.write(`${JSON.stringify({ round, fault, ...run, broken })}\n`);
   }
 }
-process.exitCode = kept ? 0 : 1;
+process.exitCode = isKept ? 0 : 1;

@@ -44,7 +44,7 @@ async function overload({ app: makeApp, webs, provider }: System<TestProcess>) {
   // The client's own delay is part of every figure below, so it is printed too.
   ownDelay.enable();
   const since = performance.now();
-  await pacedUntil(
+  await callAndLook(
     5 * CAPACITY,
     OVERLOAD_MS,
     () => ended.push(ask()),
@@ -58,7 +58,7 @@ async function overload({ app: makeApp, webs, provider }: System<TestProcess>) {
 
   // Half the workers' capacity, to see when everything is accepted again.
   const after: Promise<EndedCall>[] = [];
-  await pacedUntil(CAPACITY / 2, LOOK_AFTER_MS, () => after.push(ask()));
+  await callAndLook(CAPACITY / 2, LOOK_AFTER_MS, () => after.push(ask()));
   const answers = await Promise.all(ended);
   const later = await Promise.all(after);
   client.close();
@@ -103,7 +103,7 @@ async function overload({ app: makeApp, webs, provider }: System<TestProcess>) {
 /** Lists the promises that the run broke; empty if it passed. */
 function brokenPromises(run: Awaited<ReturnType<typeof overload>>): string[] {
   const [, , warm = 0, ...rest] = run.memoryMb;
-  const promises: [kept: boolean, promise: string][] = [
+  const promises: [isKept: boolean, promise: string][] = [
     [(run.refusalMs[1] ?? Number.POSITIVE_INFINITY) < 50, '95 of 100 refusals come within 50 ms'],
     [run.refusedInForm === run.refused, 'a refusal says when to come again'],
     [run.acceptedInTime > 0.99 * run.accepted, 'what is accepted is answered in time'],
@@ -111,22 +111,22 @@ function brokenPromises(run: Awaited<ReturnType<typeof overload>>): string[] {
     [run.secondsUntilNormal <= 5, 'back to normal within 5 s'],
     [run.units === run.answered && run.reserved === 0, 'the books balance'],
   ];
-  return promises.filter(([kept]) => !kept).map(([, promise]) => promise);
+  return promises.filter(([isKept]) => !isKept).map(([, promise]) => promise);
 }
 
-/** Calls `perSecond` times a second, whatever the outcome of the calls. */
-async function pacedUntil(
+/** Calls `perSecond` times a second, whatever the outcome of the calls, and looks every few seconds and at the end. */
+async function callAndLook(
   perSecond: number,
   forMs: number,
   call: () => void,
   look: () => Promise<void> = async () => {},
 ): Promise<void> {
   const since = performance.now();
-  let looked = 0;
+  let looks = 0;
   for (let done = 0, passed = 0; passed < forMs; passed = performance.now() - since) {
     for (; done < (passed * perSecond) / 1000; done += 1) call();
-    if (passed > (looked + 1) * MEMORY_INTERVAL_MS) {
-      looked += 1;
+    if (passed > (looks + 1) * MEMORY_INTERVAL_MS) {
+      looks += 1;
       await look();
     }
     await sleep(5);

@@ -80,14 +80,14 @@ await using redis = await startRedisServer();
 await using provider = await startChild('scaling-provider', 'bench/provider.ts', {
   args: [options.service],
 });
-let kept = true;
+let isKept = true;
 for (const queue of options.queues.split(',')) {
-  let alone = Number.NaN;
+  let singleWorkerRate = Number.NaN;
   for (const [workers, needed] of RATIOS_NEEDED) {
     const run = await measure(workers, queue === 'redis' ? redis.url : '', provider);
-    if (workers === 1) alone = run.callsPerSecond;
-    const ratio = run.callsPerSecond / alone;
-    kept &&= ratio >= needed && run.failed === 0;
+    if (workers === 1) singleWorkerRate = run.callsPerSecond;
+    const ratio = run.callsPerSecond / singleWorkerRate;
+    isKept &&= ratio >= needed && run.failed === 0;
     const ideal = (workers * Number(options.slots) * 1000) / Number(options.service);
     // On a busy machine the figures mean nothing.
     const [machineLoad] = loadavg();
@@ -96,4 +96,4 @@ for (const queue of options.queues.split(',')) {
     );
   }
 }
-process.exitCode = kept ? 0 : 1;
+process.exitCode = isKept ? 0 : 1;

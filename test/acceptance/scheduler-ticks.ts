@@ -14,9 +14,9 @@ import { type System, startProcesses, TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 /**
- * By hand: 4 scheduler processes are restarted 20 times (alternating SIGKILL and SIGTERM) during a minute with a tick
- * each second, while an account keeps recording: `bin/node test/acceptance/scheduler-ticks.ts [--redis]`. Exits with 1
- * if a tick did not fire exactly once.
+ * By hand: 4 scheduler processes are restarted, 20 times in all (alternating SIGKILL and SIGTERM), during a minute with
+ * a tick each second, while an account keeps recording: `bin/node test/acceptance/scheduler-ticks.ts [--redis]`. Exits
+ * with 1 if a tick did not fire exactly once.
  */
 
 const SCHEDULERS = 4;
@@ -72,19 +72,19 @@ async function restartThrough(system: System<TestProcess>): Promise<boolean> {
   const from = (await counts()).at(-1)?.tick ?? 0;
   const restarts = Number(options.restarts);
   const seconds = Number(options.seconds);
-  const begun = performance.now();
-  const started: Promise<unknown>[] = [];
+  const startedAt = performance.now();
+  const starts: Promise<unknown>[] = [];
   for (let nth = 0; nth < restarts; nth += 1) {
-    await sleep(Math.max(0, begun + ((nth + 0.5) * seconds * 1000) / restarts - performance.now()));
+    await sleep(Math.max(0, startedAt + ((nth + 0.5) * seconds * 1000) / restarts - performance.now()));
     // Otherwise, on a machine so busy that starting takes as long as the interval, no scheduler would be left.
-    await Promise.all(started.slice(0, -1));
+    await Promise.all(starts.slice(0, -1));
     const victim = system.workers.shift();
     await victim?.stop(nth % 2 === 0 ? 'SIGKILL' : 'SIGTERM');
     // The new scheduler may be stopped before it is ready.
-    started.push(system.startWorker().catch(() => {}));
+    starts.push(system.startWorker().catch(() => {}));
   }
-  await sleep(Math.max(0, begun + seconds * 1000 - performance.now()));
-  await Promise.all(started);
+  await sleep(Math.max(0, startedAt + seconds * 1000 - performance.now()));
+  await Promise.all(starts);
   const firings = (await counts()).filter(({ tick }) => tick > from);
   clearInterval(recording);
   const to = firings.at(-1)?.tick ?? from;

@@ -110,16 +110,16 @@ async function sideBySide(databaseUrl: string, redisUrl: string): Promise<boolea
       await oldWeb.stop('SIGTERM');
     });
     clearInterval(load);
-    const settled = await Promise.all(asked);
-    const told = await Promise.all(
+    const outcomes = await Promise.all(asked);
+    const summaries = await Promise.all(
       phases.map(async (one) => phaseOf(one.name, await Promise.all(one.asked))),
     );
-    const kept = await checkAndReport(settled, told, caller, new AppClient(id, key, newWeb.url), {
+    const isKept = await checkAndReport(outcomes, summaries, caller, new AppClient(id, key, newWeb.url), {
       providerCalls: provider.calls.length,
       exits: [oldWorker, oldWeb].map(({ child }) => child.exitCode ?? child.signalCode),
     });
-    if (!kept) for (const { log } of processes) process.stderr.write(warningsOf(log));
-    return kept;
+    if (!isKept) for (const { log } of processes) process.stderr.write(warningsOf(log));
+    return isKept;
   } finally {
     await Promise.all(processes.map((one) => one.stop()));
     await provider.close();
@@ -133,8 +133,8 @@ function warningsOf(log: string): string {
   return `${lines.slice(-LISTED_MAX).join('\n')}\n---\n`;
 }
 
-function phaseOf(name: string, settled: RequestOutcome[]): Phase {
-  const took = settled.map(({ tookMs }) => tookMs);
+function phaseOf(name: string, outcomes: RequestOutcome[]): Phase {
+  const took = outcomes.map(({ tookMs }) => tookMs);
   return {
     name,
     calls: took.length,
@@ -156,20 +156,20 @@ function habit(): Habit {
 }
 
 /** Returns the details that identify a request in logs and rows. */
-function detailsOf({ body, ways, last, twin, tookMs }: RequestOutcome) {
-  const told = { last: last?.text, twin: twin?.text, tookMs: Math.round(tookMs) };
-  return { requestId: body.request_id, ways: ways.slice(-LISTED_MAX).join(', '), ...told };
+function detailsOf({ body, ends, last, twin, tookMs }: RequestOutcome) {
+  const answers = { last: last?.text, twin: twin?.text, tookMs: Math.round(tookMs) };
+  return { requestId: body.request_id, ends: ends.slice(-LISTED_MAX).join(', '), ...answers };
 }
 
 async function checkAndReport(
-  settled: RequestOutcome[],
+  outcomes: RequestOutcome[],
   phases: Phase[],
   caller: PersistentCaller,
   app: AppClient,
   seen: { providerCalls: number; exits: (number | string | null)[] },
 ): Promise<boolean> {
-  const answered = settled.filter(({ last }) => last?.status === 200);
-  const repeated = await runTwentyAtOnce(settled, async ({ body, last }) => {
+  const answered = outcomes.filter(({ last }) => last?.status === 200);
+  const repeated = await runTwentyAtOnce(outcomes, async ({ body, last }) => {
     const reply = await caller.repeat(body);
     return reply?.status === last?.status && reply?.text === last?.text;
   });
@@ -177,19 +177,19 @@ async function checkAndReport(
     const { body } = await app.usage();
     return body.reserved_units === 0 && body;
   }).catch(async () => (await app.usage()).body);
-  const ways = settled.flatMap((one) => one.ways);
+  const ends = outcomes.flatMap((one) => one.ends);
   const counts = Object.fromEntries(
-    [...Map.groupBy(ways, (way) => way)].map(([way, of]) => [way, of.length]),
+    [...Map.groupBy(ends, (end) => end)].map(([end, of]) => [end, of.length]),
   );
   const checks = {
-    'every request came to an answer that stays': settled.every(({ last }) => last !== undefined),
-    'each one is 200, or 499 where it was cancelled': settled.every(
+    'every request came to an answer that stays': outcomes.every(({ last }) => last !== undefined),
+    'each one is 200, or 499 where it was cancelled': outcomes.every(
       ({ last, cancelled }) => last?.status === 200 || (cancelled && last?.status === 499),
     ),
     'every answer on the way is a documented one': Object.keys(counts).every(
-      (way) => DOCUMENTED_END.test(way) || CONNECTION_LOST.test(way),
+      (end) => DOCUMENTED_END.test(end) || CONNECTION_LOST.test(end),
     ),
-    'the same bytes at the other ingress': settled.every(
+    'the same bytes at the other ingress': outcomes.every(
       ({ last, twin }) => twin === undefined || (twin.status === last?.status && twin.text === last?.text),
     ),
     'the same bytes at the end from the new ingress': repeated.every(Boolean),
@@ -197,22 +197,22 @@ async function checkAndReport(
     'nothing stays reserved': usage.reserved_units === 0,
     'the old processes exited with 0': seen.exits.every((exit) => exit === 0),
   };
-  const unfinished = settled.filter(({ last, cancelled }) => last?.status !== 200 && !cancelled);
-  const unlike = settled.filter((_, n) => !repeated[n]);
+  const unfinished = outcomes.filter(({ last, cancelled }) => last?.status !== 200 && !cancelled);
+  const unlike = outcomes.filter((_, n) => !repeated[n]);
   const figures = {
     unfinished: unfinished.slice(0, LISTED_MAX).map(detailsOf),
     unlike: unlike.slice(0, LISTED_MAX).map(detailsOf),
-    slowest: settled
+    slowest: outcomes
       .toSorted((one, other) => other.tookMs - one.tookMs)
       .slice(0, LISTED_MAX)
       .map(detailsOf),
-    requests: settled.length,
+    requests: outcomes.length,
     suggested: answered.length,
-    cancelled: settled.filter(({ last }) => last?.status === 499).length,
+    cancelled: outcomes.filter(({ last }) => last?.status === 499).length,
     units: usage.prediction_units,
     reserved: usage.reserved_units,
     ...seen,
-    ways: counts,
+    ends: counts,
     phases,
   };
   process.stdout.write(`${JSON.stringify({ ...figures, checks }, undefined, 2)}\n`);

@@ -13,8 +13,8 @@ import { type System, startProcesses, type TestProcess } from '../support/system
 
 /**
  * By hand: reports whether the time of a refusal reveals that an e-mail address has an account, or that a key is nearly
- * right; and whether the time of an answer reveals who is on the waitlist. Each round makes two calls of either class
- * in random order, from a socket that sends prepared bytes of equal length. The same calls, divided otherwise, also
+ * right; and whether the time of an answer reveals who is on the waitlist. Each round makes two calls of each class in
+ * random order, from a socket that sends prepared bytes of equal length. The same calls, divided otherwise, also
  * show what differences noise makes (`control`). A log-in is measured a second time with a hash that takes no time,
  * since the noise of the hash hides the rest.
  *
@@ -49,7 +49,7 @@ type Verdict = 'alike' | 'different' | 'too noisy' | 'noisy control';
 
 /** Number of networks used so far: each call comes from a network of its own. */
 let networks = 0;
-let tried = 0;
+let nearMisses = 0;
 
 await using _ = await setUp();
 // Uses production's limits, which count wrong credentials, and its log lines.
@@ -57,7 +57,7 @@ await using system = await startProcesses({
   workers: 0,
   env: { TRUST_PROXY: 'loopback', RATE_LIMIT_RPS: '50', RATE_LIMIT_BURST: '100' },
 });
-const instant = await system.startWeb({
+const instantWeb = await system.startWeb({
   NODE_OPTIONS: `--import=${new URL('../support/instant-hash.ts', import.meta.url)}`,
 });
 const [web] = system.webs;
@@ -67,7 +67,7 @@ const results = {
     rounds: HASH_ROUNDS,
     marginMs: HASH_MARGIN_MS,
   }),
-  'log-in but for the hash: the same': await compare(await logIns(system, ROUNDS), { at: instant }),
+  'log-in but for the hash: the same': await compare(await logIns(system, ROUNDS), { at: instantWeb }),
   '/api key: nearly right, unknown': await compare(await serviceKeys(system), { at: web }),
   '/v1 key: nearly right, unknown': await compare(await appKeys(system), { at: web }),
   'waitlist: on it, not on it': await compare(await waitlist(system), {
@@ -80,7 +80,7 @@ const verdicts = Object.values(results).map(({ verdict }) => verdict);
 if (verdicts.includes('different')) process.exitCode = 1;
 else if (verdicts.some((verdict) => verdict !== 'alike')) process.exitCode = 2;
 
-interface Measuring {
+interface ComparisonOptions {
   at: TestProcess | undefined;
   rounds?: number;
   marginMs?: number;
@@ -88,22 +88,22 @@ interface Measuring {
 
 async function compare(
   [one, other]: readonly [MakeCall, MakeCall],
-  { at, rounds = ROUNDS, marginMs = MARGIN_MS }: Measuring,
+  { at, rounds = ROUNDS, marginMs = MARGIN_MS }: ComparisonOptions,
 ) {
   const calls = Array.from({ length: WARM_UP + rounds }, () => [one(), one(), other(), other()] as const);
   const line = await openLine(at?.url ?? '');
-  const took: Round[] = [];
+  const times: Round[] = [];
   for (const round of calls) {
     const ms = new Map<Buffer, number>();
     for (const call of inRandomOrder(round)) ms.set(call, await line.ask(call));
     const [a = 0, b = 0, c = 0, d = 0] = round.map((call) => ms.get(call));
-    took.push([
+    times.push([
       [a, b],
       [c, d],
     ]);
   }
   line.close();
-  const measured = took.slice(WARM_UP);
+  const measured = times.slice(WARM_UP);
   const medianMs = [0, 1].map((side) =>
     percentile(
       measured.flatMap((round) => round[side] ?? []),
@@ -140,7 +140,7 @@ async function logIns({ database }: System<TestProcess>, rounds: number): Promis
   const known = Array.from({ length: 2 * (WARM_UP + rounds) }, () => ({
     id: newId(),
     email: newEmail(),
-    hash: ['', ...cost, random(16), random(32)].join('$'),
+    hash: ['', ...cost, randomBase64(16), randomBase64(32)].join('$'),
   }));
   await database.pool.query(
     `insert into accounts (id, email, email_key, name, password_hash, active, created_at, updated_at)
@@ -155,7 +155,7 @@ async function logIns({ database }: System<TestProcess>, rounds: number): Promis
   return [() => logIn(known.pop()?.email ?? ''), () => logIn(newEmail())];
 }
 
-function random(bytes: number): string {
+function randomBase64(bytes: number): string {
   return randomBytes(bytes).toString('base64').replace(/=+$/, '');
 }
 
@@ -182,8 +182,8 @@ async function appKeys(installation: System<TestProcess>): Promise<[MakeCall, Ma
  */
 function nearMissOf(key: string): string {
   const secret = key.slice(0, -CHECKSUM_LENGTH);
-  tried += 1;
-  const varied = (tried % 36 ** 3).toString(36).padStart(3, '0');
+  nearMisses += 1;
+  const varied = (nearMisses % 36 ** 3).toString(36).padStart(3, '0');
   const other = secret.slice(0, -4) + varied + secret.slice(-1);
   // An unchanged key would be accepted.
   if (other === secret) return nearMissOf(key);

@@ -21,8 +21,8 @@ await using system = await startProcesses({ env: { RATE_LIMIT_RPS: '50', RATE_LI
 system.provider.respond(delay(SERVICE_MS));
 const result = await measureUploads(system);
 console.log(JSON.stringify(result, undefined, 2));
-const kept = result.p95Ms.beside < 1.5 * result.p95Ms.before && !result.uploads['503 service_unavailable'];
-process.exitCode = kept ? 0 : 1;
+const isKept = result.p95Ms.beside < 1.5 * result.p95Ms.before && !result.uploads['503 service_unavailable'];
+process.exitCode = isKept ? 0 : 1;
 
 async function measureUploads(at: System<TestProcess>) {
   const app = await at.app();

@@ -4,7 +4,7 @@ import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { UNITS } from '../support/deployments.ts';
+import { UNIT_FOLDER } from '../support/deployments.ts';
 import { describeWhere } from '../support/describe-where.ts';
 
 const INSTALLED = '/opt/forecue';
@@ -14,7 +14,7 @@ describeWhere(has, 'systemd units', 'no systemd-analyze', () => {
   let folder: string;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'forecue-units-'));
-    await cp(UNITS, folder, { recursive: true });
+    await cp(UNIT_FOLDER, folder, { recursive: true });
     // Replaces the path of the installation by that of the checkout, which has the same files.
     for (const name of await readdir(folder, { recursive: true }))
       if (/\.(service|conf)$/.test(name)) {
@@ -29,7 +29,7 @@ describeWhere(has, 'systemd units', 'no systemd-analyze', () => {
     promisify(execFile)('systemd-analyze', args, {
       env: { ...process.env, SYSTEMD_UNIT_PATH: `${folder}:` },
     });
-  const units = async () => (await readdir(UNITS)).filter((name) => /\.(service|target)$/.test(name));
+  const units = async () => (await readdir(UNIT_FOLDER)).filter((name) => /\.(service|target)$/.test(name));
 
   it('the systemd units are valid, and start programs that exist', async () => {
     const { stderr } = await analyze('verify', '--man=no', ...(await units()));

@@ -72,7 +72,7 @@ export function anonymously<Body>(
   return call(method, at.url + path, body, { headers, signal });
 }
 
-/** Reports whether the account has been erased completely, which may go on after the answer. */
+/** Reports whether the account has been erased completely. The erasure may go on after its answer. */
 export async function isGone(
   { database }: Pick<System, 'database'>,
   { id }: Pick<UserClient, 'id'>,

@@ -18,10 +18,10 @@ let runs = 0;
 
 /** Runs the command line's main file again; the modules that it imports stay loaded. One run at a time. */
 async function run({ args, env, input }: AdminRequest): Promise<AdminReply> {
-  const written = { stdout: '', stderr: '' };
+  const output = { stdout: '', stderr: '' };
   for (const stream of ['stdout', 'stderr'] as const)
     process[stream].write = (chunk: string | Uint8Array) => {
-      written[stream] += chunk;
+      output[stream] += chunk;
       return true;
     };
   Object.defineProperty(process, 'stdin', { value: Readable.from(input), configurable: true });
@@ -29,7 +29,7 @@ async function run({ args, env, input }: AdminRequest): Promise<AdminReply> {
   process.env = { ...env };
   runs += 1;
   await import(`../../bin/admin/main.ts?run=${runs}`);
-  return { code: Number(process.exitCode), ...written };
+  return { code: Number(process.exitCode), ...output };
 }
 
 process.on('message', async (request: AdminRequest) => process.send?.(await run(request)));

@@ -10,7 +10,7 @@ interface Violation {
 
 /** Returns the faults that axe-core finds on a page: what is wrong, and with which elements. */
 export async function faultsOn(page: Page): Promise<string[]> {
-  // The browser's debugger evaluates it, since the page's policy forbids script elements.
+  // The browser's debugger evaluates axe-core, since the page's policy forbids script elements.
   await page.evaluate(`${axe.source}; undefined`);
   const options = JSON.stringify({ runOnly: TAGS });
   const { violations } = await page.evaluate<{ violations: Violation[] }>(`axe.run(document, ${options})`);

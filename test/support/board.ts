@@ -15,7 +15,7 @@ export class Operator {
   }
 
   async get(path: string, headers: Record<string, string> = {}): Promise<Response> {
-    return this.#keep(
+    return this.#keepCookie(
       await fetch(`${this.origin}/admin/${path}`, {
         headers: { cookie: this.#cookie, ...headers },
         redirect: 'manual',
@@ -24,7 +24,7 @@ export class Operator {
   }
 
   async post(path: string, fields: Record<string, string>, headers: Record<string, string> = {}) {
-    return this.#keep(
+    return this.#keepCookie(
       await fetch(`${this.origin}/admin/${path}`, {
         method: 'POST',
         headers: { cookie: this.#cookie, origin: this.origin, ...headers },
@@ -44,7 +44,7 @@ export class Operator {
     return /name="csrf" value="([^"]+)"/.exec(page)?.[1] ?? '';
   }
 
-  #keep(response: Response): Response {
+  #keepCookie(response: Response): Response {
     const [set] = response.headers.getSetCookie();
     if (set !== undefined) this.#cookie = set.split(';')[0] ?? '';
     return response;

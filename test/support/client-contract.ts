@@ -57,8 +57,8 @@ export function takeUnpublished(): string[] {
 
 function faultOf({ method, url, status, type, text }: Received): string | undefined {
   const pathname = pathnameOf(url);
-  const everywhere = UNIVERSAL_CODES[status];
-  if (everywhere !== undefined) return codeFault({ method, text }, everywhere, pathname);
+  const universalCode = UNIVERSAL_CODES[status];
+  if (universalCode !== undefined) return codeFault({ method, text }, universalCode, pathname);
   const path = findPath(pathname);
   const operation = path?.methods[method === 'HEAD' ? 'get' : method.toLowerCase()];
   if (operation === undefined) {
@@ -68,22 +68,22 @@ function faultOf({ method, url, status, type, text }: Received): string | undefi
   const { responses } = operation;
   if (!(status in responses)) return 'the status is not published';
   if (method === 'HEAD') return text === '' ? undefined : 'an answer to HEAD has a body';
-  const { place, content } = follow(responses[status] ?? {}, [
+  const { place, content } = resolveResponse(responses[status] ?? {}, [
     ...operation.place,
     'responses',
     String(status),
   ]);
   if (content === undefined) return text === '' ? undefined : 'no body is published';
-  const media = type?.split(';', 1)[0] ?? '';
-  if (!(media in content)) return `the content type ${media} is not published`;
-  if (media === EVENT_STREAM)
+  const mediaType = type?.split(';', 1)[0] ?? '';
+  if (!(mediaType in content)) return `the content type ${mediaType} is not published`;
+  if (mediaType === EVENT_STREAM)
     // A GET follows a job, and `done` then has the result of the job's request, not the job that the schema describes.
     return streamFault(
       method === 'GET' ? undefined : validator([...place, 'content', 'application/json', 'schema']),
       text,
     );
-  const validate = validator([...place, 'content', media, 'schema']);
-  return schemaFault(validate, media === 'application/x-ndjson' ? text.trimEnd().split('\n') : [text]);
+  const validate = validator([...place, 'content', mediaType, 'schema']);
+  return schemaFault(validate, mediaType === 'application/x-ndjson' ? text.trimEnd().split('\n') : [text]);
 }
 
 const EVENT_STREAM = 'text/event-stream';
@@ -167,7 +167,10 @@ function findPath(pathname: string) {
 }
 
 /** Resolves a reference to a response; returns its content and its place in the document. */
-function follow(response: Response, place: string[]): { place: string[]; content: Response['content'] } {
+function resolveResponse(
+  response: Response,
+  place: string[],
+): { place: string[]; content: Response['content'] } {
   if (response.$ref === undefined) return { place, content: response.content };
   const [, ...target] = response.$ref.split('/');
   const found = document.components.responses[target.at(-1) ?? ''];

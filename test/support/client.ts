@@ -86,7 +86,10 @@ export async function call<Body>(
   };
 }
 
-/** Works like `fetch`, for calls that `call` cannot make. The answer has arrived completely, and is as published. */
+/**
+ * Works like `fetch`, for calls that `call` cannot make, but resolves when the whole answer has arrived. Rejects if it
+ * is not as published.
+ */
 export async function fetchPublished(url: string, init: RequestInit = {}): Promise<Response> {
   const response = await fetch(url, init);
   assertPublished({

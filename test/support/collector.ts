@@ -71,15 +71,15 @@ export async function startCollector(): Promise<Collector> {
     spans.push(...spansIn(JSON.parse(body)));
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
   });
-  const of = (traceId: string) => spans.filter((span) => span.traceId === traceId);
+  const spansOf = (traceId: string) => spans.filter((span) => span.traceId === traceId);
   return {
     ...(await listen(server)),
     get received() {
       return bodies.join('\n');
     },
     async trace(traceId, count) {
-      await until(() => of(traceId).length >= count, 20_000).catch(() => {});
-      return of(traceId);
+      await until(() => spansOf(traceId).length >= count, 20_000).catch(() => {});
+      return spansOf(traceId);
     },
   };
 }

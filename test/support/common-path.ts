@@ -7,6 +7,7 @@ import { outcomesOf } from '../../shared/db/stores/work/find.ts';
 import { requestKey } from '../../shared/domain/work.ts';
 import { newId } from '../../shared/ids.ts';
 
+/** Recovery window of the admissions. */
 export const WINDOW_S = 600;
 /** A text as long as a usual request. */
 export const TEXT = 'x'.repeat(1400);
@@ -49,21 +50,21 @@ export interface Pass {
  */
 export async function runPass(pool: Pool, { appId, processId }: AppAndWorker, size: number): Promise<Pass> {
   const times: number[] = [];
-  const timed = async <T>(work: Promise<T>) => {
+  const timeStep = async <T>(work: Promise<T>) => {
     const since = performance.now();
     const result = await work;
     times.push(performance.now() - since);
     return result;
   };
   const batch = Array.from({ length: size }, () => admission(appId));
-  await timed(admitTo(pool, processId, batch));
+  await timeStep(admitTo(pool, processId, batch));
   const terms = claimTerms(processId, [{ kind: 'predict', party: appId, count: size, sinceMs: null }]);
-  const { claims } = await timed(claim(pool, terms));
+  const { claims } = await timeStep(claim(pool, terms));
   const byParty = [...Map.groupBy(claims, (one) => one.party).values()];
-  const done = await timed(
+  const done = await timeStep(
     Promise.all(byParty.map((own) => complete(pool, own.map(suggestedCompletion), WINDOW_S))),
   );
-  await timed(
+  await timeStep(
     outcomesOf(
       pool,
       batch.map(({ key }) => key),

@@ -27,7 +27,7 @@ export async function createDatabase({ empty = false } = {}): Promise<TestDataba
   const url = databaseUrl(server, name);
   const pool = openPool(url, 4);
   const drop = async () => {
-    // Not awaited: it would wait for clients that a failed test never released, and the drop ends all sessions.
+    // Does not wait for the pool, which waits for clients that a failed test never released; the drop ends sessions.
     void pool.end();
     await administer(server, `drop database ${name} with (force)`);
   };

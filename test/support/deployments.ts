@@ -17,10 +17,12 @@ export const PROCFILE = new Map(
   ),
 );
 
+const ENV_LINE = /^ENV (.+)$/m;
 /** Variables that the image sets. */
-const ENV = /^ENV (.+)$/m;
-const IMAGE = Object.fromEntries(
-  (readFileSync('deploy/Dockerfile', 'utf8').match(ENV)?.[1] ?? '').split(' ').map((pair) => pair.split('=')),
+const IMAGE_VARIABLES = Object.fromEntries(
+  (readFileSync('deploy/Dockerfile', 'utf8').match(ENV_LINE)?.[1] ?? '')
+    .split(' ')
+    .map((pair) => pair.split('=')),
 );
 
 interface ComposeService {
@@ -57,7 +59,10 @@ export function composeProcesses(
     ours.map(([name, { command, environment = {}, env_file: files = [] }]) => {
       const own = Object.entries(environment).map(([key, value]) => [key, interpolate(value, dotenv)]);
       const common = files.some(({ path }) => path === 'settings.env') ? settings : {};
-      return [name, { args: command.join(' '), env: { ...IMAGE, ...common, ...Object.fromEntries(own) } }];
+      return [
+        name,
+        { args: command.join(' '), env: { ...IMAGE_VARIABLES, ...common, ...Object.fromEntries(own) } },
+      ];
     }),
   );
 }
@@ -72,13 +77,13 @@ export interface KubernetesObject {
   data?: Record<string, string>;
 }
 
-const KUBERNETES = 'deploy/kubernetes';
+const KUBERNETES_FOLDER = 'deploy/kubernetes';
 
 /** The objects in all files that the base's kustomization names. */
 export const OBJECTS: KubernetesObject[] = parse(
-  readFileSync(`${KUBERNETES}/kustomization.yaml`, 'utf8'),
+  readFileSync(`${KUBERNETES_FOLDER}/kustomization.yaml`, 'utf8'),
 ).resources.flatMap((file: string) =>
-  parseAllDocuments(readFileSync(`${KUBERNETES}/${file}`, 'utf8')).map((document) => {
+  parseAllDocuments(readFileSync(`${KUBERNETES_FOLDER}/${file}`, 'utf8')).map((document) => {
     if (document.errors.length > 0) throw new Error(`${file}: ${document.errors.join('; ')}`);
     return document.toJS();
   }),
@@ -98,21 +103,22 @@ export function kubernetesProcesses(): Deployment {
       const own = env.map((one: { name: string; value: string }) => [one.name, one.value]);
       return [
         name,
-        { args: args.join(' '), env: { ...IMAGE, ...settings?.data, ...Object.fromEntries(own) } },
+        { args: args.join(' '), env: { ...IMAGE_VARIABLES, ...settings?.data, ...Object.fromEntries(own) } },
       ];
     }),
   );
 }
 
-export const UNITS = 'deploy/systemd';
+/** Folder of the systemd units. */
+export const UNIT_FOLDER = 'deploy/systemd';
 
 /** Returns the processes of the systemd units; `environment` stands for /etc/forecue/environment. */
 export function systemdProcesses(environment: Record<string, string>): Deployment {
-  const files = readdirSync(UNITS).filter((file) => file.endsWith('.service'));
-  const common = variablesOf(readFileSync(`${UNITS}/forecue-.service.d/common.conf`, 'utf8'));
+  const files = readdirSync(UNIT_FOLDER).filter((file) => file.endsWith('.service'));
+  const common = variablesOf(readFileSync(`${UNIT_FOLDER}/forecue-.service.d/common.conf`, 'utf8'));
   return new Map(
     files.map((file) => {
-      const text = readFileSync(`${UNITS}/${file}`, 'utf8');
+      const text = readFileSync(`${UNIT_FOLDER}/${file}`, 'utf8');
       const args = text.match(/^ExecStart=\/opt\/forecue\/bin\/node (.+)$/m)?.[1] ?? '';
       const name = file.replace(/^forecue-|\.service$/g, '');
       return [name, { args, env: { ...common, ...environment, ...variablesOf(text) } }];

@@ -1,5 +1,5 @@
 /** Resources of each suite. They end in reverse order, after the suite's own `after` hooks. */
-const begunIn = new WeakMap<Mocha.Suite, AsyncDisposableStack>();
+const resourcesBySuite = new WeakMap<Mocha.Suite, AsyncDisposableStack>();
 
 /**
  * Begins something before the tests of a suite, and ends it after them. The returned object gets its fields only then,
@@ -17,10 +17,10 @@ export function duringSuite<T extends AsyncDisposable>(begin: () => Promise<T>):
 function stackOf({ test }: Mocha.Context): AsyncDisposableStack {
   const suite = test?.parent;
   if (!suite) throw new Error('not called in a hook of a suite');
-  const known = begunIn.get(suite);
+  const known = resourcesBySuite.get(suite);
   if (known) return known;
   const stack = new AsyncDisposableStack();
-  begunIn.set(suite, stack);
+  resourcesBySuite.set(suite, stack);
   suite.afterAll(() => stack.disposeAsync());
   return stack;
 }

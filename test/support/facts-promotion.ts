@@ -55,19 +55,19 @@ export async function addEpisode(
   const at = (second: number) => new Date(Date.UTC(2026, 4, day, 12, 0, second)).toISOString();
   const rows: RawMemoryResponse[] = [];
   for (const [second, line] of lines.entries()) {
-    const said = typeof line === 'string' ? { content: line, kind: 'reply' } : line;
-    rows.push(await add(person, 'raw', { occurred_at: at(second), ...said }));
+    const row = typeof line === 'string' ? { content: line, kind: 'reply' } : line;
+    rows.push(await add(person, 'raw', { occurred_at: at(second), ...row }));
   }
   const [started_at, ended_at] = [at(0), at(lines.length)];
   const raw_ids = rows.map(({ id }) => id);
-  const made = await add(person, 'episodes', {
+  const episode = await add(person, 'episodes', {
     title: 'Title',
     summary: 'Summary',
     started_at,
     ended_at,
     raw_ids,
   });
-  return { episode: made, rows };
+  return { episode, rows };
 }
 
 /** Makes a line that an agent wrote. */

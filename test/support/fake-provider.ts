@@ -71,9 +71,9 @@ export interface FakeProvider extends AsyncDisposable {
  */
 export async function startFakeProvider(): Promise<FakeProvider> {
   const calls: ProviderCall[] = [];
-  const queued: Step[] = [];
+  const nextSteps: Step[] = [];
   const arrivals = new EventTarget();
-  let standing = ok();
+  let defaultStep = ok();
 
   const server = createServer(async (request, response) => {
     if (request.url !== '/v1/chat/completions') return void response.writeHead(404).end();
@@ -83,7 +83,7 @@ export async function startFakeProvider(): Promise<FakeProvider> {
     const call = record(calls.length, JSON.parse(body), request, response);
     calls.push(call);
     arrivals.dispatchEvent(new Event('call'));
-    await (queued.shift() ?? standing)(response, call);
+    await (nextSteps.shift() ?? defaultStep)(response, call);
   });
   const here = await listen(server);
 
@@ -95,10 +95,10 @@ export async function startFakeProvider(): Promise<FakeProvider> {
       return calls.filter((call) => call.finishedAt === null && call.abortedAt === null).length;
     },
     respond(step) {
-      standing = step;
+      defaultStep = step;
     },
     next(...steps) {
-      queued.push(...steps);
+      nextSteps.push(...steps);
     },
     async called(n, timeoutMs = 5000) {
       const signal = AbortSignal.timeout(timeoutMs);
@@ -112,13 +112,13 @@ export async function startFakeProvider(): Promise<FakeProvider> {
     },
     reset() {
       calls.length = 0;
-      queued.length = 0;
-      standing = ok();
+      nextSteps.length = 0;
+      defaultStep = ok();
     },
   };
 }
 
-/** Starts such a server during a suite. Only hooks and tests may use it. */
+/** Starts a fake provider during a suite. Only hooks and tests may use it. */
 export function useFakeProvider(): FakeProvider {
   return duringSuite(startFakeProvider);
 }

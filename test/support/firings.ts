@@ -1,6 +1,5 @@
 import type { TestDatabase } from './database.ts';
 
-/** Records every firing of a tick of `sync` in a table, by a trigger: those of all processes, and repeated ones too. */
 const FIRINGS_TRIGGER = `
   create table firings (tick timestamptz not null, at timestamptz not null default clock_timestamp());
   create function note_firing() returns trigger language plpgsql as $$
@@ -8,6 +7,9 @@ const FIRINGS_TRIGGER = `
   create trigger note_firing after update on schedules
     for each row when (new.name = 'sync' and new.fired_at is distinct from old.fired_at) execute function note_firing()`;
 
+/**
+ * Records every firing of a tick of `sync` from now on, by a trigger: those of all processes, and repeated ones too.
+ */
 export async function noteFirings({ pool }: Pick<TestDatabase, 'pool'>): Promise<void> {
   await pool.query(FIRINGS_TRIGGER);
 }

@@ -11,7 +11,7 @@ export function flood(
   const replies = Promise.all(
     Array.from({ length: calls }, (_, n) => app.predict(predictionBody({ user_id: `u-${n}`, ...part }))),
   );
-  // The awaiting caller gets the rejection; a test that failed before that never awaits it.
+  // A test that fails before it awaits the replies must not cause an unhandled rejection too.
   replies.catch(() => {});
   return replies;
 }
@@ -22,18 +22,18 @@ export function queueMs({ headers }: { headers: Headers }): number {
 }
 
 /** Counts the answers by status and code: `{ '200': 3, '503 overloaded': 1 }`. */
-export function tally(replies: readonly Ended[]): Record<string, number> {
+export function tally(replies: readonly EndedCall[]): Record<string, number> {
   const ends = Map.groupBy(replies, endOf);
   return Object.fromEntries([...ends].map(([end, of]) => [end, of.length]));
 }
 
-interface Ended {
+interface EndedCall {
   status: number;
   code: string | undefined;
 }
 
 /** Returns the status and code of an answer. */
-export function endOf({ status, code }: Ended): string {
+export function endOf({ status, code }: EndedCall): string {
   return code === undefined ? `${status}` : `${status} ${code}`;
 }
 

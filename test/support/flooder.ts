@@ -22,8 +22,8 @@ const BODIES = 4;
  * Posts large batches again and again, whatever the answers, in a separate thread, so that this does not delay what its
  * caller measures. Resolves with the number of answers by status; 0 stands for a cut connection.
  */
-export async function floodUploads(given: Flood): Promise<Record<string, number>> {
-  const worker = new Worker(new URL(import.meta.url), { workerData: given });
+export async function floodUploads(flood: Flood): Promise<Record<string, number>> {
+  const worker = new Worker(new URL(import.meta.url), { workerData: flood });
   const [counts] = await once(worker, 'message');
   await worker.terminate();
   return counts;

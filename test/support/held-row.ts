@@ -52,15 +52,15 @@ export async function whileRowIsHeld(system: System, held: HeldRow): Promise<Hel
   const draft = { text: `Held ${victim.app.id} `, revision: 1 };
   const ask = (part = victim.part) => victim.app.predict(predictionBody({ draft, ...part }));
   system.provider.respond(delay(SERVICE_MS, ok()));
-  const loads = held.others.map(inALoop);
+  const loads = held.others.map(startCallers);
   try {
     await sleep(CALM_MS);
     const callsBefore = loads.map(({ calls }) => calls.length);
     const own = Array.from({ length: CALLS_IN_PROGRESS }, () => ask());
-    await atProvider(system, draft.text, CALLS_IN_PROGRESS);
+    await untilAtProvider(system, draft.text, CALLS_IN_PROGRESS);
     const noise = measureNoise(victim.app);
     const lock = await lockRow(system, held.table, held.where, held.values);
-    const hungUp = victim.app
+    const disconnectedCall = victim.app
       .predict(predictionBody({ draft, ...victim.part }), {
         headers: { 'x-on-disconnect': 'cancel' },
         signal: AbortSignal.timeout(VICTIM_INTERVAL_MS),
@@ -73,7 +73,7 @@ export async function whileRowIsHeld(system: System, held: HeldRow): Promise<Hel
     await lock.release();
     const first = await ask();
     const answers = await Promise.all(own);
-    await hungUp;
+    await disconnectedCall;
     const calls = await Promise.all(loads.map((load) => load.stop()));
     await noise.stop();
     return {
@@ -105,7 +105,7 @@ export function undocumentedAnswers(own: readonly Answer[], deadlineMs: number):
 }
 
 /** Runs two callers that pause a little, so that they measure the product and not the machine. */
-function inALoop({ app, part }: AppCallers): Load {
+function startCallers({ app, part }: AppCallers): Load {
   const ask = async (body: object) => {
     await sleep(PAUSE_MS);
     return app.predict({ ...body, ...part });
@@ -113,7 +113,7 @@ function inALoop({ app, part }: AppCallers): Load {
   return startLoad(ask, { callers: 2 });
 }
 
-async function atProvider({ provider }: System, draft: string, calls: number): Promise<void> {
+async function untilAtProvider({ provider }: System, draft: string, calls: number): Promise<void> {
   for (let n = 1; ; n += 1) {
     await provider.called(n);
     const those = provider.calls.slice(0, n).filter(({ record }) => record.draft === draft);

@@ -37,7 +37,7 @@ export function startLoad(
     }
   }
   const done = Promise.all(Array.from({ length: callers }, caller)).then(() => {});
-  // Awaited later; until then a rejection must not count as unhandled.
+  // Keeps a rejection from counting as unhandled before somebody awaits it.
   done.catch(() => {});
   return {
     calls,

@@ -24,12 +24,12 @@ export async function startLossyLink(target: string, paths: readonly string[]): 
       if (!isLost) return answer.pipe(outgoing);
       let sent = '';
       answer.setEncoding('utf8').on('data', (chunk: string) => {
-        const begun = /^.*?event: result\n.*?\n\n/s.exec(sent + chunk)?.[0];
-        outgoing.write(begun === undefined ? chunk : begun.slice(sent.length), () => {
-          if (begun !== undefined) outgoing.destroy();
+        const firstResult = /^.*?event: result\n.*?\n\n/s.exec(sent + chunk)?.[0];
+        outgoing.write(firstResult === undefined ? chunk : firstResult.slice(sent.length), () => {
+          if (firstResult !== undefined) outgoing.destroy();
         });
         sent += chunk;
-        if (begun !== undefined) forwarded.destroy();
+        if (firstResult !== undefined) forwarded.destroy();
       });
     });
     forwarded.on('error', () => outgoing.destroy());

@@ -1,17 +1,17 @@
 import { connect, createServer } from 'node:net';
 import { endTogether, listen } from './listening.ts';
 
-/** Begins PostgreSQL's message that it is ready for a query, which ends an answer; a byte follows. */
+/** PostgreSQL's message that ends an answer (ReadyForQuery), without its last byte, which varies. */
 const READY = Buffer.from([0x5a, 0, 0, 0, 5]);
 
 /**
  * A proxy to the database that can cut a connection in place of an answer, after the statement has been committed. A
- * process whose `DATABASE_URL` it is takes it for a pooler, and so sends the text of each statement.
+ * process that has the proxy as its `DATABASE_URL` takes it for a pooler, and so sends the text of each statement.
  */
 export interface LostAnswers extends AsyncDisposable {
   url: string;
   /** Loses the next answers to statements that call this SQL function. */
-  lose(called: string, answers: number): void;
+  lose(sqlFunction: string, answers: number): void;
   /** The number of answers that are still to be lost. */
   readonly left: number;
 }
@@ -19,14 +19,14 @@ export interface LostAnswers extends AsyncDisposable {
 export async function startLostAnswers(target: string): Promise<LostAnswers> {
   const address = new URL(target);
   const { hostname, port } = address;
-  let [lost, left] = ['', 0];
+  let [lostFunction, left] = ['', 0];
   const server = createServer((client) => {
     const upstream = connect(Number(port) || 5432, hostname);
     endTogether(client, upstream);
     client.pipe(upstream);
     let isLosing = false;
     client.on('data', (chunk: Buffer) => {
-      isLosing ||= left > 0 && chunk.includes(`${lost}(`);
+      isLosing ||= left > 0 && chunk.includes(`${lostFunction}(`);
     });
     upstream.on('data', (chunk: Buffer) => {
       if (!isLosing) return client.write(chunk);
@@ -41,8 +41,8 @@ export async function startLostAnswers(target: string): Promise<LostAnswers> {
   return {
     [Symbol.asyncDispose]: proxy.close,
     url: address.href,
-    lose(called, answers) {
-      [lost, left] = [called, answers];
+    lose(sqlFunction, answers) {
+      [lostFunction, left] = [sqlFunction, answers];
     },
     get left() {
       return left;

@@ -41,13 +41,13 @@ export async function startMailServer(): Promise<MailServer> {
 async function serve(socket: Socket, mails: ReceivedMail[], refusals: string[]): Promise<void> {
   const say = (...lines: string[]) => socket.write(lines.map((line) => `${line}\r\n`).join(''));
   let mail: ReceivedMail = { from: '', to: [], data: '' };
-  let isIn = false;
-  let isData = false;
+  let isLoggedIn = false;
+  let isReadingData = false;
   say('220 test ESMTP');
   for await (const line of createInterface(socket)) {
-    if (isData) {
-      isData = line !== '.';
-      if (isData) mail.data += `${line.replace(/^\./, '')}\n`;
+    if (isReadingData) {
+      isReadingData = line !== '.';
+      if (isReadingData) mail.data += `${line.replace(/^\./, '')}\n`;
       else {
         mails.push(mail);
         mail = { from: '', to: [], data: '' };
@@ -59,18 +59,18 @@ async function serve(socket: Socket, mails: ReceivedMail[], refusals: string[]):
     const path = /<([^>]*)>/.exec(line)?.[1] ?? '';
     if (verb === 'EHLO') say('250-test', '250-SMTPUTF8', '250-8BITMIME', '250 AUTH PLAIN');
     else if (verb === 'AUTH') {
-      isIn = line === `AUTH PLAIN ${PLAIN}`;
-      say(isIn ? '235 welcome' : '535 who?');
+      isLoggedIn = line === `AUTH PLAIN ${PLAIN}`;
+      say(isLoggedIn ? '235 welcome' : '535 who?');
     } else if (verb === 'QUIT') {
       socket.end('221 bye\r\n');
       return;
-    } else if (!isIn) say('530 who?');
+    } else if (!isLoggedIn) say('530 who?');
     else if (verb === 'RCPT') {
       const refusal = refusals.shift();
       if (refusal === undefined) mail.to.push(path);
       say(refusal ?? '250 yes');
     } else if (verb === 'DATA') {
-      isData = true;
+      isReadingData = true;
       say('354 go on');
     } else {
       if (verb === 'MAIL' || verb === 'RSET') mail = { from: path, to: [], data: '' };

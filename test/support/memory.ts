@@ -8,7 +8,7 @@ import type {
 import type { UserClient } from './account.ts';
 import type { System } from './system.ts';
 
-type In = Pick<System, 'database'>;
+type WithDatabase = Pick<System, 'database'>;
 
 const DAY = '2026-05-01T12:00:00Z';
 
@@ -49,7 +49,7 @@ export async function forget(
 }
 
 /** Adds a row to every table of memory except the profiles. */
-export async function fillMemoryTables(system: In, person: UserClient): Promise<void> {
+export async function fillMemoryTables(system: WithDatabase, person: UserClient): Promise<void> {
   const synced = await addSynced(system, person, { content: 'from an event', event_id: newId() });
   // Deleting a synced row leaves a tombstone.
   await forget(person, 'raw', synced);
@@ -60,7 +60,7 @@ export async function fillMemoryTables(system: In, person: UserClient): Promise<
 
 /** Adds a raw row as synchronisation makes it from a recorded event. */
 export async function addSynced(
-  { database }: In,
+  { database }: WithDatabase,
   account: { id: string },
   part: { content: string; event_id: string },
 ): Promise<{ id: string }> {
@@ -75,7 +75,7 @@ export async function addSynced(
 
 /** Links a fact to a raw row with a quote, as promotion does. */
 export async function quote(
-  { database }: In,
+  { database }: WithDatabase,
   account: { id: string },
   fact: { id: string },
   source: { id: string; content: string },
@@ -89,7 +89,7 @@ export async function quote(
 
 /** Adds a fact of the account, overridden by `part`. */
 export async function addFact(
-  { database }: In,
+  { database }: WithDatabase,
   account: { id: string },
   part: Record<string, unknown>,
 ): Promise<void> {
@@ -113,7 +113,7 @@ export async function addFact(
 
 /** Sets the account's profile. */
 export async function setProfile(
-  { database }: In,
+  { database }: WithDatabase,
   account: { id: string },
   summary: string,
   data: object,
@@ -126,7 +126,7 @@ export async function setProfile(
   await countChange({ database }, account);
 }
 
-async function countChange({ database }: In, account: { id: string }): Promise<void> {
+async function countChange({ database }: WithDatabase, account: { id: string }): Promise<void> {
   await database.pool.query('update accounts set memory_revision = memory_revision + 1 where id = $1', [
     account.id,
   ]);

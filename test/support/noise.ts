@@ -19,23 +19,23 @@ export interface Noise {
  */
 export function measureNoise({ url }: { url: string }): Noise {
   const took: number[] = [];
-  let stopped = false;
-  const measuring = (async () => {
-    while (!stopped) {
+  let isStopped = false;
+  const measurement = (async () => {
+    while (!isStopped) {
       took.push((await call('GET', `${url}/healthz`)).tookMs);
       await sleep(INTERVAL_MS);
     }
   })();
   // Failures are reported by `stop`.
-  measuring.catch(() => {});
+  measurement.catch(() => {});
   return {
     get slowest() {
       return Math.max(0, ...took);
     },
     percentile: (share) => percentile(took, share),
     async stop() {
-      stopped = true;
-      await measuring;
+      isStopped = true;
+      await measurement;
     },
   };
 }

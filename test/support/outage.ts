@@ -60,7 +60,7 @@ export async function endure(system: System, fail: () => Promise<void>): Promise
     return { body, reply, startedAt, endedAt: performance.now() };
   });
   const ended = Promise.all(asked);
-  // Awaited below; until then a rejection must not count as unhandled.
+  // Keeps a rejection from counting as unhandled before it is awaited below.
   ended.catch(() => {});
   await provider.called(CALLERS, REACHES_PROVIDER_WITHIN_MS);
   await fail();
@@ -96,7 +96,7 @@ const DOCUMENTED_ENDS = ['200', '503 service_unavailable', '503 overloaded', '50
 /** Lists the promises that an outage broke; empty if it passed. */
 export function brokenPromises(run: OutageEffects): string[] {
   const ends = Object.keys(run.ends);
-  const promises: [kept: boolean, promise: string][] = [
+  const promises: [isKept: boolean, promise: string][] = [
     [!ends.some((end) => end.startsWith('499')), 'nobody whose connection is open is cancelled'],
     [run.providerCalls <= 1.1 * run.predictions, 'no work is bought again'],
     [
@@ -107,7 +107,7 @@ export function brokenPromises(run: OutageEffects): string[] {
     [Object.keys(run.askedAgain).every((end) => end === '200'), 'what failed succeeds when asked again'],
     [run.units === run.predictions && run.reserved === 0, 'the books balance'],
   ];
-  return promises.filter(([kept]) => !kept).map(([, promise]) => promise);
+  return promises.filter(([isKept]) => !isKept).map(([, promise]) => promise);
 }
 
 /** Takes the server down for this time; `immediate` simulates a failover of this length. */

@@ -9,7 +9,7 @@ import { freePort } from './free-port.ts';
 import { startPgBouncer } from './pgbouncer.ts';
 import { scratchFolder } from './scratch.ts';
 
-/** A PostgreSQL server of one test file, which may stop, crash and fill it. */
+/** A PostgreSQL server that one test file may stop, crash and fill. */
 export interface OwnServer extends AsyncDisposable {
   /** Superuser address of the database `postgres`. */
   url: string;
@@ -63,14 +63,14 @@ export async function startOwnServer({
   const { folder, account, programs } = await preparePostgresHome(directory);
   const url = databaseUrl(postgres.url, 'postgres');
   const controlOf = async (data: string, ...args: string[]) => {
-    const done = await run(programs.pg_ctl, [...args, '-w', '-D', data], account);
-    if (!done.ok) throw new Error(done.output);
+    const result = await run(programs.pg_ctl, [...args, '-w', '-D', data], account);
+    if (!result.ok) throw new Error(result.output);
   };
   const data = join(folder, 'data');
   const control = (...args: string[]) => controlOf(data, ...args);
   const optionsAt = (port: string) => [`-p ${port}`, ...SETTINGS.map((setting) => `-c ${setting}`)].join(' ');
   const options = optionsAt(new URL(url).port);
-  const follow = async (folder: string, primary: string) => {
+  const makeStandby = async (folder: string, primary: string) => {
     const files = {
       'standby.signal': '',
       'postgresql.auto.conf': `primary_conninfo = '${primary}?application_name=replica'\n`,
@@ -109,7 +109,7 @@ export async function startOwnServer({
       await control('stop', '-m', 'fast');
       await cp(data, copy, { recursive: true });
       await run('chown', ['-R', `--reference=${data}`, copy]);
-      await follow(copy, url);
+      await makeStandby(copy, url);
       await control(
         'start',
         '-l',
@@ -127,7 +127,7 @@ export async function startOwnServer({
       };
     },
     async follow(primary) {
-      await follow(data, primary.url);
+      await makeStandby(data, primary.url);
       await control('start', '-l', join(folder, 'log'), '-o', options);
     },
   };

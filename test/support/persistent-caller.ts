@@ -20,7 +20,7 @@ export interface RequestOutcome {
   /** Final answer; absent if there was none within two minutes. */
   last: Pick<Reply<unknown>, 'status' | 'text'> | undefined;
   /** All answers up to the final one, such as `503 overloaded` and `200`, and the codes of broken connections. */
-  ways: string[];
+  ends: string[];
   /** Answer to the same request at another ingress, if it was sent there. */
   twin: Pick<Reply<unknown>, 'status' | 'text'> | undefined;
   /** True if a cancel was sent. */
@@ -48,22 +48,22 @@ export class PersistentCaller {
   async ask(habit: Habit, cancelAfterMs: number): Promise<RequestOutcome> {
     const body = predictionBody();
     const since = performance.now();
-    const ways: string[] = [];
-    const other = habit === 'at once' ? this.#untilItStays(body, []) : undefined;
+    const ends: string[] = [];
+    const other = habit === 'at once' ? this.#finalAnswer(body, []) : undefined;
     const cancel = habit === 'cancel' ? this.#cancel(body, cancelAfterMs) : undefined;
-    const last = await this.#untilItStays(body, ways);
+    const last = await this.#finalAnswer(body, ends);
     const tookMs = performance.now() - since;
     await cancel;
-    const twin = habit === 'again' ? await this.#untilItStays(body, []) : await other;
-    return { body, last, ways, twin, cancelled: habit === 'cancel', tookMs };
+    const twin = habit === 'again' ? await this.#finalAnswer(body, []) : await other;
+    return { body, last, ends, twin, cancelled: habit === 'cancel', tookMs };
   }
 
   /** Returns the stored answer of a request that has ended. */
   repeat(body: Body): Promise<Reply<unknown> | undefined> {
-    return this.#untilItStays(body, []);
+    return this.#finalAnswer(body, []);
   }
 
-  async #untilItStays(body: Body, ways: string[]): Promise<Reply<unknown> | undefined> {
+  async #finalAnswer(body: Body, ends: string[]): Promise<Reply<unknown> | undefined> {
     const deadline = performance.now() + GIVES_UP_AFTER_MS;
     while (performance.now() < deadline) {
       const at = this.#next();
@@ -71,12 +71,12 @@ export class PersistentCaller {
       try {
         const reply = await this.#app.predict(body, { at });
         const end = endOf(reply);
-        ways.push(end);
+        ends.push(end);
         if (!TRANSIENT_ENDS.includes(end)) return reply;
         pauseMs = Math.min(LONGEST_PAUSE_MS, 1000 * Number(reply.headers.get('retry-after') ?? 0.05));
       } catch (error) {
         const { cause } = error as { cause?: { code?: string } };
-        ways.push(cause?.code ?? String(error));
+        ends.push(cause?.code ?? String(error));
       }
       await sleep(pauseMs);
     }

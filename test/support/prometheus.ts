@@ -31,7 +31,7 @@ export interface Prometheus {
 export async function startPrometheus(targets: ReadonlyMap<string, number>): Promise<Prometheus> {
   const folder = await mkdtemp(join(tmpdir(), 'forecue-prometheus-'));
   await chmod(folder, 0o755);
-  const rules = readFileSync('deploy/observability/rules.yml', 'utf8').replace(DURATION, faster);
+  const rules = readFileSync('deploy/observability/rules.yml', 'utf8').replace(DURATION, shortenDuration);
   await writeFile(join(folder, 'rules.yml'), rules);
   await writeFile(join(folder, 'prometheus.yml'), configuration(targets));
   const port = await freePort();
@@ -73,12 +73,12 @@ interface Alert {
   annotations: FiringAlert['annotations'];
 }
 
-function faster(_: string, before: string, length: string, unit: string): string {
+function shortenDuration(_: string, before: string, length: string, unit: string): string {
   return `${before}${(Number(length) * (unit === 'm' ? 60 : 1)) / SPEED_UP}s`;
 }
 
 function configuration(targets: ReadonlyMap<string, number>): string {
-  const scraped = [...targets].map(
+  const targetLines = [...targets].map(
     ([instance, port]) => `      - { targets: ['127.0.0.1:${port}'], labels: { instance: ${instance} } }`,
   );
   return [
@@ -87,7 +87,7 @@ function configuration(targets: ReadonlyMap<string, number>): string {
     'scrape_configs:',
     '  - job_name: forecue',
     '    static_configs:',
-    ...scraped,
+    ...targetLines,
     '',
   ].join('\n');
 }

@@ -53,8 +53,8 @@ export async function say(
   const { session_id = 's-1', at = Date.UTC(2026, 4, 1, 12) } = part;
   const rows = lines.map((line, n) => {
     const [, words = ''] = line.match(/^agent:(.*)$/) ?? [];
-    const said = words === '' ? { kind: 'reply', content: line } : { kind: 'prompt', content: words };
-    return { ...said, agent: 'coder', session_id, occurred_at: new Date(at + n * 1000).toISOString() };
+    const message = words === '' ? { kind: 'reply', content: line } : { kind: 'prompt', content: words };
+    return { ...message, agent: 'coder', session_id, occurred_at: new Date(at + n * 1000).toISOString() };
   });
   const { status, text, body } = await person.request<RawMemoryResponse[]>('POST', '/api/memory/raw/', rows);
   if (status !== 201) throw new Error(`adding was answered ${status} ${text}`);

@@ -46,7 +46,7 @@ export class QueueModel {
   #running: Call[] = [];
   #due = new Map<string, number>();
   #claimed = 0;
-  #beaten = 0;
+  #heartbeatClaims = 0;
   #calls = 0;
 
   /** Lets this much time pass. */
@@ -97,14 +97,14 @@ export class QueueModel {
     for (const call of this.#running) this.#end(call, 'late');
     this.#running = [];
     this.#claimed = 0;
-    this.#beaten = 0;
+    this.#heartbeatClaims = 0;
   }
 
   #tick(): void {
     this.#arrive();
     this.#finish();
     this.#claim();
-    if (this.now % HEARTBEAT_INTERVAL_MS === 0) this.#beaten = this.#claimed;
+    if (this.now % HEARTBEAT_INTERVAL_MS === 0) this.#heartbeatClaims = this.#claimed;
     if (this.isReadable && (this.now + 100) % LOOK_INTERVAL_MS === 0)
       for (const ingress of this.#ingresses) ingress.observe(this.#load());
   }
@@ -133,8 +133,8 @@ export class QueueModel {
   #finish(): void {
     const isLate = (call: Call) => this.now - call.at >= DEADLINE_MS;
     for (const [party, calls] of [...this.#queues]) {
-      const late = calls.findIndex((call) => !isLate(call));
-      for (const call of calls.splice(0, late === -1 ? calls.length : late)) this.#end(call, 'late');
+      const inTime = calls.findIndex((call) => !isLate(call));
+      for (const call of calls.splice(0, inTime === -1 ? calls.length : inTime)) this.#end(call, 'late');
       if (calls.length === 0) this.#queues.delete(party);
     }
     const ended = this.#running.filter((call) => call.endsAt <= this.now || isLate(call));
@@ -170,7 +170,7 @@ export class QueueModel {
       others: 0,
       queued: queues.reduce((sum, { length }) => sum + length, 0),
       oldestMs: Math.max(0, ...queues.map(waitedMs)),
-      claimed: this.#beaten,
+      claimed: this.#heartbeatClaims,
       lastClaimMs: this.#running.length === 0 ? null : this.now - lastClaim,
       running: this.#running.length,
       workers: this.workers,

@@ -26,8 +26,8 @@ export async function startRedisCluster(): Promise<RedisCluster> {
     await command(url, 'CLUSTER', 'ADDSLOTSRANGE', `${from(n)}`, `${from(n + 1) - 1}`);
   const ids = await Promise.all(primaries.map(({ url }) => command(url, 'CLUSTER', 'MYID')));
   for (const { url } of others) {
-    const info = await bus(url);
-    await command(first.url, 'CLUSTER', 'MEET', '127.0.0.1', new URL(url).port, info);
+    const port = await busPortOf(url);
+    await command(first.url, 'CLUSTER', 'MEET', '127.0.0.1', new URL(url).port, port);
   }
   const linesOf = async ({ url }: RedisServer) =>
     String(await command(url, 'CLUSTER', 'NODES'))
@@ -72,7 +72,7 @@ export async function startRedisCluster(): Promise<RedisCluster> {
 }
 
 /** Returns the port of the cluster's own protocol. */
-async function bus(url: string): Promise<string> {
+async function busPortOf(url: string): Promise<string> {
   const [line = ''] = String(await command(url, 'CLUSTER', 'NODES')).split('\n');
   return line.match(/@(\d+)/)?.[1] ?? '';
 }

@@ -9,7 +9,7 @@ import type { TestQueue } from './test-queue.ts';
 
 /**
  * Creates a queue under a key prefix that no other test file uses. Without wake-ups, the product logs in as a user that
- * may do everything but publish and subscribe, on any kind of Redis.
+ * may do everything but publish and subscribe, which works on every kind of Redis.
  */
 export async function queueOnRedis(url: string, options: { withoutWakeUps: boolean }): Promise<TestQueue> {
   const target = parseRedisUrl(url);
@@ -17,7 +17,7 @@ export async function queueOnRedis(url: string, options: { withoutWakeUps: boole
   const prefix = `t${randomBytes(6).toString('hex')}`;
   const client = connectRedis(target, 'consumer', createLog('test', 'silent'));
   const nodes = await nodesOf(client);
-  if (options.withoutWakeUps) await onAll(nodes, (node) => silence(node, prefix));
+  if (options.withoutWakeUps) await onAll(nodes, (node) => addUserWithoutChannels(node, prefix));
   const monitors: Monitor[] = [];
   return {
     env: {
@@ -67,13 +67,13 @@ interface Monitor {
  */
 async function monitor({ options: { host = '127.0.0.1', port = 6379, password } }: Redis): Promise<Monitor> {
   const socket = connect(port, host).setEncoding('utf8');
-  let said = '';
+  let sent = '';
   socket.on('data', (more: string) => {
-    said += more;
+    sent += more;
   });
   socket.write(password ? `AUTH ${password}\r\nMONITOR\r\n` : 'MONITOR\r\n');
   await once(socket, 'data');
-  return { socket, overheard: () => said };
+  return { socket, overheard: () => sent };
 }
 
 /** Counts a channel's refusals in an entry, a list of names and values; a repeated refusal only raises its count. */
@@ -82,7 +82,7 @@ function denialsOf(channel: string, entry: unknown): number {
   return Number(entry[entry.indexOf('count') + 1]);
 }
 
-async function silence(node: Redis, user: string): Promise<void> {
+async function addUserWithoutChannels(node: Redis, user: string): Promise<void> {
   await node.call('ACL', 'SETUSER', user, 'on', 'nopass', '~*', '+@all', 'resetchannels');
 }
 

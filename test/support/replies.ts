@@ -63,15 +63,15 @@ export function promptIn(call: ProviderCall): string {
   return (call.record as unknown as { prompt: string }).prompt;
 }
 
-/** Chooses the step by the prompt: `step` where `is` returns true, `otherwise` for the rest. */
+/** Chooses the step by the prompt: `step` where `matches` returns true, `otherwise` for the rest. */
 export const forPrompts =
   (
-    is: (prompt: string) => boolean,
+    matches: (prompt: string) => boolean,
     step: Step,
     otherwise: Step = proposeReplies([{ response: 'Blue' }]),
   ): Step =>
   (response, call) =>
-    (is(promptIn(call)) ? step : otherwise)(response, call);
+    (matches(promptIn(call)) ? step : otherwise)(response, call);
 
 /** Answers each prompt with `Re: ` and the prompt. */
 export const echoPrompt: Step = (response, call) =>

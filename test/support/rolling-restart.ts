@@ -61,12 +61,12 @@ async function restartUnderLoad(
       if (kind === 'web') balancer.add(started.url);
       live[kind].push(started);
     };
-    const going = live[kind].shift();
-    if (going === undefined) throw new Error(`no ${kind} to restart`);
+    const predecessor = live[kind].shift();
+    if (predecessor === undefined) throw new Error(`no ${kind} to restart`);
     if (isSuccessorFirst) await start();
-    balancer.remove(going.url);
-    await going.stop('SIGTERM');
-    exits.push(exitOf(going));
+    balancer.remove(predecessor.url);
+    await predecessor.stop('SIGTERM');
+    exits.push(exitOf(predecessor));
     if (!isSuccessorFirst) await start();
   };
   const load = { app, pool: system.database.pool, provider: system.provider };

@@ -92,11 +92,11 @@ export async function rollingUpgrade(
     await version.migrate(env);
     migratedMs.push(Math.round(performance.now() - since));
     for (const kind of ['worker', 'web'] as const) {
-      for (const going of live[kind].splice(0)) {
+      for (const predecessor of live[kind].splice(0)) {
         await start(version, kind);
-        balancer.remove(going.url);
-        await going.stop('SIGTERM');
-        exits.push(exitOf(going));
+        balancer.remove(predecessor.url);
+        await predecessor.stop('SIGTERM');
+        exits.push(exitOf(predecessor));
       }
     }
     await sleep(CALM_MS);

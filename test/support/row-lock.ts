@@ -7,7 +7,7 @@ export interface RowLock {
   release(): Promise<void>;
 }
 
-/** Locks the only row of `table` that matches `where`, for an update or one of this `strength`, until it is released. */
+/** Locks the only row of `table` that matches `where`, with this `strength`, until the lock is released. */
 export function lockRow(
   system: Pick<System, 'database'>,
   table: string,
@@ -21,12 +21,12 @@ export function lockRow(
   });
 }
 
-/** Prevents all reads of a table until it is released. */
+/** Prevents all reads of a table until the lock is released. */
 export function lockTable(system: Pick<System, 'database'>, table: string): Promise<RowLock> {
   return hold(system, (client) => client.query(`lock table ${table}`));
 }
 
-/** Prevents admissions of a party until released, like an admission that froze. */
+/** Prevents admissions of a party, like an admission that froze, until the lock is released. */
 export function lockAdmissions(system: Pick<System, 'database'>, party: string): Promise<RowLock> {
   return hold(system, (client) => client.query('select lock_admissions_v1($1)', [party]));
 }

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { System } from './system.ts';
 
-/** Reads PostgreSQL's own counts for this transaction: rows read in order, and index entries. */
+/** Reads PostgreSQL's own counts for this transaction: rows read by scans of tables, and index entries. */
 const ROWS_READ_QUERY = `
   select sum(pg_stat_get_xact_tuples_returned(c.oid))::int as read from pg_class c
    where c.relkind in ('r', 'i') and c.relnamespace = current_schema()::regnamespace`;

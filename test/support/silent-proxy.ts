@@ -23,7 +23,7 @@ export async function startSilentProxy(target: string): Promise<SilentProxy> {
   let { protocol, hostname, port } = new URL(target);
   /** Connections, with the time at which the client last sent something. */
   const pairs = new Map<readonly [Socket, Socket], number>();
-  let muted = false;
+  let isMuted = false;
   const listeners = new WeakSet<readonly [Socket, Socket]>();
   const server = createServer({ allowHalfOpen: true }, (client) => {
     const upstream = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
@@ -35,7 +35,7 @@ export async function startSilentProxy(target: string): Promise<SilentProxy> {
     });
     endTogether(...pair);
     client.on('close', () => pairs.delete(pair));
-    if (muted) silencePair(pair);
+    if (isMuted) silencePair(pair);
     else client.pipe(upstream).pipe(client);
   });
   const proxy = await listen(server);
@@ -51,11 +51,11 @@ export async function startSilentProxy(target: string): Promise<SilentProxy> {
       return idle.length;
     },
     mute() {
-      muted = true;
+      isMuted = true;
       for (const pair of pairs.keys()) silencePair(pair);
     },
     unmute() {
-      muted = false;
+      isMuted = false;
     },
     move(to) {
       ({ protocol, hostname, port } = new URL(to));

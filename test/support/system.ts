@@ -150,7 +150,7 @@ export function startProcesses(options: SystemOptions = {}): Promise<System<Test
   });
 }
 
-/** Options, or a function that makes them once everything that the suite began before is there. */
+/** Options, or a function that makes them, called after everything that the suite began before it is there. */
 type LaterOptions = SystemOptions | (() => SystemOptions | Promise<SystemOptions>);
 
 /** Starts an installation during a suite, as `startSystem` does. Only hooks and tests may use it. */
@@ -171,7 +171,7 @@ function useInstallation<P extends Part>(
   return duringSuite(begin);
 }
 
-async function start<P extends Part>(options: SystemOptions, running: PartRunner<P>): Promise<System<P>> {
+async function start<P extends Part>(options: SystemOptions, runner: PartRunner<P>): Promise<System<P>> {
   const database = await createDatabase();
   const provider = await startFakeProvider();
   const queue = await createQueue(database, { withoutWakeUps: options.withoutWakeUps ?? false });
@@ -211,7 +211,7 @@ async function start<P extends Part>(options: SystemOptions, running: PartRunner
     workers,
     env,
     launch(kind, more) {
-      const launched = running.launch(kind, entries[kind], { ...env, ...more });
+      const launched = runner.launch(kind, entries[kind], { ...env, ...more });
       (kind === 'web' ? webs : workers).push(launched);
       return launched;
     },
@@ -222,7 +222,7 @@ async function start<P extends Part>(options: SystemOptions, running: PartRunner
     async stop() {
       await Promise.all(webs.map((web) => untilNoted(web.url, () => web.log)));
       await provider.close();
-      await running.end([...webs, ...workers]);
+      await runner.end([...webs, ...workers]);
       await admin.close();
       await queue.close();
       await database.drop();

@@ -1,13 +1,13 @@
 import type { Part, System } from './system.ts';
 
-type In = Pick<System, 'database'>;
+type WithDatabase = Pick<System, 'database'>;
 
 /**
  * Sets columns of a prediction behind the product's back, such as `expires_at = now()`: in its live row, or in its
  * history once it has ended.
  */
 export async function alterRow(
-  { database }: In,
+  { database }: WithDatabase,
   app: { id: string },
   { request_id }: { request_id: string },
   assignments: string,
@@ -27,7 +27,10 @@ export async function alterRow(
 }
 
 /** Ends a prediction's recovery window, as if it had been admitted and had ended a day ago. */
-export async function expire({ database }: In, { request_id }: { request_id: string }): Promise<void> {
+export async function expire(
+  { database }: WithDatabase,
+  { request_id }: { request_id: string },
+): Promise<void> {
   const dayAgo = (Date.now() - 24 * 60 * 60 * 1000).toString(16).padStart(12, '0');
   await database.pool.query(
     `with past as (
@@ -42,12 +45,16 @@ export async function expire({ database }: In, { request_id }: { request_id: str
 }
 
 /** Changes an app, as its operator might: `plan = 'paid'`. */
-export async function alterApp({ database }: In, app: { id: string }, assignments: string): Promise<void> {
+export async function alterApp(
+  { database }: WithDatabase,
+  app: { id: string },
+  assignments: string,
+): Promise<void> {
   await database.pool.query(`update apps set ${assignments} where id = $1`, [app.id]);
 }
 
 /** Moves all rows of drafts to `days` ago. */
-export async function ageDrafts({ database }: In, days: number): Promise<void> {
+export async function ageDrafts({ database }: WithDatabase, days: number): Promise<void> {
   await database.pool.query('update drafts set updated_at = now() - make_interval(days => $1)', [days]);
 }
 

@@ -21,13 +21,13 @@ export interface LoadObservations {
   others: Record<string, number>;
   /** Number of requests whose connection broke, by code. */
   broken: Record<string, number>;
-  /** Requests that had no 200, not even when repeated at the end. */
+  /** Number of requests without a 200, even when repeated at the end. */
   lost: number;
-  /** Requests that ended with a suggestion, according to their rows. */
+  /** Number of requests that ended with a suggestion, according to their rows. */
   suggested: number;
   units: number;
   reserved: number;
-  /** Calls that the provider answered completely. */
+  /** Number of calls that the provider answered completely. */
   provided: number;
   p50Ms: number;
   p95Ms: number;
@@ -36,7 +36,7 @@ export interface LoadObservations {
   silenceMs: number;
 }
 
-interface Delivered {
+interface CallOutcome {
   body: ReturnType<typeof predictionBody>;
   endedAt: number;
   answer?: Answer;
@@ -55,7 +55,7 @@ export async function underLoad(
   const clients = [new KeepAliveClient(app.key), new KeepAliveClient(app.key, { keepAlive: false })] as const;
   const providedBefore = providedBy(provider);
   let nth = 0;
-  const call = async (): Promise<Delivered> => {
+  const call = async (): Promise<CallOutcome> => {
     nth += 1;
     const client = clients[nth % REQUESTS_PER_OWN_CONNECTION === 0 ? 1 : 0];
     const body = predictionBody();
@@ -66,11 +66,11 @@ export async function underLoad(
       return { body, broken: codeOf(error), endedAt: performance.now() };
     }
   };
-  const delivered = await callUntil(perSecond, call, act());
+  const outcomes = await callUntil(perSecond, call, act());
   for (const client of clients) client.close();
 
-  const unanswered = delivered.filter(({ answer }) => answer?.status !== 200);
-  const answered = await runTwentyAtOnce(unanswered, (one) => isAnswered(app, one));
+  const unanswered = outcomes.filter(({ answer }) => answer?.status !== 200);
+  const repeats = await runTwentyAtOnce(unanswered, (one) => isAnswered(app, one));
   const { reserved_units: reserved, prediction_units: units } = await untilDone(async () => {
     const { body } = await app.usage();
     if (body.reserved_units !== 0) throw new Error(`${body.reserved_units} units are reserved`);
@@ -80,17 +80,17 @@ export async function underLoad(
     `select count(distinct facts::json ->> 'requestId')::int as n from history where party = $1 and state = 'suggested'`,
     [app.id],
   );
-  const answers = delivered.flatMap(({ answer }) => answer ?? []);
-  const successes = delivered.filter(({ answer }) => answer?.status === 200);
+  const answers = outcomes.flatMap(({ answer }) => answer ?? []);
+  const successes = outcomes.filter(({ answer }) => answer?.status === 200);
   const times = successes.flatMap(({ answer }) => answer?.tookMs ?? []);
   const ends = successes.map(({ endedAt }) => endedAt).sort((one, other) => one - other);
   return {
-    requests: delivered.length,
+    requests: outcomes.length,
     answered: successes.length,
     refused: tally(answers.filter(isRefused)),
     others: tally(answers.filter((answer) => answer.status !== 200 && !isRefused(answer))),
-    broken: count(delivered.flatMap(({ broken }) => broken ?? [])),
-    lost: answered.filter((isIt) => !isIt).length,
+    broken: count(outcomes.flatMap(({ broken }) => broken ?? [])),
+    lost: repeats.filter((isDone) => !isDone).length,
     suggested: rows[0]?.n ?? 0,
     units,
     reserved,
@@ -102,7 +102,7 @@ export async function underLoad(
   };
 }
 
-/** Lists the broken promises of an event that may cost time, but neither an answer nor a unit; empty if it passed. */
+/** Lists the broken promises of an event that may cost time, but neither an answer nor a unit; empty if none broke. */
 export function lossesIn(seen: LoadObservations): string[] {
   return brokenPromises([
     [seen.lost === 0, 'every request has an answer, if only when it is repeated'],
@@ -123,13 +123,13 @@ export function interruptionsIn(seen: LoadObservations): string[] {
   ]).concat(lossesIn(seen));
 }
 
-function brokenPromises(promises: [kept: boolean, promise: string][]): string[] {
-  return promises.filter(([kept]) => !kept).map(([, promise]) => promise);
+function brokenPromises(promises: [isKept: boolean, promise: string][]): string[] {
+  return promises.filter(([isKept]) => !isKept).map(([, promise]) => promise);
 }
 
-async function isAnswered(app: AppClient, { body }: Delivered): Promise<boolean> {
-  const isIt = async () => (await app.predict(body, { headers: { prefer: 'wait' } })).status === 200;
-  return until(isIt, REPEATED_WITHIN_MS).catch(() => false);
+async function isAnswered(app: AppClient, { body }: CallOutcome): Promise<boolean> {
+  const hasSucceeded = async () => (await app.predict(body, { headers: { prefer: 'wait' } })).status === 200;
+  return until(hasSucceeded, REPEATED_WITHIN_MS).catch(() => false);
 }
 
 function isRefused({ status, retryAfterS }: Answer): boolean {

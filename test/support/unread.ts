@@ -13,7 +13,7 @@ export async function openSocket(url: string, localAddress?: string): Promise<So
 }
 
 /** Returns the text of a request by this person. */
-export function getText({ access }: UserClient, path: string, connection = 'keep-alive'): string {
+export function getRequestText({ access }: UserClient, path: string, connection = 'keep-alive'): string {
   const lines = [
     `GET ${path} HTTP/1.1`,
     'Host: x',
@@ -26,7 +26,7 @@ export function getText({ access }: UserClient, path: string, connection = 'keep
 /** Asks for something and does not read the answer. */
 export async function askUnread(person: UserClient, path: string, at = person.url): Promise<Socket> {
   const socket = await openSocket(at);
-  socket.write(getText(person, path, 'close'));
+  socket.write(getRequestText(person, path, 'close'));
   return socket;
 }
 

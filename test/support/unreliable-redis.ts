@@ -32,7 +32,7 @@ export async function startUnreliableRedis(
       let start = 0;
       for (let end = frameEnd(pending, start); end !== undefined; end = frameEnd(pending, start)) {
         const frame = pending.subarray(start, end);
-        if (isWakeUp(frame)) void befall(frame, client, fates);
+        if (isWakeUp(frame)) void deliverByChance(frame, client, fates);
         else client.write(frame);
         start = end;
       }
@@ -47,7 +47,7 @@ export async function startUnreliableRedis(
   };
 }
 
-async function befall(wakeUp: Buffer, client: Socket, fates: Fates): Promise<void> {
+async function deliverByChance(wakeUp: Buffer, client: Socket, fates: Fates): Promise<void> {
   const all = Object.keys(fates) as (keyof Fates)[];
   const fate = all[Math.floor(Math.random() * all.length)] ?? 'passed';
   fates[fate] += 1;

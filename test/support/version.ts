@@ -61,10 +61,10 @@ export async function versionWithReleases(releases: readonly Release[]): Promise
   // Only the latest release's functions are installed.
   await writeFile(join(folder, 'shared/db/sql/zz-release.sql'), releases.at(-1)?.functions ?? '');
   const file = join(folder, 'shared/db/functions.ts');
-  const known = await readFile(file, 'utf8');
+  const source = await readFile(file, 'utf8');
   await writeFile(
     file,
-    known.replace('version: HASHES.length', `version: HASHES.length + ${releases.length}`),
+    source.replace('version: HASHES.length', `version: HASHES.length + ${releases.length}`),
   );
   return temporaryVersion(folder);
 }

@@ -59,7 +59,9 @@ async function readPerson(folder: string): Promise<TypedMessage[]> {
 const UNSAID_PARTS = /<(tool-use|think|details)\b[\s\S]*?<\/\1>|^_\*\*.*\*\*_$/gm;
 const MESSAGE_LENGTH_MIN = 20;
 
-/** Reads the distinct messages of agents in such a folder, by project. */
+/**
+ * Reads the distinct messages of agents, except very short ones, from SpecStory's histories in a folder per project.
+ */
 export async function readAgentMessages(root: string): Promise<{ name: string; messages: string[] }[]> {
   const projects = await readdir(root, { withFileTypes: true });
   return Promise.all(
@@ -70,9 +72,9 @@ export async function readAgentMessages(root: string): Promise<{ name: string; m
         const messages = new Set<string>();
         for (const file of files)
           for (const { speaker, text } of turnsOf(await readFile(join(root, name, file), 'utf8'))) {
-            const said = text.replaceAll(UNSAID_PARTS, '').trim();
+            const message = text.replaceAll(UNSAID_PARTS, '').trim();
             const isAgent = speaker === 'Agent' || speaker === 'Assistant';
-            if (isAgent && said.length >= MESSAGE_LENGTH_MIN) messages.add(said);
+            if (isAgent && message.length >= MESSAGE_LENGTH_MIN) messages.add(message);
           }
         return { name, messages: [...messages] };
       }),
@@ -104,7 +106,7 @@ function messageOf(role: 'user' | 'assistant', content: string): Message {
 
 const TYPED_LENGTH_MAX = 400;
 
-/** Guesses whether a person typed a message by hand: it is neither code, nor a log, nor a document. */
+/** Guesses whether a person typed a message by hand: it is one short line, neither code nor a log. */
 export function looksTyped({ text }: TypedMessage): boolean {
   return (
     text.length <= TYPED_LENGTH_MAX &&

@@ -91,7 +91,7 @@ async function typeAll({ messages }: History, { remembers, minConfidence, sample
     const at = later[Math.floor((n * later.length) / count)] ?? 0;
     for (; known < at; known += 1) written.add(messages[known]?.text ?? '');
     const { text } = messages[at] ?? { text: '' };
-    const said = conversationBefore(messages, at);
+    const conversation = conversationBefore(messages, at);
     const judged = new Set<string>();
     typed.push(
       await typeOut(text, async (draft) => {
@@ -102,7 +102,7 @@ async function typeAll({ messages }: History, { remembers, minConfidence, sample
           taken: 0,
           dismissed: 0,
         };
-        const task = taskOf(draft, said, local);
+        const task = taskOf(draft, conversation, local);
         if (samples !== undefined) judge(task, text, judged, samples);
         const since = performance.now();
         const { completion, confidence } = await predictor.predict(task, CALL);
@@ -130,7 +130,7 @@ function taskOf(draft: string, messages: Message[], local: LocalHints) {
   return { mode: 'complete_draft' as const, draft, draftHead: '', messages, ...nothing, local };
 }
 
-/** Generates people who give an agent one task after another, in known ways. */
+/** Generates people who give an agent one task after another, in known patterns. */
 function inventHistories(): History[] {
   return WRITERS.map(({ name, next }) => {
     const random = randomOf(seedOf(`${name}, ${values.seed}`));

@@ -11,17 +11,17 @@ const MESSAGES_A_DAY = 10;
 export class WrittenPhrases {
   readonly #phrases: (Phrase & { message: number })[] = [];
   #messages = 0;
-  #sorted = true;
+  #isSorted = true;
 
   add(text: string): void {
     for (const phrase of phrasesOf(text)) this.#phrases.push({ ...phrase, message: this.#messages });
     this.#messages += 1;
-    this.#sorted = false;
+    this.#isSorted = false;
   }
 
   recall(tails: readonly string[]): RecalledPhrase[] {
-    if (!this.#sorted) this.#phrases.sort((a, b) => (a.words < b.words ? -1 : 1));
-    this.#sorted = true;
+    if (!this.#isSorted) this.#phrases.sort((a, b) => (a.words < b.words ? -1 : 1));
+    this.#isSorted = true;
     return tails.flatMap((tail, words) => {
       const found = tail === '' || tail === '\n' ? [] : this.#startingWith(tail);
       const scale = found.length > RECALLED_MAX ? found.length / SAMPLE_SIZE : 1;

@@ -12,7 +12,7 @@ import { type RedisServer, startRedisServer } from '../redis-server.ts';
 import { type System, startProcesses, type TestProcess } from '../system.ts';
 
 const NAMES = ['web-1', 'web-2', 'worker-1', 'worker-2'] as const;
-export type Name = (typeof NAMES)[number];
+export type ProcessName = (typeof NAMES)[number];
 
 /** Rate of the usual calls, below the limits. */
 const CALLS_PER_SECOND = 5;
@@ -29,7 +29,7 @@ const DISK = '2500m';
 
 const run = promisify(execFile);
 
-/** An installation under usual calls, watched by a Prometheus, which the drill breaks and its operator mends. */
+/** An installation that the drill breaks and its operator mends, under usual calls and watched by a Prometheus. */
 export interface Installation {
   system: System<TestProcess>;
   server: OwnServer;
@@ -39,9 +39,9 @@ export interface Installation {
   disk: string;
   /** The app that calls all the time. */
   app: AppClient;
-  process(name: Name): TestProcess;
+  process(name: ProcessName): TestProcess;
   /** Ends the process, and starts it with the installation's present environment and `env`. */
-  restart(name: Name, env?: Record<string, string>, options?: { untilReady?: boolean }): Promise<void>;
+  restart(name: ProcessName, env?: Record<string, string>, options?: { untilReady?: boolean }): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -58,17 +58,17 @@ export async function startInstallation(): Promise<Installation> {
     await startProcesses({ webs: 0, workers: 0, workerEntry: ['workers/main.ts', 'all'], env }),
     (one) => one.stop(),
   );
-  const ports = new Map<Name, number>();
+  const ports = new Map<ProcessName, number>();
   for (const name of NAMES) ports.set(name, await freePort());
   const publicPort = await freePort();
-  const own = (name: Name) => ({
+  const own = (name: ProcessName) => ({
     OPERATOR_PORT: `${ports.get(name)}`,
     ...(name === 'web-1' && { PORT: `${publicPort}` }),
   });
-  const launch = (name: Name, more: Record<string, string> = {}) =>
+  const launch = (name: ProcessName, more: Record<string, string> = {}) =>
     system.launch(name.startsWith('web') ? 'web' : 'worker', { ...own(name), ...more });
   const processes = new Map(NAMES.map((name) => [name, launch(name)]));
-  const process = (name: Name) => processes.get(name) as TestProcess;
+  const process = (name: ProcessName) => processes.get(name) as TestProcess;
   await Promise.all([...processes.values()].map((one) => one.ready()));
   const prometheus = opening.adopt(await startPrometheus(ports), (one) => one.close());
   const app = await system.app();

@@ -9,7 +9,7 @@ import { bareEnvironment } from '../environment.ts';
 import type { FiringAlert } from '../prometheus.ts';
 import { until } from '../until.ts';
 import { NEW_KEY } from './faults.ts';
-import type { Installation, Name } from './installation.ts';
+import type { Installation, ProcessName } from './installation.ts';
 
 const RUNBOOK = readFileSync('docs/runbook.md', 'utf8');
 
@@ -22,7 +22,7 @@ export function pageOf(runbook: string): string | undefined {
 }
 
 /** Returns the faults that `doctor` finds. */
-export async function consult({ system }: Installation): Promise<string[]> {
+export async function consultDoctor({ system }: Installation): Promise<string[]> {
   const { stdout } = await runAdmin(['doctor', '--json'], system.env);
   const { checks } = JSON.parse(stdout) as { checks: { ok: boolean; found: string }[] };
   return checks.flatMap(({ ok, found }) => (ok ? [] : found));
@@ -50,7 +50,7 @@ export const REMEDIES: Readonly<Record<string, (one: Case) => Remedy>> = {
   ForecueMigrationsMissing: () => ({ words: '`npm run migrate`', apply: ({ on }) => migrate(on) }),
   ForecueClockOff: () => ({
     words: 'time synchronisation',
-    apply: ({ on, alert }) => on.restart(alert.labels['instance'] as Name),
+    apply: ({ on, alert }) => on.restart(alert.labels['instance'] as ProcessName),
   }),
   ForecueConnectionsRunOut: () => ({
     words: 'select pg_terminate_backend(pid)',
@@ -62,9 +62,12 @@ export const REMEDIES: Readonly<Record<string, (one: Case) => Remedy>> = {
   }),
   ForecueProcessDown: () => ({
     words: '`kill -9`',
-    apply: ({ on, alert }) => on.restart(alert.labels['instance'] as Name),
+    apply: ({ on, alert }) => on.restart(alert.labels['instance'] as ProcessName),
   }),
-  ForecueFlood: () => ({ words: '`admin app deactivate APP_ID`', apply: ({ on }) => stopTheLoudest(on) }),
+  ForecueFlood: () => ({
+    words: '`admin app deactivate APP_ID`',
+    apply: ({ on }) => deactivateLoudestApp(on),
+  }),
   ForecueNotReady: ({ findings }) =>
     findings.some((found) => found.includes('read-only replica'))
       ? { words: '`redis-cli replicaof no one`', apply: ({ on }) => on.redis.follow(undefined) }
@@ -123,7 +126,7 @@ async function removeStrangers(disk: string): Promise<void> {
   for (const name of await readdir(disk)) if (!name.startsWith('postgres')) await rm(join(disk, name));
 }
 
-async function stopTheLoudest({ system: { env } }: Installation): Promise<void> {
+async function deactivateLoudestApp({ system: { env } }: Installation): Promise<void> {
   const apps: { app_id: string; refused_lately: number }[] = await adminResult(['app', 'list'], env);
   const [loudest] = apps.toSorted((a, b) => b.refused_lately - a.refused_lately);
   const id = loudest?.app_id ?? '';

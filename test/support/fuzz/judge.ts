@@ -47,8 +47,8 @@ function unpublishedFault(
 /** Checks that a bad credential has no effect, and that a good app key is accepted. */
 function authorizationFault({ twists }: Plan, { operation, authorized }: Request, { status }: Received) {
   if (authorized) {
-    const isSuspect = twists.every(({ kind }) => kind !== 'header');
-    return status === 401 && operation.credential === 'app' && isSuspect
+    const isHeaderIntact = twists.every(({ kind }) => kind !== 'header');
+    return status === 401 && operation.credential === 'app' && isHeaderIntact
       ? 'a good app key is refused'
       : undefined;
   }
@@ -156,11 +156,11 @@ function isOfValues(operationId: string, { loc, type, msg }: Fault): boolean {
 /** Reports whether JSON may be nested deeper than allowed. Brackets inside texts count too. */
 function isDeep(json: Buffer | string): boolean {
   let depth = 0;
-  let most = 0;
+  let deepest = 0;
   for (const character of json.toString()) {
     if ('[{'.includes(character)) depth += 1;
     if (']}'.includes(character)) depth -= 1;
-    most = Math.max(most, depth);
+    deepest = Math.max(deepest, depth);
   }
-  return most > BODY_DEPTH;
+  return deepest > BODY_DEPTH;
 }

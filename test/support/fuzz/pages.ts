@@ -33,7 +33,7 @@ export function isPage({ id }: Operation): boolean {
   return pages.some((one) => one.id === id);
 }
 
-/** A browser that was shown the form of an attempt. */
+/** The form of an attempt, as it was shown to a browser, with the browser's cookie. */
 export interface ShownForm {
   attempt: string;
   cookie: string;
@@ -57,7 +57,7 @@ const CREDENTIALS = {
   invite_code: fc.string(),
 };
 
-/** Fields of a posted form; mostly, `csrf` and the cookie belong to a browser that was shown the form. */
+/** Fields of a posted form. Mostly, `shown` stands for a form that was shown to a browser. */
 export const forms = fc.record(
   { shown: fc.nat(255).map((nth) => refer('shown', nth)), do: fc.constantFrom(...BUTTONS), ...CREDENTIALS },
   { requiredKeys: ['do', 'email'], noNullPrototype: true },
@@ -67,7 +67,7 @@ function fromPool(pool: string): fc.Arbitrary<Json> {
   return fc.nat(255).map((nth) => refer(pool, nth));
 }
 
-/** Encodes a posted form. Returns its text, and the browser that it comes from. */
+/** Encodes a posted form. Returns its text, and the shown form whose browser posts it. */
 export function encodeForm(fields: Json): { text: string; browser: ShownForm | undefined } {
   const { shown, ...others } = (fields ?? {}) as Record<string, Json>;
   const browser = typeof shown === 'object' ? (shown as unknown as ShownForm) : undefined;
@@ -76,7 +76,7 @@ export function encodeForm(fields: Json): { text: string; browser: ShownForm | u
   return { text, browser };
 }
 
-/** Returns the browser's state after a page with a form; undefined if the page has none. */
+/** Returns the form on a page; undefined if there is none. */
 export function shownBy(target: string, cookie: string, text: string): ShownForm | undefined {
   const csrf = /name="csrf" value="([^"]+)"/.exec(text)?.[1];
   const attempt = /\/connect\/([^/?#]+)/.exec(target)?.[1];

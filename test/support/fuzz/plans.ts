@@ -19,8 +19,8 @@ export interface Plan {
 }
 
 /**
- * Relative frequency of operations that differ from the rest: a password takes 35 ms of a core, an export reads
- * everything an account has, an erasure ends the account. More is created than deleted.
+ * Relative frequency of operations that differ from the rest: hashing a password keeps a core busy, an export
+ * reads everything an account has, an erasure ends the account. More is created than deleted.
  */
 const WEIGHTS: Record<string, number> = {
   predict: 40,

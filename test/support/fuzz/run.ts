@@ -109,8 +109,8 @@ async function attempt(plan: Plan, world: World, sender: Sender, report: Report)
     count(report, operation.name, received === undefined ? 'no answer' : endOf(received));
     if (received === undefined) return;
     const fault = faultOf(plan, request, received);
-    const came = `${sent}\n  -> ${received.status} ${received.text.slice(0, 500)}`;
-    if (fault !== undefined) report.failures.push({ fault, plan, sent: came });
+    const exchange = `${sent}\n  -> ${received.status} ${received.text.slice(0, 500)}`;
+    if (fault !== undefined) report.failures.push({ fault, plan, sent: exchange });
     if (request.wire === undefined) await world.learn(request, plan, received);
   } catch (error) {
     count(report, operation.name, 'failed');

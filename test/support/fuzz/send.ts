@@ -9,7 +9,7 @@ export interface Received {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   text: string;
-  /** Number of answers that came on a separate connection. */
+  /** Number of answers to a wire form, counted on its own connection; 1 for other requests. */
   answers: number;
 }
 
@@ -30,7 +30,7 @@ export class Sender {
 
   /** Resolves with the answer; undefined if it was not waited for, or a wire form got none. Otherwise rejects. */
   async send(request: Request): Promise<Received | undefined> {
-    if (request.wire !== undefined) return this.#bytes(bytesOf(request, request.wire));
+    if (request.wire !== undefined) return this.#sendBytes(bytesOf(request, request.wire));
     if (request.framing === 'abandoned') return this.#leave(request, { missing: 9 });
     if (request.framing === 'unheard') return this.#leave(request, { missing: 0 });
     try {
@@ -95,7 +95,7 @@ export class Sender {
     socket.destroy();
   }
 
-  #bytes(bytes: Buffer): Promise<Received | undefined> {
+  #sendBytes(bytes: Buffer): Promise<Received | undefined> {
     const { promise, resolve, reject } = Promise.withResolvers<Received | undefined>();
     const socket = connect(this.#port, '127.0.0.1');
     const chunks: Buffer[] = [];
@@ -124,7 +124,7 @@ function piecesOf(body: Buffer): Buffer[] {
   );
 }
 
-/** Parses the first answer of a closed connection, and counts them. */
+/** Parses the first answer of a closed connection, and counts all answers. */
 function parseAnswers(bytes: Buffer): Received | undefined {
   const all = bytes.toString('latin1');
   const answers = [...all.matchAll(/(?:^|[}\n])HTTP\/1\.1 (\d{3}) /g)].filter(

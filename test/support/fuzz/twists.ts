@@ -39,7 +39,10 @@ export const PATH_FORMS = [
 ] as const;
 export type PathForm = (typeof PATH_FORMS)[number];
 
-/** Forms of a credential. The last three are good (`key` only for a person's calls), `empty key` only for an app's. */
+/**
+ * Forms of a credential. `empty key` is good for an app's calls, `key` for a person's, and the two in between for both;
+ * the others are bad.
+ */
 export const CREDENTIAL_FORMS = [
   'none',
   'other kind',
@@ -229,27 +232,27 @@ const QUERIES = [
   ...MONTHS.map((month) => `?month=${month}`),
 ];
 
-const one = <const V extends readonly unknown[]>(values: V) =>
+const oneOf = <const V extends readonly unknown[]>(values: V) =>
   fc.constantFrom(...values) as fc.Arbitrary<V[number]>;
 
 const HEAD_TWISTS: fc.Arbitrary<Twist>[] = [
-  one(METHODS).map((method) => ({ kind: 'method', method })),
-  one(PATH_FORMS).map((form) => ({ kind: 'path', form })),
-  one(RAW_PARAMS).map((raw) => ({ kind: 'param', raw })),
-  one(QUERIES).map((raw) => ({ kind: 'query', raw })),
-  one(CREDENTIAL_FORMS).map((form) => ({ kind: 'credential', form })),
-  one(headerPairs),
+  oneOf(METHODS).map((method) => ({ kind: 'method', method })),
+  oneOf(PATH_FORMS).map((form) => ({ kind: 'path', form })),
+  oneOf(RAW_PARAMS).map((raw) => ({ kind: 'param', raw })),
+  oneOf(QUERIES).map((raw) => ({ kind: 'query', raw })),
+  oneOf(CREDENTIAL_FORMS).map((form) => ({ kind: 'credential', form })),
+  oneOf(headerPairs),
 ];
 
 const BODY_TWISTS: fc.Arbitrary<Twist>[] = [
   jsonEdits.map((edits) => ({ kind: 'json', edits })),
   byteEdits.map((edit) => ({ kind: 'bytes', edit })),
-  one(TYPES).map((value) => ({ kind: 'type', value })),
-  fc.record({ kind: fc.constant('packing' as const), packing: one(PACKINGS), header: one(ENCODINGS) }),
-  one(FRAMINGS).map((form) => ({ kind: 'framing', form })),
+  oneOf(TYPES).map((value) => ({ kind: 'type', value })),
+  fc.record({ kind: fc.constant('packing' as const), packing: oneOf(PACKINGS), header: oneOf(ENCODINGS) }),
+  oneOf(FRAMINGS).map((form) => ({ kind: 'framing', form })),
 ];
 
-const WIRE_TWISTS: fc.Arbitrary<Twist> = one(WIRE_FORMS).map((form) => ({ kind: 'wire', form }));
+const WIRE_TWISTS: fc.Arbitrary<Twist> = oneOf(WIRE_FORMS).map((form) => ({ kind: 'wire', form }));
 
 /** Generates twists: none for three of ten requests, and for the others with a body mostly twists of the body. */
 export function twistsFor({ hasBody }: { hasBody: boolean }): fc.Arbitrary<Twist[]> {

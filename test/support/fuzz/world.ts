@@ -75,7 +75,7 @@ export class World {
       lookUp: (alias, nth) => {
         const pool = ALIASES[alias] ?? alias;
         const owner = nth % 4 === 0 ? nth : caller;
-        const values = this.#pools.get(OWNED_POOLS.includes(pool) ? this.#own(pool, owner) : pool) ?? [];
+        const values = this.#pools.get(OWNED_POOLS.includes(pool) ? this.#poolOf(pool, owner) : pool) ?? [];
         return values[(nth >> 2) % values.length] ?? UNKNOWN_ID;
       },
       credential: (operation) => this.#credential(operation, caller),
@@ -107,22 +107,22 @@ export class World {
     // Also matches a request whose method a twist has changed.
     if (method === 'DELETE' && operation.path === '/api/auth/me/') return this.#replace(caller);
     if (operation.id === 'showConsent')
-      return this.#see(shownBy(target, String(headers['set-cookie'] ?? ''), text));
-    const [body, answered] = [read(json?.toString() ?? ''), read(text)];
+      return this.#rememberForm(shownBy(target, String(headers['set-cookie'] ?? ''), text));
+    const [body, answered] = [parseJson(json?.toString() ?? ''), parseJson(text)];
     if (body !== undefined && (json?.length ?? 0) < REMEMBERED_BYTES_MAX)
       this.#remember(`body of ${operation.id}`, body);
     await LESSONS[operation.id]?.(body ?? null, answered ?? null, {
       remember: (pool, value) =>
-        this.#remember(OWNED_POOLS.includes(pool) ? this.#own(pool, caller) : pool, value),
+        this.#remember(OWNED_POOLS.includes(pool) ? this.#poolOf(pool, caller) : pool, value),
       approve: (attempt) => this.#approve(attempt, caller),
     });
   }
 
-  #own(pool: string, caller: number): string {
+  #poolOf(pool: string, caller: number): string {
     return `${pool} of ${caller % this.#people.length}`;
   }
 
-  #see(shown: ShownForm | undefined): void {
+  #rememberForm(shown: ShownForm | undefined): void {
     if (shown !== undefined)
       this.#pools.set('shown', [{ ...shown }, ...(this.#pools.get('shown') ?? [])].slice(0, REMEMBERED_MAX));
   }
@@ -136,7 +136,7 @@ export class World {
 
   async #replace(nth: number): Promise<void> {
     this.#people[nth % this.#people.length] = await newPerson(this.#system);
-    for (const pool of OWNED_POOLS) this.#pools.delete(this.#own(pool, nth));
+    for (const pool of OWNED_POOLS) this.#pools.delete(this.#poolOf(pool, nth));
   }
 
   /** Replaces a person whose good token is refused: a request whose answer was not read has erased the account. */
@@ -192,12 +192,12 @@ const ALIASES: Record<string, string> = {
   'job_id of /api/jobs/{job_id}/': 'jobs',
 };
 
-interface Memory {
+interface WorldMemory {
   remember(pool: string, value: Json): void;
   approve(attempt: string): Promise<string | undefined>;
 }
 
-type Lesson = (sent: Json, answered: Json, memory: Memory) => void | Promise<void>;
+type Lesson = (sent: Json, answered: Json, memory: WorldMemory) => void | Promise<void>;
 
 const LESSONS: Record<string, Lesson> = {
   predict: (sent, _, { remember }) => remember('predictions', get(sent, 'request_id')),
@@ -249,7 +249,7 @@ function rememberIds(pool: string): Lesson {
 }
 
 /** Remembers a job that was started and not waited for. */
-function rememberJob(_: Json, answered: Json, { remember }: Memory): void {
+function rememberJob(_: Json, answered: Json, { remember }: WorldMemory): void {
   remember('jobs', get(answered, 'job_id'));
 }
 
@@ -258,7 +258,7 @@ function get(value: Json, name: string): Json {
   return value[name] ?? null;
 }
 
-function read(text: string): Json | undefined {
+function parseJson(text: string): Json | undefined {
   try {
     return JSON.parse(text);
   } catch {
