@@ -9,7 +9,7 @@ import { useDatabase } from '../support/database.ts';
 describe('housekeeper', () => {
   const database = useDatabase();
 
-  it('a housekeeper that closes does not wait for the end of a round, only for its present step', async () => {
+  it('a housekeeper that closes waits only for the current step of its round, not for the end of the round', async () => {
     const begun = Promise.withResolvers<void>();
     async function* endless() {
       for (;;) {

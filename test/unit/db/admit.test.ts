@@ -66,7 +66,7 @@ describe('admission of a batch', () => {
     );
   });
 
-  it('an answered caller takes back the wish to cancel on disconnect, unless a living process has callers that wait', async () => {
+  it('work whose caller was answered is no longer cancelled on a disconnect, unless another living process has callers that wait for it', async () => {
     const { pool } = system.database;
     const { id: party } = await system.app();
     const leave = async (other: string): Promise<boolean> => {

@@ -266,7 +266,7 @@ describe('batcher', () => {
     });
 
     for (const timeout of ['55P03', '57014'])
-      it(`a batcher retries each item of a statement that timed out (${timeout}) alone, several at the same time`, async () => {
+      it(`a batcher retries each item of a statement that timed out (${timeout}) in a statement of its own, several at the same time`, async () => {
         const LOCK_MS = 400;
         const run = async (items: string[]) => {
           if (!items.includes('a7')) return items;
@@ -334,7 +334,7 @@ describe('batcher', () => {
   });
 
   describe('leaving callers', () => {
-    it('a batcher never runs items whose caller leaves while they wait', async () => {
+    it('a batcher never runs a waiting item whose caller leaves', async () => {
       const { flights, batches, run } = statement<number>();
       const ask = createBatcher(run, { maxItems: 10 });
       const left = new AbortController();

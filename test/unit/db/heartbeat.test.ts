@@ -14,7 +14,7 @@ describe('heartbeat', () => {
   });
   afterEach(() => opened.disposeAsync());
 
-  /** Opens a heartbeat whose latest beat was `seconds` ago; returns whether it still counts as unbroken. */
+  /** Opens a heartbeat whose latest beat was `seconds` ago; returns whether its next beat continues the run. */
   async function isUnbrokenAfter(seconds: number): Promise<boolean> {
     const { id } = await openHeartbeat(opened, database.pool, {
       kind: 'test',
@@ -35,11 +35,11 @@ describe('heartbeat', () => {
     return row.unbroken;
   }
 
-  it('a heartbeat is unbroken after a silence shorter than half of its lease', async () => {
+  it('a run of heartbeats goes on, and keeps its `since`, after a silence shorter than half of the lease', async () => {
     assert.equal(await isUnbrokenAfter(LEASE_S / 2 - 10), true);
   });
 
-  it('a heartbeat is broken after a silence longer than half of its lease', async () => {
+  it('a run of heartbeats ends, and another begins with a new `since`, after a silence longer than half of the lease', async () => {
     assert.equal(await isUnbrokenAfter(LEASE_S / 2 + 10), false);
   });
 });

@@ -48,7 +48,7 @@ const LIMIT_MS = 2000;
 /** Limit of wall-clock time, which is longer in case other processes take the CPU. */
 const INTERRUPT_MS = 10_000;
 
-/** Runs the call, which is interrupted at INTERRUPT_MS even during a pattern match, and asserts its CPU time. */
+/** Runs the call, interrupts it after INTERRUPT_MS even in a pattern match, and asserts a limit of its CPU time. */
 function runLimited(call: () => unknown): void {
   const before = process.cpuUsage();
   new Script('call()').runInContext(createContext({ call }), { timeout: INTERRUPT_MS });

@@ -9,7 +9,7 @@ describe('desired number of workers', () => {
     assert.equal(desiredWorkers({ ...idle, queued: 50, oldestMs: 9000, workers: 0, slots: 0 }), 1);
   });
 
-  it("the desired number of a pool's workers keeps at most 70 % of their slots busy", () => {
+  it("the desired number of a pool's workers keeps at most 70 % of the workers' slots busy", () => {
     assert.equal(desiredWorkers({ ...idle, running: 14 }), 2);
     assert.equal(desiredWorkers({ ...idle, running: 15 }), 3);
   });

@@ -15,7 +15,7 @@ describe('usage report', () => {
     assert.equal(usageReport(app, '2026-11', counts, 1000).invoice_cents, 1);
   });
 
-  it('the usage report subtracts settled and reserved sandbox units from the sandbox remainder, which is never negative', () => {
+  it('the sandbox remainder in the usage report excludes settled and reserved sandbox units, and is never negative', () => {
     const counts = { reserved: 5, settled: 12, paidReserved: 3, paidSettled: 4, paidSettledMicrocents: 0 };
     assert.equal(usageReport(app, '2026-11', counts, 100).sandbox_remaining, 90);
     assert.equal(usageReport(app, '2026-11', counts, 9).sandbox_remaining, 0);

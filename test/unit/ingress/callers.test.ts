@@ -25,7 +25,7 @@ describe('callers by request', () => {
     assert.deepEqual(detached, ['r']);
   });
 
-  it("the ingress does not detach from a request's work while another caller is still being admitted, but once that caller is refused", () => {
+  it('while another caller of a request is still being admitted, the ingress does not detach from the work; once that caller is refused, it does', () => {
     void callers.enter('r');
     void callers.enter('r');
     callers.stopWaiting('r', 'answered');

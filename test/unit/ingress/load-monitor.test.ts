@@ -64,7 +64,7 @@ describe('load monitor', () => {
     assert.equal(load.maxQueued('predict'), 0);
   });
 
-  it('while a slot is freed every 10 ms, the load monitor lets a party queue 650 pieces, and a party with 900 try again in 3 s', async () => {
+  it('while a slot is freed every 10 ms, the load monitor lets a party queue 650 pieces, and asks a party with 900 to retry in 3 s', async () => {
     const load = monitorOf(async () => [rowOf(predict, FLOODED_LOAD)]);
     await load.poll();
     assert.equal(load.maxQueued('predict'), 650);

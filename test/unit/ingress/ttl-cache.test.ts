@@ -30,7 +30,7 @@ describe('credential cache', () => {
       }, 2000);
     });
 
-  it('the credential cache remembers that a key was valid until a look-up does not find the key', async () => {
+  it('until a look-up no longer finds a key, the credential cache remembers that the key was valid', async () => {
     let valid = true;
     const { find, remembers, lookUps } = watchedCache(() => (valid ? {} : undefined));
     assert.equal(remembers('a'), false);

@@ -8,7 +8,7 @@ import { placedWords, wordsOf } from '../../../shared/text/words.ts';
 const text = fc.string({ unit: 'binary' }).map((any) => any.toWellFormed());
 
 describe('words of a text', () => {
-  it('words of a text are normalized: lower case, no marks, no punctuation', () => {
+  it('words of a text are normalized: lower case, no combining marks, no punctuation', () => {
     assert.deepEqual(wordsOf('Ein Café, “naïve” ﬁle-name: 2×'), [
       'ein',
       'cafe',

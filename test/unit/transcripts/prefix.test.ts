@@ -39,7 +39,7 @@ const claudeRecordPart = fc.oneof(
   }),
 );
 
-/** Generates whole transcripts: those of the tests, and sessions of random turns. */
+/** Generates whole transcripts: samples, and Claude Code sessions of random turns. */
 const transcripts = fc.oneof(
   fc.constantFrom(
     claudeCodeFile('s'),

@@ -141,7 +141,7 @@ describe('fair order', () => {
     assert.deepEqual([Math.min(...held), Math.max(...held)], [9, 9]);
   });
 
-  it('the fair order serves flows in turns, if there are fewer slots than flows', () => {
+  it('the fair order serves one piece of each flow in turn, if there are fewer slots than flows', () => {
     const flows = manyFlows(10, appFlow);
     const worker = filledWorker(4, PREDICT, flows, 3);
     const served = worker.running.map(({ party }) => party);

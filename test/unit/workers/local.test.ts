@@ -386,7 +386,7 @@ describe('local predictor: time', () => {
     ],
   ];
   for (const [name, message] of sizes)
-    it(`the local predictor takes linear time in the length of a context ${name}`, async () => {
+    it(`the local predictor takes time linear in the length of a context ${name}`, async () => {
       const reading = (length: number) => {
         const messages = Array.from({ length: 14 }, () => messageOf(message(length).slice(0, length)));
         const draft = `${message(length).slice(0, length - 10)} a`;

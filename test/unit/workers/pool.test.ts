@@ -220,7 +220,7 @@ describe('worker pool', () => {
       await pool.close();
     });
 
-    it('a worker pool claims nothing in a completing statement if no work waits, no slot is freed, a claim is in flight, or it closes', async () => {
+    it('a worker pool claims nothing in a completing statement if no work waits, no slot is freed, a claim is in flight, or the pool is closed', async () => {
       const quiet = start(8, [noneLeft(share)]);
       quiet.pool.noteQueued([A]);
       await until(() => quiet.ends.length === 7);

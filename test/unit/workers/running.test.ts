@@ -7,7 +7,7 @@ describe('running attempts', () => {
   let running: RunningAttempts | undefined;
   afterEach(() => running?.close());
 
-  it('running attempts release a row whose attempt ended while the row was being reclaimed', async () => {
+  it('a row whose attempt ends while the row is being reclaimed is released, and the other attempts go on', async () => {
     const reclaiming = Promise.withResolvers<string[]>();
     const asked: string[] = [];
     const released: string[] = [];
@@ -57,7 +57,7 @@ describe('running attempts', () => {
       assert.deepEqual([released, later.aborted], [['work'], true]);
     });
 
-  it('a row is released if the claim of it, whose answer was lost, takes effect only after the worker has checked for such rows', async () => {
+  it('a row is released if its claim, whose answer was lost, takes effect only after the worker has checked for such rows', async () => {
     const held = new Map<string, number>();
     const released: string[] = [];
     let comparisons = 0;

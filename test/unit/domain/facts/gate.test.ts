@@ -154,7 +154,7 @@ describe('comparing statements', () => {
     assert.equal(similarity('Uses pnpm', 'uses PNPM!'), 1);
     assert.equal(similarity('abc', 'xyz'), 0);
     assert.equal(similarity('', ''), 0);
-    // select similarity('word', 'two words') → 0.36363637
+    // PostgreSQL: select similarity('word', 'two words') → 0.36363637
     assert.ok(Math.abs(similarity('word', 'two words') - 0.363636) < 1e-5);
   });
 
