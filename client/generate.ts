@@ -29,12 +29,12 @@ export function generatedFiles(): Record<string, string> {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   );
-  const on = (surface: string) => operations.filter(({ path }) => path.startsWith(`/${surface}/`));
+  const operationsOf = (surface: string) => operations.filter(({ path }) => path.startsWith(`/${surface}/`));
   return {
     'schemas.ts': NOTE + Object.entries(components.schemas).map(declarationOf).join(''),
     'errors.ts': NOTE + errorsOf(),
-    'v1.ts': NOTE + methodsOf('V1', on('v1')),
-    'api.ts': NOTE + methodsOf('Api', on('api')),
+    'v1.ts': NOTE + methodsOf('V1', operationsOf('v1')),
+    'api.ts': NOTE + methodsOf('Api', operationsOf('api')),
   };
 }
 
@@ -88,9 +88,9 @@ function signaturesOf(operation: Operation): string {
   const codes = Object.values(operation.responses).flatMap(({ content }) =>
     Object.keys(content?.['application/json']?.examples ?? {}),
   );
-  const named = parameters.filter((one) => one.in === 'path').map(({ name }) => `${name}: string, `);
+  const pathParameters = parameters.filter((one) => one.in === 'path').map(({ name }) => `${name}: string, `);
   const signature = (input: string, output: string) =>
-    `  ${operationId}(${named.join('')}${input}options?: CallOptions): ${output};\n`;
+    `  ${operationId}(${pathParameters.join('')}${input}options?: CallOptions): ${output};\n`;
   const sentence = /[.?]$/.test(summary) ? summary : `${summary}.`;
   const doc = `  /** ${sentence} Errors: ${codes.map((code) => `\`${code}\``).join(', ')}. */\n`;
   if (requestBody === undefined) return doc + signature(queryOf(operation) ?? '', outputOf(operation));

@@ -84,8 +84,8 @@ function composeApp(config: IngressConfig, open: OpenedParts, log: Log): Koa {
     recordEvent: (appId, event) => recordEvent(pool, appId, event),
     sandboxUnits: config.sandboxUnits,
     assembleContext: (accountId, query, reading) => assembleContext(em(), accountId, query, reading),
-    readContext: accountTurns(config.database.poolSize, CONTEXT_CONNECTION_SHARE),
-    search: accountTurns(config.database.poolSize, SEARCH_CONNECTION_SHARE),
+    takeContextTurn: accountTurns(config.database.poolSize, CONTEXT_CONNECTION_SHARE),
+    takeSearchTurn: accountTurns(config.database.poolSize, SEARCH_CONNECTION_SHARE),
     jobs: new JobService({
       work: work.service,
       find: (named, kinds, withinMs) => findJobs(pool, named, kinds, withinMs),

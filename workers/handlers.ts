@@ -24,11 +24,11 @@ export function createHandlers(
   const inTurn = createFairReads(config.database.poolSize);
   const readGranted: Parameters<typeof createPredictHandler>[1] = (reader, { request, question, tails }) =>
     inTurn(reader, async () => {
-      const asked = { ...CONTEXT_DEFAULTS, query: question, recencyMinutes: null };
-      const granted = await assembleConnectedContext(em(), reader.memory, asked);
-      const phrases = granted.bundle === null ? [] : await recallPhrases(pool, reader.memory, tails);
+      const query = { ...CONTEXT_DEFAULTS, query: question, recencyMinutes: null };
+      const grantedContext = await assembleConnectedContext(em(), reader.memory, query);
+      const phrases = grantedContext.bundle === null ? [] : await recallPhrases(pool, reader.memory, tails);
       const verdicts = await verdictsFor(pool, reader.party, request);
-      return { ...granted, phrases, verdicts };
+      return { ...grantedContext, phrases, verdicts };
     });
   const readOwn: Parameters<typeof createDraftHandler>[1] = (reader, { question, tails }) =>
     inTurn(reader, async () => ({

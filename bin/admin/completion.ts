@@ -15,10 +15,10 @@ export function completions(shell: (typeof SHELLS)[number], commands: ReadonlyMa
 type Candidates = ReadonlyMap<string, readonly string[]>;
 
 function candidatesOf(commands: ReadonlyMap<string, Command>): Candidates {
-  const after = new Map<string, string[]>();
+  const candidates = new Map<string, string[]>();
   const add = (before: string, word: string) => {
-    const known = after.get(before) ?? [];
-    if (!known.includes(word)) after.set(before, [...known, word]);
+    const known = candidates.get(before) ?? [];
+    if (!known.includes(word)) candidates.set(before, [...known, word]);
   };
   for (const [name, { options }] of commands) {
     const [first = '', second] = name.split(' ');
@@ -26,7 +26,7 @@ function candidatesOf(commands: ReadonlyMap<string, Command>): Candidates {
     if (second !== undefined) add(first, second);
     for (const option of [...Object.keys(options), 'json', 'help']) add(name, `--${option}`);
   }
-  return after;
+  return candidates;
 }
 
 /** Quotes a text for any of the shells: single quotes make everything literal except what is escaped here. */
@@ -37,8 +37,8 @@ function quoteForShell(text: string): string {
 const adminProgram = ENTRY_PATHS.map(quoteForShell).join(' ');
 
 /** Builds a branch for each entry. The branch of a whole command also matches when arguments follow the command. */
-function branches(after: Candidates, branch: (patterns: string[], words: string) => string): string {
-  return [...after]
+function branches(candidates: Candidates, branch: (patterns: string[], words: string) => string): string {
+  return [...candidates]
     .map(([before, words]) => {
       const patterns = before.includes(' ') || words.includes('--json') ? [before, `${before} `] : [before];
       return branch(patterns, words.join(' '));
@@ -46,24 +46,24 @@ function branches(after: Candidates, branch: (patterns: string[], words: string)
     .join('\n');
 }
 
-const SCRIPTS: Record<(typeof SHELLS)[number], (after: Candidates) => string> = {
-  bash: (after) => `${PROGRAM}() { ${adminProgram} "$@"; }
+const SCRIPTS: Record<(typeof SHELLS)[number], (candidates: Candidates) => string> = {
+  bash: (candidates) => `${PROGRAM}() { ${adminProgram} "$@"; }
 _forecue_admin() {
   local words= IFS=$' \\t\\n'
   case "\${COMP_WORDS[*]:1:COMP_CWORD-1}" in
 ${branches(
-  after,
+  candidates,
   posixBranch((words) => `words=${quoteForShell(words)}`),
 )}
   esac
   COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -o default -F _forecue_admin ${PROGRAM}`,
-  zsh: (after) => `${PROGRAM}() { ${adminProgram} "$@"; }
+  zsh: (candidates) => `${PROGRAM}() { ${adminProgram} "$@"; }
 _forecue_admin() {
   case "\${(j: :)words[2,CURRENT-1]}" in
 ${branches(
-  after,
+  candidates,
   posixBranch((words) => `compadd -- ${words}`),
 )}
   esac
@@ -71,12 +71,12 @@ ${branches(
 }
 (( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
 compdef _forecue_admin ${PROGRAM}`,
-  fish: (after) => `function ${PROGRAM}; ${adminProgram} $argv; end
+  fish: (candidates) => `function ${PROGRAM}; ${adminProgram} $argv; end
 function __forecue_admin
   set -l before (commandline -opc)
   set -e before[1]
   switch "$before"
-${branches(after, (patterns, words) => `    case ${withWildcard(patterns).map(quoteForShell).join(' ')}\n      printf '%s\\n' ${words}`)}
+${branches(candidates, (patterns, words) => `    case ${withWildcard(patterns).map(quoteForShell).join(' ')}\n      printf '%s\\n' ${words}`)}
   end
 end
 complete -c ${PROGRAM} -a '(__forecue_admin)'`,

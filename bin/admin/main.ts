@@ -7,15 +7,15 @@ import { helpOf, overview } from './help.ts';
 /** Runs one command: the result goes to standard output, errors to standard error. Returns the exit code. */
 async function main(argv: string[]): Promise<number> {
   const args = argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv;
-  const found = findCommand(args);
+  const foundCommand = findCommand(args);
   const wantsHelp = args.some((word) => word === '--help' || word === '-h');
   if (args[0] === '--version') {
     process.stdout.write(`${packageJson.version}\n`);
     return 0;
   }
-  if (found === undefined || wantsHelp) return showHelp(found, wantsHelp);
+  if (foundCommand === undefined || wantsHelp) return showHelp(foundCommand, wantsHelp);
   try {
-    const { json, run } = found.command.read(found.args);
+    const { json, run } = foundCommand.command.read(foundCommand.args);
     const { data, text, failed = false } = await run();
     process.stdout.write(`${json ? JSON.stringify(data) : text}\n`);
     return failed ? 1 : 0;

@@ -37,15 +37,15 @@ async function start(data: string, stopping: AbortSignal): Promise<never> {
   await makePrivateFolder(data);
   await mkdir(files.logs, { recursive: true, mode: 0o700 });
   opened.use(lockFolder(data) ?? (await throwAlreadyRunning(files.address)));
-  const embedded = usesEmbeddedPostgres();
-  const env = await withFreePorts(data, embedded, existsSync(files.address));
+  const isEmbedded = usesEmbeddedPostgres();
+  const env = await withFreePorts(data, isEmbedded, existsSync(files.address));
   for (const file of [files.address, files.databaseUrl]) {
     await rm(file, { force: true });
     opened.defer(() => rm(file, { force: true }));
   }
 
   let databaseUrl: string | undefined;
-  if (embedded) {
+  if (isEmbedded) {
     const what = existsSync(files.postgres) ? 'Starting PostgreSQL' : 'Preparing PostgreSQL (first start)';
     const postgres = await step(what, startPostgres({ directory: files.postgres, say }));
     opened.defer(() => postgres.stop());
@@ -56,7 +56,7 @@ async function start(data: string, stopping: AbortSignal): Promise<never> {
 
   const { web, worker } = configure(env, data, databaseUrl);
   const { directUrl } = web.config.database;
-  const target = embedded ? 'the database' : 'the database at DATABASE_URL';
+  const target = isEmbedded ? 'the database' : 'the database at DATABASE_URL';
   const { queuePrefix } = web.config;
   const migration = migrate({ directUrl, queuePrefix, signal: stopping });
   // A migration that was waiting for another process ends with an error of its own.
@@ -119,11 +119,11 @@ function configure(given: NodeJS.ProcessEnv, data: string, databaseUrl: string |
  */
 async function withFreePorts(
   data: string,
-  embedded: boolean,
-  afterKill: boolean,
+  isEmbedded: boolean,
+  isAfterKill: boolean,
 ): Promise<NodeJS.ProcessEnv> {
-  const { web, worker } = configure(process.env, data, embedded ? 'postgres://127.0.0.1' : undefined);
-  const withinMs = afterKill ? ORPHANS_GRACE_MS : 0;
+  const { web, worker } = configure(process.env, data, isEmbedded ? 'postgres://127.0.0.1' : undefined);
+  const withinMs = isAfterKill ? ORPHANS_GRACE_MS : 0;
   await assertPortFree({ variable: 'PORT', ...web.config }, withinMs);
   const isChosen = web.config.production || new Env(process.env).has('OPERATOR_PORT');
   for (const { operator } of [web.config, worker.config]) {

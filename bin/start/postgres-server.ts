@@ -24,7 +24,7 @@ export class PostgresServer {
   readonly #guardian: Guardian;
   #child: ChildProcess | undefined;
   #ended = Promise.resolve('not started');
-  #stopping = false;
+  #isStopping = false;
 
   constructor(home: PostgresHome, access: PostgresAccess, settings: readonly string[]) {
     this.access = access;
@@ -43,7 +43,7 @@ export class PostgresServer {
   /** Resolves when the server answers, after recovery if needed. Rejects with the server's log. */
   async start(): Promise<void> {
     await clearLeftovers(this.#home, this.access.password);
-    if (this.#stopping) throw new Error('PostgreSQL was stopped');
+    if (this.#isStopping) throw new Error('PostgreSQL was stopped');
     const logStart = statSync(this.#log, { throwIfNoEntry: false })?.size ?? 0;
     this.#launch();
     try {
@@ -57,7 +57,7 @@ export class PostgresServer {
 
   /** Stops the server, even one that somebody else started on these data. */
   async stop(): Promise<void> {
-    this.#stopping = true;
+    this.#isStopping = true;
     await this.#end('INT');
     await stopRunning(this.#home);
     this.#guardian.dismiss();

@@ -31,7 +31,7 @@ export class SupervisedProcess implements AsyncDisposable {
   #child: ChildProcess | undefined;
   #ended = Promise.withResolvers<void>();
   #wasReady = false;
-  #stopping = false;
+  #isStopping = false;
   #restartTimer: NodeJS.Timeout | undefined;
 
   constructor(spec: ProcessSpec) {
@@ -48,7 +48,7 @@ export class SupervisedProcess implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#stopping = true;
+    this.#isStopping = true;
     this.#ready.reject(new Error(`the ${this.#spec.name} was stopped`));
     clearTimeout(this.#restartTimer);
     const child = this.#child;
@@ -97,7 +97,7 @@ export class SupervisedProcess implements AsyncDisposable {
   #onEnd(reason: string, livedMs: number): void {
     this.#child = undefined;
     this.#ended.resolve();
-    if (this.#stopping) return;
+    if (this.#isStopping) return;
     if (!this.#wasReady) {
       this.#startFailed(`ended (${reason})`);
       return;
@@ -128,7 +128,7 @@ function isReadyMessage(message: unknown): message is ReadyMessage {
 }
 
 const DELAYS_MS = [0, 500, 1000, 2000, 5000];
-/** A process that has run this long has recovered: the delays start over. */
+/** Time after which a running process counts as recovered, and the delays start over. */
 const RECOVERED_AFTER_MS = 60_000;
 
 /** Computes delays before restarts: none the first time, then longer ones, up to 5 s. */

@@ -109,7 +109,7 @@ function Shell() {
   });
   return (
     <div class="shell">
-      {/* The fragment of a link would take the place of the page's in the address. */}
+      {/* Uses a button, because a link's fragment would replace the page's in the address. */}
       <button type="button" class="skip" onClick={() => document.getElementById('content')?.focus()}>
         {t.skip}
       </button>

@@ -30,10 +30,10 @@ interface Watcher {
 class TabTokens implements TokenStorage {
   readonly #channel = new BroadcastChannel('forecue.console');
   readonly #watcher: Watcher;
-  #kept: string | null = null;
+  #tokens: string | null = null;
   #since = 0;
-  #asked: Promise<void> | undefined;
-  #answered: () => void = () => {};
+  #pendingRequest: Promise<void> | undefined;
+  #resolveRequest: () => void = () => {};
 
   constructor(watcher: Watcher) {
     this.#watcher = watcher;
@@ -42,8 +42,8 @@ class TabTokens implements TokenStorage {
 
   /** Returns the tokens. If they are old or in doubt, asks the other tabs first, which may have newer ones. */
   async getItem(): Promise<string | null> {
-    if (this.#kept !== null && Date.now() - this.#since > FRESH_MS) await this.#ask();
-    return this.#kept;
+    if (this.#tokens !== null && Date.now() - this.#since > FRESH_MS) await this.#ask();
+    return this.#tokens;
   }
 
   setItem(_key: string, value: string): void {
@@ -52,7 +52,7 @@ class TabTokens implements TokenStorage {
   }
 
   removeItem(): void {
-    this.#kept = null;
+    this.#tokens = null;
     localStorage.removeItem(SIGNED_IN_KEY);
     this.#tell({ ended: true });
   }
@@ -67,7 +67,7 @@ class TabTokens implements TokenStorage {
   }
 
   #keep(value: string): void {
-    this.#kept = value;
+    this.#tokens = value;
     this.#since = Date.now();
     localStorage.setItem(SIGNED_IN_KEY, '1');
   }
@@ -77,28 +77,28 @@ class TabTokens implements TokenStorage {
   }
 
   #ask(): Promise<void> {
-    this.#asked ??= new Promise<void>((resolve) => {
-      this.#answered = resolve;
+    this.#pendingRequest ??= new Promise<void>((resolve) => {
+      this.#resolveRequest = resolve;
       setTimeout(resolve, ASK_MS);
       this.#tell({ ask: true });
     }).finally(() => {
-      this.#asked = undefined;
+      this.#pendingRequest = undefined;
     });
-    return this.#asked;
+    return this.#pendingRequest;
   }
 
   #hear(message: Message): void {
     if ('ask' in message) {
-      if (this.#kept !== null && Date.now() - this.#since < FRESH_MS) this.#tell({ kept: this.#kept });
+      if (this.#tokens !== null && Date.now() - this.#since < FRESH_MS) this.#tell({ kept: this.#tokens });
     } else if ('ended' in message) {
-      if (this.#kept === null) return;
-      this.#kept = null;
+      if (this.#tokens === null) return;
+      this.#tokens = null;
       this.#watcher.onEnd();
     } else {
-      const isOther = this.#kept === null || subjectOf(this.#kept) !== subjectOf(message.kept);
+      const isOther = this.#tokens === null || subjectOf(this.#tokens) !== subjectOf(message.kept);
       if (isOther) this.#watcher.onOther();
       else this.#keep(message.kept);
-      this.#answered();
+      this.#resolveRequest();
     }
   }
 }

@@ -107,12 +107,17 @@ class Pipe {
   }
 
   async #send(message: Message, signal: AbortSignal): Promise<Response> {
-    const used = this.#session;
-    const response = await this.#fetch('POST', { ...used, ...revisionHeaders(message) }, message, signal);
-    if (response.status !== 404 || used['mcp-session-id'] === undefined) return response;
+    const usedSession = this.#session;
+    const response = await this.#fetch(
+      'POST',
+      { ...usedSession, ...revisionHeaders(message) },
+      message,
+      signal,
+    );
+    if (response.status !== 404 || usedSession['mcp-session-id'] === undefined) return response;
     // The session or the server process has ended; open a new session, so that the program need not notice.
     await response.body?.cancel();
-    if (used === this.#session) this.#reopened ??= this.#reopen();
+    if (usedSession === this.#session) this.#reopened ??= this.#reopen();
     await this.#reopened;
     return this.#fetch('POST', this.#session, message, signal);
   }

@@ -20,8 +20,8 @@ export async function addHooks(program: string): Promise<string> {
   const hook = { hooks: [{ type: 'command', command, timeout: TIMEOUT_S }] };
   const settings = withoutOurs(await readSettings());
   const hooks = objectOf(settings['hooks']);
-  const added = HOOK_EVENTS.map((event) => [event, [...objectsOf(hooks[event]), hook]]);
-  await writeSettings({ ...settings, hooks: { ...hooks, ...Object.fromEntries(added) } });
+  const addedHooks = HOOK_EVENTS.map((event) => [event, [...objectsOf(hooks[event]), hook]]);
+  await writeSettings({ ...settings, hooks: { ...hooks, ...Object.fromEntries(addedHooks) } });
   return SETTINGS;
 }
 

@@ -22,10 +22,10 @@ import { storeAt } from './send.ts';
  * ends kills its hooks. Tells the person why an earlier recording failed, until a later one succeeds.
  */
 export async function hook(): Promise<void> {
-  const called = objectOf(parseObject(await text(process.stdin)));
-  const path = stringOf(called['transcript_path']);
+  const hookInput = objectOf(parseObject(await text(process.stdin)));
+  const path = stringOf(hookInput['transcript_path']);
   if (path === undefined) return;
-  const over = called['hook_event_name'] === 'SessionEnd' ? ['--over'] : [];
+  const over = hookInput['hook_event_name'] === 'SessionEnd' ? ['--over'] : [];
   const args = [process.argv[1] ?? '', 'catch-up', ...over, '--', path];
   spawn(process.execPath, args, { detached: true, stdio: 'ignore' }).unref();
   const [unsent] = await readUnsent();
@@ -36,7 +36,7 @@ export async function hook(): Promise<void> {
 /** Records what a transcript has gained since the last time, and then what earlier recordings failed to. */
 export async function catchUp(path: string, isOver: boolean): Promise<void> {
   const earlier = (await readUnsent()).filter((unsent) => unsent.path !== path);
-  // If this one fails because the server is unreachable, the others would fail as slowly.
+  // Tries the earlier ones only after a success: if the server is unreachable, each would fail as slowly.
   if (await tryToRecord({ path, isOver })) for (const unsent of earlier) await tryToRecord(unsent);
 }
 

@@ -94,19 +94,19 @@ export function createAccountClient(options: AccountClientOptions): AccountClien
   });
   const cancel = async (call: OperationCall, jobId?: string) => {
     const { signal: _, ...options } = call.options;
-    const found =
+    const foundId =
       jobId ?? (await send<JobReceipt>({ ...call, options }, { prefer: 'wait, respond-async' })).job_id;
-    await methods.cancelJob(found);
+    await methods.cancelJob(foundId);
   };
 
   const methods = methodsOf<ApiMethods>(apiOperations, (call) => {
     if (call.flags.includes('lines')) return lines(call);
     if (!call.flags.includes('keyed')) return send(call);
-    const one = withKey(call);
-    const { signal } = one.options;
-    const sent = send(one, { prefer: 'wait' });
-    if (signal === undefined || signal.aborted || !call.flags.includes('job')) return sent;
-    return abortable(sent, signal, () => void cancel(one).catch(() => {}));
+    const keyedCall = withKey(call);
+    const { signal } = keyedCall.options;
+    const answer = send(keyedCall, { prefer: 'wait' });
+    if (signal === undefined || signal.aborted || !call.flags.includes('job')) return answer;
+    return abortable(answer, signal, () => void cancel(keyedCall).catch(() => {}));
   });
 
   async function* lines(call: OperationCall): AsyncGenerator<unknown> {
@@ -125,9 +125,13 @@ export function createAccountClient(options: AccountClientOptions): AccountClien
     signal?.throwIfAborted();
     const open = ({ jobId, lastEventId }: StreamPosition) => {
       const headers = { ...EVENT_STREAM, ...(lastEventId !== undefined && { 'last-event-id': lastEventId }) };
-      const asked =
+      const streamCall =
         jobId === undefined ? call : callOf(apiOperations, 'readJob', [jobId, { signal, ...options }]);
-      return send(asked, jobId === undefined ? { ...headers, prefer: 'wait' } : headers, async (one) => one);
+      return send(
+        streamCall,
+        jobId === undefined ? { ...headers, prefer: 'wait' } : headers,
+        async (one) => one,
+      );
     };
     try {
       yield* follow<Result>(open, place, signal);

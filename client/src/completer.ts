@@ -83,9 +83,9 @@ class PausingCompleter implements Completer {
   readonly #options: CompleterOptions;
   readonly #sessionId: string;
   #text: string | null = null;
-  #shown: ShownSuggestion | undefined;
-  #accepted: ShownSuggestion | undefined;
-  #flight: RunningCall | undefined;
+  #shownSuggestion: ShownSuggestion | undefined;
+  #acceptedSuggestion: ShownSuggestion | undefined;
+  #runningCall: RunningCall | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #latencyMs = FIRST_LATENCY_MS;
   #revision = 0;
@@ -98,19 +98,19 @@ class PausingCompleter implements Completer {
   }
 
   get suggestion(): string {
-    return this.#shown?.whole.slice(this.#text?.length) ?? '';
+    return this.#shownSuggestion?.whole.slice(this.#text?.length) ?? '';
   }
 
   update(text: string | null): void {
     if (text === this.#text) return;
     this.#text = text;
     clearTimeout(this.#timer);
-    if (text !== null && this.#shown && continues(this.#shown, text)) {
+    if (text !== null && this.#shownSuggestion && continues(this.#shownSuggestion, text)) {
       this.#announce();
       return;
     }
     this.#hide();
-    if (text === null || (this.#flight && !text.startsWith(this.#flight.text))) this.#leave();
+    if (text === null || (this.#runningCall && !text.startsWith(this.#runningCall.text))) this.#leave();
     this.#schedule();
   }
 
@@ -131,10 +131,11 @@ class PausingCompleter implements Completer {
   }
 
   submit(): void {
-    const { whole } = this.#accepted ?? {};
-    if (whole !== undefined && !this.#text?.startsWith(whole)) this.#report(this.#accepted, 'edited');
-    this.#report(this.#accepted, 'submitted');
-    this.#accepted = undefined;
+    const { whole } = this.#acceptedSuggestion ?? {};
+    if (whole !== undefined && !this.#text?.startsWith(whole))
+      this.#report(this.#acceptedSuggestion, 'edited');
+    this.#report(this.#acceptedSuggestion, 'submitted');
+    this.#acceptedSuggestion = undefined;
     this.dismiss();
     this.#text = null;
   }
@@ -145,12 +146,12 @@ class PausingCompleter implements Completer {
   }
 
   #take(part: string): string {
-    const shown = this.#shown;
+    const shown = this.#shownSuggestion;
     if (shown === undefined || part === '') return '';
     shown.isTaken = true;
     this.#text += part;
     if (!continues(shown, this.#text ?? '')) {
-      this.#shown = undefined;
+      this.#shownSuggestion = undefined;
       this.#keep(shown);
       this.#schedule();
     }
@@ -174,8 +175,8 @@ class PausingCompleter implements Completer {
     if (text === null || (text.trim() === '' && !context.messages?.length && !context.artifact)) return;
     const mode = text.trim() === '' ? 'next_prompt' : 'complete_draft';
     this.#leave();
-    const flight: RunningCall = { text, abort: new AbortController() };
-    this.#flight = flight;
+    const runningCall: RunningCall = { text, abort: new AbortController() };
+    this.#runningCall = runningCall;
     // The time keeps revisions rising: the session may be older than this completer, or open in another tab too.
     this.#revision = Math.max(this.#revision + 1, Date.now());
     const since = performance.now();
@@ -189,21 +190,21 @@ class PausingCompleter implements Completer {
           session_id: this.#sessionId,
           draft: { text: endOf(text), revision: this.#revision },
         },
-        { signal: flight.abort.signal, timeoutMs: CALL_TIMEOUT_MS },
+        { signal: runningCall.abort.signal, timeoutMs: CALL_TIMEOUT_MS },
       );
       if (prediction.status === 'suggested' || prediction.status === 'abstained')
         this.#latencyMs += LATENCY_WEIGHT * (performance.now() - since - this.#latencyMs);
-      if (prediction.status !== 'suggested' || this.#flight !== flight) return;
+      if (prediction.status !== 'suggested' || this.#runningCall !== runningCall) return;
       const { request_id: requestId, completion } = prediction;
       this.#show({ requestId, text, whole: text + completion, isTaken: false });
     } catch (error) {
-      if (flight.abort.signal.aborted) return;
+      if (runningCall.abort.signal.aborted) return;
       const known = error instanceof ForecueError ? error : undefined;
       const seconds = known?.retryAfter ?? (known?.remedy === 'retry' ? PAUSE_S : LONG_PAUSE_S);
       this.#notBefore = performance.now() + seconds * 1000;
       this.#options.onError?.(error);
     } finally {
-      if (this.#flight === flight) this.#flight = undefined;
+      if (this.#runningCall === runningCall) this.#runningCall = undefined;
     }
   }
 
@@ -211,15 +212,15 @@ class PausingCompleter implements Completer {
   #show(shown: ShownSuggestion): void {
     if (this.#text === null || !continues(shown, this.#text)) return;
     clearTimeout(this.#timer);
-    this.#shown = shown;
+    this.#shownSuggestion = shown;
     this.#report(shown, 'presented');
     this.#announce();
   }
 
   #hide(): void {
-    const shown = this.#shown;
+    const shown = this.#shownSuggestion;
     if (shown === undefined) return;
-    this.#shown = undefined;
+    this.#shownSuggestion = undefined;
     const isWhole = this.#text?.startsWith(shown.whole) ?? false;
     if (!isWhole) this.#report(shown, shown.isTaken ? 'edited' : 'dismissed');
     // A person who typed the whole suggestion has neither accepted nor dismissed it.
@@ -229,7 +230,7 @@ class PausingCompleter implements Completer {
 
   /** Notes that a whole suggestion has become text, and that the person accepted at least a part of it. */
   #keep(shown: ShownSuggestion): void {
-    this.#accepted = shown;
+    this.#acceptedSuggestion = shown;
     this.#report(shown, 'accepted');
   }
 
@@ -239,8 +240,8 @@ class PausingCompleter implements Completer {
 
   /** Abandons the present call, on the server too. */
   #leave(): void {
-    this.#flight?.abort.abort();
-    this.#flight = undefined;
+    this.#runningCall?.abort.abort();
+    this.#runningCall = undefined;
   }
 
   #report(

@@ -87,11 +87,11 @@ export function createConnector(
   };
 
   const finish = async (user_id: string, request: Request): Promise<Response> => {
-    const returned = new URL(request.url).searchParams;
+    const parameters = new URL(request.url).searchParams;
     const attempt = attemptIn(request, name);
-    if (!attempt || returned.get('state') !== attempt.state || returned.get('iss') !== attempt.issuer)
+    if (!attempt || parameters.get('state') !== attempt.state || parameters.get('iss') !== attempt.issuer)
       return onFailed('invalid_state', request);
-    const code = returned.get('code');
+    const code = parameters.get('code');
     if (code === null) return onFailed('access_denied', request);
     const connection = await client.exchangeConnection({
       request_id: attempt.id,
@@ -113,10 +113,10 @@ export function createConnector(
         throw error;
       });
     };
-  const finished = forUser(finish);
+  const finishForUser = forUser(finish);
   return {
     start: async (request) => withPrivateHeaders(await forUser(start)(request)),
-    callback: async (request) => withPrivateHeaders(await finished(request), cookie('', 0)),
+    callback: async (request) => withPrivateHeaders(await finishForUser(request), cookie('', 0)),
     revoke: (connectionId, user_id) => client.revokeConnection(connectionId, { user_id }),
   };
 }

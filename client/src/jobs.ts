@@ -39,14 +39,14 @@ export async function* follow<Result>(
     let cause: unknown;
     try {
       for await (const event of eventsIn(await open(place))) {
-        const isAgain = event.name === 'job' && place.jobId !== undefined;
-        const shown = read<Result>(event);
+        const isRepeated = event.name === 'job' && place.jobId !== undefined;
+        const jobEvent = read<Result>(event);
         place.lastEventId = event.id ?? place.lastEventId;
-        if (shown === undefined || isAgain) continue;
-        if (shown.type === 'job') place.jobId = shown.job_id;
+        if (jobEvent === undefined || isRepeated) continue;
+        if (jobEvent.type === 'job') place.jobId = jobEvent.job_id;
         cuts = 0;
-        yield shown;
-        if (shown.type === 'done') return;
+        yield jobEvent;
+        if (jobEvent.type === 'done') return;
       }
     } catch (error) {
       signal?.throwIfAborted();

@@ -24,11 +24,11 @@ const GATEWAY_STATUSES: readonly number[] = [500, 502, 503, 504, 520, 521, 522, 
  * share.
  */
 export class Retries {
-  #left = RETRY_BUDGET;
+  #retriesLeft = RETRY_BUDGET;
 
   /** Records a successful call, which earns part of a retry. */
   earn(): void {
-    this.#left = Math.min(RETRY_BUDGET, this.#left + EARNED_PER_SUCCESS);
+    this.#retriesLeft = Math.min(RETRY_BUDGET, this.#retriesLeft + EARNED_PER_SUCCESS);
   }
 
   /**
@@ -36,10 +36,11 @@ export class Retries {
    * if there should be none or it would come too late.
    */
   takePause(error: unknown, attempt: number, repeatable: boolean, leftMs: number): number | undefined {
-    if (!(error instanceof ForecueError) || !canHelp(error, repeatable) || this.#left < 1) return undefined;
+    if (!(error instanceof ForecueError) || !canHelp(error, repeatable) || this.#retriesLeft < 1)
+      return undefined;
     const pause = (error.retryAfter ?? 0) * 1000 + pauseOf(attempt);
     if (pause >= leftMs) return undefined;
-    this.#left -= 1;
+    this.#retriesLeft -= 1;
     return pause;
   }
 }

@@ -44,18 +44,18 @@ const STORAGE_DELAY_MAX_MS = 1000;
 export class Session implements Credentials {
   readonly #storage: TokenStorage;
   readonly #isShared: boolean;
-  readonly #fixed: string | undefined;
+  readonly #fixedCredential: string | undefined;
   readonly #onTokens: SessionOptions['onTokens'];
   readonly #exchange: (refresh: string) => Promise<string>;
   #renewal: Promise<boolean> | undefined;
   #channel: BroadcastChannel | undefined;
   #isClosed = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #begun: Promise<void>;
+  #start: Promise<void>;
   /** Resolves when this tab has applied the latest change of another tab. */
-  #heard: Promise<void> = Promise.resolve();
+  #latestChange: Promise<void> = Promise.resolve();
   /** Access token that the app knows: of the latest call of `onTokens` or, before it, of the storage at the start. */
-  #told: string | undefined;
+  #knownAccess: string | undefined;
 
   /** Throws a `TypeError` for a credential that no header can carry. */
   constructor(
@@ -66,23 +66,23 @@ export class Session implements Credentials {
     this.#isShared = storage !== undefined;
     this.#onTokens = onTokens;
     this.#exchange = exchange;
-    this.#fixed = typeof credential === 'string' ? credential : undefined;
+    this.#fixedCredential = typeof credential === 'string' ? credential : undefined;
     for (const one of typeof credential === 'object'
       ? [credential.access, credential.refresh]
       : [credential ?? '-'])
       checkCredential('credential', one);
     this.#channel = this.#isShared ? this.#listen() : undefined;
-    this.#begun = typeof credential === 'object' ? this.adopt(credential) : this.#begin();
-    this.#begun.catch(() => {});
+    this.#start = typeof credential === 'object' ? this.adopt(credential) : this.#begin();
+    this.#start.catch(() => {});
   }
 
   async headers(): Promise<Record<string, string>> {
-    if (this.#fixed !== undefined) return headersOf(this.#fixed);
-    await this.#begun;
-    const kept = await this.#read();
-    if (kept === undefined) return {};
-    const headers = headersOf(kept.access);
-    if (Date.now() - kept.at < RENEW_AFTER_MS) return headers;
+    if (this.#fixedCredential !== undefined) return headersOf(this.#fixedCredential);
+    await this.#start;
+    const tokens = await this.#read();
+    if (tokens === undefined) return {};
+    const headers = headersOf(tokens.access);
+    if (Date.now() - tokens.at < RENEW_AFTER_MS) return headers;
     // A machine that slept has missed its timer. If renewing fails, the old token may still work.
     await this.renew(headers).catch(() => {});
     const renewed = await this.#read();
@@ -91,8 +91,8 @@ export class Session implements Credentials {
 
   /** Renews the tokens, unless they have already been replaced. Resolves with whether to repeat the refused call. */
   renew(refused: Record<string, string>): Promise<boolean> {
-    if (this.#fixed !== undefined) return Promise.resolve(false);
-    this.#renewal ??= this.#alone((waited) => this.#renew(refused, waited)).finally(() => {
+    if (this.#fixedCredential !== undefined) return Promise.resolve(false);
+    this.#renewal ??= this.#runAlone((waited) => this.#renew(refused, waited)).finally(() => {
       this.#renewal = undefined;
     });
     return this.#renewal;
@@ -127,7 +127,7 @@ export class Session implements Credentials {
   }
 
   async #begin(): Promise<void> {
-    this.#told = (await this.#read())?.access;
+    this.#knownAccess = (await this.#read())?.access;
     await this.#schedule();
   }
 
@@ -136,7 +136,7 @@ export class Session implements Credentials {
     if (!('BroadcastChannel' in globalThis)) return undefined;
     const channel = new BroadcastChannel(STORAGE_KEY);
     channel.onmessage = ({ data }) => {
-      this.#heard = this.#hear(data).catch(() => {});
+      this.#latestChange = this.#hear(data).catch(() => {});
     };
     (channel as { unref?(): void }).unref?.();
     return channel;
@@ -147,43 +147,43 @@ export class Session implements Credentials {
     const deadline = performance.now() + STORAGE_DELAY_MAX_MS;
     while ((await this.#storage.getItem(STORAGE_KEY)) !== text && performance.now() < deadline)
       await sleep(10);
-    const kept = await this.#read();
-    if (kept?.access === this.#told) return;
+    const tokens = await this.#read();
+    if (tokens?.access === this.#knownAccess) return;
     await this.#schedule();
-    this.#tell(kept && { access: kept.access, refresh: kept.refresh });
+    this.#tell(tokens && { access: tokens.access, refresh: tokens.refresh });
   }
 
   #tell(tokens: Tokens | undefined): void {
-    this.#told = tokens?.access;
+    this.#knownAccess = tokens?.access;
     this.#onTokens?.(tokens);
   }
 
   /** Renews the tokens. If it `waited`, another tab has just renewed them, which the storage may not show yet. */
   async #renew(refused: Record<string, string>, waited: boolean): Promise<boolean> {
-    await this.#heard;
-    const isRefused = (kept: StoredTokens | undefined) =>
-      kept !== undefined && headersOf(kept.access)['authorization'] === refused['authorization'];
+    await this.#latestChange;
+    const isRefused = (tokens: StoredTokens | undefined) =>
+      tokens !== undefined && headersOf(tokens.access)['authorization'] === refused['authorization'];
     const deadline = performance.now() + (waited ? STORAGE_DELAY_MAX_MS : 0);
-    let kept = await this.#read();
-    while (isRefused(kept) && performance.now() < deadline) {
+    let tokens = await this.#read();
+    while (isRefused(tokens) && performance.now() < deadline) {
       await sleep(10);
-      kept = await this.#read();
+      tokens = await this.#read();
     }
-    if (kept === undefined) return false;
-    if (!isRefused(kept)) return true;
-    const access = await this.#exchange(kept.refresh).catch(async (error) => {
+    if (tokens === undefined) return false;
+    if (!isRefused(tokens)) return true;
+    const access = await this.#exchange(tokens.refresh).catch(async (error) => {
       if (!(error instanceof ForecueError) || error.status !== 401) throw error;
       return undefined;
     });
     // The person logged out, or logged in again, during the renewal.
-    if ((await this.#read())?.refresh !== kept.refresh) return false;
+    if ((await this.#read())?.refresh !== tokens.refresh) return false;
     if (access === undefined) await this.forget();
-    else await this.adopt({ access, refresh: kept.refresh });
+    else await this.adopt({ access, refresh: tokens.refresh });
     return access !== undefined;
   }
 
   /** Runs the work while no other tab runs its own. The work learns whether it had to wait for another tab. */
-  async #alone<T>(work: (waited: boolean) => Promise<T>): Promise<T> {
+  async #runAlone<T>(work: (waited: boolean) => Promise<T>): Promise<T> {
     const locks = this.#isShared ? globalThis.navigator?.locks : undefined;
     if (locks === undefined) return work(false);
     const atOnce = await locks.request(
@@ -197,8 +197,8 @@ export class Session implements Credentials {
   async #read(): Promise<StoredTokens | undefined> {
     const text = await this.#storage.getItem(STORAGE_KEY);
     try {
-      const kept = JSON.parse(text ?? 'null');
-      return typeof kept?.access === 'string' ? kept : undefined;
+      const tokens = JSON.parse(text ?? 'null');
+      return typeof tokens?.access === 'string' ? tokens : undefined;
     } catch {
       return undefined;
     }
@@ -206,11 +206,11 @@ export class Session implements Credentials {
 
   /** Schedules the renewal, in `leastMs` at the earliest. */
   async #schedule(leastMs = 0): Promise<void> {
-    const kept = await this.#read();
+    const tokens = await this.#read();
     clearTimeout(this.#timer);
-    if (kept === undefined || this.#isClosed) return;
+    if (tokens === undefined || this.#isClosed) return;
     // The clock may have been wrong when the tokens came.
-    const left = Math.min(RENEW_AFTER_MS, Math.max(leastMs, kept.at + RENEW_AFTER_MS - Date.now()));
+    const left = Math.min(RENEW_AFTER_MS, Math.max(leastMs, tokens.at + RENEW_AFTER_MS - Date.now()));
     // `headers` renews old tokens, unless another tab has done so.
     const timer = setTimeout(
       () =>

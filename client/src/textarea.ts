@@ -139,7 +139,7 @@ function ghostOf(field: HTMLElement) {
       if (suggestion === '') return;
       const style = getComputedStyle(field);
       for (const name of COPIED_STYLES) mirror.style[name] = style[name];
-      const bar =
+      const scrollbarWidth =
         field.offsetWidth -
         field.clientWidth -
         Number.parseFloat(style.borderLeftWidth) -
@@ -148,7 +148,7 @@ function ghostOf(field: HTMLElement) {
         boxSizing: 'border-box',
         left: `${field.offsetLeft}px`,
         top: `${field.offsetTop}px`,
-        width: `${field.offsetWidth - bar}px`,
+        width: `${field.offsetWidth - scrollbarWidth}px`,
         height: `${field.offsetHeight}px`,
       });
       Object.assign(rest.style, { color: style.color, opacity: '0.65' });

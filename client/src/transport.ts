@@ -81,20 +81,20 @@ export class Transport {
     const { signal } = options;
     signal?.throwIfAborted();
     const timeoutMs = options.timeoutMs ?? this.#options.timeoutMs ?? request.timeoutMs ?? TIMEOUT_MS;
-    const most = options.retries ?? this.#options.retries ?? RETRIES;
+    const maxRetries = options.retries ?? this.#options.retries ?? RETRIES;
     const deadline = performance.now() + timeoutMs;
-    for (let attempt = 0, renewed = false; ; ) {
+    for (let attempt = 0, isRenewed = false; ; ) {
       const headers = { ...(await this.#credentials.headers()), ...request.headers };
       signal?.throwIfAborted();
       try {
         return await this.#attempt(request, headers, options, deadline, read);
       } catch (error) {
         signal?.throwIfAborted();
-        if (isUnauthorized(error) && !renewed && (await this.#credentials.renew?.(headers))) {
-          renewed = true;
+        if (isUnauthorized(error) && !isRenewed && (await this.#credentials.renew?.(headers))) {
+          isRenewed = true;
           continue;
         }
-        if (attempt >= most) throw error;
+        if (attempt >= maxRetries) throw error;
         const leftMs = deadline - performance.now();
         const pause = this.#retries.takePause(error, attempt, request.repeatable, leftMs);
         if (pause === undefined) throw error;
@@ -111,11 +111,11 @@ export class Transport {
     deadline: number,
     read: (response: Response) => Promise<T>,
   ): Promise<T> {
-    const ended = new AbortController();
-    const timer = setTimeout(() => ended.abort(), Math.min(TIMER_MAX_MS, deadline - performance.now()));
+    const timeout = new AbortController();
+    const timer = setTimeout(() => timeout.abort(), Math.min(TIMER_MAX_MS, deadline - performance.now()));
     const fail = (cause: unknown): never => {
       if (cause instanceof ForecueError) throw cause;
-      if (ended.signal.aborted) throw new ForecueError('timeout', { cause });
+      if (timeout.signal.aborted) throw new ForecueError('timeout', { cause });
       // Neither error may name the address: it may contain what a person wrote.
       throw new ForecueError('network_error', { message: 'no answer came, or only a part of one', cause });
     };
@@ -125,7 +125,7 @@ export class Transport {
       const response = await call(this.#base + path, {
         method,
         headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
-        signal: signal ? AbortSignal.any([signal, ended.signal]) : ended.signal,
+        signal: signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal,
         // A redirect to another site would receive the credential if it is in a header that `fetch` does not strip.
         redirect: 'manual',
         ...(body !== undefined && { body: JSON.stringify(body) }),

@@ -77,12 +77,12 @@ export function createAppClient(options: AppClientOptions): AppClient {
       const disconnect = new AbortController();
       const call = callOf(v1Operations, 'predict', [body, { ...options, signal: disconnect.signal }]);
       // A prediction whose answer was lost still runs: the next try waits for the same answer.
-      const ended = send<PredictionResponse>(call, { prefer: 'wait' }).catch((error) =>
+      const ending = send<PredictionResponse>(call, { prefer: 'wait' }).catch((error) =>
         endingOf(error, body.request_id),
       );
-      if (signal === undefined) return ended;
-      return abortable(ended, signal, async () => {
-        await cancel(methods, body, ended).catch(() => {});
+      if (signal === undefined) return ending;
+      return abortable(ending, signal, async () => {
+        await cancel(methods, body, ending).catch(() => {});
         disconnect.abort();
       });
     },
@@ -103,19 +103,19 @@ function endingOf(error: unknown, request_id: string): Prediction {
 async function cancel(
   { cancelPrediction }: V1Methods,
   { request_id, user_id }: PredictionRequest,
-  ended: Promise<unknown>,
+  ending: Promise<unknown>,
 ): Promise<void> {
   let isOver = false;
-  const over = ended.then(
+  const over = ending.then(
     () => true,
     () => true,
   );
   for (const pause of OVERTAKEN_PAUSES_MS) {
-    const unknown = await cancelPrediction(request_id, { user_id }).then(
+    const isUnknown = await cancelPrediction(request_id, { user_id }).then(
       () => false,
       (error) => error instanceof ForecueError && error.code === 'not_found',
     );
-    if (!unknown || isOver) return;
+    if (!isUnknown || isOver) return;
     isOver = await Promise.race([over, sleep(pause).then(() => false)]);
   }
 }

@@ -59,19 +59,19 @@ export async function openMailer(config: MailConfig | undefined, log: Log): Prom
     await retry(() => transport.sendMail(message), {
       ...BACKOFF,
       until,
-      when: (error) => codeOf(error).responseCode < PERMANENT_CODE,
+      when: (error) => codesOf(error).responseCode < PERMANENT_CODE,
       signal: closing.signal,
     });
   };
 
   return {
     send(createMail) {
-      const sent = limiter
+      const delivery = limiter
         .run(() => deliver(createMail), { gone: closing.signal })
         // Logs codes only, because the server's own words may name the person.
-        .catch((error: unknown) => log.warn(codeOf(error), 'a mail was not sent'))
-        .finally(() => underWay.delete(sent));
-      underWay.add(sent);
+        .catch((error: unknown) => log.warn(codesOf(error), 'a mail was not sent'))
+        .finally(() => underWay.delete(delivery));
+      underWay.add(delivery);
     },
     async close() {
       closing.abort(new Error('the process stops'));
@@ -84,7 +84,7 @@ export async function openMailer(config: MailConfig | undefined, log: Log): Prom
  * Returns why a mail was not sent: the error's code, and the mail server's reply code, or 0 if the server did not
  * answer.
  */
-function codeOf(error: unknown): { code: string; responseCode: number } {
+function codesOf(error: unknown): { code: string; responseCode: number } {
   const { code = 'unknown', responseCode = 0 } = error as { code?: string; responseCode?: number };
   return { code, responseCode };
 }

@@ -8,8 +8,11 @@ import type { Mail, Mailer } from './mailer.ts';
 
 const LIFETIME_HOURS = 1;
 const WINDOW_S = 60 * 60;
-/** Requests for one e-mail address per window. The person can use the links that a stranger has asked for. */
-const PER_ADDRESS = 5;
+/**
+ * Requests for one e-mail address per window. A stranger who uses them up does no harm: the person gets those links,
+ * and can use them.
+ */
+const PER_EMAIL = 5;
 /** Requests from one network per window. The network may be a whole office's. */
 const PER_NETWORK = 50;
 
@@ -23,13 +26,13 @@ interface LinkParts {
 /** Mails a one-time password reset link to people who forgot their password. */
 export class ResetLinks {
   readonly #parts: LinkParts;
-  readonly #address: Limiter;
-  readonly #network: Limiter;
+  readonly #perEmail: Limiter;
+  readonly #perNetwork: Limiter;
 
   constructor(parts: LinkParts) {
     this.#parts = parts;
-    this.#address = parts.limits.open({ name: 'reset-address', points: PER_ADDRESS, windowS: WINDOW_S });
-    this.#network = parts.limits.open({ name: 'reset-network', points: PER_NETWORK, windowS: WINDOW_S });
+    this.#perEmail = parts.limits.open({ name: 'reset-address', points: PER_EMAIL, windowS: WINDOW_S });
+    this.#perNetwork = parts.limits.open({ name: 'reset-network', points: PER_NETWORK, windowS: WINDOW_S });
   }
 
   /** True if this server can send mails. */
@@ -43,8 +46,8 @@ export class ResetLinks {
    * requests for the e-mail address, or from the network.
    */
   async ask(email: string, address: string): Promise<void> {
-    await takeOrRefuse(this.#network, networkOf(address));
-    await takeOrRefuse(this.#address, emailKey(email));
+    await takeOrRefuse(this.#perNetwork, networkOf(address));
+    await takeOrRefuse(this.#perEmail, emailKey(email));
     this.#parts.mailer?.send(() => this.#mailTo(email));
   }
 

@@ -91,7 +91,7 @@ export class AccountService {
   readonly #networks: KnownNetworks;
   readonly #signUps: SignUpLimit;
   /** Limits how many passwords are hashed at once. Networks take turns, so that no network holds up the others. */
-  readonly #hashing = new ConcurrencyLimiter({ capacity: HASHING_THREADS, maxQueued: WAITING_MAX });
+  readonly #hashLimiter = new ConcurrencyLimiter({ capacity: HASHING_THREADS, maxQueued: WAITING_MAX });
 
   constructor(
     { signingKeys, inviteOnly, rateLimit }: Pick<IngressConfig, 'signingKeys' | 'inviteOnly' | 'rateLimit'>,
@@ -179,9 +179,10 @@ export class AccountService {
   }
 
   /**
-   * Changes the account, and returns it. With a new password, throws `access_denied` when the current one is wrong or
-   * missing, `rate_limited` after too many such attempts, and a `ValidationError` for one that is too easy to guess; a
-   * `ValidationError` for `revokeKeys` without a new password, and `not_authenticated` when the account is gone.
+   * Changes the account, and returns it. Throws `not_authenticated` when the account is gone, and a `ValidationError`
+   * for `revokeKeys` without a new password. With a new password, throws `access_denied` when the current one is wrong
+   * or missing, `rate_limited` after too many such attempts, and a `ValidationError` when the new one is too easy to
+   * guess.
    */
   async change(id: string, change: Change, gone?: AbortSignal): Promise<Account> {
     const { name, precisionTarget, password, currentPassword, revokeKeys, address } = change;
@@ -215,7 +216,8 @@ export class AccountService {
 
   /**
    * Gives a link's account a new password, which ends all its log-ins and links. Returns undefined if another new
-   * password came first, or the account was disabled. Throws a `ValidationError` for one that is too easy to guess.
+   * password came first, or the account was disabled. Throws a `ValidationError` for a password that is too easy to
+   * guess.
    */
   async resetPassword(
     { id, email, passwordHash: from }: LinkOwner,
@@ -243,6 +245,6 @@ export class AccountService {
     gone: AbortSignal | undefined,
     work: () => Promise<T>,
   ): Promise<T> {
-    return this.#hashing.run(work, { party: `${queue} ${networkOf(address)}`, gone });
+    return this.#hashLimiter.run(work, { party: `${queue} ${networkOf(address)}`, gone });
   }
 }

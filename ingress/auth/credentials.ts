@@ -19,7 +19,7 @@ import type { CredentialThrottle, WaitForTurn } from '../limits/credential-throt
 import type { AccessToken, AccessTokens } from './access-tokens.ts';
 
 /**
- * Finds the app or account that a request acts for, by its headers. Both throw the 401 of their surface, and
+ * Finds the app or account that a request acts for, by its headers. Both methods throw the 401 of their surface, and
  * `rate_limited` when the network of `address` has sent too many wrong credentials.
  */
 export interface Credentials {

@@ -17,12 +17,12 @@ const WRONG_LIMIT = { name: 'admin-token', points: 10, windowS: 60 };
 export class BoardAccess {
   readonly #digest: Buffer;
   readonly #key: Buffer;
-  readonly #wrong: Limiter;
+  readonly #wrongTokens: Limiter;
 
   constructor(token: string, limits: Pick<LimiterFactory, 'open'>) {
     this.#digest = digestOf(token);
     this.#key = deriveKey(token, 'forecue board');
-    this.#wrong = limits.open(WRONG_LIMIT);
+    this.#wrongTokens = limits.open(WRONG_LIMIT);
   }
 
   /** Returns the session of a request, if it has a valid one. */
@@ -40,9 +40,9 @@ export class BoardAccess {
    */
   async signIn(ctx: RequestContext, token: string): Promise<void> {
     const network = networkOf(ctx.state.address);
-    await takeOrRefuse(this.#wrong, network);
+    await takeOrRefuse(this.#wrongTokens, network);
     if (!timingSafeEqual(digestOf(token), this.#digest)) throw new AppError('not_authenticated');
-    await this.#wrong.refund(network);
+    await this.#wrongTokens.refund(network);
     const end = Math.floor(Date.now() / 1000) + LIFETIME_S;
     const session = `${end}.${randomBytes(16).toString('base64url')}`;
     setCookie(ctx, `${session}.${this.#sign('session', session)}`, LIFETIME_S);
@@ -88,7 +88,7 @@ function digestOf(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
-/** Sets the cookie, for https only if a proxy in front says that TLS ends there. */
+/** Sets the cookie, and marks it `Secure` if a proxy in front reports that the browser uses https. */
 function setCookie(ctx: RequestContext, value: string, maxAgeS: number): void {
   const secure = ctx.get('X-Forwarded-Proto') === 'https' ? '; Secure' : '';
   ctx.set(

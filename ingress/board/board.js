@@ -1,4 +1,4 @@
-/* Replaces sections of the board with those that the server sends. Their markup is safe: the server renders all. */
+/* Replaces sections of the board with those that the server sends. The server renders them, so their markup is safe. */
 const state = document.getElementById('live');
 const events = new EventSource('events');
 

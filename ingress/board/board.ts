@@ -28,7 +28,7 @@ import { Viewers } from './viewers.ts';
 const CONNECTIONS = 2;
 /** Maximum time of a statement of the board. */
 const STATEMENT_MS = 1500;
-/** Maximum time for which a form waits until jobs that failed have room in their pool. */
+/** Maximum time for which the form that retries failed jobs waits for room in their pool. */
 const RETRY_ROOM_TIMEOUT_MS = 5000;
 
 export interface Board {
@@ -132,25 +132,25 @@ class BoardPages {
     seeOther(ctx, './');
   }
 
-  /** Does the same as `admin queue`. */
+  /** Performs the posted action on a pool, as `admin queue` does. */
   async #act(ctx: RequestContext, session: string, form: URLSearchParams): Promise<void> {
     const [action, pool] = [form.get('do') ?? '', POOLS.find((one) => one === form.get('pool'))];
     if (pool === undefined) throw new AppError('not_found');
     const { recoveryWindowS } = this.#config;
-    let did = action;
-    if (action === 'pause') did = (await pause(this.#pool, [pool])) === 0 ? 'pause' : 'pause-late';
+    let outcome = action;
+    if (action === 'pause') outcome = (await pause(this.#pool, [pool])) === 0 ? 'pause' : 'pause-late';
     else if (action === 'resume') await resumePools(this.#pool, [pool]);
-    else if (action === 'retry') did = await this.#retry(pool);
+    else if (action === 'retry') outcome = await this.#retry(pool);
     else if (action === 'drain' && form.get('sure') !== 'yes') {
       const { pools } = await this.#viewers.latest();
       const { queued = 0, isMore = false } = pools.find((one) => one.pool === pool) ?? {};
       const csrf = this.#access.csrf(session);
       return send(ctx, drainPage({ csrf, pool, queued: `${queued}${isMore ? ' or more' : ''}` }));
     } else if (action === 'drain')
-      did = (await drain(this.#pool, pool, recoveryWindowS)).locked === 0 ? 'drain' : 'locked';
+      outcome = (await drain(this.#pool, pool, recoveryWindowS)).locked === 0 ? 'drain' : 'locked';
     else throw new AppError('not_found');
     ctx.state.log.info({ action, pool }, 'an operator acted on a pool');
-    seeOther(ctx, `./?did=${did}`);
+    seeOther(ctx, `./?did=${outcome}`);
   }
 
   async #retry(pool: (typeof POOLS)[number]): Promise<string> {

@@ -36,8 +36,8 @@ export const NIL = '–';
 
 function cellOf<Row>(column: Column<Row>, row: Row): Html {
   const content = column.cell(row);
-  const kind = `${alignment(column)}${content === NIL ? ' nil' : ''}`;
-  return html`<td role="cell" class="${kind}" data-head="${column.head}">${content}</td>`;
+  const classes = `${alignment(column)}${content === NIL ? ' nil' : ''}`;
+  return html`<td role="cell" class="${classes}" data-head="${column.head}">${content}</td>`;
 }
 
 const alignment = ({ isNumber }: Pick<Column<never>, 'isNumber'>) => (isNumber ? 'number' : 'words');
@@ -54,7 +54,7 @@ export function text(value: string): Html {
 }
 
 /** Formats a number, so that it is easy to read although it changes with each refresh. */
-export function count(value: number): string {
+export function formatCount(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: value < 10 ? 1 : 0 });
 }
 

@@ -4,9 +4,9 @@ import {
   ago,
   badge,
   type Column,
-  count,
   dollars,
   duration,
+  formatCount,
   NIL,
   sourceOf,
   table,
@@ -58,15 +58,15 @@ function poolCard(one: BoardPool): Html {
         ? badge('no worker', 'bad')
         : badge('open', 'good');
   const facts: [string, Html | string, string?][] = [
-    ['Waiting', `${count(queued)}${isMore ? ' or more' : ''}`],
+    ['Waiting', `${formatCount(queued)}${isMore ? ' or more' : ''}`],
     ['Oldest', oldestS === null ? NIL : duration(oldestS)],
     ['Workers', `${workers}`, desired > workers ? `${desired} wanted` : undefined],
-    ['Claims a second', rate === undefined ? '…' : count(rate)],
-    ['Shed', count(shed), 'here, since start'],
+    ['Claims a second', rate === undefined ? '…' : formatCount(rate)],
+    ['Shed', formatCount(shed), 'here, since start'],
   ];
   return html`<article class="pool">
     <h3>${pool} ${state}</h3>
-    <p class="slots"><span>Slots</span> <strong>${count(running)}</strong> of ${count(slots)}
+    <p class="slots"><span>Slots</span> <strong>${formatCount(running)}</strong> of ${formatCount(slots)}
       <meter min="0" max="${Math.max(slots, 1)}" value="${Math.min(running, slots)}" aria-label="Slots of ${pool} that hold work"></meter></p>
     <dl>${facts.map(
       ([name, value, note]) =>
@@ -81,7 +81,7 @@ const FAILURES: Column<BoardSnapshot['lately']['failures'][number]>[] = [
   { head: 'From', cell: sourceOf },
   {
     head: 'Count',
-    cell: ({ count: of, isMore }) => `${count(of)}${isMore ? ' or more' : ''}`,
+    cell: ({ count, isMore }) => `${formatCount(count)}${isMore ? ' or more' : ''}`,
     isNumber: true,
   },
   { head: 'Latest', cell: ({ agoS }) => ago(agoS), isNumber: true },
@@ -108,7 +108,7 @@ const PROCESSES: Column<LiveProcess>[] = [
     isNumber: true,
   },
   { head: 'Serves (slots)', cell: servedPools },
-  { head: 'Holds', cell: ({ holds }) => count(holds), isNumber: true },
+  { head: 'Holds', cell: ({ holds }) => formatCount(holds), isNumber: true },
   { head: 'Id', cell: ({ id }) => html`<code>${id}</code>` },
 ];
 
@@ -118,8 +118,8 @@ const PARTIES: Column<BoardSnapshot['live']['parties'][number]>[] = [
     cell: ({ app }) =>
       app === null ? html`<span class="quiet">account</span>` : html`<strong>${text(app)}</strong>`,
   },
-  { head: 'Running', cell: ({ running }) => count(running), isNumber: true },
-  { head: 'Waiting', cell: ({ queued }) => count(queued), isNumber: true },
+  { head: 'Running', cell: ({ running }) => formatCount(running), isNumber: true },
+  { head: 'Waiting', cell: ({ queued }) => formatCount(queued), isNumber: true },
   { head: 'Oldest', cell: ({ oldestS }) => (oldestS === null ? NIL : duration(oldestS)), isNumber: true },
   { head: 'Id', cell: ({ party }) => html`<code>${party}</code>` },
 ];
@@ -155,15 +155,15 @@ function circuitBadge(circuit: BoardSnapshot['lately']['circuits'][number] | und
 const MODELS: Column<Model>[] = [
   { head: 'Model', cell: ({ model }) => html`<strong>${text(model)}</strong>` },
   { head: 'Breaker', cell: ({ state }) => state },
-  { head: 'Failures in a row', cell: ({ failures }) => count(failures), isNumber: true },
+  { head: 'Failures in a row', cell: ({ failures }) => formatCount(failures), isNumber: true },
   { head: 'Latest fault', cell: ({ fault }) => (fault === '' ? NIL : text(fault)) },
-  { head: 'Calls in 24 h', cell: ({ calls }) => count(calls), isNumber: true },
+  { head: 'Calls in 24 h', cell: ({ calls }) => formatCount(calls), isNumber: true },
   { head: 'Cost in 24 h', cell: costOf, isNumber: true },
 ];
 
 function costOf({ cost, calls, unpriced }: { cost: number; calls: number; unpriced: number }): string {
   if (unpriced === calls && calls > 0) return 'no price';
-  return unpriced === 0 ? dollars(cost) : `${dollars(cost)} + ${count(unpriced)} unpriced`;
+  return unpriced === 0 ? dollars(cost) : `${dollars(cost)} + ${formatCount(unpriced)} unpriced`;
 }
 
 function sumOf(rows: readonly HourlySpending[]) {
@@ -180,14 +180,14 @@ function sumOf(rows: readonly HourlySpending[]) {
 
 function hoursOf(rows: readonly HourlySpending[]) {
   const byHour = [...Map.groupBy(rows, ({ hour }) => hour)].sort(([a], [b]) => b - a);
-  return byHour.map(([hour, of]) => ({ hour, ...sumOf(of) }));
+  return byHour.map(([hour, hourRows]) => ({ hour, ...sumOf(hourRows) }));
 }
 
 const HOURS: Column<ReturnType<typeof hoursOf>[number]>[] = [
   { head: 'Hour (UTC)', cell: ({ hour }) => new Date(hour).toISOString().slice(5, 16).replace('T', ' ') },
-  { head: 'Calls', cell: ({ calls }) => count(calls), isNumber: true },
-  { head: 'Input tokens', cell: ({ input }) => count(input), isNumber: true },
-  { head: 'Output tokens', cell: ({ output }) => count(output), isNumber: true },
+  { head: 'Calls', cell: ({ calls }) => formatCount(calls), isNumber: true },
+  { head: 'Input tokens', cell: ({ input }) => formatCount(input), isNumber: true },
+  { head: 'Output tokens', cell: ({ output }) => formatCount(output), isNumber: true },
   { head: 'Cost', cell: costOf, isNumber: true },
 ];
 

@@ -40,7 +40,7 @@ export interface BoardSnapshot {
 /** Number of claims of each process and pool, as of one moment. */
 interface Claims {
   at: number;
-  by: Map<string, number>;
+  counts: Map<string, number>;
 }
 
 const KINDS = Object.values(kinds) as readonly Kind[];
@@ -76,12 +76,12 @@ export class Snapshots {
   }
 }
 
-function loadOf(pool: PoolName, { kinds: counted, processes, paused }: LiveOverview) {
+function loadOf(pool: PoolName, { kinds: allLoads, processes, paused }: LiveOverview) {
   const own = Object.keys(kindsOfPool(kinds, pool));
-  const of = counted.filter(({ kind }) => own.includes(kind));
-  const sum = (count: (one: LiveKind) => number) => of.reduce((all, one) => all + count(one), 0);
+  const ownLoads = allLoads.filter(({ kind }) => own.includes(kind));
+  const sum = (count: (one: LiveKind) => number) => ownLoads.reduce((all, one) => all + count(one), 0);
   const serving = processes.flatMap((one) => (one.leaseS > 0 ? (one.pools[pool] ?? []) : []));
-  const ages = of.flatMap(({ oldestS }) => oldestS ?? []);
+  const ages = ownLoads.flatMap(({ oldestS }) => oldestS ?? []);
   const load = {
     queued: sum(({ queued }) => queued),
     running: sum(({ running }) => running),
@@ -92,7 +92,7 @@ function loadOf(pool: PoolName, { kinds: counted, processes, paused }: LiveOverv
   return {
     pool,
     ...load,
-    isMore: of.some(({ isMore }) => isMore),
+    isMore: ownLoads.some(({ isMore }) => isMore),
     oldestS: ages.length === 0 ? null : Math.max(...ages),
     desired: desiredWorkers({ ...load, oldestMs }),
     pausedS: paused.find((one) => one.pool === pool)?.pausedS ?? null,
@@ -100,24 +100,24 @@ function loadOf(pool: PoolName, { kinds: counted, processes, paused }: LiveOverv
 }
 
 function claimsOf({ processes }: LiveOverview, at: number): Claims {
-  const by = new Map(
+  const counts = new Map(
     processes.flatMap(({ id, pools }) =>
       Object.entries(pools).map(([pool, { claimed }]) => [`${pool} ${id}`, claimed] as const),
     ),
   );
-  return { at, by };
+  return { at, counts };
 }
 
 /** Returns the claims per second between two reads. Leaves out processes that only one of the reads found. */
 function rateOf(pool: PoolName, before: Claims, now: Claims): number {
-  const since = [...now.by].map(([key, claimed]) =>
-    key.startsWith(`${pool} `) ? claimed - (before.by.get(key) ?? claimed) : 0,
+  const newClaims = [...now.counts].map(([key, claimed]) =>
+    key.startsWith(`${pool} `) ? claimed - (before.counts.get(key) ?? claimed) : 0,
   );
   const seconds = (now.at - before.at) / 1000;
   return (
     Math.max(
       0,
-      since.reduce((sum, one) => sum + one, 0),
+      newClaims.reduce((sum, one) => sum + one, 0),
     ) / Math.max(seconds, 0.001)
   );
 }

@@ -5,8 +5,8 @@ import { lowestIdAt } from '../../shared/ids.ts';
 const HOUR_MS = 60 * 60 * 1000;
 const HOURS = 24;
 /**
- * Age of an id from which on its call counts as stored. A call that is stored later is missed, as when its worker's
- * clock is behind by more, or the worker could not reach the database for longer.
+ * Age, by its id, at which a call counts as stored. A call that is stored even later is missed: for example, when its
+ * worker could not reach the database for longer, or has a clock that is behind by more.
  */
 const SETTLED_MS = 15_000;
 /** Time without a read after which reading starts over, with the newest calls. */
@@ -17,8 +17,9 @@ export type HourlySpending = Omit<LedgerHour, 'first' | 'last'>;
 
 /**
  * The provider's cost in the hours that began within the last 24, by hour and model. The ledger has no index by hour
- * and may have millions of rows in a day, so each row is read once it is `SETTLED_MS` old: new rows forwards, and older
- * ones backwards, a page at each refresh, until a day is known. Only the latest rows are read each time.
+ * and may have millions of rows in a day, so a row older than `SETTLED_MS` is read only once: new rows when they reach
+ * that age, and earlier ones backwards, a page per refresh, until a day is known. Only younger rows are read at every
+ * refresh.
  */
 export class DailySpending {
   readonly #pool: Pool;

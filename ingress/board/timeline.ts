@@ -30,9 +30,9 @@ interface FoundWork {
 type EndingLimits = Deadlines & { recoveryWindowS: number };
 
 /**
- * Finds work by the id of the prediction or job, or by the `X-Request-Id` that it was admitted for. Reads the history
- * from the time in one of our ids until its work should have ended, for an hour at least, and of the last hour for any
- * other id.
+ * Finds work by the id of the prediction or job, or by the `X-Request-Id` that it was admitted for. Searches the
+ * history from the creation time in one of our ids to the time by which its work should have ended, at least an hour;
+ * for any other id, the last hour.
  */
 export async function findForTimeline(
   pool: Pool,
@@ -48,15 +48,18 @@ export async function findForTimeline(
     return findWork(pool, { id: UUID.test(id) ? id : null, trace, ...span });
   };
   const from = createdMs ?? Date.now() - HOUR_MS;
-  const to = from + (createdMs === undefined ? HOUR_MS : Math.max(HOUR_MS, longestMs(limits)));
+  const to = from + (createdMs === undefined ? HOUR_MS : Math.max(HOUR_MS, longestWorkMs(limits)));
   let works = await findIn(from, to);
   // Work that an outage caught ends when the outage is over.
   if (works.length === 0 && createdMs !== undefined) works = await findIn(to, to + HOUR_MS);
   return Promise.all(works.map((work) => withCallsAndEvents(pool, work)));
 }
 
-/** Returns the longest time from a request to the end of its work, which may be attempted again within the window. */
-function longestMs({ recoveryWindowS, ...deadlines }: EndingLimits): number {
+/**
+ * Returns the longest time from a request to the end of its work, which may be attempted again within the recovery
+ * window.
+ */
+function longestWorkMs({ recoveryWindowS, ...deadlines }: EndingLimits): number {
   return (
     Math.max(...Object.values(kinds).map(({ deadline }) => deadlines[deadline])) + 1000 * recoveryWindowS
   );
@@ -87,7 +90,7 @@ export function timelines(searchedId: string, found: readonly FoundWork[]): Html
 
 function timeline({ work, calls, events }: FoundWork): Html {
   const { admittedAt, code, state, kind, party, app, attempt, worker, requestId } = work;
-  const how = state === 'failed' ? 'bad' : state === 'suggested' ? 'good' : 'quiet';
+  const tone = state === 'failed' ? 'bad' : state === 'suggested' ? 'good' : 'quiet';
   const facts: [string, Html | string][] = [
     ['Id', html`<code>${work.id}</code>`],
     ['X-Request-Id', requestId === null ? NIL : html`<code>${text(requestId)}</code>`],
@@ -98,7 +101,7 @@ function timeline({ work, calls, events }: FoundWork): Html {
     ...(worker === null ? [] : [['Worker', html`<code>${worker}</code>`] as [string, Html]]),
   ];
   return html`<section>
-    <h2>${kind} ${badge(code === null ? state : `${state}: ${code}`, how)}${code === null ? undefined : html` <small class="quiet">from the ${sourceOf(work)}</small>`}</h2>
+    <h2>${kind} ${badge(code === null ? state : `${state}: ${code}`, tone)}${code === null ? undefined : html` <small class="quiet">from the ${sourceOf(work)}</small>`}</h2>
     <dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
     <ol class="timeline">${momentsOf(work, calls, events).map(
       ({ at, what }) =>

@@ -76,7 +76,7 @@ export class ConsentPages {
   async showCallback(ctx: PageContext): Promise<void> {
     const { publicUrl, production } = this.#parts;
     if (production) throw new AppError('not_found');
-    // Not `ctx.URL`, which has no parameters when the `Host` header is malformed.
+    // Avoids `ctx.URL`, which has no parameters when the `Host` header is malformed.
     const parameters = new URLSearchParams(ctx.querystring);
     ctx.type = 'html';
     ctx.body = callbackPage({ get: (name) => parameters.get(name) ?? '', publicUrl }).text;

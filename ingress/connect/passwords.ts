@@ -41,28 +41,28 @@ const GONE_STATUS = 410;
  */
 export class PasswordPages {
   readonly #parts: PasswordParts;
-  readonly #browser: TokenCookie;
-  readonly #link: TokenCookie;
+  readonly #browserCookie: TokenCookie;
+  readonly #linkCookie: TokenCookie;
   readonly #forms: FormTokens;
 
   constructor(parts: PasswordParts) {
     this.#parts = parts;
-    this.#browser = new TokenCookie(parts.publicUrl);
-    this.#link = new TokenCookie(parts.publicUrl, { name: 'forecue-reset', path: PASSWORD_RESET_PATH });
+    this.#browserCookie = new TokenCookie(parts.publicUrl);
+    this.#linkCookie = new TokenCookie(parts.publicUrl, { name: 'forecue-reset', path: PASSWORD_RESET_PATH });
     this.#forms = new FormTokens(parts);
   }
 
   async showForgotten(ctx: PageContext): Promise<void> {
     if (!this.#parts.resetLinks.areMailed) return send(ctx, askOperatorPage());
-    const browser = this.#browser.read(ctx) ?? this.#browser.write(ctx);
-    send(ctx, forgottenPage({ csrf: this.#forms.issue(browser, FORGOTTEN_PASSWORD_FORM) }));
+    const browserToken = this.#browserCookie.read(ctx) ?? this.#browserCookie.write(ctx);
+    send(ctx, forgottenPage({ csrf: this.#forms.issue(browserToken, FORGOTTEN_PASSWORD_FORM) }));
   }
 
   async ask(ctx: PageContext): Promise<void> {
     const { resetLinks } = this.#parts;
     if (!resetLinks.areMailed) return send(ctx, askOperatorPage());
     const form = await readForm(ctx);
-    const browser = this.#forms.check(ctx, form, this.#browser.read(ctx), FORGOTTEN_PASSWORD_FORM);
+    const browserToken = this.#forms.check(ctx, form, this.#browserCookie.read(ctx), FORGOTTEN_PASSWORD_FORM);
     const email = form.get('email') ?? '';
     const refusal = await orRefusal(async () => {
       const checked = checkEmail({ email });
@@ -71,7 +71,7 @@ export class PasswordPages {
     });
     if (refusal === undefined) return send(ctx, mailedPage(email));
     setRefusal(ctx, refusal);
-    const csrf = this.#forms.issue(browser, FORGOTTEN_PASSWORD_FORM);
+    const csrf = this.#forms.issue(browserToken, FORGOTTEN_PASSWORD_FORM);
     send(ctx, forgottenPage({ csrf, email, faults: refusal.faults }));
   }
 
@@ -79,11 +79,11 @@ export class PasswordPages {
     const given = new URLSearchParams(ctx.querystring).get('token');
     if (given !== null) {
       if (!isToken(given)) return this.#sendLinkEnded(ctx);
-      this.#link.write(ctx, given);
+      this.#linkCookie.write(ctx, given);
       // Relative, so that a prefix in front of our paths does no harm.
       return seeOther(ctx, PASSWORD_RESET_PATH.slice(PASSWORD_RESET_PATH.lastIndexOf('/') + 1));
     }
-    const token = this.#link.read(ctx);
+    const token = this.#linkCookie.read(ctx);
     const account = token && (await this.#parts.accounts.ownerOfReset(token));
     if (!token || !account) return this.#sendLinkEnded(ctx);
     send(ctx, newPasswordPage({ csrf: this.#forms.issue(token, NEW_PASSWORD_FORM), email: account.email }));
@@ -92,7 +92,7 @@ export class PasswordPages {
   async save(ctx: PageContext): Promise<void> {
     const { accounts, hasConsole } = this.#parts;
     const form = await readForm(ctx);
-    const token = this.#forms.check(ctx, form, this.#link.read(ctx), NEW_PASSWORD_FORM);
+    const token = this.#forms.check(ctx, form, this.#linkCookie.read(ctx), NEW_PASSWORD_FORM);
     const account = await accounts.ownerOfReset(token);
     if (account === undefined) return this.#sendLinkEnded(ctx);
     ctx.state.accountId = account.id;
@@ -113,12 +113,12 @@ export class PasswordPages {
         newPasswordPage({ csrf: this.#forms.issue(token, NEW_PASSWORD_FORM), email, faults: saved.faults }),
       );
     }
-    this.#link.remove(ctx);
+    this.#linkCookie.remove(ctx);
     send(ctx, changedPage(hasConsole ? '../console/' : undefined));
   }
 
   #sendLinkEnded(ctx: PageContext): void {
-    this.#link.remove(ctx);
+    this.#linkCookie.remove(ctx);
     ctx.status = GONE_STATUS;
     send(ctx, linkEndedPage());
   }

@@ -46,7 +46,7 @@ export class Bodies {
   readonly #appBudget = new BodyBudget(BUDGET_BYTES.apps);
   readonly #otherBudget = new BodyBudget(BUDGET_BYTES.others);
   /** Parses large bodies one at a time, parties in turn, so that other requests are served in between. */
-  readonly #parsing = new ConcurrencyLimiter({ capacity: 1 });
+  readonly #parseLimiter = new ConcurrencyLimiter({ capacity: 1 });
 
   constructor(countRequest: CountRequest) {
     this.#countRequest = countRequest;
@@ -105,7 +105,7 @@ export class Bodies {
       await nextTurn();
       return { result: use(body, bytes.length) };
     };
-    return this.#parsing.run(work, { party, gone: ctx.state.signal });
+    return this.#parseLimiter.run(work, { party, gone: ctx.state.signal });
   }
 
   async #countBytes(ctx: RequestContext, bytes: number): Promise<void> {

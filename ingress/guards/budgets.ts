@@ -27,10 +27,10 @@ export interface BodyShare {
 
 /** Limits the memory that unpacked request bodies take: `capacity` bytes in total, `PARTY_MAX` per party. */
 export class BodyBudget {
-  readonly #held: ConcurrencyLimiter;
+  readonly #limiter: ConcurrencyLimiter;
 
   constructor(capacity: number) {
-    this.#held = new ConcurrencyLimiter({ capacity, maxPerParty: PARTY_MAX });
+    this.#limiter = new ConcurrencyLimiter({ capacity, maxPerParty: PARTY_MAX });
   }
 
   /** Opens an empty share. `gone` is aborted when the sender disconnects. */
@@ -45,7 +45,7 @@ export class BodyBudget {
         // A body that was given up as too slow may still receive a chunk.
         if (isFree) throw new AppError('overloaded');
         if (permit === undefined) {
-          permit = await this.#held.acquire({ party, weight: extraBytes, gone, waitMs: BODY_WAIT_MS });
+          permit = await this.#limiter.acquire({ party, weight: extraBytes, gone, waitMs: BODY_WAIT_MS });
           if (isFree) permit.release();
         } else if (!permit.grow(extraBytes)) throw new AppError('overloaded');
         countedBytes += extraBytes;
@@ -74,7 +74,7 @@ interface AnswerShare {
 
 /** Limits the memory that large answers take until their clients have read them, in total and per party. */
 export class AnswerBudget {
-  readonly #held = new ConcurrencyLimiter({ capacity: ANSWERS_MAX, maxPerParty: PARTY_MAX });
+  readonly #limiter = new ConcurrencyLimiter({ capacity: ANSWERS_MAX, maxPerParty: PARTY_MAX });
 
   /** Opens an empty share. `gone` is aborted when the caller disconnects. */
   open(party: string, gone: AbortSignal): AnswerShare {
@@ -94,7 +94,7 @@ export class AnswerBudget {
       const weight = weightOf(bytes);
       if (weight <= held) return settle(bytes);
       free();
-      permit = await this.#held.acquire({ party, weight, gone, waitMs: ANSWER_WAIT_MS });
+      permit = await this.#limiter.acquire({ party, weight, gone, waitMs: ANSWER_WAIT_MS });
       held = weight;
       if (!gone.aborted) return;
       // The caller disconnected, which freed the share, while this call still waited for the permit.

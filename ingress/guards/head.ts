@@ -10,8 +10,9 @@ const HEAD_MAX = 16 * KIB;
 export const PARSED_HEAD_MAX = 4 * HEAD_MAX;
 
 /**
- * Refuses a URL or header block that is too long, a version other than HTTP/1.0 and 1.1, a second `Host` header, or
- * none under HTTP/1.1 (RFC 9112, 3.2), an `Expect` other than `100-continue`, and a target without a path.
+ * Refuses a URL or header block that is too long, a version other than HTTP/1.0 and 1.1, a second `Host` header, a
+ * missing one under HTTP/1.1 (RFC 9112, 3.2), an `Expect` other than `100-continue`, and a target whose path cannot be
+ * parsed.
  */
 export async function checkHead(ctx: RequestContext, next: Next): Promise<void> {
   const { url = '', headers, headersDistinct, httpVersion } = ctx.req;

@@ -69,7 +69,10 @@ export interface Declaration {
   queryError?: ErrorCode;
   /** Headers that the endpoint reads, besides `X-Request-Id`. */
   requestHeaders?: readonly RequestHeader[];
-  /** Error codes besides those that are the same everywhere, or that `possibleErrors` derives from the rest. */
+  /**
+   * Error codes besides those that are the same everywhere, or that `possibleErrors` derives from the rest of the
+   * declaration.
+   */
   errors: readonly ErrorCode[];
   /** Status of a success. A handler may answer with `otherStatus` instead. */
   status: number;

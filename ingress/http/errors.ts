@@ -50,7 +50,7 @@ export function setError(ctx: RequestContext, error: AppError): void {
   ctx.set('X-Error-Source', error.source);
   if (error.retryAfterS !== undefined)
     ctx.set('Retry-After', String(Math.max(1, Math.ceil(error.retryAfterS))));
-  // The rest of the body may take long to arrive.
+  // Closes the connection, because the rest of the body may take long to arrive.
   if (error.code === 'body_too_large' || error.code === 'request_timeout') ctx.set('Connection', 'close');
 }
 

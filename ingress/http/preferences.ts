@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Checks whether a `Prefer` header (RFC 7240) names the preference, with whatever value or without. */
+/** Checks whether a `Prefer` header (RFC 7240) names the preference, with any value or none. */
 export function prefers({ prefer }: IncomingHttpHeaders, preference: string): boolean {
   return isListed(prefer, preference);
 }

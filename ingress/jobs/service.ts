@@ -65,7 +65,7 @@ export interface JobParts {
   /** Views by kind. Without a view, a kind's handler stores the steps and reports the answer itself. */
   views: Readonly<Record<string, JobView>>;
   /** Reads jobs, all with one statement. Gives up after `withinMs`. */
-  find(named: JobRef[], kinds: readonly string[], withinMs?: number): Promise<(Job | undefined)[]>;
+  find(refs: JobRef[], kinds: readonly string[], withinMs?: number): Promise<(Job | undefined)[]>;
   isErased(accountId: string): Promise<boolean>;
   /** Time after which a connection to which nothing is written is cut off. */
   sendTimeoutMs: number;
@@ -76,14 +76,14 @@ export interface JobParts {
 export class JobService {
   readonly #parts: JobParts;
   readonly #streams = new ConcurrencyLimiter(STREAMS);
-  readonly #findShared: (named: JobRef) => Promise<Job | undefined>;
-  readonly #pollShared: (named: JobRef) => Promise<Job | undefined>;
+  readonly #findShared: (ref: JobRef) => Promise<Job | undefined>;
+  readonly #pollShared: (ref: JobRef) => Promise<Job | undefined>;
   readonly #pause: () => Promise<void>;
 
   constructor(parts: JobParts, pollEveryMs = POLL_EVERY_MS) {
     this.#parts = parts;
     const readShared = (withinMs?: number) =>
-      createBatcher((named: JobRef[]) => parts.find(named, KINDS, withinMs), { maxItems: JOBS_PER_READ_MAX });
+      createBatcher((refs: JobRef[]) => parts.find(refs, KINDS, withinMs), { maxItems: JOBS_PER_READ_MAX });
     this.#findShared = readShared();
     this.#pollShared = readShared(POLL_WITHIN_MS);
     this.#pause = sharedPause(pollEveryMs);
@@ -190,10 +190,10 @@ export class JobService {
     };
   }
 
-  async #find(named: JobRef, find = this.#findShared): Promise<Job> {
-    const job = await find(named);
+  async #find(ref: JobRef, find = this.#findShared): Promise<Job> {
+    const job = await find(ref);
     if (job !== undefined) return job;
-    throw new AppError((await this.#parts.isErased(named.party)) ? 'not_authenticated' : 'not_found');
+    throw new AppError((await this.#parts.isErased(ref.party)) ? 'not_authenticated' : 'not_found');
   }
 }
 

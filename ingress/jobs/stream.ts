@@ -31,7 +31,7 @@ export interface StreamSteps {
   pause(): Promise<void>;
   /** Time without an event after which a comment is sent: proxies on the way take a silent connection for dead. */
   quietMs: number;
-  /** Time after which the stream ends if every poll since has failed because of the database. */
+  /** Time without a successful poll after which the stream ends, if the database is the cause. */
   patienceMs: number;
   log: Log;
 }
@@ -83,9 +83,9 @@ async function* eventsOf(
     if (news) readAt = performance.now();
     const { progress, result = null, error = null } = news?.job ?? {};
     const events: string[] = [];
-    const now = progress ? JSON.stringify(progress) : lastProgress;
-    if (progress && now !== lastProgress) events.push(eventOf('progress', progress));
-    lastProgress = now;
+    const progressText = progress ? JSON.stringify(progress) : lastProgress;
+    if (progress && progressText !== lastProgress) events.push(eventOf('progress', progress));
+    lastProgress = progressText;
     for (const item of news?.items ?? []) {
       shown.add(item.index);
       events.push(eventOf('result', item, eventIdOf(shown)));

@@ -12,7 +12,8 @@ import { networkOf } from './network.ts';
  */
 const WRONG_LIMIT = { name: 'credential', points: 50, windowS: 10 };
 /**
- * Maximum look-ups at once of one network's unproven credentials. A burst can exceed the limit by no more than these.
+ * Maximum look-ups at once of one network's unproven credentials. A burst can exceed the limit by no more than this
+ * number.
  */
 const AT_ONCE = 10;
 /** Interval of the rounds, in which unproven credentials from networks beyond the limit are looked up together. */
@@ -34,14 +35,14 @@ export type WaitForTurn = () => Promise<void>;
  * help guessing: a key has 256 random bits.
  */
 export class CredentialThrottle {
-  readonly #wrong: LeasedLimiter | undefined;
+  readonly #wrongCredentials: LeasedLimiter | undefined;
   readonly #lookUps = new ConcurrencyLimiter({ capacity: Number.POSITIVE_INFINITY, maxPerParty: AT_ONCE });
   #inRounds = 0;
   readonly #nextRound = sharedPause(ROUND_MS);
 
   /** Without `limits`, wrong credentials are not counted. */
   constructor(limits: Pick<LimiterFactory, 'lease'> | undefined) {
-    this.#wrong = limits?.lease(WRONG_LIMIT);
+    this.#wrongCredentials = limits?.lease(WRONG_LIMIT);
   }
 
   /** Checks the credential of a request. Throws `rate_limited`, and whatever `authenticate` throws. */
@@ -55,7 +56,7 @@ export class CredentialThrottle {
     let isInRound = false;
     const turn = async () => {
       permit ??= await this.#lookUps.acquire({ party });
-      const refusal = this.#wrong?.refusal(party);
+      const refusal = this.#wrongCredentials?.refusal(party);
       if (refusal === undefined) return;
       permit.release();
       if (this.#inRounds === IN_ROUNDS_MAX) throwIfRefused(refusal);
@@ -67,7 +68,7 @@ export class CredentialThrottle {
       return await authenticate(turn);
     } catch (error) {
       if (isSent(headers) && error instanceof AppError && WRONG_CODES.includes(error.code))
-        throwIfRefused(await this.#wrong?.take(party));
+        throwIfRefused(await this.#wrongCredentials?.take(party));
       throw error;
     } finally {
       permit?.release();

@@ -24,7 +24,7 @@ export interface Verdict {
  */
 export interface Limiter {
   readonly limit: Limit;
-  /** Takes points (1 by default), which count even when they are refused. */
+  /** Takes points (1 by default), which count even when the call is refused. */
   take(key: string, points?: number): Promise<Verdict>;
   /** Gives points (1 by default) back to the window from which this ingress last took points. */
   refund(key: string, points?: number): Promise<void>;

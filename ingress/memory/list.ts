@@ -40,19 +40,19 @@ export const deletion = {
 /** Dependencies of `readPage`. */
 interface ReadPageParts {
   reserve: ReserveAnswerMemory;
-  search: TakeTurn;
+  takeSearchTurn: TakeTurn;
   /** Aborted when the caller disconnects. */
   signal: AbortSignal;
 }
 
 /**
  * Reads one page of a list, once there is room for it. Throws a `ValidationError` for an invalid cursor or time, and
- * the errors of `reserve`, `search` and `read`.
+ * the errors of `reserve`, `takeSearchTurn` and `read`.
  */
 export async function readPage<Row>(
   list: { accountId: string; tier: string },
   { limit, cursor, since, until, tag, q }: Omit<ListQuery, 'session_id'>,
-  { reserve, search, signal }: ReadPageParts,
+  { reserve, takeSearchTurn, signal }: ReadPageParts,
   read: (options: ListOptions) => Promise<Page<Row>>,
 ): Promise<{ rows: Row[]; next: string | null }> {
   const listName = { ...list, q };
@@ -68,8 +68,10 @@ export async function readPage<Row>(
   // Reserves first, so that no search holds its turn while it waits for room.
   await reserve(PAGE_SIZE_MAX);
   const searcher = { party: list.accountId, gone: signal };
-  const { rows, end } = await (q === undefined ? read(options) : search(searcher, () => read(options)));
-  return { rows, next: end === undefined ? null : tokenOf(end, listName) };
+  const { rows, end } = await (q === undefined
+    ? read(options)
+    : takeSearchTurn(searcher, () => read(options)));
+  return { rows, next: end === undefined ? null : cursorOf(end, listName) };
 }
 
 /** Parses a time in the query. Throws a `ValidationError` for an invalid time that the schema's format accepts. */
@@ -97,12 +99,12 @@ interface ListName {
 /**
  * Encodes the cursor of the next page, opaque to clients: a position, with a checksum over the position and its list.
  */
-function tokenOf({ at, id, relevance }: Position, list: ListName): string {
+function cursorOf({ at, id, relevance }: Position, list: ListName): string {
   const position = `${at.getTime().toString(36)}-${id.replaceAll('-', '')}-${relevance}`;
   return `${position}-${checksum(position, list)}`;
 }
 
-/** Decodes a cursor. Throws a `ValidationError` for anything that `tokenOf` could not have returned for this list. */
+/** Decodes a cursor. Throws a `ValidationError` for anything that `cursorOf` could not have returned for this list. */
 function positionOf(token: string, list: ListName): Position {
   const position = token.slice(0, -DIGEST_LENGTH - 1);
   const [, at = '', ...rest] = POSITION_PATTERN.exec(position) ?? [];

@@ -65,8 +65,8 @@ function queryParameters({ query }: Endpoint, components: Components): object[] 
 function successResponses(endpoint: Endpoint, components: Components): Record<string, object> {
   const { status, otherStatus = status, response, responseType = 'application/json' } = endpoint;
   const { otherResponse = response } = endpoint;
-  const success = (one: number, body: TSchema | undefined) => ({
-    description: STATUS_CODES[one],
+  const success = (statusCode: number, body: TSchema | undefined) => ({
+    description: STATUS_CODES[statusCode],
     headers: responseHeaders([
       ...(endpoint.responseHeaders ?? []),
       'X-Request-Id',
@@ -75,7 +75,7 @@ function successResponses(endpoint: Endpoint, components: Components): Record<st
     content: body && {
       [responseType]: { schema: components.refer(body), example: exampleOf(body) },
       ...(endpoint.streams &&
-        one === status && {
+        statusCode === status && {
           'text/event-stream': {
             schema: Type.String(),
             example: `event: done\ndata: ${JSON.stringify(exampleOf(body))}\n\n`,

@@ -10,7 +10,7 @@ interface FrontParts {
   production: boolean;
 }
 
-/** The front page, `/`: HTML for a browser, and in JSON for a program the state and where to go on. */
+/** The front page, `/`: HTML for a browser; for a program JSON, with the state and the addresses to go on with. */
 export class FrontPage {
   readonly #parts: FrontParts;
 

@@ -40,10 +40,10 @@ export class DraftService {
     const { outcome } = await this.#work.perform(draft, call, gone);
     const { state, report, answer, queueMs } = outcome;
     if ((state !== 'suggested' && state !== 'abstained') || report === null) throw refusalOf(outcome);
-    const { memoryMs, modelMs, ...reported } = report;
+    const { memoryMs, modelMs, ...publicReport } = report;
     return {
       ...(answer === null ? FORGOTTEN_ANSWER : { status: state, ...(JSON.parse(answer) as DraftTexts) }),
-      ...reported,
+      ...publicReport,
       timing: {
         queue_ms: Math.round(queueMs ?? 0),
         memory_ms: memoryMs,

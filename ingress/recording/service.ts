@@ -34,12 +34,12 @@ const PAGE_SIZE_MAX = 4 * MIB;
 export class RecordingService {
   readonly #parts: RecordingParts;
   /** Checks one batch at a time, accounts in turn, because checking occupies the thread. */
-  readonly #checking = new ConcurrencyLimiter({ capacity: 1 });
+  readonly #checkLimiter = new ConcurrencyLimiter({ capacity: 1 });
   /**
    * Reads at most two large events at a time: each takes a connection for long, and briefly several times its size in
    * memory.
    */
-  readonly #readingLarge = new ConcurrencyLimiter({ capacity: 2 });
+  readonly #largeReadLimiter = new ConcurrencyLimiter({ capacity: 2 });
 
   constructor(parts: RecordingParts) {
     this.#parts = parts;
@@ -51,7 +51,7 @@ export class RecordingService {
    * stored.
    */
   record(accountId: string, rows: readonly unknown[], gone: AbortSignal): Promise<RecordingReceipt> {
-    return this.#checking
+    return this.#checkLimiter
       .run(() => checkBatch(rows, Date.now()), { party: accountId, gone })
       .then((batch) => this.#store(accountId, batch, gone));
   }
@@ -84,7 +84,7 @@ export class RecordingService {
     if (body !== undefined) return storedEventJson({ body, receivedAt });
     await reserve(size);
     const read = () => readBody(this.#parts.em(), accountId, id);
-    const storedBody = await this.#readingLarge.run(read, { party: accountId });
+    const storedBody = await this.#largeReadLimiter.run(read, { party: accountId });
     if (storedBody === undefined) throw new AppError('not_found');
     return storedEventJson({ body: storedBody, receivedAt });
   }

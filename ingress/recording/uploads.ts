@@ -5,7 +5,7 @@ import type { RecordedEvent } from '../../shared/domain/recording.ts';
 import type { Log } from '../../shared/log.ts';
 import { ConcurrencyLimiter, type LimitedWork } from '../../shared/timing/concurrency-limiter.ts';
 
-/** Limits: 3 uploads are stored at once, one of each account. Up to 100 more of an account may wait. */
+/** Limits: 3 uploads are stored at once, at most one of each account. Up to 100 more of an account may wait. */
 const LIMITS = { capacity: 3, maxPerParty: 1, maxQueued: 100 };
 /** Pause after an upload that was stored while callers waited, as a multiple of the time that it took. */
 const PAUSE_RATIO = 1;

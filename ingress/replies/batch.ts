@@ -33,10 +33,10 @@ export function batchView(pool: Pool, em: () => EntityManager): JobView {
 
     async news(accountId, progressOrResult, shown) {
       const ids = idsIn(progressOrResult);
-      const ended = await selectEnded(ids.filter((_, index) => !shown.has(index)));
-      const rows = await rowsOf(accountId, ended);
+      const endedIds = await selectEnded(ids.filter((_, index) => !shown.has(index)));
+      const rows = await rowsOf(accountId, endedIds);
       const items = ids.flatMap((id, index) => (rows.has(id) ? itemOf(index, rows.get(id)) : []));
-      return { steps: { done: shown.size + ended.length, total: ids.length }, items };
+      return { steps: { done: shown.size + endedIds.length, total: ids.length }, items };
     },
 
     async result(accountId, reported, reserve): Promise<BatchResponse> {
@@ -46,8 +46,8 @@ export function batchView(pool: Pool, em: () => EntityManager): JobView {
       const rows = await rowsOf(accountId, ids);
       const results = ids.map((id, index) => itemOf(index, rows.get(id)));
       const succeeded = results.filter((item) => 'prediction' in item).length;
-      const sum = (of: (row: ListedReply) => number) =>
-        [...rows.values()].reduce((all, row) => all + of(row), 0);
+      const sum = (tokensOf: (row: ListedReply) => number) =>
+        [...rows.values()].reduce((all, row) => all + tokensOf(row), 0);
       return {
         results,
         succeeded,

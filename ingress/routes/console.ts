@@ -28,8 +28,8 @@ export const signUpToConsole = endpoint('none', {
   responseHeaders: ['Set-Cookie'],
 }).handle(async ({ body, address, signal, headers }, { accounts, refreshCookie }: Parts) => {
   requireSameOrigin(headers);
-  const { invite_code: inviteCode, name = '', ...given } = body;
-  const account = await accounts.signUp({ ...given, name, inviteCode, address }, signal);
+  const { invite_code: inviteCode, name = '', ...credentials } = body;
+  const account = await accounts.signUp({ ...credentials, name, inviteCode, address }, signal);
   return withCookie(await accounts.logIn(account, signal), refreshCookie);
 });
 

@@ -36,8 +36,8 @@ export interface Parts extends JobServices {
   supportedModels: readonly string[];
   recording: RecordingService;
   assembleContext(accountId: string, query: ContextQuery, reading: ContextReadLimits): Promise<ContextBundle>;
-  readContext: TakeTurn;
-  search: TakeTurn;
+  takeContextTurn: TakeTurn;
+  takeSearchTurn: TakeTurn;
   sandboxUnits: number;
   /** Liveness and readiness on the public port, for load balancers that reach no other port. */
   health: Health;

@@ -1,7 +1,7 @@
 /** The callers of one request at this ingress. */
 interface Callers {
   count: number;
-  /** Tells how the latest of the callers that left before the work had ended did so; undefined if none did. */
+  /** Reason why the last caller to stop waiting before the work had ended did so; undefined if none has. */
   latestLeave: 'answered' | 'disconnected' | undefined;
   /** Resolves when the detach of the earlier callers is done or given up; undefined while none is under way. */
   detachment: Promise<void> | undefined;
@@ -25,14 +25,14 @@ export class CallersByRequest {
   }
 
   /** Notes that a caller has stopped waiting for the work before it had ended: it was answered, or it disconnected. */
-  stopWaiting(request: string, how: 'answered' | 'disconnected'): void {
+  stopWaiting(request: string, reason: 'answered' | 'disconnected'): void {
     const callers = this.#callers.get(request);
-    if (callers !== undefined) callers.latestLeave = how;
+    if (callers !== undefined) callers.latestLeave = reason;
   }
 
   /**
-   * Removes a caller. If it was the last, and one of them had stopped waiting, calls `detach` with whether the latest of
-   * these disconnected.
+   * Removes a caller. If none is left, and any had stopped waiting before the work had ended, calls `detach`, with true
+   * if the last to stop had disconnected.
    */
   leave(request: string, detach: (disconnected: boolean) => Promise<void>): void {
     const callers = this.#callers.get(request);

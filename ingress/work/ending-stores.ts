@@ -13,7 +13,7 @@ import type { Log } from '../../shared/log.ts';
 import type { ConnectionExchangeRequest } from '../../shared/schemas/connections.ts';
 import { withTimeout } from '../../shared/timing/within.ts';
 
-/** Time for which a call goes on ending work that any revocations left running. Housekeeping ends the rest. */
+/** Time for which a call goes on ending work that revocations left running. The housekeeping ends the rest. */
 const END_FOR_MS = 2000;
 
 /**
@@ -65,10 +65,10 @@ export function accountEraser(
 ) {
   return async (user: UserPrincipal): Promise<void> => {
     await beginErasure(user);
-    const continued = continueErasure(user.id, ERASE_WITHIN_MS).catch((error: unknown) =>
+    const erasure = continueErasure(user.id, ERASE_WITHIN_MS).catch((error: unknown) =>
       log.warn({ err: error }, 'could not go on with an erasure'),
     );
     // Answers in time although a step may wait for a lock: the step goes on.
-    await withTimeout(ERASE_WITHIN_MS, () => continued).catch(() => {});
+    await withTimeout(ERASE_WITHIN_MS, () => erasure).catch(() => {});
   };
 }

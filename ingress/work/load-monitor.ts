@@ -45,7 +45,7 @@ export class LoadMonitor {
   readonly #steps: LoadSteps;
   readonly #watched: ReadonlyMap<string, WatchedKind>;
   readonly #polls: Repetition;
-  readonly #coalesced = new Coalescer(() => this.#observe());
+  readonly #coalescedReads = new Coalescer(() => this.#observe());
 
   constructor(kinds: Kinds, steps: LoadSteps) {
     this.#kinds = kinds;
@@ -64,25 +64,25 @@ export class LoadMonitor {
 
   /** Reads the load now. An ingress does so before it serves, so that its first caller does not wait in vain. */
   poll(): Promise<void> {
-    return this.#coalesced.run();
+    return this.#coalescedReads.run();
   }
 
   /** Notes that a handler has ended work of the kind, which took `ms`, `queuedMs` of them in the queue. */
   noteServed(kind: string, ms: number, queuedMs: number): void {
-    const watched = this.#of(kind);
+    const watched = this.#watchedKind(kind);
     watched.queuedMs = queuedMs;
     watched.estimate.noteServed(ms - queuedMs);
   }
 
   /** Returns the milliseconds for which the kind's work that ended last was queued. */
   queuedMs(kind: string): number {
-    return this.#of(kind).queuedMs;
+    return this.#watchedKind(kind).queuedMs;
   }
 
   /** Returns the maximum number of pieces that a party may have queued for one more to be answered in time. */
   maxQueued(kind: string): number {
-    const { estimate, kind: declared } = this.#of(kind);
-    return estimate.maxQueued(SPENDABLE_SHARE * this.#steps.deadlineMs(declared), performance.now());
+    const { estimate, kind: declaration } = this.#watchedKind(kind);
+    return estimate.maxQueued(SPENDABLE_SHARE * this.#steps.deadlineMs(declaration), performance.now());
   }
 
   /**
@@ -90,8 +90,8 @@ export class LoadMonitor {
    * at most the kind's deadline, even without a worker.
    */
   retryAfterS(kind: string, queued: number): number {
-    const { estimate, kind: declared } = this.#of(kind);
-    const deadlineMs = this.#steps.deadlineMs(declared);
+    const { estimate, kind: declaration } = this.#watchedKind(kind);
+    const deadlineMs = this.#steps.deadlineMs(declaration);
     const excessMs = estimate.answerMs(queued, performance.now()) - SPENDABLE_SHARE * deadlineMs;
     return Math.max(1, Math.ceil(Math.min(excessMs, deadlineMs) / 1000));
   }
@@ -105,7 +105,7 @@ export class LoadMonitor {
     return [...this.#watched.values()].some(({ estimate }) => estimate.isStrained);
   }
 
-  #of(kind: string): WatchedKind {
+  #watchedKind(kind: string): WatchedKind {
     const watched = this.#watched.get(kind);
     if (watched === undefined) throw new Error(`no such kind of work: ${kind}`);
     return watched;
@@ -116,11 +116,11 @@ export class LoadMonitor {
       const rows = await this.#steps.read(Object.values(this.#kinds));
       const at = performance.now();
       for (const { kind: name, claimed } of rows) {
-        const { kind, estimate } = this.#of(name);
-        const pool = rows.filter((row) => this.#of(row.kind).kind.pool === kind.pool);
+        const { kind, estimate } = this.#watchedKind(name);
+        const pool = rows.filter((row) => this.#watchedKind(row.kind).kind.pool === kind.pool);
         const total = poolLoad(pool);
         if (total.workers === 0 && !this.#steps.canJudge()) continue;
-        const ownRows = pool.filter((row) => this.#of(row.kind).kind.parties === kind.parties);
+        const ownRows = pool.filter((row) => this.#watchedKind(row.kind).kind.parties === kind.parties);
         const otherRows = pool.filter((row) => !ownRows.includes(row));
         const claims = pool.flatMap(({ lastClaimMs }) => lastClaimMs ?? []);
         estimate.observe({

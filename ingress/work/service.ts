@@ -91,12 +91,12 @@ export class WorkService {
     call: WorkCall<FactsOf<K>>,
     disconnected: AbortSignal,
   ): Promise<AnsweredCall<K>> {
-    const served = this.#served(kind);
+    const servedKind = this.#servedKind(kind);
     const { outcome, replayed } = await withTimeout(
-      served.timeoutMs + ANSWER_GRACE_MS,
+      servedKind.timeoutMs + ANSWER_GRACE_MS,
       (late) => {
         const caller = { gone: anySignal(disconnected, late), disconnected };
-        return this.#countCaller(served, call, () => this.#admitAndWait(served, call, caller));
+        return this.#countCaller(servedKind, call, () => this.#admitAndWait(servedKind, call, caller));
       },
       () => new AppError('service_unavailable'),
     );
@@ -113,12 +113,12 @@ export class WorkService {
     call: WorkCall<FactsOf<K>>,
     disconnected: AbortSignal,
   ): Promise<{ id: string; replayed: boolean; outcome: Outcome | undefined }> {
-    const served = this.#served(kind);
-    return this.#countCaller(served, call, async () => {
+    const servedKind = this.#servedKind(kind);
+    return this.#countCaller(servedKind, call, async () => {
       const caller = { gone: disconnected, disconnected };
-      const { id, decision, outcome } = await this.#admit(served, call, caller);
+      const { id, decision, outcome } = await this.#admit(servedKind, call, caller);
       if (decision !== 'ended') {
-        served.dispatch(id, call.party);
+        servedKind.dispatch(id, call.party);
         this.#callers.stopWaiting(call.key, 'answered');
       }
       return { id, replayed: decision !== 'admitted', outcome };
@@ -144,10 +144,10 @@ export class WorkService {
     }
   }
 
-  #served({ name }: Pick<Kind, 'name'>): ServedKind {
-    const served = this.#parts.kinds.get(name);
-    if (served === undefined) throw new Error(`no such kind of work: ${name}`);
-    return served;
+  #servedKind({ name }: Pick<Kind, 'name'>): ServedKind {
+    const servedKind = this.#parts.kinds.get(name);
+    if (servedKind === undefined) throw new Error(`no such kind of work: ${name}`);
+    return servedKind;
   }
 
   /** Counts a caller until the promise of `work` settles, which may be long after the caller got a time-out. */
@@ -165,46 +165,46 @@ export class WorkService {
   }
 
   async #admitAndWait(
-    served: ServedKind,
+    servedKind: ServedKind,
     call: WorkCall<unknown>,
     caller: CallerSignals,
   ): Promise<{ outcome: Outcome; replayed: boolean }> {
-    const result = await timeStage(served.kind.name, 'admission', this.#admit(served, call, caller));
+    const result = await timeStage(servedKind.kind.name, 'admission', this.#admit(servedKind, call, caller));
     if (result.decision === 'ended') {
-      const outcome = result.outcome ?? (await this.#missing(call));
+      const outcome = result.outcome ?? (await this.#throwMissing(call));
       linkToWork(outcome.facts);
       return { outcome, replayed: true };
     }
-    const waiting = this.#wait(served, call, result, caller);
+    const waiting = this.#wait(servedKind, call, result, caller);
     const since = performance.now();
-    // Also for attached work, which may still be queued: workers claim no work whose callers have all left.
-    served.dispatch(result.id, call.party);
+    // Dispatches attached work as well, which may still be queued: workers claim no work whose callers have all left.
+    servedKind.dispatch(result.id, call.party);
     const outcome = await waiting;
     const replayed = result.decision === 'attached';
     if (replayed) linkToWork(outcome.facts);
     // Work that was cancelled or timed out does not show how long a handler takes.
     if (!replayed && outcome.report !== null) {
       const waitedMs = performance.now() - since;
-      observeStage(served.kind.name, 'wait', waitedMs);
-      this.#parts.load.noteServed(served.kind.name, waitedMs, outcome.queueMs ?? 0);
+      observeStage(servedKind.kind.name, 'wait', waitedMs);
+      this.#parts.load.noteServed(servedKind.kind.name, waitedMs, outcome.queueMs ?? 0);
     }
     return { outcome, replayed };
   }
 
   /** Admits a request. Throws the code of a refusal. */
   async #admit(
-    served: ServedKind,
+    servedKind: ServedKind,
     call: WorkCall<unknown>,
     { gone, disconnected }: CallerSignals,
   ): Promise<AdmissionResult> {
     const { load, wakeUps } = this.#parts;
-    const { name } = served.kind;
+    const { name } = servedKind.kind;
     // The worker's spans continue this span: the row refers to it.
     const result = await inSpan(`admit ${name}`, { kind: 'PRODUCER' }, () =>
-      this.#decide(served, call, gone),
+      this.#decide(servedKind, call, gone),
     ).catch((error: unknown) => {
       // The admission may be committed, and then this ingress counts as waiting for the work.
-      if (isAnswerLost(error)) this.#callers.stopWaiting(call.key, howLeft(disconnected));
+      if (isAnswerLost(error)) this.#callers.stopWaiting(call.key, leaveReasonOf(disconnected));
       throw error;
     });
     const { decision, superseded } = result;
@@ -219,15 +219,19 @@ export class WorkService {
   }
 
   /** Sheds a request only after reading the load again: the queue may have drained meanwhile. */
-  async #decide(served: ServedKind, call: WorkCall<unknown>, gone: AbortSignal): Promise<AdmissionResult> {
+  async #decide(
+    servedKind: ServedKind,
+    call: WorkCall<unknown>,
+    gone: AbortSignal,
+  ): Promise<AdmissionResult> {
     const { load, pool } = this.#parts;
-    const { name } = served.kind;
+    const { name } = servedKind.kind;
     const admission = { ...call, facts: withTrace(call.facts), input: call.input.take() };
-    let result = await served.admit(admission, gone);
+    let result = await servedKind.admit(admission, gone);
     const queued = result.queued ?? 0;
     if (result.decision === 'overloaded') {
       await load.poll();
-      if (load.maxQueued(name) > queued) result = await served.admit(admission, gone);
+      if (load.maxQueued(name) > queued) result = await servedKind.admit(admission, gone);
     }
     describeAdmission(name, result);
     if (result.attempt > 1 && result.decision === 'admitted' && isTraced())
@@ -243,24 +247,24 @@ export class WorkService {
     { gone, disconnected }: CallerSignals,
   ): Promise<Outcome> {
     const waiter = this.#parts.room.enter({ id, key: request.key });
-    const left = new AbortController();
-    const expire = () => void this.#expire(kind, request, waiter, left.signal);
+    const callerLeft = new AbortController();
+    const expire = () => void this.#expire(kind, request, waiter, callerLeft.signal);
     const deadline = setTimeout(expire, Math.max(0, leftMs));
     const leave = () => waiter.reject(new AppError(kind.codes.cancelled, { cause: 'the caller is gone' }));
     gone.addEventListener('abort', leave);
     if (gone.aborted) leave();
-    let ended = false;
+    let hasEnded = false;
     try {
-      const fate = await waiter.ended;
-      ended = true;
-      return fate === 'gone' ? await this.#missing(request) : fate;
+      const fate = await waiter.fate;
+      hasEnded = true;
+      return fate === 'gone' ? await this.#throwMissing(request) : fate;
     } finally {
       clearTimeout(deadline);
       // Passes a reason, because the default one is an error, which records the stack.
-      left.abort('left');
+      callerLeft.abort('left');
       gone.removeEventListener('abort', leave);
       waiter.leave();
-      if (!ended) this.#callers.stopWaiting(request.key, howLeft(disconnected));
+      if (!hasEnded) this.#callers.stopWaiting(request.key, leaveReasonOf(disconnected));
     }
   }
 
@@ -269,14 +273,14 @@ export class WorkService {
    * the caller has left, since the database's clock decides: it may be a moment behind ours, or an hour if it was set
    * back.
    */
-  async #expire({ codes }: Kind, request: Request, waiter: Waiter, left: AbortSignal): Promise<void> {
+  async #expire({ codes }: Kind, request: Request, waiter: Waiter, callerLeft: AbortSignal): Promise<void> {
     try {
       const found = await this.#find(request);
       const end = { guard: 'overdue', state: 'failed', code: codes.timeout } as const;
-      for (let tries = 1; !left.aborted; tries += 1) {
+      for (let tries = 1; !callerLeft.aborted; tries += 1) {
         if (isEnded(found) || !(await this.#parts.complete({ ...subjectOf(found), ...end })))
           this.#parts.room.wake([found.id]);
-        await sleep(backoffMs(tries, EXPIRY_BACKOFF), undefined, { signal: left }).catch(() => {});
+        await sleep(backoffMs(tries, EXPIRY_BACKOFF), undefined, { signal: callerLeft }).catch(() => {});
       }
     } catch (error) {
       waiter.reject(error);
@@ -290,8 +294,8 @@ export class WorkService {
   }
 
   /**
-   * Detaches this ingress from a request. Cancels its work if nobody waits for it now, its last caller's connection
-   * closed, and its latest caller wanted that.
+   * Detaches this ingress from a request. Cancels its work if no ingress waits for it now, the caller that stopped
+   * waiting last had disconnected, and the latest admission asked for that.
    */
   async #leave({ codes }: Kind, detachment: Detachment): Promise<void> {
     try {
@@ -308,11 +312,11 @@ export class WorkService {
 
   /** Reads an admitted request. */
   async #find(request: Request): Promise<Outcome> {
-    return (await findRequest(this.#parts.pool, request.key)) ?? this.#missing(request);
+    return (await findRequest(this.#parts.pool, request.key)) ?? this.#throwMissing(request);
   }
 
   /** Throws the reason why an admitted request is in no table: an erased account, or a failover that lost commits. */
-  async #missing({ party }: Pick<Request, 'party'>): Promise<never> {
+  async #throwMissing({ party }: Pick<Request, 'party'>): Promise<never> {
     const code = (await isErased(this.#parts.pool, party)) ? 'not_authenticated' : 'service_unavailable';
     throw new AppError(code);
   }
@@ -337,6 +341,6 @@ function subjectOf({ id, party, month }: Subject): Subject {
   return { id, party, month };
 }
 
-function howLeft(disconnected: AbortSignal): 'answered' | 'disconnected' {
+function leaveReasonOf(disconnected: AbortSignal): 'answered' | 'disconnected' {
   return disconnected.aborted ? 'disconnected' : 'answered';
 }

@@ -12,10 +12,10 @@ const POLL_EVERY_MS = 500;
  */
 const POLL_WITHIN_MS = 900;
 
-/** A waiting caller. `ended` resolves with the fate of the work, with or without a wake-up; it rejects at `close`. */
+/** A waiting caller. `fate` resolves when the work has ended, with or without a wake-up; it rejects at `close`. */
 export interface Waiter {
-  ended: Promise<Fate>;
-  /** Rejects `ended` for this caller alone. */
+  fate: Promise<Fate>;
+  /** Rejects `fate` for this caller alone. */
   reject(error: unknown): void;
   /** Stops waiting. */
   leave(): void;
@@ -41,45 +41,45 @@ export type ReadFates = (keys: string[], withinMs: number | undefined) => Promis
  * poll.
  */
 export class WaitingRoom {
-  readonly #callers = new Map<string, AwaitedWork>();
+  readonly #awaitedWork = new Map<string, AwaitedWork>();
   readonly #readFates: ReadFates;
   readonly #log: Log;
   readonly #polls: Repetition;
   #isClosed = false;
   /** Ids of work that wake-ups have named since they last caused a read. */
-  readonly #woken = new Set<string>();
+  readonly #wokenIds = new Set<string>();
   readonly #wokenReads = new Coalescer(() => {
-    const ids = [...this.#woken];
-    this.#woken.clear();
+    const ids = [...this.#wokenIds];
+    this.#wokenIds.clear();
     return this.#read('wake_up', ids);
   });
 
   constructor(readFates: ReadFates, log: Log) {
     this.#readFates = readFates;
     this.#log = log;
-    this.#polls = every(POLL_EVERY_MS, () => this.#read('poll', [...this.#callers.keys()]));
+    this.#polls = every(POLL_EVERY_MS, () => this.#read('poll', [...this.#awaitedWork.keys()]));
   }
 
   /** The number of pieces of work that somebody waits for. */
   get size(): number {
-    return this.#callers.size;
+    return this.#awaitedWork.size;
   }
 
   /** Starts to wait. Must be called before the work is announced, so that no wake-up comes too early. */
   enter({ id, key }: { id: string; key: string }): Waiter {
-    const { promise: ended, resolve, reject } = Promise.withResolvers<Fate>();
+    const { promise: fate, resolve, reject } = Promise.withResolvers<Fate>();
     const caller: Caller = { resolve, reject };
-    const work = this.#callers.get(id) ?? { key, callers: new Set() };
-    this.#callers.set(id, work);
+    const work = this.#awaitedWork.get(id) ?? { key, callers: new Set() };
+    this.#awaitedWork.set(id, work);
     work.callers.add(caller);
     if (this.#isClosed) reject(new AppError('service_unavailable'));
-    return { ended, reject, leave: () => this.#leave(id, caller) };
+    return { fate, reject, leave: () => this.#leave(id, caller) };
   }
 
   /** Reads the work with these ids, as far as a caller in this room waits for it. */
   wake(ids: readonly string[]): void {
-    const awaited = ids.filter((id) => this.#callers.has(id));
-    for (const id of awaited) this.#woken.add(id);
+    const awaited = ids.filter((id) => this.#awaitedWork.has(id));
+    for (const id of awaited) this.#wokenIds.add(id);
     if (awaited.length > 0) void this.#wokenReads.run();
   }
 
@@ -87,7 +87,7 @@ export class WaitingRoom {
   close(): void {
     this.#isClosed = true;
     void this.#polls.stop();
-    for (const { callers } of this.#callers.values()) {
+    for (const { callers } of this.#awaitedWork.values()) {
       for (const caller of callers) caller.reject(new AppError('service_unavailable'));
     }
   }
@@ -99,7 +99,7 @@ export class WaitingRoom {
    */
   async #read(by: 'wake_up' | 'poll', ids: readonly string[]): Promise<void> {
     const reads = ids.flatMap((id) => {
-      const work = this.#callers.get(id);
+      const work = this.#awaitedWork.get(id);
       return work === undefined ? [] : { id, key: work.key, callers: [...work.callers] };
     });
     if (reads.length === 0) return;
@@ -118,8 +118,8 @@ export class WaitingRoom {
   }
 
   #leave(id: string, caller: Caller): void {
-    const work = this.#callers.get(id);
+    const work = this.#awaitedWork.get(id);
     work?.callers.delete(caller);
-    if (work?.callers.size === 0) this.#callers.delete(id);
+    if (work?.callers.size === 0) this.#awaitedWork.delete(id);
   }
 }

@@ -69,10 +69,11 @@ function rowOf({ occurredAt, role, origin, agent, content }: RawToPromote, at: n
  * has no title or summary. Secrets are masked. A known outcome becomes a tag.
  */
 export function readEpisode(answer: EpisodeAnswer, rows: readonly RawToPromote[]): EpisodeText | undefined {
-  const shown = capToClusterSize(rows).length;
+  const shownCount = capToClusterSize(rows).length;
   const title = truncateWithEllipsis(maskSecrets(answer.title).replaceAll(/\s+/g, ' ').trim(), TITLE_MAX);
   const summary = truncateWithEllipsis(maskSecrets(answer.summary).trim(), SUMMARY_MAX);
-  if (!answer.cites.some((n) => n >= 1 && n <= shown) || title === '' || summary === '') return undefined;
+  if (!answer.cites.some((n) => n >= 1 && n <= shownCount) || title === '' || summary === '')
+    return undefined;
   const outcome = answer.outcome === 'unknown' ? [] : [answer.outcome];
   const tags = answer.tags
     .map((tag) => maskSecrets(tag).trim())

@@ -90,10 +90,10 @@ function kindOf(sentence: string): string | undefined {
     return undefined;
   if (!isDisplayable(sentence) || ESCAPED_CHARACTER.test(sentence)) return undefined;
   // Words in quotation marks may be somebody else's.
-  const own = sentence.replaceAll(/["“„«][^"”“»]*["”“»]/g, ' ');
-  if (SENSITIVE_WORDS.test(normalForm(own, 'NFC')) || containsSecret(sentence)) return undefined;
+  const ownWords = sentence.replaceAll(/["“„«][^"”“»]*["”“»]/g, ' ');
+  if (SENSITIVE_WORDS.test(normalForm(ownWords, 'NFC')) || containsSecret(sentence)) return undefined;
   if (isRetraction(sentence)) return undefined;
-  return lastingKindOf(own);
+  return lastingKindOf(ownWords);
 }
 
 /** Splits a text at line breaks and after sentence ends. A dot inside a word ends no sentence. */

@@ -49,7 +49,7 @@ export interface ShownMemory {
   rows: readonly SourceRow[];
   known: readonly { id: string }[];
   /** Titles of the episodes that the model was shown. A quote from a title is no evidence. */
-  others: readonly string[];
+  titles: readonly string[];
 }
 
 /** Maximum number of proposals that are considered in an answer. */
@@ -69,7 +69,7 @@ const CONFIDENCE = 0.9;
  * dropped.
  */
 export function checkProposals(proposals: readonly ProposedFact[], shown: ShownMemory): Statement[] {
-  const record = new EvidenceTexts(shown.rows, shown.others);
+  const record = new EvidenceTexts(shown.rows, shown.titles);
   return proposals
     .toSorted((a, b) => b.salience - a.salience)
     .slice(0, PROPOSALS_MAX)
@@ -84,15 +84,15 @@ function checkProposal(
   const { kind, slot, evidence, relation, target } = proposal;
   const text = proposal.text.trim();
   if (text === '' || [...text].length > TEXT_MAX) return undefined;
-  const quotes = record.quotes(evidence.slice(0, EVIDENCE_MAX));
+  const quotes = record.checkQuotes(evidence.slice(0, EVIDENCE_MAX));
   if (quotes === undefined || record.isBorrowed(text, quotes) || containsSecret(text)) return undefined;
   if (quotes.some(({ words }) => containsSecret(words))) return undefined;
   if (isRetraction(text) || (isInstruction(text) && !record.isStated(text, quotes))) return undefined;
   const fact = target === null || relation === 'new' ? undefined : known[target - 1];
   const to = timeOf(proposal.valid_to);
-  const said = record.latestTimeOf(quotes);
+  const saidAt = record.latestTimeOf(quotes);
   // Without `valid_from`, a statement is valid from the time it was said, or from its end if it had ended before.
-  const from = timeOf(proposal.valid_from) ?? Math.min(said, to ?? said);
+  const from = timeOf(proposal.valid_from) ?? Math.min(saidAt, to ?? saidAt);
   if (proposal.valid_to !== null && (to === undefined || to < from)) return undefined;
   return {
     text: asStatement(text),
@@ -163,7 +163,7 @@ export class EvidenceTexts {
    * person's own words first. Returns undefined if no quote is the person's own: words of an agent, and words that the
    * person only accepted or pasted, state nothing about the person.
    */
-  quotes(evidence: readonly CitedEvidence[]): CheckedQuote[] | undefined {
+  checkQuotes(evidence: readonly CitedEvidence[]): CheckedQuote[] | undefined {
     const found = evidence.flatMap(({ source, quote }) => {
       const row = this.#rows[source - 1];
       const words = row && quotedIn(row, quote);
@@ -182,12 +182,12 @@ export class EvidenceTexts {
    * and do not count.
    */
   isBorrowed(text: string, quotes: readonly Quote[]): boolean {
-    const cited = this.#citedBy(quotes);
+    const citedRows = this.#citedBy(quotes);
     const stems = [...stemsOf([text])];
-    const isOwn = (stem: string) => cited.some((row) => row.stems.has(stem));
-    const supported = stems.filter(isOwn).length;
-    const borrowed = stems.filter((stem) => this.#othersStems.has(stem) && !isOwn(stem)).length;
-    return borrowed > BORROWED_MAX * supported;
+    const isOwn = (stem: string) => citedRows.some((row) => row.stems.has(stem));
+    const ownCount = stems.filter(isOwn).length;
+    const borrowedCount = stems.filter((stem) => this.#othersStems.has(stem) && !isOwn(stem)).length;
+    return borrowedCount > BORROWED_MAX * ownCount;
   }
 
   /** Returns the time of the latest quoted row that the person wrote, in Unix milliseconds. */

@@ -158,7 +158,7 @@ const LASTING_PATTERNS: readonly Pattern[] = [...ENGLISH, ...GERMAN, ...FRENCH, 
 
 /** Patterns of sentences that state nothing lasting: about the moment or a single event, questions, suppositions. */
 const PASSING_PATTERNS = [
-  // Things that the writer points at, and experience up to now.
+  // Words that point at something at hand ("above"), and experience up to now ("habe nie").
   /\b(?:here|above|below|oben|unten|ici|ci-dess(?:us|ous)|aquí|arriba|abajo)(?!\p{L})/iu,
   /\b(?:habe|haben|hatte|hatten) (?:[\p{L}-]+ ){0,4}(?:nie|niemals|immer)(?!\p{L})|\b(?:n['’])?(?:ai|avons|avais|avions) (?:toujours|jamais)(?!\p{L})|\b(?:nunca|siempre) (?:he|hemos|había|habíamos)(?!\p{L})/iu,
   /\b(?:mag|hasse|liebe|bevorzuge|aime|adore|déteste|préfère|gustan?|encantan?|odio|prefiero) (?:(?:sehr|wirklich|echt|bien|beaucoup|mucho) )?(?:diese?[nmrs]?|die|das|den|cet(?:te)?|ces?|cela|la|le|l['’]|es[aeo]s?|est[aeo]s?|l[ao]s?|el) ?(?:idee|ergebnis|weg|vorschlag|aussehen|idée|résultat|proposition|rendu|façon|idea|resultado|propuesta|manera)(?!\p{L})/iu,
@@ -211,9 +211,9 @@ function isOpening(words: string): boolean {
 /** Returns the kind of the lasting fact that a short sentence states about its writer; undefined if it states none. */
 export function lastingKindOf(sentence: string): string | undefined {
   if (PASSING_PATTERNS.some((pattern) => pattern.test(sentence))) return undefined;
-  const stated = sentence.replaceAll(SUBORDINATE_START, '$1');
+  const mainClauses = sentence.replaceAll(SUBORDINATE_START, '$1');
   return LASTING_PATTERNS.find(([, pattern]) => {
-    const found = pattern.exec(stated);
-    return found !== null && isOpening(stated.slice(0, found.index));
+    const found = pattern.exec(mainClauses);
+    return found !== null && isOpening(mainClauses.slice(0, found.index));
   })?.[0];
 }

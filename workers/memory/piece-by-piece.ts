@@ -38,7 +38,7 @@ class PieceTries<Piece> {
   #outages = 0;
   #failure: ProviderError | undefined;
   /** The last failure of a piece that did not cause it and will not be tried again. */
-  #unexplained: ProviderError | undefined;
+  #unexplainedFailure: ProviderError | undefined;
 
   constructor(steps: PieceSteps<Piece>, answerMs: () => number) {
     this.#steps = steps;
@@ -49,7 +49,7 @@ class PieceTries<Piece> {
   async promoteAll(pieces: readonly Piece[]): Promise<void> {
     let groups = [pieces];
     for (let isFirst = true; groups.length > 0; isFirst = false) groups = await this.#round(groups, isFirst);
-    const failure = this.#hasAnswer ? this.#unexplained : this.#failure;
+    const failure = this.#hasAnswer ? this.#unexplainedFailure : this.#failure;
     if (failure !== undefined) throw failure;
   }
 
@@ -102,7 +102,7 @@ class PieceTries<Piece> {
     if (this.#outages === OUTAGES_MAX) throw failure;
     const isDivisible = this.#steps.split(piece).length > 1;
     const mayTryAgain = isFirst ? fault === 'timeout' || isDivisible : isPieceFault && isDivisible;
-    if (!mayTryAgain && !isPieceFault) this.#unexplained = failure;
+    if (!mayTryAgain && !isPieceFault) this.#unexplainedFailure = failure;
     return mayTryAgain;
   }
 }

@@ -98,34 +98,41 @@ export async function piecesToPromote(
   { since, limit, promotedBefore, settledOnly }: PieceFilter,
 ): Promise<Piece[]> {
   const stale = await staleEpisodes(em, accountId, { limit, settledOnly });
-  const first = await piecesOf(
+  const firstPieces = await piecesOf(
     em,
     accountId,
     stale.filter(({ hasFailed }) => !hasFailed),
     limit,
   );
-  const left = limit - rowsIn(first);
-  if (left <= 0) return first;
+  const left = limit - rowsIn(firstPieces);
+  if (left <= 0) return firstPieces;
 
-  const found = await rowsToPromote(em, accountId, { since, limit: left + 1, promotedBefore, settledOnly });
-  const rows = found.slice(0, left);
-  const clusters = [false, true].flatMap((failed) =>
+  const foundRows = await rowsToPromote(em, accountId, {
+    since,
+    limit: left + 1,
+    promotedBefore,
+    settledOnly,
+  });
+  const rows = foundRows.slice(0, left);
+  const clusters = [false, true].flatMap((hadFailed) =>
     clustersIn(
-      found.filter(({ hasFailed }) => hasFailed === failed),
-      found[left],
+      foundRows.filter(({ hasFailed }) => hasFailed === hadFailed),
+      foundRows[left],
     ),
   );
-  const settled = settledOnly ? clusters.filter((cluster) => isSettled(cluster, Date.now())) : clusters;
-  const summarised = rows.filter(({ episode, isSummarised }) => isSummarised && episode === null);
+  const settledClusters = settledOnly
+    ? clusters.filter((cluster) => isSettled(cluster, Date.now()))
+    : clusters;
+  const summarisedRows = rows.filter(({ episode, isSummarised }) => isSummarised && episode === null);
   const pieces: Piece[] = [
-    ...first,
+    ...firstPieces,
     ...(await piecesOf(em, accountId, episodesOf(rows, stale), left)),
     // Rows that already belong to an episode are only marked, cluster by cluster.
-    ...clustersOf(summarised).map((cluster) => ({ kind: 'summarised', rows: cluster }) as const),
-    ...settled.map((cluster) => ({ kind: 'new', rows: cluster }) as const),
+    ...clustersOf(summarisedRows).map((cluster) => ({ kind: 'summarised', rows: cluster }) as const),
+    ...settledClusters.map((cluster) => ({ kind: 'new', rows: cluster }) as const),
   ];
-  const failed = new Set(rows.flatMap(({ id, hasFailed }) => (hasFailed ? id : [])));
-  const hasFailed = (piece: Piece) => piece.rows.some(({ id }) => failed.has(id));
+  const failedIds = new Set(rows.flatMap(({ id, hasFailed }) => (hasFailed ? id : [])));
+  const hasFailed = (piece: Piece) => piece.rows.some(({ id }) => failedIds.has(id));
   return [
     ...pieces.filter((piece) => !hasFailed(piece)),
     ...pieces.filter(hasFailed),
@@ -171,10 +178,10 @@ async function piecesOf(
  * Returns the clusters of the rows that belong to no episode. `beyond` is the first row beyond the limit: a cluster
  * that contains it is left to the next promotion, unless it is the only cluster.
  */
-function clustersIn(found: readonly RowToPromote[], beyond: RowToPromote | undefined): RowToPromote[][] {
-  const clusters = clustersOf(found.filter(({ isSummarised }) => !isSummarised));
-  const whole = clusters.filter((rows) => beyond === undefined || !rows.includes(beyond));
-  if (whole.length > 0 || beyond === undefined) return whole;
+function clustersIn(foundRows: readonly RowToPromote[], beyond: RowToPromote | undefined): RowToPromote[][] {
+  const clusters = clustersOf(foundRows.filter(({ isSummarised }) => !isSummarised));
+  const wholeClusters = clusters.filter((rows) => beyond === undefined || !rows.includes(beyond));
+  if (wholeClusters.length > 0 || beyond === undefined) return wholeClusters;
   return clusters.map((rows) => rows.filter((row) => row !== beyond)).filter((rows) => rows.length > 0);
 }
 

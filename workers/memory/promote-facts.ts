@@ -54,7 +54,7 @@ class FactSteps implements PromotionSteps<Sources> {
   /** Always false, because `promote` reads changed sources again at once. */
   readonly hasChanged = false;
   readonly #promotion: Promotion;
-  readonly #done = new Set<string>();
+  readonly #doneIds = new Set<string>();
 
   constructor(promotion: Promotion) {
     this.#promotion = promotion;
@@ -69,14 +69,14 @@ class FactSteps implements PromotionSteps<Sources> {
 
   async promote(sources: Sources): Promise<boolean> {
     let left = this.#leftOf(sources);
-    let asked = false;
+    let hasAsked = false;
     for (let tries = TRIES_MAX; left.length > 0 && tries > 0; ) {
       const before = left.length;
-      asked = (await this.#promoteSome(left)) || asked;
+      hasAsked = (await this.#promoteSome(left)) || hasAsked;
       left = this.#leftOf(left);
       if (left.length === before) tries -= 1;
     }
-    return asked;
+    return hasAsked;
   }
 
   split(sources: Sources): Sources[] {
@@ -95,27 +95,27 @@ class FactSteps implements PromotionSteps<Sources> {
   }
 
   #leftOf(sources: Sources): Sources {
-    return sources.filter(({ id }) => !this.#done.has(id));
+    return sources.filter(({ id }) => !this.#doneIds.has(id));
   }
 
   /** Promotes the first of these sources; none if memory changes meanwhile. Resolves with whether a model was asked. */
-  async #promoteSome(named: Sources): Promise<boolean> {
+  async #promoteSome(candidates: Sources): Promise<boolean> {
     const { accountId } = this.#promotion;
-    const sources = await sourcesOf(this.#promotion.em(), accountId, named);
-    for (const { id } of named) if (!sources.some((source) => source.id === id)) this.#done.add(id);
+    const sources = await sourcesOf(this.#promotion.em(), accountId, candidates);
+    for (const { id } of candidates) if (!sources.some((source) => source.id === id)) this.#doneIds.add(id);
     if (sources.length === 0) return false;
-    const { extracted, usage } = await extractStatements(sources, this.#promotion);
-    if (await this.#store(extracted, usage ?? NO_USAGE))
-      for (const { id } of extracted.sources) this.#done.add(id);
+    const { extraction, usage } = await extractStatements(sources, this.#promotion);
+    if (await this.#store(extraction, usage ?? NO_USAGE))
+      for (const { id } of extraction.sources) this.#doneIds.add(id);
     return usage !== null;
   }
 
-  #store(extracted: ExtractedStatements, usage: Usage): Promise<boolean> {
+  #store(extraction: ExtractedStatements, usage: Usage): Promise<boolean> {
     const { accountId } = this.#promotion;
     return this.#promotion.store(usage, async (keep) => {
       try {
-        await storeStatements(this.#promotion.em(), accountId, extracted, (tx, stored) =>
-          keep(tx, (progress) => progressAfter(progress, extracted.sources.length, stored)),
+        await storeStatements(this.#promotion.em(), accountId, extraction, (tx, stored) =>
+          keep(tx, (progress) => progressAfter(progress, extraction.sources.length, stored)),
         );
         return true;
       } catch (error) {
@@ -145,14 +145,14 @@ function progressAfter(
   stored: StoreResult,
 ): Partial<PromotionProgress> {
   const created = before + stored.created;
-  const touched = [...new Set([...ids, ...stored.ids])];
+  const touchedIds = [...new Set([...ids, ...stored.ids])];
   return {
     steps: { ...steps, done: steps.done + sources },
     considered: considered + sources,
     created,
-    updated: touched.length - created,
+    updated: touchedIds.length - created,
     skipped: skipped + stored.skipped,
-    ids: touched,
+    ids: touchedIds,
   };
 }
 
@@ -164,25 +164,31 @@ function progressAfter(
 async function extractStatements(
   sources: readonly FactSource[],
   promotion: Promotion,
-): Promise<{ extracted: ExtractedStatements; usage: Usage | null }> {
+): Promise<{ extraction: ExtractedStatements; usage: Usage | null }> {
   const { ask, model, accountId } = promotion;
-  if (ask === null) return { extracted: extractByPatterns(sources), usage: null };
+  if (ask === null) return { extraction: extractByPatterns(sources), usage: null };
   const limits = FACTS_MAX;
-  const shown = fitSources(sources.filter(hasEvidence), ROWS_CHARS_MAX);
-  if (shown.length === 0)
-    return { extracted: { sources, related: [], statements: [], model, limits }, usage: null };
-  const rows = shown.flatMap((source) => source.rows);
-  const spoken = rows.filter(isEvidence).map(({ content }) => content);
-  const related = await relatedFacts(promotion.em(), accountId, spoken.join('\n'), KNOWN_FACTS_MAX);
-  const answer = await ask(factsQuestion({ sources: shown, known: related }));
+  const shownSources = fitSources(sources.filter(hasEvidence), ROWS_CHARS_MAX);
+  if (shownSources.length === 0)
+    return { extraction: { sources, related: [], statements: [], model, limits }, usage: null };
+  const rows = shownSources.flatMap((source) => source.rows);
+  const spokenTexts = rows.filter(isEvidence).map(({ content }) => content);
+  const related = await relatedFacts(promotion.em(), accountId, spokenTexts.join('\n'), KNOWN_FACTS_MAX);
+  const answer = await ask(factsQuestion({ sources: shownSources, known: related }));
   // A refusal states nothing.
   const proposals = answer.state === 'answered' ? answer.value.facts : [];
-  const others = shown.map(({ title }) => title);
-  const statements = bySource(checkProposals(proposals, { rows, known: related, others }), shown);
-  const done = sources.filter(({ id }) => shown.some((source) => source.id === id));
-  const unasked = sources.filter((source) => !hasEvidence(source));
-  const extracted = { sources: [...done, ...unasked], related, statements, model: answer.model, limits };
-  return { extracted, usage: answer.usage };
+  const titles = shownSources.map(({ title }) => title);
+  const statements = bySource(checkProposals(proposals, { rows, known: related, titles }), shownSources);
+  const askedSources = sources.filter(({ id }) => shownSources.some((source) => source.id === id));
+  const unaskedSources = sources.filter((source) => !hasEvidence(source));
+  const extraction = {
+    sources: [...askedSources, ...unaskedSources],
+    related,
+    statements,
+    model: answer.model,
+    limits,
+  };
+  return { extraction, usage: answer.usage };
 }
 
 function extractByPatterns([first]: readonly FactSource[]): ExtractedStatements {

@@ -97,9 +97,9 @@ export class Promotion {
   static async open(run: PromotionRun): Promise<Promotion> {
     const { em, claim, settings } = run;
     const request = claim.input.take();
-    const kept = await readProgress<PromotionProgress>(em(), claim);
+    const storedProgress = await readProgress<PromotionProgress>(em(), claim);
     const progress =
-      kept ?? initialProgress(request.model ?? settings.defaultModel, await databaseNowText(em()));
+      storedProgress ?? initialProgress(request.model ?? settings.defaultModel, await databaseNowText(em()));
     return new Promotion(run, request, progress);
   }
 
@@ -116,7 +116,7 @@ export class Promotion {
     } catch (error) {
       return providerFailureEnd(error, kind, this.#run.context.log);
     }
-    this.#spend(NO_USAGE);
+    this.#addUsage(NO_USAGE);
     return successOf(this.#progress, await steps.countSetAside());
   }
 
@@ -149,31 +149,31 @@ export class Promotion {
   async store(usage: Usage, work: (keep: KeepProgress) => Promise<boolean>): Promise<boolean> {
     const { claim, context } = this.#run;
     context.signal.throwIfAborted();
-    this.#spend(usage);
+    this.#addUsage(usage);
     const before = this.#progress;
     const keep: KeepProgress = async (tx, advance) => {
       // Sees what an earlier try has stored, because each try locks the account.
-      const kept = await readProgress<PromotionProgress>(tx, claim);
-      if (hasAdvanced(kept, before)) throw new AlreadyStored();
+      const storedProgress = await readProgress<PromotionProgress>(tx, claim);
+      if (hasAdvanced(storedProgress, before)) throw new AlreadyStored();
       this.#progress = { ...before, ...advance(before) };
       await storeProgress(tx, claim, this.#progress);
     };
-    const isStored = await this.#persistently(() => work(keep)).catch((error: unknown) => {
+    const isStored = await this.#retry(() => work(keep)).catch((error: unknown) => {
       if (error instanceof AlreadyStored) return false;
       throw error;
     });
     if (isStored) return true;
     // The results may have been stored, and only the confirmation lost.
-    const kept = await readProgress<PromotionProgress>(this.em(), claim);
-    this.#progress = { ...before, ...kept, usage: before.usage, latency_ms: before.latency_ms };
-    return hasAdvanced(kept, before);
+    const storedProgress = await readProgress<PromotionProgress>(this.em(), claim);
+    this.#progress = { ...before, ...storedProgress, usage: before.usage, latency_ms: before.latency_ms };
+    return hasAdvanced(storedProgress, before);
   }
 
   /** Sets rows aside for a while, because the model fails on them. */
-  async setAside(concerned: AffectedRows, { fault, message }: ProviderError): Promise<void> {
-    const rows = Object.values(concerned).flat().length;
+  async setAside(affectedRows: AffectedRows, { fault, message }: ProviderError): Promise<void> {
+    const rows = Object.values(affectedRows).flat().length;
     this.#run.context.log.warn({ fault, reason: message, rows }, 'set aside');
-    await this.#persistently(() => setAside(this.em(), this.accountId, concerned));
+    await this.#retry(() => setAside(this.em(), this.accountId, affectedRows));
   }
 
   /**
@@ -190,12 +190,12 @@ export class Promotion {
     return { model: this.model, charge, signal: this.#run.context.signal, timeoutMs: this.#answerMs() };
   }
 
-  #persistently<T>(work: () => Promise<T>): Promise<T> {
+  #retry<T>(work: () => Promise<T>): Promise<T> {
     return retryUntil(work, performance.now() + this.#run.context.leftMs());
   }
 
   /** Adds the usage of an answer to the progress, and the time since the previous answer. */
-  #spend({ inputTokens, outputTokens }: Usage): void {
+  #addUsage({ inputTokens, outputTokens }: Usage): void {
     const { usage, latency_ms } = this.#progress;
     const since = this.#measuredAt;
     this.#measuredAt = performance.now();
@@ -211,8 +211,8 @@ export class Promotion {
 }
 
 /** Reports whether results were stored since `before`: each answer is about one row at least. */
-function hasAdvanced(kept: PromotionProgress | undefined, before: PromotionProgress): boolean {
-  return kept !== undefined && kept.considered > before.considered;
+function hasAdvanced(storedProgress: PromotionProgress | undefined, before: PromotionProgress): boolean {
+  return storedProgress !== undefined && storedProgress.considered > before.considered;
 }
 
 function initialProgress(model: string, begunAt: string): PromotionProgress {

@@ -38,21 +38,21 @@ export function createSyncHandler({ pool, em }: Stores): Handler<typeof sync> {
       let progress =
         (await readProgress<SyncProgress>(em(), claim)) ??
         initialProgress(await countSessionsToSync(em(), claim.party, request));
-      let stored = Promise.resolve(progress.created);
+      let createdCount = Promise.resolve(progress.created);
       try {
-        for await (const prepared of readAhead(pagesToSync(em, claim.party, request, progress))) {
+        for await (const preparedPage of readAhead(pagesToSync(em, claim.party, request, progress))) {
           signal.throwIfAborted();
-          progress = progressAfter(progress, prepared.page);
-          const before = stored;
-          stored = storeSyncPage(pool, claim, prepared, progress);
-          // An error is thrown later, where `stored` is awaited.
-          stored.catch(() => undefined);
-          await before;
+          progress = progressAfter(progress, preparedPage.page);
+          const previousCount = createdCount;
+          createdCount = storeSyncPage(pool, claim, preparedPage, progress);
+          // An error is thrown later, where `createdCount` is awaited.
+          createdCount.catch(() => undefined);
+          await previousCount;
         }
       } finally {
-        await Promise.allSettled([stored]);
+        await Promise.allSettled([createdCount]);
       }
-      return { ...progress, created: await stored };
+      return { ...progress, created: await createdCount };
     };
     const progress = await retryUntil(takeIn, performance.now() + leftMs());
     const { steps, scanned, created, last_event_at } = progress;

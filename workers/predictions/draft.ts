@@ -29,7 +29,7 @@ import { predictionQuestion } from './prompt.ts';
 /** Reads the account's memory for a request. */
 type ReadMemory = (
   reader: Reader,
-  asked: MemoryRequest,
+  request: MemoryRequest,
 ) => Promise<{ bundle: ContextBundle; phrases: readonly RecalledPhrase[] }>;
 
 /**
@@ -43,12 +43,12 @@ export function createDraftHandler(
 ): Handler<typeof draft, AttemptContext> {
   const { tabModel: model, providerTimeoutMs, contextBudgetTokens } = settings;
   return async ({ id, party, attempt, input }, { signal, leftMs, log }) => {
-    const { draft: text, ...asked } = input.take();
-    const request = { ...asked, draft: { text, revision: 0 }, artifact: null, user_preferences: '' };
-    const begun = performance.now();
+    const { draft: text, ...rest } = input.take();
+    const request = { ...rest, draft: { text, revision: 0 }, artifact: null, user_preferences: '' };
+    const begunAt = performance.now();
     const { bundle, phrases } = await retryUntil(
       () => readMemory({ party, memory: party, gone: signal }, toMemoryRequest(request)),
-      begun + leftMs(),
+      begunAt + leftMs(),
     );
     const readAt = performance.now();
     const { task, truncated, used } = fitContext(request, contextBudgetTokens, bundle);
@@ -72,13 +72,13 @@ export function createDraftHandler(
         model: guess.model,
         usage: { input_tokens: guess.usage.inputTokens, output_tokens: guess.usage.outputTokens },
         context: contextFor(guess),
-        memoryMs: Math.round(readAt - begun),
+        memoryMs: Math.round(readAt - begunAt),
         modelMs: Math.round(performance.now() - readAt),
       },
     });
     if (hasNothingToWorkOn(request)) {
-      const nothing = { completion: '', confidence: 0, model, usage: NO_USAGE };
-      return end(nothing, 'abstained', { completion: '', sent: [] });
+      const emptyGuess = { completion: '', confidence: 0, model, usage: NO_USAGE };
+      return end(emptyGuess, 'abstained', { completion: '', sent: [] });
     }
     const sent = model === LOCAL_MODEL ? [] : [...predictionQuestion(task).messages];
     try {

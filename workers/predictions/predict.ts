@@ -31,7 +31,7 @@ interface RememberedContext extends ConnectedContext {
 }
 
 /** Reads the memory that a connection grants for a request. */
-type ReadMemory = (reader: Reader, asked: MemoryRequest<PredictionRequest>) => Promise<RememberedContext>;
+type ReadMemory = (reader: Reader, request: MemoryRequest<PredictionRequest>) => Promise<RememberedContext>;
 
 const NOTHING_REMEMBERED: RememberedContext = {
   bundle: null,
@@ -67,9 +67,9 @@ export function createPredictHandler(
         : continuedFrom(parseSuggestion(latest), request, facts, { ...revisions, verdicts });
     if (continued !== undefined) return continued;
     const { minConfidence } = facts;
-    const { task: fitted, truncated } = fitContext(request, settings.contextBudgetTokens, bundle);
+    const { task: fittedTask, truncated } = fitContext(request, settings.contextBudgetTokens, bundle);
     const { refused, ...counts } = verdicts;
-    const task = { ...fitted, local: { phrases, minConfidence, ...counts } };
+    const task = { ...fittedTask, local: { phrases, minConfidence, ...counts } };
     const since = performance.now();
     const report = () => ({
       ...revisions,
@@ -124,13 +124,12 @@ function continuedFrom(
   { id, report, ...last }: Suggestion,
   request: PredictionRequest,
   facts: PredictionFacts,
-  remembered: Pick<RememberedContext, 'profileRevision' | 'grantRevision' | 'verdicts'>,
+  memory: Pick<RememberedContext, 'profileRevision' | 'grantRevision' | 'verdicts'>,
 ): End<PredictionReport> | undefined {
   const isCurrent =
-    report.profileRevision === remembered.profileRevision &&
-    report.grantRevision === remembered.grantRevision;
+    report.profileRevision === memory.profileRevision && report.grantRevision === memory.grantRevision;
   const rest = remainingSuggestion({ id, report, ...last }, request.draft.text, facts);
-  const { refused } = remembered.verdicts;
+  const { refused } = memory.verdicts;
   const { state } = decideCompletion({ completion: rest, confidence: 1 }, request, 0, refused);
   if (!isCurrent || state !== 'suggested') return undefined;
   const continues = report.continues ?? id;
@@ -139,21 +138,21 @@ function continuedFrom(
 
 /**
  * Returns the rest of a suggestion that the person is typing. It is empty if the person dismissed the suggestion, has
- * typed nothing of it or something else, if the draft is no later one, if the context has changed, if the mode is not
- * `complete_draft`, or if the app now requires a higher confidence.
+ * typed nothing of it or something else, if the draft is not a later one, if the context has changed, if the mode is
+ * not `complete_draft`, or if the app now requires a higher confidence.
  */
 export function remainingSuggestion(last: Suggestion, draft: string, facts: PredictionFacts): string {
   const { draftLength, draftHash, draftRevision, contextHash, minConfidence } = last.facts;
-  const isOther =
+  const cannotContinue =
     last.dismissed ||
     facts.mode !== 'complete_draft' ||
     last.facts.mode !== 'complete_draft' ||
     contextHash !== facts.contextHash ||
     draftRevision >= facts.draftRevision ||
     minConfidence < facts.minConfidence;
-  const typed = draft.slice(draftLength);
-  if (isOther || typed === '' || !last.answer.startsWith(typed)) return '';
-  return last.hashOf(draft.slice(0, draftLength)) === draftHash ? last.answer.slice(typed.length) : '';
+  const typedText = draft.slice(draftLength);
+  if (cannotContinue || typedText === '' || !last.answer.startsWith(typedText)) return '';
+  return last.hashOf(draft.slice(0, draftLength)) === draftHash ? last.answer.slice(typedText.length) : '';
 }
 
 export interface CompletionDecision {
@@ -183,13 +182,13 @@ export function decideCompletion(
   refused: readonly string[] = [],
 ): CompletionDecision {
   const completion = cutAtWord(guess.completion);
-  const repeats = [request.draft.text, request.messages.at(-1)?.content ?? ''].map(foldCase);
-  const sure = guess.confidence >= minConfidence;
+  const shownTexts = [request.draft.text, request.messages.at(-1)?.content ?? ''].map(foldCase);
+  const isSure = guess.confidence >= minConfidence;
   if (
-    !sure ||
+    !isSure ||
     isBlank(completion) ||
     !isDisplayable(completion) ||
-    repeats.includes(foldCase(guess.completion)) ||
+    shownTexts.includes(foldCase(guess.completion)) ||
     (completion !== guess.completion && request.draft.text.startsWith(completion)) ||
     refused.includes(completion)
   )

@@ -72,28 +72,28 @@ export function readAnswer(
   if (next.trim() === '') return { completion: '', confidence: 0 };
   const grade = GRADES[Number(/^\d/.exec(next)?.[0] ?? Number.NaN)];
   if (grade === undefined) return null;
-  const added = withoutDraft(task.draft, next.slice(1));
-  if (!isDisplayable(added)) return null;
-  const continuation = join(task.draft, added);
+  const addedText = withoutDraft(task.draft, next.slice(1));
+  if (!isDisplayable(addedText)) return null;
+  const continuation = withoutExtraSpaces(task.draft, addedText);
   if (continuation.trim() === '') return { completion: '', confidence: 0 };
-  const completion = task.mode === 'next_prompt' ? standAlone(task, continuation) : continuation;
+  const completion = task.mode === 'next_prompt' ? toWholePrompt(task, continuation) : continuation;
   return { completion, confidence: LIKELIHOOD_PROBABILITIES[grade] };
 }
 
 /** Removes the draft, or its last `REPEATED_MAX` code points, from the start of a continuation that repeats it. */
 function withoutDraft(draft: string, continuation: string): string {
-  const bare = continuation.trimStart();
-  const repeated = [draft, [...draft].slice(-REPEATED_MAX).join('')].find(
-    (text) => text.trim() !== '' && bare.startsWith(text),
+  const trimmedText = continuation.trimStart();
+  const repeatedText = [draft, [...draft].slice(-REPEATED_MAX).join('')].find(
+    (text) => text.trim() !== '' && trimmedText.startsWith(text),
   );
-  return repeated === undefined ? continuation : bare.slice(repeated.length);
+  return repeatedText === undefined ? continuation : trimmedText.slice(repeatedText.length);
 }
 
 /** Removes leading spaces of the continuation if the draft is empty or ends in white space. */
-function join(draft: string, added: string): string {
-  return draft === '' || /\s$/.test(draft) ? added.replace(/^[^\S\n]+/, '') : added;
+function withoutExtraSpaces(draft: string, addedText: string): string {
+  return draft === '' || /\s$/.test(draft) ? addedText.replace(/^[^\S\n]+/, '') : addedText;
 }
 
-function standAlone(task: PredictionTask, continuation: string): string {
+function toWholePrompt(task: PredictionTask, continuation: string): string {
   return task.draft.trim() === '' ? continuation : task.draftHead + task.draft + continuation;
 }

@@ -50,11 +50,12 @@ function describeFault({ loc, msg }: Fault): string {
 
 /** Reports whether all strings in a JSON value pass a check. */
 function everyText(root: unknown, passes: (text: string) => boolean): boolean {
-  const open = [root];
-  while (open.length > 0) {
-    const node = open.pop();
+  const pendingNodes = [root];
+  while (pendingNodes.length > 0) {
+    const node = pendingNodes.pop();
     if (typeof node === 'string' && !passes(node)) return false;
-    if (typeof node === 'object' && node !== null) for (const child of Object.values(node)) open.push(child);
+    if (typeof node === 'object' && node !== null)
+      for (const child of Object.values(node)) pendingNodes.push(child);
   }
   return true;
 }
@@ -85,13 +86,13 @@ function firstObject(text: string): unknown {
 /** Finds the end of the object that begins at `start`, by balanced braces outside of strings; -1 if there is no end. */
 function endOfObject(text: string, start: number): number {
   let depth = 0;
-  let quoted = false;
+  let isInString = false;
   for (let at = start; at < text.length; at++) {
     const sign = text[at];
-    if (quoted) {
+    if (isInString) {
       if (sign === '\\') at++;
-      else if (sign === '"') quoted = false;
-    } else if (sign === '"') quoted = true;
+      else if (sign === '"') isInString = false;
+    } else if (sign === '"') isInString = true;
     else if (sign === '{') depth++;
     else if (sign === '}' && --depth === 0) return at + 1;
   }

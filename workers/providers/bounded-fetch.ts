@@ -20,8 +20,8 @@ export class BrokenAnswer extends Error {
 }
 
 /**
- * Time within which the provider's end of an idle connection arrives: a round trip. Later, the provider may have worked
- * on the request, and charged for it.
+ * Time within which a reset means that the provider had closed the connection as idle: a round trip. After a longer
+ * time, it may have worked on the request, and charge for it.
  */
 const STALE_WITHIN_MS = 1000;
 
@@ -56,7 +56,7 @@ export async function boundedFetch(url: string, init: RequestInit, timeoutMs: nu
   try {
     const message = await answerTo(request.end(body)).catch((error: unknown) => {
       if (!(error instanceof StaleConnection)) throw error;
-      request = open(url, { ...options, agent: newConnection(url) });
+      request = open(url, { ...options, agent: agentForNewConnection(url) });
       return answerTo(request.end(body));
     });
     status = statusOf(message);
@@ -81,7 +81,7 @@ function open(url: string, options: RequestOptions): ClientRequest {
 }
 
 /** Returns an agent that keeps no connections, and goes through the proxy as the global one does. */
-function newConnection(url: string): https.Agent | false {
+function agentForNewConnection(url: string): https.Agent | false {
   return url.startsWith('https:') && new https.Agent({ ...https.globalAgent.options, keepAlive: false });
 }
 

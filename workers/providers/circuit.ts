@@ -100,8 +100,8 @@ export class Circuit {
   /** Notes a success. Returns whether it must be reported: only if a call has failed since the last success. */
   noteSuccess(): boolean {
     if (this.#streak.failures === 0) return false;
-    const seen = this.#unreported ?? NO_NEWS;
-    this.#unreported = { ...seen, succeeded: true, streak: NO_FAILURE, urgent: seen.urgent || this.isOpen };
+    const news = this.#unreported ?? NO_NEWS;
+    this.#unreported = { ...news, succeeded: true, streak: NO_FAILURE, urgent: news.urgent || this.isOpen };
     this.#streak = NO_FAILURE;
     this.#probeAt = undefined;
     return true;
@@ -110,17 +110,17 @@ export class Circuit {
   /** Notes a failure. If the provider says how long it cannot answer, the failure counts as a pause instead. */
   noteFailure(party: string, fault: ProviderFault, retryAfterMs: number | undefined): void {
     this.#fault = faultOf(fault);
-    const seen = this.#unreported ?? NO_NEWS;
+    const news = this.#unreported ?? NO_NEWS;
     if (retryAfterMs === undefined) {
       const failure = { failures: 1, parties: [party] };
       // The open circuit now blocks this party too, which other workers must learn at once.
-      const urgent = seen.urgent || (this.isOpen && !includesParty(this.#streak, party));
+      const urgent = news.urgent || (this.isOpen && !includesParty(this.#streak, party));
       this.#streak = joinStreaks(this.#streak, failure);
-      this.#unreported = { ...seen, streak: joinStreaks(seen.streak, failure), urgent };
+      this.#unreported = { ...news, streak: joinStreaks(news.streak, failure), urgent };
       if (this.#streak.failures >= this.#settings.failuresToOpen && !this.isOpen) this.postponeProbe();
     } else {
       this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + retryAfterMs);
-      this.#unreported = { ...seen, pausedUntil: this.#pausedUntil, urgent: true };
+      this.#unreported = { ...news, pausedUntil: this.#pausedUntil, urgent: true };
     }
   }
 

@@ -41,17 +41,17 @@ const FIRST_DIALECT: Dialect = {
  * may look like a refusal.
  */
 export function withBestDialect(chat: Chat): AskModel {
-  const known = new Map<string, Dialect>();
+  const knownDialects = new Map<string, Dialect>();
   return async (question, call) => {
-    const first = known.get(call.model) ?? FIRST_DIALECT;
+    const first = knownDialects.get(call.model) ?? FIRST_DIALECT;
     const until = performance.now() + call.timeoutMs;
     for (let dialect = first; ; ) {
       const timeoutMs = until - performance.now();
       try {
         const completion = await chat({ ...question, ...dialect }, { ...call, timeoutMs });
-        const cutOff = completion.state === 'cut_off' && question.thoughtTokens !== undefined;
-        const wider = cutOff && !dialect.thinks ? { ...dialect, thinks: true } : dialect;
-        if (wider !== first) known.set(call.model, wider);
+        const isCutOff = completion.state === 'cut_off' && question.thoughtTokens !== undefined;
+        const wider = isCutOff && !dialect.thinks ? { ...dialect, thinks: true } : dialect;
+        if (wider !== first) knownDialects.set(call.model, wider);
         if (wider === dialect || until - performance.now() < SHORTEST_CALL_MS) return completion;
         dialect = wider;
       } catch (error) {

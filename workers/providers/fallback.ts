@@ -15,18 +15,18 @@ export type AskWithFallback = (
 export function withFallback(ask: AskModel, others: readonly string[]): AskWithFallback {
   return async (question, call) => {
     const until = performance.now() + call.timeoutMs;
-    let first: unknown;
+    let firstError: unknown;
     for (const model of new Set([call.model, ...others])) {
       const timeoutMs = until - performance.now();
-      if (first !== undefined && timeoutMs < SHORTEST_CALL_MS) break;
+      if (firstError !== undefined && timeoutMs < SHORTEST_CALL_MS) break;
       try {
         return { ...(await ask(question, { ...call, model, timeoutMs })), model };
       } catch (error) {
-        if (!isOutage(error)) throw first ?? error;
-        first ??= error;
+        if (!isOutage(error)) throw firstError ?? error;
+        firstError ??= error;
       }
     }
-    throw first;
+    throw firstError;
   };
 }
 

@@ -89,8 +89,8 @@ function malformedAnswer(): ProviderError {
 export function repairMessages(text: string, faults: readonly string[]): ChatMessage[] {
   const list = faults.slice(0, FAULTS_SHOWN_MAX).map((fault) => `- ${fault}`);
   const content = `That answer cannot be used:\n${list.join('\n')}\nAnswer again, with the corrected JSON object only.`;
-  const quoted = text.slice(0, QUOTED_CHARS_MAX).toWellFormed().replaceAll('\0', '');
-  const answer = quoted.trim() === '' ? [] : [{ role: 'assistant', content: quoted } as const];
+  const quotedText = text.slice(0, QUOTED_CHARS_MAX).toWellFormed().replaceAll('\0', '');
+  const answer = quotedText.trim() === '' ? [] : [{ role: 'assistant', content: quotedText } as const];
   return [...answer, { role: 'user', content }];
 }
 

@@ -32,7 +32,7 @@ export class CallLedger {
   readonly #log: Log;
   readonly #flushes: Repetition;
   #buffer: { call: LedgerEntry; sentAt: number }[] = [];
-  #lost = 0;
+  #lostCount = 0;
 
   constructor(storeEntries: StoreEntries, log: Log) {
     this.#storeEntries = storeEntries;
@@ -45,7 +45,7 @@ export class CallLedger {
   /** Adds a call. `sentAt` is from `performance.now()`. */
   add(call: LedgerEntry, sentAt: number): void {
     if (this.#buffer.length < BUFFER_MAX) this.#buffer.push({ call, sentAt });
-    else this.#lost += 1;
+    else this.#lostCount += 1;
   }
 
   /** Stores the remaining rows. */
@@ -67,8 +67,9 @@ export class CallLedger {
       await this.#storeEntries(batch.map(({ call, sentAt }) => ({ ...call, age_ms: now - sentAt })));
       this.#buffer.splice(0, batch.length);
     }
-    if (this.#lost > 0) this.#log.warn({ calls: this.#lost }, 'calls to the provider are lost to the ledger');
-    this.#lost = 0;
+    if (this.#lostCount > 0)
+      this.#log.warn({ calls: this.#lostCount }, 'calls to the provider are lost to the ledger');
+    this.#lostCount = 0;
   }
 }
 
@@ -79,13 +80,13 @@ export class CallLedger {
 export function withLedger(chat: Chat, ledger: Pick<CallLedger, 'add'>, prices: ModelPrices): Chat {
   const send: Chat = async (request, call) => {
     const sentAt = performance.now();
-    const book = (outcome: CallOutcome, counted: Usage | null, answeredBy?: string) => {
-      describeCall(outcome, counted, answeredBy);
-      const usage = counted ?? estimatedUsage(request);
+    const book = (outcome: CallOutcome, countedUsage: Usage | null, answeredBy?: string) => {
+      describeCall(outcome, countedUsage, answeredBy);
+      const usage = countedUsage ?? estimatedUsage(request);
       const row = {
         outcome,
         usage,
-        aborted: counted === null,
+        aborted: countedUsage === null,
         cost: costOf(prices.get(call.model), usage),
         latencyMs: performance.now() - sentAt,
       };

@@ -51,14 +51,19 @@ class PlainClient extends OpenAI {
     signal,
     timeout = this.timeout,
   }: RequestOptions) {
-    const sent = {
+    const sentHeaders = {
       accept: 'application/json',
       'content-type': 'application/json',
       'user-agent': 'forecue',
       authorization: `Bearer ${this.apiKey}`,
       ...(headers as TraceHeaders),
     };
-    const req = { method, headers: new Headers(sent), body: JSON.stringify(body), signal: signal ?? null };
+    const req = {
+      method,
+      headers: new Headers(sentHeaders),
+      body: JSON.stringify(body),
+      signal: signal ?? null,
+    };
     return { req, url: this.buildURL(path, null), timeout };
   }
 
@@ -181,12 +186,12 @@ function field(value: unknown, name: string | number): unknown {
 
 /**
  * Converts any error of the SDK to a `ProviderError`. Drops the message and the cause, which may quote a text or the
- * key. `asked` is the dialect of the request.
+ * key. `dialect` is that of the request.
  */
-export function toProviderError(error: unknown, asked: RequestDialect): ProviderError {
+export function toProviderError(error: unknown, dialect: RequestDialect): ProviderError {
   if (error instanceof ProviderError) return error;
-  const refused = refusedOf(error, asked);
-  if (refused !== undefined) return new DialectRefused(refused, describe(error));
+  const refusedPart = refusedPartOf(error, dialect);
+  if (refusedPart !== undefined) return new DialectRefused(refusedPart, describe(error));
   return new ProviderError(faultOf(error), describe(error), {
     retryAfterMs: error instanceof APIError ? retryAfterMs(error.headers) : undefined,
     outage: indicatesOutage(error),
@@ -209,7 +214,7 @@ function isUnreadable(error: unknown): boolean {
 type RequestDialect = Pick<ChatRequest, 'format' | 'limit' | 'extras'>;
 
 /** Finds the part of the dialect that the server refused. There is no error code for this, only words. */
-function refusedOf(error: unknown, { format, limit, extras }: RequestDialect): RefusedPart | undefined {
+function refusedPartOf(error: unknown, { format, limit, extras }: RequestDialect): RefusedPart | undefined {
   if (!(error instanceof BadRequestError || error instanceof UnprocessableEntityError)) return undefined;
   const words = `${error.param} ${error.message}`;
   const extra = extras.find((one) => words.includes(one));

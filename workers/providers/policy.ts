@@ -44,17 +44,17 @@ export function withPolicy(chat: Chat, policy: ProviderPolicy): Chat {
   return async (request, call) => {
     const until = performance.now() + call.timeoutMs;
     const permit = await policy.enter(call);
-    const sent = { ...call, timeoutMs: until - performance.now() };
+    const sentCall = { ...call, timeoutMs: until - performance.now() };
     try {
-      if (sent.timeoutMs <= 0) throw new ProviderError('timeout', 'not called: no time left');
-      const completion = await chat(request, sent);
-      policy.noteSuccess(sent);
+      if (sentCall.timeoutMs <= 0) throw new ProviderError('timeout', 'not called: no time left');
+      const completion = await chat(request, sentCall);
+      policy.noteSuccess(sentCall);
       return completion;
     } catch (error) {
       // Counts as a success, because the server answers. Otherwise the probe of an open circuit would never reach the
       // dialect that the server accepts.
-      if (error instanceof DialectRefused) policy.noteSuccess(sent);
-      else policy.noteFailure(sent, error);
+      if (error instanceof DialectRefused) policy.noteSuccess(sentCall);
+      else policy.noteFailure(sentCall, error);
       throw error;
     } finally {
       permit.release();
@@ -77,10 +77,10 @@ export class ProviderPolicy {
   readonly #exchanges = new Coalescer(() => this.#exchange(), EXCHANGE_GAP_MS);
   readonly #polls: Repetition;
   /** True if the last exchange failed. */
-  #alone = false;
+  #isAlone = false;
   readonly #watch = watchCircuits(this.#circuits);
   #usedAt = performance.now();
-  #skipped = 0;
+  #skippedPolls = 0;
 
   constructor(options: PolicyOptions) {
     this.#options = options;
@@ -89,15 +89,15 @@ export class ProviderPolicy {
   }
 
   /** Starts an exchange of news with the other workers. */
-  look(): void {
+  startExchange(): void {
     void this.#exchanges.run();
   }
 
   #poll(): void {
-    this.#skipped += 1;
-    if (performance.now() - this.#usedAt > IDLE_AFTER_MS && this.#skipped < IDLE_POLLS) return;
-    this.#skipped = 0;
-    this.look();
+    this.#skippedPolls += 1;
+    if (performance.now() - this.#usedAt > IDLE_AFTER_MS && this.#skippedPolls < IDLE_POLLS) return;
+    this.#skippedPolls = 0;
+    this.startExchange();
   }
 
   /** Stops polling, and reports the unreported news. */
@@ -133,7 +133,8 @@ export class ProviderPolicy {
   /** Notes that the model answered. */
   noteSuccess({ model }: CallLimits): void {
     const circuit = this.#circuits.get(model);
-    if (circuit !== undefined && this.#update(model, circuit, () => circuit.noteSuccess())) this.look();
+    if (circuit !== undefined && this.#update(model, circuit, () => circuit.noteSuccess()))
+      this.startExchange();
   }
 
   /** Notes that a call failed. Ignores failures that the request, the caller or a short time limit may have caused. */
@@ -142,7 +143,7 @@ export class ProviderPolicy {
     if (error.fault === 'timeout' && timeoutMs < this.#options.fairTimeoutMs) return;
     const circuit = this.#circuitOf(model);
     this.#update(model, circuit, () => circuit.noteFailure(partyOf(charge), error.fault, error.retryAfterMs));
-    this.look();
+    this.startExchange();
   }
 
   /** Returns if this call may be sent: as the probe, or because the circuit has closed. Throws otherwise. */
@@ -154,7 +155,7 @@ export class ProviderPolicy {
     });
     if (isOurs) return;
     // If the exchange failed, this worker probes without a claim.
-    if (this.#alone) return;
+    if (this.#isAlone) return;
     // The circuit is still open, and this call did not get the probe.
     if (circuit.check(party)) throw circuit.refusal();
   }
@@ -182,11 +183,11 @@ export class ProviderPolicy {
         const workers = Math.max(1, await shared.countWorkers());
         this.#limiter.setCapacity(Math.max(1, Math.floor(concurrency / workers)));
       }
-      this.#alone = false;
+      this.#isAlone = false;
     } catch (error) {
-      if (!this.#alone)
+      if (!this.#isAlone)
         log.warn({ err: error }, 'decides alone about the provider: other workers are out of reach');
-      this.#alone = true;
+      this.#isAlone = true;
     }
   }
 

@@ -154,11 +154,11 @@ export function providerFailureEnd(error: unknown, { codes }: Pick<Kind, 'codes'
   if (!(error instanceof ProviderError)) throw error;
   const { fault, message, retryAfterMs } = error;
   log.warn({ fault, reason: message }, 'provider failed');
-  const how =
+  const failure =
     fault === 'timeout'
       ? ({ code: codes.timeout, source: 'provider' } as const)
       : { code: ERROR_CODES[fault] };
-  return { state: 'failed', ...how, retryAfterMs };
+  return { state: 'failed', ...failure, retryAfterMs };
 }
 
 /** Asks a model again after each timeout, while there is time. Any other fault fails at once. */

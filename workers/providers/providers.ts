@@ -97,7 +97,7 @@ export async function openProviders(
     log,
   });
   opening.adopt(policy, closePart);
-  await bus.listen(channel, () => policy.look());
+  await bus.listen(channel, () => policy.startExchange());
   return createProviders({
     openai,
     fallbackModels: provider.fallbackModels,

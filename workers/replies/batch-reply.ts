@@ -40,25 +40,25 @@ export function createBatchReplyHandler(
 ): Handler<typeof batchReply, AttemptContext> {
   const { pool, inTurn, settings } = dependencies;
   const predict = createReplyPredictor(dependencies);
-  const inUse = new SharedWhileUsed<SharedBasis>();
+  const sharedBases = new SharedWhileUsed<SharedBasis>();
   return async (claim, context) => {
     const { batch } = claim.facts;
     const request = claim.input.take();
-    const limited = withinMs(settings.replyTimeoutMs, context);
-    const until = performance.now() + limited.leftMs();
-    const kept = await retryUntil(() => readBatchBundle(pool, batch, claim.id), until);
-    if (kept === undefined) return { state: 'cancelled', code: 'prediction_cancelled' };
+    const limitedContext = limitTime(settings.replyTimeoutMs, context);
+    const until = performance.now() + limitedContext.leftMs();
+    const batchBundle = await retryUntil(() => readBatchBundle(pool, batch, claim.id), until);
+    if (batchBundle === undefined) return { state: 'cancelled', code: 'prediction_cancelled' };
     // Without `gone`, the read continues if this prediction is aborted, since other predictions wait for it.
     const reader = { party: claim.party, memory: claim.party };
-    const read = () => inTurn(reader, () => readCommon(dependencies, claim.party, kept.bundle));
+    const read = () => inTurn(reader, () => readCommon(dependencies, claim.party, batchBundle.bundle));
     // The key has the memory's revision, so that a change causes a new read: deleted rows must not be used.
-    return inUse.use(`${batch} ${kept.revision}`, read, (common) =>
-      predict(claim, request, limited, async () => basisOf(await common(), request, settings)),
+    return sharedBases.use(`${batch} ${batchBundle.revision}`, read, (common) =>
+      predict(claim, request, limitedContext, async () => basisOf(await common(), request, settings)),
     );
   };
 }
 
-function withinMs(ms: number, context: AttemptContext): AttemptContext {
+function limitTime(ms: number, context: AttemptContext): AttemptContext {
   const until = performance.now() + ms;
   return { ...context, leftMs: () => Math.min(context.leftMs(), until - performance.now()) };
 }
@@ -69,12 +69,12 @@ async function readCommon(
   bundle: BatchBundle,
 ): Promise<SharedBasis> {
   const { profile, ...rows } = await readBatchMemory(pool, accountId, bundle);
-  const fitted = profile && {
+  const fittedProfile = profile && {
     summary: bundle.profile.summary ? profile.summary : '',
     data: bundle.profile.data ? profile.data : {},
   };
   const { memoryRevision, truncated } = bundle;
-  const material = { ...rows, profile: fitted, examples: [], prompt: '', truncated };
+  const material = { ...rows, profile: fittedProfile, examples: [], prompt: '', truncated };
   const pairs = await readPairs(em(), accountId);
   return {
     screened: screenMaterial([], material),
@@ -106,20 +106,20 @@ function basisOf(
 
 /** Makes each value once for all callers that use it at the same time. */
 class SharedWhileUsed<Value> {
-  readonly #values = new Map<string, { made: Promise<Value> | undefined; users: number }>();
+  readonly #values = new Map<string, { promise: Promise<Value> | undefined; users: number }>();
 
   async use<Result>(
     key: string,
     make: () => Promise<Value>,
     work: (value: () => Promise<Value>) => Promise<Result>,
   ): Promise<Result> {
-    const shared = this.#values.get(key) ?? { made: undefined, users: 0 };
+    const shared = this.#values.get(key) ?? { promise: undefined, users: 0 };
     this.#values.set(key, shared);
     shared.users += 1;
     // After a failure, the next caller makes the value again.
     const value = () =>
-      (shared.made ??= make().catch((error: unknown) => {
-        shared.made = undefined;
+      (shared.promise ??= make().catch((error: unknown) => {
+        shared.promise = undefined;
         throw error;
       }));
     try {

@@ -37,8 +37,9 @@ async function begin(
   const until = performance.now() + context.leftMs();
   const { prompts, ...common } = claim.input.take();
   const inputs = prompts.map((prompt) => prompt.agent_input);
-  const kept = () => loadOrCreateProgress(dependencies, claim, { inputs, common, leftMs: context.leftMs });
-  const { ids, begunWithMs } = await retryUntil(kept, until);
+  const loadProgress = () =>
+    loadOrCreateProgress(dependencies, claim, { inputs, common, leftMs: context.leftMs });
+  const { ids, begunWithMs } = await retryUntil(loadProgress, until);
   await context.parts.admit(
     ids.map((id, place) => ({ id, facts: { batch: claim.id }, body: { ...common, ...prompts[place] } })),
   );
@@ -57,8 +58,8 @@ async function loadOrCreateProgress(
   prompts: BatchPrompts,
 ): Promise<BatchProgress> {
   const em: EntityManager = dependencies.em();
-  const kept = await readProgress<BatchProgress>(em, claim);
-  if (kept !== undefined) return kept;
+  const storedProgress = await readProgress<BatchProgress>(em, claim);
+  if (storedProgress !== undefined) return storedProgress;
   const progress = {
     steps: { done: 0, total: prompts.inputs.length },
     ids: newIds(prompts.inputs.length),

@@ -29,14 +29,14 @@ const Candidate = closedObject({
   needs_unknown_fact: Type.Boolean(),
   likelihood: oneOf(LIKELIHOODS),
 });
-const answerOf = (candidates: number) =>
+const answerSchemaOf = (candidates: number) =>
   closedObject({
     situation: oneOf(SITUATIONS),
     candidates: Type.Array(Candidate, { maxItems: candidates }),
     none_of_these: oneOf(LIKELIHOODS),
   });
-export type ReplyAnswer = Static<ReturnType<typeof answerOf>>;
-const check = compileAnswer(answerOf(1));
+export type ReplyAnswer = Static<ReturnType<typeof answerSchemaOf>>;
+const check = compileAnswer(answerSchemaOf(1));
 
 const RULES = `An agent asks a person something. You predict what this person will reply, word for word.
 
@@ -89,7 +89,7 @@ export function replyQuestion(
       { role: 'user', content: encloseInTag('memory', memory) },
       { role: 'user', content: encloseInTag('record', record) },
     ],
-    schema: answerOf(k),
+    schema: answerSchemaOf(k),
     check,
     maxTokens: OUTPUT_TOKENS.reply,
   };

@@ -58,18 +58,18 @@ export function createReplyPredictor({
     context: AttemptContext,
   ): Promise<ModelProposal> => {
     const { agent_input: prompt, k } = call.request;
-    const locally = () => ({
+    const localProposal = () => ({
       ...proposeLocally(prompt, vote, pairs.length, k),
       model: LOCAL_MODEL,
       usage: NO_USAGE,
     });
     const { ask } = providerOf(call.model);
-    if (ask === null) return locally();
+    if (ask === null) return localProposal();
     try {
       return await askModel(ask, call, settings, context);
     } catch (error) {
       if (!isOutage(error) || !settings.provider.fallbackModels.includes(LOCAL_MODEL)) throw error;
-      return locally();
+      return localProposal();
     }
   };
 
@@ -81,11 +81,11 @@ export function createReplyPredictor({
   ): Promise<End<ReplyReport>> => {
     const since = performance.now();
     const { agent, agent_input: prompt, threshold } = request;
-    const read = await retryUntil(basis, since + context.leftMs());
-    const { screened, vote, pairs, isSupported, calibrator, memoryRevision } = read;
+    const currentBasis = await retryUntil(basis, since + context.leftMs());
+    const { screened, vote, pairs, isSupported, calibrator, memoryRevision } = currentBasis;
     const model = request.model ?? settings.defaultModel;
     try {
-      const proposal = await propose({ request, model, screened, claim }, read, context);
+      const proposal = await propose({ request, model, screened, claim }, currentBasis, context);
       const decision = decideReply(proposal, {
         prompt,
         threshold,
@@ -156,9 +156,9 @@ async function askModel(
     return ask(question, { model, signal, timeoutMs, charge });
   });
   if (answer.state === 'refused') throw new ProviderError('failed', 'the model refused');
-  const read = readReply(answer.value, request.k);
-  if (read.candidates.length === 0) throw new ProviderError('failed', 'unusable answer: no candidate');
-  return { ...read, reason: '', model: answer.model, usage: answer.usage };
+  const parsedReply = readReply(answer.value, request.k);
+  if (parsedReply.candidates.length === 0) throw new ProviderError('failed', 'unusable answer: no candidate');
+  return { ...parsedReply, reason: '', model: answer.model, usage: answer.usage };
 }
 
 /** Lists every memory row whose text may be in the answer, so that its deletion finds the predictions made from it. */

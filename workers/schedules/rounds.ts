@@ -45,7 +45,7 @@ export class Rounds {
   /** Pause between two pages at the latest tick, by schedule. */
   readonly #pauses = new Map<string, { tick: number; step: number; pauseMs: number }>();
   /** Time at which a step began to wait for the previous step, by schedule. */
-  readonly #waiting = new Map<string, number>();
+  readonly #waitingSince = new Map<string, number>();
 
   constructor(dependencies: RoundDependencies) {
     this.#dependencies = dependencies;
@@ -73,8 +73,8 @@ export class Rounds {
 
   async #run(name: string): Promise<void> {
     const { database, heartbeat } = this.#dependencies;
-    // A round that was broken off may have left its wait.
-    this.#waiting.delete(name);
+    // Removes the entry that a round which broke off may have left.
+    this.#waitingSince.delete(name);
     while (!this.#closed.signal.aborted) {
       const page = await takePage(database.pool, name, heartbeat.id);
       if (page === undefined) return;
@@ -118,16 +118,16 @@ export class Rounds {
   async #mayBegin(name: string, page: Page, steps: readonly RoundStep[]): Promise<boolean> {
     const { config, database } = this.#dependencies;
     const step = steps[page.step];
-    const before = steps[page.step - 1];
+    const previousStep = steps[page.step - 1];
     if (step === undefined || !(await this.#hasRoom(step))) return false;
-    if (before === undefined || page.position !== LOWEST_ID) return true;
-    const since = this.#waiting.get(name) ?? performance.now();
-    const isOver = performance.now() - since > config[before.kind.deadline];
-    if (!isOver && (await hasLiveWork(database.pool, before.kind.name))) {
-      this.#waiting.set(name, since);
+    if (previousStep === undefined || page.position !== LOWEST_ID) return true;
+    const since = this.#waitingSince.get(name) ?? performance.now();
+    const isOver = performance.now() - since > config[previousStep.kind.deadline];
+    if (!isOver && (await hasLiveWork(database.pool, previousStep.kind.name))) {
+      this.#waitingSince.set(name, since);
       return false;
     }
-    this.#waiting.delete(name);
+    this.#waitingSince.delete(name);
     return true;
   }
 

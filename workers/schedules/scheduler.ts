@@ -70,7 +70,10 @@ export class Scheduler {
     }
   }
 
-  /** Fires due ticks, and continues rounds without a process. Resolves with the milliseconds until the next tick. */
+  /**
+   * Fires due ticks, and continues rounds that have lost their process. Resolves with the milliseconds until the next
+   * tick.
+   */
   async #look(): Promise<number> {
     let untilTickMs = Number.POSITIVE_INFINITY;
     for (const row of await readSchedules(this.#dependencies.pool)) {

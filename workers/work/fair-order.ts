@@ -123,7 +123,7 @@ export class FairOrder {
     left: readonly Flow[],
   ): Flow[] {
     const pieces = Map.groupBy(claimed, flowKey);
-    const names = new Set(left.map(flowKey));
+    const leftNames = new Set(left.map(flowKey));
     const blocked: Flow[] = [];
     for (const ask of asks) {
       const name = flowKey(ask);
@@ -134,15 +134,15 @@ export class FairOrder {
         flow.sinceMs = Math.max(flow.sinceMs ?? 0, queuedAtMs - LATE_COMMIT_MS);
       // A flow that runs one piece at a time is not in `left` while a piece runs, though its next piece may wait.
       const mayHaveNext = flow.declaration.oneAtATime && found.length > 0;
-      if (!names.has(name)) this.#setReady(flow, mayHaveNext || flow.seq > ask.seq);
+      if (!leftNames.has(name)) this.#setReady(flow, mayHaveNext || flow.seq > ask.seq);
       else if (claimed.length === 0 && ask.reserved > 0) {
         this.#setReady(flow, false);
         blocked.push({ kind: flow.kind, party: flow.party });
       }
       this.#hold(flow, found.length - ask.reserved);
     }
-    const asked = asks.reduce((sum, { reserved }) => sum + reserved, 0);
-    const isStale = claimed.length < asked;
+    const reservedSlots = asks.reduce((sum, { reserved }) => sum + reserved, 0);
+    const isStale = claimed.length < reservedSlots;
     this.#spare = isStale ? Math.min(2 * this.#spare + 8, SPARE_FLOWS_MAX) : this.#spare >> 1;
     return blocked;
   }
@@ -168,7 +168,7 @@ export class FairOrder {
   #nextFlow(): KnownFlow | undefined {
     const { apps, accounts } = this.#held;
     const classes: PartyClass[] = apps <= accounts ? ['apps', 'accounts'] : ['accounts', 'apps'];
-    const firsts = classes.flatMap((one) => this.#lowest(one) ?? []);
+    const firsts = classes.flatMap((partyClass) => this.#lowest(partyClass) ?? []);
     // If any flow may take a free slot, the order decides which flow gets it.
     return firsts.some(({ held }) => this.#mayHoldMore(held)) ? firsts[0] : undefined;
   }
@@ -186,8 +186,8 @@ export class FairOrder {
     return level?.size === 1 && another === undefined;
   }
 
-  #lowest(one: PartyClass): KnownFlow | undefined {
-    const levels = this.#ready[one];
+  #lowest(partyClass: PartyClass): KnownFlow | undefined {
+    const levels = this.#ready[partyClass];
     for (const held of [...levels.keys()].sort((a, b) => a - b))
       for (const flow of levels.get(held) ?? []) if (mayTake(flow)) return flow;
     return undefined;

@@ -73,20 +73,20 @@ export function openWork(opening: AsyncDisposableStack, dependencies: WorkDepend
   const { directUrl } = config.database;
   const repair = { pool, directUrl, em, kinds, process, leaseMs, recoveryWindowS, complete, wakeUps, log };
   const { housekeeper } = openHousekeeper(opening, repair);
-  const ofPools = Object.assign({}, ...dependencies.pools.map((name) => kindsOfPool(kinds, name)));
-  const attempts = new AttemptRunner({ kinds: ofPools, handlers, complete, running, parts: room, log });
-  const served = dependencies.pools.map((name) => openPool(name, dependencies, attempts, running));
-  const pools = served.map(({ slots }) => slots);
-  opening.adopt(watchSlots(served), closePart);
+  const servedKinds = Object.assign({}, ...dependencies.pools.map((name) => kindsOfPool(kinds, name)));
+  const attempts = new AttemptRunner({ kinds: servedKinds, handlers, complete, running, parts: room, log });
+  const servedPools = dependencies.pools.map((name) => openPool(name, dependencies, attempts, running));
+  const pools = servedPools.map(({ slots }) => slots);
+  opening.adopt(watchSlots(servedPools), closePart);
   const poller = opening.adopt(new QueuePoller(pool, pools, log), closePart);
   const listeners: Listeners = {
     cancel: (ids) => running.wake(ids),
     admitted(names) {
       for (const slots of pools) slots.noteQueued(flowsOf(names));
     },
-    ...(Object.values<Kind>(ofPools).some((kind) => kind.parts) && { ended: (ids) => room.wake(ids) }),
+    ...(Object.values<Kind>(servedKinds).some((kind) => kind.parts) && { ended: (ids) => room.wake(ids) }),
   };
-  return { pools: served, poller, running, housekeeper, listen: () => wakeUps.listen(listeners) };
+  return { pools: servedPools, poller, running, housekeeper, listen: () => wakeUps.listen(listeners) };
 }
 
 /** Opens the slots of one pool. */

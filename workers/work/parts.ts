@@ -41,7 +41,7 @@ interface Parent extends Pick<HandlerContext, 'signal' | 'leftMs'> {
 interface PartsWait {
   /** Ids of the parts whose end has not been announced. */
   left: Set<string>;
-  woken: PromiseWithResolvers<void>;
+  wakeUp: PromiseWithResolvers<void>;
 }
 
 /**
@@ -60,7 +60,7 @@ export class PartsRoom {
   wake(ids: readonly string[]): void {
     for (const id of ids) {
       const waiting = this.#waiting.get(id);
-      if (waiting?.left.delete(id) && waiting.left.size === 0) waiting.woken.resolve();
+      if (waiting?.left.delete(id) && waiting.left.size === 0) waiting.wakeUp.resolve();
     }
   }
 
@@ -76,9 +76,9 @@ export class PartsRoom {
     const { claim, kind, signal, leftMs } = parent;
     const partKind = kindOfParts(kind);
     const { trace } = claim.facts as TraceFacts;
-    const from = trace && { trace: { ...trace, ...traceHeaders() } };
+    const traceFacts = trace && { trace: { ...trace, ...traceHeaders() } };
     const admissions = parts.map((part) =>
-      jobAdmission(partKind, { ...part, accountId: claim.party, facts: { ...part.facts, ...from } }),
+      jobAdmission(partKind, { ...part, accountId: claim.party, facts: { ...part.facts, ...traceFacts } }),
     );
     await retryUntil(() => {
       const timeoutMs = Math.max(1, Math.floor(leftMs() - MARGIN_MS));
@@ -95,7 +95,7 @@ export class PartsRoom {
 
   async #waitForEnd(parent: Parent, ids: readonly string[]): Promise<void> {
     parent.park();
-    const waiting = { left: new Set(ids), woken: Promise.withResolvers<void>() };
+    const waiting = { left: new Set(ids), wakeUp: Promise.withResolvers<void>() };
     for (const id of ids) this.#waiting.set(id, waiting);
     try {
       await this.#wait(parent, ids, waiting);
@@ -107,31 +107,31 @@ export class PartsRoom {
   }
 
   async #wait({ claim, kind, signal, leftMs }: Parent, ids: readonly string[], waiting: PartsWait) {
-    const stop = () => waiting.woken.resolve();
+    const stop = () => waiting.wakeUp.resolve();
     signal.addEventListener('abort', stop);
     for (;;) {
       signal.throwIfAborted();
-      const live = await retryUntil(
+      const liveIds = await retryUntil(
         () => findLiveIds(this.#dependencies.pool, ids),
         performance.now() + leftMs(),
       );
-      if (live.length === 0) return;
+      if (liveIds.length === 0) return;
       const restMs = leftMs() - MARGIN_MS;
       if (restMs <= 0) {
         const end = { state: 'failed', code: kindOfParts(kind).codes.timeout };
-        await this.#end(claim.party, live, 'overdue', end);
+        await this.#end(claim.party, liveIds, 'overdue', end);
         await sleep(CLOCK_GRACE_MS);
         continue;
       }
-      await this.#wokenWithin(waiting, Math.min(POLL_EVERY_MS, restMs));
+      await this.#waitForWakeUp(waiting, Math.min(POLL_EVERY_MS, restMs));
     }
   }
 
-  async #wokenWithin(waiting: PartsWait, ms: number): Promise<void> {
-    const timer = setTimeout(waiting.woken.resolve, ms);
-    await waiting.woken.promise;
+  async #waitForWakeUp(waiting: PartsWait, ms: number): Promise<void> {
+    const timer = setTimeout(waiting.wakeUp.resolve, ms);
+    await waiting.wakeUp.promise;
     clearTimeout(timer);
-    waiting.woken = Promise.withResolvers<void>();
+    waiting.wakeUp = Promise.withResolvers<void>();
   }
 
   async #cancelOrphans({ claim, kind }: Parent, ids: readonly string[]): Promise<void> {

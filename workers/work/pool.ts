@@ -47,7 +47,7 @@ export class WorkerPool {
   readonly #order: FairOrder;
   readonly #steps: PoolSteps;
   /** Attempts that hold a slot, with their flows. */
-  readonly #holding = new Map<string, Flow>();
+  readonly #holders = new Map<string, Flow>();
   readonly #fill = new Coalescer(() => this.#claimWhileFree());
   readonly #fillLater = new DelayedCall(() => void this.#fill.run());
   #claimed = 0;
@@ -82,7 +82,7 @@ export class WorkerPool {
    * many attempts run.
    */
   get isBusy(): boolean {
-    return this.#order.isReady || this.#holding.size > FEW_ATTEMPTS_MAX;
+    return this.#order.isReady || this.#holders.size > FEW_ATTEMPTS_MAX;
   }
 
   /**
@@ -119,7 +119,7 @@ export class WorkerPool {
         this.#start(asks, claimed);
         void this.#fill.run();
       },
-      onLost: () => this.#lost(asks),
+      onLost: () => this.#noteLost(asks),
     };
   }
 
@@ -147,7 +147,7 @@ export class WorkerPool {
       return true;
     } catch (error) {
       this.#steps.log.warn({ err: error }, 'could not claim');
-      this.#lost(asks);
+      this.#noteLost(asks);
       return false;
     }
   }
@@ -164,7 +164,7 @@ export class WorkerPool {
     for (const claim of claims) void this.#run(claim);
   }
 
-  #lost(asks: readonly ClaimRequest[]): void {
+  #noteLost(asks: readonly ClaimRequest[]): void {
     this.#steps.claimLost();
     this.#order.noteAnswer(asks, [], asks);
     setTimeout(() => this.noteQueued(asks), jittered(FAILED_RETRY_MS)).unref();
@@ -174,7 +174,7 @@ export class WorkerPool {
     // Work that was released, or whose claim a crash of the database undid, is claimed again under the same number.
     this.#vacate(claim);
     const flow = { kind: claim.kind, party: claim.party };
-    this.#holding.set(attemptKey(claim), flow);
+    this.#holders.set(attemptKey(claim), flow);
     const freeSlot = (): void => {
       // Slots that become free in one turn of the event loop share a claim.
       if (this.#vacate(claim, flow) && this.#order.isReady) this.#fillLater.within(0);
@@ -190,11 +190,11 @@ export class WorkerPool {
    */
   #vacate(
     attempt: Pick<Claim, 'id' | 'attempt'>,
-    flow: Flow | undefined = this.#holding.get(attemptKey(attempt)),
+    flow: Flow | undefined = this.#holders.get(attemptKey(attempt)),
   ): boolean {
     const name = attemptKey(attempt);
-    if (flow === undefined || this.#holding.get(name) !== flow) return false;
-    this.#holding.delete(name);
+    if (flow === undefined || this.#holders.get(name) !== flow) return false;
+    this.#holders.delete(name);
     this.#order.release(flow);
     return true;
   }

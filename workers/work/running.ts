@@ -6,7 +6,7 @@ import { Coalescer } from '../../shared/timing/coalesce.ts';
 import { every, type Repetition } from '../../shared/timing/every.ts';
 
 const POLL_EVERY_MS = 1000;
-const IDLE_POLL_MS = 50;
+const DRAIN_POLL_MS = 50;
 /** Time within which the answer to a claim usually arrives. */
 const CLAIM_ANSWER_MS = 500;
 
@@ -46,7 +46,7 @@ export class RunningAttempts {
   /** Time, by `performance.now()`, until which the server may still carry out a claim whose answer was lost. */
   #claimsUntil = 0;
   /** Rows that this process held but did not run at the last comparison, with the time at which that was first seen. */
-  #unknown: ReadonlyMap<string, number> = new Map();
+  #unknownRows: ReadonlyMap<string, number> = new Map();
 
   constructor(rows: HeldRows, log: Log) {
     this.#rows = rows;
@@ -94,7 +94,7 @@ export class RunningAttempts {
     const until = performance.now() + withinMs;
     while (this.#attempts.size > 0 && performance.now() < until) {
       await this.relinquishParked();
-      await sleep(IDLE_POLL_MS);
+      await sleep(DRAIN_POLL_MS);
     }
     await this.#relinquish(() => true);
   }
@@ -111,7 +111,7 @@ export class RunningAttempts {
   async #reconcile(): Promise<void> {
     try {
       const before = new Map(this.#attempts);
-      const mayHaveStrays = this.#unknown.size > 0 || performance.now() < this.#claimsUntil;
+      const mayHaveStrays = this.#unknownRows.size > 0 || performance.now() < this.#claimsUntil;
       if (before.size === 0 && !mayHaveStrays) return;
       const held = await this.#rows.readHeld(mayHaveStrays ? undefined : [...before.keys()]);
       await this.#giveUp(new Map([...before].filter(([id, { attempt }]) => held.get(id) !== attempt)));
@@ -127,35 +127,37 @@ export class RunningAttempts {
   }
 
   async #relinquish(which: (attempt: Attempt) => boolean): Promise<void> {
-    const released = [...this.#attempts].filter(([, attempt]) => which(attempt));
-    for (const [, { controller }] of released) controller.abort(new AttemptRelinquished('released'));
-    if (released.length === 0) return;
-    const log = (error: unknown) =>
+    const attempts = [...this.#attempts].filter(([, attempt]) => which(attempt));
+    for (const [, { controller }] of attempts) controller.abort(new AttemptRelinquished('released'));
+    if (attempts.length === 0) return;
+    const logFailure = (error: unknown) =>
       this.#log.warn(
         { err: error },
         'could not release unfinished work: it is taken over when this lease ends',
       );
-    await this.#rows.release(released.map(([id]) => id)).catch(log);
+    await this.#rows.release(attempts.map(([id]) => id)).catch(logFailure);
   }
 
-  async #giveUp(lost: ReadonlyMap<string, Attempt>): Promise<void> {
+  async #giveUp(lostAttempts: ReadonlyMap<string, Attempt>): Promise<void> {
     // The row of an aborted attempt may be queued because it was released, so the attempt must not be reclaimed.
-    const kept = [...lost].filter(([, { controller }]) => !controller.signal.aborted);
-    const numbers = new Map(kept.map(([id, { attempt }]) => [id, attempt] as const));
-    const ours = new Set(numbers.size === 0 ? [] : await this.#rows.reclaim(numbers));
-    for (const [id, { controller }] of lost)
-      if (!ours.has(id)) controller.abort(new AttemptRelinquished('taken away'));
+    const runningAttempts = [...lostAttempts].filter(([, { controller }]) => !controller.signal.aborted);
+    const attemptNumbers = new Map(runningAttempts.map(([id, { attempt }]) => [id, attempt] as const));
+    const reclaimedIds = new Set(attemptNumbers.size === 0 ? [] : await this.#rows.reclaim(attemptNumbers));
+    for (const [id, { controller }] of lostAttempts)
+      if (!reclaimedIds.has(id)) controller.abort(new AttemptRelinquished('taken away'));
     // These attempts ended here meanwhile. Unless their rows are released, nobody runs the work before its deadline.
-    const idle = [...ours].filter((id) => this.#attempts.get(id)?.attempt !== numbers.get(id));
-    if (idle.length > 0) await this.#rows.release(idle);
+    const idleIds = [...reclaimedIds].filter(
+      (id) => this.#attempts.get(id)?.attempt !== attemptNumbers.get(id),
+    );
+    if (idleIds.length > 0) await this.#rows.release(idleIds);
   }
 
   /** Releases rows that have been unknown for a while. Before that, the answer to their claim may be on its way. */
   async #releaseStrays(held: ReadonlyMap<string, number>): Promise<void> {
     const now = performance.now();
     const unknown = [...held.keys()].filter((id) => !this.#attempts.has(id));
-    this.#unknown = new Map(unknown.map((id) => [id, this.#unknown.get(id) ?? now]));
-    const strays = unknown.filter((id) => now - (this.#unknown.get(id) ?? now) > CLAIM_ANSWER_MS);
+    this.#unknownRows = new Map(unknown.map((id) => [id, this.#unknownRows.get(id) ?? now]));
+    const strays = unknown.filter((id) => now - (this.#unknownRows.get(id) ?? now) > CLAIM_ANSWER_MS);
     if (strays.length > 0) await this.#rows.release(strays);
   }
 }

@@ -56,10 +56,10 @@ export const appList = command({
   read:
     () =>
     async ({ em, database }) => {
-      const refused = await refusalsByApp(database.pool);
+      const refusalCounts = await refusalsByApp(database.pool);
       const data = (await listApps(em)).map((app) => ({
         ...presentApp(app),
-        refused_lately: refused.get(app.id) ?? 0,
+        refused_lately: refusalCounts.get(app.id) ?? 0,
       }));
       const columns = ['app_id', 'name', 'plan', 'monthly_cap_cents', 'active', 'refused_lately'] as const;
       return { data, text: table(data, columns) };
@@ -115,8 +115,9 @@ export const appUpdate = command({
       disable: values.disable?.map((name) => choice('--disable', name, FEATURES)),
       active: values.active ?? mapGiven(values.inactive, (inactive) => !inactive),
     };
-    const both = change.enable?.find((name) => change.disable?.includes(name));
-    if (both !== undefined) throw new AdminError(`give --enable ${both} or --disable ${both}, not both`);
+    const nameInBoth = change.enable?.find((name) => change.disable?.includes(name));
+    if (nameInBoth !== undefined)
+      throw new AdminError(`give --enable ${nameInBoth} or --disable ${nameInBoth}, not both`);
     if (Object.values(change).every((value) => value === undefined))
       throw usageError('there is nothing to change', appUpdate.synopsis);
     return (admin) => update(admin, id, change);

@@ -53,10 +53,10 @@ function storeOf({ database: { pool }, config: { quotas } }: Admin, accountId: s
 
 /** Imports the files one after another, until the process is interrupted or the account takes no more. */
 async function importAll(store: StoreBatch, files: readonly FoundFile[]): Promise<Outcome> {
-  const interrupted = new AbortController();
-  // Not `once`: npm passes Ctrl-C on to a process that already got it from the terminal.
-  process.on('SIGINT', () => interrupted.abort());
-  const { signal } = interrupted;
+  const interruption = new AbortController();
+  // Uses `on`, not `once`: npm passes Ctrl-C on to a process that already got it from the terminal.
+  process.on('SIGINT', () => interruption.abort());
+  const { signal } = interruption;
   const reports: FileReport[] = [];
   const progress = new Progress(files.length, (line) => process.stderr.write(line));
   let stopped: string | null = null;

@@ -70,7 +70,7 @@ async function retry({ database, config }: Admin, pools: readonly PoolName[]): P
     deadlines: config,
     recoveryWindowS: config.recoveryWindowS,
     roomTimeoutMs: Number.POSITIVE_INFINITY,
-    onPage: (kind, so) => void process.stderr.write(`So far, ${lineOf(kind, so)}\n`),
+    onPage: (kind, counts) => void process.stderr.write(`So far, ${lineOf(kind, counts)}\n`),
   });
   const counts = Object.entries(retried);
   const countsOf = (what: 'queued' | 'locked') =>

@@ -72,20 +72,20 @@ async function showOnce({ database }: Admin): Promise<Outcome> {
 /** Redraws the pools until Ctrl-C, even through a database outage. */
 async function watch({ database }: Admin): Promise<Outcome> {
   const stopping = new AbortController();
-  // Not `once`: npm passes Ctrl-C on to a process that already got it from the terminal.
+  // Uses `on`, not `once`: npm passes Ctrl-C on to a process that already got it from the terminal.
   process.on('SIGINT', () => stopping.abort());
-  let shown: Outcome = { data: {}, text: '' };
+  let outcome: Outcome = { data: {}, text: '' };
   for (let before: Reading | undefined; !stopping.signal.aborted; ) {
     try {
       const now = await readPools(database.pool);
-      shown = outcomeBetween(before ?? now, now);
+      outcome = outcomeBetween(before ?? now, now);
       before = now;
     } catch (error) {
-      shown = { data: {}, text: explain(error) };
+      outcome = { data: {}, text: explain(error) };
     }
-    process.stdout.write(`${CLEAR_SCREEN}${shown.text}\n\n${new Date().toISOString()}, Ctrl-C ends\n`);
+    process.stdout.write(`${CLEAR_SCREEN}${outcome.text}\n\n${new Date().toISOString()}, Ctrl-C ends\n`);
     await sleep(REDRAW_INTERVAL_MS, undefined, { signal: stopping.signal }).catch(() => {});
   }
   process.stdout.write(CLEAR_SCREEN);
-  return shown;
+  return outcome;
 }

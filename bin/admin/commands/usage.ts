@@ -53,9 +53,9 @@ async function usageOfOne(
 ): Promise<Outcome> {
   const found = await readUsage(em, id, requestedMonth);
   if (found === undefined) throw unknownApp(id);
-  const spent = await appSpending(em, [id], found.month);
+  const spending = await appSpending(em, [id], found.month);
   const units = usageReport(found.app, found.month, found.counts, config.sandboxUnits);
-  const data = { ...units, ...spendingReport(spent.get(id)) };
+  const data = { ...units, ...spendingReport(spending.get(id)) };
   return { data, text: fieldLines(data) };
 }
 
@@ -63,10 +63,10 @@ async function usageOfAll({ em, config }: Admin, requestedMonth: string | undefi
   const shownMonth = requestedMonth ?? (await currentMonth(em));
   const found = await listUsage(em, shownMonth);
   const ids = found.map(({ app }) => app.id);
-  const spent = await appSpending(em, ids, shownMonth);
+  const spending = await appSpending(em, ids, shownMonth);
   const data = found.map(({ app, month, counts }) => ({
     ...usageReport(app, month, counts, config.sandboxUnits),
-    ...spendingReport(spent.get(app.id)),
+    ...spendingReport(spending.get(app.id)),
   }));
   return { data, text: table(data, COLUMNS) };
 }
@@ -80,8 +80,8 @@ async function usageOfUser(
   const account = await find(em);
   if (account === undefined) throw new AdminError('there is no such user: `user list` shows the users');
   const shownMonth = requestedMonth ?? (await currentMonth(em));
-  const spent = await accountSpending(em, account.id, shownMonth);
-  const data = { user_id: account.id, email: account.email, month: shownMonth, ...spendingReport(spent) };
+  const spending = await accountSpending(em, account.id, shownMonth);
+  const data = { user_id: account.id, email: account.email, month: shownMonth, ...spendingReport(spending) };
   return { data, text: fieldLines(data) };
 }
 

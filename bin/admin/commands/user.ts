@@ -67,8 +67,8 @@ export const userResetPassword = command({
   operands: 1,
   read(values, operand) {
     const id = userId(operand);
-    const { 'password-stdin': given, 'revoke-keys': revokeKeys } = values;
-    if (revokeKeys && !given)
+    const { 'password-stdin': isGiven, 'revoke-keys': revokeKeys } = values;
+    if (revokeKeys && !isGiven)
       throw new AdminError(
         '--revoke-keys goes with --password-stdin: behind a link the person decides about keys',
       );
@@ -76,7 +76,7 @@ export const userResetPassword = command({
       const account = await findAccount(admin.em, id);
       if (account === undefined)
         throw new AdminError(`there is no active user ${id}: \`user list\` shows the users`);
-      return given ? setPassword(admin, account, { revokeKeys }) : makeResetLink(admin, account);
+      return isGiven ? setPassword(admin, account, { revokeKeys }) : makeResetLink(admin, account);
     };
   },
 });
@@ -188,8 +188,8 @@ interface PasswordOptions {
 }
 
 /** Takes the whole of standard input as the password, without a line break at its end, or generates a random one. */
-async function passwordOf({ 'password-stdin': given }: PasswordOptions): Promise<string> {
-  return given ? givenPassword() : randomBytes(18).toString('base64url');
+async function passwordOf({ 'password-stdin': isGiven }: PasswordOptions): Promise<string> {
+  return isGiven ? givenPassword() : randomBytes(18).toString('base64url');
 }
 
 async function givenPassword(): Promise<string> {
@@ -200,9 +200,9 @@ async function givenPassword(): Promise<string> {
 function withPassword(
   account: Account,
   password: string,
-  { 'password-stdin': given }: PasswordOptions,
+  { 'password-stdin': isGiven }: PasswordOptions,
 ): Outcome {
-  if (given) return { data: presentUser(account), text: fieldLines(presentUser(account)) };
+  if (isGiven) return { data: presentUser(account), text: fieldLines(presentUser(account)) };
   const data = { ...presentUser(account), password };
   return { data, text: `${fieldLines(data)}\n\nThe password is shown only this once.` };
 }

@@ -24,12 +24,12 @@ const sessionOf = (userId: string, day: number) => `${SOURCE}-${userId}-${day}`;
 /** Records the sample person's days, the last one yesterday, unless they are recorded. */
 export async function loadSample(client: AccountClient, userId: string): Promise<void> {
   if (await isRecorded(client, userId)) return;
-  const first = Date.now() - DAYS.length * DAY_MS;
-  const events = DAYS.flatMap((asked, day) =>
-    asked.flatMap(([prompt, reply], at) => {
+  const firstDayMs = Date.now() - DAYS.length * DAY_MS;
+  const events = DAYS.flatMap((questions, day) =>
+    questions.flatMap(([prompt, reply], at) => {
       const session_id = sessionOf(userId, day);
       const id = `${session_id}-${at}-${crypto.randomUUID()}`;
-      const time = (ms: number) => new Date(first + day * DAY_MS + at * 60_000 + ms).toISOString();
+      const time = (ms: number) => new Date(firstDayMs + day * DAY_MS + at * 60_000 + ms).toISOString();
       const shared = { session_id, agent: AGENT, source: SOURCE };
       return [
         { ...shared, id, type: 'agent.prompt' as const, prompt, occurred_at: time(0) },

@@ -8,16 +8,16 @@ import { day, moment, number, t } from '../strings/index.ts';
 export function Connections() {
   const { client } = useSignedIn();
   const { value, error, again } = useLoad(() => client.listOwnConnections(), []);
-  const [done, setDone] = useState<string>();
-  const revoked = (name: string) => {
-    setDone(name);
+  const [revokedName, setRevokedName] = useState<string>();
+  const onRevoked = (name: string) => {
+    setRevokedName(name);
     again();
   };
   return (
     <>
       <Title lead={t.connections.lead}>{t.connections.title}</Title>
       <ErrorNote error={error} again={again} />
-      {done !== undefined && <Done>{t.connections.done(done)}</Done>}
+      {revokedName !== undefined && <Done>{t.connections.done(revokedName)}</Done>}
       {value === undefined && error === undefined && <Skeleton />}
       {value?.results.length === 0 && <Empty text={t.connections.empty} />}
       {value?.results.map(({ connection_id, app_name, status, created_at }) => (
@@ -32,7 +32,7 @@ export function Connections() {
               </p>
               <MemoryUse id={connection_id} />
             </div>
-            {status === 'connected' && <Revoke id={connection_id} name={app_name} onDone={revoked} />}
+            {status === 'connected' && <Revoke id={connection_id} name={app_name} onDone={onRevoked} />}
           </div>
         </Card>
       ))}

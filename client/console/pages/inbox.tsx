@@ -20,9 +20,9 @@ interface Decision {
 /** Shows the predictions that wait for the person, one after another. */
 export function Inbox() {
   const { client } = useSignedIn();
-  const [decided, setDecided] = useState<ReadonlySet<string>>(new Set());
-  const [chosen, setChosen] = useState<string>();
-  const sending = useDecisions(({ id }) => setDecided(withoutId(decided, id)));
+  const [decidedIds, setDecidedIds] = useState<ReadonlySet<string>>(new Set());
+  const [chosenId, setChosenId] = useState<string>();
+  const sending = useDecisions(({ id }) => setDecidedIds(withoutId(decidedIds, id)));
   const { value, error, again } = useLoad(async () => {
     await sending.settle();
     return client.listReplies({ status: 'escalated', limit: PAGE_SIZE });
@@ -30,10 +30,10 @@ export function Inbox() {
   const { held, hold, drop } = useHeld(sending);
   const root = useRef<HTMLElement>(null);
 
-  const waiting = (value?.results ?? []).filter(({ id }) => !decided.has(id));
+  const waiting = (value?.results ?? []).filter(({ id }) => !decidedIds.has(id));
   const at = Math.max(
     0,
-    waiting.findIndex(({ id }) => id === chosen),
+    waiting.findIndex(({ id }) => id === chosenId),
   );
   const current = waiting[at];
   const hasMore = value !== undefined && value.total > value.results.length;
@@ -41,24 +41,24 @@ export function Inbox() {
   useEffect(() => {
     if (isOver && hasMore) again();
   }, [isOver, value]);
-  const move = (by: number) => setChosen(waiting[Math.min(waiting.length - 1, Math.max(0, at + by))]?.id);
+  const move = (by: number) => setChosenId(waiting[Math.min(waiting.length - 1, Math.max(0, at + by))]?.id);
   useEffect(() => {
-    // Stays in view when newer predictions are loaded.
-    setChosen(current?.id);
+    // Keeps the current prediction in view when newer ones are loaded.
+    setChosenId(current?.id);
     // Keeps the focus here, where keys are handled: the button that was pressed may be gone.
     root.current?.focus({ preventScroll: true });
   }, [current?.id]);
 
   const decide = async (decision: Decision) => {
     hold(decision);
-    setDecided(new Set([...decided, decision.id]));
-    setChosen((waiting[at + 1] ?? waiting[at - 1])?.id);
+    setDecidedIds(new Set([...decidedIds, decision.id]));
+    setChosenId((waiting[at + 1] ?? waiting[at - 1])?.id);
   };
   const undo = () => {
     const taken = drop();
     if (taken === undefined) return;
-    setDecided(withoutId(decided, taken.id));
-    setChosen(taken.id);
+    setDecidedIds(withoutId(decidedIds, taken.id));
+    setChosenId(taken.id);
   };
   return (
     <>
@@ -88,7 +88,7 @@ export function Inbox() {
         {current && (
           <div class="columns">
             <div>
-              <List waiting={waiting} current={current.id} onChoose={setChosen} />
+              <List waiting={waiting} current={current.id} onChoose={setChosenId} />
               {hasMore && <p class="quiet">{t.inbox.more(value.total - value.results.length)}</p>}
               <p class="quiet small">{t.inbox.keys}</p>
             </div>
@@ -109,18 +109,18 @@ export function Inbox() {
 function useDecisions(onFailed: (decision: Decision) => void) {
   const { client } = useSignedIn();
   const [error, setError] = useState<unknown>();
-  const failed = useRef(onFailed);
-  failed.current = onFailed;
-  const sent = useRef<Promise<unknown>>(Promise.resolve());
+  const latestOnFailed = useRef(onFailed);
+  latestOnFailed.current = onFailed;
+  const sending = useRef<Promise<unknown>>(Promise.resolve());
   const send = (decision: Decision) => {
     setError(undefined);
     const answered = client.giveFeedback(decision.id, decision.feedback).catch((reason: unknown) => {
       setError(reason);
-      failed.current(decision);
+      latestOnFailed.current(decision);
     });
-    sent.current = Promise.all([sent.current, answered]);
+    sending.current = Promise.all([sending.current, answered]);
   };
-  return { send, error, settle: () => sent.current };
+  return { send, error, settle: () => sending.current };
 }
 
 function withoutId(ids: ReadonlySet<string>, id: string): ReadonlySet<string> {

@@ -50,9 +50,9 @@ export function Keys() {
 function Issue({ onIssued }: { onIssued(): void }) {
   const { client } = useSignedIn();
   const [label, setLabel] = useState('');
-  const [issued, setIssued] = useState<NewKeyResponse>();
+  const [newKey, setNewKey] = useState<NewKeyResponse>();
   const issuing = useAction(async () => {
-    setIssued(await client.issueKey({ label: label.trim() }));
+    setNewKey(await client.issueKey({ label: label.trim() }));
     setLabel('');
     onIssued();
   });
@@ -65,12 +65,12 @@ function Issue({ onIssued }: { onIssued(): void }) {
         </Button>
       </form>
       <FreshLogIn action={issuing} />
-      {issued && (
+      {newKey && (
         <div class="alert good" role="status">
           <p>{t.keys.once}</p>
           <div class="item">
-            <code class="secret">{issued.key}</code>
-            <Copy text={issued.key} />
+            <code class="secret">{newKey.key}</code>
+            <Copy text={newKey.key} />
           </div>
         </div>
       )}

@@ -23,7 +23,7 @@ export function Memory() {
   const tab = TABS.find((one) => one === rest) ?? 'facts';
   const stats = useLoad(() => client.readMemoryStats(), []);
   const [turn, setTurn] = useState(0);
-  const changed = () => {
+  const reload = () => {
     stats.again();
     setTurn((one) => one + 1);
   };
@@ -39,7 +39,7 @@ export function Memory() {
         ))}
       </nav>
       <ErrorNote error={stats.error} again={stats.again} />
-      <Learn onLearnt={changed} />
+      <Learn onLearnt={reload} />
       {tab === 'profile' && <Profile />}
       {tab === 'timeline' && <Timeline key={turn} />}
       {isTier(tab) && <Rows key={tab} tier={tab} turn={turn} onChange={stats.again} />}
@@ -72,24 +72,24 @@ function Rows({ tier, turn, onChange }: RowsProps) {
 function Results({ tier, q, onForgotten }: { tier: Tier; q: string; onForgotten(): void }) {
   const { client } = useSignedIn();
   const [older, setOlder] = useState<{ rows: ShownRow[]; next: string | null }>();
-  const [forgotten, setForgotten] = useState<string>();
+  const [receipt, setReceipt] = useState<string>();
   /** Rows that the person has changed since they were loaded; undefined for a forgotten row. */
-  const [changed, setChanged] = useState<ReadonlyMap<string, ShownRow | undefined>>(new Map());
-  const change = (id: string, row?: ShownRow) => setChanged((before) => new Map(before).set(id, row));
+  const [changedRows, setChangedRows] = useState<ReadonlyMap<string, ShownRow | undefined>>(new Map());
+  const change = (id: string, row?: ShownRow) => setChangedRows((before) => new Map(before).set(id, row));
   const pageFrom = (cursor?: string) =>
     tierOf(client, tier).list({ limit: PAGE_SIZE, ...(q && { q }), ...(cursor && { cursor }) });
   const { value, error, again } = useLoad(() => pageFrom(), []);
   const next = older === undefined ? value?.next : older.next;
-  const growing = useAction(async () => {
+  const loadingMore = useAction(async () => {
     const page = await pageFrom(next ?? undefined);
     setOlder({ rows: [...(older?.rows ?? []), ...page.rows], next: page.next });
   });
   const rows = [...(value?.rows ?? []), ...(older?.rows ?? [])].flatMap((row) =>
-    changed.has(row.id) ? (changed.get(row.id) ?? []) : row,
+    changedRows.has(row.id) ? (changedRows.get(row.id) ?? []) : row,
   );
   return (
     <>
-      {forgotten !== undefined && <Done>{forgotten}</Done>}
+      {receipt !== undefined && <Done>{receipt}</Done>}
       <ErrorNote error={error} again={again} />
       {value === undefined && error === undefined && <Skeleton lines={5} />}
       {value && rows.length === 0 && (
@@ -103,22 +103,22 @@ function Results({ tier, q, onForgotten }: { tier: Tier; q: string; onForgotten(
         keyOf={idOf}
         hasMore={!!next}
         // A page that failed waits until the person asks for it again.
-        onEnd={() => next && growing.error === undefined && growing.run()}
+        onEnd={() => next && loadingMore.error === undefined && loadingMore.run()}
       >
         {(row) => (
           <Row
             tier={tier}
             row={row}
             onChange={(now) => change(row.id, now)}
-            onForgotten={(receipt) => {
-              setForgotten(receipt);
+            onForgotten={(newReceipt) => {
+              setReceipt(newReceipt);
               change(row.id);
               onForgotten();
             }}
           />
         )}
       </LongList>
-      <ErrorNote error={growing.error} again={() => growing.run()} />
+      <ErrorNote error={loadingMore.error} again={() => loadingMore.run()} />
     </>
   );
 }

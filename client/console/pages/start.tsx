@@ -40,11 +40,11 @@ export function Start() {
 
 function Sample({ onChange }: { onChange(): void }) {
   const { client, user } = useSignedIn();
-  const there = useLoad(() => hasSample(client, user.id), []);
+  const sample = useLoad(() => hasSample(client, user.id), []);
   const [step, setStep] = useState('');
   const [isRemoved, setRemoved] = useState(false);
-  const changed = () => {
-    there.again();
+  const reload = () => {
+    sample.again();
     onChange();
   };
   const loading = useAction(async () => {
@@ -53,18 +53,18 @@ function Sample({ onChange }: { onChange(): void }) {
       await loadSample(client, user.id);
       await learn(client, setStep);
     } finally {
-      changed();
+      reload();
     }
   });
   const removing = useAction(async () => {
     await removeSample(client, user.id);
     setRemoved(true);
-    changed();
+    reload();
   });
   return (
     <Card title={t.start.sample}>
       <p>{t.start.sampleLead}</p>
-      {there.value ? (
+      {sample.value ? (
         <Button action={removing}>{t.start.removeSample}</Button>
       ) : (
         <Button action={loading}>{t.start.loadSample}</Button>
@@ -74,7 +74,7 @@ function Sample({ onChange }: { onChange(): void }) {
         {removing.isBusy && t.loading}
       </p>
       {isRemoved && <Done>{t.start.sampleRemoved}</Done>}
-      <ErrorNote error={there.error ?? loading.error ?? removing.error} />
+      <ErrorNote error={sample.error ?? loading.error ?? removing.error} />
     </Card>
   );
 }

@@ -14,7 +14,7 @@ export function Batch({ onPredicted }: { onPredicted(): void }) {
   const { client } = useSignedIn();
   const [agent, setAgent] = useState('coder');
   const [typed, setTyped] = useState('');
-  const [asked, setAsked] = useState<readonly string[]>([]);
+  const [askedQuestions, setAskedQuestions] = useState<readonly string[]>([]);
   const [items, setItems] = useState<ReadonlyMap<number, BatchItem>>(new Map());
   const questions = typed
     .split('\n')
@@ -23,7 +23,7 @@ export function Batch({ onPredicted }: { onPredicted(): void }) {
   const excess = questions.length - PROMPTS_MAX;
   const predicting = useAction(async () => {
     const first = questions.slice(0, PROMPTS_MAX);
-    setAsked(first);
+    setAskedQuestions(first);
     setItems(new Map());
     const prompts = first.map((agent_input) => ({ agent, agent_input }));
     for await (const event of client.stream('predictReplies', { prompts, k: 3 }))
@@ -50,10 +50,10 @@ export function Batch({ onPredicted }: { onPredicted(): void }) {
           </Button>
         </form>
         <p class="quiet" role="status">
-          {asked.length > 0 && t.batch.ready(items.size, asked.length)}
+          {askedQuestions.length > 0 && t.batch.ready(items.size, askedQuestions.length)}
         </p>
         <ol class="quotes">
-          {asked.map((question, at) => (
+          {askedQuestions.map((question, at) => (
             <li key={at}>
               <bdi class="words">{question}</bdi>
               <ItemOutcome item={items.get(at)} isBusy={predicting.isBusy} />

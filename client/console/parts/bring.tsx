@@ -15,9 +15,9 @@ export function Bring({ onLearnt }: { onLearnt(): void }) {
   const { client } = useSignedIn();
   const [found, setFound] = useState<FoundTranscripts>();
   const [progress, setProgress] = useState('');
-  const [refused, setRefused] = useState(0);
+  const [refusedCount, setRefusedCount] = useState(0);
   const reading = useAction(async (chosen: readonly Chosen[]) => {
-    setRefused(0);
+    setRefusedCount(0);
     try {
       const files = (await Promise.all(chosen.map(filesIn))).flat();
       setFound(await readFiles(files, (done, all) => setProgress(t.start.reading(done, all))));
@@ -30,7 +30,7 @@ export function Bring({ onLearnt }: { onLearnt(): void }) {
     try {
       const say = (done: number, all: number) => setProgress(t.start.sending(done, all));
       const { invalid } = await send(client, found?.events ?? [], say);
-      setRefused(invalid);
+      setRefusedCount(invalid);
       result = await learn(client, (step) => setProgress(t.memory.learning(step)));
       setFound(undefined);
       onLearnt();
@@ -52,9 +52,9 @@ export function Bring({ onLearnt }: { onLearnt(): void }) {
           {t.start.send}
         </Button>
       )}
-      {refused > 0 && (
+      {refusedCount > 0 && (
         <p class="fault" role="alert">
-          {t.start.refused(refused)}
+          {t.start.refused(refusedCount)}
         </p>
       )}
       <ErrorNote error={reading.error ?? sending.error} />

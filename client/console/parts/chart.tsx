@@ -121,7 +121,7 @@ function Picture({ title, dates, series, kind, format }: Required<Omit<ChartProp
   );
 }
 
-/** Measures the picture on the page. A unit is then a pixel, so its letters keep their size. */
+/** Measures the picture on the page. One unit of the drawing is then one pixel, so that letters keep their size. */
 function useWidth() {
   const root = useRef<SVGSVGElement>(null);
   const [width, setWidth] = useState(480);

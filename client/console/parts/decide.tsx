@@ -25,17 +25,17 @@ export function Decide({ reply, onDecide, hasKeys = false }: DecideProps) {
   const key = (name: string) => (hasKeys ? name : undefined);
   const decide = deciding.run;
   const { candidates, status, error } = reply;
-  const decided = t.try.decided[status as keyof typeof t.try.decided];
-  const abstained = candidates.length === 0;
+  const decidedText = t.try.decided[status as keyof typeof t.try.decided];
+  const hasAbstained = candidates.length === 0;
   if (status === 'pending') return <p>{error === null ? t.try.running : sentenceOf(error)}</p>;
   return (
     <>
-      {decided ? (
+      {decidedText ? (
         <Done>
-          {decided}
+          {decidedText}
           {t.try.thanks}
         </Done>
-      ) : abstained ? (
+      ) : hasAbstained ? (
         <p>{t.try.abstained}</p>
       ) : (
         <p class={`badge ${status}`}>{status === 'auto' ? t.try.auto : t.try.escalated}</p>
@@ -50,7 +50,7 @@ export function Decide({ reply, onDecide, hasKeys = false }: DecideProps) {
             <div class="bar">
               <div style={{ width: `${100 * confidence}%` }} />
             </div>
-            {!decided && (
+            {!decidedText && (
               <Button
                 label={`${t.try.accept}: ${response.slice(0, 80)}`}
                 shortcut={at < KEYS_MAX ? key(String(at + 1)) : undefined}
@@ -64,17 +64,17 @@ export function Decide({ reply, onDecide, hasKeys = false }: DecideProps) {
           </li>
         ))}
       </ol>
-      {!decided && draft === undefined && (
+      {!decidedText && draft === undefined && (
         <div class="row">
           <Button kind="link" shortcut={key('e')} onPress={() => setDraft(candidates[0]?.response ?? '')}>
             {t.try.edit}
           </Button>
           <Button kind="link" shortcut={key('x')} onPress={() => decide({ status: 'rejected' })}>
-            {abstained ? t.try.dismiss : t.try.reject}
+            {hasAbstained ? t.try.dismiss : t.try.reject}
           </Button>
         </div>
       )}
-      {!decided && draft !== undefined && (
+      {!decidedText && draft !== undefined && (
         <form
           ref={form}
           onKeyDown={({ key }) => key === 'Escape' && setDraft(undefined)}

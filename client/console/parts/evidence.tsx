@@ -83,12 +83,12 @@ async function quotesOf(
 function readRows(
   known: KnownRows,
   ids: readonly string[],
-  one: (id: string) => Promise<Quote>,
+  read: (id: string) => Promise<Quote>,
 ): Promise<Quote | undefined>[] {
   return ids.slice(0, ROWS_PER_TIER_MAX).map((id) => {
     const found =
       known.get(id) ??
-      one(id).catch((error) => {
+      read(id).catch((error) => {
         if (error instanceof ForecueError && error.status === 404) return undefined;
         known.delete(id);
         throw error;

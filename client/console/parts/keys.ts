@@ -1,5 +1,8 @@
 const TYPING_FIELDS = 'input, textarea, select';
-/** Keys that may be held down. Any other key decides, and what comes next has not been read yet. */
+/**
+ * Keys that may be held down. Any other key makes a decision, and the person has not read the prediction that comes
+ * next.
+ */
 const HELD_KEYS = ['j', 'k'];
 
 /**

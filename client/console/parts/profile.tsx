@@ -47,13 +47,13 @@ function Editor({ profile, onSaved }: EditorProps) {
   const [isSaved, setSaved] = useState(false);
   const namesakes = namesakesIn(lines);
   const saving = useAction(async () => {
-    const typed = { summary, data: dataOf(lines) };
-    // Leaves the other part as it is: it may have been changed elsewhere.
+    const typedProfile = { summary, data: dataOf(lines) };
+    // Sends only what was changed here, because the other part may have been changed elsewhere.
     await client.writeProfile({
       ...(summary !== known.summary && { summary }),
-      ...(JSON.stringify(typed.data) !== JSON.stringify(known.data) && { data: typed.data }),
+      ...(JSON.stringify(typedProfile.data) !== JSON.stringify(known.data) && { data: typedProfile.data }),
     });
-    setEdited((edited) => ({ ...edited, known: typed }));
+    setEdited((edited) => ({ ...edited, known: typedProfile }));
     keepDraft(undefined);
     setSaved(true);
     onSaved();
@@ -181,7 +181,10 @@ function dataOf(lines: readonly Line[]): Record<string, unknown> {
   );
 }
 
-/** Reads JSON that says exactly what was typed; anything else is a text, such as `3.10` and long numbers. */
+/**
+ * Parses a value as JSON if `JSON.stringify` would write exactly what was typed. Anything else is a text, such as
+ * `3.10` or a long number.
+ */
 function parseValue(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);

@@ -12,10 +12,10 @@ export interface Quote {
 
 /** Shows quotes in the given order; equal ones are shown once with their number. */
 export function Quotes({ quotes }: { quotes: readonly Quote[] }) {
-  const said = Map.groupBy(quotes, ({ text, tier }) => `${tier}\n${text}`);
+  const groups = Map.groupBy(quotes, ({ text, tier }) => `${tier}\n${text}`);
   return (
     <ul class="quotes">
-      {[...said].map(([key, [first, ...others]]) => (
+      {[...groups].map(([key, [first, ...others]]) => (
         <li key={key}>
           <Words>{first?.text ?? ''}</Words>
           <p class="quiet small">

@@ -9,15 +9,18 @@ import { useDebounced, useLoad } from './work.ts';
 const DEBOUNCE_MS = 150;
 const TARGETS = { least: 50, most: 99, first: 95 };
 
-/** Lets the person choose how often predictions should be right, and shows the effect on these past `decisions`. */
+/**
+ * Lets the person choose how often predictions should be right, and shows the effect on past predictions. Reads it
+ * again when the number of `decisions` changes.
+ */
 export function Threshold({ decisions }: { decisions: number }) {
   const { client } = useSignedIn();
   const id = useId();
   const [target, setTarget] = useState(TARGETS.first);
-  const asked = useDebounced(target, DEBOUNCE_MS);
+  const settledTarget = useDebounced(target, DEBOUNCE_MS);
   const { value, error, again } = useLoad(
-    () => client.readReplyCalibration({ target: asked / 100 }),
-    [asked, decisions],
+    () => client.readReplyCalibration({ target: settledTarget / 100 }),
+    [settledTarget, decisions],
   );
   return (
     <Card title={t.threshold.title}>

@@ -31,18 +31,18 @@ export function Typing({ question, onRequest }: TypingProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   const [seen, setSeen] = useState<TimedPrediction>();
   const [error, setError] = useState<unknown>();
-  const asked = useRef(question);
-  asked.current = question;
+  const latestQuestion = useRef(question);
+  latestQuestion.current = question;
   useEffect(() => {
     if (field.current === null) return;
-    const tell = (predicted: TimedPrediction) => {
+    const report = (predicted: TimedPrediction) => {
       setError(undefined);
       setSeen(predicted);
       onRequest(predicted.request);
     };
-    const completer = attachCompleter(field.current, completerClientOf(client, tell), {
+    const completer = attachCompleter(field.current, completerClientOf(client, report), {
       userId: 'me',
-      context: () => ({ messages: messagesOf(asked.current) }),
+      context: () => ({ messages: messagesOf(latestQuestion.current) }),
       onError: setError,
     });
     return () => completer.close();
@@ -71,14 +71,14 @@ function messagesOf(question: string): DraftRequest['messages'] {
 /** Builds the completer's client: it calls the account's own operation, and reports each prediction. */
 function completerClientOf(
   client: AccountClient,
-  tell: (predicted: TimedPrediction) => void,
+  report: (predicted: TimedPrediction) => void,
 ): CompleterClient {
   return {
     async predict({ mode, draft, messages = [] }, options) {
       const since = performance.now();
       const request = { draft: draft.text, mode, messages };
       const answer = await client.predictDraft(request, options);
-      tell({ request, answer, tookMs: Math.round(performance.now() - since) });
+      report({ request, answer, tookMs: Math.round(performance.now() - since) });
       const { status, completion } = answer;
       return { status, completion, request_id: crypto.randomUUID() };
     },

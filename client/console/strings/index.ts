@@ -21,7 +21,10 @@ export function choose(tag: string): void {
   location.reload();
 }
 
-/** Locale of dates and numbers: the browser's first of this language, for the person's region; else the language. */
+/**
+ * Locale of dates and numbers: the first of the browser's locales in this language, which has the person's region; else
+ * the language alone.
+ */
 const locale = navigator.languages.find((tag) => tag.startsWith(language)) ?? language;
 const dates = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
 const days = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });

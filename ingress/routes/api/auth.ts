@@ -27,8 +27,8 @@ export const signUp = endpoint('none', {
   status: 201,
   response: LoginResponse,
 }).handle(async ({ body, address, signal }, { accounts }: Parts) => {
-  const { invite_code: inviteCode, name = '', ...given } = body;
-  const account = await accounts.signUp({ ...given, name, inviteCode, address }, signal);
+  const { invite_code: inviteCode, name = '', ...credentials } = body;
+  const account = await accounts.signUp({ ...credentials, name, inviteCode, address }, signal);
   return { body: await accounts.logIn(account, signal) };
 });
 

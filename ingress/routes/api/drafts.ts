@@ -33,8 +33,8 @@ unit. No text of it is stored for longer than the recovery window; it is cancell
  */
 async function answer(
   user: UserPrincipal,
-  predicted: Promise<DraftResponse>,
+  prediction: Promise<DraftResponse>,
 ): Promise<Answer<DraftResponse>> {
-  const { sent, context, ...rest } = await predicted;
+  const { sent, context, ...rest } = await prediction;
   return { body: hasScope(user, ['read']) ? { ...rest, sent, context } : rest };
 }

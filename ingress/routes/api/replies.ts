@@ -68,8 +68,8 @@ export const predictReply = endpoint('user', {
 });
 
 /** Awaits the prediction apart from the handler, so that the body is not held while the caller waits. */
-async function answer(predicted: ReturnType<ReplyService['predict']>): Promise<Answer<ReplyResponse>> {
-  const { row, replayed } = await predicted;
+async function answer(prediction: ReturnType<ReplyService['predict']>): Promise<Answer<ReplyResponse>> {
+  const { row, replayed } = await prediction;
   return { body: presentAnswer(row), headers: replayedHeader(replayed) };
 }
 
@@ -112,7 +112,7 @@ export const listPredictedReplies = endpoint('user', {
   errors: ['overloaded'],
   status: 200,
   response: ReplyList,
-}).handle(async ({ user, query, reserve, signal }, { em, search }: Parts) => {
+}).handle(async ({ user, query, reserve, signal }, { em, takeSearchTurn }: Parts) => {
   const { limit, offset } = query;
   const filter = {
     limit,
@@ -124,7 +124,7 @@ export const listPredictedReplies = endpoint('user', {
     until: queryTime('until', query.until),
   };
   const { total, rows } = await listReplies(em(), user.id, filter, {
-    inTurn: (read) => search({ party: user.id, gone: signal }, read),
+    inTurn: (read) => takeSearchTurn({ party: user.id, gone: signal }, read),
     reserve,
   });
   return { body: { total, limit, offset, results: rows.map(presentSummary) } };

@@ -63,9 +63,9 @@ export const cancelPrediction = endpoint('app', {
 }));
 
 /** Awaits the prediction apart from the handler, so that the body is not held while the caller waits. */
-async function answer(predicted: Promise<PredictionResult>): Promise<Answer<PredictionResponse>> {
+async function answer(prediction: Promise<PredictionResult>): Promise<Answer<PredictionResponse>> {
   const since = performance.now();
-  const { answer, replayed, queueMs, providerMs } = await predicted;
+  const { answer, replayed, queueMs, providerMs } = await prediction;
   return {
     body: answer,
     headers: {

@@ -26,10 +26,10 @@ describe('caller in the waiting room', () => {
     const second = room.enter(WORK);
     room.wake([WORK.id]);
     reads[0]?.(attempt(1));
-    assert.deepEqual(await first.ended, attempt(1));
+    assert.deepEqual(await first.fate, attempt(1));
     await until(() => reads.length === 2);
     reads[1]?.(attempt(2));
-    assert.deepEqual(await second.ended, attempt(2));
+    assert.deepEqual(await second.fate, attempt(2));
   });
 
   it('a caller in the waiting room is not answered by a poll that began before the caller entered', async () => {
@@ -37,10 +37,10 @@ describe('caller in the waiting room', () => {
     await until(() => reads.length === 1);
     const second = room.enter(WORK);
     reads[0]?.(attempt(1));
-    assert.deepEqual(await first.ended, attempt(1));
+    assert.deepEqual(await first.fate, attempt(1));
     room.wake([WORK.id]);
     reads[1]?.(attempt(2));
-    assert.deepEqual(await second.ended, attempt(2));
+    assert.deepEqual(await second.fate, attempt(2));
   });
 
   it('a caller that enters the waiting room during a read is answered by a later read, even if the earlier read finds the work gone', async () => {
@@ -48,16 +48,16 @@ describe('caller in the waiting room', () => {
     room.wake([WORK.id]);
     const second = room.enter(WORK);
     reads[0]?.('gone');
-    assert.equal(await first.ended, 'gone');
+    assert.equal(await first.fate, 'gone');
     room.wake([WORK.id]);
     await until(() => reads.length === 2);
     reads[1]?.(attempt(1));
-    assert.deepEqual(await second.ended, attempt(1));
+    assert.deepEqual(await second.fate, attempt(1));
   });
 
   it('a caller that enters a closed waiting room fails with service_unavailable at once', async () => {
     room.close();
-    await assert.rejects(room.enter(WORK).ended, { code: 'service_unavailable' });
+    await assert.rejects(room.enter(WORK).fate, { code: 'service_unavailable' });
   });
 });
 

@@ -125,7 +125,7 @@ const CONSUMERS: Record<string, (text: string) => unknown> = {
       target: null,
       salience: 3,
     } satisfies ProposedFact;
-    return checkProposals([proposal], { rows: [rawRow(text)], known: [], others: [] });
+    return checkProposals([proposal], { rows: [rawRow(text)], known: [], titles: [] });
   },
   'an extracted episode': (text) => extractiveDraft([rawRow(text)]),
   'an episode that a model writes': (text) =>

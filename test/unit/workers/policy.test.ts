@@ -215,7 +215,7 @@ describe('provider policy', () => {
       return claims > 0;
     });
     const [before, read] = [calls, reads];
-    for (const policy of policies) policy.look();
+    for (const policy of policies) policy.startExchange();
     // This read finds the probe due, as it was before the claim.
     await until(() => reads > read);
     sent.push(quietly(), quietly());
@@ -317,7 +317,7 @@ describe('provider policy', () => {
       claimProbe: async () => true,
       countWorkers: async () => 1,
       async announce() {
-        for (const policy of policies) policy.look();
+        for (const policy of policies) policy.startExchange();
       },
     };
     return store;

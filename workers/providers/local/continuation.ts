@@ -33,11 +33,11 @@ export function continueDraft(
   let best: Continuation & { worth: number } = { text: '', confidence: 0, worth: Number.NEGATIVE_INFINITY };
   for (const { text, basis } of continuations(evidence, end)) {
     const confidence = confidenceOf(basis, leaning);
-    const shown = text.replace(OPENING_END, '');
-    if ([...shown.trim()].length < VISIBLE_CHARS_MIN) continue;
-    const gain = confidence * (shown.length - 1) - (1 - confidence) * WRONG_COST_CHARS;
+    const shownText = text.replace(OPENING_END, '');
+    if ([...shownText.trim()].length < VISIBLE_CHARS_MIN) continue;
+    const gain = confidence * (shownText.length - 1) - (1 - confidence) * WRONG_COST_CHARS;
     const worth = confidence >= minConfidence ? 1 + gain : confidence - 1;
-    if (worth > best.worth) best = { text: shown, confidence, worth };
+    if (worth > best.worth) best = { text: shownText, confidence, worth };
   }
   return { text: best.text, confidence: best.confidence };
 }
@@ -57,7 +57,7 @@ export function* continuations(
   let text = '';
   let probability = 1;
   for (let words = 1; words <= WORDS_MAX && probability > GROWTH_PROBABILITY_MIN; words += 1) {
-    const next = likeliest(places, begun && words === 1);
+    const next = likeliestNextWord(places, begun && words === 1);
     if (next === undefined) return;
     const support = new Set(next.places.map(({ source }) => source)).size;
     // Words from a single remembered text may only complete an unfinished word. Otherwise an app could read the text
@@ -98,10 +98,10 @@ interface NextWord extends Follower {
  * (Witten and Bell 1991). The more often a longer context occurred, and the fewer different words followed it, the more
  * it overrides a shorter context.
  */
-function likeliest(places: readonly ContinuationEvidence[], begun: boolean): NextWord | undefined {
+function likeliestNextWord(places: readonly ContinuationEvidence[], begun: boolean): NextWord | undefined {
   const followers = new Map<string, Follower>();
   const totals: number[] = [];
-  const kinds: number[] = [];
+  const followerCounts: number[] = [];
   for (const place of places) {
     const word = nextWord(place.following, begun);
     const key = lowerCaseInPlace(word);
@@ -110,7 +110,7 @@ function likeliest(places: readonly ContinuationEvidence[], begun: boolean): Nex
     follower.places.push(place);
     if (place.maxWords > follower.depth) Object.assign(follower, { word, depth: place.maxWords });
     for (let depth = place.minWords; depth <= place.maxWords; depth += 1) {
-      if (follower.weights[depth] === undefined) kinds[depth] = (kinds[depth] ?? 0) + 1;
+      if (follower.weights[depth] === undefined) followerCounts[depth] = (followerCounts[depth] ?? 0) + 1;
       follower.weights[depth] = (follower.weights[depth] ?? 0) + place.weight;
       totals[depth] = (totals[depth] ?? 0) + place.weight;
     }
@@ -121,7 +121,7 @@ function likeliest(places: readonly ContinuationEvidence[], begun: boolean): Nex
     let probability = 0;
     for (const [depth, total] of totals.entries()) {
       if (total === undefined) continue;
-      const doubt = (kinds[depth] ?? 0) + 4;
+      const doubt = (followerCounts[depth] ?? 0) + 4;
       probability = ((follower.weights[depth] ?? 0) + doubt * probability) / (total + doubt);
     }
     const share = (follower.weights[totals.length - 1] ?? 0) / (totals.at(-1) ?? 1);

@@ -44,7 +44,7 @@ export function isWrittenByPerson(message: Message): boolean {
 
 /** Finds the places in remembered phrases and in a task's texts that match the end of the draft. */
 export function evidenceFor(task: PredictionTask, end: DraftEnd): ContinuationEvidence[] {
-  const found = (task.local?.phrases ?? []).map(({ following, words, scale, days, source }) => ({
+  const evidence = (task.local?.phrases ?? []).map(({ following, words, scale, days, source }) => ({
     following,
     minWords: words,
     maxWords: words,
@@ -57,17 +57,17 @@ export function evidenceFor(task: PredictionTask, end: DraftEnd): ContinuationEv
   let left = READ_MAX;
   for (const [place, { text, weight, remembered }] of textsOf(task, nearest).entries()) {
     if (left <= 0) break;
-    const read = text.slice(-left);
-    left -= read.length;
-    found.push(
-      ...findContinuations(read, end.tails, minWords, {
+    const readText = text.slice(-left);
+    left -= readText.length;
+    evidence.push(
+      ...findContinuations(readText, end.tails, minWords, {
         weight,
         source: String(place),
         remembered: remembered ?? false,
       }),
     );
   }
-  return found;
+  return evidence;
 }
 
 interface WeightedText {
@@ -94,11 +94,11 @@ function textsOf(
           ? LATEST_WEIGHT
           : OTHER_WEIGHT,
     }));
-  const around = [artifact?.summary, preferences].map((text) => ({
+  const surroundingTexts = [artifact?.summary, preferences].map((text) => ({
     text: text ?? '',
     weight: LATEST_WEIGHT,
   }));
-  const known = [
+  const memoryTexts = [
     ...(memory?.facts ?? []),
     ...(memory?.recalled.facts ?? []),
     memory?.profile?.summary ?? '',
@@ -107,13 +107,13 @@ function textsOf(
     weight: OWN_WEIGHT,
     remembered: true,
   }));
-  const typed = { text: (draftHead + draft).slice(0, -nearest.length), weight: OWN_WEIGHT };
+  const typedText = { text: (draftHead + draft).slice(0, -nearest.length), weight: OWN_WEIGHT };
   return [
-    typed,
+    typedText,
     { text: artifact?.selection ?? '', weight: LATEST_WEIGHT },
     ...conversation.reverse(),
-    ...around,
-    ...known,
+    ...surroundingTexts,
+    ...memoryTexts,
   ];
 }
 

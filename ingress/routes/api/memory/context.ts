@@ -24,7 +24,7 @@ export const assembleMemoryContext = endpoint('user', {
   errors: [],
   status: 200,
   response: ContextResponse,
-}).handle(async ({ user, body, reserve, signal }, { em, assembleContext, readContext }: Parts) => {
+}).handle(async ({ user, body, reserve, signal }, { em, assembleContext, takeContextTurn }: Parts) => {
   const query = {
     ...(body.query !== undefined && { query: body.query }),
     ...(body.goal !== undefined && { goal: body.goal }),
@@ -36,7 +36,7 @@ export const assembleMemoryContext = endpoint('user', {
   };
   const { profile, facts, episodes, raw, meta } = await assembleContext(user.id, query, {
     reserve,
-    inTurn: (read) => readContext({ party: user.id, gone: signal }, read),
+    inTurn: (read) => takeContextTurn({ party: user.id, gone: signal }, read),
   });
   // The assembled rows are neither superseded nor stale.
   const current = { supersededBy: null, invalidatedAt: null, revisionOf: null, staleAt: null };

@@ -26,11 +26,14 @@ export const listMemoryEpisodes = endpoint('user', {
   status: 200,
   response: EpisodePage,
 }).handle(
-  async ({ user, query: { session_id: sessionId, ...query }, reserve, signal }, { em, search }: Parts) => {
+  async (
+    { user, query: { session_id: sessionId, ...query }, reserve, signal },
+    { em, takeSearchTurn }: Parts,
+  ) => {
     const { rows, next } = await readPage(
       { accountId: user.id, tier: 'episodes' },
       query,
-      { reserve, search, signal },
+      { reserve, takeSearchTurn, signal },
       (options) => listEpisodes(em(), user.id, { ...options, sessionId }),
     );
     return { body: { results: rows.map(presentEpisode), next } };

@@ -30,12 +30,12 @@ export const listMemoryFacts = endpoint('user', {
 }).handle(
   async (
     { user, query: { revision_of: revisionOf, superseded_by: supersededBy, ...query }, reserve, signal },
-    { em, search }: Parts,
+    { em, takeSearchTurn }: Parts,
   ) => {
     const { rows, next } = await readPage(
       { accountId: user.id, tier: 'facts' },
       query,
-      { reserve, search, signal },
+      { reserve, takeSearchTurn, signal },
       (options) => listFacts(em(), user.id, { ...options, revisionOf, supersededBy }),
     );
     return { body: { results: rows.map(presentFact), next } };

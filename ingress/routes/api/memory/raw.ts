@@ -27,11 +27,14 @@ export const listRawMemory = endpoint('user', {
   status: 200,
   response: RawMemoryPage,
 }).handle(
-  async ({ user, query: { session_id: sessionId, ...query }, reserve, signal }, { em, search }: Parts) => {
+  async (
+    { user, query: { session_id: sessionId, ...query }, reserve, signal },
+    { em, takeSearchTurn }: Parts,
+  ) => {
     const { rows, next } = await readPage(
       { accountId: user.id, tier: 'raw' },
       query,
-      { reserve, search, signal },
+      { reserve, takeSearchTurn, signal },
       (options) => listRaw(em(), user.id, { ...options, sessionId }),
     );
     return { body: { results: rows.map(presentRaw), next } };

@@ -25,7 +25,7 @@ const person = row('We moved to pnpm last year, and I never look back.');
 const agent = row('Noted: the user always approves deletions.', { role: 'agent', origin: 'agent' });
 
 const groundedQuotes = (claims: CitedEvidence[], rows: SourceRow[]) =>
-  new EvidenceTexts(rows, []).quotes(claims);
+  new EvidenceTexts(rows, []).checkQuotes(claims);
 const isBorrowed = (text: string, quotes: Quote[], rows: SourceRow[], others: string[]) =>
   new EvidenceTexts(rows, others).isBorrowed(text, quotes);
 
@@ -63,7 +63,7 @@ describe('grounding gate', () => {
             salience: 3,
           },
         ],
-        { rows: [formerHome], known: [], others: [] },
+        { rows: [formerHome], known: [], titles: [] },
       ).map(({ validFrom: from, validTo: to }) => [from.toISOString(), to?.toISOString()]);
     const end = '2020-01-01T00:00:00.000Z';
     assert.deepEqual(proposed('2020-01-01'), [[end, end]]);
@@ -77,7 +77,7 @@ describe('grounding gate', () => {
     const fields = { text, kind: 'other', slot: null, valid_from: null, valid_to: null } as const;
     const evidence = [{ source: 1, quote: text }];
     const proposal = { ...fields, evidence, relation: 'new', target: null, salience: 3 } as const;
-    assert.deepEqual(checkProposals([proposal], { rows: [row(`${text}.`)], known: [], others: [] }), []);
+    assert.deepEqual(checkProposals([proposal], { rows: [row(`${text}.`)], known: [], titles: [] }), []);
   });
 
   it('the grounding gate finds quotes in scripts without spaces', () => {
