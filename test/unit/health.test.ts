@@ -26,7 +26,7 @@ describe('process readiness', () => {
     assert.equal(asked, 3);
   });
 
-  it('a process is not ready as soon as it stops serving', async () => {
+  it('a process is no longer ready once it stops serving', async () => {
     const health = new ProcessHealth();
     health.require(async () => {});
     health.serving = true;

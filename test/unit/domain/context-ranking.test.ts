@@ -12,7 +12,7 @@ const LIMITS = { recencyMinutes: 60, maxFacts: 3, maxEpisodes: 3, maxRaw: 3 };
 describe('worth of a memory row', () => {
   const merits = { relevance: 0, ageMs: 0, salience: 0.5, sources: 0 };
 
-  it("a memory row's worth grows with relevance, salience and sources, and its part for recency halves every half-life", () => {
+  it("a memory row's worth grows with relevance, salience and sources, and the part of it for recency halves every half-life", () => {
     const base = worthOf(merits, DAY_MS);
     for (const better of [{ relevance: 0.1 }, { salience: 0.6 }, { sources: 1 }])
       assert.ok(worthOf({ ...merits, ...better }, DAY_MS) > base);

@@ -52,7 +52,7 @@ describe('load estimate', () => {
     assertCloseTo(load.answerMs(1000, 1000), 10_020 + SERVICE_MS);
   });
 
-  it('the load estimate gives each party with a standing queue one turn per piece of the asking party', () => {
+  it('the load estimate counts one turn of each party with a standing queue before each piece of the asking party', () => {
     const load = measuredEstimate({ standing: 61 });
     assertCloseTo(load.answerMs(0, 1000), 620 + SERVICE_MS);
     assertCloseTo(load.answerMs(9, 1000), 6100 + SERVICE_MS);
@@ -63,7 +63,7 @@ describe('load estimate', () => {
     assertCloseTo(measuredEstimate({ others: 20 }).answerMs(99, 1000), 1200 + SERVICE_MS);
   });
 
-  it('the load estimate takes the age of the oldest work as the wait until it has measured a rate', () => {
+  it('until it has measured a claim rate, the load estimate takes the age of the oldest work as the wait', () => {
     const load = new LoadEstimate();
     load.observe(loadAt(0, { queued: 800, oldestMs: 8000, claimed: 1e6 }));
     assertCloseTo(load.answerMs(800, 0), 8010 + SERVICE_MS);
@@ -80,7 +80,7 @@ describe('load estimate', () => {
     assert.equal(measuredEstimate({ standing: 1000 }).maxQueued(7000, 1000), 0);
   });
 
-  it('the load estimate predicts no wait for a new party while a slot is free, even one that flooding parties may not take', () => {
+  it('the load estimate predicts no wait for a new party while a slot is free, even if flooding parties may not take that slot', () => {
     const load = measuredEstimate({ running: 14, standing: 1000 });
     assert.ok(load.answerMs(1, 1000) > 10_000);
     assert.equal(load.answerMs(0, 1000), 0);

@@ -47,7 +47,7 @@ const confidence = (calibrator: CalibratorModel, part?: Partial<Features>) =>
   confidenceOf(calibrator, featuresOf(part), REPLIER);
 
 describe('calibrator', () => {
-  it('a calibrator without labels keeps the order of raw probabilities, and gives 0.78 a lower confidence', () => {
+  it('a calibrator without labels keeps the order of raw probabilities, and turns the raw probability 0.78 into a lower confidence', () => {
     const [sure, likely, unlikely] = [0.93, 0.78, 0.25].map((raw) => confidence(PRIOR_CALIBRATOR, { raw }));
     assert.ok((sure ?? 0) > (likely ?? 0) && (likely ?? 0) > (unlikely ?? 1));
     assert.ok((likely ?? 1) < 0.78 && (unlikely ?? 1) < 0.5);
@@ -106,7 +106,7 @@ describe('calibrator', () => {
     assert.deepEqual(fitCalibrator([...latest, labelOf({}, false)]), fitCalibrator(latest));
   });
 
-  it('a calibrator learns that replies to one agent are wrong more often than to another', () => {
+  it('a calibrator learns that replies to one agent are wrong more often than replies to another', () => {
     const learned = Array.from({ length: 40 }, (_, n) => ({
       ...labelOf({}, n % 2 === 0),
       agent: n % 2 === 0 ? 'easy' : 'hard',
@@ -118,7 +118,7 @@ describe('calibrator', () => {
     assert.ok((easy ?? 0) > (hard ?? 1) + 0.1);
   });
 
-  it('a calibrator is within 0.05 of the truth on average after 100 labels of an overconfident model', () => {
+  it('after 100 labels of an overconfident model, the confidences of a calibrator are within 0.05 of the true probabilities on average', () => {
     const truth = (raw: number) => 1 / (1 + Math.exp(-(0.6 * Math.log(raw / (1 - raw)) - 1.3)));
     const next = randomOf(7);
     const draw = () => [0.93, 0.78, 0.5, 0.25][Math.floor(next() * 4)] ?? 0.5;

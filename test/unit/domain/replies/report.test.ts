@@ -54,7 +54,7 @@ describe('calibration report', () => {
     assert.equal(evidence.reason, 'no_feedback');
   });
 
-  it('the calibration report suggests no threshold before enough decisions confirm the target precision, fewer for a lower target', () => {
+  it('the calibration report suggests no threshold until 52 right decisions support a target precision of 95 % (25 for 90 %, 11 for 80 %)', () => {
     for (const [target, labels] of [
       [0.95, 52],
       [0.9, 25],

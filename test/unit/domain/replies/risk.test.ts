@@ -98,7 +98,7 @@ describe('irreversible words', () => {
       );
     });
 
-  it('irreversible words are recognised behind look-alike, full-width and invisible characters', () => {
+  it('irreversible words are recognised despite look-alike, full-width and invisible characters', () => {
     for (const text of [
       'Shall I dеlеtе it?',
       'Shall I dεlετε it?',
