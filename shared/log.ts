@@ -43,12 +43,12 @@ function serializeError(error: unknown, depth = 0): LoggedError {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   const frames = error.stack?.split('\n').filter((line) => line.startsWith('    at '));
   const message = isFromPostgres(error) ? undefined : maskSecrets(error.message);
-  const logged: LoggedError = { name: error.name, code, message, stack: frames?.join('\n') };
-  if (depth === DEPTH_MAX) return logged;
+  const loggedError: LoggedError = { name: error.name, code, message, stack: frames?.join('\n') };
+  if (depth === DEPTH_MAX) return loggedError;
   const inner = (one: unknown) => serializeError(one, depth + 1);
-  if (error.cause instanceof Error) logged.cause = inner(error.cause);
-  if (error instanceof AggregateError) logged.errors = error.errors.slice(0, ERRORS_MAX).map(inner);
-  return logged;
+  if (error.cause instanceof Error) loggedError.cause = inner(error.cause);
+  if (error instanceof AggregateError) loggedError.errors = error.errors.slice(0, ERRORS_MAX).map(inner);
+  return loggedError;
 }
 
 /**

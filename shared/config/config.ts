@@ -196,12 +196,12 @@ function sandboxUnits(env: Env): number {
  * Reads the signing keys. Only production requires strong secrets: elsewhere they belong to a developer or a test.
  */
 function signingKeys(env: Env, production: boolean): SigningKeys {
-  const parsed = env.parsed(
+  const keys = env.parsed(
     'JWT_SECRET',
     (value) => parseSigningKeys(value, { strong: production }),
     'a secret of at least 32 bytes, or a list kid:secret,… of such secrets with different kids',
   );
-  return parsed ?? [{ kid: '', secret: '' }];
+  return keys ?? [{ kid: '', secret: '' }];
 }
 
 function adminToken(env: Env, production: boolean): string {

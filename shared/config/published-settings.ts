@@ -45,13 +45,13 @@ export function ingressSettings(config: BaseConfig): PublishedSettings {
 /** Number of connections of a process for queues and wake-ups on PostgreSQL, bypassing any pooler. */
 const QUEUE_CONNECTIONS = 5;
 
-function publishedSettings(config: StoreConfig, pooled: number): PublishedSettings {
+function publishedSettings(config: StoreConfig, poolConnections: number): PublishedSettings {
   const { database, redis } = config;
-  const own = database.url === database.directUrl ? pooled : 0;
+  const directConnections = database.url === database.directUrl ? poolConnections : 0;
   return {
     version: packageJson.version,
     queue: queueIdentity(config),
-    connections: own + (redis === undefined ? QUEUE_CONNECTIONS : 0),
+    connections: directConnections + (redis === undefined ? QUEUE_CONNECTIONS : 0),
   };
 }
 

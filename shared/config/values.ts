@@ -125,10 +125,10 @@ const STRONG_KEY = /^[\w.-]{1,64}:[^,\s]{32,}$/;
  */
 export function parseSigningKeys(value: string, { strong }: { strong: boolean }): SigningKeys | undefined {
   const entries = value.split(',').map((entry) => entry.trim());
-  const listed = entries.map(parseEntry).filter((key) => key !== undefined);
-  const isList = listed.length === entries.length;
+  const listedKeys = entries.map(parseEntry).filter((key) => key !== undefined);
+  const isList = listedKeys.length === entries.length;
   if (!isList && entries.length > 1 && entries.some((entry) => STRONG_KEY.test(entry))) return undefined;
-  const [first, ...others] = isList ? listed : [{ kid: 'default', secret: value }];
+  const [first, ...others] = isList ? listedKeys : [{ kid: 'default', secret: value }];
   if (first === undefined) return undefined;
   const keys = [first, ...others] as const;
   if (new Set(keys.map(({ kid }) => kid)).size < keys.length) return undefined;

@@ -100,10 +100,10 @@ const CAUSES_MAX = 5;
 
 /** Lists an error and the errors that it wraps: an ORM or a pool puts the driver's error under `cause`. */
 function causes(error: unknown): { code: string | undefined; message: string }[] {
-  const found = [];
-  for (let cause = error; cause instanceof Error && found.length < CAUSES_MAX; cause = cause.cause) {
+  const errors = [];
+  for (let cause = error; cause instanceof Error && errors.length < CAUSES_MAX; cause = cause.cause) {
     const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined;
-    found.push({ code, message: cause.message });
+    errors.push({ code, message: cause.message });
   }
-  return found;
+  return errors;
 }

@@ -46,21 +46,21 @@ function splitSession<Row extends ClusterRow>(session: readonly Row[]): Row[][] 
   const texts = session.map(({ content }) => countsOf(wordsOf(content.slice(0, TOPIC_CHARS))));
   const tfIdf = new TfIdf(texts);
   const clusters: Row[][] = [];
-  let open: Row[] = [];
+  let cluster: Row[] = [];
   let tokens = 0;
   for (const [at, row] of session.entries()) {
     const rowTokens = estimateTokens(row.content);
     const ends =
-      isAfterGap(open.at(-1), row) ||
-      open.length === CLUSTER_ROWS_MAX ||
+      isAfterGap(cluster.at(-1), row) ||
+      cluster.length === CLUSTER_ROWS_MAX ||
       tokens + rowTokens > CLUSTER_TOKENS_MAX ||
-      (open.length >= ROWS_BEFORE_SHIFT && isShift(texts, tfIdf, at));
-    if (open.length === 0 || ends) {
-      open = [];
+      (cluster.length >= ROWS_BEFORE_SHIFT && isShift(texts, tfIdf, at));
+    if (cluster.length === 0 || ends) {
+      cluster = [];
       tokens = 0;
-      clusters.push(open);
+      clusters.push(cluster);
     }
-    open.push(row);
+    cluster.push(row);
     tokens += rowTokens;
   }
   return clusters;

@@ -59,7 +59,7 @@ export async function bundleOf(offer: Offer, query: ContextQuery): Promise<Conte
     salience: isEvidence(row) ? RAW_SALIENCE.own : RAW_SALIENCE.other,
     sources: 0,
   }));
-  const chosen = {
+  const chosenRows = {
     profile: offer.profile && withoutSecrets(offer.profile),
     facts: facts
       .map(withoutSecrets)
@@ -76,7 +76,7 @@ export async function bundleOf(offer: Offer, query: ContextQuery): Promise<Conte
     .toSorted((a, b) => Number(b.pinned) - Number(a.pinned) || newestFirst(a, b))
     .slice(0, query.maxFacts)
     .map(withoutSecrets);
-  return { ...chosen, byWorth, lasting, meta: metaOf(offer, query, chosen) };
+  return { ...chosenRows, byWorth, lasting, meta: metaOf(offer, query, chosenRows) };
 }
 
 /**
@@ -103,7 +103,7 @@ async function choose<Row extends { id: string }>(
   halfLifeMs: number,
   read: (row: Row) => Omit<Merits, 'relevance'> & { text: string; pinned?: boolean },
 ): Promise<Row[]> {
-  const ranked = rows.map(({ relevance, ...row }) => {
+  const rankedRows = rows.map(({ relevance, ...row }) => {
     const { text, pinned = false, ...merits } = read(row as unknown as Row);
     return {
       row: row as unknown as Row,
@@ -112,7 +112,7 @@ async function choose<Row extends { id: string }>(
       worth: worthOf({ ...merits, relevance }, halfLifeMs),
     };
   });
-  return chooseBest(ranked, max);
+  return chooseBest(rankedRows, max);
 }
 
 function metaOf(

@@ -191,27 +191,27 @@ export function fitMemory(
     data: knownBudget.takeWhole(JSON.stringify(bundle.profile.data)) ? bundle.profile.data : {},
   };
   const facts = bundle.lasting.filter(({ text }) => knownBudget.takeWhole(text));
-  const left = room - knownBudget.taken;
+  const tokensLeft = room - knownBudget.taken;
   const lastingIds = new Set(facts.map(({ id }) => id));
-  const factsBudget = new TokenBudget(left * FACTS_SHARE);
+  const factsBudget = new TokenBudget(tokensLeft * FACTS_SHARE);
   const others = bundle.facts.filter(({ id }) => !lastingIds.has(id));
-  const recalled = pick(factsBudget, others, bundle.byWorth.facts, ({ text }) => text);
-  const episodesBudget = new TokenBudget((left - factsBudget.taken) * EPISODES_SHARE);
+  const recalledFacts = pick(factsBudget, others, bundle.byWorth.facts, ({ text }) => text);
+  const episodesBudget = new TokenBudget((tokensLeft - factsBudget.taken) * EPISODES_SHARE);
   const episodes = pick(
     episodesBudget,
     bundle.episodes,
     bundle.byWorth.episodes,
     (row) => row.title + row.summary,
   );
-  const rawBudget = new TokenBudget(left - factsBudget.taken - episodesBudget.taken);
-  const said = pick(rawBudget, bundle.raw, bundle.byWorth.raw, ({ content }) => content);
+  const rawBudget = new TokenBudget(tokensLeft - factsBudget.taken - episodesBudget.taken);
+  const rawRows = pick(rawBudget, bundle.raw, bundle.byWorth.raw, ({ content }) => content);
   const memory = {
     profile,
     facts: facts.map(({ text }) => text),
     recalled: {
-      facts: recalled.map(({ text }) => text),
+      facts: recalledFacts.map(({ text }) => text),
       episodes: episodes.map(({ title, summary }) => ({ title, summary })),
-      said: said.map(({ role, origin, content }) => ({
+      said: rawRows.map(({ role, origin, content }) => ({
         role,
         own: isEvidence({ role, origin }),
         content,
@@ -222,9 +222,9 @@ export function fitMemory(
   const ids = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
   const used = {
     profile: profile !== null,
-    facts: ids([...facts, ...recalled]),
+    facts: ids([...facts, ...recalledFacts]),
     episodes: ids(episodes),
-    raw: ids(said),
+    raw: ids(rawRows),
   };
   return { memory, used, tokens, reserved: tokens > knownBudget.taken ? room : tokens };
 }

@@ -49,28 +49,28 @@ export interface Ranked<Row> {
  * several turns of the event loop.
  */
 export async function chooseBest<Row>(rows: readonly Ranked<Row>[], max: number): Promise<Row[]> {
-  const ordered = rows.toSorted(
+  const orderedRows = rows.toSorted(
     (a, b) => Number(b.pinned) - Number(a.pinned) || b.worth - a.worth || (a.row.id < b.row.id ? 1 : -1),
   );
-  if (ordered.length <= max) return ordered.map(({ row }) => row);
-  const chosen: Row[] = [];
+  if (orderedRows.length <= max) return orderedRows.map(({ row }) => row);
+  const chosenRows: Row[] = [];
   const repeats: Row[] = [];
-  const compared: ComparedText[] = [];
-  let since = performance.now();
-  for (const { row, text } of ordered) {
-    if (performance.now() - since > SLICE_MS) {
+  const comparedTexts: ComparedText[] = [];
+  let sliceStart = performance.now();
+  for (const { row, text } of orderedRows) {
+    if (performance.now() - sliceStart > SLICE_MS) {
       await nextTurn();
-      since = performance.now();
+      sliceStart = performance.now();
     }
-    if (chosen.length === max) break;
+    if (chosenRows.length === max) break;
     const next = comparedTextOf(text);
-    if (compared.some((one) => isSame(one, next))) repeats.push(row);
+    if (comparedTexts.some((one) => isSame(one, next))) repeats.push(row);
     else {
-      chosen.push(row);
-      if (compared.length < COMPARED_MAX) compared.push(next);
+      chosenRows.push(row);
+      if (comparedTexts.length < COMPARED_MAX) comparedTexts.push(next);
     }
   }
-  return [...chosen, ...repeats].slice(0, max);
+  return [...chosenRows, ...repeats].slice(0, max);
 }
 
 /** Maximum number of chosen rows with which each other row is compared, to bound the time. */

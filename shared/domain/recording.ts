@@ -39,21 +39,21 @@ const SLICE_MS = 2;
 
 /** Checks each row of a batch on its own. A large batch takes several turns of the event loop. `now` is in Unix ms. */
 export async function checkBatch(batch: readonly unknown[], now: number): Promise<CheckedBatch> {
-  const checked: CheckedBatch = { events: [], indexes: [], invalid: [] };
-  let since = performance.now();
+  const checkedBatch: CheckedBatch = { events: [], indexes: [], invalid: [] };
+  let sliceStart = performance.now();
   for (const [index, row] of batch.entries()) {
-    if (performance.now() - since > SLICE_MS) {
+    if (performance.now() - sliceStart > SLICE_MS) {
       await nextTurn();
-      since = performance.now();
+      sliceStart = performance.now();
     }
     const result = checkRow(row, now);
-    if ('errors' in result) checked.invalid.push({ index, errors: result.errors });
+    if ('errors' in result) checkedBatch.invalid.push({ index, errors: result.errors });
     else {
-      checked.events.push(result);
-      checked.indexes.push(index);
+      checkedBatch.events.push(result);
+      checkedBatch.indexes.push(index);
     }
   }
-  return checked;
+  return checkedBatch;
 }
 
 const VALIDATORS = new Map(Object.entries(EVENTS).map(([type, schema]) => [type, compile(schema)]));

@@ -75,7 +75,7 @@ class Listener {
   readonly #url: string;
   readonly #log: Log;
   readonly #handlers = new Map<string, (payload: string) => void>();
-  readonly #closed = new AbortController();
+  readonly #closing = new AbortController();
   #client: pg.Client | undefined;
 
   constructor(url: string, log: Log) {
@@ -116,16 +116,16 @@ class Listener {
       void this.#reopen();
     });
     // The bus may have been closed while the client connected.
-    if (this.#closed.signal.aborted) disconnect(client);
+    if (this.#closing.signal.aborted) disconnect(client);
   }
 
   close(): void {
-    this.#closed.abort();
+    this.#closing.abort();
     if (this.#client !== undefined) disconnect(this.#client);
   }
 
   async #reopen(): Promise<void> {
-    const { signal } = this.#closed;
+    const { signal } = this.#closing;
     const open = () =>
       this.#open().catch((error: unknown) => {
         this.#log.warn({ err: error }, 'wake-up connection');

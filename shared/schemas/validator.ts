@@ -158,14 +158,14 @@ function lengthLimit(keyword: string): CodeKeywordDefinition {
  * a hundred are kept: for a list of two million numbers, that takes 0.6 s and 460 MB.
  */
 function isSmall(root: unknown): boolean {
-  let left = LISTED_NODES_MAX;
+  let nodesLeft = LISTED_NODES_MAX;
   const unvisited = [root];
   while (unvisited.length > 0) {
     const node = unvisited.pop();
     if (typeof node !== 'object' || node === null) continue;
     const children = Array.isArray(node) ? node : Object.values(node);
-    left -= children.length;
-    if (left < 0) return false;
+    nodesLeft -= children.length;
+    if (nodesLeft < 0) return false;
     unvisited.push(...children);
   }
   return true;

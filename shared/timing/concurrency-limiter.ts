@@ -121,10 +121,10 @@ export class ConcurrencyLimiter {
   }
 
   #permit(name: string, party: Party, weight: number): Permit {
-    let held = weight;
+    let heldWeight = weight;
     const shrink = (by: number) => {
       this.#take(party, -by);
-      held -= by;
+      heldWeight -= by;
       this.#startNext();
     };
     return {
@@ -132,13 +132,13 @@ export class ConcurrencyLimiter {
       grow: (by) => {
         if (!this.#fits(party, by)) return false;
         this.#take(party, by);
-        held += by;
+        heldWeight += by;
         return true;
       },
       release: () => {
-        if (held === 0) return;
-        this.#take(party, -held);
-        held = 0;
+        if (heldWeight === 0) return;
+        this.#take(party, -heldWeight);
+        heldWeight = 0;
         this.#moveToEnd(name, party);
         this.#startNext();
       },

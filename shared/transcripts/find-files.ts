@@ -13,16 +13,16 @@ export interface FoundFile {
  * that may be transcripts, sorted by path.
  */
 export async function findFiles(paths: readonly string[]): Promise<FoundFile[]> {
-  const found = await Promise.all(paths.map(filesAt));
-  return found.flat();
+  const files = await Promise.all(paths.map(filesAt));
+  return files.flat();
 }
 
 async function filesAt(path: string): Promise<FoundFile[]> {
   const stats = await stat(path).catch(() => undefined);
   // A missing path counts as a file, and fails when it is read.
   if (!stats?.isDirectory()) return [{ path, named: true }];
-  const found = await filesIn(path);
-  return found.sort((a, b) => (a.path < b.path ? -1 : 1));
+  const files = await filesIn(path);
+  return files.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 /**
@@ -32,12 +32,12 @@ async function filesAt(path: string): Promise<FoundFile[]> {
 async function filesIn(directory: string): Promise<FoundFile[]> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => undefined);
   if (entries === undefined) return [{ path: directory, named: true }];
-  const found = entries.map((entry): Promise<FoundFile[]> | FoundFile[] => {
+  const files = entries.map((entry): Promise<FoundFile[]> | FoundFile[] => {
     const path = join(directory, entry.name);
     if (entry.isDirectory()) return filesIn(path);
     const isTranscript =
       entry.isFile() && FILE_EXTENSIONS.some((extension) => entry.name.endsWith(extension));
     return isTranscript ? [{ path, named: false }] : [];
   });
-  return (await Promise.all(found)).flat();
+  return (await Promise.all(files)).flat();
 }

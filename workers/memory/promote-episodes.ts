@@ -59,7 +59,7 @@ class EpisodeSteps implements PromotionSteps<Piece> {
     const isStored = await this.#promotion.store(usage, (keep) =>
       storePiece(this.#promotion.em(), accountId, piece, draft, {
         promotedBefore: selection.promotedBefore,
-        within: (tx, id) => keep(tx, (progress) => progressAfter(progress, piece, id)),
+        inTransaction: (tx, id) => keep(tx, (progress) => progressAfter(progress, piece, id)),
       }),
     );
     if (!isStored) this.hasChanged = true;

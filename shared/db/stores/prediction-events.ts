@@ -116,15 +116,15 @@ export async function verdictsFor(
   { user_id, session_id, context_revision }: PredictionRequest,
 ): Promise<Verdicts> {
   const events = await query<{ kind: string; requestId: string }>(pool, VERDICTS, [appId, user_id]);
-  const dismissed = events.filter(({ kind }) => kind === 'dismissed');
-  const keys = dismissed.slice(0, DISMISSED_MAX).map(({ requestId }) => predictionKey(appId, requestId));
+  const dismissals = events.filter(({ kind }) => kind === 'dismissed');
+  const keys = dismissals.slice(0, DISMISSED_MAX).map(({ requestId }) => predictionKey(appId, requestId));
   const answers =
     keys.length === 0
       ? []
       : await query<{ answer: string }>(pool, DISMISSED_ANSWERS, [keys, session_id, context_revision]);
   return {
-    taken: events.length - dismissed.length,
-    dismissed: dismissed.length,
+    taken: events.length - dismissals.length,
+    dismissed: dismissals.length,
     refused: answers.map(({ answer }) => answer),
   };
 }

@@ -25,12 +25,12 @@ export class QuotedText {
    * equally long run of words with nearly all of the quote's word trigrams. Returns undefined if there is none.
    */
   passageOf(quote: string): string | undefined {
-    const wanted = placedWords(quote.slice(0, QUOTE_MAX.units))
+    const wantedWords = placedWords(quote.slice(0, QUOTE_MAX.units))
       .slice(0, QUOTE_MAX.words)
       .map(({ word }) => word);
-    const from = findExact(wanted, this.#words) ?? findNear(wanted, this.#trigrams);
+    const from = findExact(wantedWords, this.#words) ?? findNear(wantedWords, this.#trigrams);
     if (from === undefined) return undefined;
-    const last = this.#placedWords[Math.min(from + wanted.length, this.#placedWords.length) - 1];
+    const last = this.#placedWords[Math.min(from + wantedWords.length, this.#placedWords.length) - 1];
     return this.#text.slice(this.#placedWords[from]?.start, last?.end);
   }
 }

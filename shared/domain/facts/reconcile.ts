@@ -53,10 +53,10 @@ export type Reconciliation =
  */
 export function reconcile(statement: Statement, known: readonly KnownFact[]): Reconciliation {
   const current = known.filter(({ supersededBy }) => supersededBy === null);
-  const same =
+  const sameFact =
     current.find((fact) => isSame(statement, fact) && canRepeat(statement, fact)) ??
     current.find((fact) => isSlotValue(statement, fact) && canRepeat(statement, fact));
-  if (same !== undefined) return { outcome: 'evidence', fact: same };
+  if (sameFact !== undefined) return { outcome: 'evidence', fact: sameFact };
   const former = known.filter(({ supersededBy }) => supersededBy !== null);
   if (former.some((fact) => isSame(statement, fact) && haveSamePassage(statement, fact)))
     return { outcome: 'known' };
@@ -165,10 +165,10 @@ function beginningOf({ validFrom, validTo }: Span): number {
 function resolveContradictions(statement: Statement, contradicted: readonly KnownFact[]): Reconciliation {
   const { validFrom, validTo } = statement;
   const isLater = (fact: KnownFact) => fact.validFrom !== null && fact.validFrom > validFrom;
-  const own = contradicted.find(isProtected);
-  if (own !== undefined) {
-    const end = isLater(own) ? earlier(validTo, own.validFrom) : null;
-    return { outcome: 'former', fact: own, end, supersedes: [] };
+  const protectedFact = contradicted.find(isProtected);
+  if (protectedFact !== undefined) {
+    const end = isLater(protectedFact) ? earlier(validTo, protectedFact.validFrom) : null;
+    return { outcome: 'former', fact: protectedFact, end, supersedes: [] };
   }
   const later = contradicted.filter(isLater).sort((a, b) => Number(a.validFrom) - Number(b.validFrom));
   const supersedes = contradicted

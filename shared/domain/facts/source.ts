@@ -30,10 +30,10 @@ const OTHERS_CHARS_MAX = 400;
 export function fitSources(sources: readonly FactSource[], room: number): FactSource[] {
   const short = sources.map(withShortRows);
   const fitting: FactSource[] = [];
-  let left = room;
+  let roomLeft = room;
   for (const source of short) {
-    left -= sizeOf(source.rows);
-    if (left < 0) break;
+    roomLeft -= lengthOf(source.rows);
+    if (roomLeft < 0) break;
     fitting.push(source);
   }
   const [first] = short;
@@ -48,20 +48,20 @@ function withShortRows(source: FactSource): FactSource {
 }
 
 function cutToRoom(source: FactSource, room: number): FactSource {
-  const kept = new Set<SourceRow>();
-  let left = room;
+  const keptRows = new Set<SourceRow>();
+  let roomLeft = room;
   for (const row of [
     ...source.rows.filter(isEvidence),
     ...source.rows.filter((other) => !isEvidence(other)),
   ]) {
-    left -= row.content.length;
-    if (left >= 0) kept.add(row);
+    roomLeft -= row.content.length;
+    if (roomLeft >= 0) keptRows.add(row);
   }
-  return { ...source, rows: source.rows.filter((row) => kept.has(row)) };
+  return { ...source, rows: source.rows.filter((row) => keptRows.has(row)) };
 }
 
-function sizeOf(rows: readonly SourceRow[]): number {
-  return rows.reduce((size, { content }) => size + content.length, 0);
+function lengthOf(rows: readonly SourceRow[]): number {
+  return rows.reduce((length, { content }) => length + content.length, 0);
 }
 
 /**

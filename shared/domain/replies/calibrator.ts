@@ -80,16 +80,16 @@ export function fitCalibrator(labels: readonly Label[]): CalibratorModel {
   }));
   const offsets = agents.length + models.length;
   const deviations = [...PRIOR_DEVIATIONS, ...Array<number>(offsets).fill(OFFSET_DEVIATION)];
-  const found = maximize({
+  const fittedWeights = maximize({
     rows,
     means: [...PRIOR_MEANS, ...Array<number>(offsets).fill(0)],
     precisions: deviations.map((deviation) => 1 / deviation ** 2),
   });
   const from = PRIOR_MEANS.length;
   return {
-    weights: found.slice(0, from),
-    agents: Object.fromEntries(agents.map((name, i) => [name, at(found, from + i)])),
-    models: Object.fromEntries(models.map((name, i) => [name, at(found, from + agents.length + i)])),
+    weights: fittedWeights.slice(0, from),
+    agents: Object.fromEntries(agents.map((name, i) => [name, at(fittedWeights, from + i)])),
+    models: Object.fromEntries(models.map((name, i) => [name, at(fittedWeights, from + agents.length + i)])),
   };
 }
 
@@ -142,14 +142,14 @@ function newtonStep({ rows, means, precisions }: FitProblem, beta: number[]): nu
       for (let j = 0; j <= i; j += 1) row[j] = (row[j] ?? 0) + curvature * xi * (x[j] ?? 0);
     }
   }
-  const free = beta.flatMap((value, i) =>
+  const freeIndexes = beta.flatMap((value, i) =>
     NON_NEGATIVE_WEIGHTS.includes(i) && value === 0 && at(gradient, i) > 0 ? [] : [i],
   );
-  const reduced = free.map((i) => free.map((j) => at(hessian[i], j)));
-  const rest = free.map((i) => at(gradient, i));
+  const reduced = freeIndexes.map((i) => freeIndexes.map((j) => at(hessian[i], j)));
+  const rest = freeIndexes.map((i) => at(gradient, i));
   const solution = solveLinear(reduced, rest);
   const step = beta.map(() => 0);
-  for (const [place, i] of free.entries()) step[i] = at(solution, place);
+  for (const [place, i] of freeIndexes.entries()) step[i] = at(solution, place);
   return step;
 }
 
@@ -197,10 +197,10 @@ export function solveLinear(matrix: readonly (readonly number[])[], vector: read
 function choleskyOf(matrix: readonly (readonly number[])[]): number[][] {
   const cholesky: number[][] = [];
   for (const [i, row] of matrix.entries()) {
-    const found: number[] = [];
-    for (let j = 0; j < i; j += 1) found.push((at(row, j) - dot(cholesky[j], found, j)) / at(cholesky[j], j));
-    found.push(Math.sqrt(at(row, i) - dot(found, found, i)));
-    cholesky.push(found);
+    const terms: number[] = [];
+    for (let j = 0; j < i; j += 1) terms.push((at(row, j) - dot(cholesky[j], terms, j)) / at(cholesky[j], j));
+    terms.push(Math.sqrt(at(row, i) - dot(terms, terms, i)));
+    cholesky.push(terms);
   }
   return cholesky;
 }

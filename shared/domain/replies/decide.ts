@@ -76,7 +76,7 @@ export function decideReply(
   const suspicion = context.isDictated ? 'prompt' : isCommanded ? 'reasoning' : undefined;
   if (suspicion !== undefined && threshold === 0) return abstention(SUSPICIONS[suspicion]);
   const margins = marginsOf(cappedCandidates);
-  const judged = cappedCandidates.map((candidate, place) => {
+  const judgedCandidates = cappedCandidates.map((candidate, place) => {
     const features = featuresOf(candidate, margins[place] ?? 0, closed, context);
     return {
       ...candidate,
@@ -84,8 +84,8 @@ export function decideReply(
       confidence: confidenceIn(candidate, features, suspicion, context),
     };
   });
-  judged.sort((a, b) => b.confidence - a.confidence || b.raw - a.raw);
-  const [first] = judged;
+  judgedCandidates.sort((a, b) => b.confidence - a.confidence || b.raw - a.raw);
+  const [first] = judgedCandidates;
   if (first === undefined) return abstention(reason);
   const withSuspicion = (reasoning: string) =>
     suspicion === undefined ? reasoning : `${SUSPICIONS[suspicion]} ${reasoning}`.trim();
@@ -94,7 +94,7 @@ export function decideReply(
     response: first.response,
     confidence: first.confidence,
     reasoning: withSuspicion(first.reasoning),
-    candidates: judged.map(({ response, reasoning, confidence, raw }) => ({
+    candidates: judgedCandidates.map(({ response, reasoning, confidence, raw }) => ({
       response,
       reasoning: withSuspicion(reasoning),
       confidence,
@@ -141,13 +141,13 @@ const UNSUPPORTED_CONFIDENCE = 0.49;
  * never written before. `history` is what the person wrote. It is split into words only once a reply copies something.
  */
 export function createCopyCheck(prompt: string, history: readonly string[]): (reply: string) => boolean {
-  const asked = copyableRuns(prompt);
-  let own: Set<string> | undefined;
+  const promptRuns = copyableRuns(prompt);
+  let ownRuns: Set<string> | undefined;
   return (reply) => {
-    const copied = copyableRuns(reply).intersection(asked);
-    if (copied.size === 0) return false;
-    own ??= new Set(history.flatMap((text) => [...copyableRuns(text).intersection(asked)]));
-    return copied.difference(own).size > 0;
+    const copiedRuns = copyableRuns(reply).intersection(promptRuns);
+    if (copiedRuns.size === 0) return false;
+    ownRuns ??= new Set(history.flatMap((text) => [...copyableRuns(text).intersection(promptRuns)]));
+    return copiedRuns.difference(ownRuns).size > 0;
   };
 }
 

@@ -55,11 +55,11 @@ const COMMON_SHARE = 3 / 4;
  */
 export function fitMaterial(prompt: string, material: Material, budgetTokens: number): FittedMaterial {
   const { head, tail, taken } = fitPrompt(prompt, budgetTokens * PROMPT_SHARE);
-  const fitted = fitTexts(material, budgetTokens - taken);
+  const fittedTexts = fitTexts(material, budgetTokens - taken);
   return {
-    ...fitted,
+    ...fittedTexts,
     prompt: joinHeadAndTail(head, tail),
-    truncated: fitted.truncated || tail !== undefined,
+    truncated: fittedTexts.truncated || tail !== undefined,
   };
 }
 

@@ -27,13 +27,13 @@ export function reliabilityOf(
   target = PRECISION_TARGET,
 ): ReplyCalibration {
   // Sorted, so that sums of fractions have the same last digit whatever the caller's order.
-  const sorted = outcomes.toSorted(
+  const sortedOutcomes = outcomes.toSorted(
     (a, b) => a.confidence - b.confidence || Number(a.right) - Number(b.right),
   );
-  const { threshold, evidence } = suggestThreshold(sorted, target);
+  const { threshold, evidence } = suggestThreshold(sortedOutcomes, target);
   return {
-    bins: binsOf(sorted),
-    brier: sorted.length === 0 ? null : mean(sorted.map(squaredError)),
+    bins: binsOf(sortedOutcomes),
+    brier: sortedOutcomes.length === 0 ? null : mean(sortedOutcomes.map(squaredError)),
     suggested_threshold: threshold,
     feedback_count: outcomes.length,
     evidence,
@@ -41,10 +41,13 @@ export function reliabilityOf(
 }
 
 /** Divides the outcomes into bins of equal size. Equal confidences may be in two bins. */
-function binsOf(sorted: readonly ConfidenceOutcome[]): ReplyCalibration['bins'] {
-  const count = Math.min(BINS_MAX, Math.ceil(sorted.length / OUTCOMES_PER_BIN));
+function binsOf(sortedOutcomes: readonly ConfidenceOutcome[]): ReplyCalibration['bins'] {
+  const count = Math.min(BINS_MAX, Math.ceil(sortedOutcomes.length / OUTCOMES_PER_BIN));
   return Array.from({ length: count }, (_, n) => {
-    const inBin = sorted.slice((n * sorted.length) / count, ((n + 1) * sorted.length) / count);
+    const inBin = sortedOutcomes.slice(
+      (n * sortedOutcomes.length) / count,
+      ((n + 1) * sortedOutcomes.length) / count,
+    );
     return {
       lo: inBin[0]?.confidence ?? 0,
       hi: inBin.at(-1)?.confidence ?? 0,

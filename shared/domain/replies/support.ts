@@ -44,7 +44,7 @@ const RISKY_SUPPORT_MIN = { replies: 5, likeness: 0.9 };
  * and decisions on predictions count, whatever prompts, memory or a model say. Dictated replies do not count.
  */
 export class Precedents {
-  readonly #all: readonly Precedent[];
+  readonly #precedents: readonly Precedent[];
   readonly #prompts: TextCollection;
 
   constructor(own: readonly Pick<PromptReply, 'prompt' | 'reply'>[], decisions: readonly PersonDecision[]) {
@@ -56,7 +56,7 @@ export class Precedents {
         origin: isRejected ? ('rejected' as const) : ('approved' as const),
       })),
     ];
-    this.#all = precedents.map((one) => ({ ...one, meaning: meaningOf(one.reply) }));
+    this.#precedents = precedents.map((one) => ({ ...one, meaning: meaningOf(one.reply) }));
     this.#prompts = new TextCollection(precedents.map(({ prompt }) => prompt));
   }
 
@@ -66,7 +66,8 @@ export class Precedents {
    */
   supportFor(prompt: string): SupportCheck {
     const likenesses = this.#prompts.similarities(prompt.slice(-PROMPT_END_CHARS));
-    const precedentsLike = (min: number) => this.#all.filter((_, place) => (likenesses[place] ?? 0) >= min);
+    const precedentsLike = (min: number) =>
+      this.#precedents.filter((_, place) => (likenesses[place] ?? 0) >= min);
     const similar = precedentsLike(SUPPORT_MIN.likeness);
     const promptIsRisky = prompt.length > PROMPT_END_CHARS || isRisky(prompt);
     return (response) => {
@@ -107,10 +108,10 @@ const QUESTION = /[?？؟]$/u;
  */
 export function repeatsPrompt(prompt: string, reply: string): boolean {
   const meaning = meaningOf(reply);
-  const quoted = new Set(
+  const quotedMeanings = new Set(
     [...prompt.matchAll(QUOTED)].map(([, , plain, set]) => meaningOf(plain ?? set ?? '')),
   );
-  if (quoted.has(meaning)) return quoted.size === 1;
+  if (quotedMeanings.has(meaning)) return quotedMeanings.size === 1;
   const words = wordsOf(reply);
   if (meaning !== 'yes' || words.length === 0) return false;
   const statements = (prompt.match(SENTENCE) ?? []).filter((sentence) => !QUESTION.test(sentence));

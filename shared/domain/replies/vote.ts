@@ -103,12 +103,12 @@ function neighboursOf(
       return sum + (rarity(term) * times * (K1 + 1)) / (times + K1 * (1 - B + (B * length) / meanLength));
     }, 0);
   const ownScore = score(promptWords);
-  const scored = pairs.map((pair, place) => {
+  const scoredPairs = pairs.map((pair, place) => {
     const document = documents[place];
     const likeness = document === undefined || ownScore === 0 ? 0 : Math.min(1, score(document) / ownScore);
     return { pair, likeness };
   });
-  return scored
+  return scoredPairs
     .filter(({ likeness }) => likeness >= SIMILARITY_MIN)
     .sort((a, b) => b.likeness - a.likeness || (a.pair.id < b.pair.id ? 1 : -1))
     .slice(0, NEIGHBOURS_MAX)

@@ -82,9 +82,9 @@ function fromUser(record: JsonObject): Entry[] {
   const result = objectsOf(content).find(({ type }) => type === 'tool_result');
   if (result !== undefined) return fromToolResult(record, result);
   const isInterrupt = textsIn(content).some((text) => text.startsWith(INTERRUPTION_START));
-  const interrupted: Entry[] = isInterrupt ? [{ kind: 'working' }] : [];
+  const interruption: Entry[] = isInterrupt ? [{ kind: 'working' }] : [];
   const text = personsText(content);
-  return [...interrupted, text === '' ? SKIPPED : { kind: 'user', ...idAndTime(record), text }];
+  return [...interruption, text === '' ? SKIPPED : { kind: 'user', ...idAndTime(record), text }];
 }
 
 const INTERRUPTION_START = '[Request interrupted by user';

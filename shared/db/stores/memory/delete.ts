@@ -24,7 +24,7 @@ export function deleteRaw(
   { purgeEvent }: { purgeEvent: boolean },
 ): Promise<DeletionReceipt> {
   return changeMemory(em, accountId, async (tx) => {
-    const affected = await readRowAndDerived(tx, accountId, id);
+    const affectedRows = await readRowAndDerived(tx, accountId, id);
     const [row] = await tx.execute<{ content: string; eventId: string | null; saidAt: Date }[]>(
       `delete from raw_memories where id = ? and account_id = ?
        returning content, event_id as "eventId", occurred_at as "saidAt"`,
@@ -39,7 +39,7 @@ export function deleteRaw(
       ...deletedTexts,
       saidAt: row.saidAt,
     });
-    await redactDerived(tx, accountId, affected, deletedTexts);
+    await redactDerived(tx, accountId, affectedRows, deletedTexts);
     return { id, event_deleted: eventDeleted, ...counts };
   });
 }
@@ -47,7 +47,7 @@ export function deleteRaw(
 /** Deletes an episode; its raw rows stay. Throws `not_found`. */
 export function deleteEpisode(em: EntityManager, accountId: string, id: string): Promise<DeletionReceipt> {
   return changeMemory(em, accountId, async (tx) => {
-    const affected = await readRowAndDerived(tx, accountId, id);
+    const affectedRows = await readRowAndDerived(tx, accountId, id);
     const [row] = await tx.execute<{ text: string }[]>(
       `delete from episodes where id = ? and account_id = ? returning title || E'\\n' || summary as text`,
       [id, accountId],
@@ -55,7 +55,7 @@ export function deleteEpisode(em: EntityManager, accountId: string, id: string):
     if (row === undefined) throw new AppError('not_found');
     const deletedTexts = { texts: [row.text], budget: newBudget() };
     const counts = await forgetDerived(tx, accountId, { tier: 'episode', id, ...deletedTexts });
-    await redactDerived(tx, accountId, affected, deletedTexts);
+    await redactDerived(tx, accountId, affectedRows, deletedTexts);
     return { id, event_deleted: false, ...counts };
   });
 }

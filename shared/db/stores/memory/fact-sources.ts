@@ -11,7 +11,7 @@ const CONTENT_MAX = 4000;
 export type SourceId = Pick<FactSource, 'tier' | 'id'>;
 
 /** Filter for the sources of a promotion of facts. The times apply to episodes only, not to facts without text. */
-export interface EpisodeChoice {
+export interface SourceFilter {
   /** Time in RFC 3339; takes only episodes that ended then or later. */
   since: string | undefined;
   /** Also takes episodes that were promoted before this moment; undefined: only those that never were. */
@@ -31,7 +31,7 @@ export type SourceToPromote = SourceId & { hasFailed: boolean };
 export async function factSources(
   em: EntityManager,
   accountId: string,
-  { since, promotedBefore, settledOnly }: EpisodeChoice,
+  { since, promotedBefore, settledOnly }: SourceFilter,
   limit: number,
 ): Promise<SourceToPromote[]> {
   const filterValues = [accountId, since ?? null, promotedBefore ?? null];
@@ -47,7 +47,7 @@ export async function factSources(
 export async function countSetAsideSources(
   em: EntityManager,
   accountId: string,
-  { since, promotedBefore }: Omit<EpisodeChoice, 'settledOnly'>,
+  { since, promotedBefore }: Omit<SourceFilter, 'settledOnly'>,
   limit: number,
 ): Promise<number> {
   const filterValues = [accountId, since ?? null, promotedBefore ?? null];

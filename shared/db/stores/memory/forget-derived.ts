@@ -27,16 +27,16 @@ export async function forgetDerived(
   accountId: string,
   { tier, id, texts, saidAt, budget }: DeletedRow,
 ): Promise<DerivedCounts> {
-  const derived = await dropLinksTo(tx, accountId, [id]);
-  if (saidAt !== undefined) await postponeBeginnings(tx, accountId, derived.facts, saidAt);
-  if (tier === 'raw') await dropUnquotedEpisodes(tx, accountId, derived);
-  const orphans = await orphansOf(tx, accountId, derived.episodes);
+  const derivedIds = await dropLinksTo(tx, accountId, [id]);
+  if (saidAt !== undefined) await postponeBeginnings(tx, accountId, derivedIds.facts, saidAt);
+  if (tier === 'raw') await dropUnquotedEpisodes(tx, accountId, derivedIds);
+  const orphans = await orphansOf(tx, accountId, derivedIds.episodes);
   const orphanTexts = await textsOf(tx, accountId, orphans);
   await tx.execute(
     `delete from episodes where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)`,
     [accountId, JSON.stringify(orphans)],
   );
-  const remainingEpisodes = [...new Set(derived.episodes).difference(new Set(orphans))];
+  const remainingEpisodes = [...new Set(derivedIds.episodes).difference(new Set(orphans))];
   const staleCount = await forgetEpisodes(tx, accountId, remainingEpisodes, compareWith(texts, budget));
   const derivedFromOrphans = await dropLinksTo(tx, accountId, orphans);
   await tx.execute(
@@ -44,9 +44,9 @@ export async function forgetDerived(
     [accountId, JSON.stringify(tier === 'episode' ? [id] : orphans)],
   );
   const facts = await forgetFacts(tx, accountId, {
-    lostQuoteFacts: tier === 'raw' ? derived.facts : [],
+    lostQuoteFacts: tier === 'raw' ? derivedIds.facts : [],
     factIds: [
-      ...derived.facts,
+      ...derivedIds.facts,
       ...derivedFromOrphans.facts,
       ...(await factsOf(tx, accountId, remainingEpisodes)),
     ],
@@ -144,8 +144,8 @@ async function forgetEpisodes(
         where e.account_id = ? and e.id in (select json_array_elements_text(?::json)::uuid)`,
       [accountId, JSON.stringify(page)],
     );
-    const own = episodes.filter(({ isOwn }) => isOwn);
-    const texts = own.map(({ id, title, summary, tags }) => ({
+    const ownEpisodes = episodes.filter(({ isOwn }) => isOwn);
+    const texts = ownEpisodes.map(({ id, title, summary, tags }) => ({
       id,
       text: [title, summary, ...tags].join('\n'),
     }));

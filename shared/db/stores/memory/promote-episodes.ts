@@ -25,7 +25,7 @@ interface PieceOptions {
   /** See `RowFilter`. */
   promotedBefore: string | undefined;
   /** Called in the same transaction, with the id of the stored episode; undefined without a draft. */
-  within: (tx: EntityManager, id: string | undefined) => Promise<void>;
+  inTransaction: (tx: EntityManager, id: string | undefined) => Promise<void>;
 }
 
 /**
@@ -38,7 +38,7 @@ export async function storePiece(
   accountId: string,
   piece: Piece,
   draft: EpisodeDraft | undefined,
-  { promotedBefore, within }: PieceOptions,
+  { promotedBefore, inTransaction }: PieceOptions,
 ): Promise<boolean> {
   const newEpisodeId = newId();
   try {
@@ -51,7 +51,7 @@ export async function storePiece(
         if (draft !== undefined) await storeEpisode(tx, accountId, id, piece, draft);
         await markProcessed(tx, accountId, piece, promotedBefore);
         await clearFailures(tx, accountId, affectedRowsOf(piece));
-        await within(tx, draft && id);
+        await inTransaction(tx, draft && id);
       },
       { counts: draft !== undefined },
     );

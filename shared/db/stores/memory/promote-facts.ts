@@ -42,16 +42,16 @@ export class SourcesChanged extends Error {
 }
 
 /**
- * Turns statements into facts, in one transaction with `within`. Each statement is compared with what memory knows at
- * that moment, and the episodes are marked as promoted. A stale fact gets the first new statement from its remaining
- * sources, or is deleted. Throws `SourcesChanged` if a source, or a fact that a model was shown, has changed, and the
- * errors of `changeMemory`; then nothing is changed.
+ * Turns statements into facts, in one transaction with `inTransaction`. Each statement is compared with what memory
+ * knows at that moment, and the episodes are marked as promoted. A stale fact gets the first new statement from its
+ * remaining sources, or is deleted. Throws `SourcesChanged` if a source, or a fact that a model was shown, has changed,
+ * and the errors of `changeMemory`; then nothing is changed.
  */
 export function storeStatements(
   em: EntityManager,
   accountId: string,
   extracted: ExtractedStatements,
-  within: (tx: EntityManager, stored: StoreResult) => Promise<void>,
+  inTransaction: (tx: EntityManager, stored: StoreResult) => Promise<void>,
 ): Promise<void> {
   const { sources, statements } = extracted;
   // A stale fact without a statement is deleted.
@@ -65,7 +65,7 @@ export function storeStatements(
       const storage = new StatementStorage(tx, accountId, extracted);
       for (const [place, source] of sources.entries()) await storage.store(source, statements[place] ?? []);
       await markPromoted(tx, accountId, sources);
-      await within(tx, storage.result);
+      await inTransaction(tx, storage.result);
     },
     { counts: changesFacts },
   );

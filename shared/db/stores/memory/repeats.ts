@@ -106,8 +106,8 @@ export async function findRepeating(
 ): Promise<string[]> {
   if (deletedTexts === undefined) return rows.map(({ id }) => id);
   const repeating: string[] = [];
-  for (const some of inGroups(rows, deletedTexts)) {
-    const suspects = await findSuspects(tx, some, deletedTexts);
+  for (const group of inGroups(rows, deletedTexts)) {
+    const suspects = await findSuspects(tx, group, deletedTexts);
     const sources = await sourcesOf(tx, accountId, suspects);
     for (const row of suspects)
       if (!(await isSaidElsewhere(tx, accountId, row, sources.get(row.id) ?? [], deletedTexts)))

@@ -114,11 +114,11 @@ function rowsAbout(
   tier: SearchedTier,
   accountId: string,
   q: string,
-  chosen: Condition,
+  filter: Condition,
 ): Promise<{ id: string; relevance: number }[]> {
   return em.execute(
     `with chosen as materialized (
-       select array(select r.id from ${tier.table} r where ${chosen.sql}
+       select array(select r.id from ${tier.table} r where ${filter.sql}
                      order by r.${tier.time} desc limit context_count_max()) as ids
      )
      select a.id, ceil(a.relevance * ${MATCH_RELEVANCE - 1})::int as relevance
@@ -126,7 +126,7 @@ function rowsAbout(
       cross join ${tier.about}(
         ?::uuid, '-infinity', ?, cardinality(c.ids),
         case when cardinality(c.ids) < context_count_max() then c.ids end) a`,
-    [...chosen.values, accountId, q],
+    [...filter.values, accountId, q],
   );
 }
 

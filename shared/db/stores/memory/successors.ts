@@ -41,7 +41,7 @@ export async function supersede(
   tx: EntityManager,
   accountId: string,
   id: string,
-  by: string,
+  successorId: string,
   end: Date | null,
 ): Promise<void> {
   await tx.execute(
@@ -53,7 +53,7 @@ export async function supersede(
        from (select id, at, coalesce(at > now(), false) as ends_later
                from (select ?::uuid as id, ?::timestamptz as at) b) b
       where f.account_id = ? and f.id = ?`,
-    [by, end, accountId, id],
+    [successorId, end, accountId, id],
   );
 }
 
