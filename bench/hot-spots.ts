@@ -24,14 +24,14 @@ const IDLE_FRAMES = ['(idle)', '(program)', '(root)'];
 export async function hotSpots(file: string, most = 12): Promise<string[]> {
   const profile = JSON.parse(await readFile(file, 'utf8')) as Profile;
   const culprits = culpritsOf(profile);
-  const busy = profile.samples.flatMap((id, index) => {
+  const busySamples = profile.samples.flatMap((id, index) => {
     const frame = culprits.get(id);
     return frame === undefined ? [] : [{ frame, us: profile.timeDeltas[index] ?? 0 }];
   });
   const functions = new Map<string, number>();
   const packages = new Map<string, number>();
   let total = 0;
-  for (const { frame, us } of busy.slice(busy.length / 2)) {
+  for (const { frame, us } of busySamples.slice(busySamples.length / 2)) {
     const path = frame.url.replace('file://', '').replace(`${process.cwd()}/`, '');
     const short = path.replace(/^.*node_modules\//, '');
     const where = short === '' ? '' : ` ${short}:${frame.lineNumber + 1}`;

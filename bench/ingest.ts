@@ -59,9 +59,9 @@ async function run(): Promise<string[]> {
         if (round >= 0) rates[place]?.push(rate);
       }
     }
-    const [posted = 0, bare = 0] = rates.map(median);
+    const [postedRate = 0, bareRate = 0] = rates.map(median);
     lines.push(
-      `${String(posters).padStart(7)}${posted.toFixed(0).padStart(10)}${bare.toFixed(0).padStart(10)}${(posted / bare).toFixed(2).padStart(7)}`,
+      `${String(posters).padStart(7)}${postedRate.toFixed(0).padStart(10)}${bareRate.toFixed(0).padStart(10)}${(postedRate / bareRate).toFixed(2).padStart(7)}`,
     );
   }
   return lines;

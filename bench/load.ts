@@ -34,7 +34,7 @@ async function measure({ url, key, callers, warmUpMs, measureMs }: Load): Promis
   const target = new URL('/v1/predictions', url);
   const from = performance.now() + warmUpMs;
   const until = from + measureMs;
-  const took: number[] = [];
+  const times: number[] = [];
   const before = calls;
   const faults: string[] = [];
 
@@ -46,7 +46,7 @@ async function measure({ url, key, callers, warmUpMs, measureMs }: Load): Promis
         const answer = await connection.post(requestText(`${RUN}-${calls}`));
         const now = performance.now();
         if (!isSuggestion(answer)) faults.push(answer.slice(0, 1000));
-        else if (now >= from && now < until) took.push(now - since);
+        else if (now >= from && now < until) times.push(now - since);
         since = now;
       }
     } catch (error) {
@@ -60,9 +60,9 @@ async function measure({ url, key, callers, warmUpMs, measureMs }: Load): Promis
   const clientCpu = await cpuShareBetween(from, until);
   await callsUnderWay;
   return {
-    callsPerSecond: took.length / (measureMs / 1000),
+    callsPerSecond: times.length / (measureMs / 1000),
     calls: calls - before,
-    ...percentiles(took),
+    ...percentiles(times),
     failed: faults.length,
     firstFault: faults[0],
     clientCpu,
@@ -86,8 +86,8 @@ function sleepUntil(time: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, Math.max(0, time - performance.now())));
 }
 
-function percentiles(took: number[]): Pick<Measurement, 'p50' | 'p95' | 'p99'> {
-  const sorted = Float64Array.from(took).sort();
+function percentiles(times: number[]): Pick<Measurement, 'p50' | 'p95' | 'p99'> {
+  const sorted = Float64Array.from(times).sort();
   const percentile = (share: number) => sorted[Math.ceil(share * sorted.length) - 1] ?? Number.NaN;
   return { p50: percentile(0.5), p95: percentile(0.95), p99: percentile(0.99) };
 }

@@ -39,15 +39,15 @@ const system = await startProcesses({
 });
 try {
   const { url, key } = await system.app();
-  const took = { replay: [] as number[], healthz: [] as number[] };
+  const times = { replay: [] as number[], healthz: [] as number[] };
   for (let n = -WARM_UP_CALLS; n < SAMPLES; n += 1) {
     const replay = await timeCall(`${url}/v1/predictions`, requestText('replayed'), key);
     const healthz = await timeCall(`${url}/healthz`);
     // The first call is the prediction itself.
-    if (n >= 0) took.replay.push(replay);
-    if (n >= 0) took.healthz.push(healthz);
+    if (n >= 0) times.replay.push(replay);
+    if (n >= 0) times.healthz.push(healthz);
   }
-  const [replay, healthz] = [percentile(took.replay, 0.95), percentile(took.healthz, 0.95)];
+  const [replay, healthz] = [percentile(times.replay, 0.95), percentile(times.healthz, 0.95)];
   process.stdout.write(
     `${JSON.stringify({ replayP95Ms: replay.toFixed(2), healthzP95Ms: healthz.toFixed(2), ratio: (replay / healthz).toFixed(1) })}\n`,
   );

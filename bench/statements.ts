@@ -34,11 +34,11 @@ async function traceOnePrediction(
   const provider = resources.use(await startChild('provider', 'bench/provider.ts'));
 
   let messages: TappedMessage[] = [];
-  const hear = (one: TappedMessage) => messages.push(one);
+  const record = (one: TappedMessage) => messages.push(one);
   const storesOf = async (who: string): Promise<Record<string, string>> => {
-    const postgres = resources.use(await tap(who, databaseUrl, postgresProtocol, hear));
+    const postgres = resources.use(await tap(who, databaseUrl, postgresProtocol, record));
     if (servers.redis === undefined) return { DATABASE_URL: postgres.url };
-    const redis = resources.use(await tap(who, servers.redis, await redisProtocol(), hear));
+    const redis = resources.use(await tap(who, servers.redis, await redisProtocol(), record));
     return { DATABASE_URL: postgres.url, REDIS_URL: redis.url };
   };
   const { redis } = servers;
@@ -64,13 +64,13 @@ async function traceOnePrediction(
 }
 
 function mostCommon(traces: Trace[]): { traces: Trace[]; of: number } {
-  const alike = Map.groupBy(traces, ({ messages }) =>
+  const groups = Map.groupBy(traces, ({ messages }) =>
     messages
       .map(({ who, what }) => `${who} ${what}`)
       .sort()
       .join('\n'),
   );
-  const [most = []] = [...alike.values()].sort((a, b) => b.length - a.length);
+  const [most = []] = [...groups.values()].sort((a, b) => b.length - a.length);
   return { traces: most, of: traces.length };
 }
 
@@ -99,6 +99,6 @@ process.stdout.write(`${await traceOnePrediction('PostgreSQL alone', { postgres:
 if (redis === undefined)
   process.stderr.write('no redis-server on this machine: only PostgreSQL was traced\n');
 else {
-  const both = { postgres: postgres.url, redis: redis.url };
-  process.stdout.write(`${await traceOnePrediction('Redis + PostgreSQL', both)}\n`);
+  const stores = { postgres: postgres.url, redis: redis.url };
+  process.stdout.write(`${await traceOnePrediction('Redis + PostgreSQL', stores)}\n`);
 }

@@ -23,8 +23,9 @@ export interface Store {
  * Opens the PostgreSQL of `BENCH_DATABASE_URL`, else the local one, else the embedded one with its ordinary settings.
  */
 export async function openPostgres(): Promise<Store> {
-  const named = process.env['BENCH_DATABASE_URL'];
-  if (named) return { url: named, facts: await postgresFacts(named), ...KEEP_RUNNING };
+  const configuredUrl = process.env['BENCH_DATABASE_URL'];
+  if (configuredUrl)
+    return { url: configuredUrl, facts: await postgresFacts(configuredUrl), ...KEEP_RUNNING };
   const facts = await postgresFacts(LOCAL_POSTGRES).catch(() => undefined);
   if (facts !== undefined) return { url: LOCAL_POSTGRES, facts, ...KEEP_RUNNING };
   const { url, stop } = await startPostgres({ directory: join(SCRATCH, 'postgres') });
@@ -33,8 +34,8 @@ export async function openPostgres(): Promise<Store> {
 
 /** Opens the Redis of `BENCH_REDIS_URL`, or starts one without persistence; undefined without a `redis-server`. */
 export async function openRedis(): Promise<Store | undefined> {
-  const named = process.env['BENCH_REDIS_URL'];
-  if (named) return { url: named, facts: await redisFacts(named), ...KEEP_RUNNING };
+  const configuredUrl = process.env['BENCH_REDIS_URL'];
+  if (configuredUrl) return { url: configuredUrl, facts: await redisFacts(configuredUrl), ...KEEP_RUNNING };
   const port = await freePort();
   const server = spawn(
     'redis-server',

@@ -4,9 +4,11 @@ import { endTogether, listen } from '../test/support/listening.ts';
 /** A statement, command or wake-up that went over a tapped connection. */
 export interface TappedMessage {
   at: number;
+  /** Name of the process. */
   who: string;
   /** A statement or command that was sent, or a wake-up that arrived unasked. */
   kind: 'sent' | 'pushed';
+  /** The statement, command or channel, shortened. */
   what: string;
   /** True if this begins a round trip: the process sends for the first time since the store last answered. */
   roundTrip: boolean;

@@ -80,18 +80,18 @@ async function run(): Promise<string[]> {
   await using resources = new AsyncDisposableStack();
   const { pool, em, filler, server } = await openMemory(resources);
   const corpus = new Corpus(Number(options.seed));
-  const measured = SIZES.map((size) => ({ account: newAccountId(), ...size }));
-  const others = Array.from({ length: Number(options.accounts) - SIZES.length }, () => {
+  const measuredAccounts = SIZES.map((size) => ({ account: newAccountId(), ...size }));
+  const otherAccounts = Array.from({ length: Number(options.accounts) - SIZES.length }, () => {
     return { account: newAccountId(), raw: 100, episodes: 10, facts: 10 };
   });
-  const all = [...measured, ...others];
+  const allAccounts = [...measuredAccounts, ...otherAccounts];
   const rowsOfTier = (name: 'raw' | 'episodes' | 'facts', words?: number) =>
     corpus.shuffle(
-      all.flatMap((one) =>
+      allAccounts.flatMap((one) =>
         Array.from({ length: one[name] }, () => ({ account: one.account, text: corpus.sentence(words) })),
       ),
     );
-  const accounts = all.map(({ account }) => account);
+  const accounts = allAccounts.map(({ account }) => account);
   await store(
     filler,
     { accounts, facts: rowsOfTier('facts'), episodes: rowsOfTier('episodes', 40), raw: rowsOfTier('raw') },
@@ -100,10 +100,10 @@ async function run(): Promise<string[]> {
 
   const { rows } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid');
   const pid = rows[0]?.pid ?? 0;
-  const times = measured.map(() => Object.keys(WINDOWS).map(emptyTimes));
+  const times = measuredAccounts.map(() => Object.keys(WINDOWS).map(emptyTimes));
   for (let n = -20; n < Number(options.samples); n += 1) {
     const { question } = corpus.pair('the same words');
-    for (const [size, { account }] of measured.entries())
+    for (const [size, { account }] of measuredAccounts.entries())
       for (const [place, minutes] of Object.values(WINDOWS).entries()) {
         const into = times[size]?.[place];
         // The first calls plan the statements.
@@ -115,7 +115,7 @@ async function run(): Promise<string[]> {
     `${server}; ${options.accounts} accounts, ${options.samples} questions, seed ${options.seed}, ` +
       `load ${loadavg()[0]?.toFixed(1)} on ${availableParallelism()} cores; milliseconds`,
     '    raw  episodes  facts  window     cpu p50    p95  database p50    p95  altogether p50    p95',
-    ...measured.flatMap(({ raw, episodes, facts }, size) =>
+    ...measuredAccounts.flatMap(({ raw, episodes, facts }, size) =>
       Object.keys(WINDOWS).map((window, place) => {
         const { cpu, database, altogether } = times[size]?.[place] ?? emptyTimes();
         return (

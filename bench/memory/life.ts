@@ -95,17 +95,18 @@ async function forgetSessions(
   { pool, topics }: Omit<World, 'url'>,
   { name, sessions }: Persona,
 ): Promise<Counts> {
-  const gone = seededRandom(seedOf(name))
+  const deletedSessions = seededRandom(seedOf(name))
     .shuffle(sessions)
     .slice(0, Math.ceil(sessions.length / SESSIONS_PER_DELETION));
-  const kept = sessions.filter((session) => !gone.includes(session));
-  for (const { id } of gone) await person.forget(await person.raw(`&session_id=${encodeURIComponent(id)}`));
-  const shingles = shinglesOnlyIn(gone, kept);
+  const keptSessions = sessions.filter((session) => !deletedSessions.includes(session));
+  for (const { id } of deletedSessions)
+    await person.forget(await person.raw(`&session_id=${encodeURIComponent(id)}`));
+  const shingles = shinglesOnlyIn(deletedSessions, keptSessions);
   const visibleTexts = textsIn(await person.everything());
   const tableTexts = await Array.fromAsync(storedTexts(pool, person.id));
   await promoteAll(person);
   return sum([
-    await score(person, truthOf(kept), topics),
+    await score(person, truthOf(keptSessions), topics),
     {
       shingles: shingles.size,
       leaks: new Set([...leaksIn(visibleTexts, shingles), ...leaksIn(tableTexts, shingles)]).size,

@@ -44,8 +44,8 @@ function pairOf(corpus: Corpus, n: number): Pair {
 }
 
 const textsOf = async (em: EntityManager, account: string, { question, tier }: Pair, most: number) => {
-  const asked = { ...CONTEXT_DEFAULTS, recencyMinutes: WINDOW_MINUTES, maxFacts: most, maxRaw: most };
-  const { facts, raw } = await assembleContext(em, account, { ...asked, query: question });
+  const limits = { ...CONTEXT_DEFAULTS, recencyMinutes: WINDOW_MINUTES, maxFacts: most, maxRaw: most };
+  const { facts, raw } = await assembleContext(em, account, { ...limits, query: question });
   return tier === 'facts' ? facts.map(({ text }) => text) : raw.map(({ content }) => content);
 };
 
@@ -73,15 +73,15 @@ async function run(): Promise<string[]> {
     `${String(most).padStart(4)}  ${tier.padEnd(6)}${wording.padEnd(24)}${context.padStart(9)}${latest.padStart(9)}`;
   for (const tier of ['facts', 'raw'] as const)
     for (const most of CUTS) {
-      const asked = pairs.filter((pair) => pair.tier === tier);
+      const tierPairs = pairs.filter((pair) => pair.tier === tier);
       const latest = new Set(tiers[tier].slice(-most).map(({ text }) => text));
       const found = new Map<Pair, boolean>();
-      for (const pair of asked)
+      for (const pair of tierPairs)
         found.set(pair, (await textsOf(em(), account, pair, most)).includes(pair.source));
-      const recent = share(asked.map(({ source }) => latest.has(source)));
+      const recent = share(tierPairs.map(({ source }) => latest.has(source)));
       lines.push(line(most, tier, 'any', share([...found.values()]), recent));
       for (const wording of WORDINGS) {
-        const alike = asked.filter((pair) => pair.wording === wording);
+        const alike = tierPairs.filter((pair) => pair.wording === wording);
         lines.push(line('', '', wording, share(alike.map((pair) => found.get(pair) ?? false)), ''));
       }
     }

@@ -41,8 +41,8 @@ function conversationOf(file: LocomoFile, name: string): Conversation {
   );
   const known = new Set(turns.map(({ id }) => id));
   const questions = (file.qa ?? []).map(({ question, evidence = [] }) => {
-    const named = evidence.flatMap((one) => String(one).match(/D\d+:\d+/g) ?? []);
-    return { text: question, evidence: [...new Set(named)].filter((id) => known.has(id)) };
+    const namedIds = evidence.flatMap((one) => String(one).match(/D\d+:\d+/g) ?? []);
+    return { text: question, evidence: [...new Set(namedIds)].filter((id) => known.has(id)) };
   });
   return { name, turns, questions: questions.filter(({ evidence }) => evidence.length > 0) };
 }

@@ -16,7 +16,9 @@ const MIN_CONFIDENCE = 0.3;
 /** Worth of completions to somebody who typed a text. */
 export interface TypingResult {
   characters: number;
+  /** Number of times that the writer looked for a suggestion. */
   asked: number;
+  /** Number of times that there was one. */
   shown: number;
   /** Number of suggestions accepted, because the whole suggestion came next. */
   accepted: number;

@@ -114,13 +114,13 @@ interface Sample {
 
 /** Follows the signal: scales up at once, and down when the signal has been lower for a while. */
 function control({ workers: started, launch }: System<TestProcess>) {
-  const running = [...started];
+  const runningWorkers = [...started];
   const stops: Promise<void>[] = [];
   const samples: Sample[] = [];
   const signals: { at: number; desired: number }[] = [];
   let isOver = false;
   const controller = {
-    maxRunning: running.length,
+    maxRunning: runningWorkers.length,
     async stop(): Promise<readonly Sample[]> {
       isOver = true;
       await loop;
@@ -136,11 +136,12 @@ function control({ workers: started, launch }: System<TestProcess>) {
       signals.push({ at, desired });
       const recentSignals = signals.filter((one) => one.at > at - SCALE_IN_AFTER_MS);
       const target = Math.min(WORKERS_MAX, Math.max(...recentSignals.map((one) => one.desired)));
-      while (running.length < target) running.push(launch('worker'));
-      while (running.length > target) stops.push((running.pop() as TestProcess).stop('SIGTERM'));
-      controller.maxRunning = Math.max(controller.maxRunning, running.length);
+      while (runningWorkers.length < target) runningWorkers.push(launch('worker'));
+      while (runningWorkers.length > target)
+        stops.push((runningWorkers.pop() as TestProcess).stop('SIGTERM'));
+      controller.maxRunning = Math.max(controller.maxRunning, runningWorkers.length);
       await sleep(LOOK_INTERVAL_MS);
-      samples.push({ at, workers: running.length, forMs: performance.now() - at });
+      samples.push({ at, workers: runningWorkers.length, forMs: performance.now() - at });
     }
   })();
   return controller;

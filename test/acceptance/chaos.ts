@@ -118,8 +118,8 @@ async function runLoadAmidFaults(
       ({ child }) => child.exitCode === null && !child.signalCode,
     ),
   };
-  const took = calls.map(({ reply }) => reply.tookMs).sort((a, b) => a - b);
-  const [p50, p99] = [0.5, 0.99].map((share) => Math.round(took[Math.floor(share * took.length)] ?? 0));
+  const times = calls.map(({ reply }) => reply.tookMs).sort((a, b) => a - b);
+  const [p50, p99] = [0.5, 0.99].map((share) => Math.round(times[Math.floor(share * times.length)] ?? 0));
   const result = {
     predictions: calls.length,
     seconds,

@@ -20,7 +20,7 @@ process.exitCode = run.broken.length === 0 ? 0 : 1;
 function report({ calls, hungAt, recoveredAt, noise }: Collapse) {
   const hanging = callsBetween(calls, hungAt, recoveredAt);
   const refusals = refusedCalls(hanging);
-  const took = refusals.map(({ tookMs }) => tookMs);
+  const times = refusals.map(({ tookMs }) => tookMs);
   const firstMs = (refusals[0]?.at ?? Number.POSITIVE_INFINITY) - hungAt;
   const failedLater = callsBetween(calls, recoveredAt, Number.POSITIVE_INFINITY).filter(
     ({ status }) => status !== 200,
@@ -28,14 +28,14 @@ function report({ calls, hungAt, recoveredAt, noise }: Collapse) {
   const lastMs = Math.max(0, ...failedLater.map(({ at }) => at - recoveredAt));
   const promises: [isKept: boolean, promise: string][] = [
     [firstMs < 2000, 'refusals begin within 2 s'],
-    [percentile(took, 0.95) < 50 + noise.slowest, '95 of 100 refusals come within 50 ms, but for the noise'],
+    [percentile(times, 0.95) < 50 + noise.slowest, '95 of 100 refusals come within 50 ms, but for the noise'],
     [lastMs < 2000, 'all calls succeed 2 s after the provider is well'],
   ];
   return {
     healthy: tally(callsBetween(calls, 0, hungAt)),
     hanging: tally(hanging),
     firstRefusalMs: Math.round(firstMs),
-    refusalMs: [0.5, 0.95, 1].map((share) => Math.round(percentile(took, share))),
+    refusalMs: [0.5, 0.95, 1].map((share) => Math.round(percentile(times, share))),
     noiseMs: [0.5, 0.95, 1].map((share) => Math.round(noise.percentile(share))),
     recovered: tally(callsBetween(calls, recoveredAt, Number.POSITIVE_INFINITY)),
     lastFailureMs: Math.round(lastMs),

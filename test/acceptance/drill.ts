@@ -27,51 +27,51 @@ let failed = 0;
 const nameParts = options.only.split(',');
 const faults = FAULTS.filter(({ name }) => nameParts.some((part) => name.includes(part)));
 for (const fault of faults.toSorted(() => Math.random() - 0.5)) {
-  const on = await startInstallation();
+  const installation = await startInstallation();
   try {
-    process.stdout.write(`${JSON.stringify(await drill(fault, on))}\n`);
+    process.stdout.write(`${JSON.stringify(await drill(fault, installation))}\n`);
   } catch (error) {
     failed += 1;
-    const firing = (await on.prometheus.firing()).map(({ name }) => name);
+    const firing = (await installation.prometheus.firing()).map(({ name }) => name);
     process.stdout.write(`${JSON.stringify({ fault: fault.name, failed: String(error), firing })}\n`);
   } finally {
-    await on.close();
+    await installation.close();
   }
 }
 process.exitCode = failed === 0 ? 0 : 1;
 
-async function drill(fault: Fault, on: Installation) {
-  await until(async () => (await on.app.predict(predictionBody())).status === 200);
-  assert.deepEqual(await on.prometheus.firing(), [], 'an alert fires before anything is broken');
+async function drill(fault: Fault, installation: Installation) {
+  await until(async () => (await installation.app.predict(predictionBody())).status === 200);
+  assert.deepEqual(await installation.prometheus.firing(), [], 'an alert fires before anything is broken');
   const since = performance.now();
-  await fault.inject(on);
-  await until(async () => (await mostSpecificAlert(on)) !== undefined, ALERT_WITHIN_MS);
+  await fault.inject(installation);
+  await until(async () => (await mostSpecificAlert(installation)) !== undefined, ALERT_WITHIN_MS);
   const firedAfterS = seconds(since);
   await sleep(LOOK_MS);
 
-  const firing = await on.prometheus.firing();
+  const firing = await installation.prometheus.firing();
   for (const { name, annotations } of firing)
     assert.ok(pageOf(annotations.runbook), `${name} leads to no page: ${annotations.runbook}`);
-  const alert = await mostSpecificAlert(on);
+  const alert = await mostSpecificAlert(installation);
   assert.ok(alert, 'the alert that fired is over by itself');
-  const findings = await consultDoctor(on);
-  const one = { on, alert, findings };
-  const remedy = REMEDIES[alert.name]?.(one);
+  const findings = await consultDoctor(installation);
+  const knowledge = { installation, alert, findings };
+  const remedy = REMEDIES[alert.name]?.(knowledge);
   assert.ok(
     remedy && pageOf(alert.annotations.runbook)?.includes(remedy.words),
     `no page says ${remedy?.words}`,
   );
   const mendedAt = performance.now();
-  await remedy.apply(one);
+  await remedy.apply(knowledge);
 
   const alertNames = firing.map(({ name }) => name);
   assert.ok(alertNames.includes(fault.alert), `${fault.alert} does not fire, but ${alertNames}`);
   if (fault.doctor !== null) assert.match(findings.join('\n'), fault.doctor);
   await until(
-    async () => (await on.prometheus.firing()).every(({ name }) => name !== alert.name),
+    async () => (await installation.prometheus.firing()).every(({ name }) => name !== alert.name),
     MENDED_WITHIN_MS,
   );
-  const { status } = await on.app.predict(predictionBody());
+  const { status } = await installation.app.predict(predictionBody());
   assert.equal(status, 200, 'calls are answered again');
   return {
     fault: fault.name,
@@ -85,8 +85,8 @@ async function drill(fault: Fault, on: Installation) {
 }
 
 /** Returns the most specific alert that has a remedy. */
-async function mostSpecificAlert(on: Installation): Promise<FiringAlert | undefined> {
-  const firing = await on.prometheus.firing();
+async function mostSpecificAlert(installation: Installation): Promise<FiringAlert | undefined> {
+  const firing = await installation.prometheus.firing();
   return Object.keys(REMEDIES).flatMap((name) => firing.find((one) => one.name === name) ?? [])[0];
 }
 

@@ -57,14 +57,14 @@ async function startCalls(ask: () => Promise<Answer>): Promise<Promise<Answer>[]
 
 async function count(calls: Promise<Answer>[]): Promise<Window> {
   const ended = await Promise.allSettled(calls);
-  const took = ended.flatMap((one) =>
+  const times = ended.flatMap((one) =>
     one.status === 'fulfilled' && one.value.status === 200 ? [one.value.tookMs] : [],
   );
   return {
-    perSecond: Math.round((took.length * 1000) / WINDOW_MS),
-    p50Ms: Math.round(percentile(took, 0.5)),
-    p95Ms: Math.round(percentile(took, 0.95)),
-    others: ended.length - took.length,
+    perSecond: Math.round((times.length * 1000) / WINDOW_MS),
+    p50Ms: Math.round(percentile(times, 0.5)),
+    p95Ms: Math.round(percentile(times, 0.95)),
+    others: ended.length - times.length,
   };
 }
 

@@ -18,18 +18,18 @@ const { values: options } = parseArgs({
 });
 
 function faults(server: OwnServer, system: System<TestProcess>): Map<string, () => Promise<void>> {
-  const found = new Map<string, () => Promise<void>>();
+  const faultsByName = new Map<string, () => Promise<void>>();
   const lengths = (list: string) =>
     list.split(',').flatMap((seconds) => (seconds === '' ? [] : [1000 * Number(seconds)]));
   for (const ms of lengths(options.seconds)) {
     for (const how of ['fast', 'immediate'] as const)
-      found.set(`PostgreSQL down for ${ms} ms, ${how}`, () => takeDown(server, ms, how));
+      faultsByName.set(`PostgreSQL down for ${ms} ms, ${how}`, () => takeDown(server, ms, how));
   }
   for (const ms of lengths(options.freeze)) {
-    found.set(`an ingress stands still for ${ms} ms`, () => freeze(system.webs[0], ms));
-    found.set(`a worker stands still for ${ms} ms`, () => freeze(system.workers[0], ms));
+    faultsByName.set(`an ingress stands still for ${ms} ms`, () => freeze(system.webs[0], ms));
+    faultsByName.set(`a worker stands still for ${ms} ms`, () => freeze(system.workers[0], ms));
   }
-  return found;
+  return faultsByName;
 }
 
 await using _ = await setUp();

@@ -34,12 +34,12 @@ export async function hangUnderLoad(
   const app = await system.app();
   const client = new KeepAliveClient(app.key);
   const noise = measureNoise(app);
-  const asked: Promise<TimedCall>[] = [];
+  const pendingCalls: Promise<TimedCall>[] = [];
   const ask = async () => {
     const at = performance.now();
     return { ...(await client.predict(app.url, predictionBody())), at };
   };
-  const load = (forMs: number) => callSteadily(perSecond, forMs, () => asked.push(ask()));
+  const load = (forMs: number) => callSteadily(perSecond, forMs, () => pendingCalls.push(ask()));
 
   system.provider.respond(delay(serviceMs, ok()));
   await load(HEALTHY_MS);
@@ -51,7 +51,7 @@ export async function hangUnderLoad(
   system.provider.respond(delay(serviceMs, ok()));
   const recoveredAt = performance.now();
   await load(RECOVERED_MS);
-  const calls = await Promise.all(asked);
+  const calls = await Promise.all(pendingCalls);
   await noise.stop();
   client.close();
   return { calls, hungAt, recoveredAt, noise };

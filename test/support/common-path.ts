@@ -61,7 +61,7 @@ export async function runPass(pool: Pool, { appId, processId }: AppAndWorker, si
   const terms = claimTerms(processId, [{ kind: 'predict', party: appId, count: size, sinceMs: null }]);
   const { claims } = await timeStep(claim(pool, terms));
   const byParty = [...Map.groupBy(claims, (one) => one.party).values()];
-  const done = await timeStep(
+  const completed = await timeStep(
     Promise.all(byParty.map((own) => complete(pool, own.map(suggestedCompletion), WINDOW_S))),
   );
   await timeStep(
@@ -70,7 +70,7 @@ export async function runPass(pool: Pool, { appId, processId }: AppAndWorker, si
       batch.map(({ key }) => key),
     ),
   );
-  if (done.flat().includes(false)) throw new Error('a pass lost work');
+  if (completed.flat().includes(false)) throw new Error('a pass lost work');
   const took = Object.fromEntries(STEPS.map((step, n) => [step, times[n]])) as StepTimes;
   return { took, ended: claims.length };
 }

@@ -54,14 +54,20 @@ export function composeProcesses(
   dotenv: Record<string, string>,
   settings: Record<string, string> = {},
 ): Deployment {
-  const ours = Object.entries(COMPOSE.services).filter(([, { image }]) => image === 'forecue');
+  const forecueServices = Object.entries(COMPOSE.services).filter(([, { image }]) => image === 'forecue');
   return new Map(
-    ours.map(([name, { command, environment = {}, env_file: files = [] }]) => {
-      const own = Object.entries(environment).map(([key, value]) => [key, interpolate(value, dotenv)]);
-      const common = files.some(({ path }) => path === 'settings.env') ? settings : {};
+    forecueServices.map(([name, { command, environment = {}, env_file: files = [] }]) => {
+      const ownVariables = Object.entries(environment).map(([key, value]) => [
+        key,
+        interpolate(value, dotenv),
+      ]);
+      const commonVariables = files.some(({ path }) => path === 'settings.env') ? settings : {};
       return [
         name,
-        { args: command.join(' '), env: { ...IMAGE_VARIABLES, ...common, ...Object.fromEntries(own) } },
+        {
+          args: command.join(' '),
+          env: { ...IMAGE_VARIABLES, ...commonVariables, ...Object.fromEntries(ownVariables) },
+        },
       ];
     }),
   );
@@ -100,10 +106,13 @@ export function kubernetesProcesses(): Deployment {
   return new Map(
     objectsOf('Deployment', 'Job').map(({ spec }) => {
       const [{ name, args, env = [] }] = spec.template.spec.containers;
-      const own = env.map((one: { name: string; value: string }) => [one.name, one.value]);
+      const ownVariables = env.map((one: { name: string; value: string }) => [one.name, one.value]);
       return [
         name,
-        { args: args.join(' '), env: { ...IMAGE_VARIABLES, ...settings?.data, ...Object.fromEntries(own) } },
+        {
+          args: args.join(' '),
+          env: { ...IMAGE_VARIABLES, ...settings?.data, ...Object.fromEntries(ownVariables) },
+        },
       ];
     }),
   );
@@ -115,13 +124,13 @@ export const UNIT_FOLDER = 'deploy/systemd';
 /** Returns the processes of the systemd units; `environment` stands for /etc/forecue/environment. */
 export function systemdProcesses(environment: Record<string, string>): Deployment {
   const files = readdirSync(UNIT_FOLDER).filter((file) => file.endsWith('.service'));
-  const common = variablesOf(readFileSync(`${UNIT_FOLDER}/forecue-.service.d/common.conf`, 'utf8'));
+  const commonVariables = variablesOf(readFileSync(`${UNIT_FOLDER}/forecue-.service.d/common.conf`, 'utf8'));
   return new Map(
     files.map((file) => {
       const text = readFileSync(`${UNIT_FOLDER}/${file}`, 'utf8');
       const args = text.match(/^ExecStart=\/opt\/forecue\/bin\/node (.+)$/m)?.[1] ?? '';
       const name = file.replace(/^forecue-|\.service$/g, '');
-      return [name, { args, env: { ...common, ...environment, ...variablesOf(text) } }];
+      return [name, { args, env: { ...commonVariables, ...environment, ...variablesOf(text) } }];
     }),
   );
 }

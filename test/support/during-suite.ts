@@ -8,8 +8,8 @@ const resourcesBySuite = new WeakMap<Mocha.Suite, AsyncDisposableStack>();
 export function duringSuite<T extends AsyncDisposable>(begin: () => Promise<T>): T {
   const fields = {} as T;
   before(async function () {
-    const begun = stackOf(this).use(await begin());
-    Object.defineProperties(fields, Object.getOwnPropertyDescriptors(begun));
+    const resource = stackOf(this).use(await begin());
+    Object.defineProperties(fields, Object.getOwnPropertyDescriptors(resource));
   });
   return fields;
 }
@@ -17,8 +17,8 @@ export function duringSuite<T extends AsyncDisposable>(begin: () => Promise<T>):
 function stackOf({ test }: Mocha.Context): AsyncDisposableStack {
   const suite = test?.parent;
   if (!suite) throw new Error('not called in a hook of a suite');
-  const known = resourcesBySuite.get(suite);
-  if (known) return known;
+  const existing = resourcesBySuite.get(suite);
+  if (existing) return existing;
   const stack = new AsyncDisposableStack();
   resourcesBySuite.set(suite, stack);
   suite.afterAll(() => stack.disposeAsync());

@@ -37,25 +37,25 @@ export async function openEchoCaller(
 ) {
   const config = { ...ingressConfig(env), ...more };
   const log = createLog('test', 'silent');
-  const opened = new AsyncDisposableStack();
-  const database = opened.adopt(await openDatabase(config, log, 'forecue test caller'), closePart);
+  const resources = new AsyncDisposableStack();
+  const database = resources.adopt(await openDatabase(config, log, 'forecue test caller'), closePart);
   const { pool, orm } = database;
-  const heartbeat = await openHeartbeat(opened, pool, {
+  const heartbeat = await openHeartbeat(resources, pool, {
     kind: 'web',
     leaseMs: config.leaseMs,
     settings: ingressSettings(config),
     log,
   });
-  const queues = opened.adopt(await openQueues(config, log), closePart);
+  const queues = resources.adopt(await openQueues(config, log), closePart);
   const em = () => orm.em.fork();
-  const work = await openWork(opened, { config, pool, em, queues, heartbeat, kinds, log });
+  const work = await openWork(resources, { config, pool, em, queues, heartbeat, kinds, log });
   await makeAccount(pool, PARTY);
   const { signal } = new AbortController();
   return {
     /** Resolves with the echo's outcome when it has ended. */
-    async ask(request: EchoRequest, gone = signal) {
+    async ask(request: EchoRequest, disconnectSignal = signal) {
       if (request.party !== undefined) await makeAccount(pool, request.party);
-      return work.service.perform(request.kind ?? echo, callOf(request, gate), gone);
+      return work.service.perform(request.kind ?? echo, callOf(request, gate), disconnectSignal);
     },
 
     /** Resolves when the echo is admitted. */
@@ -75,7 +75,7 @@ export async function openEchoCaller(
       return rowCount === 1;
     },
 
-    close: () => opened.disposeAsync(),
+    close: () => resources.disposeAsync(),
   };
 }
 

@@ -30,7 +30,10 @@ export interface HeldRow {
 
 /** Answers to the row's owner and to the other apps. */
 export interface HeldRowAnswers {
-  /** Answers to the victim's calls that had reached the provider when the row was locked, and to all later ones. */
+  /**
+   * Answers to all calls of the victim and its crowd until the release. The first `CALLS_IN_PROGRESS` had reached the
+   * provider when the row was locked.
+   */
   own: Answer[];
   /** The victim's first answer after the release. */
   first: Answer;
@@ -116,7 +119,7 @@ function startCallers({ app, part }: AppCallers): Load {
 async function untilAtProvider({ provider }: System, draft: string, calls: number): Promise<void> {
   for (let n = 1; ; n += 1) {
     await provider.called(n);
-    const those = provider.calls.slice(0, n).filter(({ record }) => record.draft === draft);
-    if (those.length === calls) return;
+    const draftCalls = provider.calls.slice(0, n).filter(({ record }) => record.draft === draft);
+    if (draftCalls.length === calls) return;
   }
 }

@@ -80,7 +80,7 @@ export async function sendRaw(url: string, parts: (string | Buffer)[], pauseMs =
   const socket = connect(Number(new URL(url).port), '127.0.0.1').setEncoding('latin1');
   socket.on('error', () => {});
   let answer = '';
-  const answered = new Promise<void>((resolve) => {
+  const firstAnswer = new Promise<void>((resolve) => {
     socket.on('data', (chunk) => {
       answer += chunk;
       resolve();
@@ -92,7 +92,7 @@ export async function sendRaw(url: string, parts: (string | Buffer)[], pauseMs =
     socket.write(part);
     if (pauseMs > 0) await sleep(pauseMs);
   }
-  await answered;
+  await firstAnswer;
   socket.destroy();
   return answer;
 }

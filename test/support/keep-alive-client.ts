@@ -38,9 +38,9 @@ export class KeepAliveClient {
         'content-length': Buffer.byteLength(content),
       },
     });
-    const answered = responseOf(outgoing);
+    const responsePromise = responseOf(outgoing);
     outgoing.end(content);
-    const response = await answered;
+    const response = await responsePromise;
     const received = await text(response);
     const status = response.statusCode ?? 0;
     const type = response.headers['content-type'];

@@ -39,9 +39,9 @@ export async function stormMemory(
   const calls = [SYNC, ...PROMOTIONS].flatMap((path) =>
     Array.from({ length: callers }, () => person.request('POST', path, {})),
   );
-  const killing = killWorkers(system, killWithinMs, over.signal);
+  const killCount = killWorkers(system, killWithinMs, over.signal);
   const replies = await Promise.all(calls).finally(() => over.abort());
-  return { replies, kills: await killing };
+  return { replies, kills: await killCount };
 }
 
 async function killWorkers(system: System<HostedPart>, withinMs: number, over: AbortSignal): Promise<number> {

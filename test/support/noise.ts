@@ -18,11 +18,11 @@ export interface Noise {
  * nor the queue. Tests add it to their time limits.
  */
 export function measureNoise({ url }: { url: string }): Noise {
-  const took: number[] = [];
+  const times: number[] = [];
   let isStopped = false;
   const measurement = (async () => {
     while (!isStopped) {
-      took.push((await call('GET', `${url}/healthz`)).tookMs);
+      times.push((await call('GET', `${url}/healthz`)).tookMs);
       await sleep(INTERVAL_MS);
     }
   })();
@@ -30,9 +30,9 @@ export function measureNoise({ url }: { url: string }): Noise {
   measurement.catch(() => {});
   return {
     get slowest() {
-      return Math.max(0, ...took);
+      return Math.max(0, ...times);
     },
-    percentile: (share) => percentile(took, share),
+    percentile: (share) => percentile(times, share),
     async stop() {
       isStopped = true;
       await measurement;
@@ -45,12 +45,12 @@ export function measureNoise({ url }: { url: string }): Noise {
  * limit plus the worst noise.
  */
 export function expectWithin(calls: readonly { tookMs: number }[], withinMs: number, noise: Noise): void {
-  const took = calls.map(({ tookMs }) => tookMs);
+  const times = calls.map(({ tookMs }) => tookMs);
   for (const [share, added] of [
     [0.5, noise.percentile(0.5)],
     [0.95, noise.slowest],
   ] as const) {
-    const ms = percentile(took, share);
+    const ms = percentile(times, share);
     assert.ok(ms < withinMs + added, `${share * 100} of 100 take up to ${ms} ms, with ${added} ms of noise`);
   }
 }

@@ -53,18 +53,18 @@ export async function endure(system: System, fail: () => Promise<void>): Promise
   const unitsBefore = (await app.usage()).body.prediction_units;
   provider.reset();
   provider.respond((response, call) => delay(between(SERVICE_MS), ok())(response, call));
-  const asked = Array.from({ length: CALLERS }, async (_, n): Promise<LoadCall> => {
+  const pendingCalls = Array.from({ length: CALLERS }, async (_, n): Promise<LoadCall> => {
     const body = predictionBody();
     const startedAt = performance.now();
     const reply = await app.predict(body, { at: webs[n % webs.length] ?? app, headers: CANCEL });
     return { body, reply, startedAt, endedAt: performance.now() };
   });
-  const ended = Promise.all(asked);
+  const allCalls = Promise.all(pendingCalls);
   // Keeps a rejection from counting as unhandled before it is awaited below.
-  ended.catch(() => {});
+  allCalls.catch(() => {});
   await provider.called(CALLERS, REACHES_PROVIDER_WITHIN_MS);
   await fail();
-  const calls = await ended;
+  const calls = await allCalls;
   await until(() => provider.running === 0, 20_000);
   const providerCalls = provider.calls.length;
 
@@ -77,14 +77,14 @@ export async function endure(system: System, fail: () => Promise<void>): Promise
     const reply = await app.usage();
     return reply.status === 200 && reply.body.reserved_units === 0 && reply;
   }).catch(() => app.usage());
-  const took = calls.map(({ reply }) => reply.tookMs);
+  const times = calls.map(({ reply }) => reply.tookMs);
   return {
     predictions: CALLERS,
     providerCalls,
     ends: tally(calls.map(({ reply }) => reply)),
     unhelpful: calls.filter(({ reply }) => reply.status === 503 && !isHelpful(reply)).length,
-    p50Ms: Math.round(percentile(took, 0.5)),
-    slowestMs: Math.round(Math.max(...took)),
+    p50Ms: Math.round(percentile(times, 0.5)),
+    slowestMs: Math.round(Math.max(...times)),
     askedAgain: tally(again),
     units: usage.prediction_units - unitsBefore,
     reserved: usage.reserved_units,

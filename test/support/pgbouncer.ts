@@ -45,7 +45,7 @@ export async function startPgBouncer(
   const url = new URL(server);
   url.host = `127.0.0.1:${port}`;
   try {
-    await until(() => answers(url.href));
+    await until(() => doesAnswer(url.href));
   } catch (error) {
     throw new Error(`PgBouncer did not start:\n${log}`, { cause: error });
   }
@@ -93,7 +93,7 @@ function configuration(
   ].join('\n');
 }
 
-async function answers(url: string): Promise<boolean> {
+async function doesAnswer(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1000 });
   client.on('error', () => {});
   try {

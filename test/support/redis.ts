@@ -34,7 +34,7 @@ export async function queueOnRedis(url: string, options: { withoutWakeUps: boole
         const contents = await Promise.all(keys.map((key) => node.dumpBuffer(key)));
         return keys.some((key) => key.includes(text)) || contents.some((content) => content?.includes(text));
       });
-      return dumps.includes(true) || monitors.some(({ overheard }) => overheard().includes(text));
+      return dumps.includes(true) || monitors.some(({ textSoFar }) => textSoFar().includes(text));
     },
     async listen() {
       monitors.push(...(await onAll(nodes, monitor)));
@@ -58,7 +58,7 @@ export async function queueOnRedis(url: string, options: { withoutWakeUps: boole
 interface Monitor {
   socket: Socket;
   /** Returns everything that was sent to the node since the monitor started. */
-  overheard(): string;
+  textSoFar(): string;
 }
 
 /**
@@ -73,7 +73,7 @@ async function monitor({ options: { host = '127.0.0.1', port = 6379, password } 
   });
   socket.write(password ? `AUTH ${password}\r\nMONITOR\r\n` : 'MONITOR\r\n');
   await once(socket, 'data');
-  return { socket, overheard: () => sent };
+  return { socket, textSoFar: () => sent };
 }
 
 /** Counts a channel's refusals in an entry, a list of names and values; a repeated refusal only raises its count. */

@@ -211,9 +211,9 @@ async function start<P extends Part>(options: SystemOptions, runner: PartRunner<
     workers,
     env,
     launch(kind, more) {
-      const launched = runner.launch(kind, entries[kind], { ...env, ...more });
-      (kind === 'web' ? webs : workers).push(launched);
-      return launched;
+      const part = runner.launch(kind, entries[kind], { ...env, ...more });
+      (kind === 'web' ? webs : workers).push(part);
+      return part;
     },
     startWeb: (more) => system.launch('web', more).ready(),
     startWorker: (more) => system.launch('worker', more).ready(),

@@ -14,7 +14,7 @@ export async function tablesWith(
     [schema],
   );
   if (tables.length === 0) throw new Error(`no table in ${schema}`);
-  const found = await Promise.all(
+  const names = await Promise.all(
     tables.map(async ({ name }) => {
       const { rowCount } = await pool.query(
         `select from ${name} t where strpos(t::text, $1) + strpos(t::text, $2) > 0 limit 1`,
@@ -23,5 +23,5 @@ export async function tablesWith(
       return rowCount === 0 ? [] : [name];
     }),
   );
-  return found.flat();
+  return names.flat();
 }

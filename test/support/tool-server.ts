@@ -56,10 +56,10 @@ export async function startRecordingProxy(target: string) {
     calls.push({ path, headers });
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
-    const { host: _, connection: __, 'content-length': ___, ...passed } = headers;
+    const { host: _, connection: __, 'content-length': ___, ...forwardedHeaders } = headers;
     const answer = await fetch(target + path, {
       method,
-      headers: passed as Record<string, string>,
+      headers: forwardedHeaders as Record<string, string>,
       ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
     });
     response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });

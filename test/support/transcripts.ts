@@ -111,7 +111,9 @@ export function codexFile(
     },
   });
   const event = (type: string, payload: object) => ({ type: 'event_msg', payload: { type, ...payload } });
-  const asked = { questions: [{ id: 'db', header: 'Database', question: 'Which database?', options: [] }] };
+  const inputRequest = {
+    questions: [{ id: 'db', header: 'Database', question: 'Which database?', options: [] }],
+  };
   const records = [
     { type: 'session_meta', payload: meta },
     message('user', context),
@@ -132,7 +134,7 @@ export function codexFile(
         type: 'function_call',
         name: 'request_user_input',
         call_id: 'c2',
-        arguments: JSON.stringify(asked),
+        arguments: JSON.stringify(inputRequest),
       },
     },
     {

@@ -16,7 +16,7 @@ export interface Fault {
   alert: string;
   /** Matches what `doctor` must find; null if `doctor` cannot see the fault. */
   doctor: RegExp | null;
-  inject(on: Installation): Promise<unknown>;
+  inject(installation: Installation): Promise<unknown>;
 }
 
 /** The key that the provider accepts from now on. */
@@ -69,7 +69,7 @@ export const FAULTS: readonly Fault[] = [
     name: 'a worker is stuck',
     alert: 'ForecueProcessDown',
     doctor: null,
-    inject: async (on) => on.process('worker-2').freeze(true),
+    inject: async (installation) => installation.process('worker-2').freeze(true),
   },
   {
     name: 'an app floods',
@@ -87,8 +87,8 @@ export const FAULTS: readonly Fault[] = [
     name: 'a clock is off',
     alert: 'ForecueClockOff',
     doctor: /clocks are off from the database's: worker 60 s ahead/,
-    inject: (on) =>
-      on.restart('worker-1', {
+    inject: (installation) =>
+      installation.restart('worker-1', {
         CLOCK_AHEAD_MS: '60000',
         NODE_OPTIONS: `--import ${new URL('../clock-ahead.ts', import.meta.url).href}`,
       }),
@@ -141,8 +141,8 @@ const TABLE_MIGRATION = 'Migration20261125000003';
  * Simulates a release whose migration fails because its table already exists. The first ingress of the release waits
  * for the migration.
  */
-async function forgetMigration(on: Installation): Promise<void> {
-  const { pool } = on.system.database;
+async function forgetMigration(installation: Installation): Promise<void> {
+  const { pool } = installation.system.database;
   await pool.query('delete from mikro_orm_migrations where name = $1', [TABLE_MIGRATION]);
-  await on.restart('web-2', {}, { untilReady: false });
+  await installation.restart('web-2', {}, { untilReady: false });
 }

@@ -30,7 +30,7 @@ export async function consultDoctor({ system }: Installation): Promise<string[]>
 
 /** Everything that the operator knows: a firing alert, and the findings of `doctor`, but not the fault. */
 interface Case {
-  on: Installation;
+  installation: Installation;
   alert: FiringAlert;
   findings: readonly string[];
 }
@@ -45,41 +45,47 @@ interface Remedy {
 export const REMEDIES: Readonly<Record<string, (one: Case) => Remedy>> = {
   ForecueProviderRefusesKey: () => ({
     words: 'set `OPENAI_API_KEY`',
-    apply: ({ on }) => restartWorkers(on, { OPENAI_API_KEY: NEW_KEY }),
+    apply: ({ installation }) => restartWorkers(installation, { OPENAI_API_KEY: NEW_KEY }),
   }),
-  ForecueMigrationsMissing: () => ({ words: '`npm run migrate`', apply: ({ on }) => migrate(on) }),
+  ForecueMigrationsMissing: () => ({
+    words: '`npm run migrate`',
+    apply: ({ installation }) => migrate(installation),
+  }),
   ForecueClockOff: () => ({
     words: 'time synchronisation',
-    apply: ({ on, alert }) => on.restart(alert.labels['instance'] as ProcessName),
+    apply: ({ installation, alert }) => installation.restart(alert.labels['instance'] as ProcessName),
   }),
   ForecueConnectionsRunOut: () => ({
     words: 'select pg_terminate_backend(pid)',
-    apply: ({ on }) => endStrangers(on.server.url),
+    apply: ({ installation }) => endStrangers(installation.server.url),
   }),
   ForecueDiskFull: () => ({
     words: 'remove what does not belong there',
-    apply: ({ on }) => removeStrangers(on.disk),
+    apply: ({ installation }) => removeStrangers(installation.disk),
   }),
   ForecueProcessDown: () => ({
     words: '`kill -9`',
-    apply: ({ on, alert }) => on.restart(alert.labels['instance'] as ProcessName),
+    apply: ({ installation, alert }) => installation.restart(alert.labels['instance'] as ProcessName),
   }),
   ForecueFlood: () => ({
     words: '`admin app deactivate APP_ID`',
-    apply: ({ on }) => deactivateLoudestApp(on),
+    apply: ({ installation }) => deactivateLoudestApp(installation),
   }),
   ForecueNotReady: ({ findings }) =>
     findings.some((found) => found.includes('read-only replica'))
-      ? { words: '`redis-cli replicaof no one`', apply: ({ on }) => on.redis.follow(undefined) }
-      : { words: 'bring the store back', apply: ({ on }) => on.redis.start() },
+      ? {
+          words: '`redis-cli replicaof no one`',
+          apply: ({ installation }) => installation.redis.follow(undefined),
+        }
+      : { words: 'bring the store back', apply: ({ installation }) => installation.redis.start() },
   ForecueTimeouts: () => ({
     words: '`FALLBACK_MODELS`',
-    apply: ({ on }) => restartWorkers(on, { FALLBACK_MODELS: 'fake-fallback' }),
+    apply: ({ installation }) => restartWorkers(installation, { FALLBACK_MODELS: 'fake-fallback' }),
   }),
 };
 
-async function restartWorkers(on: Installation, env: Record<string, string>): Promise<void> {
-  for (const name of ['worker-1', 'worker-2'] as const) await on.restart(name, env);
+async function restartWorkers(installation: Installation, env: Record<string, string>): Promise<void> {
+  for (const name of ['worker-1', 'worker-2'] as const) await installation.restart(name, env);
 }
 
 /** Runs the release step. If a table is in its way, drops it and runs the step again. */
