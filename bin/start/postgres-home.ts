@@ -120,12 +120,12 @@ async function isCopyOf(native: string, copy: string): Promise<boolean> {
  * once.
  */
 async function copyPrograms(native: string, copy: string): Promise<void> {
-  const unfinished = `${copy}.${process.pid}`;
-  await cp(native, unfinished, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
-  await run('chmod', ['-R', 'a+rX', unfinished]);
+  const unfinishedCopy = `${copy}.${process.pid}`;
+  await cp(native, unfinishedCopy, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
+  await run('chmod', ['-R', 'a+rX', unfinishedCopy]);
   await rm(copy, { recursive: true, force: true });
-  await rename(unfinished, copy).catch(ignore('ENOTEMPTY'));
-  await rm(unfinished, { recursive: true, force: true });
+  await rename(unfinishedCopy, copy).catch(ignore('ENOTEMPTY'));
+  await rm(unfinishedCopy, { recursive: true, force: true });
 }
 
 async function usableFolder(directory: string, account: Account | undefined): Promise<string> {

@@ -23,7 +23,7 @@ export class PostgresServer {
   readonly #log: string;
   readonly #guardian: Guardian;
   #child: ChildProcess | undefined;
-  #ended = Promise.resolve('not started');
+  #exit = Promise.resolve('not started');
   #isStopping = false;
 
   constructor(home: PostgresHome, access: PostgresAccess, settings: readonly string[]) {
@@ -37,7 +37,7 @@ export class PostgresServer {
 
   /** Resolves when the server ends, with its signal or exit code. */
   get ended(): Promise<string> {
-    return this.#ended;
+    return this.#exit;
   }
 
   /** Resolves when the server answers, after recovery if needed. Rejects with the server's log. */
@@ -78,7 +78,7 @@ export class PostgresServer {
     child.unref();
     this.#child = child;
     this.#guardian.watch(child.pid);
-    this.#ended = new Promise((resolve) => {
+    this.#exit = new Promise((resolve) => {
       const end = (how: string) => {
         this.#child = undefined;
         this.#guardian.watch(undefined);
@@ -102,7 +102,7 @@ export class PostgresServer {
       if (Date.now() - lastAnswerAt > START_SILENCE_MS) throw new Error('PostgreSQL did not start in time');
       await sleep(100);
     }
-    throw new Error(`PostgreSQL did not start (${await this.#ended})`);
+    throw new Error(`PostgreSQL did not start (${await this.#exit})`);
   }
 
   /** Stops the server through pg_ctl, because Windows has no signals. */
@@ -113,7 +113,7 @@ export class PostgresServer {
     const { programs, account } = this.#home;
     await run(programs.pg_ctl, ['kill', signal, String(child.pid)], account);
     const timeoutError = () => new Error(`PostgreSQL did not stop in time: see ${this.#log}`);
-    await withTimeout(STOP_LIMITS.postgres, () => this.#ended, timeoutError);
+    await withTimeout(STOP_LIMITS.postgres, () => this.#exit, timeoutError);
   }
 }
 

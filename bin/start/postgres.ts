@@ -77,14 +77,14 @@ async function initialise(
   await writeFile(passwordFile, password, { mode: 0o600, flag: 'wx' });
   if (account !== undefined) await chown(passwordFile, account.uid, account.gid);
 
-  const unfinished = `${data}.unfinished`;
-  await rm(unfinished, { recursive: true, force: true });
-  const args = ['-D', unfinished, '-U', 'postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
+  const unfinishedData = `${data}.unfinished`;
+  await rm(unfinishedData, { recursive: true, force: true });
+  const args = ['-D', unfinishedData, '-U', 'postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
   args.push('--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8');
   if (throwaway) args.push('--no-sync');
   const initdb = await run(programs.initdb, args, account);
   if (!initdb.ok) throw new Error(`PostgreSQL could not make its data: ${initdb.output}`);
-  await rename(unfinished, data);
+  await rename(unfinishedData, data);
   return password;
 }
 

@@ -29,7 +29,7 @@ export class SupervisedProcess implements AsyncDisposable {
   readonly #logStart: number;
   readonly #backoff = new Backoff();
   #child: ChildProcess | undefined;
-  #ended = Promise.withResolvers<void>();
+  #exit = Promise.withResolvers<void>();
   #wasReady = false;
   #isStopping = false;
   #restartTimer: NodeJS.Timeout | undefined;
@@ -55,14 +55,14 @@ export class SupervisedProcess implements AsyncDisposable {
     if (child === undefined) return;
     child.kill('SIGTERM');
     const limit = setTimeout(() => child.kill('SIGKILL'), STOP_LIMITS.supervisor);
-    await this.#ended.promise;
+    await this.#exit.promise;
     clearTimeout(limit);
   }
 
   #launch(): void {
     const launchedAt = Date.now();
     const onEnd = (how: string) => this.#onEnd(how, Date.now() - launchedAt);
-    this.#ended = Promise.withResolvers();
+    this.#exit = Promise.withResolvers();
     try {
       const child = this.#fork();
       this.#child = child;
@@ -96,7 +96,7 @@ export class SupervisedProcess implements AsyncDisposable {
 
   #onEnd(reason: string, livedMs: number): void {
     this.#child = undefined;
-    this.#ended.resolve();
+    this.#exit.resolve();
     if (this.#isStopping) return;
     if (!this.#wasReady) {
       this.#startFailed(`ended (${reason})`);

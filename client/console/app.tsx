@@ -43,23 +43,23 @@ export function App() {
   const restart = useCallback(() => setTurn((one) => one + 1), []);
 
   useEffect(() => {
-    let opened: ReturnType<typeof openClient> | undefined;
+    let openedClient: ReturnType<typeof openClient> | undefined;
     let isOver = false;
     const open = async () => {
       const access = await resume();
       if (isOver) return;
-      opened = openClient(
+      openedClient = openClient(
         { onEnd: () => setState({ is: 'out', client, hasEnded: true }), onOther: restart },
         access,
       );
-      const { client } = opened;
+      const { client } = openedClient;
       const user = access === undefined ? undefined : await client.readAccount();
       if (!isOver) setState(user ? { is: 'in', client, user } : { is: 'out', client, hasEnded: false });
     };
     open().catch((error) => isOver || setState({ is: 'failed', error }));
     return () => {
       isOver = true;
-      opened?.close();
+      openedClient?.close();
     };
   }, [turn]);
 

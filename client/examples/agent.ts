@@ -44,10 +44,10 @@ async function ask(question: string, reply: ReplyResponse | undefined): Promise<
 
 /** Records the question and the reply: later predictions use them once they have become memory. */
 async function record(prompt: string, reply: string): Promise<void> {
-  const [asked, answered] = [crypto.randomUUID(), crypto.randomUUID()];
+  const [questionId, replyId] = [crypto.randomUUID(), crypto.randomUUID()];
   const common = { session_id, agent, source: 'example', occurred_at: new Date().toISOString() };
   await account.recordEvents([
-    { ...common, id: asked, type: 'agent.prompt', prompt },
-    { ...common, id: answered, type: 'user.reply', reply, in_reply_to: asked },
+    { ...common, id: questionId, type: 'agent.prompt', prompt },
+    { ...common, id: replyId, type: 'user.reply', reply, in_reply_to: questionId },
   ]);
 }

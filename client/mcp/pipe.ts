@@ -52,7 +52,7 @@ class Pipe {
   /** Message that opened the session. It also opens the next one if the server loses this one. */
   #opening: Message | undefined;
   #session: Record<string, string> = {};
-  #reopened: Promise<void> | undefined;
+  #reopening: Promise<void> | undefined;
 
   constructor(address: URL, credential: Record<string, string>, write: (message: object) => void) {
     this.#address = address;
@@ -117,8 +117,8 @@ class Pipe {
     if (response.status !== 404 || usedSession['mcp-session-id'] === undefined) return response;
     // The session or the server process has ended; open a new session, so that the program need not notice.
     await response.body?.cancel();
-    if (usedSession === this.#session) this.#reopened ??= this.#reopen();
-    await this.#reopened;
+    if (usedSession === this.#session) this.#reopening ??= this.#reopen();
+    await this.#reopening;
     return this.#fetch('POST', this.#session, message, signal);
   }
 
@@ -130,7 +130,7 @@ class Pipe {
       const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
       await (await this.#fetch('POST', this.#session, initialized)).body?.cancel();
     } finally {
-      this.#reopened = undefined;
+      this.#reopening = undefined;
     }
   }
 

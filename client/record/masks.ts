@@ -14,17 +14,17 @@ export async function masksIn(folder: string): Promise<string> {
   const kinds = `Masked before anything leaves this machine, by their known shapes: ${MASKED_KINDS.map((kind) => `${kind}s`).join(', ')}.`;
   const paths = await latestIn(folder);
   if (paths.length === 0) return kinds;
-  const found: string[] = [];
+  const masks: string[] = [];
   for (const path of paths)
     for await (const { event } of eventsOf(path, new FileReport(path), {
       signal: new AbortController().signal,
     }))
       for (const text of [event['prompt'], event['reply'], event['text']])
-        found.push(...(text?.match(MASK) ?? []));
+        masks.push(...(text?.match(MASK) ?? []));
   const sessions = `In your latest ${paths.length === 1 ? 'session' : `${paths.length} sessions`}`;
-  if (found.length === 0) return `${kinds}\n${sessions} nothing looks like one.`;
-  const shown = found.slice(0, EXAMPLES_MAX).map((one) => `  …${one.trim()}…`);
-  const more = found.length > shown.length ? [`  and ${found.length - shown.length} more`] : [];
+  if (masks.length === 0) return `${kinds}\n${sessions} nothing looks like one.`;
+  const shown = masks.slice(0, EXAMPLES_MAX).map((one) => `  …${one.trim()}…`);
+  const more = masks.length > shown.length ? [`  and ${masks.length - shown.length} more`] : [];
   return [kinds, `${sessions}:`, ...shown, ...more].join('\n');
 }
 

@@ -65,9 +65,9 @@ const EVENT_STREAM = { accept: 'text/event-stream' };
 
 /** Throws a `TypeError` for an invalid address or credential. */
 export function createAccountClient(options: AccountClientOptions): AccountClient {
-  const anonymous = new Transport(options, { headers: () => ({}) });
+  const anonymousTransport = new Transport(options, { headers: () => ({}) });
   const session = new Session(options, async (refresh) => (await methods.refreshToken({ refresh })).access);
-  const authenticated = new Transport(options, session);
+  const authenticatedTransport = new Transport(options, session);
 
   /** Sends a call. The idempotency key identifies a job across all calls about it. */
   const send = <T>(
@@ -85,7 +85,11 @@ export function createAccountClient(options: AccountClientOptions): AccountClien
       headers: { ...(isKeyed && keyOf(options)), ...headers },
       ...(timeoutMs !== undefined && { timeoutMs }),
     };
-    return (flags.includes('open') ? anonymous : authenticated).send<T>(request, options, read);
+    return (flags.includes('open') ? anonymousTransport : authenticatedTransport).send<T>(
+      request,
+      options,
+      read,
+    );
   };
   /** Gives a call an idempotency key, so that repeating it finds the same job. */
   const withKey = (call: OperationCall): OperationCall => ({

@@ -146,13 +146,13 @@ class PausingCompleter implements Completer {
   }
 
   #take(part: string): string {
-    const shown = this.#shownSuggestion;
-    if (shown === undefined || part === '') return '';
-    shown.isTaken = true;
+    const suggestion = this.#shownSuggestion;
+    if (suggestion === undefined || part === '') return '';
+    suggestion.isTaken = true;
     this.#text += part;
-    if (!continues(shown, this.#text ?? '')) {
+    if (!continues(suggestion, this.#text ?? '')) {
       this.#shownSuggestion = undefined;
-      this.#keep(shown);
+      this.#keep(suggestion);
       this.#schedule();
     }
     this.#announce();
@@ -209,29 +209,29 @@ class PausingCompleter implements Completer {
   }
 
   /** Shows a suggestion unless the person has typed something else in the meantime. */
-  #show(shown: ShownSuggestion): void {
-    if (this.#text === null || !continues(shown, this.#text)) return;
+  #show(suggestion: ShownSuggestion): void {
+    if (this.#text === null || !continues(suggestion, this.#text)) return;
     clearTimeout(this.#timer);
-    this.#shownSuggestion = shown;
-    this.#report(shown, 'presented');
+    this.#shownSuggestion = suggestion;
+    this.#report(suggestion, 'presented');
     this.#announce();
   }
 
   #hide(): void {
-    const shown = this.#shownSuggestion;
-    if (shown === undefined) return;
+    const suggestion = this.#shownSuggestion;
+    if (suggestion === undefined) return;
     this.#shownSuggestion = undefined;
-    const isWhole = this.#text?.startsWith(shown.whole) ?? false;
-    if (!isWhole) this.#report(shown, shown.isTaken ? 'edited' : 'dismissed');
+    const isWhole = this.#text?.startsWith(suggestion.whole) ?? false;
+    if (!isWhole) this.#report(suggestion, suggestion.isTaken ? 'edited' : 'dismissed');
     // A person who typed the whole suggestion has neither accepted nor dismissed it.
-    else if (shown.isTaken) this.#keep(shown);
+    else if (suggestion.isTaken) this.#keep(suggestion);
     this.#announce();
   }
 
   /** Notes that a whole suggestion has become text, and that the person accepted at least a part of it. */
-  #keep(shown: ShownSuggestion): void {
-    this.#acceptedSuggestion = shown;
-    this.#report(shown, 'accepted');
+  #keep(suggestion: ShownSuggestion): void {
+    this.#acceptedSuggestion = suggestion;
+    this.#report(suggestion, 'accepted');
   }
 
   #announce(): void {
@@ -245,11 +245,11 @@ class PausingCompleter implements Completer {
   }
 
   #report(
-    shown: ShownSuggestion | undefined,
+    suggestion: ShownSuggestion | undefined,
     kind: 'presented' | 'accepted' | 'edited' | 'dismissed' | 'submitted',
   ): void {
-    if (shown === undefined) return;
-    const event = { request_id: shown.requestId, user_id: this.#options.userId, kind };
+    if (suggestion === undefined) return;
+    const event = { request_id: suggestion.requestId, user_id: this.#options.userId, kind };
     this.#client.recordPredictionEvent(event).catch((error) => this.#options.onError?.(error));
   }
 }

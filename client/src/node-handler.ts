@@ -66,13 +66,13 @@ async function requestOf(incoming: IncomingRequest, signal: AbortSignal): Promis
   if (body === undefined) return new Response(null, { status: 413 });
   const { method = 'GET', headers } = incoming;
   const path = incoming.originalUrl ?? incoming.url ?? '/';
-  const listed = Object.entries(headers).flatMap(([name, value]) =>
+  const headerPairs = Object.entries(headers).flatMap(([name, value]) =>
     [value ?? []].flat().map((one) => [name, one] as [string, string]),
   );
   try {
     return new Request(new URL(path, `http://${headers['host'] ?? 'localhost'}`), {
       method,
-      headers: listed.filter(([name]) => !name.startsWith(':')),
+      headers: headerPairs.filter(([name]) => !name.startsWith(':')),
       signal,
       ...(body !== '' && method !== 'GET' && method !== 'HEAD' && { body }),
     });

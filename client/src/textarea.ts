@@ -100,12 +100,12 @@ function insert(field: HTMLElement, text: string): void {
 function ghostOf(field: HTMLElement) {
   const { ownerDocument } = field;
   const mirror = ownerDocument.createElement('div');
-  const typed = ownerDocument.createElement('span');
-  const rest = ownerDocument.createElement('span');
-  const spoken = ownerDocument.createElement('span');
-  mirror.append(typed, rest);
+  const typedSpan = ownerDocument.createElement('span');
+  const suggestionSpan = ownerDocument.createElement('span');
+  const spokenSpan = ownerDocument.createElement('span');
+  mirror.append(typedSpan, suggestionSpan);
   mirror.ariaHidden = 'true';
-  spoken.role = 'status';
+  spokenSpan.role = 'status';
   Object.assign(mirror.style, {
     position: 'absolute',
     overflow: 'hidden',
@@ -116,15 +116,15 @@ function ghostOf(field: HTMLElement) {
     margin: '0',
     color: 'transparent',
   });
-  Object.assign(spoken.style, {
+  Object.assign(spokenSpan.style, {
     position: 'absolute',
     width: '1px',
     height: '1px',
     overflow: 'hidden',
     clipPath: 'inset(50%)',
   });
-  rest.dataset['forecue'] = 'ghost';
-  field.after(mirror, spoken);
+  suggestionSpan.dataset['forecue'] = 'ghost';
+  field.after(mirror, spokenSpan);
 
   const scroll = () => {
     mirror.scrollTop = field.scrollTop;
@@ -132,9 +132,9 @@ function ghostOf(field: HTMLElement) {
   return {
     scroll,
     show(text: string, suggestion: string) {
-      typed.textContent = text;
-      rest.textContent = suggestion;
-      spoken.textContent = suggestion && `${suggestion} (Tab)`;
+      typedSpan.textContent = text;
+      suggestionSpan.textContent = suggestion;
+      spokenSpan.textContent = suggestion && `${suggestion} (Tab)`;
       mirror.hidden = suggestion === '';
       if (suggestion === '') return;
       const style = getComputedStyle(field);
@@ -151,12 +151,12 @@ function ghostOf(field: HTMLElement) {
         width: `${field.offsetWidth - scrollbarWidth}px`,
         height: `${field.offsetHeight}px`,
       });
-      Object.assign(rest.style, { color: style.color, opacity: '0.65' });
+      Object.assign(suggestionSpan.style, { color: style.color, opacity: '0.65' });
       scroll();
     },
     remove() {
       mirror.remove();
-      spoken.remove();
+      spokenSpan.remove();
     },
   };
 }

@@ -163,14 +163,14 @@ export async function readJson<T>(response: Response): Promise<T> {
 /** Waits; rejects with the signal's reason if it is aborted. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const done = (settle: () => void) => () => {
+    const settleWith = (settle: () => void) => () => {
       clearTimeout(timer);
-      signal?.removeEventListener('abort', aborted);
+      signal?.removeEventListener('abort', onAbort);
       settle();
     };
-    const aborted = done(() => reject(signal?.reason));
-    const timer = setTimeout(done(resolve), ms);
-    signal?.addEventListener('abort', aborted);
+    const onAbort = settleWith(() => reject(signal?.reason));
+    const timer = setTimeout(settleWith(resolve), ms);
+    signal?.addEventListener('abort', onAbort);
   });
 }
 

@@ -106,7 +106,7 @@ async function cancel(
   ending: Promise<unknown>,
 ): Promise<void> {
   let isOver = false;
-  const over = ending.then(
+  const isSettled = ending.then(
     () => true,
     () => true,
   );
@@ -116,6 +116,6 @@ async function cancel(
       (error) => error instanceof ForecueError && error.code === 'not_found',
     );
     if (!isUnknown || isOver) return;
-    isOver = await Promise.race([over, sleep(pause).then(() => false)]);
+    isOver = await Promise.race([isSettled, sleep(pause).then(() => false)]);
   }
 }

@@ -88,25 +88,29 @@ export function cacheLookups<Key, Found extends object>(
   find: (key: Key) => Promise<Found | undefined>,
   nameOf: (key: Key) => string,
 ): LookUps<Key, Found> {
-  const known = new LRUCache<string, Found>({ max: ENTRIES_MAX, ttl: TTL_MS, noDeleteOnStaleGet: true });
-  const unknown = new LRUCache<string, true>({ max: ENTRIES_MAX, ttl: TTL_MS });
+  const foundEntries = new LRUCache<string, Found>({
+    max: ENTRIES_MAX,
+    ttl: TTL_MS,
+    noDeleteOnStaleGet: true,
+  });
+  const missedKeys = new LRUCache<string, true>({ max: ENTRIES_MAX, ttl: TTL_MS });
   return {
     async find(key) {
       const name = nameOf(key);
-      const cached = known.get(name);
-      if (cached !== undefined || unknown.has(name)) return cached;
+      const cached = foundEntries.get(name);
+      if (cached !== undefined || missedKeys.has(name)) return cached;
       // Read before the look-up, because the result is as old as the look-up's start.
       const start = performance.now();
       const found = await find(key);
       if (found === undefined) {
-        known.delete(name);
-        unknown.set(name, true, { start });
-      } else known.set(name, found, { start });
+        foundEntries.delete(name);
+        missedKeys.set(name, true, { start });
+      } else foundEntries.set(name, found, { start });
       return found;
     },
     remembers(key) {
       const name = nameOf(key);
-      return unknown.has(name) || known.peek(name, { allowStale: true }) !== undefined;
+      return missedKeys.has(name) || foundEntries.peek(name, { allowStale: true }) !== undefined;
     },
   };
 }
@@ -196,13 +200,13 @@ async function byToken(
   find: FindUser,
 ): Promise<UserPrincipal | undefined> {
   if (token === undefined || startsLikeServiceKey(token)) return undefined;
-  const verified = await tokens.verify(token);
-  if (verified === 'expired') throw new AppError('token_expired');
-  if (verified === 'invalid') return undefined;
-  const account = await find.byToken(verified);
+  const claims = await tokens.verify(token);
+  if (claims === 'expired') throw new AppError('token_expired');
+  if (claims === 'invalid') return undefined;
+  const account = await find.byToken(claims);
   if (account === undefined) return undefined;
-  requireCurrent(verified, account.generation);
-  return { id: account.id, login: verified };
+  requireCurrent(claims, account.generation);
+  return { id: account.id, login: claims };
 }
 
 async function byKey(

@@ -98,19 +98,19 @@ export class PasswordPages {
     ctx.state.accountId = account.id;
     const { email } = account;
     const { address, signal } = ctx.state;
-    const saved = await orRefusal(() => {
+    const result = await orRefusal(() => {
       const checked = checkSignup({ email, password: form.get('password') ?? '' });
       if (!checked.ok) throw new ValidationError(checked.faults);
       const { password } = checked.value;
       const revokeKeys = form.has('revoke_keys');
       return accounts.resetPassword(account, { password, revokeKeys, address }, signal);
     });
-    if (saved === undefined) return this.#sendLinkEnded(ctx);
-    if ('faults' in saved) {
-      setRefusal(ctx, saved);
+    if (result === undefined) return this.#sendLinkEnded(ctx);
+    if ('faults' in result) {
+      setRefusal(ctx, result);
       return send(
         ctx,
-        newPasswordPage({ csrf: this.#forms.issue(token, NEW_PASSWORD_FORM), email, faults: saved.faults }),
+        newPasswordPage({ csrf: this.#forms.issue(token, NEW_PASSWORD_FORM), email, faults: result.faults }),
       );
     }
     this.#linkCookie.remove(ctx);

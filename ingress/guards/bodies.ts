@@ -173,7 +173,7 @@ interface Scan {
   isInString: boolean;
   depth: number;
   /** Number of values and names so far. */
-  found: number;
+  valuesFound: number;
 }
 
 /**
@@ -182,10 +182,10 @@ interface Scan {
  * parser may set such limits (RFC 8259, 9). Does not check that the text is valid JSON: the parser does.
  */
 export async function checkStructure(text: Buffer, max: number): Promise<void> {
-  const scan: Scan = { at: 0, isInString: false, depth: 0, found: 1 };
+  const scan: Scan = { at: 0, isInString: false, depth: 0, valuesFound: 1 };
   for (;;) {
     scanSlice(scan, text);
-    if (scan.depth > BODY_DEPTH || scan.found > max) throw new AppError('invalid_json');
+    if (scan.depth > BODY_DEPTH || scan.valuesFound > max) throw new AppError('invalid_json');
     if (scan.at >= text.length) return;
     await nextTurn();
   }
@@ -198,7 +198,7 @@ export async function checkStructure(text: Buffer, max: number): Promise<void> {
  */
 function scanSlice(scan: Scan, text: Buffer): void {
   // Local variables are three times as fast as properties.
-  let { at, isInString, depth, found } = scan;
+  let { at, isInString, depth, valuesFound } = scan;
   const end = Math.min(at + SLICE_BYTES, text.length);
   while (at < end && depth <= BODY_DEPTH) {
     const byte = text[at];
@@ -207,12 +207,12 @@ function scanSlice(scan: Scan, text: Buffer): void {
       if (byte === BACKSLASH) at += 1;
       else if (byte === QUOTE) isInString = false;
     } else if (byte === QUOTE) isInString = true;
-    else if (byte === COMMA || byte === COLON) found += 1;
+    else if (byte === COMMA || byte === COLON) valuesFound += 1;
     else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
       depth += 1;
-      found += 1;
+      valuesFound += 1;
     } else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) depth -= 1;
     at += 1;
   }
-  Object.assign(scan, { at, isInString, depth, found });
+  Object.assign(scan, { at, isInString, depth, valuesFound });
 }

@@ -79,23 +79,23 @@ export class AnswerBudget {
   /** Opens an empty share. `gone` is aborted when the caller disconnects. */
   open(party: string, gone: AbortSignal): AnswerShare {
     let permit: Permit | undefined;
-    let held = 0;
+    let heldBytes = 0;
     const free = () => {
       permit?.release();
       permit = undefined;
-      held = 0;
+      heldBytes = 0;
     };
     const settle = (bytes: number) => {
-      const left = Math.min(held, weightOf(bytes));
-      permit?.shrink(held - left);
-      held = left;
+      const left = Math.min(heldBytes, weightOf(bytes));
+      permit?.shrink(heldBytes - left);
+      heldBytes = left;
     };
     const reserve = async (bytes: number) => {
       const weight = weightOf(bytes);
-      if (weight <= held) return settle(bytes);
+      if (weight <= heldBytes) return settle(bytes);
       free();
       permit = await this.#limiter.acquire({ party, weight, gone, waitMs: ANSWER_WAIT_MS });
-      held = weight;
+      heldBytes = weight;
       if (!gone.aborted) return;
       // The caller disconnected, which freed the share, while this call still waited for the permit.
       free();

@@ -29,13 +29,13 @@ export function connectionLimiter(
     const address = unwrapIpv4(socket.remoteAddress ?? '');
     if (isTrusted(address, 0)) return;
     const network = networkOf(address);
-    const others = open.get(network) ?? 0;
-    if (others >= perNetwork) {
+    const otherConnections = open.get(network) ?? 0;
+    if (otherConnections >= perNetwork) {
       logRefusal('network');
       socket.destroy();
       return;
     }
-    open.set(network, others + 1);
+    open.set(network, otherConnections + 1);
     socket.once('close', () => {
       const left = (open.get(network) ?? 1) - 1;
       if (left === 0) open.delete(network);

@@ -78,21 +78,21 @@ function isKnownEncoding(header: string): boolean {
  * the errors of the source as well, which `pipe` does not.
  */
 function unpack(source: Readable, max: number) {
-  const unpacked = source.pipe(createGunzip());
+  const unpackedStream = source.pipe(createGunzip());
   let received = 0;
   const count = (chunk: Buffer) => {
     received += chunk.length;
-    if (received > max) unpacked.destroy(new AppError('body_too_large'));
+    if (received > max) unpackedStream.destroy(new AppError('body_too_large'));
   };
   source.on('data', count);
-  unpacked.once('close', () => {
+  unpackedStream.once('close', () => {
     source.off('data', count);
-    source.unpipe(unpacked);
+    source.unpipe(unpackedStream);
   });
   finished(source, { writable: false }, (error) => {
-    if (error) unpacked.destroy(error);
+    if (error) unpackedStream.destroy(error);
   });
-  return unpacked;
+  return unpackedStream;
 }
 
 interface CollectOptions extends BodyLimits {
@@ -139,34 +139,34 @@ async function addAll(chunks: AsyncIterable<Buffer>, body: Body): Promise<void> 
 class Body {
   readonly #options: CollectOptions;
   #buffer: Buffer = Buffer.alloc(0);
-  #used = 0;
+  #usedBytes = 0;
 
   constructor(options: CollectOptions) {
     this.#options = options;
   }
 
   get bytes(): Buffer {
-    return this.#buffer.subarray(0, this.#used);
+    return this.#buffer.subarray(0, this.#usedBytes);
   }
 
   /** Bytes that the client sent. */
   get bytesSent(): number {
-    return this.#options.bytesSent(this.#used);
+    return this.#options.bytesSent(this.#usedBytes);
   }
 
   async add(chunk: Buffer): Promise<void> {
     const { length, limit, share, bytesSent } = this.#options;
-    const needed = this.#used + chunk.length;
-    if (needed > limit || needed > Math.max(BODY_LIMIT, INFLATION_MAX * bytesSent(needed)))
+    const neededBytes = this.#usedBytes + chunk.length;
+    if (neededBytes > limit || neededBytes > Math.max(BODY_LIMIT, INFLATION_MAX * bytesSent(neededBytes)))
       throw new AppError('body_too_large');
-    if (needed > this.#buffer.length) {
+    if (neededBytes > this.#buffer.length) {
       // Most bodies arrive in one chunk, which is not copied.
-      const size = this.#used === 0 ? needed : Math.min(limit, Math.max(length, 2 * needed));
+      const size = this.#usedBytes === 0 ? neededBytes : Math.min(limit, Math.max(length, 2 * neededBytes));
       await share.reserve(size);
-      this.#buffer = this.#used === 0 ? chunk : copyOf(this.bytes, size);
+      this.#buffer = this.#usedBytes === 0 ? chunk : copyOf(this.bytes, size);
     }
-    if (this.#buffer !== chunk) chunk.copy(this.#buffer, this.#used);
-    this.#used = needed;
+    if (this.#buffer !== chunk) chunk.copy(this.#buffer, this.#usedBytes);
+    this.#usedBytes = neededBytes;
   }
 }
 

@@ -152,13 +152,13 @@ const TURNS_MAX = 100;
 
 /** Accepts the connections that the kernel has established already: it would reset them when the port closes. */
 async function acceptPending(server: Server): Promise<void> {
-  let accepted = true;
+  let hasAccepted = true;
   const noteAccepted = () => {
-    accepted = true;
+    hasAccepted = true;
   };
   server.on('connection', noteAccepted);
-  for (let turns = 0; accepted && turns < TURNS_MAX; turns += 1) {
-    accepted = false;
+  for (let turns = 0; hasAccepted && turns < TURNS_MAX; turns += 1) {
+    hasAccepted = false;
     // The first call only ends the current turn.
     await nextTurn();
     await nextTurn();

@@ -70,13 +70,13 @@ async function* eventsOf(
   { receipt, lastEventId, poll, pause, quietMs, patienceMs }: StreamSteps,
   gone: AbortSignal,
 ): AsyncGenerator<string> {
-  const shown = new Set(partsOfEventId(lastEventId));
-  yield eventOf('job', receipt, eventIdOf(shown));
+  const shownParts = new Set(partsOfEventId(lastEventId));
+  yield eventOf('job', receipt, eventIdOf(shownParts));
   let lastProgress = '';
   let sentAt = performance.now();
   let readAt = sentAt;
   while (!gone.aborted) {
-    const news = await poll(shown).catch((error: unknown) => {
+    const news = await poll(shownParts).catch((error: unknown) => {
       // A later poll may succeed.
       if (!isTransient(error) || performance.now() - readAt > patienceMs) throw error;
     });
@@ -87,8 +87,8 @@ async function* eventsOf(
     if (progress && progressText !== lastProgress) events.push(eventOf('progress', progress));
     lastProgress = progressText;
     for (const item of news?.items ?? []) {
-      shown.add(item.index);
-      events.push(eventOf('result', item, eventIdOf(shown)));
+      shownParts.add(item.index);
+      events.push(eventOf('result', item, eventIdOf(shownParts)));
     }
     if (result !== null) events.push(eventOf('done', result));
     if (error !== null) events.push(eventOf('error', { detail: error }));

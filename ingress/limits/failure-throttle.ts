@@ -75,13 +75,13 @@ export class PasswordThrottle {
 
 /** Points that one guess has taken. */
 class TakenPoints {
-  readonly #taken: (readonly [Limiter, string])[] = [];
+  readonly #takenPoints: (readonly [Limiter, string])[] = [];
 
   /** Takes a point. Throws `rate_limited` when none is left, unless the caller is exempt. */
   async take(limiter: Limiter, key: string, isExempt = async () => false): Promise<void> {
     const { allowed, resetS } = await limiter.take(key);
     if (allowed) {
-      this.#taken.push([limiter, key]);
+      this.#takenPoints.push([limiter, key]);
       return;
     }
     await limiter.refund(key);
@@ -89,7 +89,7 @@ class TakenPoints {
   }
 
   async refund(): Promise<void> {
-    await Promise.all(this.#taken.map(([limiter, key]) => limiter.refund(key)));
+    await Promise.all(this.#takenPoints.map(([limiter, key]) => limiter.refund(key)));
   }
 }
 

@@ -22,7 +22,7 @@ export class LeaseLimiter implements LeasedLimiter {
   readonly limit: Limit;
   readonly #options: LeaseOptions;
   readonly #leases = new LRUCache<string, Lease>({ max: LEASES_MAX });
-  readonly #unreported = new Set<Lease>();
+  readonly #unreportedLeases = new Set<Lease>();
 
   constructor(limit: Limit, count: CountPoints) {
     this.limit = limit;
@@ -50,13 +50,13 @@ export class LeaseLimiter implements LeasedLimiter {
   }
 
   #reportLater(lease: Lease): void {
-    if (this.#unreported.size === 0) setTimeout(() => this.#report(), REPORT_EVERY_MS).unref();
-    this.#unreported.add(lease);
+    if (this.#unreportedLeases.size === 0) setTimeout(() => this.#report(), REPORT_EVERY_MS).unref();
+    this.#unreportedLeases.add(lease);
   }
 
   #report(): void {
-    const leases = [...this.#unreported];
-    this.#unreported.clear();
+    const leases = [...this.#unreportedLeases];
+    this.#unreportedLeases.clear();
     for (const lease of leases) void lease.report();
   }
 }
@@ -103,12 +103,12 @@ export class Lease {
   readonly #options: LeaseOptions;
   #window: Window | undefined;
   /** Granted points on their way to the store. */
-  #inFlight = 0;
+  #pointsInFlight = 0;
   /** Granted points that are not reported yet. */
-  #unreported = 0;
+  #unreportedPoints = 0;
   #waiting: WaitingCall[] = [];
   /** Points that the waiting calls ask for, including calls that the store is asked about. */
-  #pending = 0;
+  #pendingPoints = 0;
   #reporting = false;
 
   constructor(key: string, options: LeaseOptions) {
@@ -140,24 +140,24 @@ export class Lease {
     do await this.#exchange();
     while (this.#isDue());
     this.#reporting = false;
-    if (this.#unreported > 0) this.#options.reportLater(this);
+    if (this.#unreportedPoints > 0) this.#options.reportLater(this);
   }
 
   /** Checks whether the points fit into the share, and into the window after those of all callers that wait. */
   #fits(window: Window, points: number): boolean {
-    const isAhead = this.#inFlight + this.#unreported + points > this.#options.share;
-    return !isAhead && this.#pending + points <= this.#left(window);
+    const isAhead = this.#pointsInFlight + this.#unreportedPoints + points > this.#options.share;
+    return !isAhead && this.#pendingPoints + points <= this.#left(window);
   }
 
   #add(points: number): void {
     if (points <= 0) return;
-    this.#unreported += points;
+    this.#unreportedPoints += points;
     if (this.#isDue()) void this.report();
     else this.#options.reportLater(this);
   }
 
   #ask(points: number): Promise<Verdict> {
-    this.#pending += points;
+    this.#pendingPoints += points;
     const { promise, resolve } = Promise.withResolvers<Verdict>();
     this.#waiting.push({ points, settle: resolve });
     void this.report();
@@ -166,28 +166,28 @@ export class Lease {
 
   /** Checks whether to report at once: when callers wait, or half of the share is used, so that it does not run out. */
   #isDue(): boolean {
-    return this.#waiting.length > 0 || 2 * this.#unreported > this.#options.share;
+    return this.#waiting.length > 0 || 2 * this.#unreportedPoints > this.#options.share;
   }
 
   async #exchange(): Promise<void> {
     const { limit, count, now } = this.#options;
     const window = this.#current()?.name;
     const waiting = this.#waiting;
-    const grantedPoints = this.#unreported;
+    const grantedPoints = this.#unreportedPoints;
     if (waiting.length === 0 && grantedPoints === 0) return;
     const points = waiting.reduce((sum, one) => sum + one.points, grantedPoints);
     this.#waiting = [];
-    this.#unreported = 0;
-    this.#inFlight = grantedPoints;
+    this.#unreportedPoints = 0;
+    this.#pointsInFlight = grantedPoints;
     const sentAt = now();
     const counted = await count({ key: this.#key, points, windowMs: limit.windowS * 1000, window });
-    this.#inFlight = 0;
+    this.#pointsInFlight = 0;
     this.#learn(counted, sentAt);
     if (window === undefined || window === counted.window) {
       this.#settle(waiting, counted.points - points + grantedPoints);
     } else {
       // The points were granted in a window that is over.
-      this.#unreported = 0;
+      this.#unreportedPoints = 0;
       this.#waiting.unshift(...waiting);
     }
   }
@@ -208,7 +208,7 @@ export class Lease {
     let usedPoints = before;
     for (const { points, settle } of waiting) {
       usedPoints += points;
-      this.#pending -= points;
+      this.#pendingPoints -= points;
       settle(createVerdict(usedPoints <= limit.points, limit.points - usedPoints, overAt - now()));
     }
   }
@@ -217,13 +217,13 @@ export class Lease {
   #current(): Window | undefined {
     if (this.#window !== undefined && this.#window.runsUntil <= this.#options.now()) {
       this.#window = undefined;
-      this.#unreported = 0;
+      this.#unreportedPoints = 0;
     }
     return this.#window;
   }
 
   #left({ counted }: Window): number {
-    return this.#options.limit.points - counted - this.#inFlight - this.#unreported;
+    return this.#options.limit.points - counted - this.#pointsInFlight - this.#unreportedPoints;
   }
 
   #verdict(window: Window, allowed: boolean): Verdict {

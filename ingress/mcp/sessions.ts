@@ -97,11 +97,13 @@ export class Sessions {
 
   #add(id: string, session: Session): void {
     this.#byId.set(id, session);
-    const own = [...this.#byId.values()].filter(
+    const ownSessions = [...this.#byId.values()].filter(
       ({ credentialHash }) => credentialHash === session.credentialHash,
     );
-    if (own.length <= PER_CREDENTIAL_MAX) return;
-    const idle = own.filter(({ running }) => running === 0).sort((one, other) => one.usedAt - other.usedAt);
+    if (ownSessions.length <= PER_CREDENTIAL_MAX) return;
+    const idle = ownSessions
+      .filter(({ running }) => running === 0)
+      .sort((one, other) => one.usedAt - other.usedAt);
     void this.end(idle[0] ?? session);
   }
 

@@ -47,13 +47,13 @@ export class Components {
    * Exported schemas by their `properties`: a copy by `nullable`, `withDefault` or `Type.Optional` still has the same
    * object.
    */
-  readonly #exported = new Map<object, { name: string; schema: ObjectSchema }>();
-  readonly #used = new Map<string, ObjectSchema>();
+  readonly #exportedSchemas = new Map<object, { name: string; schema: ObjectSchema }>();
+  readonly #usedSchemas = new Map<string, ObjectSchema>();
 
   constructor() {
     for (const module of MODULES)
       for (const [name, schema] of Object.entries<unknown>(module))
-        if (isObjectSchema(schema)) this.#exported.set(schema.properties, { name, schema });
+        if (isObjectSchema(schema)) this.#exportedSchemas.set(schema.properties, { name, schema });
   }
 
   /** Returns the schema as the document has it: a reference if the schema has a name. */
@@ -65,7 +65,7 @@ export class Components {
   all(): Record<string, object> {
     const publishedSchemas = new Map<string, object>();
     // Publishing may refer to more schemas, which join the map while it is iterated.
-    for (const [name, schema] of this.#used)
+    for (const [name, schema] of this.#usedSchemas)
       publishedSchemas.set(name, this.#copyWithReferences(schema, schema));
     return Object.fromEntries([...publishedSchemas].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
@@ -80,9 +80,9 @@ export class Components {
   }
 
   #reference(copy: ObjectSchema): object {
-    const found = this.#exported.get(copy.properties);
+    const found = this.#exportedSchemas.get(copy.properties);
     if (found === undefined) return copy;
-    this.#used.set(found.name, found.schema);
+    this.#usedSchemas.set(found.name, found.schema);
     const reference = { $ref: `#/components/schemas/${found.name}` };
     if (!Array.isArray(copy.type)) return reference;
     return withoutDefault({ anyOf: [reference, { type: 'null' }], default: copy.default });

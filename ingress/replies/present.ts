@@ -50,11 +50,11 @@ function answerOf(row: ListedReply): ReplyResponse {
 export function statisticsOf(byStatus: ReplyStats['by_status']): ReplyStats {
   const { auto, accepted, edited, rejected } = byStatus;
   const total = Object.values(byStatus).reduce((sum, count) => sum + count, 0);
-  const resolved = auto + accepted + edited + rejected;
+  const resolvedCount = auto + accepted + edited + rejected;
   return {
     total,
     by_status: byStatus,
-    precision: resolved === 0 ? null : (auto + accepted) / resolved,
-    automation_rate: total === 0 ? null : resolved / total,
+    precision: resolvedCount === 0 ? null : (auto + accepted) / resolvedCount,
+    automation_rate: total === 0 ? null : resolvedCount / total,
   };
 }

@@ -43,14 +43,14 @@ interface WatchedKind {
 export class LoadMonitor {
   readonly #kinds: Kinds;
   readonly #steps: LoadSteps;
-  readonly #watched: ReadonlyMap<string, WatchedKind>;
+  readonly #watchedKinds: ReadonlyMap<string, WatchedKind>;
   readonly #polls: Repetition;
   readonly #coalescedReads = new Coalescer(() => this.#observe());
 
   constructor(kinds: Kinds, steps: LoadSteps) {
     this.#kinds = kinds;
     this.#steps = steps;
-    this.#watched = new Map(
+    this.#watchedKinds = new Map(
       Object.values(kinds).map((kind) => [kind.name, { kind, estimate: new LoadEstimate(), queuedMs: 0 }]),
     );
     let skipped = 0;
@@ -102,11 +102,11 @@ export class LoadMonitor {
   }
 
   get #isStrained(): boolean {
-    return [...this.#watched.values()].some(({ estimate }) => estimate.isStrained);
+    return [...this.#watchedKinds.values()].some(({ estimate }) => estimate.isStrained);
   }
 
   #watchedKind(kind: string): WatchedKind {
-    const watched = this.#watched.get(kind);
+    const watched = this.#watchedKinds.get(kind);
     if (watched === undefined) throw new Error(`no such kind of work: ${kind}`);
     return watched;
   }

@@ -135,12 +135,12 @@ export class WorkService {
     check: (facts: FactsOf<K>) => void,
   ): Promise<OutcomeOf<K> | undefined> {
     for (;;) {
-      const found = (await findRequest(this.#parts.pool, key)) as OutcomeOf<K> | undefined;
-      if (found === undefined) return undefined;
-      check(found.facts);
-      if (isEnded(found)) return found;
+      const outcome = (await findRequest(this.#parts.pool, key)) as OutcomeOf<K> | undefined;
+      if (outcome === undefined) return undefined;
+      check(outcome.facts);
+      if (isEnded(outcome)) return outcome;
       // If another process ends it first, the next turn of the loop finds how.
-      await this.#cancel(kind, found);
+      await this.#cancel(kind, outcome);
     }
   }
 
@@ -275,11 +275,11 @@ export class WorkService {
    */
   async #expire({ codes }: Kind, request: Request, waiter: Waiter, callerLeft: AbortSignal): Promise<void> {
     try {
-      const found = await this.#find(request);
+      const outcome = await this.#find(request);
       const end = { guard: 'overdue', state: 'failed', code: codes.timeout } as const;
       for (let tries = 1; !callerLeft.aborted; tries += 1) {
-        if (isEnded(found) || !(await this.#parts.complete({ ...subjectOf(found), ...end })))
-          this.#parts.room.wake([found.id]);
+        if (isEnded(outcome) || !(await this.#parts.complete({ ...subjectOf(outcome), ...end })))
+          this.#parts.room.wake([outcome.id]);
         await sleep(backoffMs(tries, EXPIRY_BACKOFF), undefined, { signal: callerLeft }).catch(() => {});
       }
     } catch (error) {

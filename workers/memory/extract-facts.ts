@@ -38,7 +38,7 @@ const SENSITIVE_WORDS =
  */
 export function statementsIn(row: SourceRow): Statement[] {
   if (!isEvidence(row)) return [];
-  const seen = new Set<string>();
+  const seenSentences = new Set<string>();
   const isDocument = (row.content.match(LIST_ITEM)?.length ?? 0) > ITEMS_MAX;
   return spokenParts(row.content)
     .flatMap(sentencesOf)
@@ -46,9 +46,13 @@ export function statementsIn(row: SourceRow): Statement[] {
     .flatMap((sentence) => {
       const kind = kindOf(sentence);
       // The rules in a document may be meant for somebody else.
-      if (kind === undefined || (kind === 'constraint' && isDocument) || seen.has(normalizeWords(sentence)))
+      if (
+        kind === undefined ||
+        (kind === 'constraint' && isDocument) ||
+        seenSentences.has(normalizeWords(sentence))
+      )
         return [];
-      seen.add(normalizeWords(sentence));
+      seenSentences.add(normalizeWords(sentence));
       return {
         text: asStatement(sentence),
         kind: topicOf(sentence)?.kind ?? kind,

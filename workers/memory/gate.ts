@@ -89,19 +89,19 @@ function checkProposal(
   if (quotes.some(({ words }) => containsSecret(words))) return undefined;
   if (isRetraction(text) || (isInstruction(text) && !record.isStated(text, quotes))) return undefined;
   const fact = target === null || relation === 'new' ? undefined : known[target - 1];
-  const to = timeOf(proposal.valid_to);
+  const toMs = timeOf(proposal.valid_to);
   const saidAt = record.latestTimeOf(quotes);
   // Without `valid_from`, a statement is valid from the time it was said, or from its end if it had ended before.
-  const from = timeOf(proposal.valid_from) ?? Math.min(saidAt, to ?? saidAt);
-  if (proposal.valid_to !== null && (to === undefined || to < from)) return undefined;
+  const fromMs = timeOf(proposal.valid_from) ?? Math.min(saidAt, toMs ?? saidAt);
+  if (proposal.valid_to !== null && (toMs === undefined || toMs < fromMs)) return undefined;
   return {
     text: asStatement(text),
     kind,
     slot: slot !== null && slot.length <= SLOT_MAX && SLOT.test(slot) ? slot : null,
     origin: 'model',
     confidence: CONFIDENCE,
-    validFrom: new Date(from),
-    validTo: to === undefined ? null : new Date(to),
+    validFrom: new Date(fromMs),
+    validTo: toMs === undefined ? null : new Date(toMs),
     quotes,
     // A contradiction counts as superseding: the later of the two facts is valid.
     target: fact ? { id: fact.id, relation: relation === 'duplicate' ? relation : 'supersedes' } : null,
@@ -164,16 +164,16 @@ export class EvidenceTexts {
    * person only accepted or pasted, state nothing about the person.
    */
   checkQuotes(evidence: readonly CitedEvidence[]): CheckedQuote[] | undefined {
-    const found = evidence.flatMap(({ source, quote }) => {
+    const foundQuotes = evidence.flatMap(({ source, quote }) => {
       const row = this.#rows[source - 1];
       const words = row && quotedIn(row, quote);
       return row === undefined || words === undefined ? [] : [{ rawId: row.id, words, own: row.own }];
     });
-    const own = found.filter((quote) => quote.own);
-    if (own.length === 0) return undefined;
+    const ownQuotes = foundQuotes.filter((quote) => quote.own);
+    if (ownQuotes.length === 0) return undefined;
     const isFirst = ({ rawId }: CheckedQuote, at: number, all: readonly CheckedQuote[]) =>
       all.findIndex((other) => other.rawId === rawId) === at;
-    return [...own, ...found].filter(isFirst);
+    return [...ownQuotes, ...foundQuotes].filter(isFirst);
   }
 
   /**

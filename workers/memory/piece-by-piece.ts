@@ -56,19 +56,19 @@ class PieceTries<Piece> {
   /** Tries all pieces. Resolves with the pieces for another round: each failed piece, split into a group. */
   async #round(groups: readonly (readonly Piece[])[], isFirst: boolean): Promise<(readonly Piece[])[]> {
     this.#outages = 0;
-    const again: (readonly Piece[])[] = [];
+    const nextGroups: (readonly Piece[])[] = [];
     for (const group of groups) {
-      const { failed, hasAnswer } = await this.#tryGroup(group, isFirst);
-      if (isFirst || hasAnswer) again.push(...failed.map((piece) => this.#steps.split(piece)));
+      const { failedPieces, hasAnswer } = await this.#tryGroup(group, isFirst);
+      if (isFirst || hasAnswer) nextGroups.push(...failedPieces.map((piece) => this.#steps.split(piece)));
     }
-    return again;
+    return nextGroups;
   }
 
   async #tryGroup(
     group: readonly Piece[],
     isFirst: boolean,
-  ): Promise<{ failed: Piece[]; hasAnswer: boolean }> {
-    const failed: Piece[] = [];
+  ): Promise<{ failedPieces: Piece[]; hasAnswer: boolean }> {
+    const failedPieces: Piece[] = [];
     let hasAnswer = false;
     for (const piece of group) {
       const ms = this.#answerMs();
@@ -80,11 +80,11 @@ class PieceTries<Piece> {
       } catch (error) {
         if (!(error instanceof ProviderError)) throw error;
         if (await this.#mayTryAgain(piece, error, { hadTime: ms >= this.#fairMs, isFirst }))
-          failed.push(piece);
+          failedPieces.push(piece);
       }
     }
     this.#hasAnswer ||= hasAnswer;
-    return { failed, hasAnswer };
+    return { failedPieces, hasAnswer };
   }
 
   /** Reports whether a failed piece may be tried again. Throws the failure if it would hit any other piece as well. */

@@ -49,7 +49,7 @@ export class Circuit {
   #probeAt: number | undefined;
   /** True while a call of this worker claims the probe. Meanwhile no other call may be the probe. */
   #isClaimed = false;
-  #unreported: UnreportedNews | undefined;
+  #unreportedNews: UnreportedNews | undefined;
 
   constructor(model: string, settings: CircuitSettings) {
     this.#model = model;
@@ -100,8 +100,13 @@ export class Circuit {
   /** Notes a success. Returns whether it must be reported: only if a call has failed since the last success. */
   noteSuccess(): boolean {
     if (this.#streak.failures === 0) return false;
-    const news = this.#unreported ?? NO_NEWS;
-    this.#unreported = { ...news, succeeded: true, streak: NO_FAILURE, urgent: news.urgent || this.isOpen };
+    const news = this.#unreportedNews ?? NO_NEWS;
+    this.#unreportedNews = {
+      ...news,
+      succeeded: true,
+      streak: NO_FAILURE,
+      urgent: news.urgent || this.isOpen,
+    };
     this.#streak = NO_FAILURE;
     this.#probeAt = undefined;
     return true;
@@ -110,34 +115,34 @@ export class Circuit {
   /** Notes a failure. If the provider says how long it cannot answer, the failure counts as a pause instead. */
   noteFailure(party: string, fault: ProviderFault, retryAfterMs: number | undefined): void {
     this.#fault = faultOf(fault);
-    const news = this.#unreported ?? NO_NEWS;
+    const news = this.#unreportedNews ?? NO_NEWS;
     if (retryAfterMs === undefined) {
       const failure = { failures: 1, parties: [party] };
       // The open circuit now blocks this party too, which other workers must learn at once.
       const urgent = news.urgent || (this.isOpen && !includesParty(this.#streak, party));
       this.#streak = joinStreaks(this.#streak, failure);
-      this.#unreported = { ...news, streak: joinStreaks(news.streak, failure), urgent };
+      this.#unreportedNews = { ...news, streak: joinStreaks(news.streak, failure), urgent };
       if (this.#streak.failures >= this.#settings.failuresToOpen && !this.isOpen) this.postponeProbe();
     } else {
       this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + retryAfterMs);
-      this.#unreported = { ...news, pausedUntil: this.#pausedUntil, urgent: true };
+      this.#unreportedNews = { ...news, pausedUntil: this.#pausedUntil, urgent: true };
     }
   }
 
   /** Returns the unreported news, which counts as reported from now on. */
   takeNews(): OutgoingNews | undefined {
-    if (this.#unreported === undefined) return undefined;
-    const { succeeded, streak, pausedUntil, urgent } = this.#unreported;
-    this.#unreported = undefined;
+    if (this.#unreportedNews === undefined) return undefined;
+    const { succeeded, streak, pausedUntil, urgent } = this.#unreportedNews;
+    this.#unreportedNews = undefined;
     const pauseMs = pausedUntil === undefined ? null : Math.max(0, pausedUntil - performance.now());
     return { model: this.#model, succeeded, ...streak, fault: this.#fault, pauseMs, urgent };
   }
 
   /** Puts back news that could not be reported. */
   returnNews({ succeeded, failures, parties, pauseMs, urgent }: OutgoingNews): void {
-    const later = this.#unreported ?? NO_NEWS;
+    const later = this.#unreportedNews ?? NO_NEWS;
     const pausedUntil = pauseMs === null ? undefined : performance.now() + pauseMs;
-    this.#unreported = {
+    this.#unreportedNews = {
       succeeded: succeeded || later.succeeded,
       streak: later.succeeded ? later.streak : joinStreaks({ failures, parties }, later.streak),
       pausedUntil: later.pausedUntil ?? pausedUntil,
@@ -148,7 +153,7 @@ export class Circuit {
   /** Adopts the state that all workers have reported, and adds the unreported news of this worker. */
   adopt(state: CircuitState | undefined): void {
     const now = performance.now();
-    const own = this.#unreported;
+    const own = this.#unreportedNews;
     this.#streak = joinStreaks(own?.succeeded ? NO_FAILURE : streakOf(state), own?.streak ?? NO_FAILURE);
     if (state !== undefined && own === undefined) this.#fault = faultOf(state.fault);
     this.#pausedUntil = Math.max(this.#pausedUntil, now + plausibleMs(state?.pausedMs, LONGEST_PAUSE_MS));

@@ -113,20 +113,20 @@ class SharedWhileUsed<Value> {
     make: () => Promise<Value>,
     work: (value: () => Promise<Value>) => Promise<Result>,
   ): Promise<Result> {
-    const shared = this.#values.get(key) ?? { promise: undefined, users: 0 };
-    this.#values.set(key, shared);
-    shared.users += 1;
+    const entry = this.#values.get(key) ?? { promise: undefined, users: 0 };
+    this.#values.set(key, entry);
+    entry.users += 1;
     // After a failure, the next caller makes the value again.
     const value = () =>
-      (shared.promise ??= make().catch((error: unknown) => {
-        shared.promise = undefined;
+      (entry.promise ??= make().catch((error: unknown) => {
+        entry.promise = undefined;
         throw error;
       }));
     try {
       return await work(value);
     } finally {
-      shared.users -= 1;
-      if (shared.users === 0) this.#values.delete(key);
+      entry.users -= 1;
+      if (entry.users === 0) this.#values.delete(key);
     }
   }
 }

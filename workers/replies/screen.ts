@@ -19,11 +19,15 @@ export function screenMaterial(prompts: readonly string[], material: FittedMater
   );
   const raw = material.raw.filter(({ content }) => !isDictation(content));
   const examples = material.examples.filter(isHarmless);
-  const screened = { ...material, profile, facts, episodes, raw, examples };
+  const screenedMaterial = { ...material, profile, facts, episodes, raw, examples };
   const withheld = (['facts', 'episodes', 'raw', 'examples'] as const).flatMap((tier) =>
-    withheldFrom(material[tier], screened[tier]),
+    withheldFrom(material[tier], screenedMaterial[tier]),
   );
-  return { material: screened, withheld: [...new Set(withheld)], isDictated: prompts.some(isDictation) };
+  return {
+    material: screenedMaterial,
+    withheld: [...new Set(withheld)],
+    isDictated: prompts.some(isDictation),
+  };
 }
 
 /** Screens one prompt and its examples. The rest of the material was screened before. */

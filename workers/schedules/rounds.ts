@@ -40,7 +40,7 @@ type PageTurn = Parameters<typeof turnPage>[3];
  */
 export class Rounds {
   readonly #dependencies: RoundDependencies;
-  readonly #closed = new AbortController();
+  readonly #stopController = new AbortController();
   readonly #running = new Map<string, Promise<void>>();
   /** Pause between two pages at the latest tick, by schedule. */
   readonly #pauses = new Map<string, { tick: number; step: number; pauseMs: number }>();
@@ -53,7 +53,7 @@ export class Rounds {
 
   /** Performs the open round of a schedule, unless this process is already performing it. */
   run(name: string): void {
-    if (this.#running.has(name) || this.#closed.signal.aborted) return;
+    if (this.#running.has(name) || this.#stopController.signal.aborted) return;
     const running = this.#run(name)
       .catch((error: unknown) =>
         this.#dependencies.log.warn({ err: error, schedule: name }, 'round broken off'),
@@ -63,7 +63,7 @@ export class Rounds {
   }
 
   async close(): Promise<void> {
-    this.#closed.abort();
+    this.#stopController.abort();
     await Promise.all(this.#running.values());
     const { database, heartbeat, log } = this.#dependencies;
     await releaseRounds(database.pool, heartbeat.id).catch((error: unknown) =>
@@ -75,12 +75,12 @@ export class Rounds {
     const { database, heartbeat } = this.#dependencies;
     // Removes the entry that a round which broke off may have left.
     this.#waitingSince.delete(name);
-    while (!this.#closed.signal.aborted) {
+    while (!this.#stopController.signal.aborted) {
       const page = await takePage(database.pool, name, heartbeat.id);
       if (page === undefined) return;
       const turn = await this.#perform(name, page);
       if (!(await turnPage(database.pool, name, heartbeat.id, turn))) return;
-      await sleep(turn.pauseMs, undefined, { signal: this.#closed.signal }).catch(() => {});
+      await sleep(turn.pauseMs, undefined, { signal: this.#stopController.signal }).catch(() => {});
     }
   }
 

@@ -33,7 +33,7 @@ export interface SchedulerDependencies {
  */
 export class Scheduler {
   readonly #dependencies: SchedulerDependencies;
-  readonly #closed = new AbortController();
+  readonly #stopController = new AbortController();
   #running: Promise<void> = Promise.resolve();
 
   constructor(dependencies: SchedulerDependencies) {
@@ -54,12 +54,12 @@ export class Scheduler {
 
   /** Stops firing. */
   async close(): Promise<void> {
-    this.#closed.abort();
+    this.#stopController.abort();
     await this.#running;
   }
 
   async #run(): Promise<void> {
-    const { signal } = this.#closed;
+    const { signal } = this.#stopController;
     while (!signal.aborted) {
       const untilTickMs = await this.#look().catch((error: unknown) => {
         this.#dependencies.log.warn({ err: error }, 'could not look at the schedules');
@@ -91,7 +91,7 @@ export class Scheduler {
     if (soonest !== undefined && soonest < first)
       await setSchedule(pool, name, { pattern, nextTick: soonest });
     let tick = first;
-    while (tick <= now && !this.#closed.signal.aborted) {
+    while (tick <= now && !this.#stopController.signal.aborted) {
       const next = nextTick(pattern, Math.max(tick, now - CATCH_UP_MS));
       if (next === undefined) break;
       if (await fireTick(pool, { name, pattern, tick, nextTick: next })) {

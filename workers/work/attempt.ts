@@ -107,12 +107,12 @@ export class AttemptRunner {
       // The table has a handler for each kind.
       const handler = handlers[kind.name] as Handler<Kind>;
       const input = new Box(this.#inputOf(claim));
-      const ended = handler(
+      const endPromise = handler(
         { ...claim, input },
         { signal, leftMs, log, parts: parts.partsOf({ claim, kind, signal, leftMs, park }) },
       );
       // A handler that ignores its signal must not delay the end.
-      return await rejectOnAbort(signal, ended);
+      return await rejectOnAbort(signal, endPromise);
     } catch (error) {
       if (signal.reason instanceof OutOfTime) return { state: 'failed', code: kind.codes.timeout };
       if (signal.aborted || error instanceof ClaimLost) return undefined;

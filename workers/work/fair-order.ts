@@ -50,7 +50,7 @@ export class FairOrder {
   readonly #flows = new Map<string, KnownFlow>();
   /** Ready flows of each class, by number of held slots; first the flow that has waited with it for longest. */
   readonly #ready = { apps: new Map<number, Set<KnownFlow>>(), accounts: new Map<number, Set<KnownFlow>>() };
-  readonly #held = { apps: 0, accounts: 0 };
+  readonly #heldSlots = { apps: 0, accounts: 0 };
   #seq = 0;
   /** Number of flows to ask for without a slot set aside. It grows while other workers drain the flows known here. */
   #spare = 0;
@@ -66,7 +66,7 @@ export class FairOrder {
   }
 
   get free(): number {
-    return this.slots - this.#held.apps - this.#held.accounts;
+    return this.slots - this.#heldSlots.apps - this.#heldSlots.accounts;
   }
 
   /** Reports whether any flow is known to have queued work. */
@@ -124,27 +124,27 @@ export class FairOrder {
   ): Flow[] {
     const pieces = Map.groupBy(claimed, flowKey);
     const leftNames = new Set(left.map(flowKey));
-    const blocked: Flow[] = [];
+    const blockedFlows: Flow[] = [];
     for (const ask of asks) {
       const name = flowKey(ask);
       // The flow may have been forgotten as idle meanwhile.
       const flow = this.#flows.get(name) ?? this.#addFlow(name, ask.kind, ask.party);
-      const found = pieces.get(name) ?? [];
-      for (const { queuedAtMs } of found)
+      const claimedPieces = pieces.get(name) ?? [];
+      for (const { queuedAtMs } of claimedPieces)
         flow.sinceMs = Math.max(flow.sinceMs ?? 0, queuedAtMs - LATE_COMMIT_MS);
       // A flow that runs one piece at a time is not in `left` while a piece runs, though its next piece may wait.
-      const mayHaveNext = flow.declaration.oneAtATime && found.length > 0;
+      const mayHaveNext = flow.declaration.oneAtATime && claimedPieces.length > 0;
       if (!leftNames.has(name)) this.#setReady(flow, mayHaveNext || flow.seq > ask.seq);
       else if (claimed.length === 0 && ask.reserved > 0) {
         this.#setReady(flow, false);
-        blocked.push({ kind: flow.kind, party: flow.party });
+        blockedFlows.push({ kind: flow.kind, party: flow.party });
       }
-      this.#hold(flow, found.length - ask.reserved);
+      this.#hold(flow, claimedPieces.length - ask.reserved);
     }
     const reservedSlots = asks.reduce((sum, { reserved }) => sum + reserved, 0);
     const isStale = claimed.length < reservedSlots;
     this.#spare = isStale ? Math.min(2 * this.#spare + 8, SPARE_FLOWS_MAX) : this.#spare >> 1;
-    return blocked;
+    return blockedFlows;
   }
 
   /** Frees a slot that a piece of the flow held. */
@@ -166,7 +166,7 @@ export class FairOrder {
 
   /** Returns the flow that comes next; undefined if no flow may have one of the free slots. */
   #nextFlow(): KnownFlow | undefined {
-    const { apps, accounts } = this.#held;
+    const { apps, accounts } = this.#heldSlots;
     const classes: PartyClass[] = apps <= accounts ? ['apps', 'accounts'] : ['accounts', 'apps'];
     const firsts = classes.flatMap((partyClass) => this.#lowest(partyClass) ?? []);
     // If any flow may take a free slot, the order decides which flow gets it.
@@ -214,7 +214,7 @@ export class FairOrder {
     if (more === 0) return;
     this.#leave(flow);
     flow.held += more;
-    this.#held[flow.declaration.parties] += more;
+    this.#heldSlots[flow.declaration.parties] += more;
     this.#enter(flow);
   }
 

@@ -50,8 +50,8 @@ export class WorkerPool {
   readonly #holders = new Map<string, Flow>();
   readonly #fill = new Coalescer(() => this.#claimWhileFree());
   readonly #fillLater = new DelayedCall(() => void this.#fill.run());
-  #claimed = 0;
-  #closed = false;
+  #claimedCount = 0;
+  #isClosed = false;
 
   /** `kinds` are those of the pool. */
   constructor(slots: number, kinds: Kinds, steps: PoolSteps) {
@@ -74,7 +74,7 @@ export class WorkerPool {
 
   /** Number of pieces of work claimed since the start. */
   get claimed(): number {
-    return this.#claimed;
+    return this.#claimedCount;
   }
 
   /**
@@ -89,7 +89,7 @@ export class WorkerPool {
    * Notes that flows have queued work. Claims at once if a flow may have a slot; otherwise when a slot becomes free.
    */
   noteQueued(flows: readonly Flow[]): void {
-    if (this.#closed || flows.length === 0) return;
+    if (this.#isClosed || flows.length === 0) return;
     for (const flow of flows) this.#order.noteQueued(flow);
     void this.#fill.run();
   }
@@ -108,7 +108,7 @@ export class WorkerPool {
    * nothing may be claimed for these slots now, or another claim is running.
    */
   nextAfter(ended: readonly Pick<Claim, 'id' | 'attempt'>[]): NextClaim | undefined {
-    if (!this.#order.isReady || this.#closed || this.#fill.isRunning || !this.#steps.mayClaim())
+    if (!this.#order.isReady || this.#isClosed || this.#fill.isRunning || !this.#steps.mayClaim())
       return undefined;
     const slots = ended.filter((one) => this.#vacate(one)).length;
     const asks = this.#order.ask(slots);
@@ -125,7 +125,7 @@ export class WorkerPool {
 
   /** Stops claiming. Resolves when a running claim has been answered, unless its statement also ends attempts. */
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#isClosed = true;
     await this.#fill.run();
   }
 
@@ -135,7 +135,7 @@ export class WorkerPool {
 
   /** Claims once. Resolves with whether another claim may find work as well. */
   async #claim(): Promise<boolean> {
-    if (this.#closed) return false;
+    if (this.#isClosed) return false;
     if (!this.#steps.mayClaim()) {
       if (this.#order.isReady) this.#fillLater.within(jittered(FAILED_RETRY_MS));
       return false;
@@ -160,7 +160,7 @@ export class WorkerPool {
   #start(asks: readonly ClaimRequest[], { claims, left }: ClaimResult): void {
     const blocked = this.#order.noteAnswer(asks, claims, left);
     if (blocked.length > 0) setTimeout(() => this.noteQueued(blocked), jittered(BLOCKED_RETRY_MS)).unref();
-    this.#claimed += claims.length;
+    this.#claimedCount += claims.length;
     for (const claim of claims) void this.#run(claim);
   }
 

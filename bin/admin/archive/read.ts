@@ -47,7 +47,7 @@ export function restoreBackup(url: string, file: string, manifest: Manifest): Pr
     await makeWeeks(client, manifest.weeks);
     // The triggers already ran for these rows in the original database.
     for (const name of names) await client.query(`alter table ${quoteNames([name])} disable trigger user`);
-    const stored = await copyAll(client, file, tables);
+    const storedRows = await copyAll(client, file, tables);
     // COPY stores `arrival` as it was, and does not advance its sequence.
     await client.query(`
       select setval(pg_get_serial_sequence('recording_events', 'arrival'), max(last_arrival))
@@ -56,7 +56,7 @@ export function restoreBackup(url: string, file: string, manifest: Manifest): Pr
     // The processes of the original database do not run here, so mark their work as free to be taken over.
     await client.query('update processes set alive_until = least(alive_until, now()), pools = null');
     await client.query(`analyze ${quoteNames(names)}`);
-    return stored;
+    return storedRows;
   });
 }
 
@@ -68,14 +68,14 @@ async function assertSameRelease(client: pg.Client, { version, migrations }: Man
 }
 
 async function assertEmpty(client: pg.Client, names: readonly string[]): Promise<void> {
-  const filled: string[] = [];
+  const filledTables: string[] = [];
   for (const name of names) {
     const { rowCount } = await client.query(`select from ${quoteNames([name])} limit 1`);
-    if (rowCount !== 0) filled.push(name);
+    if (rowCount !== 0) filledTables.push(name);
   }
-  if (filled.length > 0)
+  if (filledTables.length > 0)
     throw new AdminError(
-      `the database is not empty (${filled.slice(0, 3).join(', ')}): stop the processes, and give DATABASE_URL a new one` +
+      `the database is not empty (${filledTables.slice(0, 3).join(', ')}): stop the processes, and give DATABASE_URL a new one` +
         ' (`create database forecue_restored`), or for the embedded one move .data/postgres away; then repeat the restore',
     );
 }
@@ -103,7 +103,7 @@ async function makeWeeks(client: pg.Client, weeks: readonly string[]): Promise<v
 
 async function copyAll(client: pg.Client, file: string, tables: readonly Table[]): Promise<number> {
   const frames = framesIn(file);
-  let stored = 0;
+  let storedRows = 0;
   let frame = await frames.next();
   async function* rows(): AsyncGenerator<Buffer> {
     for (frame = await frames.next(); frame.value?.type === 'D'; frame = await frames.next())
@@ -119,7 +119,7 @@ async function copyAll(client: pg.Client, file: string, tables: readonly Table[]
       throw backupDamagedError(`a table ${name} that this release does not have`);
     const copy = client.query(from(`copy ${quoteNames([name])} (${quoteNames(columns)}) from stdin`));
     await pipeline(rows(), copy);
-    stored += copy.rowCount;
+    storedRows += copy.rowCount;
   }
-  return stored;
+  return storedRows;
 }

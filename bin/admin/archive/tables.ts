@@ -28,14 +28,14 @@ const TABLES_QUERY = `
 /** Lists our tables; every table comes after those that its foreign keys reference. */
 export async function ourTables(client: pg.Client): Promise<Table[]> {
   const { rows } = await client.query<Table & { parents: string[] }>(TABLES_QUERY, [SKIPPED_TABLES]);
-  const ordered: Table[] = [];
+  const orderedTables: Table[] = [];
   for (let left = rows; left.length > 0; ) {
     const next = left.filter(({ parents }) => !left.some(({ name }) => parents.includes(name)));
     if (next.length === 0) throw new Error('tables refer to each other in a circle');
-    ordered.push(...next.map(({ name, columns }) => ({ name, columns })));
+    orderedTables.push(...next.map(({ name, columns }) => ({ name, columns })));
     left = left.filter((one) => !next.includes(one));
   }
-  return ordered;
+  return orderedTables;
 }
 
 /** Returns the names of the migrations that the database has, in order. */

@@ -27,13 +27,13 @@ export interface Manifest {
  */
 export async function writeBackup(url: string, file: string): Promise<Manifest & { bytes: number }> {
   refuseExisting(file);
-  const unfinished = `${file}.${randomUUID()}.unfinished`;
-  using _unfinished = removeAtEnd(unfinished);
+  const unfinishedFile = `${file}.${randomUUID()}.unfinished`;
+  using _unfinished = removeAtEnd(unfinishedFile);
   const manifest = await inTransaction(url, 'begin isolation level repeatable read read only', (client) =>
-    writeAll(client, unfinished),
+    writeAll(client, unfinishedFile),
   );
-  const { size: bytes } = await stat(unfinished);
-  await giveName(unfinished, file);
+  const { size: bytes } = await stat(unfinishedFile);
+  await giveName(unfinishedFile, file);
   return { ...manifest, bytes };
 }
 
@@ -42,11 +42,11 @@ function refuseExisting(file: string): void {
 }
 
 /** Gives a complete file its name. Unlike a rename, a link never replaces a file made meanwhile. */
-async function giveName(unfinished: string, file: string): Promise<void> {
-  await link(unfinished, file).catch(() => {
+async function giveName(unfinishedFile: string, file: string): Promise<void> {
+  await link(unfinishedFile, file).catch(() => {
     refuseExisting(file);
     // The file system has no hard links.
-    return rename(unfinished, file);
+    return rename(unfinishedFile, file);
   });
 }
 

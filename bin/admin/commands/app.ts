@@ -146,23 +146,23 @@ function mapGiven<T, R>(value: T | undefined, read: (value: T) => R): R | undefi
 
 /** Shows an app and its keys, without their secrets or hashes. */
 async function showApp({ em, database, config }: Admin, id: string): Promise<Outcome> {
-  const found = await readUsage(em, id);
-  if (found === undefined) throw unknownApp(id);
-  const fields = presentApp(found.app);
+  const usage = await readUsage(em, id);
+  if (usage === undefined) throw unknownApp(id);
+  const fields = presentApp(usage.app);
   const keys = (await listKeys(em, id)).map(presentKey);
-  const used = presentUsage(usageReport(found.app, found.month, found.counts, config.sandboxUnits));
+  const used = presentUsage(usageReport(usage.app, usage.month, usage.counts, config.sandboxUnits));
   const using = presentLive(await readParty(database.pool, KINDS, id));
   const refused = (await refusalsOf(database.pool, id)).map(presentRefusals);
   const text = [
     fieldLines(fields),
     table(keys, ['prefix', 'created_at', 'expires_at']),
-    `Used in ${found.month}:\n${fieldLines(used)}`,
+    `Used in ${usage.month}:\n${fieldLines(used)}`,
     `Using now:\n${fieldLines(using)}`,
     refused.length === 0
       ? 'Refused in the last 24 hours: nothing'
       : `Refused in the last 24 hours:\n${table(refused, ['code', 'calls', 'last_at', 'means'])}`,
   ].join('\n\n');
-  return { data: { ...fields, keys, used: { month: found.month, ...used }, using, refused }, text };
+  return { data: { ...fields, keys, used: { month: usage.month, ...used }, using, refused }, text };
 }
 
 /** Presents the units of a month. */

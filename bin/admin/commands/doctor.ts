@@ -50,12 +50,12 @@ export const doctor = command({
 });
 
 async function check(name: string, run: CheckFunction, admin: Admin): Promise<Check> {
-  const found = await run(admin).catch((error: unknown) => {
+  const finding = await run(admin).catch((error: unknown) => {
     if (error instanceof AdminError) throw error;
     const { what, toDo } = diagnose(error, 'DATABASE_URL');
     return fault(what, toDo);
   });
-  return { name, ...found, see: found.ok ? null : `docs/operating.md#doctor-${name}` };
+  return { name, ...finding, see: finding.ok ? null : `docs/operating.md#doctor-${name}` };
 }
 
 const INDENT = ' '.repeat(20);

@@ -43,11 +43,11 @@ function storeOf({ database: { pool }, config: { quotas } }: Admin, accountId: s
   return async (events) => {
     const batch = await checkBatch(events, Date.now());
     if (batch.events.length === 0) return receiptOf(batch, { accepted: 0, foreign: [] });
-    const recorded = await retry(() => recordBatch(pool, accountId, batch.events, quotas), {
+    const result = await retry(() => recordBatch(pool, accountId, batch.events, quotas), {
       ...LOCKED_ACCOUNT_RETRY,
       when: (error, tries) => isLockTimeout(error) && tries < LOCKED_ACCOUNT_RETRY.tries,
     });
-    return receiptOf(batch, recorded);
+    return receiptOf(batch, result);
   };
 }
 

@@ -31,8 +31,8 @@ async function readPools(pool: Pool): Promise<Reading> {
   const all = Object.values(kinds);
   const [rows, states] = await Promise.all([readLoad(pool, all), poolStates(pool, POOLS)]);
   const pools = POOLS.map((name) => {
-    const own = rows.filter(({ kind }) => all.some((one) => one.name === kind && one.pool === name));
-    const { queued, running, oldestMs, workers, slots } = poolLoad(own);
+    const ownRows = rows.filter(({ kind }) => all.some((one) => one.name === kind && one.pool === name));
+    const { queued, running, oldestMs, workers, slots } = poolLoad(ownRows);
     const isPaused = states.some((state) => state.pool === name && state.pausedAt !== null);
     return {
       pool: name,
@@ -42,7 +42,7 @@ async function readPools(pool: Pool): Promise<Reading> {
       running,
       slots,
       workers,
-      claimed: own[0]?.claimed ?? 0,
+      claimed: ownRows[0]?.claimed ?? 0,
     };
   });
   return { at: performance.now(), pools };

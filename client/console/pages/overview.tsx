@@ -99,15 +99,15 @@ function SavingsChart({ days }: Days) {
 
 /** Charts a tier's size per day: its present size minus the rows added later. */
 function GrowthChart({ tier, days, now }: Days & { tier: 'raw' | 'episodes' | 'facts'; now: number }) {
-  const added = days.map((one) => one[tier]);
-  const values = added.map((_, at) => Math.max(0, now - sum(added.slice(at + 1))));
+  const addedCounts = days.map((one) => one[tier]);
+  const values = addedCounts.map((_, at) => Math.max(0, now - sum(addedCounts.slice(at + 1))));
   return (
     <Chart
       title={t.memory.tiers[tier]}
       dates={datesOf(days)}
       series={[{ name: t.memory.tiers[tier], look: 'a', values }]}
       kind="area"
-      lead={t.overview.growthLead(number(now), number(sum(added)))}
+      lead={t.overview.growthLead(number(now), number(sum(addedCounts)))}
       format={number}
     />
   );

@@ -95,17 +95,17 @@ type Language = keyof typeof LANGUAGES;
 
 /** Shows the requests that a program would send. */
 function Requests({ requests }: { requests: { draft: Request; reply: Request } }) {
-  const [which, setWhich] = useState<keyof typeof requests>('draft');
+  const [shownRequest, setShownRequest] = useState<keyof typeof requests>('draft');
   const [language, setLanguage] = useState<Language>('curl');
-  const text = LANGUAGES[language](requests[which]);
+  const text = LANGUAGES[language](requests[shownRequest]);
   return (
     <Card title={t.try.request}>
       <div class="row">
         <Choices
           label={t.try.request}
           options={(['draft', 'reply'] as const).map((value) => ({ value, name: t.try.requests[value] }))}
-          chosen={which}
-          onChoose={setWhich}
+          chosen={shownRequest}
+          onChoose={setShownRequest}
         />
         <Choices
           label={t.try.language}

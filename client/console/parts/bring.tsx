@@ -143,13 +143,13 @@ async function filesIn(entry: Chosen): Promise<File[]> {
       await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject)),
     ];
   const reader = (entry as FileSystemDirectoryEntry).createReader();
-  const found: File[] = [];
+  const files: File[] = [];
   for (;;) {
     // Some browsers return at most a hundred entries at a time.
-    const some = await new Promise<FileSystemEntry[]>((resolve, reject) =>
+    const entries = await new Promise<FileSystemEntry[]>((resolve, reject) =>
       reader.readEntries(resolve, reject),
     );
-    if (some.length === 0) return found;
-    found.push(...(await Promise.all(some.map(filesIn))).flat());
+    if (entries.length === 0) return files;
+    files.push(...(await Promise.all(entries.map(filesIn))).flat());
   }
 }

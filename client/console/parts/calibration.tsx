@@ -48,7 +48,7 @@ export function Calibration({ calibration }: { calibration: ReplyCalibration }) 
 function Plot({ bins }: { bins: Bin[] }) {
   const x = (share: number) => EDGE + share * (SIDE - 2 * EDGE);
   const y = (share: number) => SIDE - x(share);
-  const most = Math.max(...bins.map(({ count }) => count));
+  const maximum = Math.max(...bins.map(({ count }) => count));
   return (
     <svg class="plot" viewBox={`0 0 ${SIDE} ${SIDE}`} role="img" aria-label={t.overview.calibration}>
       {[0, 0.25, 0.5, 0.75, 1].map((share) => (
@@ -72,7 +72,7 @@ function Plot({ bins }: { bins: Bin[] }) {
               class="interval"
               d={`M${at} ${y(low)}V${y(high)}M${at - 4} ${y(low)}h8M${at - 4} ${y(high)}h8`}
             />
-            <circle cx={at} cy={y(bin.observed)} r={4 + 4 * Math.sqrt(bin.count / most)}>
+            <circle cx={at} cy={y(bin.observed)} r={4 + 4 * Math.sqrt(bin.count / maximum)}>
               <title>{titleOf(bin)}</title>
             </circle>
           </g>

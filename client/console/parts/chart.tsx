@@ -54,10 +54,10 @@ function Picture({ title, dates, series, kind, format }: Required<Omit<ChartProp
   const { height, left, right, top, bottom } = SIZE;
   const [root, width] = useWidth();
   const sums = dates.map((_, at) => series.reduce((sum, { values }) => sum + (values[at] ?? 0), 0));
-  const most = niceAbove(Math.max(...sums));
+  const maximum = niceAbove(Math.max(...sums));
   const step = (width - left - right) / dates.length;
   const x = (at: number) => left + at * step;
-  const y = (value: number) => top + (1 - value / most) * (height - top - bottom);
+  const y = (value: number) => top + (1 - value / maximum) * (height - top - bottom);
   const labels = [0, Math.floor((dates.length - 1) / 2), dates.length - 1];
   return (
     <svg
@@ -68,7 +68,7 @@ function Picture({ title, dates, series, kind, format }: Required<Omit<ChartProp
       role="img"
       aria-label={title}
     >
-      {[0, most / 2, most].map((value) => (
+      {[0, maximum / 2, maximum].map((value) => (
         <g key={value}>
           <path class="grid" d={`M${left} ${y(value)}H${width - right}`} />
           <text x={left - 8} y={y(value) + 4} text-anchor="end">
@@ -83,7 +83,7 @@ function Picture({ title, dates, series, kind, format }: Required<Omit<ChartProp
         />
       )}
       {dates.map((date, at) => {
-        let under = 0;
+        let sumBelow = 0;
         return (
           <g key={date}>
             <title>{`${dayOf(date)}: ${series.map(({ name, values }) => `${name} ${format(values[at] ?? 0)}`).join(', ')}`}</title>
@@ -91,16 +91,16 @@ function Picture({ title, dates, series, kind, format }: Required<Omit<ChartProp
             {kind === 'columns' &&
               series.map(({ name, look, values }) => {
                 const value = values[at] ?? 0;
-                const base = under;
-                under += value;
+                const base = sumBelow;
+                sumBelow += value;
                 return (
                   <rect
                     key={name}
                     class={look}
                     x={x(at) + (step * GAP) / 2}
                     width={step * (1 - GAP)}
-                    y={y(under)}
-                    height={y(base) - y(under)}
+                    y={y(sumBelow)}
+                    height={y(base) - y(sumBelow)}
                   />
                 );
               })}

@@ -86,14 +86,14 @@ function readRows(
   read: (id: string) => Promise<Quote>,
 ): Promise<Quote | undefined>[] {
   return ids.slice(0, ROWS_PER_TIER_MAX).map((id) => {
-    const found =
+    const quote =
       known.get(id) ??
       read(id).catch((error) => {
         if (error instanceof ForecueError && error.status === 404) return undefined;
         known.delete(id);
         throw error;
       });
-    known.set(id, found);
-    return found;
+    known.set(id, quote);
+    return quote;
   });
 }

@@ -141,10 +141,10 @@ export function Row({ tier, row, onChange, onForgotten }: RowProps) {
 /** Describes what was deleted with a forgotten row, and what holds again. */
 function receiptOf({ facts, episodes }: DeletionReceipt): string {
   const { receipt } = t.memory;
-  const others = [
+  const otherEffects = [
     episodes.deleted > 0 && receipt.episodes(episodes.deleted),
     facts.deleted > 0 && receipt.facts(facts.deleted),
     facts.restored > 0 && receipt.restored(facts.restored),
   ].filter((one) => one !== false);
-  return t.memory.forgotten(others.length === 0 ? '' : receipt.with + others.join(', '));
+  return t.memory.forgotten(otherEffects.length === 0 ? '' : receipt.with + otherEffects.join(', '));
 }

@@ -29,7 +29,7 @@ export function Typing({ question, onRequest }: TypingProps) {
   const { client } = useSignedIn();
   const id = useId();
   const field = useRef<HTMLTextAreaElement>(null);
-  const [seen, setSeen] = useState<TimedPrediction>();
+  const [prediction, setPrediction] = useState<TimedPrediction>();
   const [error, setError] = useState<unknown>();
   const latestQuestion = useRef(question);
   latestQuestion.current = question;
@@ -37,7 +37,7 @@ export function Typing({ question, onRequest }: TypingProps) {
     if (field.current === null) return;
     const report = (predicted: TimedPrediction) => {
       setError(undefined);
-      setSeen(predicted);
+      setPrediction(predicted);
       onRequest(predicted.request);
     };
     const completer = attachCompleter(field.current, completerClientOf(client, report), {
@@ -57,7 +57,7 @@ export function Typing({ question, onRequest }: TypingProps) {
         {t.try.draftHint}
       </p>
       <ErrorNote error={error} />
-      {seen && <HowItCame seen={seen} />}
+      {prediction && <HowItCame prediction={prediction} />}
     </Card>
   );
 }
@@ -87,7 +87,7 @@ function completerClientOf(
   };
 }
 
-function HowItCame({ seen: { answer, tookMs } }: { seen: TimedPrediction }) {
+function HowItCame({ prediction: { answer, tookMs } }: { prediction: TimedPrediction }) {
   const [isOpen, setOpen] = useState(false);
   const { status, confidence, model, sent = [], usage, timing, context = NOTHING_USED } = answer;
   const rows = context.fact_ids.length + context.episode_ids.length + context.raw_ids.length;

@@ -101,11 +101,13 @@ export function Field({ label, value, onInput, type = 'text', hint, fault, rows,
 /** Shows what went wrong, and what to do. */
 export function ErrorNote({ error, again }: { error: unknown; again?: () => void }) {
   if (error === undefined) return null;
-  const known = error instanceof ForecueError ? error : undefined;
+  const knownError = error instanceof ForecueError ? error : undefined;
   return (
     <div class="alert fault" role="alert">
       <p>{explanationOf(error)}</p>
-      {known?.requestId && known.remedy === 'report' && <p class="small">{t.requestId(known.requestId)}</p>}
+      {knownError?.requestId && knownError.remedy === 'report' && (
+        <p class="small">{t.requestId(knownError.requestId)}</p>
+      )}
       {again && (
         <Button kind="link" onPress={again}>
           {t.again}

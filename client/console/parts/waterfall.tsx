@@ -15,13 +15,13 @@ export function Waterfall({ label, stages }: { label: string; stages: readonly S
   return (
     <ol class="waterfall" aria-label={label}>
       {stages.map(({ name, ms }) => {
-        const from = before;
+        const start = before;
         before += ms;
         return (
           <li key={name}>
             <span>{name}</span>
             <span class="track">
-              <span style={{ marginInlineStart: `${(100 * from) / all}%`, width: `${(100 * ms) / all}%` }} />
+              <span style={{ marginInlineStart: `${(100 * start) / all}%`, width: `${(100 * ms) / all}%` }} />
             </span>
             <span class="quiet">{t.ms(number(ms))}</span>
           </li>

@@ -74,12 +74,12 @@ export function submitHandler(run: () => void): (event: Event) => void {
 
 /** Returns the value once it has not changed for a while. */
 export function useDebounced<T>(value: T, forMs: number): T {
-  const [settled, setSettled] = useState(value);
+  const [settledValue, setSettledValue] = useState(value);
   useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), forMs);
+    const timer = setTimeout(() => setSettledValue(value), forMs);
     return () => clearTimeout(timer);
   }, [value]);
-  return settled;
+  return settledValue;
 }
 
 /** Returns the page that the address names after `#/`, and the next part of the path. */

@@ -27,13 +27,13 @@ export const search = tool({
   output: openObject({ results: Type.Array(FoundRow) }),
   async run({ query }, call) {
     const limits = { max_facts: FOUND_MAX, max_episodes: FOUND_MAX, max_raw: FOUND_MAX };
-    const found = await call.account.assembleContext(
+    const context = await call.account.assembleContext(
       { query, recency_minutes: null, ...limits },
       { signal: call.signal },
     );
-    const rows = interleave(rowsOf(found)).slice(0, FOUND_MAX);
+    const rows = interleave(rowsOf(context)).slice(0, FOUND_MAX);
     const results = rows.map(({ id, text }) => ({ id, title: titleOf(text), url: urlOf(id, call) }));
-    return { note: DATA_WARNING, results, ...incompleteNote(found) };
+    return { note: DATA_WARNING, results, ...incompleteNote(context) };
   },
 });
 

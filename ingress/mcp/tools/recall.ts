@@ -30,15 +30,15 @@ export const recall = tool({
   }),
   output: openObject({ results: Type.Array(Row) }),
   async run({ query, limit, detail }, { account, signal }) {
-    const found = await account.assembleContext(
+    const context = await account.assembleContext(
       { query, recency_minutes: null, max_facts: limit, max_episodes: limit, max_raw: limit },
       { signal },
     );
-    const rows = interleave(rowsOf(found)).slice(0, limit);
+    const rows = interleave(rowsOf(context)).slice(0, limit);
     const results = detail
       ? rows
       : rows.map((row) => ({ ...row, sources: row.sources.slice(0, SOURCES_SHOWN) }));
-    return { note: DATA_WARNING, results, ...incompleteNote(found) };
+    return { note: DATA_WARNING, results, ...incompleteNote(context) };
   },
 });
 
@@ -52,13 +52,16 @@ export const getContext = tool({
   hints: READING_HINTS,
   input: closedObject({ query, goal, tags, recency_minutes, detail: Type.Optional(Type.Boolean()) }),
   output: openObject({ facts: Type.Array(Type.Unknown()), meta: Type.Object({}) }),
-  async run({ detail, ...asked }, { account, signal }) {
-    const found = await account.assembleContext(detail ? asked : { ...asked, ...SHORT_ANSWER_LIMITS }, {
-      signal,
-    });
-    if (detail) return { note: DATA_WARNING, ...found };
-    const { profile, meta } = found;
-    const [facts, episodes, raw] = rowsOf(found).map((rows) => rows.map(({ text }) => text));
+  async run({ detail, ...contextQuery }, { account, signal }) {
+    const context = await account.assembleContext(
+      detail ? contextQuery : { ...contextQuery, ...SHORT_ANSWER_LIMITS },
+      {
+        signal,
+      },
+    );
+    if (detail) return { note: DATA_WARNING, ...context };
+    const { profile, meta } = context;
+    const [facts, episodes, raw] = rowsOf(context).map((rows) => rows.map(({ text }) => text));
     const { truncated, token_estimate } = meta;
     return {
       note: DATA_WARNING,
@@ -67,7 +70,7 @@ export const getContext = tool({
       episodes,
       raw,
       meta: { truncated, token_estimate },
-      ...incompleteNote(found),
+      ...incompleteNote(context),
     };
   },
 });
