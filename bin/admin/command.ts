@@ -63,7 +63,7 @@ export function command<const O extends Options>(definition: Definition<O, Actio
 }
 
 /** Builds a command for which no database is opened; its action opens what it needs. */
-export function standalone<const O extends Options>(
+export function standaloneCommand<const O extends Options>(
   definition: Definition<O, () => Promise<Outcome>>,
 ): Command {
   return define(definition, (action) => action());

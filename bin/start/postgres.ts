@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { addressOf, type PostgresAccess, query } from './postgres-connection.ts';
 import { type PostgresHome, preparePostgresHome, run } from './postgres-home.ts';
 import { PostgresServer } from './postgres-server.ts';
-import { Backoff, seconds, whenAfter } from './supervised-process.ts';
+import { Backoff, formatSeconds, whenAfter } from './supervised-process.ts';
 
 export interface Postgres {
   /** Address of the database `forecue`, as the superuser. */
@@ -162,7 +162,7 @@ async function watch(
       if (failures === FAILURES_BEFORE_REPORT)
         say(`${startError}\nForecue keeps trying to start it, every few seconds …`);
     }
-    say(`PostgreSQL is back after ${seconds(performance.now() - downSince)}`);
+    say(`PostgreSQL is back after ${formatSeconds(performance.now() - downSince)}`);
   }
 }
 

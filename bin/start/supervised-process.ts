@@ -150,6 +150,6 @@ export function whenAfter(delayMs: number): string {
 }
 
 /** Formats a duration for the terminal. */
-export function seconds(milliseconds: number): string {
+export function formatSeconds(milliseconds: number): string {
   return `${(milliseconds / 1000).toFixed(1)} s`;
 }

@@ -9,7 +9,9 @@ const IN_COOKIE = 'cookie';
 const SIGNED_IN_KEY = 'forecue.signed-in';
 /** How long other tabs may take to answer a request for newer tokens. */
 const ASK_MS = 150;
-/** Age from which to ask the other tabs for newer tokens: a little less than that at which the client renews them. */
+/**
+ * Age from which to ask the other tabs for newer tokens: a little less than the age at which the client renews them.
+ */
 const FRESH_MS = 49 * 60_000;
 const AUTH_PATH = /\/api\/auth\/(signup|login|logout|token\/refresh)\/$/;
 

@@ -36,7 +36,7 @@ export async function* linesIn(response: Response): AsyncGenerator<string> {
   let rest = '';
   try {
     for (;;) {
-      const { done, value } = await within(SILENT_MS, reader.read());
+      const { done, value } = await withTimeout(SILENT_MS, reader.read());
       rest += decoder.decode(value, { stream: !done });
       const lines = rest.split(/\r?\n/);
       rest = lines.pop() ?? '';
@@ -48,7 +48,7 @@ export async function* linesIn(response: Response): AsyncGenerator<string> {
   }
 }
 
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+async function withTimeout<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const silent = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error('the stream is silent')), ms);

@@ -65,14 +65,14 @@ const UNITS = [
 ] as const;
 
 /** Formats a duration in whole units of the largest unit that fits. */
-export function duration(seconds: number): string {
+export function formatDuration(seconds: number): string {
   const found = UNITS.find(([size]) => seconds >= size);
   if (found === undefined) return `${Math.max(0, Math.round(seconds))} s`;
   const [size, unit] = found;
   return `${Math.floor(seconds / size)} ${unit}`;
 }
 
-export const ago = (seconds: number) => `${duration(seconds)} ago`;
+export const formatAgo = (seconds: number) => `${formatDuration(seconds)} ago`;
 
 /** Renders a state as a word in a matching colour. */
 export function badge(word: string, tone: 'good' | 'quiet' | 'bad'): Html {
@@ -88,7 +88,7 @@ const MICROCENTS_PER_DOLLAR = 100_000_000;
 const SMALLEST_DOLLARS = 0.0001;
 
 /** Formats millionths of a cent as dollars. */
-export function dollars(microcents: number): string {
+export function formatDollars(microcents: number): string {
   const value = microcents / MICROCENTS_PER_DOLLAR;
   if (value > 0 && value < SMALLEST_DOLLARS) return `< $${SMALLEST_DOLLARS}`;
   return `$${value.toFixed(value !== 0 && value < 1 ? 4 : 2)}`;

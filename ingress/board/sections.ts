@@ -1,12 +1,12 @@
 import type { LiveProcess } from '../../shared/db/stores/board/live.ts';
 import { type Html, html } from '../pages/html.ts';
 import {
-  ago,
   badge,
   type Column,
-  dollars,
-  duration,
+  formatAgo,
   formatCount,
+  formatDollars,
+  formatDuration,
   NIL,
   sourceOf,
   table,
@@ -53,13 +53,13 @@ function poolCard(one: BoardPool): Html {
   const { pool, queued, isMore, running, oldestS, slots, workers, desired, rate, shed, pausedS } = one;
   const state =
     pausedS !== null
-      ? badge(`paused ${ago(pausedS)}`, 'bad')
+      ? badge(`paused ${formatAgo(pausedS)}`, 'bad')
       : workers === 0
         ? badge('no worker', 'bad')
         : badge('open', 'good');
   const facts: [string, Html | string, string?][] = [
     ['Waiting', `${formatCount(queued)}${isMore ? ' or more' : ''}`],
-    ['Oldest', oldestS === null ? NIL : duration(oldestS)],
+    ['Oldest', oldestS === null ? NIL : formatDuration(oldestS)],
     ['Workers', `${workers}`, desired > workers ? `${desired} wanted` : undefined],
     ['Claims a second', rate === undefined ? '…' : formatCount(rate)],
     ['Shed', formatCount(shed), 'here, since start'],
@@ -84,12 +84,12 @@ const FAILURES: Column<BoardSnapshot['lately']['failures'][number]>[] = [
     cell: ({ count, isMore }) => `${formatCount(count)}${isMore ? ' or more' : ''}`,
     isNumber: true,
   },
-  { head: 'Latest', cell: ({ agoS }) => ago(agoS), isNumber: true },
+  { head: 'Latest', cell: ({ agoS }) => formatAgo(agoS), isNumber: true },
   { head: 'Example', cell: ({ example }) => workLink(example) },
 ];
 
 function stateBadge({ leaseS, leads }: LiveProcess): Html {
-  if (leaseS <= 0) return badge(`silent, ${duration(-leaseS)} past its lease`, 'bad');
+  if (leaseS <= 0) return badge(`silent, ${formatDuration(-leaseS)} past its lease`, 'bad');
   return leads ? badge('alive, leads', 'good') : badge('alive', 'good');
 }
 
@@ -104,7 +104,7 @@ const PROCESSES: Column<LiveProcess>[] = [
   { head: 'Version', cell: ({ version }) => text(version ?? 'unknown') },
   {
     head: 'Heartbeats for',
-    cell: ({ steadyS }) => (steadyS === null ? NIL : duration(steadyS)),
+    cell: ({ steadyS }) => (steadyS === null ? NIL : formatDuration(steadyS)),
     isNumber: true,
   },
   { head: 'Serves (slots)', cell: servedPools },
@@ -120,7 +120,11 @@ const PARTIES: Column<BoardSnapshot['live']['parties'][number]>[] = [
   },
   { head: 'Running', cell: ({ running }) => formatCount(running), isNumber: true },
   { head: 'Waiting', cell: ({ queued }) => formatCount(queued), isNumber: true },
-  { head: 'Oldest', cell: ({ oldestS }) => (oldestS === null ? NIL : duration(oldestS)), isNumber: true },
+  {
+    head: 'Oldest',
+    cell: ({ oldestS }) => (oldestS === null ? NIL : formatDuration(oldestS)),
+    isNumber: true,
+  },
   { head: 'Id', cell: ({ party }) => html`<code>${party}</code>` },
 ];
 
@@ -146,9 +150,9 @@ function modelsOf({ spend, lately }: BoardSnapshot): Model[] {
 }
 
 function circuitBadge(circuit: BoardSnapshot['lately']['circuits'][number] | undefined): Html {
-  if (circuit?.probeS != null) return badge(`open, probed in ${duration(circuit.probeS)}`, 'bad');
+  if (circuit?.probeS != null) return badge(`open, probed in ${formatDuration(circuit.probeS)}`, 'bad');
   if (circuit?.pausedS != null && circuit.pausedS > 0)
-    return badge(`asked to wait ${duration(circuit.pausedS)}`, 'bad');
+    return badge(`asked to wait ${formatDuration(circuit.pausedS)}`, 'bad');
   return badge('closed', 'good');
 }
 
@@ -163,7 +167,7 @@ const MODELS: Column<Model>[] = [
 
 function costOf({ cost, calls, unpriced }: { cost: number; calls: number; unpriced: number }): string {
   if (unpriced === calls && calls > 0) return 'no price';
-  return unpriced === 0 ? dollars(cost) : `${dollars(cost)} + ${formatCount(unpriced)} unpriced`;
+  return unpriced === 0 ? formatDollars(cost) : `${formatDollars(cost)} + ${formatCount(unpriced)} unpriced`;
 }
 
 function sumOf(rows: readonly HourlySpending[]) {
@@ -197,15 +201,15 @@ const recurringColumns = (at: number): Column<BoardSnapshot['recurring'][number]
     head: 'Every',
     cell: ({ every }) => (every === 'off' ? badge('off', 'quiet') : every),
   },
-  { head: 'Last', cell: ({ last }) => (last === null ? NIL : ago((at - last) / 1000)), isNumber: true },
+  { head: 'Last', cell: ({ last }) => (last === null ? NIL : formatAgo((at - last) / 1000)), isNumber: true },
   {
     head: 'Next',
-    cell: ({ next }) => (next === null ? NIL : `in ${duration((next - at) / 1000)}`),
+    cell: ({ next }) => (next === null ? NIL : `in ${formatDuration((next - at) / 1000)}`),
     isNumber: true,
   },
 ];
 
 const ERASURES: Column<BoardSnapshot['lately']['erasing'][number]>[] = [
   { head: 'Account', cell: ({ id }) => html`<code>${id}</code>` },
-  { head: 'For', cell: ({ forS }) => duration(forS), isNumber: true },
+  { head: 'For', cell: ({ forS }) => formatDuration(forS), isNumber: true },
 ];

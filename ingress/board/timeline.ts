@@ -12,7 +12,7 @@ import { lowestIdAt, timeOfId } from '../../shared/ids.ts';
 import { IDENTIFIER_PATTERN } from '../../shared/schemas/limits.ts';
 import { kinds } from '../../shared/work/kinds.ts';
 import { type Html, html } from '../pages/html.ts';
-import { badge, duration, NIL, sourceOf, text } from './cells.ts';
+import { badge, formatDuration, NIL, sourceOf, text } from './cells.ts';
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 const IDENTIFIER = new RegExp(IDENTIFIER_PATTERN);
@@ -106,7 +106,7 @@ function timeline({ work, calls, events }: FoundWork): Html {
     <ol class="timeline">${momentsOf(work, calls, events).map(
       ({ at, what }) =>
         html`<li><time datetime="${new Date(at).toISOString()}">${new Date(at).toISOString().slice(11, 23)}</time>
-          <span class="since">${since(at - admittedAt)}</span> <span>${what}</span></li>`,
+          <span class="since">${formatOffset(at - admittedAt)}</span> <span>${what}</span></li>`,
     )}</ol>
     <p class="quiet small">${new Date(admittedAt).toISOString().slice(0, 10)}, UTC, by the database’s clock.</p>
   </section>`;
@@ -121,11 +121,11 @@ function unitOf(work: TracedWork): string {
   return work.units > 0 ? 'settled' : 'refunded';
 }
 
-function since(ms: number): string {
+function formatOffset(ms: number): string {
   const sign = ms < 0 ? '−' : '+';
   return Math.abs(ms) < 100_000
     ? `${sign}${Math.round(Math.abs(ms))} ms`
-    : `${sign}${duration(Math.abs(ms) / 1000)}`;
+    : `${sign}${formatDuration(Math.abs(ms) / 1000)}`;
 }
 
 interface Moment {

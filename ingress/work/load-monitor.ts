@@ -67,7 +67,9 @@ export class LoadMonitor {
     return this.#coalescedReads.run();
   }
 
-  /** Notes that a handler has ended work of the kind, which took `ms`, `queuedMs` of them in the queue. */
+  /**
+   * Notes that a handler has ended work of the kind, which took `ms` in all, of which it spent `queuedMs` in the queue.
+   */
   noteServed(kind: string, ms: number, queuedMs: number): void {
     const watched = this.#watchedKind(kind);
     watched.queuedMs = queuedMs;

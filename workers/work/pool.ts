@@ -137,7 +137,7 @@ export class WorkerPool {
   async #claim(): Promise<boolean> {
     if (this.#isClosed) return false;
     if (!this.#steps.mayClaim()) {
-      if (this.#order.isReady) this.#fillLater.within(jittered(FAILED_RETRY_MS));
+      if (this.#order.isReady) this.#fillLater.within(jitter(FAILED_RETRY_MS));
       return false;
     }
     const asks = this.#order.ask();
@@ -159,7 +159,7 @@ export class WorkerPool {
   /** Runs the claimed work. */
   #start(asks: readonly ClaimRequest[], { claims, left }: ClaimResult): void {
     const blocked = this.#order.noteAnswer(asks, claims, left);
-    if (blocked.length > 0) setTimeout(() => this.noteQueued(blocked), jittered(BLOCKED_RETRY_MS)).unref();
+    if (blocked.length > 0) setTimeout(() => this.noteQueued(blocked), jitter(BLOCKED_RETRY_MS)).unref();
     this.#claimedCount += claims.length;
     for (const claim of claims) void this.#run(claim);
   }
@@ -167,7 +167,7 @@ export class WorkerPool {
   #noteLost(asks: readonly ClaimRequest[]): void {
     this.#steps.claimLost();
     this.#order.noteAnswer(asks, [], asks);
-    setTimeout(() => this.noteQueued(asks), jittered(FAILED_RETRY_MS)).unref();
+    setTimeout(() => this.noteQueued(asks), jitter(FAILED_RETRY_MS)).unref();
   }
 
   async #run(claim: Claim): Promise<void> {
@@ -244,6 +244,6 @@ function attemptKey({ id, attempt }: Pick<Claim, 'id' | 'attempt'>): string {
 }
 
 /** Randomizes a delay, so that workers that competed for a row do not do so again. */
-function jittered(ms: number): number {
+function jitter(ms: number): number {
   return ms * (0.5 + Math.random());
 }

@@ -3,7 +3,7 @@ import { copyDatabase, fillDatabase } from '../archive/copy.ts';
 import { verifyBackup } from '../archive/read.ts';
 import { writeBackup } from '../archive/write.ts';
 import { requireValue } from '../arguments.ts';
-import { command, standalone } from '../command.ts';
+import { command, standaloneCommand } from '../command.ts';
 import { DATA_FOLDER, openEmbedded, openTarget } from '../target.ts';
 
 export const backup = command({
@@ -21,7 +21,7 @@ export const backup = command({
   },
 });
 
-export const restore = standalone({
+export const restore = standaloneCommand({
   summary: 'Fill an empty database, or an embedded one that does not run, from a backup',
   synopsis: 'FILE',
   example: 'forecue-2026-11-25.backup',
@@ -39,7 +39,7 @@ export const restore = standalone({
   },
 });
 
-export const move = standalone({
+export const move = standaloneCommand({
   summary: 'Copy the stopped embedded database to the empty one of DATABASE_URL',
   synopsis: '',
   example: '',

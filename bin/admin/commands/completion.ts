@@ -1,10 +1,10 @@
 import { choice, requireValue } from '../arguments.ts';
-import { type Command, standalone } from '../command.ts';
+import { type Command, standaloneCommand } from '../command.ts';
 import { completions, SHELLS } from '../completion.ts';
 
 /** Builds the completion command. `commands` is a function because the table contains this command too. */
 export function completionOf(commands: () => ReadonlyMap<string, Command>): Command {
-  return standalone({
+  return standaloneCommand({
     summary: 'Print a function `forecue-admin` for a shell, and its completion',
     synopsis: 'bash|zsh|fish',
     example: 'bash',

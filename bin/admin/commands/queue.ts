@@ -4,10 +4,10 @@ import { drain, pause, type RetryCounts, type RetryStop, retryFailed } from '../
 import { choice, requireValue } from '../arguments.ts';
 import { type Admin, command, type Outcome } from '../command.ts';
 
-const pool = (value: string) => choice('POOL', value, POOLS);
+const parsePool = (value: string) => choice('POOL', value, POOLS);
 
 /** Returns the named pool, or all pools. */
-const poolsOf = (operand: string | undefined) => (operand === undefined ? POOLS : [pool(operand)]);
+const poolsOf = (operand: string | undefined) => (operand === undefined ? POOLS : [parsePool(operand)]);
 
 export const queuePause = command({
   summary: 'Have the workers of one pool, or of all, claim nothing new',
@@ -45,10 +45,10 @@ export const queueDrain = command({
   example: 'batch',
   operands: 1,
   read(_, operand) {
-    const poolToDrain = pool(requireValue('POOL', operand));
+    const poolToDrain = parsePool(requireValue('POOL', operand));
     return async ({ database, config: { recoveryWindowS } }) => {
       const { ended, locked } = await drain(database.pool, poolToDrain, recoveryWindowS);
-      const text = `${ended} ended as service_unavailable${skipped(locked)}. What runs goes on; new work is taken unless the pool is paused.`;
+      const text = `${ended} ended as service_unavailable${skippedNote(locked)}. What runs goes on; new work is taken unless the pool is paused.`;
       return { data: { pool: poolToDrain, ended, locked }, text, failed: locked > 0 };
     };
   },
@@ -99,9 +99,9 @@ const STOPS: Readonly<Record<RetryStop, string>> = {
 };
 
 function lineOf(kind: string, { queued, locked, stopped }: RetryCounts): string {
-  return `${kind}: ${queued} queued again${skipped(locked)}${stopped === undefined ? '' : STOPS[stopped]}`;
+  return `${kind}: ${queued} queued again${skippedNote(locked)}${stopped === undefined ? '' : STOPS[stopped]}`;
 }
 
-function skipped(locked: number): string {
+function skippedNote(locked: number): string {
   return locked === 0 ? '' : `, ${locked} skipped because of a lock: try again later`;
 }
