@@ -134,8 +134,8 @@ async function withFreePorts(
 }
 
 /**
- * Returns the environment of a tool server in front of this ingress. Its ports are those that the environment sets, or
- * else the usual ones or, if others use these, any free ones.
+ * Returns the environment of a tool server in front of this ingress. Its ports are those that the environment sets; by
+ * default the usual ones, or any free ones if the usual ones are in use.
  */
 async function toolServerEnv(env: NodeJS.ProcessEnv, address: string): Promise<NodeJS.ProcessEnv> {
   const given = new Env(env);

@@ -197,7 +197,8 @@ interface Account {
 
 /**
  * Runs a program to its end. Never rejects: a program that cannot be started counts as failed. It has its own session,
- * so that Ctrl-C on the terminal does not reach it, and a bare environment, because this process's holds secrets.
+ * so that Ctrl-C on the terminal does not reach it, and a bare environment, because the environment of this process
+ * holds secrets.
  */
 export function run(
   program: string,

@@ -7,7 +7,7 @@ export const ROOT = new URL('..', location.href.replace(/[?#].*$/s, '')).href;
 const IN_COOKIE = 'cookie';
 /** Storage key that records that somebody is signed in on this browser; not a credential. */
 const SIGNED_IN_KEY = 'forecue.signed-in';
-/** How long other tabs may take to answer a request for newer tokens. */
+/** Maximum time for other tabs to answer a request for newer tokens. */
 const ASK_MS = 150;
 /**
  * Age from which to ask the other tabs for newer tokens: a little less than the age at which the client renews them.

@@ -58,10 +58,10 @@ export class Viewers {
   add(response: ServerResponse): void {
     const viewer = { response, shown: {} };
     this.#viewers.add(viewer);
-    // `end` would wait for a viewer that reads nothing, such as a laptop that sleeps.
-    const end = setTimeout(() => response.destroy(), STREAM_MS);
+    // Avoids `response.end`, which would wait for a viewer that reads nothing, such as a laptop that sleeps.
+    const endTimer = setTimeout(() => response.destroy(), STREAM_MS);
     response.once('close', () => {
-      clearTimeout(end);
+      clearTimeout(endTimer);
       this.#viewers.delete(viewer);
       if (this.#viewers.size > 0) return;
       void this.#refreshes?.stop();

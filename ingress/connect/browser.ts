@@ -9,11 +9,11 @@ import type { RequestContext } from '../http/request-context.ts';
 import { STYLE_SOURCE } from '../pages/layout.ts';
 
 /**
- * A cookie of these pages that holds a token. By default it is the cookie that identifies the browser: forms are bound
- * to it, and after sign-in it is also the session. It is renewed whenever somebody signs in or out, so that a planted
- * cookie is worth nothing (session fixation), and it ends with the browser. Under https, the prefix of its name keeps
- * other hosts of the domain, and plain http, from planting such a cookie (RFC 6265bis, 4.1.3.2). The prefix requires
- * the path `/`, so all requests carry the cookie, but only these pages read it.
+ * A cookie of the pages of `/connect` that holds a token. By default it is the cookie that identifies the browser:
+ * forms are bound to it, and after sign-in it is also the session. It is renewed whenever somebody signs in or out, so
+ * that a planted cookie is worth nothing (session fixation), and it ends with the browser. Under https, the prefix of
+ * its name keeps other hosts of the domain, and plain http, from planting such a cookie (RFC 6265bis, 4.1.3.2). The
+ * prefix requires the path `/`, so all requests carry the cookie, but only these pages read it.
  */
 export class TokenCookie {
   readonly #name: string;

@@ -122,7 +122,7 @@ async function collect(source: Readable, options: CollectOptions): Promise<Buffe
     await rejectOnAbort(tooSlow.signal, addAll(chunks, body));
   } finally {
     clearTimeout(timer);
-    // Not awaited: `return` waits for the next chunk.
+    // Does not await `return`, which waits for the next chunk.
     void chunks.return?.();
   }
   return body.bytes;

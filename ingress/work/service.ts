@@ -139,7 +139,7 @@ export class WorkService {
       if (outcome === undefined) return undefined;
       check(outcome.facts);
       if (isEnded(outcome)) return outcome;
-      // If another process ends it first, the next turn of the loop finds how.
+      // If another process ends the work first, the next turn of the loop finds its outcome.
       await this.#cancel(kind, outcome);
     }
   }

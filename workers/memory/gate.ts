@@ -40,7 +40,7 @@ export interface ProposedFact {
   relation: (typeof RELATIONS)[number];
   /** Number of a known fact, counted from 1. */
   target: number | null;
-  /** How much the fact says about the person, from 1 (little) to 5 (much). */
+  /** Amount that the fact says about the person, from 1 (little) to 5 (much). */
   salience: number;
 }
 

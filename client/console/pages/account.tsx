@@ -119,7 +119,10 @@ function Language() {
   );
 }
 
-/** Number of characters of an export after which the browser takes them over, which may keep them on disk. */
+/**
+ * Number of characters of an export that the page collects before it makes a `Blob` of them, which the browser may keep
+ * on disk.
+ */
 const EXPORT_PART_LENGTH = 2_000_000;
 
 function Export() {
@@ -184,6 +187,6 @@ function save(content: Blob, name: string): void {
   const url = URL.createObjectURL(content);
   const link = Object.assign(document.createElement('a'), { href: url, download: name });
   link.click();
-  // By then, the browser has surely begun to read the content.
+  // Waits until the browser has surely begun to read the content.
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

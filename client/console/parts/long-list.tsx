@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 interface LongListProps<Row> {
   rows: readonly Row[];
   keyOf(row: Row): string;
-  /** Whether there are more rows than these. */
+  /** True if there are more rows than these. */
   hasMore: boolean;
   children(row: Row): ComponentChildren;
   /** Called repeatedly while the end of the rows is near. */

@@ -42,7 +42,7 @@ export interface Tool {
 
 interface Declaration<Input extends TObject> {
   name: string;
-  /** When to use the tool, and what its answer means: written for a model. */
+  /** States, for a model, when to use the tool and what its answer means. */
   description: string;
   hints: Hints;
   input: Input;

@@ -21,8 +21,8 @@ const GROWTH_PROBABILITY_MIN = 0.02;
 
 /**
  * Returns the best continuation, which ends at the end of a word. Among those with at least `minConfidence`, this is
- * the one that saves the most characters on average, less the cost of wrong suggestions. If there is none, it is the
- * likeliest one.
+ * the one that saves the most characters on average, less the cost of wrong suggestions. If no continuation reaches
+ * `minConfidence`, returns the likeliest one.
  */
 export function continueDraft(
   evidence: readonly ContinuationEvidence[],
