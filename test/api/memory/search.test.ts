@@ -103,6 +103,7 @@ describe('memory search', () => {
   });
 
   it('memory search finds no rows of other accounts, and can be combined with a tag filter', async () => {
+    assert.deepEqual(await foundIndexes('café'), [0]);
     assert.deepEqual(await foundIndexes('café', 'raw', `&tag=${person.id}`), [0]);
     assert.deepEqual(await foundIndexes('café', 'raw', '&tag=other'), []);
   });
