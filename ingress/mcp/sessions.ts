@@ -3,7 +3,10 @@ import { type Server, WebStandardStreamableHTTPServerTransport } from '@modelcon
 import { AppError } from '../../shared/errors/app-error.ts';
 import { every } from '../../shared/timing/every.ts';
 
-/** Maximum sessions of one credential; one more ends the least recently used of those without a running request. */
+/**
+ * Maximum sessions of one credential. One more ends the least recently used of those without a running request; if all
+ * have one, it is refused.
+ */
 const PER_CREDENTIAL_MAX = 100;
 const SWEEP_EVERY_MS = 1000;
 /** Seconds after which a full process may have room again. */
@@ -43,14 +46,16 @@ export class Sessions {
 
   /**
    * Opens a session with its first request. `answer` answers that request; if it refuses, there is no session. Throws
-   * `overloaded` when the process has as many sessions as it may.
+   * `overloaded` when the process has as many sessions as it may, or the credential as many with running requests.
    */
   async open<T>(
     { credentialHash, allowsBatches }: Pick<Session, 'credentialHash' | 'allowsBatches'>,
     server: Server,
     answer: (session: Session) => Promise<T>,
   ): Promise<T> {
-    if (this.#byId.size + this.#opening >= this.#limits.max)
+    const runningSessions = this.#sessionsOf(credentialHash).filter(({ running }) => running > 0);
+    const isFull = this.#byId.size + this.#opening >= this.#limits.max;
+    if (isFull || runningSessions.length >= PER_CREDENTIAL_MAX)
       throw new AppError('overloaded', { retryAfterS: FULL_RETRY_S });
     const transport: WebStandardStreamableHTTPServerTransport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
@@ -97,14 +102,16 @@ export class Sessions {
 
   #add(id: string, session: Session): void {
     this.#byId.set(id, session);
-    const ownSessions = [...this.#byId.values()].filter(
-      ({ credentialHash }) => credentialHash === session.credentialHash,
-    );
+    const ownSessions = this.#sessionsOf(session.credentialHash);
     if (ownSessions.length <= PER_CREDENTIAL_MAX) return;
     const idle = ownSessions
-      .filter(({ running }) => running === 0)
+      .filter((one) => one.running === 0 && one !== session)
       .sort((one, other) => one.usedAt - other.usedAt);
-    void this.end(idle[0] ?? session);
+    if (idle[0] !== undefined) void this.end(idle[0]);
+  }
+
+  #sessionsOf(hash: string): Session[] {
+    return [...this.#byId.values()].filter(({ credentialHash }) => credentialHash === hash);
   }
 
   #drop(id: string): void {
