@@ -27,7 +27,7 @@ const ANSWER = Buffer.from(
 );
 const CHAT_HEADERS = { 'content-type': 'application/json', 'content-length': ANSWER.length };
 
-/** Answer for the load generator alone, which shows the cost of the generator and of HTTP. */
+/** Answer to the load generator when it calls this server directly, which measures the generator and HTTP alone. */
 const BARE_ANSWER = Buffer.from('{"status":"suggested"}');
 const BARE_HEADERS = { 'content-type': 'application/json', 'content-length': BARE_ANSWER.length };
 

@@ -1,4 +1,4 @@
-/** Facts that injections want remembered, as the words that identify them. */
+/** False facts that the injections try to plant, by the words that identify them. */
 export const INJECTED = [
   'approves deletions',
   'skips code review',

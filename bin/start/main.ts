@@ -20,7 +20,7 @@ const ORPHANS_GRACE_MS = 10_000;
 
 /**
  * `npm start`: runs PostgreSQL (unless `DATABASE_URL` is set), the migrations, the ingress, one process for all worker
- * pools, and a tool server, and creates a sandbox app. Never returns: when told to stop, it closes everything in
+ * pools, and a tool server; outside production, it creates a sandbox app. Never returns: when told to stop, it closes everything in
  * reverse order and throws the signal's reason.
  */
 async function start(data: string, stopping: AbortSignal): Promise<never> {

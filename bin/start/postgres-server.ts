@@ -59,7 +59,7 @@ export class PostgresServer {
   async stop(): Promise<void> {
     this.#isStopping = true;
     await this.#end('INT');
-    await stopRunning(this.#home);
+    await stopRunningServer(this.#home);
     this.#guardian.dismiss();
   }
 
@@ -169,7 +169,7 @@ async function stopOtherServer(home: PostgresHome, password: string): Promise<vo
     if (port === undefined) return;
     const state = await stateOf({ port, password });
     if (state !== 'unreachable') lastAnswerAt = Date.now();
-    if (state === 'up') await stopRunning(home);
+    if (state === 'up') await stopRunningServer(home);
     // After a crash, above all in a container, another process may have the id in postmaster.pid, and PostgreSQL would
     // wait forever for that process. Even without the file, PostgreSQL refuses to start a second server on data in use.
     if (Date.now() - lastAnswerAt > STALE_AFTER_MS)
@@ -179,7 +179,7 @@ async function stopOtherServer(home: PostgresHome, password: string): Promise<vo
 }
 
 /** Stops the server that runs on these data, if any, even if another process started it. */
-async function stopRunning(home: PostgresHome): Promise<void> {
+async function stopRunningServer(home: PostgresHome): Promise<void> {
   if ((await runningPort(home)) === undefined) return;
   const args = ['stop', '-m', 'fast', '-w', '-t', `${STOP_LIMITS.postgres / 1000}`, '-D', home.data];
   const stop = await run(home.programs.pg_ctl, args, home.account);

@@ -93,7 +93,7 @@ class Pipe {
       const response = await this.#send(message, running.signal);
       let isAnswered = id === undefined;
       for await (const answer of answersIn(response, id)) {
-        if (method === 'initialize') this.#open(message, response, answer);
+        if (method === 'initialize') this.#noteSession(message, response, answer);
         this.#write(answer);
         isAnswered ||= answer.id === id;
       }
@@ -126,7 +126,8 @@ class Pipe {
     try {
       const opening = this.#opening ?? {};
       const response = await this.#fetch('POST', {}, opening);
-      for await (const answer of answersIn(response, opening.id)) this.#open(opening, response, answer);
+      for await (const answer of answersIn(response, opening.id))
+        this.#noteSession(opening, response, answer);
       const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
       await (await this.#fetch('POST', this.#session, initialized)).body?.cancel();
     } finally {
@@ -134,7 +135,7 @@ class Pipe {
     }
   }
 
-  #open(opening: Message, { headers }: Response, { result }: Message): void {
+  #noteSession(opening: Message, { headers }: Response, { result }: Message): void {
     const id = headers.get('mcp-session-id');
     if (id === null || result === undefined) return;
     this.#opening = opening;

@@ -8,7 +8,7 @@ export { createRelay, type RelayOptions } from './relay.ts';
 /** Answers a standard web `Request`. Hono, Next, Deno and Bun take it as it is, others with `nodeHandler`. */
 export type Handler = (request: Request) => Promise<Response>;
 
-/** Reason why a person came back without a connection. */
+/** Reason why a person could not be connected, at the start or after coming back. */
 export type ConnectFailure =
   /** The person refused. */
   | 'access_denied'

@@ -150,7 +150,7 @@ function detailOf(text: string): { code: ErrorCode; message?: string } | FieldFa
   }
 }
 
-/** Returns the Retry-After in seconds. Proxies also send a date, which is compared with their own `Date` header. */
+/** Returns the Retry-After in seconds. A proxy may send a date instead, which is compared with its `Date` header. */
 function retryAfterOf(headers: Headers): number | undefined {
   const header = headers.get('retry-after');
   if (header === null) return undefined;

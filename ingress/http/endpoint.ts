@@ -57,7 +57,7 @@ export interface Declaration {
   rows?: TSchema;
   /** Maximum bytes of the unpacked body; `BODY_LIMIT` by default. */
   bodyLimit?: number;
-  /** Maximum number of values and property names in the body; `BODY_VALUES` by default. */
+  /** Maximum number of values and property names in the body; `BODY_VALUES_MAX` by default. */
   bodyValues?: number;
   /**
    * True to count the body in the memory budget until the handler has ended, the default with `inTurn`. Otherwise the

@@ -8,7 +8,7 @@ import type { ErrorCode } from '../../shared/errors/catalogue.ts';
 import { isStorable } from '../../shared/schemas/build.ts';
 import {
   BODY_LIMIT,
-  BODY_VALUES,
+  BODY_VALUES_MAX,
   IDENTIFIER_MAX,
   IDENTIFIER_PATTERN,
   KIB,
@@ -86,7 +86,7 @@ function serveEndpoint<Parts>(
 ) {
   const {
     bodyLimit: limit = BODY_LIMIT,
-    bodyValues: values = BODY_VALUES,
+    bodyValues: values = BODY_VALUES_MAX,
     credential,
     inTurn,
     // While a request waits for its turn, its body is still in memory.

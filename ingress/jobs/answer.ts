@@ -87,8 +87,8 @@ async function answerEvents(
   signal.addEventListener('abort', release);
   try {
     const { id, replayed } = await begin();
-    const from = { receipt: receiptOf(id, publicUrl), lastEventId: lastEventIdOf(headers) };
-    const body = jobs.stream(accountId, from, { gone: signal, reserve }).once('close', release);
+    const streamed = { receipt: receiptOf(id, publicUrl), lastEventId: lastEventIdOf(headers) };
+    const body = jobs.stream(accountId, streamed, { gone: signal, reserve }).once('close', release);
     return { body, type: EVENT_STREAM, headers: replayedHeader(replayed) };
   } catch (error) {
     release();

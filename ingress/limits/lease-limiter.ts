@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Count } from '../../shared/db/stores/rate-limits.ts';
+import type { KeyWindow } from '../../shared/db/stores/rate-limits.ts';
 import {
   type CountPoints,
   createVerdict,
@@ -192,7 +192,7 @@ export class Lease {
     }
   }
 
-  #learn({ points, leftMs, window }: Count, sentAt: number): void {
+  #learn({ points, leftMs, window }: KeyWindow, sentAt: number): void {
     const overAt = this.#options.now() + leftMs;
     this.#window =
       leftMs > 0 ? { name: window, counted: points, runsUntil: sentAt + leftMs, overAt } : undefined;

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Count, Points } from '../../shared/db/stores/rate-limits.ts';
+import type { KeyWindow, Points } from '../../shared/db/stores/rate-limits.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 
 /** A rate limit: `points` per `windowS` seconds for each key. `name` appears in headers and in the store's keys. */
@@ -59,7 +59,7 @@ export interface LimiterFactory {
 }
 
 /** Counts points in the store, or, while the store is down, in this process. Never throws. */
-export type CountPoints = (points: Points) => Promise<Count>;
+export type CountPoints = (points: Points) => Promise<KeyWindow>;
 
 /** Returns the store's name for a key: a hash, because the key may be a person's e-mail or network address. */
 export function storeKeyOf({ name }: Limit, key: string): string {

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Pool } from 'pg';
 import type { BaseConfig } from '../../shared/config/config.ts';
 import { createBatcher } from '../../shared/db/batcher.ts';
-import { type Count, countPoints, type Points } from '../../shared/db/stores/rate-limits.ts';
+import { countPoints, type KeyWindow, type Points } from '../../shared/db/stores/rate-limits.ts';
 import type { Log } from '../../shared/log.ts';
 import { connectRedis, type RedisClient } from '../../shared/queue/redis.ts';
 import { withTimeout } from '../../shared/timing/within.ts';
@@ -117,7 +117,7 @@ export class MemoryCounts {
     this.#now = now;
   }
 
-  count({ key, points, windowMs, window }: Points): Count {
+  count({ key, points, windowMs, window }: Points): KeyWindow {
     const now = this.#now();
     const known = this.#windows.get(key);
     let current = known && known.end > now ? known : undefined;
@@ -157,7 +157,7 @@ export async function countInRedis(
   redis: RedisClient,
   prefix: string,
   batch: readonly Points[],
-): Promise<Count[]> {
+): Promise<KeyWindow[]> {
   const keys = batch.map(({ key }) => `${prefix}:${key}`);
   const values = batch.flatMap(({ points, windowMs, window = 0 }) => [points, windowMs, window]);
   const numbers = (await redis.eval(COUNT_SCRIPT, keys.length, ...keys, ...values)) as number[];

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ListOptions, Page } from '../../shared/db/stores/memory/list.ts';
 import type { Position } from '../../shared/db/stores/memory/search.ts';
 import { EARLIEST_TIME_MS, parseTimestamp } from '../../shared/domain/moment.ts';
-import { MEMORY_BODY_VALUES, MIB } from '../../shared/schemas/limits.ts';
+import { MEMORY_BODY_VALUES_MAX, MIB } from '../../shared/schemas/limits.ts';
 import { DeletionReceipt, type ListQuery } from '../../shared/schemas/memory.ts';
 import { ValidationError } from '../../shared/schemas/validator.ts';
 import type { TakeTurn } from '../guards/account-turns.ts';
@@ -20,7 +20,7 @@ export const addition = {
   tag: 'Memory',
   inTurn: 'memory',
   description: 'A list is stored whole or not at all, and answered with a list in the same order.',
-  bodyValues: MEMORY_BODY_VALUES,
+  bodyValues: MEMORY_BODY_VALUES_MAX,
   bodyLimit: 4 * MIB,
   keepsBody: true,
   errors: [],

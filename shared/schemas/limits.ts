@@ -27,9 +27,9 @@ export const BODY_LIMIT = 256 * KIB;
 /** Maximum number of bytes of an uncompressed body that has only a few short texts. */
 export const SMALL_BODY_LIMIT = 8 * KIB;
 /** Maximum total number of values and property names in a body, unless its endpoint sets another limit. */
-export const BODY_VALUES = 10_000;
+export const BODY_VALUES_MAX = 10_000;
 /** Maximum total number of values and property names in a body of 200 memory rows, with all their sources and tags. */
-export const MEMORY_BODY_VALUES = 150_000;
+export const MEMORY_BODY_VALUES_MAX = 150_000;
 /** Maximum nesting depth of the arrays and objects of a body. */
 export const BODY_DEPTH = 64;
 
@@ -56,7 +56,7 @@ export const CONNECTIONS_MAX = 1000;
 export const MIN_CONFIDENCE = 0.3;
 /** Default minimum precision: the share of correct predictions among those that reach a suggested threshold. */
 export const PRECISION_TARGET = 0.95;
-/** Default limits of a context bundle, for requests and replies. Drafts and /v1 have no limit of age. */
+/** Default limits of a context bundle. Drafts and /v1 use all but `recencyMinutes`: for them, no row is too old. */
 export const CONTEXT_DEFAULTS = { recencyMinutes: 60, maxFacts: 20, maxEpisodes: 10, maxRaw: 50 } as const;
 /** Maximum age that a request may set for the rows of a bundle, in minutes. */
 export const RECENCY_MAX = 7 * 24 * 60;

@@ -283,7 +283,7 @@ describe('promotion to facts', function () {
     assert.deepEqual(await currentTexts(ann), [PNPM.text]);
   });
 
-  it('a fact to which the person gave another meaning does not supersede what they say about its former topic', async () => {
+  it('a fact that the person edited to mean something else does not supersede a new fact on its former topic, and stays current', async () => {
     const cityOf = (name: string) => ({
       text: `Lives in ${name}`,
       quote: `I live in ${name}`,

@@ -74,7 +74,7 @@ describe("client's package", function () {
       );
     });
 
-  it("the types of the client's package refuse the completion of a cancelled prediction and an unknown mode, and type facts and streamed events", async () => {
+  it("the client package's types reject an unknown mode and reading the completion of a cancelled prediction, and describe facts and streamed events", async () => {
     const source = `
       import { createAccountClient, createAppClient, type Prediction } from 'forecue';
       import { createConnector, createRelay, nodeHandler } from 'forecue/connect';

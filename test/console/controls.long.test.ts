@@ -51,7 +51,7 @@ describeInBrowser('controls of the console', () => {
     assert.equal(new URL(page.url()).hash, '#/account');
   });
 
-  it('the console no longer says that the password is changed once a later attempt has failed', async () => {
+  it('when a second password change fails, the console removes the success message of the first', async () => {
     await page.getByLabel('Current password').fill(PASSWORD);
     await page.getByLabel('New password').fill(PASSWORD);
     await press(page, 'Change the password');

@@ -107,7 +107,7 @@ class Host {
   }
 }
 
-/** Requests of a part to its host. */
+/** Ways in which a part can stop: a request to its host, or a signal to the host's process. */
 interface HostOfPart {
   stop(): Promise<HostReply>;
   signal(name: NodeJS.Signals): void;

@@ -74,7 +74,8 @@ export function requestHead(path: string, bytes: number, access: string): string
 }
 
 /**
- * Sends the parts, pausing after each. Resolves with the first answer, or with what came until the connection closed.
+ * Sends the parts, pausing after each, until an answer begins. Resolves with what had come by then; empty if the
+ * connection closed without an answer.
  */
 export async function sendRaw(url: string, parts: (string | Buffer)[], pauseMs = 0): Promise<string> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1').setEncoding('latin1');

@@ -133,7 +133,7 @@ export async function startOwnServer({
   };
 }
 
-/** Starts a server during a suite. Only hooks and tests may use it. */
+/** Runs a server from before the tests of a suite until after them. Only hooks and tests may use the returned server. */
 export function useOwnServer(options?: OwnServerOptions): OwnServer {
   return duringSuite(() => startOwnServer(options));
 }

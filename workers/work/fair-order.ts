@@ -142,8 +142,8 @@ export class FairOrder {
       this.#hold(flow, claimedPieces.length - ask.reserved);
     }
     const reservedSlots = asks.reduce((sum, { reserved }) => sum + reserved, 0);
-    const isStale = claimed.length < reservedSlots;
-    this.#spare = isStale ? Math.min(2 * this.#spare + 8, SPARE_FLOWS_MAX) : this.#spare >> 1;
+    const claimedTooFew = claimed.length < reservedSlots;
+    this.#spare = claimedTooFew ? Math.min(2 * this.#spare + 8, SPARE_FLOWS_MAX) : this.#spare >> 1;
     return blockedFlows;
   }
 

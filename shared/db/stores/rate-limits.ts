@@ -43,7 +43,7 @@ export interface Points {
 }
 
 /** A key's current window. */
-export interface Count {
+export interface KeyWindow {
   /** Points so far, including these, unless these were for another window. */
   points: number;
   /** Time until the window ends; 0 or less if there is no window. */
@@ -60,14 +60,14 @@ export async function countPoints(
   pool: Pool,
   batch: readonly Points[],
   { withinMs }: { withinMs: number },
-): Promise<Count[]> {
+): Promise<KeyWindow[]> {
   const columns = [
     batch.map(({ key }) => key),
     batch.map(({ points }) => points),
     batch.map(({ windowMs }) => windowMs),
     batch.map(({ window }) => window ?? null),
   ];
-  const rows = await query<Count & { key: string }>(pool, COUNT_POINTS, columns, { withinMs });
+  const rows = await query<KeyWindow & { key: string }>(pool, COUNT_POINTS, columns, { withinMs });
   const after = new Map(rows.map(({ key, ...count }) => [key, count]));
   // Goes from last to first, and subtracts the points of each entry from the count for the entry before it.
   return batch

@@ -25,7 +25,7 @@ const MODELS_MAX = 4;
 
 /** Weights for an account without labels. They are cautious, because an automatic reply speaks for a person. */
 const PRIOR_MEANS = [-0.8, 0.7, 0.5, 1, -1, 0.3, -0.25];
-/** Standard deviations of these weights. They are wide where accounts differ: in how reliable model and habits are. */
+/** Standard deviations of these weights. They are wide where accounts differ: how reliable the model and the person's habits are. */
 const PRIOR_DEVIATIONS = [1, 0.75, 0.5, 1, 0.5, 0.5, 0.5];
 const OFFSET_DEVIATION = 0.5;
 /** Indexes of weights that are never negative, so that a higher raw probability never lowers the confidence. */

@@ -80,7 +80,7 @@ describe('posting recording events', () => {
     assert.deepEqual(await sessionOf(ann, started.session_id), before);
   });
 
-  it('posting recording events stores the first valid event of a batch with a new id, and counts later valid ones with that id as duplicates', async () => {
+  it('of several events with the same new id in a batch, posting recording events stores the first valid one, and counts later valid ones as duplicates', async () => {
     const id = randomUUID();
     const session_id = randomUUID();
     const { body } = await post(ann, [
@@ -136,7 +136,7 @@ describe('posting recording events', () => {
     assert.equal((await post(bob, [event({ session_id: row.session_id })])).body.accepted, 1);
   });
 
-  it('posting recording events starts a session at the time of the event that arrived first, whatever the type of that event', async () => {
+  it('posting recording events starts a session at the time of the event that arrived first, as long as no session.started event has arrived', async () => {
     const first = event({ occurred_at: '2026-03-01T10:00:00+02:00', source_detail: 'tab 1' });
     await post(ann, [first, event({ session_id: first.session_id, occurred_at: '2026-02-01T00:00:00Z' })]);
     assert.deepEqual(await sessionOf(ann, first.session_id), {

@@ -107,7 +107,7 @@ export class Sender {
       reject(new Error(`the connection stayed open for ${this.#hangMs} ms`));
       socket.destroy();
     });
-    // Half-closes the connection, so that a body without an end ends.
+    // Half-closes the connection, so that the server does not wait for the rest of an unfinished body.
     socket.end(bytes);
     return promise;
   }

@@ -111,7 +111,7 @@ describe('load estimate', () => {
     assert.equal(measuredEstimate({ running: 0, lastClaimMs: null }).answerMs(500, 1000), 0);
   });
 
-  it('the load estimate also measures a single flooding party, which never gets all slots', () => {
+  it('the load estimate uses its measured claim rate for a single flooding party too, although that party leaves some slots free', () => {
     assertCloseTo(measuredEstimate({ running: 12 }).answerMs(500, 1000), 5010 + SERVICE_MS);
   });
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { Lease } from '../../../ingress/limits/lease-limiter.ts';
 import type { Verdict } from '../../../ingress/limits/limiter.ts';
 import { MemoryCounts } from '../../../ingress/limits/open-limits.ts';
-import type { Count } from '../../../shared/db/stores/rate-limits.ts';
+import type { KeyWindow } from '../../../shared/db/stores/rate-limits.ts';
 
 const WINDOW_S = 2;
 
@@ -37,7 +37,7 @@ class Installation {
           node.late = true;
         },
         count: (points) => {
-          const { promise, resolve } = Promise.withResolvers<Count>();
+          const { promise, resolve } = Promise.withResolvers<KeyWindow>();
           sent.push(() => {
             const count = store.count(points);
             this.windows.add(count.window);

@@ -41,7 +41,7 @@ describe('lines of a file', () => {
     );
   });
 
-  it('the lines of a file are read without a byte order mark, and without a carriage return', async () => {
+  it('a byte order mark at the start of a file and the carriage returns at its line ends are not part of the lines read', async () => {
     assert.deepEqual(textsOrFaults(await read('\uFEFFone\r\ntwo\r\n')), ['one', 'two']);
   });
 

@@ -95,8 +95,8 @@ function toSourceRow({ occurredMs, ...row }: StoredSource['rows'][number]): Sour
 }
 
 /**
- * Reads sources with their raw rows. The raw rows of a fact are its own sources and those of the episodes among its
- * sources.
+ * Reads facts and episodes, each with the raw rows that it was derived from; for a fact, also those of the episodes that
+ * it was derived from.
  */
 const READ_SOURCES = `
   with named as (

@@ -51,8 +51,8 @@ const DELETED_LENGTH_MAX = 64 * KIB;
 /** Maximum number of sources that are read of one row, in total and at once. */
 const SOURCES_MAX = { total: 200, atOnce: 20 };
 /**
- * Budget of a deletion, in pairs of characters. `word_similarity` takes about a nanosecond per pair, so this is some
- * 10 s, with at most 3 s per statement.
+ * Budget of a deletion, in pairs of characters. `word_similarity` takes about a nanosecond per pair, so a deletion
+ * compares for some 10 s, and a statement with a single very long row for up to 3 s.
  */
 const BUDGET_PAIRS = 8 * KIB * MIB;
 /** Pairs of characters that one statement compares, unless a single row has more: less than 0.1 s. */

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { transaction } from '../../transaction.ts';
 
-/** Ids of the rows that a promotion affects, by table. */
+/** Ids of the rows on which the failure of a promotion is recorded, by table. */
 export type AffectedRows = Partial<Record<'raw_memories' | 'episodes' | 'facts', readonly string[]>>;
 
 /** Time for which the scheduler's promotions skip rows. Doubles with each failure, up to a day. */
