@@ -26,7 +26,8 @@ interface Use {
 
 /**
  * Writes the tables of docs/configuration.md: what each variable means, from `SETTINGS`; its default, range and the
- * processes that read it, from the code that reads it. With `--check`, exits with 1 if they are out of date.
+ * processes that read it, from the code that reads it. With `--check`, writes nothing, and exits with 1 if the tables
+ * are out of date.
  */
 const uses = new Map<string, Use>();
 for (const [reader, read] of Object.entries(READERS)) observe(reader, () => read({}));
@@ -38,7 +39,7 @@ if (!process.argv.includes('--check')) writeFileSync(DOCUMENT, current);
 else if (current !== document)
   fail('docs/configuration.md: the settings have changed: npm run configuration');
 
-/** Records every variable that `read` asks for, by replacing the methods that read one. */
+/** Records every variable that `read` asks for, by replacing the methods with which `Env` reads variables. */
 function observe(reader: string, read: () => void): void {
   const note = (name: string, fallback = '', range = '') => {
     const use = uses.get(name) ?? { readers: new Set(), defaults: new Map(), range };

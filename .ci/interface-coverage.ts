@@ -22,7 +22,7 @@ const notedAnswers = new Set(
 const { operations, answers } = readDocument(new URL('../docs/openapi.json', import.meta.url));
 
 const missedAnswers = [...answers].filter((answer) => !notedAnswers.has(answer));
-/** Answers that are published once, for all addresses: a timeout at the HTTP level, and a defect. */
+/** Answers that are published once, for all operations: a request that arrives too slowly, and a defect. */
 const UNIVERSAL_ANSWER = /^\S+ \S+ (408 request_timeout|500 internal_error)$/;
 const unlistedAnswers = [...notedAnswers].filter(
   (answer) => operations.has(operationOf(answer)) && !answers.has(answer) && !UNIVERSAL_ANSWER.test(answer),

@@ -2,8 +2,8 @@ import { appendFileSync } from 'node:fs';
 import Mocha from 'mocha';
 
 /**
- * Mocha's own report, which also writes the names of files with a failure to `FAILED_FILES`, one per line: `.ci/run`
- * runs them again, alone.
+ * Reports like Mocha's `spec`, and appends the file of each failed test to the list at `FAILED_FILES`, one per line:
+ * `.ci/run` runs these files again, one at a time.
  */
 export default class Reporter extends Mocha.reporters.Spec {
   constructor(runner: Mocha.Runner, options?: Mocha.MochaOptions) {

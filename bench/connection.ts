@@ -5,8 +5,8 @@ const CONTENT_LENGTH = /\r\ncontent-length: (\d+)/i;
 
 /**
  * A kept-alive connection that makes one request at a time. It uses a plain socket because Node's own HTTP client costs
- * several times as much, on the cores that the measured processes use too. It needs answers with a Content-Length,
- * which all targets send.
+ * several times as much, on the cores that the measured processes use too. Every answer must have a Content-Length; all
+ * targets send one.
  */
 export class Connection {
   readonly #socket: Socket;
@@ -27,7 +27,7 @@ export class Connection {
     this.#socket.on('close', () => this.#answer?.reject(new Error('closed without an answer')));
   }
 
-  /** Resolves with the whole answer, head included. The body is ASCII. */
+  /** Resolves with the whole answer, head included. `body` must be ASCII. */
   post(body: string): Promise<string> {
     this.#answer = Promise.withResolvers();
     this.#socket.write(`${this.#head}${body.length}\r\n\r\n${body}`, 'latin1');

@@ -20,9 +20,9 @@ interface Trace {
 }
 
 /**
- * Traces all statements, commands and wake-ups of one prediction, alone in the system, on the connections of an ingress
- * and a worker to their stores. Periodic work of the processes (leases, polls, housekeeping) occurs in few of the
- * samples, so the most frequent sequence is the prediction's own.
+ * Traces all statements, commands and wake-ups of one prediction, while nothing else runs, on the connections of an
+ * ingress and a worker to their stores. Periodic work of the processes (leases, polls, housekeeping) occurs in few of
+ * the samples, so the most frequent sequence is the prediction's own.
  */
 async function traceOnePrediction(
   title: string,

@@ -10,7 +10,9 @@ export class Corpus {
     this.#names = this.#coinWords(NAMES, 3).map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   }
 
-  /** Generates a sentence that names a thing and an attribute, as questions do, but answers none. */
+  /**
+   * Generates a sentence that may name a thing, and names an attribute, as a question does, but answers no question.
+   */
   sentence(words = 8 + this.#below(12)): string {
     const sentence = Array.from({ length: words }, () => this.#word());
     sentence[this.#below(words)] = this.#name();
@@ -32,7 +34,7 @@ export class Corpus {
     };
   }
 
-  /** Shuffles the items (Fisher and Yates). */
+  /** Returns the items in random order (Fisher and Yates). */
   shuffle<Item>(items: readonly Item[]): Item[] {
     const mixed = [...items];
     for (let at = mixed.length - 1; at > 0; at -= 1) {
@@ -66,7 +68,7 @@ export class Corpus {
   }
 }
 
-/** Ways in which a question's words differ from those of its answer. */
+/** Wordings of a question: with the words of its answer, or with one of these words changed. */
 export const QUESTION_WORDINGS = {
   'the same words': (name: string, attribute: string) => question(name, attribute),
   'an inflected attribute': (name: string, attribute: string) => question(name, `${attribute}s`),
@@ -93,7 +95,7 @@ const SYLLABLES =
     ' ',
   );
 
-/** Creates a small seeded generator (Tommy Ettinger's mulberry32): numbers from 0 to 1. */
+/** Creates a small seeded generator (Tommy Ettinger's mulberry32) of numbers from 0 up to, but not including, 1. */
 function mulberry32(seed: number): () => number {
   let state = seed;
   return () => {

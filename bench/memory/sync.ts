@@ -83,7 +83,10 @@ for (let synced = 0; synced < events; ) {
   process.stderr.write(`${synced} rows: ${Math.round((1000 * batchSize) / took)} events/s\n`);
 }
 
-/** Returns the milliseconds of each of many runs; the first ones plan their statements and are not counted. */
+/**
+ * Returns the milliseconds of each of many runs; the first `WARM_UP_RUNS` are left out, because their statements have
+ * yet to be planned.
+ */
 async function timeRuns(run: (n: number) => Promise<unknown>): Promise<number[]> {
   const took: number[] = [];
   for (let n = -WARM_UP_RUNS; n < Number(options.lookups); n += 1) {

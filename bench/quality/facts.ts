@@ -4,7 +4,7 @@ import { readHistories } from './typing/histories.ts';
 import { HELD_OUT, TUNING, type Wordings } from './wordings.ts';
 
 /**
- * Measures the facts that are found without a model, in sentences that state something lasting and in others that only
+ * Measures how well facts are found without a model: in sentences that state something lasting, and in others that only
  * look similar, in four languages. With a folder of histories, lists the facts found there, to be judged by eye.
  * `--tuning` uses the half that rules may be tuned on, and lists the mistakes.
  */

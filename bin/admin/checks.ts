@@ -160,7 +160,10 @@ async function examineRedis(client: RedisClient, kind: RedisTarget['kind']): Pro
 
 const PROVIDER_TIMEOUT_MS = 3000;
 
-/** Checks that a model is configured and that its provider accepts the key, by listing models, which is free. */
+/**
+ * Checks that a model is configured. If a key is set, also checks that the provider accepts it, by listing models,
+ * which is free.
+ */
 export async function checkProvider({
   defaultModel,
   openai,

@@ -10,7 +10,10 @@ export interface Port {
   port: number;
 }
 
-/** Throws a `ConfigError` if the port is still in use after `withinMs`. */
+/**
+ * Waits up to `withinMs` for the port to become free. Throws a `ConfigError` if it stays in use, or at once if a server
+ * cannot listen on it for another reason.
+ */
 export async function assertPortFree({ variable, host, port }: Port, withinMs: number): Promise<void> {
   const deadline = Date.now() + withinMs;
   for (;;) {

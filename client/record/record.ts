@@ -5,7 +5,9 @@ import { type Connection, connectionIn, readConnection, remove, setUp } from './
 import { masksIn } from './masks.ts';
 import { sendAll } from './send.ts';
 
-/** Records these transcripts, or without any, everything that is said from now on. */
+/**
+ * Records these transcripts. Without any, and if the person agrees, records what they and Claude Code say from now on.
+ */
 export async function record(paths: string[], yes: boolean): Promise<void> {
   const connection = connectionIn(process.env) ?? (await readConnection());
   if (connection === undefined)
@@ -44,7 +46,7 @@ Earlier sessions: npx forecue record ${TRANSCRIPTS}
 `);
 }
 
-/** Names the owner of the key. A key that may only write cannot read the name. */
+/** Names the owner of the key by their e-mail address, unless the key has no right to read it. */
 async function ownerOf({ url: baseUrl, key: credential }: Connection): Promise<string> {
   try {
     const { email } = await createAccountClient({ baseUrl, credential }).readAccount();

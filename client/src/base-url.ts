@@ -1,6 +1,6 @@
 /**
- * Returns the address without a trailing slash, so that paths can be appended. In a browser it may be relative. Throws
- * a `TypeError` that says what is wrong.
+ * Returns the address without a trailing slash, so that paths can be appended. In a browser, `baseUrl` may be relative.
+ * Throws a `TypeError` if it is no HTTP or HTTPS address, or has a user, password, query or fragment.
  */
 export function baseOf(baseUrl: string | URL): string {
   const page = (globalThis as { location?: { href: string } }).location?.href;

@@ -12,7 +12,7 @@ import { type Completer, type CompleterClient, type CompleterOptions, createComp
 
 export type { CompleterOptions } from './completer.ts';
 
-/** Effect that makes the editor draw again without changing anything. */
+/** Effect that changes nothing, but makes the editor draw again. */
 const redraw = StateEffect.define();
 
 /**

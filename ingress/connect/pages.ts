@@ -59,7 +59,10 @@ export function signUpPage(page: CredentialsPageData & { inviteOnly: boolean }):
   );
 }
 
-/** Asks for consent. `revokeUrl` links to the page where the person can revoke it, if there is one. */
+/**
+ * Asks for consent. `revokeUrl` is the address of the page where the person can revoke it; undefined without such a
+ * page.
+ */
 export function consentPage(page: FormPageData & { email: string; revokeUrl: string | undefined }): Html {
   const { attempt, email, revokeUrl } = page;
   const revoke =
@@ -116,11 +119,11 @@ export function closedPage(attempt: AttemptView): Html {
       );
 }
 
-/** Query with which the browser comes back to the redirect URI, and the address at which it does. */
+/** Query with which the browser comes back to the redirect URI, and the public address of this service. */
 interface CallbackQuery {
   /** Returns a parameter; empty if it is absent. */
   get(name: string): string;
-  /** Base of the page's own address, and the issuer. */
+  /** Base of this page's own address; also the issuer that `iss` must name. */
   publicUrl: string;
 }
 

@@ -139,8 +139,8 @@ interface RequestHead {
 }
 
 /**
- * Starts one request with a large body in each turn of the event loop; networks take turns. Hundreds that start
- * together would block the loop for a tenth of a second, and delay all other calls.
+ * Starts at most one request with a large body in each turn of the event loop, alternating between networks. If
+ * hundreds started together, they would block the loop for a tenth of a second, and delay all other calls.
  */
 export function paceLargeBodies(): (ctx: RequestHead, next: Next) => Promise<void> {
   const starts = new ConcurrencyLimiter({ capacity: 1 });
@@ -150,7 +150,7 @@ export function paceLargeBodies(): (ctx: RequestHead, next: Next) => Promise<voi
   };
 }
 
-/** Checks the announced size. A body of unknown size counts as large. */
+/** Reports whether a request announces a large body. A body of unknown size counts as large. */
 function isLarge(headers: IncomingHttpHeaders): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > UNCOUNTED_BYTES;
 }

@@ -26,7 +26,10 @@ export interface Limiter {
   readonly limit: Limit;
   /** Takes points (1 by default), which count even when the call is refused. */
   take(key: string, points?: number): Promise<Verdict>;
-  /** Gives points (1 by default) back to the window from which this ingress last took points. */
+  /**
+   * Gives points (1 by default) back to the window from which this ingress last took points of the key; if it has taken
+   * none, does nothing.
+   */
   refund(key: string, points?: number): Promise<void>;
 }
 
@@ -73,7 +76,7 @@ export function createVerdict(allowed: boolean, remaining: number, leftMs: numbe
 
 const WINDOWS_MAX = 10_000;
 
-/** Asks the store about every point. For limits that are small, or that guard a secret. */
+/** Asks the store at every call. For limits that are small, or that guard a secret. */
 export class ExactLimiter implements Limiter {
   readonly limit: Limit;
   readonly #count: CountPoints;

@@ -5,7 +5,7 @@ const NETWORK_GROUPS = 4;
 
 /**
  * Returns the network under which an address is counted: an IPv4 address itself, or the /64 of an IPv6 address, which
- * belongs to one household.
+ * usually belongs to one household.
  */
 export function networkOf(address: string): string {
   if (!isIPv6(address)) return address;

@@ -17,7 +17,7 @@ interface CountedRequest {
 export type CountRequest = (ctx: CountedRequest, extraPoints?: number) => Promise<void>;
 
 /**
- * Counts each request for its app or user, or without a credential for its client's network. Counts nothing if the
+ * Counts each request for its app or account, or without a credential for its client's network. Counts nothing if the
  * configuration sets no limit.
  */
 export function requestLimits(config: IngressConfig['rateLimit'], limits: LimiterFactory): CountRequest {
@@ -44,7 +44,7 @@ export function requestLimits(config: IngressConfig['rateLimit'], limits: Limite
 
 /**
  * Returns the shortest window of whole seconds in which `rps` allows at least `burst` requests. They may all come at
- * once; on average no more than `rps` pass. A burst is rounded up to a multiple of `rps`.
+ * once; on average no more than `rps` a second pass. A burst is rounded up to a multiple of `rps`.
  */
 function windowOf({ rps, burst }: { rps: number; burst: number }): Pick<Limit, 'points' | 'windowS'> {
   const windowS = Math.ceil(burst / rps);

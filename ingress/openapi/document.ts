@@ -65,7 +65,7 @@ export function describeEndpoints(endpoints: readonly Endpoint[], url = '/'): ob
       securitySchemes: SECURITY_SCHEMES,
       ...sharedHeaders(components),
       responses: sharedResponses(components),
-      // Comes last, because all parts above add the schemas that they refer to.
+      // Comes last, because the parts above add the schemas that they refer to.
       schemas: components.all(),
     },
   };

@@ -4,7 +4,7 @@ import { modelsIn, readProviderAccess, readProviderSettings } from './provider.t
 import { readRecurrence } from './recurrence.ts';
 import { parseRedisUrl, parseSigningKeys, type SigningKeys, STRONG_SECRET_BYTES } from './values.ts';
 
-/** Worker pools. Each has its own slots in a process, so that work in one pool never delays work in another. */
+/** Worker pools. Each has its own slots in a process, so that work in one pool takes no slot from work in another. */
 export const POOLS = ['predict', 'batch', 'memory'] as const;
 export type PoolName = (typeof POOLS)[number];
 
@@ -122,7 +122,7 @@ export function migrateConfig(values: NodeJS.ProcessEnv) {
 
 export type BaseConfig = ReturnType<typeof baseConfig>;
 
-/** Reads what the ingress and the workers have in common. */
+/** Reads the settings that the ingress and the workers have in common. */
 function baseConfig(env: Env, operatorPort: number) {
   return {
     ...storeConfig(env),

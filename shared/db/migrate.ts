@@ -17,7 +17,10 @@ const BACKOFF = { firstMs: 1000, longestMs: 1000 };
 const POLL_MS = 100;
 const APPLICATION_NAME = 'forecue migrate';
 
-/** Limits how long a migration waits for others. It waits for another process that migrates until `signal` aborts. */
+/**
+ * Limits how long a migration waits for others. While another process migrates, it waits without a limit, unless
+ * `signal` aborts.
+ */
 export interface Patience {
   /** Time to keep trying while others hold the tables: in each of the three steps, 2 minutes by default. */
   patienceMs?: number | undefined;

@@ -91,12 +91,12 @@ export function ormOptions(clientUrl: string) {
     allowGlobalContext: false,
     // Maximum rows per statement: indexing a long text takes 20 ms, and a statement has a time limit.
     batchSize: 50,
-    // `installFunctions` creates functions and triggers, not migrations.
+    // Functions and triggers are created by `installFunctions`, and not by migrations.
     schemaGenerator: { skipTables: PLAIN_SQL_TABLES, ignoreRoutines: true, ignoreTriggers: true },
     migrations: {
       path: MIGRATIONS_FOLDER,
       pathTs: MIGRATIONS_FOLDER,
-      // No snapshot file: `checkSchema` would compare that instead of the database.
+      // No snapshot file: `checkSchema` would compare the entities with the file instead of the database.
       snapshot: false,
       // Each migration has a transaction of its own: a single one would hold every lock until the last migration is
       // done.

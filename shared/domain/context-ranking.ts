@@ -21,8 +21,9 @@ export interface Merits {
 }
 
 /**
- * Scores a row by relevance, recency and importance, as in Generative Agents (arXiv 2304.03442), and by its support.
- * `halfLifeMs` is the age at which recency counts half. Rows dated in the future count as new.
+ * Scores a row by relevance, recency and salience, as in Generative Agents (arXiv 2304.03442, which calls salience
+ * importance), and by its support. `halfLifeMs` is the age at which recency counts half. Rows dated in the future count
+ * as new.
  */
 export function worthOf({ relevance, ageMs, salience, sources }: Merits, halfLifeMs: number): number {
   const recency = 2 ** (-Math.max(0, ageMs) / halfLifeMs);

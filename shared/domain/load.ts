@@ -104,8 +104,9 @@ export class LoadEstimate {
 
   /**
    * Returns the number of queued pieces from which on a party's next piece would take longer than `withinMs`: Infinity
-   * while no queue stands or slots are free, 0 without a worker. If slots are free although work waits, the fair order
-   * withholds them from parties that have their full share. So they count as free only for a party with nothing queued.
+   * while no queue stands or the pool is not full, 0 without a worker. If a full pool still has free slots although
+   * work waits, the fair order withholds them from parties that have their full share. So these slots count as free
+   * only for a party with nothing queued.
    */
   maxQueued(withinMs: number, now: number): number {
     if (this.answerMs(0, now) > withinMs) return 0;
@@ -124,7 +125,7 @@ export class LoadEstimate {
 
   /**
    * Returns the milliseconds until the next piece of a party with `own` queued pieces would be answered: Infinity
-   * without a worker, and 0 if no recent read shows a wait.
+   * without a worker, and 0 if the latest read is too old or shows no wait for this party.
    */
   answerMs(own: number, now: number): number {
     const latest = this.#latest;

@@ -54,7 +54,7 @@ const diskSizeGauge = gauge(
   'Size in bytes of the disk of PostgreSQL, if it runs on the same machine.',
 );
 
-/** Sources of the gauges. `rounds` reports whether this process leads. */
+/** Sources of the gauges. */
 export interface TableSources {
   pool: Pool;
   /** Address of PostgreSQL itself. */

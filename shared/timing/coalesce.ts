@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Runs `work`, one run at a time: callers that come during a run share the next one. Starts at once when nothing runs,
- * and pauses for `gapMs` after each run. A function `gapMs` is called after each run.
+ * Runs `work`, one run at a time: callers that come during a run, or during the pause of `gapMs` after it, share the
+ * next run. Otherwise a run starts at once. If `gapMs` is a function, it is called after each run.
  */
 export class Coalescer<T> {
   readonly #work: () => Promise<T>;
@@ -16,7 +16,7 @@ export class Coalescer<T> {
     this.#gapMs = typeof gapMs === 'number' ? () => gapMs : gapMs;
   }
 
-  /** Stays true during the pause after a run. */
+  /** True during a run and the pause after it. */
   get isRunning(): boolean {
     return this.#current !== undefined;
   }

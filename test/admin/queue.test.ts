@@ -102,7 +102,7 @@ describe('queue commands', function () {
     await post(ann, [note()]);
     await queue('pause');
     const id = await start();
-    // A worker would have claimed the job by now.
+    // Without the pause, a worker would have claimed the job by now.
     assert.equal((await app.predict(predictionBody())).status, 504);
     assert.equal((await job(id)).state, 'queued');
     assert.equal((await kind('sync'))?.waiting, 1);
@@ -154,7 +154,7 @@ describe('queue commands', function () {
     assert.deepEqual([second.code, second.retried.sync, second.locked.sync], [0, 1, 0]);
   });
 
-  it('`queue retry-failed` stops when the jobs of 20 accounts wait in a paused pool; a later call queues the others', async () => {
+  it('`queue retry-failed` stops once the jobs of at least 20 accounts wait in a paused pool; a call after `queue resume` queues the others', async () => {
     await until(async () => (await kind('sync'))?.waiting === 0);
     await queue('pause', 'memory');
     await addFailedSyncs(system, 50);
@@ -188,7 +188,7 @@ describe('queue commands', function () {
     await queue('resume');
   });
 
-  it('queue commands refuse a missing or unknown pool, and answer an unknown pool with the names of all pools', async () => {
+  it('`queue pause` refuses an unknown pool and lists the known ones, and `queue drain` refuses to run without a pool', async () => {
     const refusals = await Promise.all([
       runAdmin(['queue', 'pause', 'lane'], system.env),
       runAdmin(['queue', 'drain'], system.env),
@@ -214,12 +214,12 @@ describe('retry of failed jobs where no worker takes work', () => {
     assert.match(stdout, /^sync: 0 queued again\. Stopped, because no worker serves the pool: start one/);
   });
 
-  it('`queue retry-failed` waits before it queues more while the jobs of 20 accounts wait in the pool', async () => {
+  it('`queue retry-failed` waits while the jobs of at least 20 accounts wait in the pool, and queues more once they have ended', async () => {
     await addIdleWorker(system);
     const retry = retrySyncs(system);
     let [ended, seen] = [0, 0];
     while (ended < people) {
-      // Two equal counts show that the command waits.
+      // Two equal counts in succession show that the command waits.
       const waiting = await until(async () => {
         const { kinds }: QueueListing = await adminResult(['queue', 'list'], system.env);
         const before = seen;

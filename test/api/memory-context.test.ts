@@ -193,7 +193,7 @@ describe('memory context', () => {
     assert.deepEqual([meta.excluded.predicted_origin, meta.counts.raw], [2, { matched: 1, returned: 1 }]);
   });
 
-  it('the memory context finds the one matching row of each tier among 1500 others, and counts at most 1000 of the others', async () => {
+  it('the memory context finds the one current row of each tier among 1500 excluded rows, and counts at most 1000 of the excluded rows', async () => {
     await add(person, 'raw', { content: 'mine' });
     await add(person, 'facts', { text: 'Likes tea' });
     await add(person, 'episodes', { title: 'Tea', summary: 'Of tea', ...RECENT_SPAN });
@@ -348,7 +348,7 @@ describe('memory context', () => {
     assert.deepEqual(await validationErrorsOf({ tags: ['a'.repeat(81)] }), ['body.tags.0 string_too_long']);
   });
 
-  it('the memory context returns as many large rows as fit, the latest or best matching first, and reports the truncation', async () => {
+  it('the memory context returns only as many large rows as fit, the latest first, and reports the truncation; a goal brings in an older row that matches', async () => {
     // Each character takes four bytes in JSON.
     const large = '😀'.repeat(7900);
     const rows = Array.from({ length: 180 }, (_, n) => {

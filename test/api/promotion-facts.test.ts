@@ -66,7 +66,7 @@ describe('promotion to facts', function () {
     assert.ok(latency_ms >= 0);
   });
 
-  it('a second promotion to facts asks no model and changes nothing', async () => {
+  it('a second promotion to facts, with no new episode since the first, asks no model and changes nothing', async () => {
     await addEpisode(ann, ['We use pnpm']);
     system.provider.respond(proposeFacts(PNPM));
     await promotionResult();
@@ -242,7 +242,7 @@ describe('promotion to facts', function () {
     assert.equal(sources.filter(({ quote }) => quote !== null).length, 500);
   });
 
-  it('a promotion to facts shows the model each known fact that shares a word with the rows, even one with ß, ø, ł or æ', async () => {
+  it('a promotion to facts shows the model each known fact that shares a word with the rows, even a word with ß, ø, ł or æ', async () => {
     const words = ['Königstraße', 'Tromsø', 'Łódź', 'Ærøskøbing', "O'Neil"];
     for (const word of words) await add(ann, 'facts', { text: `Remembers ${word}` });
     await addEpisode(ann, ['Königstraße, Tromsø, Łódź, Ærøskøbing, Oʼneil: I was there, or not']);
@@ -459,7 +459,7 @@ describe('promotion to facts', function () {
     assert.equal(system.provider.calls.length, 2);
   });
 
-  it('a promotion to facts whose worker is killed continues where it stopped', async () => {
+  it('a promotion to facts whose worker is killed continues on another worker where it stopped', async () => {
     for (let n = 0; n < 9; n += 1) await addEpisode(ann, [`I like flavour ${n}x`], n + 1);
     const likes = Array.from({ length: 9 }, (_, n) => ({
       text: `Likes flavour ${n}x`,
@@ -553,7 +553,7 @@ describe('promotion to facts', function () {
       );
     });
 
-    it("without a model, a statement that gives something up ('I moved from npm to pnpm') supersedes the earlier fact, whatever its topic", async () => {
+    it("without a model, a statement that gives up a tool or a city ('I have moved from npm to pnpm') supersedes the earlier fact about it", async () => {
       await addEpisode(ann, ['I always use npm.', 'I live in Kiel.'], 1);
       await addEpisode(ann, ['I have moved from npm to pnpm.', 'We moved from Kiel to Hamburg.'], 2);
       await local();

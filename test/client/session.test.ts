@@ -140,7 +140,7 @@ describe("client's tokens", () => {
     assert.equal(longest, 50 * 60_000);
   });
 
-  it('a closed client that shares its storage can still log in and out', async () => {
+  it('a closed client that keeps its tokens in storage can still log in and out', async () => {
     const tokens = { access: 'a', refresh: 'r' };
     const client = createAccountClient({
       baseUrl: 'http://127.0.0.1:1',

@@ -101,7 +101,7 @@ interface Callback extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** Starts a web server that has another origin than the ingress, and records its visits. */
+/** Starts a web server that has another origin than the ingress, and that records visits. */
 export async function listenForCallbacks(onward?: string): Promise<Callback> {
   const visits: URL[] = [];
   const server = createServer((request, response) => {

@@ -15,7 +15,7 @@ describeInBrowser('interruptions', () => {
     page = await person.open();
     await signUp(page, person.email);
   });
-  it('the console renews an expired access token without the person noticing', async () => {
+  it('the console renews an expired access token by itself, and shows the page whose request was refused', async () => {
     await goTo(page, 'Account');
     let sent = 0;
     await page.route('**/api/auth/keys/', async (route, request) => {
@@ -54,7 +54,7 @@ describeInBrowser('interruptions', () => {
   });
 
   for (const step of ['sync', 'promote/facts'])
-    it(`a sample person whose learning fails at ${step} is recorded only once in the console, and can be removed`, async () => {
+    it(`a sample person loaded in the console is recorded only once, even if ${step} fails after the recording, and can be removed`, async () => {
       await goTo(page, 'First minute');
       await page.route(`**/api/memory/${step}/`, (route) => route.fulfill({ status: 500, json: {} }));
       await press(page, 'Load the sample person');

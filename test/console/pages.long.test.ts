@@ -23,7 +23,7 @@ describeInBrowser('console pages', () => {
     page = await person.open();
   });
 
-  /** Asserts that axe finds no fault in the page, and that it fits the window, in both looks of `LOOKS`. */
+  /** Asserts that axe finds no fault in the page, and that it fits the window, in each of the `LOOKS`. */
   async function assertAccessible(what: string): Promise<void> {
     for (const { colorScheme, size } of LOOKS) {
       await page.setViewportSize(size);
@@ -45,7 +45,7 @@ describeInBrowser('console pages', () => {
     }
   }).timeout(60_000);
 
-  it("axe finds no accessibility fault in the console's pages that show data, light on a desktop and dark on a phone", async () => {
+  it("axe finds no accessibility fault in the console's prediction, overview and memory pages with data, light on a desktop and dark on a phone", async () => {
     await goTo(page, 'First minute');
     await loadSample(page);
     await goTo(page, 'Try it');
@@ -77,7 +77,7 @@ describeInBrowser('console pages', () => {
     }
   }).timeout(60_000);
 
-  it("the console's charts label a day with its own date, even in time zones west of Greenwich", async () => {
+  it('the table of a console chart labels a day with its own date, even in a time zone west of Greenwich', async () => {
     const western = await personIn(at, { timezoneId: 'America/Los_Angeles' });
     const tab = await western.open();
     await signUp(tab, western.email);

@@ -70,7 +70,7 @@ export async function signUp(page: Page, email: string): Promise<void> {
   await page.getByRole('heading', { name: 'Your first minute' }).waitFor();
 }
 
-/** Logs in to `/api` as the person, for what they do outside the page. */
+/** Returns a client of `/api` that is logged in as the person, for what they do outside the page. */
 export async function clientOf(system: System, { email }: Person): Promise<UserClient> {
   const login = { email, password: PASSWORD };
   const { body } = await anonymously<LoginResponse>(system, 'POST', '/api/auth/login/', login);

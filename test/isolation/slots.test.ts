@@ -33,7 +33,7 @@ describe('slots of a worker', function () {
   });
   afterEach(() => enough.resolve());
 
-  it("an app with slow calls never takes all slots of a worker, so that another app's calls are answered in the meantime", async () => {
+  it("an app whose slow calls fill its share of a worker's 64 slots leaves slots free: another app's calls are answered within 2.5 s", async () => {
     const [slow, other] = [await system.app(), await system.app()];
     const flooded = flood(slow, SLOW_CALLS, { draft: SLOW_DRAFT });
     await untilSlotsAreTaken();
@@ -42,7 +42,7 @@ describe('slots of a worker', function () {
     assert.deepEqual(tally(await flooded), { 200: SLOW_CALLS });
   });
 
-  it("two apps with slow calls never take all slots of a worker, so that a third app's calls are answered in the meantime", async () => {
+  it("two apps whose slow calls fill their shares of a worker's 64 slots leave slots free: a third app's calls are answered within 2.5 s", async () => {
     const [slow, slower, third] = [await system.app(), await system.app(), await system.app()];
     const floods = [slow, slower].map((app) => flood(app, SLOW_CALLS, { draft: SLOW_DRAFT }));
     await untilSlotsAreTaken();
@@ -51,7 +51,7 @@ describe('slots of a worker', function () {
     for (const flooded of floods) assert.deepEqual(tally(await flooded), { 200: SLOW_CALLS });
   });
 
-  it("an app with slow calls and no neighbours gets all but a sixteenth of a worker's slots", async () => {
+  it("an app with slow calls and no neighbours gets all but a sixteenth of a worker's 64 slots", async () => {
     const slow = await system.app();
     const flooded = flood(slow, SLOW_CALLS, { draft: SLOW_DRAFT });
     await untilSlotsAreTaken();

@@ -35,7 +35,7 @@ describe('embedded PostgreSQL', () => {
     await stop();
   });
 
-  it('the embedded PostgreSQL refuses clients without the password, and only the owner of the files can read the password', async () => {
+  it('the embedded PostgreSQL refuses a client with a wrong password, and only the owner of the files can read the password', async () => {
     const { url, stop } = await start();
     const wrong = new URL(url);
     wrong.password = 'wrong';

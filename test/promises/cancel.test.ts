@@ -38,7 +38,7 @@ describe('cancelling', () => {
   const system = useSystem({ webs: 2 });
   beforeEach(() => system.provider.reset());
 
-  it("cancelling a prediction through another ingress closes the provider's socket and answers the waiting caller, both within 500 ms", async () => {
+  it("cancelling a prediction through another ingress closes the provider's socket and answers the waiting caller, both within 500 ms in eight of nine tries", async () => {
     const app = await system.app();
     const times = [];
     for (let n = 0; n < 9; n += 1) times.push(await cancelAndMeasure(system, app));

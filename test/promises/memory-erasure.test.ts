@@ -58,10 +58,10 @@ describe('memory erasure', function () {
     }
   }
 
-  it('deleting the memory of a session row by row leaves none of its five-word sequences in any table', () =>
+  it('deleting the memory of sessions row by row leaves in no table a five-word sequence that only those sessions had', () =>
     leavesNothing(addDerivedRows));
 
-  it('promoting the memory of a session and deleting it row by row leaves none of its five-word sequences in any table', () =>
+  it('after a promotion, deleting the memory of sessions row by row leaves in no table a five-word sequence that only those sessions had', () =>
     leavesNothing(async (person, rows) => {
       await settleMemory(person);
       const { body } = await person.request<MemoryStats>('GET', '/api/memory/stats/');

@@ -97,7 +97,12 @@ describe('superseding', () => {
       ['a draft of another user', {}, 2, { user_id: 'u-2' }],
       ['a newer next_prompt', {}, 2, { mode: 'next_prompt' }],
       ['a newer draft if the older one is a next_prompt', { mode: 'next_prompt' }, 2, {}],
-      ['a newer next_prompt if both are next_prompts', { mode: 'next_prompt' }, 2, { mode: 'next_prompt' }],
+      [
+        'a newer next_prompt if the older one is a next_prompt too',
+        { mode: 'next_prompt' },
+        2,
+        { mode: 'next_prompt' },
+      ],
     ] as const) {
       it(`a draft is not superseded by ${what}`, async () => {
         const app = await system.app();

@@ -1,7 +1,7 @@
 import { freePort } from './free-port.ts';
 import type { Part, System } from './system.ts';
 
-/** An operator's browser, as far as the board needs one: a cookie, and the forms of the last page. */
+/** An operator's browser, as far as the board needs one: it keeps the board's cookie, and posts forms. */
 export class Operator {
   readonly origin: string;
   #cookie = '';

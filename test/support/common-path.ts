@@ -81,7 +81,7 @@ export function claimTerms(worker: string, asks: readonly FlowAsk[]): ClaimTerms
   return { worker, asks, slots, oneAtATime: [], reachMs: 120_000 };
 }
 
-/** Queues this many pieces of work of the app. */
+/** Queues `size` pieces of work of the app. */
 export async function queueWork(pool: Pool, { appId, processId }: AppAndWorker, size: number): Promise<void> {
   const batch = Array.from({ length: size }, () => admission(appId));
   await admitTo(pool, processId, batch);

@@ -6,7 +6,7 @@ import { event } from './recording.ts';
 /** A flood of uploads: `atOnce` of them at a time, for `forMs`. */
 interface Flood {
   url: string;
-  /** Access tokens, which the requests use in turn. */
+  /** Access tokens. Each of the `atOnce` senders uses one of them. */
   tokens: string[];
   atOnce: number;
   forMs: number;

@@ -12,7 +12,9 @@ export interface Visit<Subject> {
   letThrough(): void;
 }
 
-/** A server that work under test calls when it runs: the test counts the runs, and decides when each may continue. */
+/**
+ * A server that the work under test calls when it runs: the test counts the runs, and decides when each may continue.
+ */
 export class Gate<Subject> {
   readonly visits: Visit<Subject>[] = [];
   #open = true;

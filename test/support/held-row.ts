@@ -93,7 +93,7 @@ export async function whileRowIsHeld(system: System, held: HeldRow): Promise<Hel
   }
 }
 
-/** Returns the victim's answers that are undocumented, or come later than a second after its deadline. */
+/** Returns the answers that are undocumented, or came more than a second after the deadline. */
 export function undocumentedAnswers(own: readonly Answer[], deadlineMs: number): string[] {
   return own
     .filter(({ status, code = '', headers, tookMs }) => {

@@ -42,7 +42,7 @@ class Host {
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     });
     this.#child = child;
-    // An idle host does not keep the test process alive.
+    // A host does not keep the test process alive.
     child.unref();
     child.channel?.unref();
     (child.stdout as Socket).unref();
@@ -107,14 +107,14 @@ class Host {
   }
 }
 
-/** Ways in which a part can stop: a request to its host, or a signal to the host's process. */
+/** Ways to stop or freeze a part: a request to its host, or a signal to the process of the host. */
 interface HostOfPart {
   stop(): Promise<HostReply>;
   signal(name: NodeJS.Signals): void;
   kill(): Promise<void>;
 }
 
-/** A part of the product, in a process that it shares with others of its installation. */
+/** An ingress or a worker, in a process that it may share with others of its installation. */
 export class HostedPart {
   readonly #started: Promise<HostReply>;
   readonly #host: HostOfPart;
@@ -134,20 +134,20 @@ export class HostedPart {
     return this;
   }
 
-  /** Stops the part in an orderly way, as a signal stops a process: running work is finished. */
+  /** Stops the part in an orderly way, as SIGTERM stops a process: running work is finished. */
   async stop(): Promise<void> {
     if (this.#isKilled) return;
     const { error } = await this.#host.stop();
     if (error !== undefined) throw new Error(`a part failed to stop: ${error}\n${this.log}`);
   }
 
-  /** Kills the host, and with it all parts of the kind unless they run apart. */
+  /** Kills the host, and with it all parts of the same kind, unless they run apart. */
   async kill(): Promise<void> {
     this.#isKilled = true;
     await this.#host.kill();
   }
 
-  /** Freezes or thaws the host, and with it all parts of the kind unless they run apart. */
+  /** Freezes or thaws the host, and with it all parts of the same kind, unless they run apart. */
   freeze(isFrozen: boolean): void {
     this.#host.signal(isFrozen ? 'SIGSTOP' : 'SIGCONT');
   }

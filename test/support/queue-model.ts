@@ -14,7 +14,7 @@ interface Call {
   endsAt: number;
 }
 
-/** Outcomes of the calls sent in a span of time. */
+/** Numbers of the calls sent in a span of time, by outcome. */
 export interface Tally {
   refused: number;
   answered: number;
@@ -49,7 +49,7 @@ export class QueueModel {
   #heartbeatClaims = 0;
   #calls = 0;
 
-  /** Lets this much time pass. */
+  /** Lets `ms` milliseconds pass. */
   run(ms: number): void {
     for (const end = this.now + ms; this.now < end; this.now += TICK_MS) this.#tick();
   }

@@ -42,7 +42,7 @@ export const CONTRACT: Release = {
 
 export interface RollingUpgrade extends LoadObservations {
   exits: (number | string | null)[];
-  /** Duration of each migration. */
+  /** Duration of the migration to each later version, in order. */
   migratedMs: number[];
 }
 

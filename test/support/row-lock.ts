@@ -1,7 +1,9 @@
 import pg from 'pg';
 import type { System } from './system.ts';
 
-/** A lock held from outside the product: by an operator's psql, or by a process that froze between two statements. */
+/**
+ * A lock held from outside the product, as by an operator's psql, or by a process that froze between two statements.
+ */
 export interface RowLock {
   /** Rejects if the lock was lost before. */
   release(): Promise<void>;

@@ -3,8 +3,8 @@ import type { Reply } from './client.ts';
 import { until } from './until.ts';
 
 /**
- * Asks until the ingress has noticed that there is no worker and sheds new calls. Until then each call must wait for
- * its whole time and end with its deadline's code; after that, each is shed with a `Retry-After`.
+ * Asks until the ingress has noticed that there is no worker and sheds new calls. Until then each call must end as 504
+ * with the code `deadline`; after that, three calls in succession must get 503 `overloaded` with a `Retry-After`.
  */
 export async function untilShed<Body>(
   ask: () => Promise<Reply<Body>>,

@@ -14,7 +14,7 @@ interface Uploads {
 
 /** Uploads that are ready to be posted. */
 interface ReadyUploads {
-  /** Posts all batches of all people at once. Resolves with the number of each answer, as `tally` counts them. */
+  /** Posts all batches of all people at once. Resolves with the counts of the answers, as `tally` returns them. */
   post(): Promise<Record<string, number>>;
 }
 

@@ -35,7 +35,8 @@ const NO_NEWS: UnreportedNews = {
 /**
  * A circuit breaker for one model, as this worker knows it: from what all workers have reported, and from what this
  * worker has seen since. It is open only for parties whose own calls failed, because their requests may be the cause:
- * one party's failures must never make another party's calls fail. Times are from `performance.now()`.
+ * the failures of at most `PARTIES_MAX` parties must never make another party's calls fail. After failures of more
+ * parties, it is open for all. Times are from `performance.now()`.
  */
 export class Circuit {
   readonly #model: string;

@@ -196,8 +196,8 @@ const VOTE_SHARE = 0.7;
 const PROBABILITY_MIN = 0.15;
 
 /**
- * Predicts a reply without a model, from the person's replies to similar prompts. Abstains unless the person has
- * answered similar prompts in the same way before. Repeats no secret and no undisplayable text.
+ * Predicts a reply without a model, from the person's replies to similar prompts. Proposes only replies with an
+ * estimated probability of at least `PROBABILITY_MIN`, and no secret or undisplayable text.
  */
 export function proposeLocally(prompt: string, vote: VoteResult, pairs: number, k: number): ReplyProposal {
   const candidates = vote.replies

@@ -12,7 +12,7 @@ export interface Reader {
   gone?: AbortSignal;
 }
 
-/** Reads when the memory and the party have their turn. Throws `overloaded` if `gone` aborts before. */
+/** Reads when the memory and the party have their turn. Throws `overloaded` if `gone` aborts before the turn. */
 export type FairReads = <Read>(reader: Reader, read: () => Promise<Read>) => Promise<Read>;
 
 /**

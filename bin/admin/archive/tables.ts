@@ -51,7 +51,7 @@ const SESSION_SETTINGS = `
   set client_encoding = 'UTF8'; set datestyle = 'ISO'; set intervalstyle = 'postgres'; set extra_float_digits = 3;
   set statement_timeout = 0; set lock_timeout = 0; set idle_in_transaction_session_timeout = 0`;
 
-/** Runs `work` in a session and transaction of its own. */
+/** Runs `work` in a session and transaction of its own, which the statement `begin` begins. */
 export async function inTransaction<T>(
   url: string,
   begin: string,

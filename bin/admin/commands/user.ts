@@ -187,7 +187,10 @@ interface PasswordOptions {
   'password-stdin': boolean;
 }
 
-/** Takes the whole of standard input as the password, without a line break at its end, or generates a random one. */
+/**
+ * Returns the password: with `--password-stdin` the whole of standard input, without a line break at its end; otherwise
+ * a random one.
+ */
 async function passwordOf({ 'password-stdin': isGiven }: PasswordOptions): Promise<string> {
   return isGiven ? givenPassword() : randomBytes(18).toString('base64url');
 }

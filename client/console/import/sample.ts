@@ -47,7 +47,7 @@ export async function loadSample(client: AccountClient, userId: string): Promise
   await client.recordEvents(events);
 }
 
-/** Reports whether the sample person's events are there, which may not be in memory yet. */
+/** Reports whether the sample person's events are recorded; they may not be in memory yet. */
 async function isRecorded(client: AccountClient, userId: string): Promise<boolean> {
   const id = sessionOf(userId, 0);
   const { results: sessions } = await client.listSessions();

@@ -4,7 +4,7 @@ import { Card, ConfirmedAction, Done, Empty, ErrorNote, Skeleton, Title } from '
 import { useAction, useLoad } from '../parts/work.ts';
 import { day, moment, number, t } from '../strings/index.ts';
 
-/** Lists the person's connections to apps, also revoked ones, and lets the person revoke them. */
+/** Lists the person's connections to apps, including revoked ones, and lets the person revoke the others. */
 export function Connections() {
   const { client } = useSignedIn();
   const { value, error, again } = useLoad(() => client.listOwnConnections(), []);

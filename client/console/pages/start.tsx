@@ -7,7 +7,9 @@ import { Button, Card, Done, ErrorNote, Title } from '../parts/ui.tsx';
 import { useAction, useLoad } from '../parts/work.ts';
 import { t } from '../strings/index.ts';
 
-/** The first minute: bring sessions, see what was learnt, try it. */
+/**
+ * Page for the first minute: bring sessions or load the sample person, see what was learnt, and go on to a prediction.
+ */
 export function Start() {
   const { client } = useSignedIn();
   const { value, error, again } = useLoad(() => client.readMemoryStats(), []);

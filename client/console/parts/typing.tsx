@@ -68,7 +68,10 @@ function messagesOf(question: string): DraftRequest['messages'] {
   return content.trim() === '' ? [] : [{ role: 'assistant', content, origin: 'agent' }];
 }
 
-/** Builds the completer's client: it calls the account's own operation, and reports each prediction. */
+/**
+ * Builds the client of the completer: it predicts with the account's own operation for drafts, and reports each
+ * prediction.
+ */
 function completerClientOf(
   client: AccountClient,
   report: (predicted: TimedPrediction) => void,

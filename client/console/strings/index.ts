@@ -15,15 +15,15 @@ export const t: typeof en = LANGUAGES[language] ?? en;
 
 export const languages = Object.entries(LANGUAGES).map(([tag, { language }]) => ({ tag, name: language }));
 
-/** Remembers the language, and loads the page again in it. */
+/** Remembers the chosen language, and loads the page again in that language. */
 export function choose(tag: string): void {
   localStorage.setItem(KEY, tag);
   location.reload();
 }
 
 /**
- * Locale of dates and numbers: the first of the browser's locales in this language, which has the person's region; else
- * the language alone.
+ * Locale of dates and numbers: the first of the browser's locales in this language, which may name the person's region;
+ * else the language alone.
  */
 const locale = navigator.languages.find((tag) => tag.startsWith(language)) ?? language;
 const dates = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });

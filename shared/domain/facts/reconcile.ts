@@ -161,7 +161,9 @@ function beginningOf({ validFrom, validTo }: Span): number {
   return from === validTo?.getTime() ? from - 1 : from;
 }
 
-/** Lets the later statement supersede the earlier one, whichever was stored first. */
+/**
+ * Lets the later statement supersede the earlier one, whichever was stored first. Nothing supersedes a protected fact.
+ */
 function resolveContradictions(statement: Statement, contradicted: readonly KnownFact[]): Reconciliation {
   const { validFrom, validTo } = statement;
   const isLater = (fact: KnownFact) => fact.validFrom !== null && fact.validFrom > validFrom;

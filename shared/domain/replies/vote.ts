@@ -14,11 +14,11 @@ export interface PromptReply {
 
 export interface VoteResult {
   /**
-   * The person's own replies, the likeliest first. `share` is the share of the similar prompts that got the reply;
-   * `times` is the number of times that the person gave it to any prompt.
+   * The person's own replies to the similar prompts, the likeliest first. `share` is the share of the vote that the
+   * reply got; `times` is the number of times that the person gave it to any prompt.
    */
   replies: { response: string; share: number; times: number }[];
-  /** Returns the share of the similar prompts to which the person gave a reply of the same meaning, from 0 to 1. */
+  /** Returns the share of the vote, from 0 to 1, of the replies with the same meaning as `response`. */
   shareOf(response: string): number;
   /**
    * The most similar earlier prompts with their replies, the nearest first. Those that dictate a reply have no vote.
@@ -41,8 +41,8 @@ const [K1, B] = [1.2, 0.75];
 
 /**
  * Returns a function that finds which of a person's own replies fit a prompt, by a vote of the most similar earlier
- * prompts. Nearer prompts weigh more. One vote always goes to a new reply, so that a single case is never a certainty.
- * The pairs are analysed once, however many prompts follow.
+ * prompts. Nearer prompts weigh more. A vote of weight `NOVELTY_WEIGHT` always goes to a new reply, so that a single
+ * case is never a certainty. The pairs are analysed once, however many prompts follow.
  */
 export function createVoter(pairs: readonly PromptReply[]): (prompt: string) => VoteResult {
   const documents = pairs.map((pair) => countWords(pair.prompt));

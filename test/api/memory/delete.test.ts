@@ -33,7 +33,7 @@ describe('deleting memory', () => {
   const byModel = (table: 'episodes' | 'facts', { id }: { id: string }) =>
     system.database.pool.query(`update ${table} set origin = 'model', model = 'm' where id = $1`, [id]);
 
-  it('deleting a raw row takes the ingress less than 150 MB of RAM, even if the sources of all its facts together would take 300 MB', async () => {
+  it('deleting a raw row takes the ingress less than 150 MB of RAM, even if the sources of the facts that it checks would together take 300 MB', async () => {
     const secret = 'the parcel waits behind the green door of the boathouse';
     const long = '😀'.repeat(7900);
     const raw = [await say(secret)];
@@ -154,7 +154,7 @@ describe('deleting memory', () => {
     );
   });
 
-  it('a superseded fact has no end again once its successor is deleted, even if the `valid_from` of the successor was changed before', async () => {
+  it('a superseded fact loses its end when its successor is deleted, even if the `valid_from` of the successor was changed before', async () => {
     const [begins, earlier, later] = ['05', '04', '07'].map((month) => `2026-${month}-01T00:00:00.000Z`);
     for (const [before, moved] of [
       [null, earlier],

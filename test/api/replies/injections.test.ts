@@ -14,7 +14,7 @@ describe('obedient model', function () {
   this.timeout(120_000);
   const system = useSystem();
   let ann: UserClient;
-  /** Prediction made without anything that dictates a reply. */
+  /** Prediction from a memory in which nothing dictates a reply. */
   let withoutInjection: ReplyResponse;
   const texts = Object.values(INJECTIONS).flat();
 
@@ -30,7 +30,7 @@ describe('obedient model', function () {
     assert.equal(reply.confidence, 0, text);
   };
   const thresholdOf = (place: number) => THRESHOLDS[place % THRESHOLDS.length];
-  /** Asserts that a prompt which dictates nothing is acted on, so the guards do not refuse everything. */
+  /** Asserts that the reply to a prompt which dictates nothing is `auto`: the guards do not refuse everything. */
   const assertAutoWithoutInjection = async () =>
     assert.equal((await predictSuccessfully(ann, { threshold: 0.01 })).status, 'auto');
 

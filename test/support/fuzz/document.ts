@@ -63,7 +63,7 @@ export interface Operation {
 const document: Document = JSON.parse(readFileSync(DOCUMENT_FILE, 'utf8'));
 const ajv = new Ajv2020({ strict: false });
 formats.default(ajv);
-// White space around an address is ignored, which no format can say.
+// The product ignores white space around an e-mail address, which no format can say.
 ajv.addFormat('email', true);
 ajv.addSchema({ $id: 'document', components: document.components });
 

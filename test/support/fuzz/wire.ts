@@ -1,7 +1,7 @@
 import type { Request } from './request.ts';
 import type { WireForm } from './twists.ts';
 
-/** Writes a request in a form that no HTTP client would send. It asks for the connection to be closed. */
+/** Encodes a request in an unusual or invalid form. Most forms ask the server to close the connection. */
 export function bytesOf(
   { method, target, headers, body = Buffer.alloc(0) }: Request,
   form: WireForm,

@@ -30,13 +30,13 @@ describe('scripted model', () => {
   const isQuoted = ({ fact, rows }: (typeof answers)[number]) =>
     fact.evidence.every(({ source, quote }) => rows[source - 1]?.text.includes(quote));
 
-  it("the scripted model finds and quotes all of a person's active statements, or all but one", () => {
+  it('the scripted model finds and quotes the active statements of a person, except at most one', () => {
     const found = new Set(answers.filter(isQuoted).flatMap(({ fact }) => statementsIn(fact.text).map(keyOf)));
     const { active } = truthOf(persona.sessions);
     assert.ok(active.filter((statement) => found.has(keyOf(statement))).length >= active.length - 1);
   });
 
-  it('the scripted model makes each kind of mistake that the promotion gates catch', () => {
+  it('the scripted model makes mistakes: false quotes, obeyed injections, invented statements, repetitions and missing slots', () => {
     const { active, superseded } = truthOf(persona.sessions);
     const statedKeys = new Set([...active, ...superseded].map(keyOf));
     const stated = answers.flatMap(({ fact }) => statementsIn(fact.text));

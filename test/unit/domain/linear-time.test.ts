@@ -18,9 +18,9 @@ const READERS: Record<string, (text: string) => unknown> = {
   'finding what is pasted into a row': pastedParts,
   'finding a quote in a row': (text) => new QuotedText(text).passageOf(text),
   'telling whether two facts are the same': (text) => isNearDuplicate(text, `${text} `),
-  'telling whether two facts give one value': (text) =>
+  'telling whether two facts give the same value': (text) =>
     isSameValue(`tea ${text}`, `${text} tea`, 'own.drink'),
-  'telling whether two facts give other values': (text) =>
+  'telling whether two facts give different values': (text) =>
     isOtherValue(`${text} npm`, `${text} pnpm`, 'tool.a'),
   'telling whether a fact is an instruction': isInstruction,
   'finding the slot of a fact': slotOf,
@@ -43,7 +43,10 @@ const PARTS = [
 
 /** Lengths of texts in characters: of a sentence, of a long fact, and beyond the limit of any row. */
 const LENGTHS = [200, 8 * 1024, 256 * 1024];
-/** Limit of CPU time. The longest text takes a tenth of it in linear time, several times as much in quadratic time. */
+/**
+ * Limit of CPU time. The longest text takes a tenth of the limit in linear time, and several times the limit in
+ * quadratic time.
+ */
 const LIMIT_MS = 2000;
 /** Limit of wall-clock time, which is longer in case other processes take the CPU. */
 const INTERRUPT_MS = 10_000;
@@ -60,7 +63,7 @@ describe('hostile texts', function () {
   this.timeout(60_000);
 
   for (const [what, read] of Object.entries(READERS))
-    it(`${what} takes less than 2 s of CPU time in any hostile text of up to 256 Ki characters`, () => {
+    it(`${what} takes less than 2 s of CPU time for each of the hostile texts, which have up to 256 Ki characters`, () => {
       for (const length of LENGTHS)
         for (const part of PARTS) {
           const text = `from ${part.repeat(length / part.length)}!`;

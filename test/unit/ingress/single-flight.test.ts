@@ -35,7 +35,7 @@ describe('single flight', () => {
     assert.equal(seen.works, 2);
   });
 
-  it('a single flight passes a failure that no caller caused to all waiting callers', async () => {
+  it('a single flight gives all waiting callers a failure that none of them caused, and does not repeat the work', async () => {
     const { crowd, seen } = counting(async () => {
       await setImmediate();
       throw new Error('away');

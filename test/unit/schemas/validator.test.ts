@@ -206,7 +206,7 @@ describe('validation error', () => {
     });
   });
 
-  it('text with NUL or a lone surrogate gives a validation error of the type value_error in any field', () => {
+  it('text with NUL or a lone surrogate gives a validation error, in fields of the body and of its messages', () => {
     for (const bad of ['"a\\u0000"', '"\\ud800"', '"\\udc00\\ud800"']) {
       assert.equal(soleFault(faultsWith({ user_id: bad })).type, 'value_error');
       assert.equal(soleFault(faultsWith({ user_preferences: bad })).type, 'value_error');

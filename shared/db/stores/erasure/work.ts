@@ -49,8 +49,8 @@ export async function* eraseJobs(em: EntityManager, accountId: string): AsyncGen
 }
 
 /**
- * Revokes an account's connections and detaches them from the account. The same transaction records which predictions
- * are to be ended and erased, because the user may connect again and reuse the connection at once.
+ * Revokes an account's connections and removes the account from them. The same transaction records the grants whose
+ * predictions are to be ended and erased, because the user may connect again and reuse the connection at once.
  *
  * Does not lock the account itself: a long upload may hold that lock, and predictions would wait behind both. The
  * account is inactive by now, so it can approve and connect nothing more.
@@ -58,7 +58,7 @@ export async function* eraseJobs(em: EntityManager, accountId: string): AsyncGen
 export function endGrants(em: EntityManager, accountId: string): Promise<void> {
   return transaction(em, async (tx) => {
     await tx.execute(`select id from connections where account_id = ? order by id for update`, [accountId]);
-    // Admissions lock the connections too, so work admitted under these grants has an earlier time.
+    // Admissions lock the connections too, so work admitted under these grants was admitted before `ended_at`.
     await tx.execute(
       `insert into erasing_grants (account_id, connection_id, grant_revision, ended_at)
        select account_id, id, 0, clock_timestamp() from connections where account_id = ?

@@ -63,7 +63,7 @@ interface DerivedIds {
   facts: string[];
 }
 
-/** Deletes the links to these rows. Returns the ids of the rows that were derived from them. */
+/** Deletes the links to these rows. Returns the ids of the rows that were derived from these rows. */
 async function dropLinksTo(tx: EntityManager, accountId: string, ids: string[]): Promise<DerivedIds> {
   const links = await tx.execute<{ id: string; tier: string }[]>(
     `delete from memory_links where account_id = ? and to_id in (select json_array_elements_text(?::json)::uuid)
@@ -251,7 +251,7 @@ interface DeletedFact {
 }
 
 /**
- * Deletes facts with their former wordings and links, except `FORGOTTEN` ones. Facts that they superseded hold again,
+ * Deletes facts, their former wordings, and their links except `FORGOTTEN` ones. Facts that they superseded hold again,
  * or pass to the next successor. Returns the ids of the deleted facts, without former wordings, and the number of facts
  * that hold again.
  */
@@ -284,9 +284,9 @@ export async function deleteFacts(
 }
 
 /**
- * Passes facts that deleted facts superseded or ended to the next remaining successor, or makes them current. An end of
- * validity that equals the beginning of the deleted successor moves to the announced beginning of the next one, or is
- * removed. Returns the number of facts that hold again.
+ * Hands facts whose successor is deleted on to the next remaining successor, or without one makes them current. An end
+ * of validity that equals the beginning of the deleted successor moves to the announced beginning of the next one, or
+ * is removed. Returns the number of facts that hold again.
  */
 async function restoreSuperseded(
   tx: EntityManager,

@@ -12,7 +12,10 @@ export interface RowFilter {
   settledOnly: boolean;
 }
 
-/** An episode that may be rewritten. `version` changes when a client changes it, or its text is erased or written. */
+/**
+ * An episode that may be rewritten. `version` changes when a client changes the episode, or when its text is erased or
+ * written.
+ */
 export interface EpisodeVersion {
   id: string;
   version: string;
@@ -37,7 +40,10 @@ interface StoredRow extends Omit<RawToPromote, 'occurredAt'> {
 const COLUMNS = `r.id, r.session_id as "sessionId", (extract(epoch from r.occurred_at) * 1000)::float8 as "occurredMs",
   r.content, r.role, r.origin, r.agent, r.role = 'human' and r.origin = 'human' as "isHuman"`;
 
-/** Condition for drafts written by promotion. Other episodes, of clients or final, are rewritten only once stale. */
+/**
+ * Condition for draft episodes that a promotion wrote. Other episodes, of clients or final, are rewritten only once
+ * stale.
+ */
 const IS_REWRITABLE = `e.origin in ('model', 'extractive') and e.status = 'draft'`;
 
 const VERSION_COLUMNS = `e.id, extract(epoch from e.updated_at)::text as version, e.stale_at is not null as "isStale"`;
