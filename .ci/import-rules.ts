@@ -16,7 +16,7 @@ const LEAF_ROOMS = ['shared/schemas/', 'shared/errors/'];
 
 /**
  * Import rules by room. The rule for a file is the one with the longest matching prefix, and a room may always import
- * itself. A migration imports nothing of ours, because our code changes after the migration has landed.
+ * itself. The rule for migrations names no room, because our code changes after a migration has landed.
  */
 export const RULES: Record<string, Rule> = {
   'ingress/': {
@@ -103,7 +103,7 @@ export const RULES: Record<string, Rule> = {
   'shared/work/': { rooms: ['shared/'], packages: [...ROW_TYPES, 'typebox: Static TSchema'] },
 };
 
-/** Paths that every room may import. */
+/** Paths that files of every room may import, whatever their rule. */
 export const SHARED_BASE = [
   'shared/box.ts',
   'shared/ids.ts',

@@ -25,8 +25,8 @@ interface Context {
 }
 
 /**
- * Restate: its server takes the calls at `/v1/predictions`, keeps them in its log on disk, and has this process run
- * the handler of one step.
+ * Restate: its server takes the calls at `/v1/predictions`, keeps them in its log on disk, and has this process run a
+ * handler, which has one step.
  */
 await runMain(
   'restate',

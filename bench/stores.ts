@@ -14,7 +14,7 @@ const REDIS_START_MS = 5000;
 /** A running server; if the bench has started it, disposing of it stops it. */
 export interface Store {
   url: string;
-  /** Version, and the settings that affect the figures. */
+  /** The server's version, and for PostgreSQL the settings that affect the figures. */
   facts: Record<string, string>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -75,7 +75,7 @@ async function postgresFacts(url: string): Promise<Record<string, string>> {
 async function redisFacts(url: string): Promise<Record<string, string>> {
   const retryStrategy = (times: number) => (times * 50 < REDIS_START_MS ? 50 : null);
   const redis = new Redis(url, { retryStrategy, maxRetriesPerRequest: null });
-  // Ignores errors until the server is up; the last attempt fails the command.
+  // Ignores connection errors, since the server may still be starting; after the last retry the command is rejected.
   redis.on('error', () => {});
   try {
     const info = await redis.info('server');

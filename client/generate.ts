@@ -50,9 +50,7 @@ function errorsOf(): string {
   return `export const messages = {\n${messages.join('')}} as const;\n`;
 }
 
-/**
- * Writes the operations of an API: a table for the client, and the type of the methods that it makes from the table.
- */
+/** Writes the operations of an API: a table, and the type of the methods that the client makes from this table. */
 function methodsOf(
   surface: string,
   operations: { path: string; method: string; operation: Operation }[],

@@ -21,7 +21,7 @@ export function createLog(process: string, level: string, destination?: Destinat
 /** Pattern of the error codes of PostgreSQL. They contain a digit, unlike those of Node, such as EPIPE. */
 const SQLSTATE = /^(?=.*\d)[0-9A-Z]{5}$/;
 
-/** Maximum number of errors that are logged of those that one error sums up. */
+/** Maximum number of errors of an `AggregateError` that are logged. */
 const ERRORS_MAX = 5;
 /** Maximum number of errors in a logged chain of causes, besides the first one. */
 const DEPTH_MAX = 3;

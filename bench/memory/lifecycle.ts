@@ -10,10 +10,10 @@ import { startScriptedProvider } from './scripted-provider.ts';
 import { TOPICS } from './topics.ts';
 
 /**
- * Measures the life of a memory: scripted people record, sync, promote, ask, delete and erase at an installation of
- * their own, and what is remembered is compared with what they said. `--provider` is `scripted` (a model that makes
- * mistakes as models do), `local` (no model), or `environment` (`OPENAI_API_KEY`, `OPENAI_BASE_URL`, `DEFAULT_MODEL`).
- * Exits with 1 if a figure misses its target.
+ * Measures the life of a memory: scripted people record, sync, promote, ask, delete and erase at an installation
+ * started for this run, and what it remembers is compared with what they said. `--provider` is `scripted` (a model that
+ * makes mistakes as models do), `local` (no model), or `environment` (`OPENAI_API_KEY`, `OPENAI_BASE_URL`,
+ * `DEFAULT_MODEL`). Exits with 1 if a figure misses its target.
  */
 const { values: options } = parseArgs({
   options: {

@@ -22,7 +22,7 @@ const { values: options } = parseArgs({
 
 /** Maximum numbers of rows in a context, each measured separately. */
 const CUTS = [10, 40];
-/** Days over which the raw rows are spread: just less than the window. Facts are spread over a year. */
+/** Days over which the raw rows are spread: just less than `WINDOW_MINUTES`. Facts are spread over a year. */
 const DAYS = 6.9;
 const WINDOW_MINUTES = 10_080;
 

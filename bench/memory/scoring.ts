@@ -31,7 +31,9 @@ export function rate(counts: Counts, n: string, of: string, none = 1): number {
   return whole === 0 ? none : (counts[n] ?? 0) / whole;
 }
 
-/** Relation of a fact to the truth: `other` states nothing that a persona could have said about themselves. */
+/**
+ * Relation of a fact to the truth. A fact is `other` if it states nothing that a persona could say about themselves.
+ */
 export type Verdict = 'right' | 'superseded' | 'neverSaid' | 'other';
 
 export function verdictOf(text: string, truth: Truth): Verdict {
@@ -59,7 +61,7 @@ export function factCounts(facts: readonly ScoredFact[], truth: Truth): Counts {
   };
 }
 
-/** Counts the facts for each statement that was made in three wordings; one fact is right. */
+/** Counts the facts for each statement that was made in three wordings: exactly one is right. */
 export function repeatCounts(facts: readonly ScoredFact[], repeated: readonly Statement[]): Counts {
   const stated = facts.map(({ text }) => statementsIn(text).map(keyOf));
   const copies = repeated.map((one) => stated.filter((keys) => keys.includes(keyOf(one))).length);

@@ -12,7 +12,7 @@ interface ChatRequest {
   response_format: { json_schema: { name: string } };
 }
 
-/** An OpenAI-compatible server on a free port; the scripted model answers its structured questions. */
+/** An OpenAI-compatible server on a free port, which gives scripted answers to structured questions. */
 export interface ScriptedProvider {
   /** Value for `OPENAI_BASE_URL`. */
   url: string;

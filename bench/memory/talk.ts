@@ -57,7 +57,7 @@ export const REPORTS = [
   'The tests of {} took eleven seconds.',
 ] as const;
 
-/** Two-part names of code, which make the words of a session distinctive. */
+/** First parts of two-part names of code. The names make the words of a session distinctive. */
 export const FIRST_NAMES =
   'upload invoice session ledger avatar calendar search webhook parser mailer cursor archive thumbnail voucher'.split(
     ' ',

@@ -28,7 +28,9 @@ import { WRITERS } from './writers.ts';
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    /** Number of lives of each person and writer: 40, or 2 with a model, which is slower and may cost money. */
+    /**
+     * Number of lives of each person and writer; by default 40, or 2 with a model, which is slower and may cost money.
+     */
     lives: { type: 'string' },
     /** Seed of the first life. */
     seed: { type: 'string', default: '1' },

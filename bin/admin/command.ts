@@ -51,7 +51,7 @@ interface Definition<O extends Options, A> extends Help {
   options?: O;
   /** Number of positional arguments; none by default. */
   operands?: 1 | 'many';
-  /** Maximum time of a statement; by default the service's own. */
+  /** Maximum time of a statement; by default that of the service's statements. */
   statementMs?: number;
   /** Checks the values and returns the action. */
   read(values: Values<O>, operand: string | undefined, operands: readonly string[]): A;
@@ -90,7 +90,7 @@ function define<const O extends Options, A>(
 
 async function withAdmin(action: Action, statementMs?: number): Promise<Outcome> {
   const config = adminConfig(await withDatabase(process.env));
-  // Silent, because standard output is for the result, and failures are thrown anyway.
+  // Logs nothing, because standard output is for the result, and failures are thrown anyway.
   const database = await openDatabase(config, createLog('admin', 'silent'), 'forecue admin', statementMs);
   try {
     return await action({ config, database, em: database.orm.em.fork() });

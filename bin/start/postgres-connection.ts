@@ -25,7 +25,9 @@ export async function query(access: PostgresAccess, text: string): Promise<pg.Qu
   }
 }
 
-/** Returns the state of a server. Throws on any other failure to connect, such as a wrong password. */
+/**
+ * Returns the state of a server. Throws if the failure to connect means none of these states, such as a wrong password.
+ */
 export async function stateOf(
   access: PostgresAccess,
 ): Promise<'up' | 'starting or stopping' | 'unreachable'> {

@@ -46,7 +46,10 @@ interface Guide {
   logs: string;
 }
 
-/** Shows how to make a first prediction. The `curl` command generates new ids each time it is pasted. */
+/**
+ * Shows how to make a first prediction. The `curl` command generates new request and session ids each time it is
+ * pasted.
+ */
 export function guide({ address, board, key, config, logs }: Guide): string {
   return `
   address    ${address}

@@ -14,7 +14,7 @@ const OUR_COMMAND = /[/\\]\.forecue[/\\]record\.mjs" hook$/;
 /** Time limit of a hook in seconds; short, because a hook only starts the process that records. */
 const TIMEOUT_S = 10;
 
-/** Makes Claude Code call the program. Returns the path of its settings. */
+/** Adds hooks by which Claude Code calls the program. Returns the path of Claude Code's settings. */
 export async function addHooks(program: string): Promise<string> {
   const command = `"${process.execPath}" "${program}" hook`;
   const hook = { hooks: [{ type: 'command', command, timeout: TIMEOUT_S }] };
@@ -45,7 +45,8 @@ function isOurs(group: unknown): boolean {
 }
 
 /**
- * Reads the settings. Throws a `TypeError` if they are not JSON, since rewriting them would lose what the person wrote.
+ * Reads the settings. Throws a `TypeError` if they are not a JSON object, since rewriting them would lose what the
+ * person wrote.
  */
 async function readSettings(): Promise<JsonObject> {
   const text = await readFile(SETTINGS, 'utf8').catch((error) => {

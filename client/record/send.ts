@@ -34,7 +34,7 @@ export async function sendAll(
     reports.push(report);
     try {
       await importFile(path, report, { store, signal, progress: (bytes) => progress.add(bytes, reports) });
-      // Files in a folder that are not transcripts are left out.
+      // Leaves files that are not transcripts out of the summary, unless the person named them.
       if (!named && report.format === null) reports.pop();
     } catch (error) {
       report.failed = (error as Error).message;

@@ -131,7 +131,7 @@ export async function errorOf(response: Response): Promise<ForecueError> {
   return new ForecueError(code, { ...facts, ...(message !== undefined && { message }) });
 }
 
-/** Builds the error from the data of an event. */
+/** Builds the error from the data of an `error` event in a job's stream. */
 export function errorOfEvent({ detail }: { detail: { code: ErrorCode; message: string } }): ForecueError {
   return new ForecueError(detail.code, { status: 200, message: detail.message });
 }
@@ -150,7 +150,10 @@ function detailOf(text: string): { code: ErrorCode; message?: string } | FieldFa
   }
 }
 
-/** Returns the Retry-After in seconds. A proxy may send a date instead, which is compared with its `Date` header. */
+/**
+ * Returns the `Retry-After` in seconds. A proxy may send a date instead: it is compared with the answer's `Date`
+ * header.
+ */
 function retryAfterOf(headers: Headers): number | undefined {
   const header = headers.get('retry-after');
   if (header === null) return undefined;

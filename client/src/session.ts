@@ -5,7 +5,7 @@ import { type Credentials, sleep } from './transport.ts';
 export interface Tokens {
   /** Valid for an hour. */
   access: string;
-  /** Renews the access token for 30 days. */
+  /** Valid for 30 days; in exchange for it the server issues new access tokens. */
   refresh: string;
 }
 
@@ -34,7 +34,10 @@ const RENEW_AFTER_MS = 50 * 60_000;
 /** Pause after a renewal that failed. */
 const RENEW_AGAIN_MS = 60_000;
 const STORAGE_KEY = 'forecue.tokens';
-/** Maximum time until this tab sees in the storage what another tab wrote before it sent a message or unlocked. */
+/**
+ * Maximum time until this tab sees in the storage what another tab wrote before that tab sent its message or released
+ * the lock.
+ */
 const STORAGE_DELAY_MAX_MS = 1000;
 
 /**
@@ -142,7 +145,10 @@ export class Session implements Credentials {
     return channel;
   }
 
-  /** Applies the change of another tab, which logged in or out or renewed the tokens, once the storage shows it too. */
+  /**
+   * Applies the change of another tab, which logged in or out or renewed the tokens, once the storage shows it, or
+   * after `STORAGE_DELAY_MAX_MS`.
+   */
   async #hear(text: string | null): Promise<void> {
     const deadline = performance.now() + STORAGE_DELAY_MAX_MS;
     while ((await this.#storage.getItem(STORAGE_KEY)) !== text && performance.now() < deadline)
@@ -158,7 +164,10 @@ export class Session implements Credentials {
     this.#onTokens?.(tokens);
   }
 
-  /** Renews the tokens. If it `waited`, another tab has just renewed them, which the storage may not show yet. */
+  /**
+   * Renews the tokens. If this tab `waited` for another one, that one has just renewed them, which the storage may not
+   * show yet.
+   */
   async #renew(refused: Record<string, string>, waited: boolean): Promise<boolean> {
     await this.#latestChange;
     const isRefused = (tokens: StoredTokens | undefined) =>
@@ -182,7 +191,10 @@ export class Session implements Credentials {
     return access !== undefined;
   }
 
-  /** Runs the work while no other tab runs its own. The work learns whether it had to wait for another tab. */
+  /**
+   * Runs the work while no other tab runs its own, where the browser has locks. The work learns whether it had to wait
+   * for another tab.
+   */
   async #runAlone<T>(work: (waited: boolean) => Promise<T>): Promise<T> {
     const locks = this.#isShared ? globalThis.navigator?.locks : undefined;
     if (locks === undefined) return work(false);
@@ -226,7 +238,7 @@ export class Session implements Credentials {
   }
 }
 
-/** Returns the header for a credential of this form. */
+/** Returns the header that carries a credential: a key and an access token have different ones. */
 export function headersOf(credential: string): Record<string, string> {
   if (credential.startsWith('service_')) return { 'x-service-api-key': credential };
   return { authorization: `Bearer ${credential}` };

@@ -45,8 +45,8 @@ export function publishedFiles(endpoints: readonly Endpoint[], publicUrl: string
 }
 
 /**
- * Renders the page. `assets` and `root` are the paths of its assets and of the site's front page, relative to its own
- * address.
+ * Renders the page. `assets` and `root` are the paths to the page's assets and to the site's front page, relative to
+ * the page's address.
  */
 function page({ assets, root }: { assets: string; root: string }): PublishedFile {
   const content = `<!doctype html>

@@ -17,7 +17,7 @@ export interface PublishedFile {
   headers?: Record<string, string>;
 }
 
-/** Header of a file that browsers may cache, but revalidate each time. */
+/** Headers of a file that browsers may cache, but must revalidate each time. */
 export const REVALIDATE_HEADERS = { 'Cache-Control': 'no-cache' };
 
 /** Serves these files, by their paths. */

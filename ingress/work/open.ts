@@ -38,7 +38,7 @@ export interface Work {
   endingOptions: EndingOptions;
   /** True while callers wait. */
   readonly isBusy: boolean;
-  /** Answers every caller that waits now that the service is shutting down. */
+  /** Answers all waiting callers with `service_unavailable`, for a shutdown. */
   closeRoom(): void;
 }
 

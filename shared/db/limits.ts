@@ -39,7 +39,7 @@ export const LOCAL_SETTINGS = assignments(SETTINGS)
 
 /**
  * Settings attached to the hot path's functions, because a session that a pooler lends has none of our settings. They
- * make each look-up use a key, whatever the tables contained when it was planned, and plan it once per session:
+ * make each look-up use an index, whatever the tables contained when it was planned, and plan it once per session:
  * planning a look-up takes longer than running it.
  */
 export const FUNCTION_SETTINGS = assignments({

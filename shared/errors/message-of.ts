@@ -1,6 +1,6 @@
 /**
- * Returns an error's message. A host name with several addresses fails with one error per address and no message of its
- * own; this returns that of the first address.
+ * Returns an error's message. A connection to a host name with several addresses fails with an `AggregateError` without
+ * a message, which has one error per address: then this returns the message of the first of these errors.
  */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return messageOf(error.errors[0]);

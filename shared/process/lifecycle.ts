@@ -21,7 +21,7 @@ export interface ReadyMessage {
 /**
  * Runs a process from its configuration to its end. The first signal, or the end of its parent, stops it in an orderly
  * way within 25 s, or at once if it has not started yet; further signals change nothing. An uncaught error is logged,
- * and stops the process with exit code 1 unless it stops already.
+ * and stops the process with exit code 1, unless the process is already stopping.
  */
 export async function runMain<Config extends { logLevel: string; tracing?: boolean }>(
   kind: string,

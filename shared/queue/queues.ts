@@ -45,8 +45,8 @@ const WORKER_PACE = { concurrency: 1, drainDelay: 10, runRetryDelay: 500 };
 const TICKET_TIMEOUTS = { lockDuration: 10_000, stalledInterval: 10_000, skipLockRenewal: true };
 
 /**
- * The queue of one pool. Its jobs are tickets, which say "there is work". The rows of work say which, and workers look
- * at them once a second anyway, so any ticket may be lost, late or doubled.
+ * The queue of one pool. Its jobs are tickets, which say "there is work". The rows of work say which work, and workers
+ * look at these rows once a second anyway, so any ticket may be lost, late or doubled.
  */
 export interface TicketQueue {
   /**

@@ -69,7 +69,7 @@ export const ContextMeta = closedObject({
   /** Tokens of all texts, estimated as for the context budget. */
   token_estimate: Count,
   ranking: Type.String(),
-  /** Number of rows that promotion has not looked at yet, each kind counted up to 1000. */
+  /** Number of rows that promotion has not processed yet, each tier counted up to 1000. */
   promotion_backlog: closedObject({ raw: Count, episodes: Count }),
 });
 export type ContextMeta = Static<typeof ContextMeta>;

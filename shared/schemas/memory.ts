@@ -182,7 +182,7 @@ export const ProfileResponse = closedObject({
 });
 export type ProfileResponse = Static<typeof ProfileResponse>;
 
-/** Receipt of a deletion: the other rows that it changed or deleted. */
+/** Receipt of a deletion: the id of the deleted row, and how many other rows changed or were deleted with it. */
 export const DeletionReceipt = closedObject({
   id: Id,
   event_deleted: Type.Boolean(),

@@ -43,7 +43,7 @@ export function faultsIn(reports: readonly FileReport[]): string[] {
 
 const PROGRESS_EVERY_MS = 2000;
 
-/** Writes a line about the progress of an import every 2 s. */
+/** Writes a line about the progress of an import, at most every 2 s. */
 export class Progress {
   readonly #files: number;
   readonly #write: (line: string) => void;

@@ -49,7 +49,7 @@ describe('completion', () => {
     }
 
     for (const [what, continuation] of Object.entries(HOSTILE_TEXTS))
-      it(`a completion with ${what} is 502 provider_failed and costs nothing`, async () => {
+      it(`a prediction is 502 provider_failed and costs nothing if the provider's completion has ${what}`, async () => {
         for (const part of [{ draft: DRAFT }, { draft: { text: 'Please send ', revision: 1 } }, PROMPT]) {
           const messages = [{ role: 'assistant', content: 'Done.' }];
           const { status, code } = await ask(continuation, { messages, ...part });
@@ -59,7 +59,7 @@ describe('completion', () => {
         assert.deepEqual([prediction_units, reserved_units], [0, 0]);
       });
 
-    it('a completion may contain line breaks, tabs, joiners and right-to-left marks', async () => {
+    it('a completion of a provider may contain line breaks, tabs, joiners and right-to-left marks', async () => {
       for (const continuation of HARMLESS_TEXTS)
         assert.equal((await ask(continuation)).body.completion, continuation);
     });

@@ -38,7 +38,7 @@ describe('leases on rate limits', () => {
     assert.ok(retryAfterS > WINDOW_S / 2 && retryAfterS <= WINDOW_S);
   });
 
-  it('with a leased rate limit, the RateLimit header of one ingress counts calls to another ingress', async () => {
+  it('with a leased rate limit, the RateLimit header of one ingress counts the calls to another ingress, except for one lease at most', async () => {
     const app = await system.app();
     for (let n = 0; n < 50; n += 1) await usage(app, at(0));
     const { headers } = await usage(app, at(1));
@@ -55,7 +55,7 @@ describeWithRedis('rate limit on Redis', () => {
     env: { RATE_LIMIT_RPS: '10000', RATE_LIMIT_BURST: '100000', REDIS_URL: redis.url },
   }));
 
-  it('a rate limit on Redis runs less than one script per four calls', async () => {
+  it('a rate limit on Redis runs a script for fewer than one in four calls', async () => {
     const [web] = system.webs as [HostedPart];
     const app = await system.app();
     const before = await scriptsOf(redis);

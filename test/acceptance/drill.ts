@@ -12,8 +12,8 @@ import { until } from '../support/until.ts';
 /**
  * By hand, as root, with Debian's Prometheus: ten faults in random order, each mended by an operator who knows only the
  * firing alerts, their runbook pages and `doctor`. Time runs fifteen times as fast for the shipped rules. `bin/node
- * test/acceptance/drill.ts --only clock,disk`; exits with 1 if an alert did not fire, had no page, or kept firing after
- * its remedy.
+ * test/acceptance/drill.ts --only clock,disk` takes only faults with one of these words in their names. Exits with 1 if
+ * a fault's alert did not fire, had no page or kept firing after its remedy, or `doctor` did not find the fault.
  */
 const { values: options } = parseArgs({ options: { only: { type: 'string', default: '' } } });
 
@@ -84,7 +84,7 @@ async function drill(fault: Fault, installation: Installation) {
   };
 }
 
-/** Returns the most specific alert that has a remedy. */
+/** Returns the most specific of the firing alerts for which there is a remedy. */
 async function mostSpecificAlert(installation: Installation): Promise<FiringAlert | undefined> {
   const firing = await installation.prometheus.firing();
   return Object.keys(REMEDIES).flatMap((name) => firing.find((one) => one.name === name) ?? [])[0];

@@ -13,18 +13,19 @@ import { type System, startProcesses, type TestProcess } from '../support/system
 
 /**
  * By hand: reports whether the time of a refusal reveals that an e-mail address has an account, or that a key is nearly
- * right; and whether the time of an answer reveals who is on the waitlist. Each round makes two calls of each class in
- * random order, from a socket that sends prepared bytes of equal length. The same calls, divided otherwise, also
- * show what differences noise makes (`control`). A log-in is measured a second time with a hash that takes no time,
- * since the noise of the hash hides the rest.
+ * right; and whether the time of an answer reveals who is on the waitlist. Each comparison has two classes of calls,
+ * such as log-ins with a known and with an unknown address. Each round makes two calls of each class in random order,
+ * over one socket, with prepared bytes of equal length. The same calls, divided into halves that each have one call of
+ * each class, show what differences noise makes (`control`). Log-ins are measured a second time with a hash that takes
+ * no time, since the noise of the hash hides other differences.
  *
- * Exits with 1 (`different`) if chance would make such a difference, of the mean or of the distribution, in less than
- * one of a hundred runs, whatever its size. Exits with 2 if nothing can be concluded: `noisy control` if the control
- * differs, `too noisy` if a difference above the comparison's margin may be hidden. Differences of 15 to 100 us have
- * been measured over the Internet, with thousands of calls (Crosby, Wallach and Riedi, 2009); here, an e-mail address
- * may be tried 50 times an hour, from all networks together. With the real hash the margin is wider: the differences to
- * find there are whether a hash is made, and at which cost. The waitlist's margin is wider too: a timer in whole
- * milliseconds sends its answers, and an address can be asked about only once, since that puts it on the list.
+ * Exits with 1 (`different`) if the means or the distributions of the two classes differ, however little, as chance
+ * would make them differ in less than one of a hundred runs. Exits with 2 if nothing can be concluded: `noisy control`
+ * if the control differs, `too noisy` if a difference above the comparison's margin may be hidden. Differences of 15 to
+ * 100 us have been measured over the Internet, with thousands of calls (Crosby, Wallach and Riedi, 2009); here, an
+ * e-mail address may be tried 50 times an hour, from all networks together. With the real hash the margin is wider: the
+ * differences to find there are whether a hash is made, and at which cost. The waitlist's margin is wider too: a timer
+ * in whole milliseconds sends its answers, and an address can be asked about only once, since that puts it on the list.
  */
 const MARGIN_MS = 0.02;
 const HASH_MARGIN_MS = 1;
@@ -148,7 +149,8 @@ async function logIns({ database }: System<TestProcess>, rounds: number): Promis
        from unnest($1::uuid[], $2::text[], $3::text[]) as a (id, email, hash)`,
     [known.map(({ id }) => id), known.map(({ email }) => email), known.map(({ hash }) => hash)],
   );
-  // The first reader of a new row marks it, which takes time; the rows of attacked accounts are not new.
+  // Vacuums, because the first read of a new row also marks the row, which takes time, and the rows of attacked
+  // accounts are not new.
   await database.pool.query('vacuum (analyze) accounts');
   const logIn = (email: string) =>
     bytesOf('POST', '/api/auth/login/', {}, { email, password: 'a wrong guess 123' });
@@ -177,8 +179,8 @@ async function appKeys(installation: System<TestProcess>): Promise<[MakeCall, Ma
 }
 
 /**
- * Changes three characters near the key's end and fits the checksum; different each time, since no key is looked up
- * twice.
+ * Changes three characters near the key's end and fits the checksum; different each time, since the result for a key
+ * that was looked up before may be cached.
  */
 function nearMissOf(key: string): string {
   const secret = key.slice(0, -CHECKSUM_LENGTH);

@@ -82,7 +82,7 @@ describe('account activity', () => {
     assert.ok((day.cost_cents ?? 0) > 0);
   });
 
-  it("account activity starts each day at the person's local midnight, and counts no rows of other accounts", async () => {
+  it('account activity starts each day at midnight in the time zone of `utc_offset_minutes`, and counts no rows of other accounts', async () => {
     const [ann, bob] = [await signUp(system), await signUp(system)];
     const { id } = await add(ann, 'raw', { content: 'Just before midnight' });
     await system.database.pool.query(

@@ -108,7 +108,7 @@ describe('predictions with a connection', () => {
     assert.equal(again.headers.get('idempotency-replayed'), null);
   });
 
-  it('a prediction that is queued when its connection is revoked never runs', async () => {
+  it('revoking a connection ends its queued predictions with 403, and they never run', async () => {
     await whileFrozen(system.workers, async () => {
       const body = connectedBody();
       const waiting = app.predict(body);
@@ -120,7 +120,7 @@ describe('predictions with a connection', () => {
     assert.equal(system.provider.calls.length, 1);
   });
 
-  it('a queued prediction that the revoke of its connection has not ended yet runs without memory', async () => {
+  it('a queued prediction of a revoked connection runs without memory if a worker claims it before the revoke has ended it', async () => {
     await setProfile(system, person, 'Writes short, friendly mails', { team: 'sales' });
     const body = connectedBody();
     const { waiting } = await whileFrozen(system.workers, async () => {
@@ -177,7 +177,7 @@ describe('predictions with a connection', () => {
     assert.deepEqual(statusOf(await app.predict(own)), [410, 'recovery_window_expired']);
   });
 
-  it('grants that an account lost to another account stay recorded for 42 days, while predictions made under them may exist, and are deleted after 44', async () => {
+  it('a grant that was replaced by a grant of another account stays recorded for 42 days, as long as its predictions may exist, and is deleted after 44', async () => {
     const { pool } = system.database;
     await connect(system, app, await signUp(system));
     for (const [days, left] of [
@@ -225,7 +225,7 @@ describe('predictions with a connection', () => {
       assert.equal((await other.request('GET', path)).status, 404);
     });
 
-    it("reading a connection's use has a bounded cost, however much the connection was used under earlier grants", async () => {
+    it("reading a connection's use scans a limited number of rows, even if the predictions under earlier grants exceed that number", async () => {
       await app.predict(connectedBody());
       const { pool } = system.database;
       const { connection_id: id } = connection;

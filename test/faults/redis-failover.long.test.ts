@@ -13,7 +13,10 @@ import { until } from '../support/until.ts';
 const PER_SECOND = 50;
 const CALM_MS = 1000;
 const RECOVERED_WITHIN_MS = 20_000;
-/** Maximum time without an answer: the work, and a poll each by worker and caller, since no wake-ups arrive. */
+/**
+ * Maximum time without an answer: the time of the work, one poll of the worker and one of the caller, since no wake-ups
+ * arrive during a failover.
+ */
 const SILENCE_MS = 2500;
 const NAMES = ['forecue-producer', 'forecue-consumer', 'forecue-listener'];
 
@@ -61,7 +64,7 @@ class Installation implements AsyncDisposable {
       recoveredMs = Math.round(performance.now() - since);
       await sleep(CALM_MS);
     });
-    // Without wake-ups, callers would wait for the next poll.
+    // Waits until wake-ups arrive again: without them, a call takes until the next poll.
     await until(async () => (await app.predict(predictionBody())).tookMs < 300);
     return { ...seen, recoveredMs };
   }

@@ -17,7 +17,7 @@ before(async () => {
 });
 
 describe('GET /', () => {
-  it('GET / returns as JSON to programs whether the service is ready, and where its docs and its console are', async () => {
+  it('GET / answers programs in JSON, with the state of the service and the addresses of its docs and its console', async () => {
     for (const accept of ['*/*', 'application/json', 'text/plain']) {
       const response = await fetch(`${url}/`, { headers: { accept } });
       assert.equal(response.status, 200);

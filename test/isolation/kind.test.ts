@@ -22,7 +22,7 @@ const POLLED_ANSWER_MS = 4000;
 /** Maximum duration of a prediction that finds a free slot. */
 const PROMPT_MS = 1000;
 
-describe('any kind of work', function () {
+describe('work', function () {
   this.timeout(60_000);
   let system: System<TestProcess>;
   let caller: EchoCaller;
@@ -34,7 +34,7 @@ describe('any kind of work', function () {
     beforeEach(() => gate.reset());
     afterEach(letAllEnd);
 
-    it('work of any kind is admitted and run, and its waiting caller gets the answer, the facts and the report', async () => {
+    it('work is admitted and run, and its waiting caller gets the answer, the facts and the report', async () => {
       const { outcome, replayed } = await caller.ask({ text: 'hello' });
       const { state, code, answer, attempt, units, month } = outcome;
       assert.deepEqual(
@@ -45,7 +45,7 @@ describe('any kind of work', function () {
       assert.deepEqual(outcome.report, { attempt: 1, length: 'hello'.length });
     });
 
-    it('work of any kind runs once for a repeated request, and a different request with the same id is refused', async () => {
+    it('work runs once for a repeated request, and a different request with the same id is refused', async () => {
       const requestId = newId();
       const first = await caller.ask({ text: 'once', requestId });
       const second = await caller.ask({ text: 'once', requestId });
@@ -54,12 +54,12 @@ describe('any kind of work', function () {
       assert.equal(gate.visits.length, 1);
     });
 
-    it('work of any kind fails with internal_error when its handler throws synchronously', async () => {
+    it('work fails with internal_error when its handler throws synchronously', async () => {
       const { outcome } = await caller.ask({ text: '' });
       assert.deepEqual([outcome.state, outcome.code, outcome.source], ['failed', 'internal_error', 'worker']);
     });
 
-    it('work of any kind fails with internal_error when its input is not valid', async () => {
+    it('work fails with internal_error when its input is not valid', async () => {
       for (const input of ['no JSON', '{"text":1}']) {
         const { outcome } = await caller.ask({ text: '', input });
         assert.deepEqual(
@@ -69,7 +69,7 @@ describe('any kind of work', function () {
       }
     });
 
-    it('work of any kind whose worker is killed runs again on another worker, and the waiting caller gets the answer', async () => {
+    it('work whose worker is killed runs again on another worker, and the waiting caller gets the answer', async () => {
       gate.shut();
       const waiting = caller.ask({ text: 'again' });
       await gate.visited(1);
@@ -82,7 +82,7 @@ describe('any kind of work', function () {
       assert.deepEqual(outcome.report, { attempt: 2, length: 'again'.length });
     });
 
-    it('work of any kind can be cancelled while it runs: its handler is aborted, and its caller gets the outcome', async () => {
+    it('work can be cancelled while it runs: its handler is aborted, and its caller gets the outcome', async () => {
       gate.shut();
       const requestId = newId();
       const waiting = caller.ask({ text: 'stop', requestId });
@@ -94,7 +94,7 @@ describe('any kind of work', function () {
       await until(() => visit.aborted);
     });
 
-    it('work of any kind that is cancelled while queued never runs', async () => {
+    it('work that is cancelled while queued never runs', async () => {
       const filling = await fillSlots();
       const requestId = newId();
       const waiting = caller.ask({ text: 'never', requestId });
@@ -107,7 +107,7 @@ describe('any kind of work', function () {
       assert.ok(!gate.visits.some(({ subject }) => subject === 'never'));
     });
 
-    it('work of any kind can be started without waiting for its answer, which a later request with the same id gets', async () => {
+    it('work can be started without waiting for its answer, which a later request with the same id gets', async () => {
       const requestId = newId();
       const { replayed } = await caller.start({ text: 'later', requestId });
       assert.equal(replayed, false);

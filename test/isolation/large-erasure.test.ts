@@ -87,7 +87,10 @@ async function addHistory({ database: { pool } }: System<TestProcess>, { id }: U
   );
 }
 
-/** Repeats the calls, which must succeed, until `stop` is called. That returns the milliseconds of the slowest call. */
+/**
+ * Repeats the calls, which must succeed, until `stop` is called. `stop` returns the time of the slowest call in
+ * milliseconds.
+ */
 function slowestCall(calls: () => Promise<Reply<unknown>>[]): { stop(): Promise<number> } {
   let stopped = false;
   let slowest = 0;

@@ -27,7 +27,7 @@ describe('past work of an app', function () {
     system.provider.respond(ok());
     assert.deepEqual(tally(await flood(app, PAST_CALLS)), { 200: PAST_CALLS });
     await Promise.all(system.workers.map((worker) => worker.stop()));
-    // Processes are forgotten after an hour.
+    // Deletes the rows of the stopped workers, as the housekeeping does after an hour.
     await system.database.pool.query(`delete from processes where kind <> 'web'`);
     await system.startWorker();
     await expectFairShare(app);

@@ -95,7 +95,7 @@ for (const mode of ['legacy', 'auto'] as const)
       assert.deepEqual([body.agent, body.status, body.actual_response], ['coder', 'edited', 'Red']);
     });
 
-    it('the tools remember a fact, recall it with its sources, fetch it, and forget it', async () => {
+    it('the tools remember a fact, find it by recall, search and context, fetch it by its id, and forget it', async () => {
       const { id } = await callTool(client, 'remember', {
         text: 'Prefers tabs over spaces',
         tags: ['style'],
@@ -132,7 +132,7 @@ for (const mode of ['legacy', 'auto'] as const)
       assert.deepEqual(await find(), []);
     });
 
-    it('the tools record each event once, and mark recalled texts of events as data', async () => {
+    it('the tools record each event once, mark its recalled text as data, and delete the event when the text is forgotten', async () => {
       const events = [
         {
           type: 'agent.prompt',

@@ -49,7 +49,10 @@ const COST_LIMITS: Record<'alone' | 'among', Cost> = {
   },
 };
 
-/** Statements that a prediction causes. Processes send all other statements periodically, even without calls. */
+/**
+ * Matches the statements that a prediction causes. Processes send all other statements periodically, even without
+ * calls.
+ */
 const PREDICTION_STATEMENTS = /^(admit|claim|complete|complete_and_claim|find|notify)_v\d+$/;
 
 describe('prediction cost', () => {
@@ -167,7 +170,7 @@ describe('prediction cost', () => {
     assertWithin(await costOf(1), COST_LIMITS.alone);
   });
 
-  it('a prediction among 48 concurrent ones stays within lower limits on statements, wake-ups, WAL bytes, system calls and heap bytes than a lone one', async () => {
+  it('a prediction among 48 concurrent ones stays within limits, lower than for a lone one, on statements, wake-ups, WAL bytes, system calls and heap bytes', async () => {
     assertWithin(await costOf(48), COST_LIMITS.among);
   });
 });

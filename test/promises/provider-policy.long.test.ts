@@ -17,9 +17,9 @@ const env = {
   PROVIDER_PROBE_EVERY_MS: `${PROBE_EVERY_MS}`,
   SANDBOX_UNITS: '1000000',
   WORKER_CONCURRENCY: '4',
-  // Long, so that callers who ask repeatedly are not refused as overload because the first calls waited.
+  // A long deadline, so that callers who ask repeatedly are not refused as overload because the first calls waited.
   PREDICTION_TIMEOUT_MS: '30000',
-  // Short, so that a killed worker's work is soon taken over.
+  // A short lease, so that a killed worker's work is soon taken over.
   LEASE_MS: '5000',
 };
 
@@ -186,7 +186,7 @@ describe('policy of all workers', () => {
   });
 });
 
-/** Asserts that there are 2 to `max` probes, each at least an interval after the previous one. */
+/** Asserts that there are 2 to `max` probes, each at least an interval, less 100 ms, after the previous one. */
 function assertOneEachInterval(probes: number[], max: number): void {
   assert.ok(probes.length >= 2 && probes.length <= max, `${probes.length} probes: ${probes}`);
   for (const [n, ms] of probes.slice(1).entries())

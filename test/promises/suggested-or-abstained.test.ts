@@ -29,7 +29,7 @@ const ENVELOPE_CHARS = 10_000;
 /** Token budget of a provider call, and the number of Latin letters that fit into it. */
 const BUDGET = { tokens: 100, letters: 400 };
 const MAX_COMPLETION_CHARS = 2000;
-/** Maximum duration of an answer that reports an error at once: half of the deadline of 10 s. */
+/** Maximum duration of an answer that reports an error before the deadline: half of the deadline of 10 s. */
 const FAST_MS = 5000;
 
 describe('suggested or abstained', () => {
@@ -266,7 +266,7 @@ describe('suggested or abstained', () => {
       assert.equal(system.provider.calls.length, 0);
     });
 
-    it('texts of a request that together have more code points than CONTEXT_ENVELOPE_CHARS are 413 context_too_large', async () => {
+    it('a request whose texts together have more code points than CONTEXT_ENVELOPE_CHARS is 413 context_too_large', async () => {
       const full = {
         draft: { text: '𠮷'.repeat(7000), revision: 1 },
         messages: [
@@ -343,7 +343,7 @@ describe('suggested or abstained', () => {
       'a connection that breaks': ['502 provider_failed', reset()],
     };
     for (const [what, [expected, ...steps]] of Object.entries(faults)) {
-      it(`a provider fault is reported at once and costs nothing: ${what} is ${expected}`, async () => {
+      it(`a provider fault is reported within 5 s and costs nothing: ${what} is ${expected}`, async () => {
         const app = await system.app();
         for (const step of steps) {
           const answer = await ask(step, {}, app);

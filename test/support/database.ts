@@ -34,7 +34,7 @@ export async function createDatabase({ empty = false } = {}): Promise<TestDataba
   return { url, serviceUrl: databaseUrl(pooler || server, name), pool, drop, [Symbol.asyncDispose]: drop };
 }
 
-/** Creates a database for a suite. Only hooks and tests may use it. */
+/** Returns the database of a suite. The returned object has no content before the hooks and tests of the suite run. */
 export function useDatabase(options?: { empty?: boolean }): TestDatabase {
   return duringSuite(() => createDatabase(options));
 }
@@ -43,16 +43,17 @@ export function useDatabase(options?: { empty?: boolean }): TestDatabase {
 export function openPool(url: string, max: number): pg.Pool {
   const pool = new pg.Pool({ connectionString: url, max });
   pool.on('error', () => {});
-  // The pool handles errors of idle clients only; one that is in use, or is ending, must not fail later tests.
+  // The pool handles errors of idle clients only; an error of a client that is in use or ending must not fail later
+  // tests.
   pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
 }
 
-/** Runs one statement on the server's own database. */
+/** Runs one statement on the database that the server's address names. Repeats it while the template is in use. */
 export async function administer(server: string, statement: string): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     const client = new pg.Client({ connectionString: server });
-    // An error also rejects the query; without a listener it would end the process.
+    // An error rejects the query anyway; without a listener, the error would also end the process.
     client.on('error', () => {});
     await client.connect();
     try {

@@ -73,7 +73,7 @@ export function composeProcesses(
   );
 }
 
-/** Any Kubernetes object. The type of its kind says what it must have: test/deploy/kubernetes.test.ts. */
+/** Any Kubernetes object. `test/deploy/kubernetes.test.ts` checks it against the type of its kind. */
 export interface KubernetesObject {
   apiVersion: string;
   kind: string;

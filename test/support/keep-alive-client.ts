@@ -23,8 +23,8 @@ export class KeepAliveClient {
   }
 
   /**
-   * Sends a prediction; bytes are sent as they are. Rejects if the connection is refused, reset or closed without an
-   * answer.
+   * Sends a request for a prediction; a `Buffer` is sent as it is. Rejects if the connection is refused, reset or
+   * closed without an answer.
    */
   async predict(url: string, body: object | Buffer): Promise<Answer> {
     const since = performance.now();

@@ -5,7 +5,7 @@ import { percentile } from './keep-alive-client.ts';
 
 const INTERVAL_MS = 50;
 
-/** Delay that the machine adds to a call at present, in milliseconds. */
+/** Delays that the machine has added to calls since the measurement began, in milliseconds. */
 export interface Noise {
   readonly slowest: number;
   /** Returns the delay that this share of the calls does not exceed. */

@@ -60,8 +60,8 @@ export async function startPgBouncer(
 }
 
 /**
- * Writes the configuration that docs/operating.md requires, without the product's own settings. It has fewer sessions
- * than the processes under test have connections, so that they share them.
+ * Returns a configuration with the pool mode that docs/operating.md requires, and otherwise not adapted to the product.
+ * It has fewer sessions than the processes under test have connections, so that the connections share sessions.
  */
 function configuration(
   { hostname, port, username, password }: URL,

@@ -61,7 +61,7 @@ export async function say(
   return body;
 }
 
-/** Returns all episodes, earliest first. */
+/** Returns the latest 200 episodes, earliest first. */
 export async function episodesOf(person: UserClient): Promise<EpisodeResponse[]> {
   const { body } = await person.request<{ results: EpisodeResponse[] }>(
     'GET',
@@ -70,7 +70,7 @@ export async function episodesOf(person: UserClient): Promise<EpisodeResponse[]>
   return body.results.toReversed();
 }
 
-/** Returns all raw rows, earliest first. */
+/** Returns the latest 200 raw rows, earliest first. */
 export async function rawOf(person: UserClient): Promise<RawMemoryResponse[]> {
   const { body } = await person.request<{ results: RawMemoryResponse[] }>(
     'GET',

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Calls `perSecond` times a second for `forMs`, whatever the outcome of the calls. */
+/** Makes `perSecond` calls a second for `forMs`, without waiting for the calls to end. */
 export async function callSteadily(perSecond: number, forMs: number, call: () => void): Promise<void> {
   const since = performance.now();
   for (let done = 0, passed = 0; passed < forMs; passed = performance.now() - since) {

@@ -254,7 +254,7 @@ export function geminiFile(session: string): string {
   ]);
 }
 
-/** Builds the same chat in the format of an older Gemini CLI. */
+/** Builds the chat of `geminiFile` in the format of an older Gemini CLI. */
 export function geminiDocument(session: string): string {
   const [description = {}, ...records] = geminiFile(session)
     .trim()

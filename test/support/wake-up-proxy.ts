@@ -7,7 +7,7 @@ const NOTIFICATION = 'A'.charCodeAt(0);
 const HEADER_BYTES = 5;
 
 /**
- * Starts a proxy to the database that drops every wake-up and the notifications of providers, and nothing else
+ * Starts a proxy to the database that drops all wake-ups and the workers' messages about providers, and nothing else
  * (PostgreSQL's frontend/backend protocol, version 3).
  */
 export async function dropWakeUps(

@@ -27,8 +27,9 @@ interface SyncProgress extends Omit<SyncResult, 'skipped'> {
 }
 
 /**
- * Creates the handler that takes recorded events into an account's memory in pages, two of which are stored at once.
- * Each page is stored in one transaction with the progress, so that a later attempt continues where this attempt ended.
+ * Creates the handler that takes recorded events into an account's memory in pages, of which it stores up to two at a
+ * time. Each page is stored in one transaction with the progress, so that a later attempt continues where this attempt
+ * ended.
  */
 export function createSyncHandler({ pool, em }: Stores): Handler<typeof sync> {
   return async (claim, { signal, leftMs }) => {
@@ -88,7 +89,7 @@ async function* readAhead<Item>(items: AsyncGenerator<Item, undefined>): AsyncGe
     const { value } = await next;
     if (value === undefined) return;
     next = items.next();
-    // An error is thrown when the caller asks for the item, and ignored if it never does.
+    // An error is thrown when the caller asks for the item, and ignored if the caller never asks.
     next.catch(() => undefined);
     yield value;
   }

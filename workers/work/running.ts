@@ -32,9 +32,9 @@ export interface HeldRows {
 }
 
 /**
- * The attempts that run in this process. After a wake-up, and once a second, attempts are aborted whose work was
- * cancelled, taken over or ended by somebody else. After a claim whose answer was lost, rows that this process holds
- * but does not run are released.
+ * Holds the attempts that run in this process. After a wake-up, and once a second, aborts those whose work was
+ * cancelled, taken over or ended by another process. After a claim whose answer was lost, releases the rows that this
+ * process holds but does not run.
  */
 export class RunningAttempts {
   /** The latest attempt at each piece of work. */
@@ -87,8 +87,8 @@ export class RunningAttempts {
   }
 
   /**
-   * Waits for running attempts. When the time is over, releases those that still run, so that other processes claim
-   * them. Parked attempts are released at once, because this process claims no parts any more.
+   * Waits for running attempts. When the time is over, releases the work of those that still run, so that other
+   * processes claim it. The work of parked attempts is released at once, because this process claims no parts any more.
    */
   async drain(withinMs: number): Promise<void> {
     const until = performance.now() + withinMs;

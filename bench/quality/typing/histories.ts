@@ -23,7 +23,8 @@ const PROGRAM = /^<[a-z-]+>|^\[Request interrupted|^Caveat:|^This session is bei
 
 /**
  * Reads chats with coding agents as SpecStory saves them: a folder per person, with Markdown files whose names begin
- * with their time. A message that was saved twice, because its session was resumed, counts once.
+ * with their time. A long message with the same text as an earlier one counts once, and so does a short one after the
+ * same words of the agent: a resumed session saves its messages again.
  */
 export async function readHistories(folder: string): Promise<History[]> {
   const people = await readdir(folder, { withFileTypes: true });
@@ -55,7 +56,7 @@ async function readPerson(folder: string): Promise<TypedMessage[]> {
   return messages;
 }
 
-/** Matches the parts of an agent's message that it does not say: thoughts and tool uses. */
+/** Matches the parts of an agent's message that are not addressed to the person: thoughts and tool uses. */
 const UNSAID_PARTS = /<(tool-use|think|details)\b[\s\S]*?<\/\1>|^_\*\*.*\*\*_$/gm;
 const MESSAGE_LENGTH_MIN = 20;
 

@@ -17,19 +17,19 @@ import { WrittenPhrases } from './written.ts';
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    /** Number of messages that each person types, from the second half of the history; all earlier ones are known. */
+    /** Maximum number of messages that each person types, from the second half of the history. */
     messages: { type: 'string', default: '60' },
-    /** Uses only people whose folder's name contains one of these, separated by commas. */
+    /** Uses only people whose name contains one of these texts, separated by commas. */
     people: { type: 'string', default: '' },
-    /** Values of the app's `min_confidence`, separated by commas; each gives a line of the curve. */
+    /** Values of the app's `min_confidence`, separated by commas; each gives a row of the table. */
     confidence: { type: 'string', default: '0.3,0.5,0.7' },
     seed: { type: 'string', default: '1' },
-    /** Fits the weights of the confidence to what was typed, and prints them. */
+    /** Fits the weights of the confidence to what was typed, and prints them instead of the table. */
     fit: { type: 'boolean', default: false },
   },
 });
 
-/** Ways to run the predictor: it knows only the session, or the person's earlier messages too. */
+/** Ways to run the predictor: it knows only the session's earlier messages, or all earlier messages of the person. */
 const KNOWLEDGE = { session: false, memory: true };
 const LIMITS = { model: 'local', timeoutMs: 10_000, signal: new AbortController().signal };
 const CALL = { ...LIMITS, charge: { accountId: null, appId: null, workId: '', attempt: 1, kind: 'bench' } };
@@ -114,7 +114,7 @@ async function typeAll({ messages }: History, { remembers, minConfidence, sample
   return { typed, times };
 }
 
-/** Records a sample for each continuation once, however many keys it would have stayed for. */
+/** Records each continuation as a sample only once, although it may come again at the following keys. */
 function judge(task: ReturnType<typeof taskOf>, text: string, judged: Set<string>, samples: Sample[]): void {
   const end = draftEndOf(task.draft);
   for (const continuation of continuations(evidenceFor(task, end), end)) {

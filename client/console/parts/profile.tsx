@@ -171,7 +171,7 @@ function namesakesIn(lines: readonly Line[]): Line[] {
   return lines.filter(({ name }, at) => name !== '' && names.indexOf(name.trim()) < at);
 }
 
-/** Reads the data back. A line whose value was not changed keeps its type. */
+/** Turns the lines back into data. A value that was not changed keeps its type. */
 function dataOf(lines: readonly Line[]): Record<string, unknown> {
   return Object.fromEntries(
     lines.map(({ name, value, original }) => [
@@ -182,8 +182,8 @@ function dataOf(lines: readonly Line[]): Record<string, unknown> {
 }
 
 /**
- * Parses a value as JSON if `JSON.stringify` would write exactly what was typed. Anything else is a text, such as
- * `3.10` or a long number.
+ * Parses a value as JSON if it is no JSON string and `JSON.stringify` would write exactly what was typed. Anything else
+ * stays a text, such as `3.10` or a long number.
  */
 function parseValue(text: string): unknown {
   try {

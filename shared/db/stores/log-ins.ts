@@ -52,7 +52,10 @@ async function issueLoginToken(
 
 const REFRESH_TOKEN_HOURS = 30 * 24;
 
-/** Issues a refresh token. Throws `invalid_credentials` when the account has changed since it was read. */
+/**
+ * Issues a refresh token. Throws `invalid_credentials` if the password has changed since the account was read, or the
+ * account is disabled or gone.
+ */
 export async function issueRefreshToken(
   em: EntityManager,
   account: Pick<Account, 'id' | 'passwordHash'>,
@@ -62,10 +65,13 @@ export async function issueRefreshToken(
   return loginToken;
 }
 
-/** The account of a refresh token, with its current generation of log-ins. */
+/** The account of a refresh token, the time of the log-in, and the current generation of log-ins. */
 type TokenOwner = Login & { accountId: string };
 
-/** Finds the account of a refresh token; undefined if the token is unknown, revoked or expired. */
+/**
+ * Finds the account of a refresh token; undefined if the token is unknown, revoked or expired, or the account is
+ * disabled.
+ */
 export async function ownerOfRefreshToken(em: EntityManager, token: string): Promise<TokenOwner | undefined> {
   const [owner] = await em.execute<TokenOwner[]>(
     `select a.id as "accountId", extract(epoch from t.created_at)::float8 as "loggedInAt",
@@ -86,7 +92,8 @@ export async function revokeRefreshToken(em: EntityManager, accountId: string, t
 const SESSION_HOURS = 8;
 
 /**
- * Signs in a browser on the consent page. Returns its token; undefined if the account has changed since it was read.
+ * Signs in a browser on the consent page. Returns the session's token; undefined if the password has changed since the
+ * account was read, or the account is disabled or gone.
  */
 export async function startWebSession(
   em: EntityManager,
@@ -118,7 +125,10 @@ export async function endWebSession(em: EntityManager, token: string): Promise<v
   await em.execute('delete from web_sessions where hash = ?', [hashKey(token)]);
 }
 
-/** Issues the token of a password reset link; undefined when the account has changed since it was read. */
+/**
+ * Issues the token of a password reset link; undefined if the password has changed since the account was read, or the
+ * account is disabled or gone.
+ */
 export async function issuePasswordReset(
   em: EntityManager,
   account: Pick<Account, 'id' | 'passwordHash'>,
@@ -129,9 +139,9 @@ export async function issuePasswordReset(
 }
 
 /**
- * Finds the account of a password reset link; undefined if the link was used, has expired or never existed. Reads link
- * and password hash in one statement: between two, the link could be used, and the hash would already be that of the
- * new password.
+ * Finds the account of a password reset link; undefined if the link was used, has expired or never existed, or the
+ * account is disabled. Reads link and password hash in one statement: between two, the link could be used, and the hash
+ * would already be that of the new password.
  */
 export async function findPasswordReset(
   em: EntityManager,

@@ -104,7 +104,7 @@ describe('erasing an account', () => {
     );
   });
 
-  it('erasing an account ends the predictions running on its connections (connection_revoked), and erases all texts made through them', async () => {
+  it("erasing an account ends its connections' running predictions with connection_revoked, erases the answers of earlier ones, and keeps other accounts' answers", async () => {
     const [person, other] = await Promise.all([signUp(system), signUp(system)]);
     const app = await connectingApp(system);
     const mine = await connect(system, app, person, 'u-1');
@@ -259,7 +259,7 @@ describe('erasing an account', () => {
     assert.equal((await app.predict(his)).text, text);
   });
 
-  it('concurrent requests to erase an account leave none of its rows, even while other requests post events and log in', async () => {
+  it('concurrent requests to erase an account leave none of its events, sessions and refresh tokens, even while other requests post events and log in', async () => {
     const person = await signUp(system);
     const { email, password } = person;
     const [erased, posted, logins] = await Promise.all([

@@ -66,7 +66,7 @@ const ROW_JUDGING_OPERATION = 'recordEvents';
 /** Operations that refuse weak passwords, which no schema can express. */
 const PASSWORD_JUDGING_OPERATIONS = ['signUp', 'signUpToConsole', 'changeAccount'];
 
-/** Operations that check times, formats of ids or references, which no schema can express. */
+/** Operations that check times, references or the format of ids, which no schema can express. */
 const VALUE_JUDGING_OPERATIONS = [
   'changeAccount',
   'addEpisodes',
@@ -80,7 +80,9 @@ const VALUE_JUDGING_OPERATIONS = [
   'promoteFacts',
 ];
 
-/** Checks that a body the document allows is not refused for its format, and that a forbidden one is not accepted. */
+/**
+ * Checks that a body that the document allows is not refused for its format, and that any other body is not accepted.
+ */
 function bodyFault(
   { twists }: Plan,
   { operation, json }: Request,
@@ -101,7 +103,7 @@ function bodyFault(
   return unexplained && `what the document allows is refused: ${JSON.stringify(unexplained)}`;
 }
 
-/** One item of a 422. */
+/** One item of the detail of a 422. */
 interface Fault {
   loc: string[];
   type: string;

@@ -3,7 +3,10 @@ import type { Json } from './document.ts';
 const POOL = 'fuzz:pool';
 const NTH = 'fuzz:nth';
 
-/** Stands for the pool's n-th value until a request is sent, so that plans are plain JSON that can be replayed. */
+/**
+ * Makes a reference, which the pool's n-th value replaces when a request is sent. So plans are plain JSON, which can be
+ * replayed.
+ */
 export function refer(pool: string, nth: number): Json {
   return { [POOL]: pool, [NTH]: nth };
 }

@@ -29,7 +29,7 @@ describe('reply benchmark', function () {
     return { stdout, stderr, code };
   };
 
-  it("the reply benchmark runs against any OpenAI-compatible server, and counts the server's refusals and failures", async () => {
+  it("the reply benchmark runs against an OpenAI-compatible server, and counts the server's refusals and failures", async () => {
     const always = proposeReplies([{ response: 'yes' }]);
     const malformed = fake.message({ content: 'Certainly! They would say yes.' });
     const isRepair = (call: fake.ProviderCall) => call.body.messages?.at(-2)?.role === 'assistant';

@@ -13,7 +13,7 @@ describe('model prices', () => {
         ['ft=x:y', { input: 250, output: 1000 }],
       ],
     );
-    // A million input and output tokens cost 75 cents.
+    // A million input tokens and a million output tokens together cost 75 cents.
     const million = { inputTokens: 1_000_000, outputTokens: 1_000_000 };
     assert.equal(costOf(prices?.get('small'), million), 75_000_000);
     assert.equal(costOf(prices?.get('large'), million), null);

@@ -44,7 +44,7 @@ describe('credential cache', () => {
     await until(() => !remembers('a'), 2000);
   });
 
-  it('a full credential cache evicts only the least recently used key, and unknown keys evict no valid key', async () => {
+  it('a full credential cache keeps the valid keys used last, even after 10,001 look-ups of unknown keys', async () => {
     const { find, lookUps } = watchedCache((key) => (key.startsWith('unknown') ? undefined : {}));
     for (let key = 0; key <= 10_000; key += 1) await find(`${key}`);
     for (let key = 0; key <= 10_000; key += 1) await find(`unknown ${key}`);

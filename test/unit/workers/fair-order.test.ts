@@ -111,7 +111,7 @@ class Worker {
   }
 }
 
-/** Makes a worker with full slots that knows the flows, with `count` pieces queued for each. */
+/** Makes a worker that knows the flows, with `count` pieces queued for each, and has claimed all that it may. */
 function filledWorker(
   slots: number,
   of: Kinds,

@@ -65,8 +65,8 @@ function predictFromMemory(draft: string, texts: readonly string[], dismissed = 
   return predict(draft, [], { local: { phrases, minConfidence: 0, taken: 0, dismissed } });
 }
 
-describe('local predictor: drafts', () => {
-  it("the local predictor completes the README's example draft as the README shows, and counts no tokens", async () => {
+describe('built-in predictor: drafts', () => {
+  it("the built-in predictor completes the README's example draft as the README shows, and counts no tokens", async () => {
     const { completion, confidence, usage } = await predict('Please summarise the quart', [
       messageOf(EXAMPLE),
     ]);
@@ -75,7 +75,7 @@ describe('local predictor: drafts', () => {
     assert.deepEqual(usage, { inputTokens: 0, cachedTokens: 0, outputTokens: 0 });
   });
 
-  it('the local predictor learns from facts and from earlier texts of the person', async () => {
+  it('the built-in predictor learns from facts and from earlier texts of the person', async () => {
     const draft = 'Please summarise the quart';
     const recalled = { facts: [], episodes: [], said: [] };
     const memory: Memory = { profile: null, facts: [EXAMPLE], recalled };
@@ -84,7 +84,7 @@ describe('local predictor: drafts', () => {
     assert.match((await predictFromMemory(draft, written)).completion, /^erly/);
   });
 
-  it('the local predictor joins its completion correctly inside a word, and after a word, a space or a punctuation mark', async () => {
+  it('the built-in predictor joins its completion correctly inside a word, and after a word, a space or a punctuation mark', async () => {
     assert.match(await completionOf('Please summarise the quarterly sa', EXAMPLE), /^les report/);
     assert.match(await completionOf('Please summarise the quarterly sales', EXAMPLE), /^ report/);
     assert.match(await completionOf('Please summarise the quarterly sales ', EXAMPLE), /^report/);
@@ -94,29 +94,29 @@ describe('local predictor: drafts', () => {
     assert.match(await completionOf('Send apples, pears, and plums (', list), /^not quinces/);
   });
 
-  it('the local predictor never puts punctuation after a space where the learned text has no space', async () => {
+  it('the built-in predictor never puts punctuation after a space where the learned text has no space', async () => {
     assert.equal(await completionOf('Send apples ', 'Send apples, pears, and plums.'), '');
   });
 
-  it('the local predictor ignores case, and keeps the spelling of the learned text', async () => {
+  it('the built-in predictor ignores case, and keeps the spelling of the learned text', async () => {
     assert.match(await completionOf('please SUMMARISE the quarterly s', EXAMPLE), /^ales report/);
     assert.match(await completionOf('we fly with luft', 'We fly with LuftHansa Cargo'), /^Hansa/);
   });
 
-  it('the local predictor prefers the words that followed the longest match with the end of the draft', async () => {
+  it('the built-in predictor prefers the words that followed the longest match with the end of the draft', async () => {
     const contents = ['red apples cost two euros', 'green apples cost nine dollars'];
     assert.match(await completionOf('green apples cost', ...contents), /^ nine/);
     assert.match(await completionOf('red apples cost', ...contents), /^ two/);
   });
 
-  it("the local predictor prefers the person's own words to the assistant's", async () => {
+  it("the built-in predictor prefers the person's own words to the agent's", async () => {
     const own = messageOf('The launch date is Monday');
     const theirs = agentMessage('The launch date is Friday');
     assert.match((await predict('The launch date is', [own, theirs])).completion, /^ Monday/);
     assert.match((await predict('The launch date is', [theirs, own])).completion, /^ Monday/);
   });
 
-  it("the local predictor learns from the draft, the artifact's selection and summary, and the user's preferences", async () => {
+  it("the built-in predictor learns from the draft, the artifact's selection and summary, and the user's preferences", async () => {
     const draft = 'The Nordwind turbine is new. We love the Nordw';
     assert.match((await predict(draft, [])).completion, /^ind/);
     const artifact = {
@@ -133,12 +133,12 @@ describe('local predictor: drafts', () => {
       assert.ok((await predict(begun, [], fields)).completion.startsWith(rest), begun);
   });
 
-  it('the local predictor does not learn from accepted predictions', async () => {
+  it('the built-in predictor does not learn from accepted predictions', async () => {
     const fed = messageOf(EXAMPLE, { origin: 'accepted_prediction' });
     assert.equal((await predict('Please summarise the quart', [fed])).completion, '');
   });
 
-  it('the local predictor continues Chinese and Cyrillic text', async () => {
+  it('the built-in predictor continues Chinese and Cyrillic text', async () => {
     assert.match(await completionOf('请总结这份季度', '请总结这份季度销售报告给董事会'), /^销售/);
     assert.match(
       await completionOf('Пожалуйста, подготовь квар', 'Пожалуйста, подготовь квартальный отчёт'),
@@ -146,11 +146,11 @@ describe('local predictor: drafts', () => {
     );
   });
 
-  it('the local predictor matches a draft in composed Unicode with a learned text in decomposed Unicode', async () => {
+  it('the built-in predictor matches a draft in composed Unicode with a learned text in decomposed Unicode', async () => {
     assert.match(await completionOf('Das Café am Bo', 'Das Cafe\u0301 am Bodensee'), /^densee/);
   });
 
-  it('the local predictor ends its completion at the end of a learned line or text', async () => {
+  it('the built-in predictor ends its completion at the end of a learned line or text', async () => {
     assert.equal(await completionOf(EXAMPLE, EXAMPLE, 'and then rest'), '');
     assert.match(await completionOf('buy milk and', 'buy milk and eggs\nwash the car'), /^ eggs$/);
   });
@@ -163,19 +163,19 @@ describe('local predictor: drafts', () => {
     ['no known word begins with the partial word at the end of the draft', 'Please xyl', EXAMPLE],
   ];
   for (const [name, draft, content] of abstentions)
-    it(`the local predictor abstains if ${name}`, async () => {
+    it(`the built-in predictor abstains if ${name}`, async () => {
       const { completion, confidence } = await predict(draft, [messageOf(content)]);
       assert.deepEqual([completion, confidence], ['', 0]);
     });
 
-  it('the local predictor has a confidence below 0.3 if the learned texts continue the draft in five different ways', async () => {
+  it('the built-in predictor has a confidence below 0.3 if the learned texts continue the draft in five different ways', async () => {
     const names = ['Ann', 'Bob', 'Cid', 'Dan', 'Eve'].map((name) =>
       messageOf(`Please send the file to ${name} today`),
     );
     assert.ok((await predict('Please send the file to', names)).confidence < SURE_CONFIDENCE);
   });
 
-  it('the local predictor never completes a secret', async () => {
+  it('the built-in predictor never completes a secret', async () => {
     const key = 'sk-proj-Ab12Cd34Ef56Gh78Ij90';
     assert.equal(await completionOf('my key is sk-pr', `my key is ${key} ok`), '');
     assert.equal(await completionOf('my key is', `my key is ${key} ok`), '');
@@ -184,10 +184,10 @@ describe('local predictor: drafts', () => {
   });
 });
 
-describe('local predictor: recall', () => {
+describe('built-in predictor: recall', () => {
   const sentence = 'The invoice goes to my accountant in Bremen';
 
-  it('the local predictor completes a partial word from a sentence written once, and whole words only from a repeated sentence', async () => {
+  it('the built-in predictor completes a partial word from a sentence written once, and whole words only from a repeated sentence', async () => {
     assert.equal((await predictFromMemory('The invoice', [sentence])).completion, '');
     assert.equal((await predictFromMemory('The inv', [sentence])).completion, 'oice');
     const often = await predictFromMemory(
@@ -197,7 +197,7 @@ describe('local predictor: recall', () => {
     assert.match(often.completion, /^ goes to my accountant/);
   });
 
-  it('the local predictor is less sure for a person who dismissed 50 suggestions and accepted none', async () => {
+  it('the built-in predictor is less sure for a person who dismissed 50 suggestions and accepted none', async () => {
     const texts = [sentence, sentence];
     const [usual, wary] = [
       await predictFromMemory('The inv', texts),
@@ -222,7 +222,7 @@ describe('local predictor: recall', () => {
     ['an account name', '@ada_lovelace'],
   ];
   for (const [name, detail] of unlearned)
-    it(`the local predictor never completes ${name} from memory, even if it was written five times`, async () => {
+    it(`the built-in predictor never completes ${name} from memory, even if it was written five times`, async () => {
       const texts = Array.from({ length: 5 }, () => `${before} ${detail} today`);
       const drafts = Array.from(
         { length: detail.length },
@@ -239,8 +239,8 @@ describe('local predictor: recall', () => {
     });
 });
 
-describe('local predictor: next prompts', () => {
-  it("the local predictor returns a next prompt that begins with the person's draft", async () => {
+describe('built-in predictor: next prompts', () => {
+  it("the built-in predictor returns a next prompt that begins with the person's draft", async () => {
     const { completion, confidence } = await next([messageOf(EXAMPLE)], 'Please summarise the quart');
     assert.equal(completion, 'Please summarise the quarterly sales report');
     assert.ok(confidence > SURE_CONFIDENCE);
@@ -251,14 +251,14 @@ describe('local predictor: next prompts', () => {
     );
   });
 
-  it("the local predictor predicts the person's earlier answer to the same question as the next prompt", async () => {
+  it("the built-in predictor predicts the person's earlier answer to the same question as the next prompt", async () => {
     const question = agentMessage('The tests pass. Shall I commit the change?');
     const { completion, confidence } = await next([question, messageOf('Yes, commit and push'), question]);
     assert.equal(completion, 'Yes, commit and push');
     assert.ok(confidence > SURE_CONFIDENCE);
   });
 
-  it('the local predictor predicts an earlier answer to an open question only if the person gave the answer twice', async () => {
+  it('the built-in predictor predicts an earlier answer to an open question only if the person gave the answer twice', async () => {
     const question = agentMessage('What should the parser do with an empty line?');
     assert.equal((await next([question, messageOf('Skip it'), question])).completion, '');
     const { completion } = await next([
@@ -271,7 +271,7 @@ describe('local predictor: next prompts', () => {
     assert.equal(completion, 'Skip it');
   });
 
-  it('the local predictor predicts a prompt that the person wrote after each of several different questions', async () => {
+  it('the built-in predictor predicts a prompt that the person wrote after each of several different questions', async () => {
     const turns = ['one', 'two', 'three', 'four'].flatMap((word) => [
       agentMessage(word),
       messageOf('Continue.'),
@@ -282,7 +282,7 @@ describe('local predictor: next prompts', () => {
     assert.ok(confidence > SURE_CONFIDENCE);
   });
 
-  it('the local predictor abstains from a next prompt, or is unsure, if no message repeats', async () => {
+  it('the built-in predictor abstains from a next prompt, or is unsure, if no message repeats', async () => {
     assert.equal((await next([])).completion, '');
     assert.equal((await next([agentMessage('What now?')])).completion, '');
     assert.ok(
@@ -292,7 +292,7 @@ describe('local predictor: next prompts', () => {
     assert.equal((await next([agentMessage('zzz')], 'qqq')).completion, '');
   });
 
-  it("the local predictor takes no next prompt from accepted predictions, from an agent's words or from secrets", async () => {
+  it("the built-in predictor takes no next prompt from accepted predictions, from an agent's words or from secrets", async () => {
     const question = agentMessage('Shall I?');
     const others = [
       messageOf('yes', { origin: 'accepted_prediction' }),
@@ -304,7 +304,7 @@ describe('local predictor: next prompts', () => {
   });
 });
 
-describe('local predictor: any text', () => {
+describe('built-in predictor: any text', () => {
   const words = fc.array(
     fc.constantFrom('the', 'a', ' ', '\n', '.', '(', '"', "don't", '😀', '报', 'İ', 'ß', 'é'),
     { maxLength: 30 },
@@ -315,7 +315,7 @@ describe('local predictor: any text', () => {
   );
   const modes = fc.constantFrom('complete_draft', 'next_prompt');
 
-  it('for any input, the local predictor returns well-formed text without NUL or a doubled space after the draft, and a confidence from 0 to 1', async () => {
+  it('for any input, the built-in predictor returns well-formed text without NUL or a doubled space after the draft, and a confidence from 0 to 1', async () => {
     await fc.assert(
       fc.asyncProperty(text, fc.array(text, { maxLength: 4 }), modes, async (draft, contents, mode) => {
         const messages = contents.map((content) => messageOf(content.replaceAll('\0', '')));
@@ -330,7 +330,7 @@ describe('local predictor: any text', () => {
     );
   });
 
-  it('the local predictor accepts lone surrogates and returns none', async () => {
+  it('the built-in predictor accepts lone surrogates and returns none', async () => {
     for (const hostile of ['\ud800', 'a\udc00b', '\udc00\ud800 a\ud800'])
       assert.ok(
         (
@@ -339,7 +339,7 @@ describe('local predictor: any text', () => {
       );
   });
 
-  it('the local predictor completes every phrase that it has seen twice', async () => {
+  it('the built-in predictor continues a phrase that it has seen twice, after its first three to five words', async () => {
     const word = fc.string({
       unit: fc.constantFrom(...'abcdefghijklmnopqrstuvwxyzäöüéñжщλ'),
       minLength: 2,
@@ -359,13 +359,13 @@ describe('local predictor: any text', () => {
     );
   });
 
-  it('the local predictor treats words like __proto__ and regular expressions as ordinary words', async () => {
+  it('the built-in predictor completes words such as __proto__ and special characters of regular expressions like other words', async () => {
     for (const name of ['__proto__', 'constructor', 'hasOwnProperty', '.*+?^()|[]\\'])
       assert.ok((await completionOf('we call it', `we call it ${name} here`)).startsWith(' '), name);
   });
 });
 
-describe('local predictor: time', () => {
+describe('built-in predictor: time', () => {
   const fill = (unit: string) => (length: number) => unit.repeat(Math.ceil(length / unit.length));
   const random = randomNumbers();
   const sizes: [name: string, message: (length: number) => string][] = [
@@ -386,7 +386,7 @@ describe('local predictor: time', () => {
     ],
   ];
   for (const [name, message] of sizes)
-    it(`the local predictor takes time linear in the length of a context ${name}`, async () => {
+    it(`the built-in predictor takes time linear in the length of a context ${name}`, async () => {
       const reading = (length: number) => {
         const messages = Array.from({ length: 14 }, () => messageOf(message(length).slice(0, length)));
         const draft = `${message(length).slice(0, length - 10)} a`;

@@ -27,7 +27,7 @@ const FOLLOWING_MAX = 80;
 const PLACES_MAX = 200;
 const OWN_WEIGHT = 2;
 const OTHER_WEIGHT = 0.2;
-/** Weight of the agent's last message, which the person answers. */
+/** Weight of the agent's last message, which the person answers, and of the artifact and the preferences. */
 const LATEST_WEIGHT = 0.5;
 
 /** Weight of a very old phrase. A phrase of today has the weight 1; the difference halves every `HALF_LIFE_DAYS`. */
@@ -77,8 +77,8 @@ interface WeightedText {
 }
 
 /**
- * Returns the texts of a task, the most relevant first. Words of agents in memory are left out, since they would speak
- * for the person.
+ * Returns the texts of a task, the most relevant first. Episodes and raw rows of memory are left out, since the words
+ * of agents in them would speak for the person.
  */
 function textsOf(
   { artifact, draft, draftHead, messages, preferences, memory }: PredictionTask,

@@ -7,8 +7,8 @@ import type { Faults } from '../../../domain/faults.ts';
  */
 
 /**
- * Checks that a successor is another fact of the account, which none supersedes. Nor may `self` be among the facts that
- * will end the successor or follow these: that would be a circle.
+ * Adds a fault unless `id` can be the successor of the fact `self`: it is another fact of the account, neither
+ * superseded nor an earlier revision, and `self` is not among the facts that will follow it, which would be a circle.
  */
 export async function checkSuccessor(
   tx: EntityManager,
@@ -58,8 +58,8 @@ export async function supersede(
 }
 
 /**
- * Moves the ends of facts that `id` supersedes or will end, if they equal its beginning, along with its beginning. No
- * fact ends before it begins, and a fact that will end keeps its end if the new beginning is unknown.
+ * Sets the ends of the facts that `id` supersedes or will end to the new beginning of `id`, if they equal the old one.
+ * No fact ends before it begins, and a fact that will end keeps its end if the new beginning is unknown.
  */
 export async function moveEnds(
   tx: EntityManager,

@@ -50,7 +50,10 @@ const BATCH_MEMORY = {
               from raw_memories r where r.account_id = $1::uuid and r.id = any ($4::uuid[])) as raw`,
 };
 
-/** Reads the rows of a batch's bundle as they are now: texts deleted since then are not used. */
+/**
+ * Reads the rows of a batch's bundle as they are now, without the rows that were deleted after the bundle was
+ * assembled.
+ */
 export async function readBatchMemory(
   pool: Pool,
   accountId: string,

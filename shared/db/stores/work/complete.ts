@@ -16,8 +16,8 @@ import {
 /**
  * Condition under which a completion takes effect on live work:
  *
- * - `attempt`: this worker runs this attempt, or no worker does: a crash of the database has undone the claim, or the
- *   work was released.
+ * - `attempt`: this worker runs this attempt, or no worker does, because a crash of the database has undone the claim,
+ *   or the work was released.
  * - `queued`: the work is queued for this attempt, which nobody has claimed.
  * - `live`: the work has not ended, and is at the given attempt, if any.
  * - `overdue`: its deadline has passed.
@@ -54,8 +54,9 @@ const COMPLETE_AND_CLAIM = {
 
 /**
  * Ends work of one party and settles or refunds its units, in one transaction. Returns for each item whether it took
- * effect; false also if it did in a try whose answer was lost. Promise: each admission has one end and one settlement,
- * however many processes try; the late answer of a worker that has lost its attempt fails the guard.
+ * effect in this try; false also if it took effect in an earlier try, whose answer was lost. Promise: each admission
+ * has one end and one settlement, however many processes try; the late answer of a worker that has lost its attempt
+ * fails the guard.
  */
 export async function complete(
   pool: Pool,
@@ -101,7 +102,7 @@ export async function completeWithin(
   recoveryWindowS: number,
 ): Promise<string[]> {
   const endedIds: string[] = [];
-  // Sorted by party, so that the locks on usage are always taken in the same order.
+  // Sorts by party, so that the locks on usage are always taken in the same order.
   const byParty = [...Map.groupBy(batch, ({ party }) => party)].sort(([a], [b]) => (a < b ? -1 : 1));
   for (const [, ofParty] of byParty) {
     const [party, items, answers, windowS, graceMs] = parameters(ofParty, recoveryWindowS);
